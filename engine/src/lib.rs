@@ -1,1 +1,36 @@
-//! (being built)
+//! Rules, notation, records and AI of Qiyou's games.
+//!
+//! Each game is one implementation of [`Game`]: a position that knows its legal moves. [`AnyGame`] is the closed set of
+//! them for callers that learn the game at run time; [`bot()`] plays any of them at a [`Level`].
+//!
+//! What this crate deliberately does not do: no clock, no randomness, no threads of its own, no async, no protobuf. Time,
+//! seeds and the stop flag are arguments, so the same inputs give the same outputs and every failure can be replayed.
+//!
+//! ```
+//! use engine::{Action, AnyGame, GomokuSetup, Point, Setup, Side};
+//!
+//! let mut game = AnyGame::new(&Setup::Gomoku(GomokuSetup::default())).expect("the default setup is valid");
+//! let mv = game.legal_move(Action::Place(Point::new(7, 7))).expect("the board is empty");
+//! game.play(mv);
+//! assert_eq!(game.turn(), Side::Second);
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod action;
+mod any;
+mod bot;
+mod game;
+pub mod gomoku;
+mod point;
+mod rng;
+mod view;
+
+pub use action::{Action, IllegalAction};
+pub use any::{AnyGame, AnyMove, GameKind, Setup};
+pub use bot::{Bot, Level, Limits, Report, Score, bot};
+pub use game::{Game, Outcome, Reason, SetupError, Side};
+pub use gomoku::{Gomoku, GomokuRule, GomokuSetup};
+pub use point::{ParsePointError, Point};
+pub use rng::Rng;
+pub use view::{BoardView, Mark, MarkKind, Piece, PieceView};

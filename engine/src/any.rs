@@ -1,0 +1,152 @@
+//! The closed set of games, for callers that learn the game at run time.
+
+use crate::{Action, BoardView, Game, Gomoku, GomokuSetup, IllegalAction, Outcome, SetupError, Side};
+
+/// Makes [`GameKind`], [`Setup`], [`AnyGame`] and [`AnyMove`] from the list of games. To add a game: its file, one line here,
+/// one arm in [`crate::bot()`].
+macro_rules! games {
+    ($($(#[$doc:meta])* $name:ident($setup:ident) = $number:literal, $word:literal;)+) => {
+        /// Which game. The number is what the wire and the saves say; it never changes.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum GameKind {
+            $($(#[$doc])* $name = $number,)+
+        }
+
+        impl GameKind {
+            /// All games, in the order in which a menu shows them.
+            pub const ALL: &'static [Self] = &[$(Self::$name),+];
+
+            /// The game's word on command lines and in files: `gomoku`.
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$name => $word,)+ }
+            }
+
+            /// The game with this number, if there is one.
+            pub const fn from_number(number: u8) -> Option<Self> {
+                match number { $($number => Some(Self::$name),)+ _ => None }
+            }
+
+            /// The setup that a new match of this game starts with.
+            pub fn default_setup(self) -> Setup {
+                match self { $(Self::$name => Setup::$name($setup::default()),)+ }
+            }
+        }
+
+        /// What both players agree on before the first move.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Setup {
+            $($(#[$doc])* $name($setup),)+
+        }
+
+        impl Setup {
+            /// Which game this sets up.
+            pub const fn kind(&self) -> GameKind {
+                match self { $(Self::$name(_) => GameKind::$name,)+ }
+            }
+        }
+
+        /// A position of any game.
+        #[derive(Clone)]
+        pub enum AnyGame {
+            $($(#[$doc])* $name($name),)+
+        }
+
+        /// A legal move of any game; only for the position it was made from.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum AnyMove {
+            $($(#[$doc])* $name(<$name as Game>::Move),)+
+        }
+
+        impl AnyGame {
+            /// The starting position of this setup.
+            pub fn new(setup: &Setup) -> Result<Self, SetupError> {
+                match setup { $(Setup::$name(setup) => <$name as Game>::new(setup).map(Self::$name),)+ }
+            }
+
+            /// What the game was set up with.
+            pub fn setup(&self) -> Setup {
+                match self { $(Self::$name(game) => Setup::$name(Game::setup(game).clone()),)+ }
+            }
+
+            /// See [`Game::legal_moves`], as actions.
+            pub fn legal_actions(&self) -> Vec<Action> {
+                match self { $(Self::$name(game) => {
+                    let mut moves = Vec::new();
+                    Game::legal_moves(game, &mut moves);
+                    moves.into_iter().map(<$name as Game>::action).collect()
+                })+ }
+            }
+
+            /// See [`Game::legal_move`].
+            pub fn legal_move(&self, action: Action) -> Result<AnyMove, IllegalAction> {
+                match self { $(Self::$name(game) => Game::legal_move(game, action).map(AnyMove::$name),)+ }
+            }
+
+            /// Plays a move that this very position made; see [`Game::play`].
+            ///
+            /// # Panics
+            /// When the move is of another game, which is a bug of the caller.
+            pub fn play(&mut self, mv: AnyMove) {
+                #[allow(unreachable_patterns, reason = "with one game in the list every pair matches")]
+                match (self, mv) {
+                    $((Self::$name(game), AnyMove::$name(mv)) => Game::play(game, mv),)+
+                    _ => panic!("a move belongs to the game that made it"),
+                }
+            }
+        }
+
+        /// Runs the same expression for whichever game it is.
+        macro_rules! each_game {
+            ($any:expr, $game:ident => $body:expr) => {
+                match $any { $(AnyGame::$name($game) => $body,)+ }
+            };
+        }
+    };
+}
+
+games! {
+    /// Gomoku 五子棋: five in a row.
+    Gomoku(GomokuSetup) = 1, "gomoku";
+}
+
+impl AnyGame {
+    /// Which game.
+    pub fn kind(&self) -> GameKind {
+        self.setup().kind()
+    }
+    /// See [`Game::turn`].
+    pub fn turn(&self) -> Side {
+        each_game!(self, game => game.turn())
+    }
+    /// See [`Game::ply`].
+    pub fn ply(&self) -> u32 {
+        each_game!(self, game => game.ply())
+    }
+    /// See [`Game::outcome`].
+    pub fn outcome(&self) -> Option<Outcome> {
+        each_game!(self, game => game.outcome())
+    }
+    /// See [`Game::key`].
+    pub fn key(&self) -> u64 {
+        each_game!(self, game => game.key())
+    }
+    /// See [`Game::view`].
+    pub fn view(&self) -> BoardView {
+        each_game!(self, game => game.view())
+    }
+    /// See [`Game::notation`].
+    pub fn notation(&self, action: Action) -> String {
+        each_game!(self, game => game.notation(action))
+    }
+    /// See [`Game::parse`].
+    pub fn parse(&self, text: &str) -> Option<Action> {
+        each_game!(self, game => game.parse(text))
+    }
+    /// `legal_move` and `play` in one.
+    pub fn act(&mut self, action: Action) -> Result<(), IllegalAction> {
+        let mv = self.legal_move(action)?;
+        self.play(mv);
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! Players that need no person.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use crate::{Action, AnyGame, GameKind};
+
+/// How strong a bot plays: 1 (a child wins) to 10 (everything it has).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Level(u8);
+
+impl Level {
+    /// The weakest.
+    pub const MIN: Self = Self(1);
+    /// Full strength.
+    pub const MAX: Self = Self(10);
+
+    /// `None` unless 1 to 10.
+    pub const fn new(number: u8) -> Option<Self> {
+        if number >= 1 && number <= 10 { Some(Self(number)) } else { None }
+    }
+
+    /// 1 to 10.
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+}
+
+/// What a search may use. It ends at whichever limit comes first, and at once (within 5 ms) when `stop` is set.
+pub struct Limits<'a> {
+    /// Time for this decision, measured by `elapsed`; `None`: no limit.
+    pub time: Option<Duration>,
+    /// Positions to visit; `None`: no limit. With a node limit and no time limit the result depends on seed and position only.
+    pub nodes: Option<u64>,
+    /// Plies of full search; `None`: no limit.
+    pub depth: Option<u32>,
+    /// Set by anyone to end the search; the best move so far is the answer.
+    pub stop: &'a AtomicBool,
+    /// Time since the search was asked for. The engine owns no clock: the caller lends one.
+    pub elapsed: &'a (dyn Fn() -> Duration + Sync),
+}
+
+/// How good a position is for the side that the bot plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Score {
+    /// In hundredths of the game's own unit; positive is good for the side to move.
+    Points(i32),
+    /// The side to move wins in this many plies, proven.
+    WinIn(u32),
+    /// The side to move loses in this many plies, proven.
+    LossIn(u32),
+}
+
+/// What a search has found so far: given while it thinks, and at its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Expected play, the best action first. Never empty.
+    pub line: Vec<Action>,
+    /// For the side to move.
+    pub score: Score,
+    /// Plies of full search completed.
+    pub depth: u32,
+    /// Positions visited.
+    pub nodes: u64,
+}
+
+/// A player of one game. Lives on one thread of the caller's; keeps its tables between decisions.
+pub trait Bot: Send {
+    /// Chooses for the side to move. `report` is called while thinking whenever the finding changes. `None` only when the
+    /// game is over or is not this bot's game.
+    fn choose(
+        &mut self,
+        game: &AnyGame,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Report),
+    ) -> Option<Report>;
+}
+
+/// The bot for this game at this level. The same seed, position and node limit give the same choice.
+pub fn bot(kind: GameKind, level: Level, seed: u64) -> Box<dyn Bot> {
+    match kind {
+        GameKind::Gomoku => Box::new(crate::gomoku::GomokuBot::new(level, seed)),
+    }
+}
