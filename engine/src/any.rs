@@ -1,6 +1,8 @@
 //! The closed set of games, for callers that learn the game at run time.
 
-use crate::{Action, BoardView, Game, Gomoku, GomokuSetup, IllegalAction, Outcome, SetupError, Side};
+use crate::{
+    Action, BoardView, Game, Gomoku, GomokuSetup, IllegalAction, Language, Names, Outcome, SetupError, Side,
+};
 
 /// Makes [`GameKind`], [`Setup`], [`AnyGame`] and [`AnyMove`] from the list of games. To add a game: its file, one line here,
 /// one arm in [`crate::bot()`].
@@ -27,6 +29,21 @@ macro_rules! games {
                 match number { $($number => Some(Self::$name),)+ _ => None }
             }
 
+            /// What the game and its sides are called.
+            pub fn names(self, language: Language) -> Names {
+                match self { $(Self::$name => <$name as Game>::names(language),)+ }
+            }
+
+            /// How a game of this kind ended, as one sentence: `Black wins: five in a row.`
+            pub fn outcome_words(self, outcome: &Outcome, language: Language) -> String {
+                match self { $(Self::$name => outcome.words::<$name>(language),)+ }
+            }
+
+            /// The game with this word, if there is one.
+            pub fn from_word(word: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|kind| kind.word() == word)
+            }
+
             /// The setup that a new match of this game starts with.
             pub fn default_setup(self) -> Setup {
                 match self { $(Self::$name => Setup::$name($setup::default()),)+ }
@@ -43,6 +60,11 @@ macro_rules! games {
             /// Which game this sets up.
             pub const fn kind(&self) -> GameKind {
                 match self { $(Self::$name(_) => GameKind::$name,)+ }
+            }
+
+            /// The rules that this setup makes: numbered sentences, one a line. See [`Game::rule_sheet`].
+            pub fn rule_sheet(&self, language: Language) -> String {
+                match self { $(Self::$name(setup) => <$name as Game>::rule_sheet(setup, language),)+ }
             }
         }
 
@@ -130,6 +152,10 @@ impl AnyGame {
     /// See [`Game::key`].
     pub fn key(&self) -> u64 {
         each_game!(self, game => game.key())
+    }
+    /// See [`Game::fresh_key`].
+    pub fn fresh_key(&self) -> u64 {
+        each_game!(self, game => game.fresh_key())
     }
     /// See [`Game::view`].
     pub fn view(&self) -> BoardView {

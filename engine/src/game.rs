@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::{Action, BoardView, IllegalAction, Point};
+use crate::{Action, BoardView, IllegalAction, Language, Names, Point};
 
 /// Whose stones: the one who begins, or the other. Black in gomoku, go and Liuzhou chess, red in xiangqi is `First`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,12 +87,18 @@ pub trait Game: Clone + Send + 'static {
     /// Hash of everything that decides what may follow, whoever computes it on whatever machine: the constants are part of
     /// the format. What it leaves out (history, in most games) is said by each game.
     fn key(&self) -> u64;
+    /// `key` computed from the position alone, without the steps that led here. Slow; it is what checks compare with.
+    fn fresh_key(&self) -> u64;
     /// Everything that a screen or a text shows.
     fn view(&self) -> BoardView;
     /// The action in the game's own notation, in this position: `h8`.
     fn notation(&self, action: Action) -> String;
     /// The action that a player's text means in this position, legal or not; `None` if it is none.
     fn parse(&self, text: &str) -> Option<Action>;
+    /// What this game and its sides are called.
+    fn names(language: Language) -> Names;
+    /// The rules that this setup makes, for two people to agree on: numbered sentences, one a line.
+    fn rule_sheet(setup: &Self::Setup, language: Language) -> String;
 }
 
 /// The points of a board of this size, row by row from the bottom.

@@ -25,6 +25,7 @@ pub mod gomoku;
 mod point;
 mod rng;
 mod view;
+mod words;
 
 pub use action::{Action, IllegalAction};
 pub use any::{AnyGame, AnyMove, GameKind, Setup};
@@ -34,3 +35,4 @@ pub use gomoku::{Gomoku, GomokuRule, GomokuSetup};
 pub use point::{ParsePointError, Point};
 pub use rng::Rng;
 pub use view::{BoardView, Mark, MarkKind, Piece, PieceView};
+pub use words::{Language, Names};

@@ -2,7 +2,7 @@
 
 use crate::{Action, AnyGame, Bot, Game, Level, Limits, Point, Report, Rng, Score, Side};
 
-use super::Gomoku;
+use super::{DIRECTIONS, Gomoku};
 
 /// A gomoku player.
 pub struct GomokuBot {
@@ -24,10 +24,10 @@ const ENEMY: [i64; 5] = [7, 15, 400, 1_800, 100_000];
 
 /// Sum over the five-cell windows that contain the point, from the point of view of `side`.
 fn worth(game: &Gomoku, point: Point, side: Side) -> i64 {
-    let size = i32::from(game.setup.size);
+    let size = i32::from(game.setup().size);
     let (column, row) = (i32::from(point.column), i32::from(point.row));
     let mut sum = 0;
-    for (dc, dr) in super::DIRECTIONS {
+    for (dc, dr) in DIRECTIONS {
         for start in -4..=0 {
             let cells = (start..start + 5).map(|n| (column + dc * n, row + dr * n));
             if cells.clone().any(|(c, r)| !(0..size).contains(&c) || !(0..size).contains(&r)) {
@@ -58,7 +58,8 @@ impl Bot for GomokuBot {
         _limits: &Limits<'_>,
         report: &mut dyn FnMut(&Report),
     ) -> Option<Report> {
-        let AnyGame::Gomoku(game) = game;
+        #[allow(irrefutable_let_patterns, reason = "with one game in the list every game is this one")]
+        let AnyGame::Gomoku(game) = game else { return None };
         let mut moves = Vec::new();
         game.legal_moves(&mut moves);
         let side = game.turn();

@@ -1,0 +1,176 @@
+//! The contract that every game keeps, over random play with every combination of its options.
+
+use std::collections::HashSet;
+
+use engine::{
+    Action, AnyGame, Game, GameKind, Gomoku, GomokuRule, GomokuSetup, IllegalAction, Language, Point, Rng,
+    Setup, Side,
+};
+
+/// Games played with each setup. All setups of all games together take about a second.
+const GAMES_PER_SETUP: u64 = 6;
+/// Enough to end any game we have at random, or to have seen enough of it.
+const PLY_LIMIT: u32 = 600;
+
+#[test]
+fn every_game_keeps_the_contract() {
+    for &kind in GameKind::ALL {
+        // Without a catch-all: a new game does not compile until its setups are listed here.
+        match kind {
+            GameKind::Gomoku => gomoku_setups().iter().for_each(keeps_the_contract::<Gomoku>),
+        }
+    }
+}
+
+fn gomoku_setups() -> Vec<GomokuSetup> {
+    let mut setups = Vec::new();
+    for size in [5, 6, 13, 15, 17, 19, 20] {
+        for rule in GomokuRule::ALL {
+            for edge_five_wins in [true, false] {
+                setups.push(GomokuSetup { size, rule, edge_five_wins });
+            }
+        }
+    }
+    setups
+}
+
+fn keeps_the_contract<G: Game>(setup: &G::Setup) {
+    let fresh = G::new(setup).expect("the setups of this test are valid");
+    assert_eq!(fresh.setup(), setup);
+    assert_eq!((fresh.ply(), fresh.turn(), fresh.view().last), (0, Side::First, None));
+    for seed in 0..GAMES_PER_SETUP {
+        let mut rng = Rng::new(seed);
+        let mut game = fresh.clone();
+        let mut actions = Vec::new();
+        loop {
+            check_position(&game, &mut rng);
+            let mut moves = Vec::new();
+            game.legal_moves(&mut moves);
+            if moves.is_empty() || game.ply() >= PLY_LIMIT {
+                break;
+            }
+            let mv = moves[rng.below(moves.len() as u32) as usize];
+            let before = game.clone();
+            game.play(mv);
+            actions.push(G::action(mv));
+            assert_eq!(game.ply(), before.ply() + 1);
+            assert_eq!(game.view().last, Some(G::action(mv)));
+            assert_eq!(before.key(), before.fresh_key(), "playing on a clone leaves the original as it was");
+        }
+        assert_eq!(
+            replayed::<G>(setup, &actions).view(),
+            game.view(),
+            "the same actions give the same position"
+        );
+        assert_eq!(replayed::<G>(setup, &actions).key(), game.key());
+    }
+}
+
+fn replayed<G: Game>(setup: &G::Setup, actions: &[Action]) -> G {
+    let mut game = G::new(setup).expect("the setups of this test are valid");
+    for &action in actions {
+        game.play(game.legal_move(action).expect("it was legal the first time"));
+    }
+    game
+}
+
+fn check_position<G: Game>(game: &G, rng: &mut Rng) {
+    let mut moves = Vec::new();
+    game.legal_moves(&mut moves);
+    assert_eq!(
+        moves.is_empty(),
+        game.outcome().is_some(),
+        "an ended game has no moves, and only an ended one"
+    );
+    let legal: HashSet<Action> = moves.iter().map(|&mv| G::action(mv)).collect();
+    assert_eq!(legal.len(), moves.len(), "two moves never show as the same action");
+    for &mv in &moves {
+        let action = G::action(mv);
+        assert_eq!(game.legal_move(action), Ok(mv));
+        assert_eq!(game.parse(&game.notation(action)), Some(action), "a move's notation reads back");
+    }
+    assert_eq!(game.key(), game.fresh_key(), "the key kept step by step is the key computed afresh");
+    check_view(game);
+    for _ in 0..20 {
+        let action = hostile_action(rng);
+        let gate = game.legal_move(action);
+        assert_eq!(gate.is_ok(), legal.contains(&action), "{action:?}");
+        if game.outcome().is_some() {
+            assert_eq!(gate, Err(IllegalAction::Ended));
+        }
+        // Whatever it is, it can be written down, and what is written down never panics when read.
+        let _ = game.parse(&game.notation(action));
+    }
+    for text in ["", " ", "pass", "h", "8", "zzz99999", "🀄", "h8h8h8", "\0", "-1", "a0", "H8 "] {
+        let _ = game.parse(text);
+    }
+}
+
+fn check_view<G: Game>(game: &G) {
+    let view = game.view();
+    assert_eq!(view.outcome, game.outcome());
+    assert_eq!(view.ply, game.ply());
+    assert_eq!(view.turn, game.outcome().is_none().then_some(game.turn()));
+    let points: HashSet<Point> = view.pieces.iter().map(|piece| piece.at).collect();
+    assert_eq!(points.len(), view.pieces.len(), "at most one piece stands on a point");
+    let marked = view.marks.iter().map(|mark| mark.at);
+    for point in points.into_iter().chain(marked) {
+        assert!(point.column < view.columns && point.row < view.rows, "{point} is drawn off the board");
+    }
+}
+
+/// Any action at all: on the board, at its edge, far beyond it, and of every shape.
+fn hostile_action(rng: &mut Rng) -> Action {
+    fn coordinate(rng: &mut Rng) -> u16 {
+        match rng.below(4) {
+            0 => u16::MAX - rng.below(3) as u16,
+            1 => 255 + rng.below(3) as u16,
+            _ => rng.below(24) as u16,
+        }
+    }
+    let mut point = || Point::new(coordinate(rng), coordinate(rng));
+    let (from, to) = (point(), point());
+    match rng.below(6) {
+        0 => Action::Pass,
+        1 => Action::Step { from, to },
+        2 => Action::Capture(from),
+        _ => Action::Place(from),
+    }
+}
+
+#[test]
+fn the_enum_over_all_games_says_what_the_typed_game_says() {
+    for &kind in GameKind::ALL {
+        let setup = kind.default_setup();
+        let mut game = AnyGame::new(&setup).expect("the default setup is valid");
+        assert_eq!((game.kind(), game.setup()), (kind, setup));
+        assert_eq!(GameKind::from_number(kind as u8), Some(kind));
+        assert_eq!(GameKind::from_word(kind.word()), Some(kind));
+        let mut rng = Rng::new(kind as u64);
+        while game.outcome().is_none() && game.ply() < PLY_LIMIT {
+            let actions = game.legal_actions();
+            let action = actions[rng.below(actions.len() as u32) as usize];
+            game.act(action).expect("it was in the list of legal actions");
+            assert_eq!(game.key(), game.fresh_key());
+        }
+        assert_eq!(game.legal_actions().is_empty(), game.outcome().is_some());
+    }
+}
+
+#[test]
+fn every_setup_has_a_rule_sheet_in_both_languages_and_no_two_setups_the_same() {
+    let setups: Vec<Setup> = gomoku_setups().into_iter().map(Setup::Gomoku).collect();
+    for language in Language::ALL {
+        let sheets: HashSet<String> = setups.iter().map(|setup| setup.rule_sheet(language)).collect();
+        assert_eq!(
+            sheets.len(),
+            setups.len(),
+            "people who read the same sheet have agreed on the same rules"
+        );
+        for sheet in sheets {
+            let chinese = sheet.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
+            assert_eq!(chinese, language == Language::Chinese, "{sheet}");
+            assert!(sheet.starts_with("1. ") && sheet.ends_with('\n'), "{sheet}");
+        }
+    }
+}
