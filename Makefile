@@ -1,0 +1,49 @@
+# Qiyou. Two commands are enough: `make play` and `make test`. `make help` lists the rest.
+CARGO ?= cargo
+.DEFAULT_GOAL := help
+
+.PHONY: help play build test check ble-lab ble-soak screens bench bench-levels
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+
+play: ## install what is missing, build, and run the app (in a virtual screen where there is none)
+	@scripts/need build play
+	$(CARGO) build --release --locked -p qiyou
+	@scripts/play
+
+build: ## the app, qiyoud, qiyouctl and qiyou-engine in target/release
+	@scripts/need build
+	$(CARGO) build --release --locked --workspace
+
+test: ## every test but the Bluetooth lab's
+	@scripts/need build
+	$(CARGO) test --workspace --locked
+
+check: ## formatting, clippy and docs, with warnings as errors
+	@scripts/need build
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+ble-lab: ## two virtual handhelds with real BlueZ play whole matches over an emulated radio
+	@scripts/need build lab
+	tests/ble-lab/run
+
+ble-soak: ## the lab with many cuts, kills and restarts
+	@scripts/need build lab
+	tests/ble-lab/run --soak
+
+screens: ## every page in every size, language and theme as pictures in target/screens
+	@scripts/need build
+	scripts/screens
+
+bench: ## codec, AI speed, app start and memory, in one run
+	@scripts/need build play screen
+	scripts/bench
+
+bench-levels: ## level 10 against 5 and 5 against 1, 40 games each
+	@scripts/need build
+	$(CARGO) build --release --locked -p engine --bin qiyou-engine
+	target/release/qiyou-engine levels --a 10 --b 5 --games 40 --ms 500 --at-least 80
+	target/release/qiyou-engine levels --a 5 --b 1 --games 40 --ms 500 --at-least 90
