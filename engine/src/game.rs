@@ -48,6 +48,26 @@ pub enum Reason {
     FiveInARow,
     /// No empty point is left.
     BoardFull,
+    /// The loser has too few stones left (Liuzhou chess); or, in a draw, both have.
+    TooFewStones,
+    /// The loser has no legal step (Liuzhou chess), no legal move without being in check (xiangqi).
+    NoMoves,
+    /// The same position came up for the third time.
+    Repetition,
+    /// Too many plies without progress, or in all.
+    TooLong,
+    /// The general cannot be saved.
+    Checkmate,
+    /// The loser gave check without end.
+    PerpetualCheck,
+    /// The loser chased an unprotected piece without end.
+    PerpetualChase,
+    /// Neither side has the material to give mate.
+    BareMaterial,
+    /// The score was counted. A draw here is an equal score.
+    Score,
+    /// Every light is out.
+    AllOut,
 }
 
 /// Options that do not make a game, such as a board of 3 x 3 for gomoku.

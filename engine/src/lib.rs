@@ -34,5 +34,5 @@ pub use game::{Game, Outcome, Reason, SetupError, Side};
 pub use gomoku::{Gomoku, GomokuRule, GomokuSetup};
 pub use point::{ParsePointError, Point};
 pub use rng::Rng;
-pub use view::{BoardView, Mark, MarkKind, Piece, PieceView};
+pub use view::{BoardView, Fact, Mark, MarkKind, Piece, PieceView};
 pub use words::{Language, Names};

@@ -15,8 +15,10 @@ pub struct BoardView {
     pub pieces: Vec<PieceView>,
     /// The last action, if any: the seal-red dot.
     pub last: Option<Action>,
-    /// What else is to be shown, such as the winning five.
+    /// What else is to be shown on the board, such as the winning five.
     pub marks: Vec<Mark>,
+    /// What is to be said beside the board, such as captures due.
+    pub facts: Vec<Fact>,
     /// Whose decision is next; `None` when the game is over.
     pub turn: Option<Side>,
     /// How it ended, if it did.
@@ -42,6 +44,22 @@ pub struct PieceView {
 pub enum Piece {
     /// A stone of gomoku, go or Liuzhou chess.
     Stone,
+    /// 帅 / 将 of xiangqi.
+    General,
+    /// 仕 / 士 of xiangqi.
+    Adviser,
+    /// 相 / 象 of xiangqi.
+    Elephant,
+    /// 马 of xiangqi.
+    Horse,
+    /// 车 of xiangqi.
+    Chariot,
+    /// 炮 of xiangqi.
+    Cannon,
+    /// 兵 / 卒 of xiangqi.
+    Soldier,
+    /// A light that is on. It belongs to nobody; its side is [`Side::First`].
+    Light,
 }
 
 /// Something to be shown at a point.
@@ -59,4 +77,40 @@ pub struct Mark {
 pub enum MarkKind {
     /// Part of the line that won. Every stone of the line is marked.
     Winning,
+    /// Part of a formation that the last move made (Liuzhou chess).
+    Formation,
+    /// A captured stone that waits to be lifted (Liuzhou chess).
+    Captured,
+    /// A stone that may be captured now.
+    Target,
+    /// A general in check (xiangqi).
+    Check,
+    /// A point forbidden by ko for one move (Go).
+    Ko,
+    /// A stone marked as dead (Go).
+    Dead,
+    /// A point that counts for a side at the end (Go).
+    Territory(Side),
+    /// A light to press, from the solution (Lights Out).
+    Press,
+}
+
+/// Something to be said beside the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fact {
+    /// Captures that the side to move has still to choose.
+    CapturesDue(u8),
+    /// Stones that a side has still to place.
+    InHand(Side, u16),
+    /// Pieces that a side has taken.
+    Taken(Side, u16),
+    /// What a side has at the end, in half points: 15 means 7.5.
+    Points(Side, u32),
+    /// A side has agreed to the dead stones as they are marked.
+    Agreed(Side),
+    /// Presses made so far (Lights Out).
+    Presses(u32),
+    /// Fewest presses that solve the board as it was set up (Lights Out); said at the end.
+    Fewest(u32),
 }

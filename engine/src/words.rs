@@ -68,6 +68,20 @@ impl Reason {
         match self {
             Self::FiveInARow => language.pick("五子连珠", "five in a row"),
             Self::BoardFull => language.pick("棋盘已满", "the board is full"),
+            Self::TooFewStones => language.pick("棋子过少", "too few stones are left"),
+            Self::NoMoves => language.pick("无子可走", "no legal move is left"),
+            Self::Repetition => {
+                language.pick("同一局面第三次出现", "the same position came up for the third time")
+            }
+            Self::TooLong => language.pick("着数已满", "the limit of moves is reached"),
+            Self::Checkmate => language.pick("将死", "checkmate"),
+            Self::PerpetualCheck => language.pick("对方长将", "perpetual check by the other side"),
+            Self::PerpetualChase => language.pick("对方长捉", "perpetual chase by the other side"),
+            Self::BareMaterial => {
+                language.pick("双方都无力将死对方", "neither side has the material to give mate")
+            }
+            Self::Score => language.pick("数子（目）", "by count"),
+            Self::AllOut => language.pick("灯已全灭", "every light is out"),
         }
     }
 }
@@ -81,6 +95,25 @@ impl IllegalAction {
             (Language::Chinese, Self::OffBoard(point)) => format!("{point} 不在棋盘上"),
             (Language::Chinese, Self::Occupied(point)) => format!("{point} 已有棋子"),
             (Language::Chinese, Self::WrongKind) => "此时不能这样走".into(),
+            (Language::Chinese, Self::Empty(point)) => format!("{point} 没有棋子"),
+            (Language::Chinese, Self::NotYours(point)) => format!("{point} 不是你的棋子"),
+            (Language::Chinese, Self::OwnPiece(point)) => format!("{point} 是你自己的棋子"),
+            (Language::Chinese, Self::NotItsStep(point)) => format!("{point} 的棋子不能这样走"),
+            (Language::Chinese, Self::CaptureFirst(due)) => format!("先吃子，还有 {due} 枚"),
+            (Language::Chinese, Self::InFormation(point)) => format!("{point} 在城中，不能吃"),
+            (Language::Chinese, Self::AlreadyCaptured(point)) => format!("{point} 已经被吃"),
+            (Language::Chinese, Self::StraightBack(point)) => format!("{point} 不能马上退回刚离开的城"),
+            (Language::Chinese, Self::InTheWay(point)) => format!("{point} 有子挡路"),
+            (Language::Chinese, Self::HorseLeg(point)) => format!("蹩马腿：{point}"),
+            (Language::Chinese, Self::ElephantEye(point)) => format!("塞象眼：{point}"),
+            (Language::Chinese, Self::CannonScreen) => "炮吃子须恰好隔一子".into(),
+            (Language::Chinese, Self::River) => "相（象）不能过河".into(),
+            (Language::Chinese, Self::Palace) => "将帅和士不能出九宫".into(),
+            (Language::Chinese, Self::GeneralAttacked(point)) => format!("{point} 的棋子会吃掉将（帅）"),
+            (Language::Chinese, Self::GeneralsFace) => "将帅不能照面".into(),
+            (Language::Chinese, Self::Ko(point)) => format!("{point} 是劫，须先在别处下一手"),
+            (Language::Chinese, Self::Superko) => "全局不得同形".into(),
+            (Language::Chinese, Self::Suicide(point)) => format!("{point} 是禁入点"),
         }
     }
 }

@@ -130,10 +130,14 @@ fn hostile_action(rng: &mut Rng) -> Action {
     }
     let mut point = || Point::new(coordinate(rng), coordinate(rng));
     let (from, to) = (point(), point());
-    match rng.below(6) {
+    match rng.below(10) {
         0 => Action::Pass,
         1 => Action::Step { from, to },
         2 => Action::Capture(from),
+        3 => Action::Press(from),
+        4 => Action::Toggle(from),
+        5 => Action::Agree,
+        6 => Action::Resume,
         _ => Action::Place(from),
     }
 }

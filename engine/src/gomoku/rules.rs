@@ -214,6 +214,7 @@ impl Game for Gomoku {
                 .collect(),
             last: self.last.map(Self::action),
             marks: self.five.iter().map(|&at| Mark { at, kind: MarkKind::Winning }).collect(),
+            facts: Vec::new(),
             turn: outcome.is_none().then_some(self.turn),
             outcome,
             ply: self.ply,
@@ -221,11 +222,7 @@ impl Game for Gomoku {
     }
 
     fn notation(&self, action: Action) -> String {
-        match action {
-            Action::Place(point) | Action::Capture(point) => point.to_string(),
-            Action::Step { from, to } => format!("{from}{to}"),
-            Action::Pass => "pass".into(),
-        }
+        action.to_string()
     }
 
     fn parse(&self, text: &str) -> Option<Action> {
