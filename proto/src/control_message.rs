@@ -1,0 +1,193 @@
+//! The messages between a client and its host, with their bounds. Both are programs of the same user, so the bounds guard
+//! against mistakes and runaway lists rather than against malice; they are checked all the same.
+
+use crate::board;
+use crate::control::{Board, Event, Reply, Request, Seat, event, reply, request, seat};
+use crate::envelope::{Bounded, EnvelopeError, bound, numbered_messages};
+use crate::limits;
+use crate::peer_envelope::action;
+
+numbered_messages! {
+    /// One message on the local socket.
+    Message in control {
+        1 => Request,
+        2 => Reply,
+        3 => Event,
+    }
+}
+
+fn id(text: &str, field: &'static str) -> Result<(), EnvelopeError> {
+    bound(text.len() <= limits::CLIENT_ID_BYTES, field)
+}
+
+fn text(text: &str, field: &'static str) -> Result<(), EnvelopeError> {
+    bound(text.len() <= limits::TEXT_BYTES, field)
+}
+
+fn name(name: &str, field: &'static str) -> Result<(), EnvelopeError> {
+    bound(name.len() <= limits::NAME_BYTES, field)
+}
+
+fn notations(list: &[String], most: usize, field: &'static str) -> Result<(), EnvelopeError> {
+    bound(list.len() <= most && list.iter().all(|one| one.len() <= limits::NOTATION_BYTES), field)
+}
+
+fn seats(both: [Option<&Seat>; 2]) -> Result<(), EnvelopeError> {
+    both.into_iter().flatten().try_for_each(|seat| {
+        name(&seat.name, "Seat.name")?;
+        match &seat.who {
+            Some(seat::Who::Peer(peer)) => id(peer, "Seat.peer"),
+            Some(seat::Who::Here(_) | seat::Who::BotLevel(_)) | None => Ok(()),
+        }
+    })
+}
+
+impl Bounded for Request {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        use request::Body;
+        match &self.body {
+            None
+            | Some(
+                Body::Diagnose(_) | Body::Scan(_) | Body::SetVisibility(_) | Body::PowerOn(_) | Body::Stop(_),
+            ) => Ok(()),
+            Some(Body::Attach(attach)) => id(&attach.client, "Attach.client"),
+            // What is too long for a name is cut to one by the host (limits::fit_name), as a person expects.
+            Some(Body::SetName(set)) => text(&set.name, "SetName.name"),
+            Some(Body::Meet(meet)) => id(&meet.peer, "Meet.peer"),
+            Some(Body::Compare(compare)) => id(&compare.peer, "Compare.peer"),
+            Some(Body::Invite(invite)) => id(&invite.peer, "Invite.peer"),
+            Some(Body::Withdraw(withdraw)) => id(&withdraw.invite_id, "Withdraw.invite_id"),
+            Some(Body::AnswerInvite(answer)) => id(&answer.invite_id, "AnswerInvite.invite_id"),
+            Some(Body::Forget(forget)) => id(&forget.peer, "Forget.peer"),
+            Some(Body::OpenRoom(open)) => seats([open.first.as_ref(), open.second.as_ref()]),
+            Some(Body::Act(act)) => {
+                id(&act.room_id, "Act.room_id")?;
+                action(act.action.as_ref(), "Act.action")
+            }
+            Some(Body::Offer(offer)) => id(&offer.room_id, "Offer.room_id"),
+            Some(Body::AnswerOffer(answer)) => id(&answer.room_id, "AnswerOffer.room_id"),
+            Some(Body::Resign(resign)) => id(&resign.room_id, "Resign.room_id"),
+            Some(Body::CloseRoom(close)) => id(&close.room_id, "CloseRoom.room_id"),
+            Some(Body::ResumeRoom(resume)) => id(&resume.room_id, "ResumeRoom.room_id"),
+            Some(Body::SetSeat(set)) => {
+                id(&set.room_id, "SetSeat.room_id")?;
+                seats([set.seat.as_ref(), None])
+            }
+            Some(Body::ListMatches(list)) => {
+                bound(list.limit as usize <= limits::LISTED_MATCHES, "ListMatches.limit")
+            }
+            Some(Body::Hint(hint)) => id(&hint.room_id, "Hint.room_id"),
+        }
+    }
+}
+
+impl Bounded for Reply {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        use reply::Body;
+        match &self.body {
+            None | Some(Body::Done(_)) => Ok(()),
+            Some(Body::Refusal(refusal)) => {
+                text(&refusal.detail, "Refusal.detail")?;
+                action(refusal.action.as_ref(), "Refusal.action")
+            }
+            Some(Body::Diagnosis(diagnosis)) => {
+                bound(diagnosis.checks.len() <= limits::CHECKS, "Diagnosis.checks")?;
+                diagnosis.checks.iter().try_for_each(|check| {
+                    id(&check.subject, "Check.subject")?;
+                    text(&check.found, "Check.found")?;
+                    text(&check.remedy, "Check.remedy")
+                })
+            }
+            Some(Body::RoomId(room)) => id(room, "Reply.room_id"),
+            Some(Body::InviteId(invite)) => id(invite, "Reply.invite_id"),
+            Some(Body::Matches(list)) => {
+                bound(list.matches.len() <= limits::LISTED_MATCHES, "Matches.matches")?;
+                list.matches.iter().try_for_each(|one| {
+                    id(&one.room_id, "MatchSummary.room_id")?;
+                    seats([one.first.as_ref(), one.second.as_ref()])?;
+                    notations(&one.record, limits::RECORD_ACTIONS, "MatchSummary.record")
+                })
+            }
+            Some(Body::Hint(hint)) => {
+                bound(hint.notation.len() <= limits::NOTATION_BYTES, "HintFound.notation")?;
+                action(hint.action.as_ref(), "HintFound.action")
+            }
+        }
+    }
+}
+
+impl Bounded for Event {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        use event::Body;
+        match &self.body {
+            None | Some(Body::Ready(_)) => Ok(()),
+            Some(Body::Me(me)) => {
+                name(&me.name, "Me.name")?;
+                id(&me.fingerprint, "Me.fingerprint")
+            }
+            Some(Body::Radio(radio)) => text(&radio.detail, "Radio.detail"),
+            Some(Body::Nearby(nearby)) => {
+                id(&nearby.id, "Nearby.id")?;
+                name(&nearby.name, "Nearby.name")
+            }
+            Some(
+                Body::NearbyGone(gone)
+                | Body::FriendGone(gone)
+                | Body::ComparisonGone(gone)
+                | Body::RoomGone(gone),
+            ) => id(&gone.id, "Gone.id"),
+            Some(Body::Friend(friend)) => {
+                id(&friend.id, "Friend.id")?;
+                name(&friend.name, "Friend.name")
+            }
+            Some(Body::Comparison(comparison)) => {
+                id(&comparison.peer, "Comparison.peer")?;
+                name(&comparison.name, "Comparison.name")?;
+                bound(comparison.emoji.len() <= crate::short_string::SHOWN, "Comparison.emoji")?;
+                bound(comparison.digits.len() <= crate::short_string::DIGITS, "Comparison.digits")
+            }
+            Some(Body::Invitation(invitation)) => {
+                id(&invitation.invite_id, "Invitation.invite_id")?;
+                id(&invitation.peer, "Invitation.peer")?;
+                name(&invitation.name, "Invitation.name")?;
+                bound(
+                    invitation.rule_sheet_en.len() <= limits::RULE_SHEET_BYTES,
+                    "Invitation.rule_sheet_en",
+                )?;
+                bound(invitation.rule_sheet_zh.len() <= limits::RULE_SHEET_BYTES, "Invitation.rule_sheet_zh")
+            }
+            Some(Body::InvitationGone(gone)) => {
+                id(&gone.invite_id, "InvitationGone.invite_id")?;
+                id(&gone.room_id, "InvitationGone.room_id")
+            }
+            Some(Body::Room(room)) => {
+                id(&room.id, "Room.id")?;
+                seats([room.first.as_ref(), room.second.as_ref()])?;
+                room.board.as_ref().map_or(Ok(()), board_bounds)?;
+                bound(room.mine.len() <= board::Side::Second as usize, "Room.mine")?;
+                notations(&room.record, limits::RECORD_ACTIONS, "Room.record")
+            }
+            Some(Body::Thinking(thinking)) => {
+                id(&thinking.room_id, "Thinking.room_id")?;
+                notations(&thinking.line, limits::LINE_ACTIONS, "Thinking.line")
+            }
+            Some(Body::Notice(notice)) => {
+                name(&notice.name, "Notice.name")?;
+                id(&notice.room_id, "Notice.room_id")?;
+                text(&notice.detail, "Notice.detail")
+            }
+            Some(Body::Connecting(connecting)) => {
+                id(&connecting.peer, "Connecting.peer")?;
+                name(&connecting.name, "Connecting.name")
+            }
+        }
+    }
+}
+
+fn board_bounds(board: &Board) -> Result<(), EnvelopeError> {
+    bound(board.columns <= limits::ROWS_OR_COLUMNS, "Board.columns")?;
+    bound(board.rows <= limits::ROWS_OR_COLUMNS, "Board.rows")?;
+    bound(board.pieces.len() <= limits::PIECES, "Board.pieces")?;
+    bound(board.marks.len() <= limits::PIECES, "Board.marks")?;
+    action(board.last.as_ref(), "Board.last")
+}

@@ -1,0 +1,97 @@
+//! What both sets of messages share: a number for each, bounds after decoding, typed errors.
+
+use prost::DecodeError;
+
+/// Why the payload of a frame is no message of ours. Only [`UnknownMessage`](Self::UnknownMessage) is innocent: a newer
+/// peer may say more than we know, and is told `Unsupported` once.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EnvelopeError {
+    /// No message has this number in our version.
+    #[error("no message has number {0}")]
+    UnknownMessage(u32),
+    /// Not protobuf, or not of this message's shape.
+    #[error("not a message: {0}")]
+    Malformed(#[from] DecodeError),
+    /// Well formed, but longer or larger than [`limits`](crate::limits) allows.
+    #[error("{field} is out of bounds")]
+    OutOfBounds {
+        /// `Message.field` as the schema calls it.
+        field: &'static str,
+    },
+}
+
+/// A message that knows the bounds of its own fields.
+pub(crate) trait Bounded {
+    fn check(&self) -> Result<(), EnvelopeError>;
+}
+
+pub(crate) fn bound(holds: bool, field: &'static str) -> Result<(), EnvelopeError> {
+    if holds { Ok(()) } else { Err(EnvelopeError::OutOfBounds { field }) }
+}
+
+/// Makes an enum over messages with one number each. A number is never given to another message, not even when its own has
+/// gone out of use.
+macro_rules! numbered_messages {
+    ($(#[$doc:meta])* $name:ident in $module:ident { $($number:literal => $message:ident,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(clippy::large_enum_variant, reason = "messages live for one dispatch; a box each would be worse")]
+        pub enum $name {
+            $(
+                #[doc = concat!("Number ", stringify!($number), "; see the schema.")]
+                $message($crate::$module::$message),
+            )+
+        }
+
+        impl $name {
+            /// Every number in use, in order.
+            pub const MSGIDS: &[u32] = &[$($number),+];
+
+            /// The number that this message goes by in a frame's header.
+            pub fn msgid(&self) -> u32 {
+                match self {
+                    $(Self::$message(_) => $number,)+
+                }
+            }
+
+            /// For a frame: the number and the payload. Bounds are not checked: whoever fills a message keeps
+            /// [`limits`](crate::limits), and the other side closes the link on one that does not.
+            pub fn encode(&self) -> (u32, bytes::Bytes) {
+                match self {
+                    $(Self::$message(message) => ($number, prost::Message::encode_to_vec(message).into()),)+
+                }
+            }
+
+            /// From a frame. Afterwards every string, byte field and list is within [`limits`](crate::limits); an enum
+            /// field may still hold a number unknown to us, and a `oneof` or a message field may be absent.
+            pub fn decode(msgid: u32, payload: &[u8]) -> Result<Self, $crate::EnvelopeError> {
+                match msgid {
+                    $(
+                        $number => {
+                            let message = <$crate::$module::$message as prost::Message>::decode(payload)?;
+                            $crate::envelope::Bounded::check(&message)?;
+                            Ok(Self::$message(message))
+                        }
+                    )+
+                    unknown => Err($crate::EnvelopeError::UnknownMessage(unknown)),
+                }
+            }
+        }
+
+        $(
+            impl From<$crate::$module::$message> for $name {
+                fn from(message: $crate::$module::$message) -> Self {
+                    Self::$message(message)
+                }
+            }
+        )+
+
+        impl From<&$name> for $crate::frame::Outgoing {
+            fn from(message: &$name) -> Self {
+                let (msgid, payload) = message.encode();
+                Self { msgid, payload }
+            }
+        }
+    };
+}
+pub(crate) use numbered_messages;

@@ -1,0 +1,102 @@
+//! How long and how many a field of a message may be, and what would break beyond. Checked after decoding on both sides;
+//! whoever fills a message keeps to them.
+
+/// Characters of a player's name: what fits one line of the nearby list at the smallest screen in Chinese.
+pub const NAME_CHARS: usize = 32;
+
+/// Bytes of a player's name: 32 characters of at most four bytes.
+pub const NAME_BYTES: usize = 4 * NAME_CHARS;
+
+/// Bytes of a match's or an invitation's id: 128 random bits, so that two devices never draw the same.
+pub const ID_BYTES: usize = 16;
+
+/// Bytes of a key, a nonce or a commitment: X25519 keys and SHA-256 digests.
+pub const KEY_BYTES: usize = 32;
+
+/// Games told in a hello: room for six times what exists, and [`RESUME_POINTS`] still fit the frame.
+pub const GAMES: usize = 32;
+
+/// Unfinished matches told in a hello, the latest first. With 16, the longest hello stays below the 1 KiB of a peer that is
+/// not authenticated yet.
+pub const RESUME_POINTS: usize = 16;
+
+/// Actions of one record. The longest action takes 12 bytes, so the longest record is below the 16 KiB of a frame; a
+/// gomoku board of 19x19 is full after 361.
+pub const RECORD_ACTIONS: usize = 1_024;
+
+/// A point is `row * 1024 + column` with rows and columns below this.
+pub const ROWS_OR_COLUMNS: u32 = 1_024;
+
+/// Matches in one answer to `ListMatches`: 100 full records in notation (4 bytes and 2 of protobuf an action) are 600 KiB,
+/// within a frame of the local socket.
+pub const LISTED_MATCHES: usize = 100;
+
+/// Bytes of an id that a client may name: a Bluetooth device path is the longest, about 60.
+pub const CLIENT_ID_BYTES: usize = 256;
+
+/// Bytes of a sentence for logs and people, such as a refusal's detail or a check's remedy.
+pub const TEXT_BYTES: usize = 4_096;
+
+/// Bytes of a rule sheet in one language: 800 Chinese characters are 2.4 KiB.
+pub const RULE_SHEET_BYTES: usize = 16_384;
+
+/// Bytes of one action in notation: the longest, xiangqi's four Chinese characters such as `炮二平五`, is 12.
+pub const NOTATION_BYTES: usize = 32;
+
+/// Pieces and marks on one board as screens get them: 64x64 full of both.
+pub const PIECES: usize = 4_096;
+
+/// Actions of a bot's line of thought as screens show them.
+pub const LINE_ACTIONS: usize = 8;
+
+/// Checks in one diagnosis.
+pub const CHECKS: usize = 128;
+
+/// Whether this may be told as a name: not longer than [`NAME_CHARS`], and without control characters, which could break
+/// out of a line of a list or a log. Emptiness is allowed: a device need not have a name.
+pub fn is_name(name: &str) -> bool {
+    name.len() <= NAME_BYTES && name.chars().count() <= NAME_CHARS && !name.chars().any(is_control)
+}
+
+/// The nearest thing to `wish` that [`is_name`]: without control characters, without spaces around it, cut to length.
+pub fn fit_name(wish: &str) -> String {
+    let clean: String = wish.chars().filter(|c| !is_control(*c)).collect();
+    let cut: String = clean.trim().chars().take(NAME_CHARS).collect();
+    cut.trim_end().to_owned()
+}
+
+/// Control characters and those that turn the direction of what follows: with the latter a stranger's name could make the
+/// words after it read as something else (Unicode Technical Report 36, section 2.2).
+fn is_control(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wish_of_any_kind_becomes_a_name() {
+        let long = "棋".repeat(100);
+        for (wish, name) in [
+            ("小明", "小明"),
+            ("  Anna \n", "Anna"),
+            ("a\u{202E}b\u{0007}c", "abc"),
+            ("", ""),
+            (long.as_str(), &"棋".repeat(32)),
+        ] {
+            assert_eq!(fit_name(wish), name);
+            assert!(is_name(name));
+        }
+        assert!(!is_name(&long));
+        assert!(!is_name("two\nlines"));
+        assert!(!is_name("\u{202E}drawkcab"));
+    }
+
+    #[test]
+    fn thirty_two_of_the_widest_characters_are_a_name() {
+        assert!(is_name(&"😀".repeat(32)));
+        assert!(!is_name(&"😀".repeat(33)));
+    }
+}

@@ -1,0 +1,332 @@
+//! The messages between devices, each with its number and its bounds.
+
+use crate::board;
+use crate::envelope::{Bounded, EnvelopeError, bound, numbered_messages};
+use crate::limits;
+use crate::peer::{
+    Ack, Bye, Hello, Invite, InviteAnswer, Offer, OfferAnswer, Pair, Ping, Play, Pong, Record, Resign,
+    Unsupported, Withdraw, pair,
+};
+
+numbered_messages! {
+    /// One message between devices.
+    Envelope in peer {
+        1 => Hello,
+        2 => Pair,
+        3 => Invite,
+        4 => InviteAnswer,
+        5 => Withdraw,
+        6 => Play,
+        7 => Ack,
+        8 => Offer,
+        9 => OfferAnswer,
+        10 => Resign,
+        11 => Record,
+        12 => Ping,
+        13 => Pong,
+        14 => Bye,
+        15 => Unsupported,
+    }
+}
+
+fn id(bytes: &[u8], field: &'static str) -> Result<(), EnvelopeError> {
+    bound(bytes.len() == limits::ID_BYTES, field)
+}
+
+fn key(bytes: &[u8], field: &'static str) -> Result<(), EnvelopeError> {
+    bound(bytes.len() == limits::KEY_BYTES, field)
+}
+
+/// An absent action passes: it may be of a kind that we do not know yet, and the session says so.
+pub(crate) fn action(action: Option<&board::Action>, field: &'static str) -> Result<(), EnvelopeError> {
+    use board::action::Kind;
+    const POINTS: u32 = limits::ROWS_OR_COLUMNS * limits::ROWS_OR_COLUMNS;
+    let far = match action.and_then(|action| action.kind.as_ref()) {
+        None | Some(Kind::Pass(_)) => return Ok(()),
+        Some(Kind::Place(point) | Kind::Capture(point)) => *point,
+        Some(Kind::Step(step)) => step.from.max(step.to),
+    };
+    bound(far < POINTS, field)
+}
+
+impl Bounded for Hello {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        bound(limits::is_name(&self.name), "Hello.name")?;
+        bound(self.games.len() <= limits::GAMES, "Hello.games")?;
+        bound(matches!(self.advert_key.len(), 0 | limits::KEY_BYTES), "Hello.advert_key")?;
+        bound(self.unfinished.len() <= limits::RESUME_POINTS, "Hello.unfinished")?;
+        self.unfinished.iter().try_for_each(|point| id(&point.match_id, "ResumePoint.match_id"))
+    }
+}
+
+impl Bounded for Pair {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        match &self.step {
+            Some(pair::Step::Commitment(bytes)) => key(bytes, "Pair.commitment"),
+            Some(pair::Step::Nonce(bytes)) => key(bytes, "Pair.nonce"),
+            Some(pair::Step::Reveal(bytes)) => key(bytes, "Pair.reveal"),
+            Some(pair::Step::Same(_)) | None => Ok(()),
+        }
+    }
+}
+
+impl Bounded for Invite {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        id(&self.invite_id, "Invite.invite_id")
+    }
+}
+
+impl Bounded for InviteAnswer {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        id(&self.invite_id, "InviteAnswer.invite_id")
+    }
+}
+
+impl Bounded for Withdraw {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        id(&self.invite_id, "Withdraw.invite_id")
+    }
+}
+
+impl Bounded for Play {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        id(&self.match_id, "Play.match_id")?;
+        action(self.action.as_ref(), "Play.action")?;
+        ply(self.ply, "Play.ply")
+    }
+}
+
+impl Bounded for Ack {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        id(&self.match_id, "Ack.match_id")?;
+        ply(self.ply, "Ack.ply")
+    }
+}
+
+impl Bounded for Offer {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        id(&self.match_id, "Offer.match_id")?;
+        ply(self.ply, "Offer.ply")?;
+        ply(self.to_ply, "Offer.to_ply")
+    }
+}
+
+impl Bounded for OfferAnswer {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        id(&self.match_id, "OfferAnswer.match_id")
+    }
+}
+
+impl Bounded for Resign {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        id(&self.match_id, "Resign.match_id")?;
+        ply(self.ply, "Resign.ply")
+    }
+}
+
+impl Bounded for Record {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        id(&self.match_id, "Record.match_id")?;
+        bound(self.actions.len() <= limits::RECORD_ACTIONS, "Record.actions")?;
+        self.actions.iter().try_for_each(|one| action(Some(one), "Record.actions"))
+    }
+}
+
+/// No fields with a length.
+macro_rules! unbounded {
+    ($($message:ident),+) => {
+        $(impl Bounded for $message {
+            fn check(&self) -> Result<(), EnvelopeError> {
+                Ok(())
+            }
+        })+
+    };
+}
+unbounded!(Ping, Pong, Bye, Unsupported);
+
+/// A record longer than can be sent could not be resumed.
+fn ply(ply: u32, field: &'static str) -> Result<(), EnvelopeError> {
+    bound(ply as usize <= limits::RECORD_ACTIONS, field)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::frame::{FrameLimit, HEADER_BYTES};
+    use crate::peer::{ByeReason, Colours, OfferKind, ResumePoint, invite_answer};
+
+    /// The largest of each message that passes the bounds.
+    fn largest() -> Vec<Envelope> {
+        let id = || Bytes::from(vec![0xFF; limits::ID_BYTES]);
+        let key = || Bytes::from(vec![0xFF; limits::KEY_BYTES]);
+        let far = limits::ROWS_OR_COLUMNS * limits::ROWS_OR_COLUMNS - 1;
+        let step =
+            || board::Action { kind: Some(board::action::Kind::Step(board::Step { from: far, to: far })) };
+        let setup = || {
+            Some(board::Setup {
+                game: Some(board::setup::Game::Gomoku(board::GomokuSetup {
+                    size: u32::MAX,
+                    rule: i32::MAX,
+                    edge_five_wins: true,
+                })),
+            })
+        };
+        let plies = limits::RECORD_ACTIONS as u32;
+        let point = || ResumePoint { match_id: id(), ply: u32::MAX, digest: u64::MAX, revision: u32::MAX };
+        vec![
+            Hello {
+                lowest_version: u32::MAX,
+                highest_version: u32::MAX,
+                name: "😀".repeat(limits::NAME_CHARS),
+                games: vec![board::Game::Gomoku as i32; limits::GAMES],
+                advert_key: key(),
+                unfinished: vec![point(); limits::RESUME_POINTS],
+                wants_comparison: true,
+            }
+            .into(),
+            Pair { step: Some(pair::Step::Commitment(key())) }.into(),
+            Invite { invite_id: id(), setup: setup(), colours: Colours::InviterSecond.into() }.into(),
+            InviteAnswer { invite_id: id(), answer: Some(invite_answer::Answer::Decline(i32::MAX)) }.into(),
+            Withdraw { invite_id: id() }.into(),
+            Play {
+                match_id: id(),
+                ply: plies,
+                action: Some(step()),
+                thought_ms: u32::MAX,
+                digest: u64::MAX,
+                revision: u32::MAX,
+            }
+            .into(),
+            Ack { match_id: id(), ply: plies, digest: u64::MAX, revision: u32::MAX }.into(),
+            Offer {
+                match_id: id(),
+                offer_id: u32::MAX,
+                kind: OfferKind::OfferTakeBack.into(),
+                ply: plies,
+                to_ply: plies,
+            }
+            .into(),
+            OfferAnswer { match_id: id(), offer_id: u32::MAX, accept: true }.into(),
+            Resign { match_id: id(), ply: plies }.into(),
+            Record {
+                match_id: id(),
+                setup: setup(),
+                colours: i32::MAX,
+                sender_invited: true,
+                revision: u32::MAX,
+                actions: vec![step(); limits::RECORD_ACTIONS],
+                result: Some(board::Result { winner: i32::MAX, ending: i32::MAX }),
+            }
+            .into(),
+            Ping { token: u64::MAX }.into(),
+            Pong { token: u64::MAX }.into(),
+            Bye { reason: ByeReason::ByeReplaced.into() }.into(),
+            Unsupported { msgid: u32::MAX }.into(),
+        ]
+    }
+
+    #[test]
+    fn every_message_comes_back_as_it_went() {
+        let all = largest();
+        let numbers: Vec<u32> = all.iter().map(Envelope::msgid).collect();
+        assert_eq!(numbers, Envelope::MSGIDS, "one of each");
+        for envelope in all {
+            let (msgid, payload) = envelope.encode();
+            assert_eq!(msgid, envelope.msgid());
+            assert_eq!(Envelope::decode(msgid, &payload), Ok(envelope));
+        }
+    }
+
+    #[test]
+    fn the_largest_of_each_message_fits_a_frame() {
+        for envelope in largest() {
+            let limit = match envelope {
+                Envelope::Record(_) => FrameLimit::Peer,
+                _ => FrameLimit::Stranger,
+            };
+            let total = HEADER_BYTES + envelope.encode().1.len();
+            assert!(total <= limit.bytes(), "message {} takes {total}", envelope.msgid());
+        }
+    }
+
+    #[test]
+    fn one_more_than_the_bound_is_refused_by_name() {
+        let id = || Bytes::from(vec![1; limits::ID_BYTES]);
+        let place = |point| Some(board::Action { kind: Some(board::action::Kind::Place(point)) });
+        let cases: Vec<(&str, Envelope)> = vec![
+            ("Hello.name", Hello { name: "a".repeat(33), ..Hello::default() }.into()),
+            ("Hello.name", Hello { name: "a\nb".into(), ..Hello::default() }.into()),
+            ("Hello.games", Hello { games: vec![1; 33], ..Hello::default() }.into()),
+            ("Hello.advert_key", Hello { advert_key: vec![1; 31].into(), ..Hello::default() }.into()),
+            (
+                "Hello.unfinished",
+                Hello { unfinished: vec![ResumePoint::default(); 17], ..Hello::default() }.into(),
+            ),
+            (
+                "ResumePoint.match_id",
+                Hello { unfinished: vec![ResumePoint::default()], ..Hello::default() }.into(),
+            ),
+            ("Pair.reveal", Pair { step: Some(pair::Step::Reveal(vec![1; 33].into())) }.into()),
+            ("Pair.nonce", Pair { step: Some(pair::Step::Nonce(Bytes::new())) }.into()),
+            ("Pair.commitment", Pair { step: Some(pair::Step::Commitment(vec![1; 31].into())) }.into()),
+            ("Invite.invite_id", Invite::default().into()),
+            ("InviteAnswer.invite_id", InviteAnswer::default().into()),
+            ("Withdraw.invite_id", Withdraw { invite_id: vec![1; 17].into() }.into()),
+            ("Play.match_id", Play::default().into()),
+            ("Play.action", Play { match_id: id(), action: place(1 << 20), ..Play::default() }.into()),
+            ("Play.ply", Play { match_id: id(), ply: 1_025, ..Play::default() }.into()),
+            ("Ack.match_id", Ack::default().into()),
+            ("Ack.ply", Ack { match_id: id(), ply: u32::MAX, ..Ack::default() }.into()),
+            ("Offer.match_id", Offer::default().into()),
+            ("Offer.ply", Offer { match_id: id(), ply: 1_025, ..Offer::default() }.into()),
+            ("Offer.to_ply", Offer { match_id: id(), to_ply: 1_025, ..Offer::default() }.into()),
+            ("OfferAnswer.match_id", OfferAnswer::default().into()),
+            ("Resign.match_id", Resign::default().into()),
+            ("Resign.ply", Resign { match_id: id(), ply: 1_025 }.into()),
+            ("Record.match_id", Record::default().into()),
+            (
+                "Record.actions",
+                Record {
+                    match_id: id(),
+                    actions: vec![board::Action::default(); 1_025],
+                    ..Record::default()
+                }
+                .into(),
+            ),
+            (
+                "Record.actions",
+                Record {
+                    match_id: id(),
+                    actions: vec![place(u32::MAX).expect("an action")],
+                    ..Record::default()
+                }
+                .into(),
+            ),
+        ];
+        for (field, envelope) in cases {
+            let (msgid, payload) = envelope.encode();
+            assert_eq!(Envelope::decode(msgid, &payload), Err(EnvelopeError::OutOfBounds { field }));
+        }
+    }
+
+    #[test]
+    fn an_unknown_number_is_told_apart_from_rubbish() {
+        assert_eq!(Envelope::decode(0, &[]), Err(EnvelopeError::UnknownMessage(0)));
+        assert_eq!(Envelope::decode(999, &[1, 2]), Err(EnvelopeError::UnknownMessage(999)));
+        assert!(matches!(Envelope::decode(1, &[0xFF; 9]), Err(EnvelopeError::Malformed(_))));
+    }
+
+    #[test]
+    fn every_truncation_is_refused_or_is_a_smaller_message() {
+        for envelope in largest() {
+            let (msgid, payload) = envelope.encode();
+            for end in 0..payload.len().min(2_000) {
+                if let Ok(smaller) = Envelope::decode(msgid, &payload[..end]) {
+                    assert_ne!(smaller, envelope);
+                }
+            }
+        }
+    }
+}
