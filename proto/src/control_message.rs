@@ -62,6 +62,7 @@ impl Bounded for Request {
             Some(Body::OpenRoom(open)) => seats([open.first.as_ref(), open.second.as_ref()]),
             Some(Body::Act(act)) => {
                 id(&act.room_id, "Act.room_id")?;
+                bound(act.notation.len() <= limits::NOTATION_BYTES, "Act.notation")?;
                 action(act.action.as_ref(), "Act.action")
             }
             Some(Body::Offer(offer)) => id(&offer.room_id, "Offer.room_id"),
@@ -162,6 +163,7 @@ impl Bounded for Event {
             }
             Some(Body::Room(room)) => {
                 id(&room.id, "Room.id")?;
+                id(&room.follows, "Room.follows")?;
                 seats([room.first.as_ref(), room.second.as_ref()])?;
                 room.board.as_ref().map_or(Ok(()), board_bounds)?;
                 bound(room.mine.len() <= board::Side::Second as usize, "Room.mine")?;
