@@ -1,0 +1,255 @@
+//! The lab's hands inside a guest: plugs the emulated controller into the kernel, starts and kills programs.
+//!
+//! Ordinary threads, one per program; it ends with the guest. It is the guest's first process, so it must not return.
+
+use crate::h4::Splitter;
+use crate::orders::{AGENT_PORT, Done, HCI_PORT, Message, Order, Output, Program, User, What};
+use anyhow::{Context, Result, anyhow, bail};
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Serves the lab until the guest is switched off.
+pub(crate) fn run() -> Result<()> {
+    let hci = open_port(HCI_PORT)?;
+    let lab = open_port(AGENT_PORT)?;
+    plug_in(hci)?;
+    let agent = Arc::new(Agent {
+        started: Instant::now(),
+        lab: Mutex::new(lab.try_clone()?),
+        running: Mutex::default(),
+        ended: Condvar::new(),
+    });
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease")?.trim().to_owned();
+    agent.say(&Message::Ready { kernel });
+    for line in BufReader::new(Port(lab)).lines() {
+        let order: Order = serde_json::from_str(&line?)?;
+        let agent = agent.clone();
+        thread::spawn(move || {
+            let result = agent.obey(order.what).map_err(|e| format!("{e:#}"));
+            agent.say(&Message::Answer { number: order.number, result });
+        });
+    }
+    bail!("the lab went away")
+}
+
+/// A port reads as "nothing" until the other side has opened it, and again after it has closed it.
+struct Port(File);
+
+impl Read for Port {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        loop {
+            match self.0.read(buffer) {
+                Ok(0) => thread::sleep(Duration::from_millis(10)),
+                other => return other,
+            }
+        }
+    }
+}
+
+fn open_port(name: &str) -> Result<File> {
+    for entry in fs::read_dir("/sys/class/virtio-ports").context("no virtio-serial ports")? {
+        let entry = entry?;
+        if fs::read_to_string(entry.path().join("name")).is_ok_and(|n| n.trim() == name) {
+            let device = std::path::Path::new("/dev").join(entry.file_name());
+            return OpenOptions::new()
+                .read(true)
+                .write(true)
+                .open(&device)
+                .with_context(|| format!("{}", device.display()));
+        }
+    }
+    bail!("no port named {name}")
+}
+
+/// Makes `hci0` out of the port. It stays while the returned threads live, which is as long as the guest does.
+fn plug_in(port: File) -> Result<()> {
+    let kernel = OpenOptions::new().read(true).write(true).open("/dev/vhci").context("/dev/vhci")?;
+    // The kernel's own packet type for "make me a controller", of the primary kind.
+    (&kernel).write_all(&[0xff, 0x00])?;
+    let (mut to_kernel, mut from_kernel, mut to_port) = (kernel.try_clone()?, kernel, port.try_clone()?);
+    let mut from_port = Port(port);
+    thread::spawn(move || {
+        let (mut splitter, mut buffer) = (Splitter::default(), [0; 4096]);
+        while let Ok(length) = from_port.read(&mut buffer) {
+            splitter.feed(&buffer[..length]);
+            loop {
+                match splitter.next() {
+                    Ok(Some(packet)) => {
+                        // One packet a write. While the adapter is switched off the kernel refuses with ENXIO, and
+                        // what arrives then is lost, as it would be on a real one.
+                        if let Err(error) = to_kernel.write_all(&packet)
+                            && error.raw_os_error() != Some(rustix::io::Errno::NXIO.raw_os_error())
+                        {
+                            eprintln!("agent: /dev/vhci: {error}");
+                        }
+                    }
+                    Ok(None) => break,
+                    Err(error) => return eprintln!("agent: {error}"),
+                }
+            }
+        }
+    });
+    thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        loop {
+            match from_kernel.read(&mut buffer) {
+                // The answer to the packet above.
+                Ok(length) if length == 0 || buffer[0] == 0xff => {}
+                Ok(length) => {
+                    if let Err(error) = to_port.write_all(&buffer[..length]) {
+                        return eprintln!("agent: controller: {error}");
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return eprintln!("agent: /dev/vhci: {error}"),
+            }
+        }
+    });
+    Ok(())
+}
+
+struct Agent {
+    started: Instant,
+    lab: Mutex<File>,
+    /// Programs that were started and have not ended, by name.
+    running: Mutex<HashMap<String, Pid>>,
+    /// Told whenever one of them ends.
+    ended: Condvar,
+}
+
+impl Agent {
+    fn obey(self: &Arc<Self>, what: What) -> Result<Done> {
+        match what {
+            What::Run { program, limit_ms } => Self::run(&program, Duration::from_millis(limit_ms)),
+            What::Start { name, program, output } => self.start(name, &program, output),
+            What::Kill { name, signal } => self.kill(&name, signal),
+            What::Fetch { path } => {
+                let bytes = fs::read(&path).with_context(|| path.clone())?;
+                let digit = |value: u8| char::from_digit(u32::from(value), 16).expect("four bits");
+                let file = bytes.iter().flat_map(|&byte| [digit(byte >> 4), digit(byte & 15)]).collect();
+                Ok(Done { file, ..Done::default() })
+            }
+        }
+    }
+
+    fn run(program: &Program, limit: Duration) -> Result<Done> {
+        let begun = Instant::now();
+        let mut child =
+            command(program)?.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let pid = Pid::from_child(&child);
+        let collect = |stream: Option<Box<dyn Read + Send>>| {
+            thread::spawn(move || {
+                let mut text = Vec::new();
+                let _ = stream.map(|mut s| s.read_to_end(&mut text));
+                String::from_utf8_lossy(&text).into_owned()
+            })
+        };
+        let stdout = collect(child.stdout.take().map(|s| Box::new(s) as _));
+        let stderr = collect(child.stderr.take().map(|s| Box::new(s) as _));
+        let (done, waiting) = std::sync::mpsc::channel();
+        let waiter = thread::spawn(move || {
+            let status = child.wait();
+            let _ = done.send(());
+            status
+        });
+        let late = waiting.recv_timeout(limit).is_err();
+        if late {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        let status = waiter.join().map_err(|_| anyhow!("lost a program"))??;
+        let text = |t: thread::JoinHandle<String>| t.join().unwrap_or_default();
+        let (stdout, stderr) = (text(stdout), text(stderr));
+        if late {
+            bail!("{:?} took longer than {limit:?}; it said {stdout:?} {stderr:?}", program.arguments);
+        }
+        Ok(Done {
+            code: status.code(),
+            stdout,
+            stderr,
+            took: begun.elapsed().as_micros() as u64,
+            file: String::new(),
+        })
+    }
+
+    fn start(self: &Arc<Self>, name: String, program: &Program, output: Output) -> Result<Done> {
+        let mut running = lock(&self.running);
+        if running.contains_key(&name) {
+            bail!("{name} runs already");
+        }
+        let log = || OpenOptions::new().create(true).append(true).open(format!("/var/log/{name}.log"));
+        let mut command = command(program)?;
+        command.stdin(Stdio::null()).stderr(log()?);
+        command.stdout(if output == Output::Lines { Stdio::piped() } else { log()?.into() });
+        let mut child: Child = command.spawn()?;
+        running.insert(name.clone(), Pid::from_child(&child));
+        drop(running);
+        let agent = self.clone();
+        thread::spawn(move || {
+            if let Some(stdout) = child.stdout.take() {
+                for text in BufReader::new(stdout).lines().map_while(Result::ok) {
+                    let at = agent.started.elapsed().as_micros() as u64;
+                    agent.say(&Message::Line { name: name.clone(), at, text });
+                }
+            }
+            let code = child.wait().ok().and_then(|status| status.code());
+            lock(&agent.running).remove(&name);
+            agent.ended.notify_all();
+            agent.say(&Message::Ended { name, code });
+        });
+        Ok(Done::default())
+    }
+
+    fn kill(&self, name: &str, signal: i32) -> Result<Done> {
+        let signal = Signal::from_named_raw(signal).context("no such signal")?;
+        let running = lock(&self.running);
+        let Some(&pid) = running.get(name) else { bail!("{name} does not run") };
+        kill_process(pid, signal)?;
+        // Longer than any program of ours takes to part politely.
+        let (_running, late) = self
+            .ended
+            .wait_timeout_while(running, Duration::from_secs(15), |running| running.contains_key(name))
+            .unwrap_or_else(PoisonError::into_inner);
+        if late.timed_out() {
+            bail!("{name} lives on after signal {signal:?}");
+        }
+        Ok(Done::default())
+    }
+
+    fn say(&self, message: &Message) {
+        let mut line = serde_json::to_vec(message).expect("plain data");
+        line.push(b'\n');
+        if let Err(error) = lock(&self.lab).write_all(&line) {
+            eprintln!("agent: {error}");
+        }
+    }
+}
+
+fn command(program: &Program) -> Result<Command> {
+    let (name, arguments) = program.arguments.split_first().context("no program named")?;
+    let mut command = Command::new(name);
+    command.args(arguments).env_clear().env("PATH", "/bin:/app").env("RUST_BACKTRACE", "1");
+    command.envs(program.environment.iter().map(|(k, v)| (k, v)));
+    match program.user {
+        User::Root => command.env("HOME", "/root"),
+        User::Player => command
+            .uid(1000)
+            .gid(1000)
+            .env("HOME", "/home/player")
+            .env("XDG_RUNTIME_DIR", "/run/user/1000")
+            .env("LANG", "C.UTF-8")
+            .current_dir("/home/player"),
+    };
+    Ok(command)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A thread that panicked leaves at worst a stale name behind.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

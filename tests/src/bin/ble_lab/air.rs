@@ -1,0 +1,399 @@
+//! The air between the two handhelds: every HCI packet between a guest and its emulated controller passes here.
+//!
+//! Data waits for connection events as it would on a radio, and faults are made here. One thread, one queue: what
+//! happens to a packet depends only on those before it.
+
+use crate::h4::{self, Event, Splitter};
+use crate::meter::{Meter, Traffic};
+use anyhow::{Context, Result, bail};
+use std::collections::{BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::unix::OwnedWriteHalf;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+/// BlueZ's own choice of connection interval is 30 to 50 ms.
+pub(crate) const INTERVAL: Duration = Duration::from_millis(30);
+/// Data packets a device may send in one connection event: what small controllers manage.
+pub(crate) const PACKETS_PER_EVENT: u32 = 6;
+/// The kernel's default supervision timeout: so long is a lost link silent before both ends are told.
+const SUPERVISION: Duration = Duration::from_millis(420);
+/// "Connection timeout", the reason both ends are given.
+const CONNECTION_TIMEOUT: u8 = 0x08;
+
+/// A handhelds' side of the air.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Side {
+    A = 0,
+    B = 1,
+}
+
+/// What can be done to the radio.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fault {
+    /// Loses the link: silence, and after the supervision timeout both ends are told. Neither hears the other's
+    /// adverts for `away`, which begins with the silence.
+    Cut {
+        away: Duration,
+    },
+    /// Ends the link as if the other side had hung up.
+    Kick,
+    /// Holds all data back, so that nothing arrives and no error is seen, until `Unmute`.
+    Mute,
+    Unmute,
+}
+
+/// A handle on the air.
+#[derive(Clone)]
+pub(crate) struct Air(mpsc::UnboundedSender<Input>);
+
+impl Air {
+    /// Listens on `hci-A` and `hci-B` in `directory` and gives each guest that comes a controller of its own there.
+    pub(crate) fn start(directory: &Path, controllers: PathBuf) -> Result<Air> {
+        let listeners =
+            ["hci-A", "hci-B"].map(|name| std::os::unix::net::UnixListener::bind(directory.join(name)));
+        let (sender, inputs) = mpsc::unbounded_channel();
+        let air = Air(sender.clone());
+        std::thread::Builder::new().name("air".into()).spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a timer and a poller");
+            runtime.block_on(async move {
+                let mut seats = Vec::new();
+                for (listener, side) in listeners.into_iter().zip([Side::A, Side::B]) {
+                    match seat(listener, side, &controllers, sender.clone()).await {
+                        Ok(seat) => seats.push(seat),
+                        Err(error) => return eprintln!("air: side {side:?}: {error:#}"),
+                    }
+                }
+                drop(sender);
+                let mut state =
+                    State::new(seats.try_into().unwrap_or_else(|_| unreachable!("two sides were seated")));
+                if let Err(error) = state.run(inputs).await {
+                    eprintln!("air: {error:#}");
+                }
+            });
+        })?;
+        Ok(air)
+    }
+
+    /// Does `fault` and returns when it is done; for a cut, when both ends have been told.
+    pub(crate) async fn fault(&self, fault: Fault) -> Result<Struck> {
+        let (done, wait) = oneshot::channel();
+        self.0.send(Input::Fault(fault, done)).ok().context("the air is gone")?;
+        wait.await.context("the air is gone")
+    }
+
+    /// Ends the air; guests that are still there see their controllers vanish.
+    pub(crate) fn stop(&self) {
+        // An air that has ended already is what was asked for.
+        let _ = self.0.send(Input::Stop);
+    }
+
+    pub(crate) async fn reading(&self) -> Result<Reading> {
+        let (answer, wait) = oneshot::channel();
+        self.0.send(Input::Read(answer)).ok().context("the air is gone")?;
+        wait.await.context("the air is gone")
+    }
+}
+
+/// Whether a fault met a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Struck {
+    Link,
+    Nothing,
+}
+
+/// What the meters say.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) traffic: Traffic,
+    pub(crate) longest_value: usize,
+}
+
+enum Input {
+    Packet(Side, From, Vec<u8>),
+    Gone(Side, String),
+    Fault(Fault, oneshot::Sender<Struck>),
+    Read(oneshot::Sender<Reading>),
+    Stop,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum From {
+    Host,
+    Controller,
+}
+
+/// Waits for a guest and connects it to a new controller.
+async fn seat(
+    listener: std::io::Result<std::os::unix::net::UnixListener>,
+    side: Side,
+    controllers: &Path,
+    inputs: mpsc::UnboundedSender<Input>,
+) -> Result<Seat> {
+    let listener = listener?;
+    listener.set_nonblocking(true)?;
+    let (host, _) = UnixListener::from_std(listener)?.accept().await?;
+    let controller = UnixStream::connect(controllers).await.context("no controller emulator")?;
+    let ((from_host, to_host), (from_controller, to_controller)) =
+        (host.into_split(), controller.into_split());
+    for (mut stream, from) in [(from_host, From::Host), (from_controller, From::Controller)] {
+        let inputs = inputs.clone();
+        tokio::spawn(async move {
+            let (mut splitter, mut buffer) = (Splitter::default(), [0; 4096]);
+            let why = 'read: loop {
+                match stream.read(&mut buffer).await {
+                    Ok(0) => break "closed".to_owned(),
+                    Err(error) => break error.to_string(),
+                    Ok(length) => splitter.feed(&buffer[..length]),
+                }
+                loop {
+                    match splitter.next() {
+                        Ok(Some(packet)) => {
+                            if inputs.send(Input::Packet(side, from, packet)).is_err() {
+                                return;
+                            }
+                        }
+                        Ok(None) => break,
+                        Err(error) => break 'read error.to_string(),
+                    }
+                }
+            };
+            let _ = inputs.send(Input::Gone(side, format!("{from:?} {why}")));
+        });
+    }
+    Ok(Seat {
+        to_host,
+        to_controller,
+        waiting: VecDeque::new(),
+        event: None,
+        sent: 0,
+        links: BTreeSet::new(),
+        statuses_to_hide: 0,
+        reason: None,
+        meter: Meter::default(),
+    })
+}
+
+/// One handheld's place.
+struct Seat {
+    to_host: OwnedWriteHalf,
+    to_controller: OwnedWriteHalf,
+    /// Data that waits for a connection event.
+    waiting: VecDeque<Vec<u8>>,
+    /// The event that this side sends in, by number, and how much of it is used.
+    event: Option<u64>,
+    sent: u32,
+    links: BTreeSet<u16>,
+    /// Answers to commands of ours, which the host must not see.
+    statuses_to_hide: u32,
+    /// Told to the host instead of the controller's reason, once.
+    reason: Option<u8>,
+    meter: Meter,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Weather {
+    Clear,
+    /// Data is held back.
+    Muted,
+    /// Data is lost.
+    Lost,
+}
+
+struct State {
+    seats: [Seat; 2],
+    weather: Weather,
+    begun: Instant,
+    /// A cut in progress: when the silence ends, and who waits for the end of the links.
+    cut: Option<(Instant, oneshot::Sender<Struck>)>,
+    /// Adverts are not heard before this.
+    away_until: Option<Instant>,
+}
+
+impl State {
+    fn new(seats: [Seat; 2]) -> State {
+        State { seats, weather: Weather::Clear, begun: Instant::now(), cut: None, away_until: None }
+    }
+
+    async fn run(&mut self, mut inputs: mpsc::UnboundedReceiver<Input>) -> Result<()> {
+        loop {
+            let tick = self.next_event().filter(|_| {
+                self.weather == Weather::Clear && self.seats.iter().any(|s| !s.waiting.is_empty())
+            });
+            let silence_ends = self.cut.as_ref().map(|(at, _)| *at);
+            tokio::select! {
+                biased;
+                () = sleep_until(tick.unwrap_or(self.begun)), if tick.is_some() => self.connection_event().await?,
+                () = sleep_until(silence_ends.unwrap_or(self.begun)), if silence_ends.is_some() => self.tell_of_the_cut().await?,
+                input = inputs.recv() => match input {
+                    None | Some(Input::Stop) => return Ok(()),
+                    Some(Input::Packet(side, From::Host, packet)) => self.host_sends(side, packet).await?,
+                    Some(Input::Packet(side, From::Controller, packet)) => self.controller_sends(side, packet).await?,
+                    Some(Input::Gone(side, why)) => bail!("side {side:?}: {why}"),
+                    Some(Input::Fault(fault, done)) => self.strike(fault, done).await?,
+                    Some(Input::Read(answer)) => {
+                        let _ = answer.send(self.reading());
+                    }
+                }
+            }
+        }
+    }
+
+    /// The number of the interval that `now` is in.
+    fn interval(&self, now: Instant) -> u64 {
+        (now.duration_since(self.begun).as_micros() / INTERVAL.as_micros()) as u64
+    }
+
+    fn next_event(&self) -> Option<Instant> {
+        let next = self.interval(Instant::now()) + 1;
+        Some(self.begun + INTERVAL * u32::try_from(next).ok()?)
+    }
+
+    /// Both sides send what has waited, up to the limit; who had nothing to send is silent until the next event.
+    async fn connection_event(&mut self) -> Result<()> {
+        let now = self.interval(Instant::now());
+        for side in [Side::A, Side::B] {
+            let seat = &mut self.seats[side as usize];
+            if !seat.waiting.is_empty() {
+                (seat.event, seat.sent) = (Some(now), 0);
+                self.send_waiting(side).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn send_waiting(&mut self, side: Side) -> Result<()> {
+        let seat = &mut self.seats[side as usize];
+        while seat.sent < PACKETS_PER_EVENT
+            && let Some(packet) = seat.waiting.pop_front()
+        {
+            seat.sent += 1;
+            seat.meter.data(&packet);
+            seat.to_controller.write_all(&packet).await?;
+        }
+        Ok(())
+    }
+
+    async fn host_sends(&mut self, side: Side, packet: Vec<u8>) -> Result<()> {
+        let now = self.interval(Instant::now());
+        let seat = &mut self.seats[side as usize];
+        match (packet[0], self.weather) {
+            (h4::ACL, Weather::Lost) => {}
+            (h4::ACL, weather) => {
+                seat.waiting.push_back(packet);
+                // An event that this side opened goes on while it has more to send.
+                if weather == Weather::Clear && seat.event == Some(now) {
+                    self.send_waiting(side).await?;
+                }
+            }
+            _ => seat.to_controller.write_all(&packet).await?,
+        }
+        Ok(())
+    }
+
+    async fn controller_sends(&mut self, side: Side, mut packet: Vec<u8>) -> Result<()> {
+        let seat = &mut self.seats[side as usize];
+        if packet[0] == h4::EVENT {
+            match h4::event(&packet) {
+                Event::Connected(link) => {
+                    seat.links.insert(link);
+                }
+                Event::Disconnected(link) => {
+                    seat.links.remove(&link);
+                    seat.meter.link_ended(link);
+                    seat.waiting.retain(|data| {
+                        data.get(1..3).is_none_or(|h| u16::from_le_bytes([h[0], h[1]]) & 0x0fff != link)
+                    });
+                    if let (Some(reason), Some(byte)) =
+                        (seat.reason.take(), packet.get_mut(h4::DISCONNECTION_REASON))
+                    {
+                        *byte = reason;
+                    }
+                }
+                Event::DisconnectStatus if seat.statuses_to_hide > 0 => {
+                    seat.statuses_to_hide -= 1;
+                    return Ok(());
+                }
+                Event::Advert if self.away_until.is_some_and(|until| Instant::now() < until) => return Ok(()),
+                Event::DisconnectStatus | Event::Advert | Event::Other => {}
+            }
+        }
+        seat.to_host.write_all(&packet).await?;
+        if self.weather == Weather::Lost
+            && self.cut.is_none()
+            && self.seats.iter().all(|s| s.links.is_empty())
+        {
+            self.weather = Weather::Clear;
+        }
+        Ok(())
+    }
+
+    async fn strike(&mut self, fault: Fault, done: oneshot::Sender<Struck>) -> Result<()> {
+        let struck =
+            if self.seats.iter().any(|s| !s.links.is_empty()) { Struck::Link } else { Struck::Nothing };
+        match fault {
+            Fault::Mute => self.weather = Weather::Muted,
+            Fault::Unmute => self.weather = Weather::Clear,
+            Fault::Kick => self.hang_up(None).await?,
+            Fault::Cut { away } => {
+                self.away_until = Some(Instant::now() + away);
+                if struck == Struck::Link {
+                    self.weather = Weather::Lost;
+                    self.seats.iter_mut().for_each(|s| s.waiting.clear());
+                    self.cut = Some((Instant::now() + SUPERVISION, done));
+                    return Ok(());
+                }
+            }
+        }
+        let _ = done.send(struck);
+        Ok(())
+    }
+
+    /// The supervision timeout has passed. Data stays lost until both hosts have heard of it.
+    async fn tell_of_the_cut(&mut self) -> Result<()> {
+        let Some((_, done)) = self.cut.take() else { return Ok(()) };
+        if self.seats.iter().all(|s| s.links.is_empty()) {
+            self.weather = Weather::Clear;
+        }
+        self.hang_up(Some(CONNECTION_TIMEOUT)).await?;
+        let _ = done.send(Struck::Link);
+        Ok(())
+    }
+
+    /// Ends every link by one side's controller, unseen by its host; each host is told `reason` if given.
+    async fn hang_up(&mut self, reason: Option<u8>) -> Result<()> {
+        // Either end's command ends the link at both; the side whose link list is longer knows them all.
+        let side = usize::from(self.seats[0].links.len() < self.seats[1].links.len());
+        for seat in &mut self.seats {
+            if !seat.links.is_empty() {
+                seat.reason = reason;
+            }
+        }
+        let seat = &mut self.seats[side];
+        for &link in &seat.links {
+            seat.statuses_to_hide += 1;
+            seat.to_controller.write_all(&h4::disconnect(link)).await?;
+        }
+        Ok(())
+    }
+
+    fn reading(&self) -> Reading {
+        let [a, b] = &self.seats;
+        let (left, right) = (a.meter.traffic, b.meter.traffic);
+        Reading {
+            traffic: Traffic {
+                packets: left.packets + right.packets,
+                bytes: left.bytes + right.bytes,
+                values: left.values + right.values,
+                values_on_eatt: left.values_on_eatt + right.values_on_eatt,
+            },
+            longest_value: a.meter.longest_value.max(b.meter.longest_value),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The lab's own proof: a fault that nobody feels would let every test pass. Each is made once on the bare service.
+
+use crate::air::{Fault, Struck};
+use crate::guest::Heard;
+use crate::lab::Lab;
+use crate::orders::{Output, User};
+use anyhow::{Context, Result, bail, ensure};
+use std::time::Duration;
+use tokio::sync::broadcast::{Receiver, error::RecvError};
+use tokio::time::{Instant, timeout};
+
+/// Longer than any of them lasts, BlueZ's own slowness included.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+pub(crate) async fn each_is_felt_and_passes(lab: &Lab) -> Result<()> {
+    let mut client = lab.b.hear();
+    serve(lab).await?;
+    lab.b.start("bare-hold", User::Player, &["ble-lab", "bare-hold"], Output::Lines).await?;
+    expect(&mut client, "up").await?;
+    for (name, fault) in [
+        ("a cut link", Fault::Cut { away: Duration::ZERO }),
+        ("a cut link, out of range for 2 s", Fault::Cut { away: Duration::from_secs(2) }),
+        ("a link ended by the other side", Fault::Kick),
+    ] {
+        let begun = Instant::now();
+        ensure!(lab.air.fault(fault).await? == Struck::Link, "there was no link");
+        back(&mut client, name, begun).await?;
+    }
+
+    let begun = Instant::now();
+    lab.air.fault(Fault::Mute).await?;
+    expect(&mut client, "down").await?;
+    lab.air.fault(Fault::Unmute).await?;
+    back_up(&mut client, "radio silence", begun).await?;
+
+    let begun = Instant::now();
+    lab.b.power(false).await?;
+    expect(&mut client, "down").await?;
+    lab.b.power(true).await?;
+    back_up(&mut client, "the adapter switched off and on", begun).await?;
+
+    let begun = Instant::now();
+    lab.b.kill("bluetoothd").await?;
+    expect(&mut client, "down").await?;
+    lab.b.start_bluetoothd().await?;
+    back_up(&mut client, "bluetoothd killed and started", begun).await?;
+
+    let begun = Instant::now();
+    lab.a.freeze(Duration::from_secs(4)).await?;
+    back(&mut client, "a machine frozen for 4 s", begun).await?;
+
+    lab.b.kill("bare-hold").await?;
+    lab.a.kill("bare-serve").await?;
+    Ok(())
+}
+
+/// Starts the bare server and waits until it serves.
+pub(crate) async fn serve(lab: &Lab) -> Result<()> {
+    let mut server = lab.a.hear();
+    lab.a.start("bare-serve", User::Player, &["ble-lab", "bare-serve"], Output::Lines).await?;
+    expect(&mut server, "serving").await.map(drop)
+}
+
+async fn back(client: &mut Receiver<Heard>, name: &str, begun: Instant) -> Result<()> {
+    expect(client, "down").await.with_context(|| format!("{name} was not felt"))?;
+    back_up(client, name, begun).await
+}
+
+async fn back_up(client: &mut Receiver<Heard>, name: &str, begun: Instant) -> Result<()> {
+    expect(client, "up").await.with_context(|| format!("{name} did not pass"))?;
+    println!("ble-lab: {name}: back after {:.1} s", begun.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Waits for a line that begins with `word`.
+async fn expect(from: &mut Receiver<Heard>, word: &str) -> Result<String> {
+    let heard = timeout(PATIENCE, async {
+        loop {
+            match from.recv().await {
+                Ok(Heard::Line { name, text, .. }) if name.starts_with("bare") && text.starts_with(word) => {
+                    return Ok(text);
+                }
+                Ok(Heard::Ended { name, code }) if name.starts_with("bare") => {
+                    bail!("{name} ended with {code:?}")
+                }
+                Ok(_) | Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => bail!("the guest is gone"),
+            }
+        }
+    });
+    heard.await.with_context(|| format!("waited for {word:?}"))?
+}

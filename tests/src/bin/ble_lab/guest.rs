@@ -1,0 +1,305 @@
+//! One handheld: a QEMU guest with its own kernel, D-Bus and bluetoothd, and the line to the agent in it.
+
+use crate::air::Side;
+use crate::orders::{AGENT_PORT, Done, HCI_PORT, Message, Order, Output, Program, User, What};
+use anyhow::{Context, Result, anyhow, bail};
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixListener;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::process::{Child, Command};
+use tokio::sync::{broadcast, oneshot};
+use tokio::time::{Instant, sleep, timeout};
+
+/// Kernel and userland fit into 192 MB with room for the game; 128 MB fail.
+const MEMORY: &str = "192";
+/// A cold start takes 4 s on an idle machine; a crowded one takes longer.
+const BOOT_LIMIT: Duration = Duration::from_secs(90);
+
+/// What a started program said, or that it ended.
+#[derive(Clone, Debug)]
+pub(crate) enum Heard {
+    /// A line of output.
+    Line {
+        name: String,
+        text: String,
+    },
+    Ended {
+        name: String,
+        code: Option<i32>,
+    },
+}
+
+/// Where the pieces of a guest are.
+pub(crate) struct Parts<'a> {
+    pub(crate) kernel: &'a Path,
+    pub(crate) initrd: &'a Path,
+    /// Holds the sockets; the air listens here already.
+    pub(crate) work: &'a Path,
+    /// For the console's log.
+    pub(crate) out: &'a Path,
+}
+
+pub(crate) struct Guest {
+    pub(crate) side: Side,
+    pub(crate) kernel: String,
+    qemu: Child,
+    line: Arc<Line>,
+    heard: broadcast::Sender<Heard>,
+}
+
+#[derive(Default)]
+struct Answers(Mutex<HashMap<u64, oneshot::Sender<Result<Done, String>>>>);
+
+impl Answers {
+    fn with<T>(&self, act: impl FnOnce(&mut HashMap<u64, oneshot::Sender<Result<Done, String>>>) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+struct Line {
+    writer: tokio::sync::Mutex<(u64, OwnedWriteHalf)>,
+    answers: Answers,
+}
+
+impl Guest {
+    /// Boots it, and returns when its agent has plugged the controller in.
+    pub(crate) async fn boot(side: Side, parts: &Parts<'_>) -> Result<Guest> {
+        let socket = |port: &str| parts.work.join(format!("{port}-{side:?}"));
+        let listener = UnixListener::bind(socket(AGENT_PORT))?;
+        let mut qemu = qemu(side, parts, &socket)?.spawn().context("qemu-system-x86_64")?;
+        let (stream, _) = tokio::select! {
+            accepted = listener.accept() => accepted?,
+            status = qemu.wait() => bail!("QEMU of side {side:?} ended at once: {}", status?),
+        };
+        let (reader, writer) = stream.into_split();
+        let line =
+            Arc::new(Line { writer: tokio::sync::Mutex::new((0, writer)), answers: Answers::default() });
+        // More than the lines of one whole match, so that a slow listener misses none.
+        let (heard, _) = broadcast::channel(16_384);
+        let (ready, booted) = oneshot::channel();
+        let log = std::fs::File::create(parts.out.join(format!("heard-{side:?}.log")))?;
+        tokio::spawn(listen(reader, line.clone(), heard.clone(), ready, log));
+        let kernel = timeout(BOOT_LIMIT, booted)
+            .await
+            .map_err(|_| anyhow!("side {side:?} did not boot; see console-{side:?}.log"))?
+            .with_context(|| format!("side {side:?} ended while booting; see console-{side:?}.log"))?;
+        Ok(Guest { side, kernel, qemu, line, heard })
+    }
+
+    /// What its programs say from now on.
+    pub(crate) fn hear(&self) -> broadcast::Receiver<Heard> {
+        self.heard.subscribe()
+    }
+
+    async fn order(&self, what: What, limit: Duration) -> Result<Done> {
+        let about = format!("side {:?}: {what:?}", self.side);
+        let (answer, wait) = oneshot::channel();
+        {
+            let mut writer = self.line.writer.lock().await;
+            writer.0 += 1;
+            let number = writer.0;
+            self.line.answers.with(|waiting| waiting.insert(number, answer));
+            let mut text = serde_json::to_vec(&Order { number, what })?;
+            text.push(b'\n');
+            writer.1.write_all(&text).await?;
+        }
+        match timeout(limit, wait).await {
+            Err(_) => bail!("{about}: no answer in {limit:?}"),
+            Ok(Err(_)) => bail!("{about}: the guest is gone"),
+            Ok(Ok(Err(error))) => bail!("{about}: {error}"),
+            Ok(Ok(Ok(done))) => Ok(done),
+        }
+    }
+
+    /// Runs a program to its end and returns what it said, whatever its exit code.
+    pub(crate) async fn try_run(&self, user: User, arguments: &[&str], limit: Duration) -> Result<Done> {
+        let program = program(user, arguments);
+        let limit_ms = limit.as_millis() as u64;
+        self.order(What::Run { program, limit_ms }, limit + Duration::from_secs(20)).await
+    }
+
+    /// The same, and an exit code other than 0 is an error.
+    pub(crate) async fn run(&self, user: User, arguments: &[&str], limit: Duration) -> Result<Done> {
+        let done = self.try_run(user, arguments, limit).await?;
+        if done.code != Some(0) {
+            bail!(
+                "side {:?}: {arguments:?} ended with {:?}: {}{}",
+                self.side,
+                done.code,
+                done.stdout,
+                done.stderr
+            );
+        }
+        Ok(done)
+    }
+
+    pub(crate) async fn start(
+        &self,
+        name: &str,
+        user: User,
+        arguments: &[&str],
+        output: Output,
+    ) -> Result<()> {
+        let what = What::Start { name: name.into(), program: program(user, arguments), output };
+        self.order(what, Duration::from_secs(30)).await.map(|_| ())
+    }
+
+    /// `kill -9`, and it is dead when this returns.
+    pub(crate) async fn kill(&self, name: &str) -> Result<()> {
+        self.signal(name, rustix::process::Signal::KILL).await
+    }
+
+    pub(crate) async fn signal(&self, name: &str, signal: rustix::process::Signal) -> Result<()> {
+        let what = What::Kill { name: name.into(), signal: signal.as_raw() };
+        self.order(what, Duration::from_secs(30)).await.map(|_| ())
+    }
+
+    /// A file's bytes.
+    pub(crate) async fn fetch(&self, path: &str) -> Result<Vec<u8>> {
+        let done = self.order(What::Fetch { path: path.into() }, Duration::from_mins(1)).await?;
+        let digits = done.file.as_bytes().chunks_exact(2);
+        digits.map(|pair| Ok(u8::from_str_radix(std::str::from_utf8(pair)?, 16)?)).collect()
+    }
+
+    /// Starts bluetoothd as Debian's service does, and waits for the adapter to be on D-Bus and powered.
+    pub(crate) async fn start_bluetoothd(&self) -> Result<()> {
+        self.start("bluetoothd", User::Root, &["/bin/bluetoothd", "-n"], Output::Log).await?;
+        let begun = Instant::now();
+        while let Err(error) = self.adapter("Powered").await {
+            if begun.elapsed() > Duration::from_secs(30) {
+                return Err(error.context("no adapter on D-Bus"));
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+        // Debian's bluetoothd switches adapters on by itself (AutoEnable); older settings leave it to the user.
+        self.power(true).await
+    }
+
+    async fn adapter(&self, property: &str) -> Result<String> {
+        let property = format!("string:{property}");
+        let arguments = ["string:org.bluez.Adapter1", property.as_str()];
+        let done =
+            self.run(User::Root, &[&ADAPTER_GET[..], &arguments].concat(), Duration::from_secs(10)).await?;
+        Ok(done.stdout.split_whitespace().last().unwrap_or_default().to_owned())
+    }
+
+    /// Switches the adapter as a desktop's switch does.
+    pub(crate) async fn power(&self, on: bool) -> Result<()> {
+        let value = format!("variant:boolean:{on}");
+        let arguments = ["string:org.bluez.Adapter1", "string:Powered", value.as_str()];
+        self.run(User::Root, &[&ADAPTER_SET[..], &arguments].concat(), Duration::from_secs(20)).await?;
+        Ok(())
+    }
+
+    /// Stops the whole machine for a while: what suspend looks like from outside.
+    pub(crate) async fn freeze(&self, time: Duration) -> Result<()> {
+        let pid = rustix::process::Pid::from_raw(self.qemu.id().context("QEMU has ended")? as i32)
+            .context("a pid")?;
+        rustix::process::kill_process(pid, rustix::process::Signal::STOP)?;
+        sleep(time).await;
+        Ok(rustix::process::kill_process(pid, rustix::process::Signal::CONT)?)
+    }
+
+    /// Writes what it logged to `out`, as far as it still answers.
+    pub(crate) async fn save_logs(&self, out: &Path) {
+        let keep =
+            |name: &str, text: &[u8]| std::fs::write(out.join(format!("{name}-{:?}.log", self.side)), text);
+        let list = self.try_run(User::Root, &["ls", "/var/log"], Duration::from_secs(10)).await;
+        for name in list.map(|done| done.stdout).unwrap_or_default().lines() {
+            if let Ok(text) = self.fetch(&format!("/var/log/{name}")).await {
+                let _ = keep(name.trim_end_matches(".log"), &text);
+            }
+        }
+        if let Ok(done) = self.try_run(User::Root, &["dmesg"], Duration::from_secs(10)).await {
+            let _ = keep("dmesg", done.stdout.as_bytes());
+        }
+    }
+
+    pub(crate) async fn switch_off(&mut self) {
+        let _ = self.qemu.kill().await;
+    }
+}
+
+const ADAPTER_GET: [&str; 6] = [
+    "dbus-send",
+    "--system",
+    "--print-reply=literal",
+    "--dest=org.bluez",
+    "/org/bluez/hci0",
+    "org.freedesktop.DBus.Properties.Get",
+];
+const ADAPTER_SET: [&str; 6] = [
+    "dbus-send",
+    "--system",
+    "--print-reply=literal",
+    "--dest=org.bluez",
+    "/org/bluez/hci0",
+    "org.freedesktop.DBus.Properties.Set",
+];
+
+fn program(user: User, arguments: &[&str]) -> Program {
+    let log = std::env::var("RUST_LOG").unwrap_or_else(|_| "info".into());
+    let arguments = arguments.iter().map(|&a| a.to_owned()).collect();
+    Program { arguments, user, environment: vec![("RUST_LOG".into(), log)] }
+}
+
+/// The guest's machine. Plain emulation, so that it works and times alike with and without KVM.
+fn qemu(side: Side, parts: &Parts<'_>, socket: &dyn Fn(&str) -> PathBuf) -> Result<Command> {
+    // Ends with the lab however the lab ends.
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", "qemu-system-x86_64"]);
+    command.args(["-accel", "tcg", "-machine", "pc", "-cpu", "max", "-smp", "1", "-m", MEMORY]);
+    command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]);
+    command.arg("-kernel").arg(parts.kernel).arg("-initrd").arg(parts.initrd);
+    command
+        .arg("-append")
+        .arg(format!("console=ttyS0 quiet no_timer_check panic=-1 tsc=unstable lab.name=qiyou-{side:?}"));
+    command.arg("-serial").arg(format!("file:{}", parts.out.join(format!("console-{side:?}.log")).display()));
+    command.args(["-device", "virtio-rng-pci", "-device", "virtio-serial-pci"]);
+    for port in [HCI_PORT, AGENT_PORT] {
+        command.arg("-chardev").arg(format!("socket,id={port},path={}", socket(port).display()));
+        command.arg("-device").arg(format!("virtserialport,chardev={port},name={port}"));
+    }
+    command.stdin(std::process::Stdio::null()).kill_on_drop(true);
+    let log = std::fs::File::create(parts.out.join(format!("qemu-{side:?}.log")))?;
+    command.stdout(log.try_clone()?).stderr(log);
+    Ok(command)
+}
+
+async fn listen(
+    reader: OwnedReadHalf,
+    line: Arc<Line>,
+    heard: broadcast::Sender<Heard>,
+    ready: oneshot::Sender<String>,
+    mut log: std::fs::File,
+) {
+    let mut ready = Some(ready);
+    let mut lines = BufReader::new(reader).lines();
+    while let Ok(Some(text)) = lines.next_line().await {
+        // Nobody may be listening, which is no error.
+        let tell = |what| drop(heard.send(what));
+        match serde_json::from_str(&text) {
+            Ok(Message::Ready { kernel }) => drop(ready.take().map(|ready| ready.send(kernel))),
+            Ok(Message::Answer { number, result }) => {
+                let waiting = line.answers.with(|waiting| waiting.remove(&number));
+                drop(waiting.map(|waiting| waiting.send(result)));
+            }
+            Ok(Message::Line { name, at, text }) => {
+                let _ = writeln!(log, "{:10.1} {name}: {text}", at as f64 / 1e3);
+                tell(Heard::Line { name, text });
+            }
+            Ok(Message::Ended { name, code }) => {
+                let _ = writeln!(log, "           {name} ended with {code:?}");
+                tell(Heard::Ended { name, code });
+            }
+            Err(error) => eprintln!("ble-lab: not understood ({error}): {text}"),
+        }
+    }
+    // Whoever waits for an answer learns that none comes.
+    line.answers.with(HashMap::clear);
+}

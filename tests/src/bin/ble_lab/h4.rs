@@ -1,0 +1,113 @@
+//! HCI packets as they travel on a serial line (Bluetooth Core, Vol 4, Part A): a type byte, then the packet.
+
+use anyhow::{Result, bail};
+
+/// The type bytes that matter here.
+pub(crate) const COMMAND: u8 = 1;
+pub(crate) const ACL: u8 = 2;
+pub(crate) const EVENT: u8 = 4;
+
+/// Cuts a byte stream into packets; any cut of the stream gives the same packets.
+#[derive(Default)]
+pub(crate) struct Splitter(Vec<u8>);
+
+impl Splitter {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// The next whole packet, or `None` until more bytes come. An unknown type means that the line is out of step.
+    pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>> {
+        let buffer = &self.0;
+        let byte = |at: usize| buffer.get(at).map(|&b| b as usize);
+        let word = |at: usize| Some(byte(at)? | byte(at + 1)? << 8);
+        let length = match buffer.first() {
+            None => return Ok(None),
+            Some(&COMMAND | 3) => byte(3).map(|n| 4 + n),
+            Some(&ACL) => word(3).map(|n| 5 + n),
+            Some(&EVENT) => byte(2).map(|n| 3 + n),
+            Some(5) => word(3).map(|n| 5 + (n & 0x3fff)),
+            Some(kind) => bail!("HCI line out of step: packet type {kind:#04x}"),
+        };
+        Ok(match length {
+            Some(length) if buffer.len() >= length => Some(self.0.drain(..length).collect()),
+            _ => None,
+        })
+    }
+}
+
+/// What the lab reads out of an event from a controller.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Event {
+    /// An LE link came up, with this handle.
+    Connected(u16),
+    /// A link ended.
+    Disconnected(u16),
+    /// The controller took or refused a Disconnect command.
+    DisconnectStatus,
+    /// Somebody's advert was heard.
+    Advert,
+    Other,
+}
+
+/// Reads an event packet, type byte included.
+pub(crate) fn event(packet: &[u8]) -> Event {
+    let handle = |at: usize| Some(u16::from_le_bytes([*packet.get(at)?, *packet.get(at + 1)?]) & 0x0fff);
+    let read = || {
+        Some(match (*packet.get(1)?, packet.get(3)) {
+            (0x05, Some(0)) => Event::Disconnected(handle(4)?),
+            (0x0f, _) if packet.get(5..7) == Some(&[0x06, 0x04]) => Event::DisconnectStatus,
+            (0x3e, Some(0x01 | 0x0a | 0x29)) if packet.get(4) == Some(&0) => Event::Connected(handle(5)?),
+            (0x3e, Some(0x02 | 0x0b | 0x0d)) => Event::Advert,
+            _ => Event::Other,
+        })
+    };
+    read().unwrap_or(Event::Other)
+}
+
+/// The position of the reason in a disconnection event.
+pub(crate) const DISCONNECTION_REASON: usize = 6;
+
+/// Asks a controller to end a link, as its host would ("remote user terminated").
+pub(crate) fn disconnect(handle: u16) -> [u8; 7] {
+    let [low, high] = handle.to_le_bytes();
+    [COMMAND, 0x06, 0x04, 3, low, high, 0x13]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_cut_gives_the_same_packets() {
+        let packets: [&[u8]; 3] = [&[1, 3, 12, 0], &[2, 1, 0, 3, 0, 7, 8, 9], &[4, 5, 4, 0, 1, 0, 0x13]];
+        let line = packets.concat();
+        for cut in 0..=line.len() {
+            let mut splitter = Splitter::default();
+            let mut got = Vec::new();
+            for part in [&line[..cut], &line[cut..]] {
+                splitter.feed(part);
+                while let Some(packet) = splitter.next().expect("in step") {
+                    got.push(packet);
+                }
+            }
+            assert_eq!(got, packets);
+        }
+    }
+
+    #[test]
+    fn a_line_out_of_step_is_an_error() {
+        let mut splitter = Splitter::default();
+        splitter.feed(&[9, 9, 9]);
+        assert!(splitter.next().is_err());
+    }
+
+    #[test]
+    fn links_are_seen_coming_and_going() {
+        assert_eq!(event(&[4, 0x3e, 19, 1, 0, 42, 0, 0]), Event::Connected(42));
+        assert_eq!(event(&[4, 0x3e, 19, 1, 2, 42, 0, 0]), Event::Other, "a failed connection is none");
+        assert_eq!(event(&[4, 5, 4, 0, 42, 0, 0x13]), Event::Disconnected(42));
+        assert_eq!(event(&[4, 0x0f, 4, 0, 1, 6, 4]), Event::DisconnectStatus);
+        assert_eq!(event(&[4, 0x3e]), Event::Other);
+    }
+}

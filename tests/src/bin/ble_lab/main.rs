@@ -1,0 +1,54 @@
+//! The Bluetooth lab: two virtual handhelds meet over an emulated radio and play.
+//!
+//! `run` works on the machine that has the repository: it starts BlueZ's controller emulator, the [`air`] between the
+//! controllers and two QEMU guests with Debian's own kernel and bluetoothd, lets them play, and writes
+//! `report.json`. Every other command runs inside a guest: `agent` obeys `run`, the rest are measuring programs that
+//! the agent starts as an ordinary user. `tests/ble-lab/run` builds everything and is what people call.
+//!
+//! Nothing here judges times: they are reported, and what must hold is counts, order and content.
+
+mod agent;
+mod air;
+mod bare;
+mod faults;
+mod guest;
+mod h4;
+mod lab;
+mod meter;
+mod orders;
+mod report;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Plays the lab's scenarios and writes the report.
+    Run(lab::Options),
+    /// In a guest, as root: the controller's cable and the hands of `run`.
+    Agent,
+    /// In a guest: the bare GATT service that the game's figures are held against.
+    BareServe,
+    /// In the other guest: echoes and writes against that service, as fast as they go.
+    BareDrive(bare::Load),
+    /// In the other guest: keeps a link to that service and says when it comes and goes.
+    BareHold,
+}
+
+fn main() -> Result<()> {
+    let command = Arguments::parse().command;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    match command {
+        Command::Run(options) => runtime.block_on(lab::run(options)),
+        Command::Agent => agent::run(),
+        Command::BareServe => runtime.block_on(bare::serve()),
+        Command::BareDrive(load) => runtime.block_on(bare::drive(load)),
+        Command::BareHold => runtime.block_on(bare::hold()),
+    }
+}

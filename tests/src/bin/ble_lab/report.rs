@@ -1,0 +1,108 @@
+//! What a run of the lab says: `report.json` for machines, a table for people.
+
+use serde::Serialize;
+use std::path::Path;
+
+/// The keys are a contract with whoever reads `report.json`; what a run did not measure is null. Times in milliseconds.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Report {
+    /// From the start of a scan to the other's advert.
+    pub(crate) found: Option<f64>,
+    /// From there to a link that both trust: GATT, stream, Noise, hello.
+    pub(crate) connected: Option<f64>,
+    /// From the start of the scan to the first move at the other side.
+    pub(crate) first_move: Option<f64>,
+    /// From a move given to the mover's host to the other side's acknowledgement in its hand.
+    pub(crate) move_seen: Option<Quantiles>,
+    /// A characteristic value to the other side and back, with nothing of ours in between.
+    pub(crate) bare_round_trip: Option<Quantiles>,
+    /// From the end of a link, or of a host, to the match going on.
+    pub(crate) resume: Option<Quantiles>,
+    /// Longest value in an ATT write or notification, in bytes.
+    pub(crate) att_payload: Option<usize>,
+    /// Bytes in HCI data packets, both ways, all layers, by moves played.
+    pub(crate) bytes_per_move: Option<f64>,
+    /// The stream's bytes a second by those of a bare loop of writes without response of the same size.
+    pub(crate) goodput_ratio: Option<f64>,
+    pub(crate) matches: u32,
+    pub(crate) moves: u32,
+    pub(crate) cuts: u32,
+    pub(crate) kills: u32,
+    pub(crate) moves_lost: u32,
+    pub(crate) moves_doubled: u32,
+    /// Whether both sides' records were the same after every match; null if none was played.
+    pub(crate) records_equal: Option<bool>,
+    pub(crate) seconds: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Quantiles {
+    pub(crate) p50: f64,
+    pub(crate) p95: f64,
+}
+
+impl Quantiles {
+    /// `None` of nothing.
+    pub(crate) fn of(samples: &[f64]) -> Option<Quantiles> {
+        let mut sorted = samples.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let last = sorted.len().checked_sub(1)?;
+        let at = |share: f64| sorted[(last as f64 * share).round() as usize];
+        Some(Quantiles { p50: at(0.50), p95: at(0.95) })
+    }
+}
+
+impl Report {
+    pub(crate) fn write(&self, path: &Path) -> anyhow::Result<()> {
+        let mut text = serde_json::to_string_pretty(self)?;
+        text.push('\n');
+        Ok(std::fs::write(path, text)?)
+    }
+
+    pub(crate) fn print(&self) {
+        let ms = |v: Option<f64>| v.map_or_else(|| "-".into(), |v| format!("{v:.0} ms"));
+        let two = |v: Option<Quantiles>| {
+            v.map_or_else(|| "-".into(), |v| format!("p50 {:.0} ms, p95 {:.0} ms", v.p50, v.p95))
+        };
+        let rows = [
+            ("scan to found", ms(self.found)),
+            ("found to connected", ms(self.connected)),
+            ("scan to first move", ms(self.first_move)),
+            ("move seen", two(self.move_seen)),
+            ("bare echo", two(self.bare_round_trip)),
+            ("resume", two(self.resume)),
+            ("ATT payload", self.att_payload.map_or_else(|| "-".into(), |v| format!("{v} bytes"))),
+            ("on air per move", self.bytes_per_move.map_or_else(|| "-".into(), |v| format!("{v:.0} bytes"))),
+            (
+                "goodput to bare loop",
+                self.goodput_ratio.map_or_else(|| "-".into(), |v| format!("{:.0} %", v * 100.0)),
+            ),
+            ("matches, moves", format!("{}, {}", self.matches, self.moves)),
+            ("cuts, kills", format!("{}, {}", self.cuts, self.kills)),
+            ("moves lost, doubled", format!("{}, {}", self.moves_lost, self.moves_doubled)),
+            (
+                "records equal",
+                self.records_equal.map_or_else(|| "-".into(), |v| if v { "yes" } else { "NO" }.into()),
+            ),
+            ("whole run", format!("{:.0} s", self.seconds)),
+        ];
+        println!();
+        for (name, value) in rows {
+            println!("  {name:<22}{value}");
+        }
+        println!();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_samples() {
+        let samples: Vec<f64> = (0..=100).rev().map(f64::from).collect();
+        assert_eq!(Quantiles::of(&samples), Some(Quantiles { p50: 50.0, p95: 95.0 }));
+        assert_eq!(Quantiles::of(&[7.0]), Some(Quantiles { p50: 7.0, p95: 7.0 }));
+        assert_eq!(Quantiles::of(&[]), None);
+    }
+}
