@@ -24,6 +24,7 @@ mod game;
 pub mod gomoku;
 mod point;
 mod rng;
+pub mod search;
 mod view;
 mod words;
 

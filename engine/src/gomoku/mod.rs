@@ -2,11 +2,17 @@
 //!
 //! `rules` is the game itself, `setup` what players agree on before it. The bot is apart: `greedy` is level 1.
 
-mod ai;
+mod board;
+mod bot;
+mod forced;
+mod greedy;
+mod pattern;
+mod position;
 mod rules;
 mod setup;
+mod shape;
 
-pub use ai::GomokuBot;
+pub use bot::GomokuBot;
 pub use rules::{Gomoku, Placement};
 pub use setup::{GomokuRule, GomokuSetup};
 

@@ -87,13 +87,13 @@ impl Gomoku {
 }
 
 /// Key of a stone on a point, the same on every machine and every size of board.
-const fn stone_key(column: u16, row: u16, side: Side) -> u64 {
+pub(super) const fn stone_key(column: u16, row: u16, side: Side) -> u64 {
     let cell = (row as u64) << 17 | (column as u64) << 1 | side as u64;
     Rng::new(0x676f_6d6f_6b75_0000_u64.wrapping_add(cell)).next_u64()
 }
 
 /// Key of White to move.
-const TURN_KEY: u64 = Rng::new(0x7475_726e).next_u64();
+pub(super) const TURN_KEY: u64 = Rng::new(0x7475_726e).next_u64();
 
 /// Key of the empty board: the setup.
 const fn setup_key(setup: &GomokuSetup) -> u64 {

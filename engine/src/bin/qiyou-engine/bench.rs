@@ -1,0 +1,76 @@
+//! How fast the engine is, on positions that never change.
+
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use engine::{AnyGame, GameKind, Level, bot};
+
+use crate::timer::{Ask, choose};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Time for each position, in milliseconds.
+    #[arg(long, default_value_t = 1000)]
+    ms: u64,
+    /// Only the signature, which needs no time.
+    #[arg(long)]
+    signature: bool,
+}
+
+/// One position a line: moves from the empty board.
+const POSITIONS: &str = include_str!("../../../data/bench_gomoku.txt");
+/// Depth at which the positions of each are counted for the signature. The same number stands in tests/signature.rs.
+const SIGNATURE_DEPTH: u32 = 7;
+
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let positions: Vec<AnyGame> = positions().collect();
+    if !arguments.signature {
+        by_time(&positions, Duration::from_millis(arguments.ms));
+    }
+    let signature: u64 = positions.iter().map(|game| search(game, None, Some(SIGNATURE_DEPTH)).1).sum();
+    println!("gomoku signature: {signature} positions at depth {SIGNATURE_DEPTH}");
+    ExitCode::SUCCESS
+}
+
+fn by_time(positions: &[AnyGame], time: Duration) {
+    let (mut nodes, mut spent, mut depths) = (0, Duration::ZERO, 0);
+    for game in positions {
+        let begin = Instant::now();
+        let (depth, visited) = search(game, Some(time), None);
+        let took = begin.elapsed();
+        println!(
+            "  ply {:3}: depth {depth:2}, {visited:9} positions in {:4} ms",
+            game.ply(),
+            took.as_millis()
+        );
+        nodes += visited;
+        spent += took;
+        depths += depth;
+    }
+    println!(
+        "gomoku: {:.0} positions a second, depth {:.1} in {} ms",
+        nodes as f64 / spent.as_secs_f64(),
+        f64::from(depths) / positions.len() as f64,
+        time.as_millis()
+    );
+}
+
+fn search(game: &AnyGame, time: Option<Duration>, depth: Option<u32>) -> (u32, u64) {
+    let stop = AtomicBool::new(false);
+    let mut bot = bot(GameKind::Gomoku, Level::MAX, 1);
+    let ask = Ask { time, nodes: None, depth, stop: &stop };
+    choose(bot.as_mut(), game, &ask, Instant::now(), &mut |_| {})
+        .map_or((0, 0), |found| (found.depth, found.nodes))
+}
+
+fn positions() -> impl Iterator<Item = AnyGame> {
+    POSITIONS.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(|line| {
+        let mut game = AnyGame::new(&GameKind::Gomoku.default_setup()).expect("the default setup is valid");
+        for word in line.split_whitespace() {
+            let action = game.parse(word).expect("the file holds moves");
+            game.act(action).expect("the file holds legal moves");
+        }
+        game
+    })
+}

@@ -1,0 +1,310 @@
+//! The Gomocup protocol: the other program asks line by line, every question is answered on standard output.
+//!
+//! Source: "Gomoku AI Protocol", plastovicka.github.io/protocl2en.htm. Columns and rows count from 0; the row is counted from
+//! the other end than ours, which no rule of gomoku can tell.
+
+use std::io::{BufRead, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use engine::gomoku::GomokuBot;
+use engine::{Action, AnyGame, GomokuRule, GomokuSetup, Level, Point, Report, Score, Setup};
+
+use crate::timer::{Ask, choose};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// How strong to play, 1 to 10.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=10))]
+    level: u8,
+    /// Colours the choice among equals.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// Plays until END or the end of input.
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let stop = Arc::new(AtomicBool::new(false));
+    let lines = read_lines(Arc::clone(&stop));
+    let mut brain = Brain::new(Level::new(arguments.level).unwrap_or(Level::MAX), arguments.seed, stop);
+    for (line, arrived) in &lines {
+        if brain.obey(line.trim(), arrived, &lines) == Next::End {
+            break;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// Lines with the moment of their arrival. A thread reads them, so that END is heard while the engine thinks.
+fn read_lines(stop: Arc<AtomicBool>) -> Receiver<(String, Instant)> {
+    let (send, lines) = channel();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            let end = line.trim().eq_ignore_ascii_case("END");
+            if end {
+                stop.store(true, Ordering::Relaxed);
+            }
+            if send.send((line, Instant::now())).is_err() || end {
+                break;
+            }
+        }
+    });
+    lines
+}
+
+#[derive(PartialEq, Eq)]
+enum Next {
+    Line,
+    End,
+}
+
+/// What INFO has said about time. Milliseconds by the protocol.
+struct Pace {
+    /// For one move; 0: as fast as can be.
+    turn: Option<Duration>,
+    /// For the match; `None`: no limit.
+    whole: Option<Duration>,
+    left: Option<Duration>,
+}
+
+/// Kept back from each move for the way through pipes and the other program's own delays.
+const RESERVE: Duration = Duration::from_millis(8);
+/// Without any INFO: the protocol's default.
+const DEFAULT_TURN: Duration = Duration::from_secs(30);
+/// A match is over after about this many own moves more; a share of the time left goes to each.
+const MOVES_TO_GO: u32 = 20;
+/// Of `max_memory`, what is not for the table of positions: the program, its stacks, pattern tables.
+const BESIDE_TABLE: usize = 16 << 20;
+
+struct Brain {
+    level: Level,
+    seed: u64,
+    stop: Arc<AtomicBool>,
+    bot: GomokuBot,
+    setup: GomokuSetup,
+    /// INFO rule has asked for rules that this engine does not play.
+    unknown_rule: bool,
+    pace: Pace,
+    game: Option<AnyGame>,
+    /// What has been played, for TAKEBACK.
+    actions: Vec<Action>,
+}
+
+impl Brain {
+    fn new(level: Level, seed: u64, stop: Arc<AtomicBool>) -> Self {
+        Self {
+            level,
+            seed,
+            stop,
+            bot: GomokuBot::new(level, seed),
+            setup: GomokuSetup::default(),
+            unknown_rule: false,
+            pace: Pace { turn: Some(DEFAULT_TURN), whole: None, left: None },
+            game: None,
+            actions: Vec::new(),
+        }
+    }
+
+    fn obey(&mut self, line: &str, arrived: Instant, more: &Receiver<(String, Instant)>) -> Next {
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        match word.to_ascii_uppercase().as_str() {
+            "" => {}
+            "START" => self.start(rest.trim()),
+            "RECTSTART" => match rest.split_once(',') {
+                Some((width, height)) if width.trim() == height.trim() => self.start(width.trim()),
+                _ => say("ERROR only square boards"),
+            },
+            "RESTART" => {
+                self.restart();
+                say("OK");
+            }
+            "BEGIN" => self.think(arrived),
+            "TURN" => match self.play(rest) {
+                Ok(()) => self.think(arrived),
+                Err(why) => say(&format!("ERROR {why}")),
+            },
+            "BOARD" => self.board(more),
+            "TAKEBACK" => match self.take_back(rest) {
+                Ok(()) => say("OK"),
+                Err(why) => say(&format!("ERROR {why}")),
+            },
+            "INFO" => self.info(rest),
+            "ABOUT" => say(&format!(
+                "name=\"Qiyou\", version=\"{}\", author=\"The Qiyou authors\", country=\"CN\"",
+                env!("CARGO_PKG_VERSION")
+            )),
+            "END" => return Next::End,
+            _ => say("UNKNOWN command"),
+        }
+        Next::Line
+    }
+
+    fn start(&mut self, size: &str) {
+        match size.parse().map(|size| GomokuSetup { size, ..self.setup.clone() }) {
+            Ok(setup) if AnyGame::new(&Setup::Gomoku(setup.clone())).is_ok() => {
+                self.setup = setup;
+                self.restart();
+                say("OK");
+            }
+            _ => say("ERROR unsupported size"),
+        }
+    }
+
+    fn restart(&mut self) {
+        self.actions.clear();
+        self.game = AnyGame::new(&Setup::Gomoku(self.setup.clone())).ok();
+    }
+
+    /// Plays a point of the protocol, `x,y`.
+    fn play(&mut self, text: &str) -> Result<(), String> {
+        let point = parse_point(text).ok_or("expected X,Y")?;
+        let game = self.game.as_mut().ok_or("no START yet")?;
+        let action = Action::Place(point);
+        game.act(action).map_err(|refusal| refusal.to_string())?;
+        self.actions.push(action);
+        Ok(())
+    }
+
+    fn take_back(&mut self, text: &str) -> Result<(), String> {
+        let point = parse_point(text).ok_or("expected X,Y")?;
+        if self.actions.last() != Some(&Action::Place(point)) {
+            return Err("not the last move".into());
+        }
+        self.actions.pop();
+        self.replay()
+    }
+
+    fn replay(&mut self) -> Result<(), String> {
+        let mut game = AnyGame::new(&Setup::Gomoku(self.setup.clone())).map_err(|error| error.to_string())?;
+        for &action in &self.actions {
+            game.act(action).map_err(|refusal| refusal.to_string())?;
+        }
+        self.game = Some(game);
+        Ok(())
+    }
+
+    /// BOARD: lines `x,y,field` until DONE, field 1 for our stones and 2 for theirs, in any order. Then think.
+    fn board(&mut self, more: &Receiver<(String, Instant)>) {
+        let (mut own, mut theirs) = (Vec::new(), Vec::new());
+        let mut wrong = false;
+        let arrived = loop {
+            let Ok((line, arrived)) = more.recv() else { return };
+            let line = line.trim();
+            if line.eq_ignore_ascii_case("DONE") {
+                break arrived;
+            }
+            match line.rsplit_once(',').map(|(point, field)| (parse_point(point), field.trim())) {
+                Some((Some(point), "1")) => own.push(Action::Place(point)),
+                Some((Some(point), "2")) => theirs.push(Action::Place(point)),
+                _ => wrong = true,
+            }
+        };
+        // It is our turn: with as many stones of theirs as of ours we began.
+        let (first, second) = match (theirs.len().checked_sub(own.len()), wrong) {
+            (Some(0), false) => (own, theirs),
+            (Some(1), false) => (theirs, own),
+            _ => return say("ERROR no position of gomoku"),
+        };
+        let mut second = second.into_iter();
+        self.actions = first.into_iter().flat_map(|action| [Some(action), second.next()]).flatten().collect();
+        match self.replay() {
+            Ok(()) => self.think(arrived),
+            Err(why) => say(&format!("ERROR {why}")),
+        }
+    }
+
+    fn info(&mut self, rest: &str) {
+        let Some((key, value)) = rest.trim().split_once(char::is_whitespace) else { return };
+        let Ok(number) = value.trim().parse::<i64>() else { return };
+        let time = Duration::from_millis(number.max(0) as u64);
+        match key.to_ascii_lowercase().as_str() {
+            "timeout_turn" => self.pace.turn = Some(time),
+            "timeout_match" => self.pace.whole = (number > 0).then_some(time),
+            // The largest number of 32 bits stands for "no limit".
+            "time_left" => self.pace.left = (number < i64::from(i32::MAX)).then_some(time),
+            "max_memory" if number > 0 => {
+                let table = (number as usize).saturating_sub(BESIDE_TABLE).clamp(1 << 20, 1 << 30);
+                self.bot = GomokuBot::with_table(self.level, self.seed, Some(table.min(64 << 20)));
+            }
+            "rule" => {
+                // Bit 0: exactly five. Bit 1: the game goes on after a win, of no matter to us. Bit 2: renju. Bit 3: caro.
+                self.unknown_rule = number & 0b1100 != 0;
+                self.setup.rule = if number & 1 == 1 { GomokuRule::Standard } else { GomokuRule::Freestyle };
+                if self.replay().is_err() {
+                    self.restart();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn time(&self) -> Duration {
+        let turn = self.pace.turn.unwrap_or(DEFAULT_TURN);
+        let share = match (self.pace.left, self.pace.whole) {
+            (Some(left), _) => left.saturating_sub(RESERVE * 4) / MOVES_TO_GO,
+            (None, Some(whole)) => whole / (2 * MOVES_TO_GO),
+            (None, None) => turn,
+        };
+        turn.min(share).saturating_sub(RESERVE).max(Duration::from_millis(1))
+    }
+
+    /// Chooses, plays and says a move.
+    fn think(&mut self, arrived: Instant) {
+        if self.unknown_rule {
+            return say("ERROR rule not supported");
+        }
+        let time = self.time();
+        let Some(game) = &mut self.game else { return say("ERROR no START yet") };
+        let ask = Ask { time: Some(time), nodes: None, depth: None, stop: &self.stop };
+        let Some(found) = choose(&mut self.bot, game, &ask, arrived, &mut |_| {}) else {
+            return say("ERROR the game is over");
+        };
+        say(&message(&found, arrived.elapsed()));
+        let Some(&Action::Place(point)) = found.line.first() else { return say("ERROR no move") };
+        if let Err(refusal) = game.act(Action::Place(point)) {
+            return say(&format!("ERROR {refusal}"));
+        }
+        self.actions.push(Action::Place(point));
+        say(&format!("{},{}", point.column, point.row));
+    }
+}
+
+fn parse_point(text: &str) -> Option<Point> {
+    let (column, row) = text.trim().split_once(',')?;
+    Some(Point::new(column.trim().parse().ok()?, row.trim().parse().ok()?))
+}
+
+/// For people who watch: depth, score and line.
+fn message(found: &Report, elapsed: Duration) -> String {
+    let score = match found.score {
+        Score::Points(points) => points.to_string(),
+        Score::WinIn(plies) => format!("+M{plies}"),
+        Score::LossIn(plies) => format!("-M{plies}"),
+    };
+    let line: Vec<String> = found
+        .line
+        .iter()
+        .take(12)
+        .map(|action| match action {
+            Action::Place(point) => point.to_string(),
+            _ => "?".into(),
+        })
+        .collect();
+    format!(
+        "MESSAGE depth {} ev {score} n {} ms {} pv {}",
+        found.depth,
+        found.nodes,
+        elapsed.as_millis(),
+        line.join(" ")
+    )
+}
+
+/// One line to the other program. If it is gone there is nobody left to tell.
+fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}

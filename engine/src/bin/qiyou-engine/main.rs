@@ -1,0 +1,35 @@
+//! `qiyou-engine`: the engine on standard input and output, for other programs to play against, and its measurements.
+
+mod bench;
+mod gomocup;
+mod levels;
+mod timer;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(version, about)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Speaks the Gomocup protocol (plastovicka.github.io/protocl2en.htm) on standard input and output.
+    Gomocup(gomocup::Arguments),
+    /// Positions a second, depth after a second, and the node-count signature, on fixed positions.
+    Bench(bench::Arguments),
+    /// A match between two levels, with paired openings and both colours.
+    Levels(levels::Arguments),
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().command {
+        Command::Gomocup(arguments) => gomocup::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Levels(arguments) => levels::run(&arguments),
+    }
+}

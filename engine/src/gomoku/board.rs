@@ -1,0 +1,485 @@
+//! The board as the bot sees it: what every empty point is worth to both sides, kept up to date stone by stone.
+
+use std::sync::Arc;
+
+use super::pattern::{EMPTY, LineTable, Run, WALL};
+use super::rules::stone_key;
+use super::shape::{Shape, ShapeTable, Threat};
+use super::{Gomoku, GomokuRule, GomokuSetup, Placement};
+use crate::{Game, Point, Side};
+
+/// A point as the bot counts them: `32 * (row + MARGIN) + column + MARGIN`. The margin keeps steps along any line inside the
+/// arrays, and 32 makes a step up a row a shift.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Square(pub(super) u16);
+
+/// Cells beyond the edge that a surrounding may reach: the larger radius of [`LineTable`].
+const MARGIN: u16 = 5;
+const STRIDE: u16 = 32;
+/// Numbers that a [`Square`] may have.
+pub(super) const SQUARES: usize = 1024;
+/// Steps of the four directions; along each the place in the line grows by one.
+const STEPS: [i16; 4] = [1, STRIDE as i16, STRIDE as i16 + 1, 1 - STRIDE as i16];
+
+impl Square {
+    /// The point of the game's board.
+    pub(super) const fn point(self) -> Point {
+        Point::new(self.0 % STRIDE - MARGIN, self.0 / STRIDE - MARGIN)
+    }
+
+    const fn of(point: Point) -> Self {
+        Self((point.row + MARGIN) * STRIDE + point.column + MARGIN)
+    }
+
+    const fn x(self) -> u32 {
+        (self.0 % STRIDE) as u32
+    }
+
+    const fn y(self) -> u32 {
+        (self.0 / STRIDE) as u32
+    }
+
+    /// The line through this square in this direction, and the place in it.
+    const fn line(self, direction: usize) -> (usize, u32) {
+        let (x, y) = (self.x(), self.y());
+        match direction {
+            0 => (y as usize, x),
+            1 => (x as usize, y),
+            2 => ((x + STRIDE as u32 - y) as usize, x),
+            _ => ((x + y) as usize, x),
+        }
+    }
+}
+
+/// The tables that all boards of one rule share.
+pub(super) struct Tables {
+    lines: LineTable,
+    shapes: ShapeTable,
+}
+
+impl Tables {
+    /// Works the tables out: some milliseconds, 0.6 MB for freestyle and 1.6 MB for standard.
+    pub(super) fn new(rule: GomokuRule) -> Self {
+        let run = match rule {
+            GomokuRule::Freestyle => Run::FiveOrMore,
+            GomokuRule::Standard => Run::ExactlyFive,
+        };
+        Self { lines: LineTable::new([run; 2]), shapes: ShapeTable::new() }
+    }
+}
+
+/// What a stone changed, besides the codes that lie in `Board::saved` from `saved_from` on.
+#[derive(Clone, Copy)]
+struct Frame {
+    square: Square,
+    saved_from: usize,
+    value: [i32; 2],
+    count: [[u8; Threat::COUNT]; 2],
+    last_five: [Square; 2],
+    five_made: bool,
+    key: u64,
+}
+
+/// A position that stones are put on and taken off again, last in first out.
+pub(super) struct Board {
+    tables: Arc<Tables>,
+    size: u16,
+    /// For each direction the lines of the board, two bits a cell. A line that cannot win by the rules is all wall, always.
+    lines: [[u64; 64]; 4],
+    /// Pattern codes of each empty square: Black's four directions in the low half, White's in the high half. Those of an
+    /// occupied square are as they were when it was taken.
+    codes: Vec<u32>,
+    /// One bit a square, row by row.
+    occupied: [u32; STRIDE as usize],
+    /// Sum of [`Shape::value`] over the empty squares.
+    value: [i32; 2],
+    /// Empty squares by their threat. Those without one are not counted right and not asked for.
+    count: [[u8; Threat::COUNT]; 2],
+    /// The square that last became a five for each side; it may be occupied by now.
+    last_five: [Square; 2],
+    /// Whether the last stone made five.
+    five_made: bool,
+    turn: Side,
+    key: u64,
+    empty: u32,
+    frames: Vec<Frame>,
+    saved: Vec<(Square, u32)>,
+}
+
+impl Board {
+    /// The board of a game's position. The tables must be of the game's rule.
+    pub(super) fn new(game: &Gomoku, tables: Arc<Tables>) -> Self {
+        let setup = game.setup();
+        let size = u16::from(setup.size);
+        let mut board = Self {
+            tables,
+            size,
+            lines: empty_lines(setup),
+            codes: vec![0; SQUARES],
+            occupied: [0; STRIDE as usize],
+            value: [0; 2],
+            count: [[0; Threat::COUNT]; 2],
+            last_five: [Square(0); 2],
+            five_made: false,
+            turn: Side::First,
+            key: 0,
+            empty: u32::from(size) * u32::from(size),
+            frames: Vec::new(),
+            saved: Vec::new(),
+        };
+        for point in crate::game::points(size, size) {
+            board.begin(Square::of(point));
+        }
+        let stones = game.view().pieces;
+        for piece in &stones {
+            board.turn = piece.side;
+            board.make(Square::of(piece.at));
+        }
+        board.turn = game.turn();
+        board.key = game.key();
+        board.five_made = game.outcome().is_some_and(|outcome| outcome.winner.is_some());
+        board.frames.clear();
+        board.saved.clear();
+        board
+    }
+
+    /// Works out the codes of a square from its lines.
+    fn begin(&mut self, square: Square) {
+        let mut codes = 0_u32;
+        for direction in 0..4 {
+            let (line, place) = square.line(direction);
+            let both = u32::from(self.tables.lines.at(self.lines[direction][line], place));
+            codes |= (both & 15 | (both >> 4) << 16) << (4 * direction);
+        }
+        self.codes[usize::from(square.0)] = codes;
+        for side in Side::BOTH {
+            let shape = self.shape(square, side);
+            self.value[side.index()] += i32::from(shape.value);
+            self.add_to_count(side, shape.threat, 1);
+        }
+    }
+
+    /// Puts a stone of the side to move on an empty square.
+    pub(super) fn make(&mut self, square: Square) {
+        debug_assert!(self.is_empty(square));
+        let side = self.turn;
+        self.frames.push(Frame {
+            square,
+            saved_from: self.saved.len(),
+            value: self.value,
+            count: self.count,
+            last_five: self.last_five,
+            five_made: self.five_made,
+            key: self.key,
+        });
+        self.five_made = self.shape(square, side).threat == Threat::Five;
+        for side in Side::BOTH {
+            let shape = self.shape(square, side);
+            self.value[side.index()] -= i32::from(shape.value);
+            self.add_to_count(side, shape.threat, -1);
+        }
+        self.occupied[square.y() as usize] |= 1 << square.x();
+        self.empty -= 1;
+        let stone = 1 + side as u64;
+        for (direction, step) in STEPS.into_iter().enumerate() {
+            let (line, place) = square.line(direction);
+            if self.lines[direction][line] == u64::MAX {
+                continue;
+            }
+            self.lines[direction][line] |= stone << (2 * place);
+            let line = self.lines[direction][line];
+            self.look_along(line, place, direction, square, step, 1);
+            self.look_along(line, place, direction, square, step, -1);
+        }
+        let point = square.point();
+        self.key ^= stone_key(point.column, point.row, side) ^ super::rules::TURN_KEY;
+        self.turn = side.other();
+    }
+
+    /// Brings the codes of the empty squares on one side of a new stone up to date.
+    #[inline]
+    fn look_along(&mut self, line: u64, place: u32, direction: usize, square: Square, step: i16, sign: i16) {
+        let mut seen = 0;
+        for distance in 1..=self.tables.lines.radius as i16 {
+            let place = place.wrapping_add_signed(i32::from(sign * distance));
+            let cell = line >> (2 * place) & 3;
+            if cell == EMPTY {
+                let both = self.tables.lines.at(line, place);
+                self.update(Square(square.0.wrapping_add_signed(step * sign * distance)), direction, both);
+            } else {
+                // Behind a stone of each side, or the edge, nothing feels the new stone any more.
+                seen |= cell;
+                if seen == WALL {
+                    break;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn update(&mut self, square: Square, direction: usize, both: u8) {
+        let old = self.codes[usize::from(square.0)];
+        let shift = 4 * direction;
+        let both = u32::from(both);
+        let new = old & !(0x000f_000f << shift) | (both & 15 | (both >> 4) << 16) << shift;
+        if new == old {
+            return;
+        }
+        self.saved.push((square, old));
+        self.codes[usize::from(square.0)] = new;
+        for side in 0..2 {
+            let (before, after) = ((old >> (16 * side)) as u16, (new >> (16 * side)) as u16);
+            if before == after {
+                continue;
+            }
+            let (before, after) = (self.tables.shapes.at(before), self.tables.shapes.at(after));
+            self.value[side] += i32::from(after.value) - i32::from(before.value);
+            self.add_to_count(Side::BOTH[side], before.threat, -1);
+            self.add_to_count(Side::BOTH[side], after.threat, 1);
+            if after.threat == Threat::Five {
+                self.last_five[side] = square;
+            }
+        }
+    }
+
+    /// A board has up to 400 squares without a threat: that count wraps, and nobody asks for it.
+    #[inline]
+    fn add_to_count(&mut self, side: Side, threat: Threat, change: i8) {
+        let count = &mut self.count[side.index()][threat as usize];
+        *count = count.wrapping_add_signed(change);
+    }
+
+    /// Takes the last stone off.
+    pub(super) fn unmake(&mut self) {
+        let frame = self.frames.pop().expect("unmake follows make");
+        self.turn = self.turn.other();
+        let stone = 1 + self.turn as u64;
+        for direction in 0..4 {
+            let (line, place) = frame.square.line(direction);
+            if self.lines[direction][line] != u64::MAX {
+                self.lines[direction][line] &= !(stone << (2 * place));
+            }
+        }
+        self.occupied[frame.square.y() as usize] &= !(1 << frame.square.x());
+        self.empty += 1;
+        for (square, codes) in self.saved.drain(frame.saved_from..) {
+            self.codes[usize::from(square.0)] = codes;
+        }
+        self.value = frame.value;
+        self.count = frame.count;
+        self.last_five = frame.last_five;
+        self.five_made = frame.five_made;
+        self.key = frame.key;
+    }
+
+    /// Leaves the turn to the other side, as no rule allows: for asking what it threatens. Undone by doing it again.
+    pub(super) fn pass(&mut self) {
+        self.turn = self.turn.other();
+        self.key ^= super::rules::TURN_KEY;
+    }
+
+    /// Whose turn it is.
+    pub(super) const fn turn(&self) -> Side {
+        self.turn
+    }
+
+    /// The game's key of this position.
+    pub(super) const fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// Whether the last stone made five.
+    pub(super) const fn five_made(&self) -> bool {
+        self.five_made
+    }
+
+    /// Empty squares left.
+    pub(super) const fn empty(&self) -> u32 {
+        self.empty
+    }
+
+    /// Whether nothing stands there. The square must be on the board.
+    pub(super) const fn is_empty(&self, square: Square) -> bool {
+        self.occupied[square.y() as usize] >> square.x() & 1 == 0
+    }
+
+    /// What an empty square is worth to a side.
+    #[inline]
+    pub(super) fn shape(&self, square: Square, side: Side) -> Shape {
+        self.tables.shapes.at((self.codes[usize::from(square.0)] >> (16 * side.index())) as u16)
+    }
+
+    /// What a stone of a side would threaten on this empty square.
+    #[inline]
+    pub(super) fn threat(&self, square: Square, side: Side) -> Threat {
+        self.shape(square, side).threat
+    }
+
+    /// How many squares threaten exactly this for a side. Not for [`Threat::None`].
+    #[inline]
+    pub(super) fn count(&self, side: Side, threat: Threat) -> u32 {
+        u32::from(self.count[side.index()][threat as usize])
+    }
+
+    /// How many squares make a four (or more) for a side.
+    pub(super) fn fours(&self, side: Side) -> u32 {
+        [Threat::Four, Threat::FourAndMore, Threat::FourThree, Threat::TwoFours, Threat::Five]
+            .into_iter()
+            .map(|threat| self.count(side, threat))
+            .sum()
+    }
+
+    /// A square that makes five for a side, which must have one.
+    pub(super) fn five(&self, side: Side) -> Square {
+        let last = self.last_five[side.index()];
+        if last.0 != 0 && self.is_empty(last) && self.threat(last, side) == Threat::Five {
+            return last;
+        }
+        self.near()
+            .find(|&square| self.threat(square, side) == Threat::Five)
+            .expect("the caller has counted a five")
+    }
+
+    /// Sum over the empty squares of what they are worth to the side.
+    pub(super) const fn value(&self, side: Side) -> i32 {
+        self.value[side.index()]
+    }
+
+    /// The empty squares within two columns and two rows of any stone, row by row. Every square that makes a four, a
+    /// straight four or a five for anyone is among them.
+    pub(super) fn near(&self) -> impl Iterator<Item = Square> + use<'_> {
+        let board = ((1_u32 << self.size) - 1) << MARGIN;
+        let rows = usize::from(MARGIN)..usize::from(MARGIN + self.size);
+        rows.flat_map(move |y| {
+            let column = self.occupied[y - 2..=y + 2].iter().fold(0, |all, row| all | row);
+            let wide = column | column << 1 | column << 2 | column >> 1 | column >> 2;
+            let mut bits = wide & board & !self.occupied[y];
+            std::iter::from_fn(move || {
+                let x = bits.trailing_zeros();
+                if x == 32 {
+                    return None;
+                }
+                bits &= bits - 1;
+                Some(Square(y as u16 * STRIDE + x as u16))
+            })
+        })
+    }
+
+    /// Every empty square, row by row.
+    pub(super) fn all_empty(&self) -> impl Iterator<Item = Square> + use<'_> {
+        crate::game::points(self.size, self.size).map(Square::of).filter(|&square| self.is_empty(square))
+    }
+
+    /// The middle of the board.
+    pub(super) const fn centre(&self) -> Square {
+        Square::of(Point::new(self.size / 2, self.size / 2))
+    }
+}
+
+impl From<Placement> for Square {
+    fn from(placement: Placement) -> Self {
+        Self::of(placement.point())
+    }
+}
+
+fn empty_lines(setup: &GomokuSetup) -> [[u64; 64]; 4] {
+    let size = u16::from(setup.size);
+    let mut lines = [[u64::MAX; 64]; 4];
+    for point in crate::game::points(size, size) {
+        for (direction, lines) in lines.iter_mut().enumerate() {
+            let edge = match direction {
+                0 => point.row == 0 || point.row + 1 == size,
+                1 => point.column == 0 || point.column + 1 == size,
+                _ => false,
+            };
+            if setup.edge_five_wins || !edge {
+                let (line, place) = Square::of(point).line(direction);
+                lines[line] &= !(WALL << (2 * place));
+            }
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Rng;
+
+    fn setups() -> Vec<GomokuSetup> {
+        let mut setups = Vec::new();
+        for size in [5, 9, 15, 20] {
+            for rule in GomokuRule::ALL {
+                for edge_five_wins in [true, false] {
+                    setups.push(GomokuSetup { size, rule, edge_five_wins });
+                }
+            }
+        }
+        setups
+    }
+
+    /// What the board knows, apart from how it came to know it.
+    fn knowledge(board: &Board) -> impl PartialEq + std::fmt::Debug + use<> {
+        let codes: Vec<_> =
+            board.all_empty().map(|square| (square, board.codes[usize::from(square.0)])).collect();
+        let counts = board.count.map(|count| count[1..].to_vec());
+        (codes, counts, board.value, board.key, board.turn, board.five_made, board.empty)
+    }
+
+    #[test]
+    fn what_is_kept_stone_by_stone_is_what_a_fresh_look_finds_and_unmaking_restores_it() {
+        for setup in setups() {
+            let tables = Arc::new(Tables::new(setup.rule));
+            for seed in 0..3 {
+                let mut rng = Rng::new(seed);
+                let mut game = Gomoku::new(&setup).expect("the setup is valid");
+                let mut board = Board::new(&game, Arc::clone(&tables));
+                let mut before = Vec::new();
+                let mut moves = Vec::new();
+                loop {
+                    game.legal_moves(&mut moves);
+                    let Some(&mv) = moves.get(rng.below(moves.len().max(1) as u32) as usize) else { break };
+                    before.push(knowledge(&board));
+                    game.play(mv);
+                    board.make(mv.into());
+                    let fresh = Board::new(&game, Arc::clone(&tables));
+                    assert_eq!(
+                        knowledge(&board),
+                        knowledge(&fresh),
+                        "{setup:?} seed {seed} ply {}",
+                        game.ply()
+                    );
+                }
+                assert_eq!(board.five_made(), game.outcome().is_some_and(|outcome| outcome.winner.is_some()));
+                for before in before.into_iter().rev() {
+                    board.unmake();
+                    assert_eq!(knowledge(&board), before);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_squares_said_to_make_five_are_those_that_win_by_the_rules() {
+        for setup in setups() {
+            let tables = Arc::new(Tables::new(setup.rule));
+            for seed in 0..5 {
+                let mut rng = Rng::new(seed);
+                let mut game = Gomoku::new(&setup).expect("the setup is valid");
+                let mut moves = Vec::new();
+                loop {
+                    game.legal_moves(&mut moves);
+                    let board = Board::new(&game, Arc::clone(&tables));
+                    for &mv in &moves {
+                        let mut next = game.clone();
+                        next.play(mv);
+                        let wins = next.outcome().is_some_and(|outcome| outcome.winner.is_some());
+                        assert_eq!(board.threat(mv.into(), game.turn()) == Threat::Five, wins);
+                    }
+                    let Some(&mv) = moves.get(rng.below(moves.len().max(1) as u32) as usize) else { break };
+                    game.play(mv);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The gomoku player and what its levels mean.
+
+use std::sync::Arc;
+
+use super::board::{Board, Square, Tables};
+use super::forced::Solver;
+use super::greedy::greedy;
+use super::position::Position;
+use super::{Gomoku, GomokuRule};
+use crate::search::{AlphaBeta, AlphaBetaGame, Clock, Finding, Options, Value};
+use crate::{Action, AnyGame, Bot, Game, Level, Limits, Report, Score};
+
+/// A gomoku player. It holds hardly any memory before its first search, and at low levels ever.
+pub struct GomokuBot {
+    strength: Strength,
+    seed: u64,
+    /// For one rule; worked out when first needed.
+    tables: Option<(GomokuRule, Arc<Tables>)>,
+    search: AlphaBeta<Position>,
+    /// Lives in the position while a search runs.
+    solver: Solver,
+}
+
+/// What a level may use, beside the caller's limits.
+#[derive(Clone, Copy)]
+struct Strength {
+    /// Plies of full search.
+    depth: u32,
+    /// Positions visited.
+    nodes: u64,
+    /// How far off each judgement may be.
+    noise: i32,
+    /// Own moves of a win by fours that it sees from afar.
+    fours: u32,
+    /// Positions for a look for a win by threes.
+    threes: u32,
+    table_bytes: usize,
+}
+
+const MB: usize = 1 << 20;
+const NO_LIMIT: u32 = u32::MAX;
+
+/// Levels 2 to 10. Level 1 is the greedy table. The steps were set by matches of neighbours; see EXPERIMENTS.md.
+const STRENGTHS: [Strength; 9] = [
+    Strength { depth: 1, nodes: 500, noise: 120, fours: 1, threes: 0, table_bytes: MB / 4 },
+    Strength { depth: 2, nodes: 1_000, noise: 80, fours: 2, threes: 0, table_bytes: MB / 4 },
+    Strength { depth: 3, nodes: 2_000, noise: 50, fours: 2, threes: 0, table_bytes: MB / 4 },
+    Strength { depth: 4, nodes: 4_000, noise: 30, fours: 3, threes: 0, table_bytes: MB / 2 },
+    Strength { depth: 6, nodes: 10_000, noise: 20, fours: 5, threes: 200, table_bytes: MB },
+    Strength { depth: 8, nodes: 30_000, noise: 10, fours: 8, threes: 1_000, table_bytes: 2 * MB },
+    Strength { depth: 10, nodes: 100_000, noise: 0, fours: 12, threes: 5_000, table_bytes: 4 * MB },
+    Strength { depth: 14, nodes: 400_000, noise: 0, fours: 20, threes: 20_000, table_bytes: 16 * MB },
+    Strength { depth: NO_LIMIT, nodes: u64::MAX, noise: 0, fours: 30, threes: 100_000, table_bytes: 32 * MB },
+];
+
+impl GomokuBot {
+    /// A player of this strength; the seed breaks ties and colours its errors.
+    pub fn new(level: Level, seed: u64) -> Self {
+        Self::with_table(level, seed, None)
+    }
+
+    /// A player whose table of positions takes this many bytes instead of what the level would choose (32 MB at most).
+    pub fn with_table(level: Level, seed: u64, table_bytes: Option<usize>) -> Self {
+        let strength = match level.number() {
+            1 => Strength { depth: 0, ..STRENGTHS[0] },
+            number => STRENGTHS[usize::from(number) - 2],
+        };
+        let options = Options { noise: strength.noise, seed, ..Options::default() };
+        Self {
+            strength,
+            seed,
+            tables: None,
+            search: AlphaBeta::new(table_bytes.unwrap_or(strength.table_bytes), options),
+            solver: Solver::new(),
+        }
+    }
+
+    fn board(&mut self, game: &Gomoku) -> Board {
+        let rule = game.setup().rule;
+        let tables = match &self.tables {
+            Some((known, tables)) if *known == rule => Arc::clone(tables),
+            _ => {
+                let tables = Arc::new(Tables::new(rule));
+                self.tables = Some((rule, Arc::clone(&tables)));
+                tables
+            }
+        };
+        Board::new(game, tables)
+    }
+
+    fn think(
+        &mut self,
+        position: &mut Position,
+        clock: &mut Clock<'_>,
+        report: &mut dyn FnMut(&Report),
+    ) -> Option<Report> {
+        let strength = self.strength;
+        let board = &mut position.board;
+        // A sixth of a second at most on an old handheld: a win by fours is worth the wait even when time is short.
+        const FOURS_NODES: u32 = 50_000;
+        let solver = &mut position.solver;
+        let mut win = solver.shortest_fours(board, strength.fours, FOURS_NODES, clock);
+        if win.is_none() && strength.threes > 0 && position.known().is_none() {
+            win = position.solver.threes(&mut position.board, 14, strength.threes, clock);
+        }
+        if let Some(win) = win {
+            let line = winning_line(position, win.first, clock);
+            let found = Report {
+                line: actions(&line),
+                score: Score::WinIn(win.plies),
+                depth: win.plies,
+                nodes: clock.nodes(),
+            };
+            report(&found);
+            return Some(found);
+        }
+        let to_report = |finding: &Finding<Square>| Report {
+            line: actions(&finding.line),
+            score: Value::score(finding.value),
+            depth: finding.depth,
+            nodes: finding.nodes,
+        };
+        let finding = self.search.search(position, clock, &mut |finding| report(&to_report(finding)))?;
+        Some(to_report(&finding))
+    }
+}
+
+fn actions(line: &[Square]) -> Vec<Action> {
+    line.iter().map(|square| Action::Place(square.point())).collect()
+}
+
+/// As much of a forced win as can be shown: the first move, and what follows while the answers are the only ones.
+fn winning_line(position: &mut Position, first: Square, clock: &mut Clock<'_>) -> Vec<Square> {
+    const NODES: u32 = 2_000;
+    let Position { board, solver } = position;
+    let mut line = vec![first];
+    board.make(first);
+    while !board.five_made() && board.empty() > 0 && line.len() < 60 {
+        let winner = board.turn().other();
+        if board.count(winner, super::shape::Threat::Five) == 0 {
+            break;
+        }
+        let answer = board.five(winner);
+        board.make(answer);
+        line.push(answer);
+        let Some(win) = solver.shortest_fours(board, 30, NODES, clock) else { break };
+        board.make(win.first);
+        line.push(win.first);
+    }
+    for _ in &line {
+        board.unmake();
+    }
+    line
+}
+
+impl Bot for GomokuBot {
+    fn choose(
+        &mut self,
+        game: &AnyGame,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Report),
+    ) -> Option<Report> {
+        #[allow(irrefutable_let_patterns, reason = "with one game in the list every game is this one")]
+        let AnyGame::Gomoku(game) = game else { return None };
+        if game.outcome().is_some() {
+            return None;
+        }
+        if self.strength.depth == 0 {
+            let mv = greedy(game, self.seed)?;
+            let found =
+                Report { line: vec![Gomoku::action(mv)], score: Score::Points(0), depth: 1, nodes: 1 };
+            report(&found);
+            return Some(found);
+        }
+        if limits.time.is_none() {
+            // Without a clock the answer depends on the arguments only, not on what was asked before.
+            self.search.forget();
+            self.solver.forget();
+        }
+        let own = Limits {
+            time: limits.time,
+            nodes: Some(limits.nodes.map_or(self.strength.nodes, |nodes| nodes.min(self.strength.nodes))),
+            depth: Some(limits.depth.map_or(self.strength.depth, |depth| depth.min(self.strength.depth))),
+            stop: limits.stop,
+            elapsed: limits.elapsed,
+        };
+        let board = self.board(game);
+        let solver = std::mem::replace(&mut self.solver, Solver::new());
+        let mut position = Position { board, solver };
+        let found = self.think(&mut position, &mut Clock::new(&own), report);
+        self.solver = position.solver;
+        found
+    }
+}

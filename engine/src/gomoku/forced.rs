@@ -1,0 +1,331 @@
+//! Wins by force: every move of the attacker is a four (VCF), or a four or an open three (VCT), so that the defender has one
+//! answer, or a handful.
+//!
+//! Every win found is proven: all answers that could help have been tried. "Not found" proves nothing unless the search ran
+//! to its end ([`Solver::fours`] with enough moves and nodes).
+
+use super::board::{Board, Square};
+use super::shape::Threat;
+use crate::search::Clock;
+
+/// A win by force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Win {
+    /// Plies to the five, the winner's and the loser's.
+    pub(super) plies: u32,
+    /// The winner's first move.
+    pub(super) first: Square,
+}
+
+/// Searches for wins by force and remembers what it found.
+pub(super) struct Solver {
+    notes: Vec<Note>,
+    /// Positions that the running search may still visit.
+    left: u32,
+}
+
+/// What is known of one position and one kind of attack.
+#[derive(Clone, Copy)]
+struct Note {
+    key: u64,
+    first: Square,
+    /// Plies to the win, 0 if none was found.
+    plies: u8,
+    /// Moves of the attacker within which there is none.
+    searched: u8,
+}
+
+/// 2^15 notes of 16 bytes: half a megabyte stays in the second-level cache of a handheld's processor.
+const NOTES: usize = 1 << 15;
+/// Told apart from fours in the same table.
+const THREES_KEY: u64 = 0x7468_7265_6573_0000;
+/// Attacks by threes tried in one position, best first. With more the search loses itself in hopeless ones.
+const THREES_TRIED: usize = 16;
+
+impl Solver {
+    /// A solver that holds no memory before its first search.
+    pub(super) const fn new() -> Self {
+        Self { notes: Vec::new(), left: 0 }
+    }
+
+    /// Forgets everything and gives the memory back.
+    pub(super) fn forget(&mut self) {
+        self.notes = Vec::new();
+    }
+
+    /// A win for the side to move by at most `moves` moves, the five included, all of them fours. Visits at most `nodes`
+    /// positions; if it was not more, "none" is certain.
+    pub(super) fn fours(
+        &mut self,
+        board: &mut Board,
+        moves: u32,
+        nodes: u32,
+        clock: &mut Clock<'_>,
+    ) -> Option<Win> {
+        if board.fours(board.turn()) == 0 {
+            return None;
+        }
+        self.begin(nodes);
+        self.attack_by_fours(board, moves, clock)
+    }
+
+    /// The same, the shortest first.
+    pub(super) fn shortest_fours(
+        &mut self,
+        board: &mut Board,
+        moves: u32,
+        nodes: u32,
+        clock: &mut Clock<'_>,
+    ) -> Option<Win> {
+        (1..=moves).find_map(|moves| self.fours(board, moves, nodes, clock))
+    }
+
+    /// A win for the side to move by at most `moves` moves, all of them fours or open threes. Fewer moves are tried first.
+    pub(super) fn threes(
+        &mut self,
+        board: &mut Board,
+        moves: u32,
+        nodes: u32,
+        clock: &mut Clock<'_>,
+    ) -> Option<Win> {
+        self.begin(nodes);
+        (2..=moves).find_map(|moves| self.attack_by_threes(board, moves, clock))
+    }
+
+    fn begin(&mut self, nodes: u32) {
+        if self.notes.is_empty() {
+            self.notes = vec![Note { key: 0, first: Square(0), plies: 0, searched: 0 }; NOTES];
+        }
+        self.left = nodes;
+    }
+
+    fn is_over(&mut self, clock: &mut Clock<'_>) -> bool {
+        if self.left == 0 || clock.tick() {
+            self.left = 0;
+            return true;
+        }
+        self.left -= 1;
+        false
+    }
+
+    fn note(&self, key: u64) -> Option<Note> {
+        let note = self.notes[key as usize % NOTES];
+        (note.key == key).then_some(note)
+    }
+
+    /// `win` is only a proof of "none within `moves`" if the search was not cut short.
+    fn write(&mut self, key: u64, win: Option<Win>, moves: u32) {
+        let note = match win {
+            Some(win) => Note { key, first: win.first, plies: win.plies as u8, searched: 0 },
+            None if self.left > 0 => Note { key, first: Square(0), plies: 0, searched: moves as u8 },
+            None => return,
+        };
+        self.notes[key as usize % NOTES] = note;
+    }
+
+    fn attack_by_fours(&mut self, board: &mut Board, moves: u32, clock: &mut Clock<'_>) -> Option<Win> {
+        if self.is_over(clock) {
+            return None;
+        }
+        let us = board.turn();
+        let them = us.other();
+        if board.count(us, Threat::Five) > 0 {
+            return Some(Win { plies: 1, first: board.five(us) });
+        }
+        if moves < 2 {
+            return None;
+        }
+        let must = match board.count(them, Threat::Five) {
+            0 => None,
+            1 => Some(board.five(them)),
+            _ => return None,
+        };
+        if must.is_some_and(|must| board.threat(must, us) < Threat::Four) || board.fours(us) == 0 {
+            return None;
+        }
+        if must.is_none() && board.count(us, Threat::TwoFours) > 0 {
+            let first = board.near().find(|&square| board.threat(square, us) == Threat::TwoFours)?;
+            return Some(Win { plies: 3, first });
+        }
+        if moves < 3 && must.is_none() {
+            return None;
+        }
+        let key = board.key();
+        if let Some(note) = self.note(key) {
+            if note.plies > 0 && u32::from(note.plies) < 2 * moves {
+                return Some(Win { plies: note.plies.into(), first: note.first });
+            }
+            if note.plies == 0 && u32::from(note.searched) >= moves {
+                return None;
+            }
+        }
+        let mut attacks = List::new();
+        if let Some(must) = must {
+            attacks.push(must, 0);
+        } else {
+            for square in board.near() {
+                let shape = board.shape(square, us);
+                if shape.threat >= Threat::Four {
+                    attacks.push(square, shape.attack);
+                }
+            }
+            attacks.sort();
+        }
+        let mut win = None;
+        for first in attacks.squares() {
+            board.make(first);
+            // Blocking has left them without a five, or the attack fails.
+            let found = if board.count(them, Threat::Five) > 0 {
+                None
+            } else {
+                let answer = board.five(us);
+                board.make(answer);
+                let found = self.attack_by_fours(board, moves - 1, clock);
+                board.unmake();
+                found
+            };
+            board.unmake();
+            if let Some(found) = found {
+                win = Some(Win { plies: found.plies + 2, first });
+                break;
+            }
+            if self.left == 0 {
+                break;
+            }
+        }
+        self.write(key, win, moves);
+        win
+    }
+
+    fn attack_by_threes(&mut self, board: &mut Board, moves: u32, clock: &mut Clock<'_>) -> Option<Win> {
+        if self.is_over(clock) {
+            return None;
+        }
+        let us = board.turn();
+        let them = us.other();
+        if board.count(us, Threat::Five) > 0 {
+            return Some(Win { plies: 1, first: board.five(us) });
+        }
+        let must = match board.count(them, Threat::Five) {
+            0 => None,
+            1 => Some(board.five(them)),
+            _ => return None,
+        };
+        let key = board.key() ^ THREES_KEY;
+        if let Some(note) = self.note(key) {
+            if note.plies > 0 {
+                return Some(Win { plies: note.plies.into(), first: note.first });
+            }
+            if u32::from(note.searched) >= moves {
+                return None;
+            }
+        }
+        if let Some(win) = self.attack_by_fours(board, moves.max(6), clock) {
+            return Some(win);
+        }
+        if moves < 2 || self.left == 0 {
+            return None;
+        }
+        let mut attacks = List::new();
+        let pressed = board.count(them, Threat::TwoFours) > 0;
+        let consider = |attacks: &mut List, square: Square| {
+            let shape = board.shape(square, us);
+            let answers = !pressed || board.threat(square, them) >= Threat::Four;
+            if shape.threat >= Threat::Four || (shape.threat >= Threat::Three && answers) {
+                attacks.push(square, shape.attack + board.shape(square, them).defence / 4);
+            }
+        };
+        match must {
+            Some(must) => consider(&mut attacks, must),
+            None => board.near().for_each(|square| consider(&mut attacks, square)),
+        }
+        attacks.sort();
+        let mut win = None;
+        for first in attacks.squares().take(THREES_TRIED) {
+            board.make(first);
+            let found = self.defend(board, moves - 1, clock);
+            board.unmake();
+            if let Some(plies) = found {
+                win = Some(Win { plies: plies + 1, first });
+                break;
+            }
+            if self.left == 0 {
+                break;
+            }
+        }
+        self.write(key, win, moves);
+        win
+    }
+
+    /// Plies in which the side to move loses by force, whatever it answers.
+    fn defend(&mut self, board: &mut Board, moves: u32, clock: &mut Clock<'_>) -> Option<u32> {
+        if self.is_over(clock) {
+            return None;
+        }
+        let us = board.turn();
+        let them = us.other();
+        if board.count(us, Threat::Five) > 0 {
+            return None;
+        }
+        let fives = board.count(them, Threat::Five);
+        if fives >= 2 {
+            return Some(2);
+        }
+        let mut answers = List::new();
+        if fives == 1 {
+            answers.push(board.five(them), 0);
+        } else {
+            // Without a threat of a straight four, or with one's own to be first, there is no need to answer.
+            if board.count(them, Threat::TwoFours) == 0 || board.count(us, Threat::TwoFours) > 0 {
+                return None;
+            }
+            for square in board.near() {
+                let (own, theirs) = (board.shape(square, us), board.shape(square, them));
+                if own.threat >= Threat::Four || theirs.threat >= Threat::Four {
+                    answers.push(square, own.attack + theirs.defence);
+                }
+            }
+            answers.sort();
+        }
+        let mut longest = 0;
+        for answer in answers.squares() {
+            board.make(answer);
+            let found = self.attack_by_threes(board, moves, clock);
+            board.unmake();
+            longest = longest.max(found?.plies + 1);
+        }
+        Some(longest)
+    }
+}
+
+/// A short list of squares with ranks, on the stack: the forced search makes one for each position.
+struct List {
+    items: [(i16, Square); List::CAPACITY],
+    length: usize,
+}
+
+impl List {
+    /// More than any board has empty squares, so that no answer is ever left out of a proof.
+    const CAPACITY: usize = 400;
+
+    const fn new() -> Self {
+        Self { items: [(0, Square(0)); Self::CAPACITY], length: 0 }
+    }
+
+    fn push(&mut self, square: Square, rank: i16) {
+        if self.length < Self::CAPACITY {
+            self.items[self.length] = (rank, square);
+            self.length += 1;
+        }
+    }
+
+    /// Highest rank first; equal ones stay in the board's order.
+    fn sort(&mut self) {
+        self.items[..self.length].sort_by_key(|&(rank, _)| std::cmp::Reverse(rank));
+    }
+
+    fn squares(&self) -> impl Iterator<Item = Square> + use<> {
+        let items = self.items;
+        (0..self.length).map(move |n| items[n].1)
+    }
+}

@@ -1,0 +1,46 @@
+//! Level 1: the greedy five-cell table of the design that this project continues. It looks at single points and not ahead.
+
+use super::{DIRECTIONS, Gomoku, Placement};
+use crate::{Game, Rng, Side};
+
+/// The best point by the table for the side to move; the seed breaks ties. `None` when the game is over.
+pub(super) fn greedy(game: &Gomoku, seed: u64) -> Option<Placement> {
+    let mut moves = Vec::new();
+    game.legal_moves(&mut moves);
+    let mut rng = Rng::new(seed ^ game.key());
+    moves.into_iter().max_by_key(|&mv| (worth(game, mv, game.turn()), rng.next_u64()))
+}
+
+/// Worth of an empty point by the windows of five that hold it: own stones 0..=4 alone, enemy stones 0..=4 alone.
+const OWN: [i64; 5] = [7, 35, 800, 15_000, 800_000];
+const ENEMY: [i64; 5] = [7, 15, 400, 1_800, 100_000];
+
+/// Sum over the five-cell windows that contain the point, from the point of view of `side`.
+fn worth(game: &Gomoku, placement: Placement, side: Side) -> i64 {
+    let size = i32::from(game.setup().size);
+    let point = placement.point();
+    let (column, row) = (i32::from(point.column), i32::from(point.row));
+    let mut sum = 0;
+    for (dc, dr) in DIRECTIONS {
+        for start in -4..=0 {
+            let cells = (start..start + 5).map(|n| (column + dc * n, row + dr * n));
+            if cells.clone().any(|(c, r)| !(0..size).contains(&c) || !(0..size).contains(&r)) {
+                continue;
+            }
+            let (mut own, mut enemy) = (0, 0);
+            for (c, r) in cells {
+                match game.at(c, r) {
+                    Some(s) if s == side => own += 1,
+                    Some(_) => enemy += 1,
+                    None => {}
+                }
+            }
+            sum += match (own, enemy) {
+                (own, 0) => OWN[own],
+                (0, enemy) => ENEMY[enemy],
+                _ => 0,
+            };
+        }
+    }
+    sum
+}

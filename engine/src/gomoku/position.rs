@@ -1,0 +1,336 @@
+//! Gomoku as the search sees it: which moves matter, what is certain, what is better.
+
+use super::board::{Board, SQUARES, Square};
+use super::forced::Solver;
+use super::shape::Threat;
+use crate::Side;
+use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Known, Urgency};
+
+/// A board with the solver that looks for forced wins on it.
+pub(super) struct Position {
+    pub(super) board: Board,
+    pub(super) solver: Solver,
+}
+
+/// Own moves and positions that a look for a forced win may take, by effort.
+const LEAF: (u32, u32) = (8, 60);
+const INNER: (u32, u32) = (12, 250);
+const THOROUGH: (u32, u32) = (20, 20_000);
+
+impl Position {
+    fn them(&self) -> Side {
+        self.board.turn().other()
+    }
+
+    fn collect(&self, into: &mut Vec<Candidate<Square>>, wanted: impl Fn(Square) -> bool) {
+        let us = self.board.turn();
+        let them = us.other();
+        for square in self.board.near().filter(|&square| wanted(square)) {
+            let (own, theirs) = (self.board.shape(square, us), self.board.shape(square, them));
+            into.push(Candidate {
+                mv: square,
+                rank: i32::from(own.attack) + i32::from(theirs.defence),
+                forcing: own.threat >= Threat::Three,
+            });
+        }
+    }
+}
+
+impl AlphaBetaGame for Position {
+    type Move = Square;
+    const MOVE_NUMBERS: usize = SQUARES;
+
+    fn number(mv: Square) -> u16 {
+        mv.0
+    }
+
+    fn turn(&self) -> Side {
+        self.board.turn()
+    }
+
+    fn key(&self) -> u64 {
+        self.board.key()
+    }
+
+    fn make(&mut self, mv: Square) {
+        self.board.make(mv);
+    }
+
+    fn unmake(&mut self) {
+        self.board.unmake();
+    }
+
+    fn pass(&mut self) -> bool {
+        self.board.pass();
+        true
+    }
+
+    fn unpass(&mut self) {
+        self.board.pass();
+    }
+
+    fn known(&self) -> Option<Known> {
+        let (board, us, them) = (&self.board, self.board.turn(), self.them());
+        if board.five_made() {
+            Some(Known::LossIn(0))
+        } else if board.empty() == 0 {
+            Some(Known::Draw)
+        } else if board.count(us, Threat::Five) > 0 {
+            Some(Known::WinIn(1))
+        } else if board.count(them, Threat::Five) > 1 {
+            Some(Known::LossIn(2))
+        } else if board.count(them, Threat::Five) == 0 && board.count(us, Threat::TwoFours) > 0 {
+            Some(Known::WinIn(3))
+        } else {
+            None
+        }
+    }
+
+    fn urgency(&self) -> Urgency {
+        let (board, us, them) = (&self.board, self.board.turn(), self.them());
+        if board.count(us, Threat::Five) > 0 || board.count(them, Threat::Five) > 0 {
+            Urgency::Forced
+        } else if board.count(them, Threat::TwoFours) > 0 {
+            Urgency::Threatened
+        } else {
+            Urgency::Free
+        }
+    }
+
+    fn candidates(&self, into: &mut Vec<Candidate<Square>>) {
+        into.clear();
+        let (board, us, them) = (&self.board, self.board.turn(), self.them());
+        if board.count(us, Threat::Five) > 0 {
+            self.collect(into, |square| board.threat(square, us) == Threat::Five);
+        } else if board.count(them, Threat::Five) > 0 {
+            self.collect(into, |square| board.threat(square, them) == Threat::Five);
+        } else if board.count(us, Threat::TwoFours) > 0 {
+            self.collect(into, |square| board.threat(square, us) == Threat::TwoFours);
+        } else if board.count(them, Threat::TwoFours) > 0 {
+            // Only a four of one's own, or a stone on the line of theirs, comes in time. Every stone that takes a four away
+            // stands where that four would have been made.
+            self.collect(into, |square| {
+                board.threat(square, us) >= Threat::Four || board.threat(square, them) >= Threat::Four
+            });
+        } else {
+            self.collect(into, |_| true);
+            if into.is_empty() {
+                // Nothing near: the empty board, or stones so crowded that what is left lies apart.
+                let centre = board.centre();
+                let rest = board.all_empty().filter(|&square| !board.is_empty(centre) || square == centre);
+                into.extend(rest.map(|mv| Candidate { mv, rank: 0, forcing: false }));
+            }
+        }
+    }
+
+    fn evaluate(&self) -> i32 {
+        let (board, us, them) = (&self.board, self.board.turn(), self.them());
+        let mut value = board.value(us) - board.value(them) + TEMPO;
+        for (threat, own, theirs) in THREATS {
+            if board.count(us, threat) > 0 {
+                value += own;
+            }
+            if board.count(them, threat) > 0 {
+                value -= theirs;
+            }
+        }
+        value.clamp(-JUDGEMENT_MAX, JUDGEMENT_MAX)
+    }
+
+    fn forced_win(&mut self, effort: Effort, clock: &mut Clock<'_>) -> Option<u32> {
+        let (moves, nodes) = match effort {
+            Effort::Leaf => LEAF,
+            Effort::Inner => INNER,
+            Effort::Thorough => THOROUGH,
+        };
+        self.solver.fours(&mut self.board, moves, nodes, clock).map(|win| win.plies)
+    }
+}
+
+/// Worth of the move itself.
+const TEMPO: i32 = 20;
+/// Judgement never looks like proof.
+const JUDGEMENT_MAX: i32 = 5_000;
+/// What it is worth to have such a square, for the side to move and for the other.
+const THREATS: [(Threat, i32, i32); 4] = [
+    (Threat::FourThree, 400, 150),
+    (Threat::DoubleThree, 200, 80),
+    (Threat::ThreeAndMore, 60, 20),
+    (Threat::FourAndMore, 30, 15),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::gomoku::board::Tables;
+    use crate::search::{AlphaBeta, Options, Value, minimax};
+    use crate::{Game, Gomoku, GomokuRule, GomokuSetup, Limits, Rng};
+
+    /// A position after so many stones dropped near the middle, with nobody having won.
+    fn scattered(setup: &GomokuSetup, stones: u32, rng: &mut Rng) -> Gomoku {
+        'again: loop {
+            let mut game = Gomoku::new(setup).expect("the setup is valid");
+            let low = setup.size / 2 - 2;
+            while game.ply() < stones {
+                let mut coordinate = || u16::from(low) + rng.below(5) as u16;
+                let action = crate::Action::Place(crate::Point::new(coordinate(), coordinate()));
+                if game.outcome().is_some() {
+                    continue 'again;
+                }
+                if let Ok(mv) = game.legal_move(action) {
+                    game.play(mv);
+                }
+            }
+            if game.outcome().is_none() {
+                return game;
+            }
+        }
+    }
+
+    fn position(game: &Gomoku, tables: &Arc<Tables>) -> Position {
+        Position { board: Board::new(game, Arc::clone(tables)), solver: Solver::new() }
+    }
+
+    fn with_limits<T>(depth: Option<u32>, nodes: Option<u64>, ask: impl FnOnce(&Limits<'_>) -> T) -> T {
+        let stop = AtomicBool::new(false);
+        ask(&Limits { time: None, nodes, depth, stop: &stop, elapsed: &|| Duration::ZERO })
+    }
+
+    #[test]
+    fn without_its_shortcuts_the_search_finds_what_plain_minimax_finds() {
+        let plain = Options {
+            reductions: false,
+            pruning: false,
+            extensions: false,
+            forced_wins: false,
+            ..Options::default()
+        };
+        let mut rng = Rng::new(5);
+        let mut decided = 0;
+        for rule in GomokuRule::ALL {
+            let tables = Arc::new(Tables::new(rule));
+            let setup = GomokuSetup { size: 9, rule, ..GomokuSetup::default() };
+            for round in 0..40 {
+                let mut position = position(&scattered(&setup, 4 + round % 12, &mut rng), &tables);
+                let depth = 1 + round % 3;
+                let expected = minimax(&mut position, depth, 0);
+                let found = with_limits(Some(depth), None, |limits| {
+                    AlphaBeta::new(1 << 20, plain.clone()).search(
+                        &mut position,
+                        &mut Clock::new(limits),
+                        &mut |_| {},
+                    )
+                })
+                .expect("there are moves");
+                // A win already proven ends the deepening: deeper plain search cannot find another.
+                assert_eq!(found.value, expected, "round {round}, depth {depth}");
+                decided += u32::from(Value::is_proven(expected));
+            }
+        }
+        assert!((5..75).contains(&decided), "{decided} of 80 decided: both kinds are wanted");
+    }
+
+    #[test]
+    fn what_the_position_calls_certain_is_so() {
+        // Won in one or three, lost in two: checked by looking at every move of the board, not only at candidates.
+        fn wins(game: &Gomoku, plies: u32) -> bool {
+            let mut moves = Vec::new();
+            game.legal_moves(&mut moves);
+            moves.iter().any(|&mv| {
+                let mut next = game.clone();
+                next.play(mv);
+                let won = next.outcome().is_some_and(|outcome| outcome.winner.is_some());
+                won || (plies > 2 && loses(&next, plies - 1))
+            })
+        }
+        fn loses(game: &Gomoku, plies: u32) -> bool {
+            let mut moves = Vec::new();
+            game.legal_moves(&mut moves);
+            !moves.is_empty()
+                && moves.iter().all(|&mv| {
+                    let mut next = game.clone();
+                    next.play(mv);
+                    next.outcome().is_none() && wins(&next, plies - 1)
+                })
+        }
+        let mut rng = Rng::new(9);
+        let mut seen = [0; 3];
+        for rule in GomokuRule::ALL {
+            let tables = Arc::new(Tables::new(rule));
+            let setup = GomokuSetup { size: 7, rule, ..GomokuSetup::default() };
+            for round in 0..400 {
+                let game = scattered(&setup, 6 + round % 8, &mut rng);
+                match position(&game, &tables).known() {
+                    Some(Known::WinIn(1)) => {
+                        assert!(wins(&game, 1));
+                        seen[0] += 1;
+                    }
+                    Some(Known::WinIn(plies)) => {
+                        assert!(plies == 3 && wins(&game, 3) && !wins(&game, 1));
+                        seen[1] += 1;
+                    }
+                    Some(Known::LossIn(plies)) => {
+                        assert!(plies == 2 && loses(&game, 2));
+                        seen[2] += 1;
+                    }
+                    Some(Known::Draw) => panic!("the board is not full"),
+                    None => assert!(!wins(&game, 1)),
+                }
+            }
+        }
+        assert!(seen.iter().all(|&count| count >= 5), "{seen:?}");
+    }
+
+    #[test]
+    fn under_a_threat_no_answer_that_holds_is_left_out() {
+        // A move that is not a candidate must lose to a win in three at most.
+        let mut rng = Rng::new(3);
+        let mut threatened = 0;
+        for rule in GomokuRule::ALL {
+            let tables = Arc::new(Tables::new(rule));
+            let setup = GomokuSetup { size: 11, rule, ..GomokuSetup::default() };
+            for round in 0..300 {
+                let game = scattered(&setup, 6 + round % 8, &mut rng);
+                let mut position = position(&game, &tables);
+                if position.known().is_some() || position.urgency() == Urgency::Free {
+                    continue;
+                }
+                threatened += 1;
+                let mut candidates = Vec::new();
+                position.candidates(&mut candidates);
+                let left_out: Vec<Square> = position
+                    .board
+                    .all_empty()
+                    .filter(|&square| candidates.iter().all(|candidate| candidate.mv != square))
+                    .collect();
+                for square in left_out {
+                    position.make(square);
+                    assert!(matches!(position.known(), Some(Known::WinIn(1 | 3))), "{:?}", square.point());
+                    position.unmake();
+                }
+            }
+        }
+        assert!(threatened > 50, "{threatened}");
+    }
+
+    #[test]
+    fn the_same_seed_and_number_of_positions_give_the_same_finding() {
+        let tables = Arc::new(Tables::new(GomokuRule::Freestyle));
+        let game = scattered(&GomokuSetup::default(), 6, &mut Rng::new(2));
+        let find = || {
+            let mut position = position(&game, &tables);
+            with_limits(None, Some(20_000), |limits| {
+                AlphaBeta::new(1 << 20, Options::default()).search(
+                    &mut position,
+                    &mut Clock::new(limits),
+                    &mut |_| {},
+                )
+            })
+        };
+        assert_eq!(find(), find());
+    }
+}

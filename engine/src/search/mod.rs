@@ -1,0 +1,97 @@
+//! The alpha-beta search that the board games with two sides and nothing hidden share.
+//!
+//! A game gives its moves, its judgement and what it can prove ([`AlphaBetaGame`]); [`AlphaBeta`] looks ahead. The parts are
+//! files apart: `alphabeta` walks the tree, `order` decides which move comes first, `table` remembers positions, `clock`
+//! says when to stop, `value` is what scores mean. Evaluation belongs to the games.
+//!
+//! What it does not do: read a clock (the caller lends one in [`crate::Limits`]), draw random numbers, start threads.
+
+mod alphabeta;
+mod clock;
+mod order;
+mod table;
+mod value;
+
+use std::fmt::Debug;
+
+use crate::Side;
+
+#[cfg(test)]
+pub(crate) use alphabeta::minimax;
+pub use alphabeta::{AlphaBeta, Finding, Options};
+pub use clock::Clock;
+pub use value::{Known, MAX_PLY, Value};
+
+/// A position that [`AlphaBeta`] can search: moves are made and taken back in place.
+///
+/// This is not [`crate::Game`] itself but what a bot builds from one, since it carries what only a search needs (pattern
+/// counts, attack tables) along with every move.
+pub trait AlphaBetaGame {
+    /// A move, as small as can be.
+    type Move: Copy + Eq + Debug;
+    /// [`Self::number`] is always below this. Tables of moves have this size.
+    const MOVE_NUMBERS: usize;
+
+    /// A number of its own for each move; the same move has the same number in every position.
+    fn number(mv: Self::Move) -> u16;
+    /// Whose move it is.
+    fn turn(&self) -> Side;
+    /// Hash of the position, side to move included.
+    fn key(&self) -> u64;
+    /// Makes a move from [`Self::candidates`].
+    fn make(&mut self, mv: Self::Move);
+    /// Takes the last move back.
+    fn unmake(&mut self);
+    /// Gives the turn away without a move, if the game can bear that in a search (no side is hurt by having to move), and
+    /// says whether it did. [`Self::unpass`] undoes it.
+    fn pass(&mut self) -> bool {
+        false
+    }
+    /// Undoes [`Self::pass`].
+    fn unpass(&mut self) {}
+    /// What is certain here without looking ahead: the game is over, or its end can be seen from the position.
+    fn known(&self) -> Option<Known>;
+    /// How free the side to move is.
+    fn urgency(&self) -> Urgency;
+    /// Puts the moves worth searching into `into` (cleared first). A move left out must be no better than some move that is
+    /// in, when the side to move is under a threat; else it may be left out by judgement. Empty: a draw.
+    fn candidates(&self, into: &mut Vec<Candidate<Self::Move>>);
+    /// Judgement of the position for the side to move, well inside [`Value::PROVEN`].
+    fn evaluate(&self) -> i32;
+    /// Looks for a win by threats that leave no choice, with this much effort, and says in how many plies it wins. `None`
+    /// proves nothing. Ticks the clock for each position visited, and gives up when it is over.
+    fn forced_win(&mut self, effort: Effort, clock: &mut Clock<'_>) -> Option<u32>;
+}
+
+/// A move worth searching.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate<M> {
+    /// The move.
+    pub mv: M,
+    /// The game's own rank of it among the moves here; history adds to it. Between 0 and 10,000.
+    pub rank: i32,
+    /// Whether it threatens something that the other side must answer. Such moves are neither pruned nor reduced much.
+    pub forcing: bool,
+}
+
+/// How free the side to move is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgency {
+    /// It may do what it likes.
+    Free,
+    /// It loses unless it answers a threat; there are a few answers.
+    Threatened,
+    /// There is one move, or as good as one.
+    Forced,
+}
+
+/// How hard to look for a forced win.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// Where the search ends: thousands of times a second.
+    Leaf,
+    /// Inside the tree.
+    Inner,
+    /// Right after a move of the root: the answer decides whether that move loses at once.
+    Thorough,
+}

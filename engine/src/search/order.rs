@@ -1,0 +1,122 @@
+//! Which move to try first.
+
+use super::{AlphaBetaGame, Candidate, MAX_PLY};
+use crate::Side;
+
+/// What the search has learnt about moves apart from the positions they were made in.
+pub(super) struct Order<G: AlphaBetaGame> {
+    /// Two moves a ply that refuted a sibling.
+    killers: Vec<[Option<G::Move>; 2]>,
+    /// The refutation of the move that came before, by that move's number.
+    answers: Vec<Option<G::Move>>,
+    /// How often a move was the best, by side and number: between plus and minus [`HISTORY_MAX`].
+    history: [Vec<i16>; 2],
+}
+
+/// Bound of a history score. Large enough that a full score outweighs a rank of about an open three.
+const HISTORY_MAX: i32 = 8192;
+/// Ranks are multiplied by this before history is added; an open three's rank of 70 is then half a full history.
+const RANK_SCALE: i32 = 64;
+const KILLER: i32 = 2500;
+const ANSWER: i32 = 2000;
+
+impl<G: AlphaBetaGame> Order<G> {
+    pub(super) const fn new() -> Self {
+        Self { killers: Vec::new(), answers: Vec::new(), history: [Vec::new(), Vec::new()] }
+    }
+
+    /// To be called before each search: history fades, killers go.
+    pub(super) fn begin(&mut self) {
+        self.killers = vec![[None; 2]; MAX_PLY + 1];
+        self.answers.resize(G::MOVE_NUMBERS, None);
+        for history in &mut self.history {
+            history.resize(G::MOVE_NUMBERS, 0);
+            for score in history {
+                *score /= 2;
+            }
+        }
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        *self = Self::new();
+    }
+
+    /// How often this move has been the best, in [-1, 1] parts of 1024.
+    pub(super) fn history(&self, side: Side, mv: G::Move) -> i32 {
+        i32::from(self.history[side.index()][usize::from(G::number(mv))]) * 1024 / HISTORY_MAX
+    }
+
+    /// Gives each candidate its final rank. `first` is the number of the move that the table remembers.
+    pub(super) fn rank(
+        &self,
+        candidates: &mut [Candidate<G::Move>],
+        first: u16,
+        side: Side,
+        ply: usize,
+        previous: Option<G::Move>,
+    ) {
+        let killers = self.killers[ply];
+        let answer = previous.and_then(|mv| self.answers[usize::from(G::number(mv))]);
+        for candidate in candidates {
+            let mv = candidate.mv;
+            candidate.rank = if G::number(mv) == first {
+                i32::MAX
+            } else {
+                let mut rank = candidate.rank * RANK_SCALE
+                    + i32::from(self.history[side.index()][usize::from(G::number(mv))]);
+                if killers.contains(&Some(mv)) {
+                    rank += KILLER;
+                }
+                if answer == Some(mv) {
+                    rank += ANSWER;
+                }
+                rank
+            };
+        }
+    }
+
+    /// The last of `tried` refuted the node; the moves before it did not.
+    pub(super) fn learn(
+        &mut self,
+        tried: &[Candidate<G::Move>],
+        side: Side,
+        ply: usize,
+        previous: Option<G::Move>,
+        plies: i32,
+    ) {
+        let Some((&Candidate { mv: best, .. }, before)) = tried.split_last() else { return };
+        let bonus = (plies * plies * 16 + 16).min(HISTORY_MAX / 4);
+        self.nudge(side, best, bonus);
+        for candidate in before {
+            self.nudge(side, candidate.mv, -bonus / 2);
+        }
+        let killers = &mut self.killers[ply];
+        if killers[0] != Some(best) {
+            *killers = [Some(best), killers[0]];
+        }
+        if let Some(previous) = previous {
+            self.answers[usize::from(G::number(previous))] = Some(best);
+        }
+    }
+
+    /// Moves the score towards the sign of `bonus`, the less the further out it is, so that it stays inside its bound.
+    fn nudge(&mut self, side: Side, mv: G::Move, bonus: i32) {
+        let score = &mut self.history[side.index()][usize::from(G::number(mv))];
+        let old = i32::from(*score);
+        *score = (old + bonus - old * bonus.abs() / HISTORY_MAX) as i16;
+    }
+}
+
+/// Brings the best of the candidates from `from` on to that place. Sorting them all would be wasted where the first refutes.
+pub(super) fn pick<M: Copy>(candidates: &mut [Candidate<M>], from: usize) -> Candidate<M> {
+    let mut best = from;
+    for n in from + 1..candidates.len() {
+        if candidates[n].rank > candidates[best].rank {
+            best = n;
+        }
+    }
+    // Keep the order of the others, so that equal ranks stay in the game's own order.
+    candidates[from..=best].rotate_right(1);
+    candidates[from]
+}
