@@ -1,15 +1,46 @@
 //! What carries bytes to a peer.
 //!
-//! A [`Transport`] finds peers and gives a [`Duplex`] to one of them: a reliable ordered byte stream, nothing more. `secure`
-//! wraps it in Noise records; `memory` is a whole network inside one process, for tests and for the app's own host.
+//! A [`Transport`] finds peers and gives a [`Duplex`] to one of them: a reliable ordered byte stream, nothing more.
+//! [`secure`] wraps it in Noise records with the device's [`identity`]; [`memory`] is a whole network inside one process, for
+//! tests and for the app's own host.
 //!
 //! What this crate deliberately does not do: it knows no game, no match and no friend, and it never decides whom to trust.
+//!
+//! ```
+//! use link::{identity::Identity, memory, secure, CarrierKind};
+//! use tokio::io::{AsyncReadExt, AsyncWriteExt};
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+//! let (anna, ben) = (Identity::generate()?, Identity::generate()?);
+//! let (here, there) = memory::pair();
+//! let (dialed, accepted) = tokio::join!(
+//!     secure::dial(here, &anna, CarrierKind::Memory),
+//!     secure::accept(there, &ben, CarrierKind::Memory),
+//! );
+//! let (mut dialed, mut accepted) = (dialed?, accepted?);
+//! assert_eq!(dialed.peer_key(), ben.public_key());
+//! assert_eq!(dialed.handshake_hash(), accepted.handshake_hash());
+//!
+//! dialed.write_all(b"h8").await?;
+//! dialed.flush().await?;
+//! let mut heard = [0; 2];
+//! accepted.read_exact(&mut heard).await?;
+//! assert_eq!(&heard, b"h8");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![forbid(unsafe_code)]
 
 mod carrier;
+pub mod identity;
+pub mod memory;
+pub mod secure;
+mod tag;
 
 pub use carrier::{
     Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, PRESENCE_LENGTH,
     Sighting, Tag, Transport, Verdict, Watch, WatchEvent,
 };
+pub use tag::Epoch;

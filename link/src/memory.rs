@@ -1,0 +1,933 @@
+//! A network inside one process: devices that see each other, links that are slow, fall silent or break.
+//!
+//! Not a stand-in of lower rank: it keeps every promise of the traits, and host and app run on it unchanged. What it does
+//! at random, it does from a seed. Delays use Tokio's clock, so that a test with paused time does not wait.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::{Buf, Bytes};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, Sleep};
+
+use crate::{
+    Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Sighting, Transport,
+    Verdict, Watch, WatchEvent,
+};
+
+/// How often a device in reach is seen again: as an advert is heard about once a second.
+pub const SIGHTING_PERIOD: Duration = Duration::from_secs(1);
+
+/// Bytes on their way in one direction before a writer has to wait.
+const WINDOW: usize = 64 * 1024;
+
+/// Links that may wait to be accepted by one device; more are told that nobody answers.
+const BACKLOG: usize = 8;
+
+/// Two ends of one link that is never slow and never breaks, on no network.
+pub fn pair() -> (MemoryLink, MemoryLink) {
+    link_between(
+        &Shared::new(Pipe::new(Duration::ZERO..Duration::ZERO, 0)),
+        &Shared::new(Pipe::new(Duration::ZERO..Duration::ZERO, 0)),
+    )
+}
+
+/// The air between devices. Clones are the same network.
+#[derive(Clone)]
+pub struct MemoryNetwork {
+    air: Arc<Mutex<Air>>,
+    /// Told at every change that a watcher could see.
+    changed: Arc<watch::Sender<u64>>,
+}
+
+struct Air {
+    random: Rng,
+    delay: Range<Duration>,
+    /// Bytes after which new links break; `None`: they hold.
+    lives: Option<Range<u64>>,
+    devices: BTreeMap<String, Device>,
+    links: Vec<Standing>,
+    next_listener: u64,
+}
+
+struct Device {
+    state: CarrierState,
+    in_reach: bool,
+    listening: Option<Listening>,
+}
+
+struct Listening {
+    /// Tells a listener from the one that replaced it.
+    id: u64,
+    card: Card,
+    incoming: mpsc::Sender<MemoryLink>,
+}
+
+/// A link that has been made and may still stand.
+struct Standing {
+    ends: [String; 2],
+    pipes: [Shared; 2],
+}
+
+impl MemoryNetwork {
+    /// No devices yet, no delay, no losses. Everything random comes from `seed`.
+    pub fn new(seed: u64) -> Self {
+        let air = Air {
+            random: Rng::new(seed),
+            delay: Duration::ZERO..Duration::ZERO,
+            lives: None,
+            devices: BTreeMap::new(),
+            links: Vec::new(),
+            next_listener: 0,
+        };
+        Self { air: Arc::new(Mutex::new(air)), changed: Arc::new(watch::Sender::new(0)) }
+    }
+
+    /// A device called `name`, which is its address on this network: ready, and in reach of all others.
+    pub fn transport(&self, name: &str) -> MemoryTransport {
+        self.lock().device(name);
+        MemoryTransport { network: self.clone(), name: name.to_owned() }
+    }
+
+    /// A link between two devices as if one had dialed the other, without anybody listening.
+    pub fn pair(&self, dialer: &str, listener: &str) -> (MemoryLink, MemoryLink) {
+        self.lock().new_link(dialer, listener)
+    }
+
+    /// Each chunk of bytes takes a random time from this range to arrive, without overtaking the one before. For links
+    /// that are made from now on.
+    pub fn set_delay(&self, delay: Range<Duration>) {
+        self.lock().delay = delay;
+    }
+
+    /// Links that are made from now on break after a random number of bytes from this range, counted in both directions
+    /// together; `None`: they hold.
+    pub fn set_lives(&self, bytes: Option<Range<u64>>) {
+        self.lock().lives = bytes;
+    }
+
+    /// Breaks all links between the two. What was on its way is lost; both ends see an error.
+    pub fn cut(&self, one: &str, other: &str) {
+        self.lock().for_links(one, other, break_link);
+    }
+
+    /// Breaks all links of all devices.
+    pub fn cut_all(&self) {
+        for link in self.lock().links.drain(..) {
+            break_link(&link.pipes);
+        }
+    }
+
+    /// Breaks the present links between the two once `bytes` more have been written to them, both directions together. The
+    /// last write is cut short where the count falls.
+    pub fn cut_after(&self, one: &str, other: &str, bytes: u64) {
+        self.lock().for_links(one, other, |pipes| {
+            let life = Arc::new(Mutex::new(bytes));
+            for pipe in pipes {
+                pipe.lock().life = Some(life.clone());
+            }
+            if bytes == 0 {
+                break_link(pipes);
+            }
+        });
+    }
+
+    /// While `silent`, what is written between the two stays on its way, and no end sees an error. Afterwards it arrives.
+    pub fn mute(&self, one: &str, other: &str, silent: bool) {
+        self.lock().for_links(one, other, |pipes| {
+            for pipe in pipes {
+                let mut pipe = pipe.lock();
+                pipe.silent = silent;
+                pipe.wake_reader();
+            }
+        });
+    }
+
+    /// Out of reach a device is neither seen nor connected to, and its links break.
+    pub fn set_reach(&self, name: &str, in_reach: bool) {
+        let mut air = self.lock();
+        air.device(name).in_reach = in_reach;
+        if !in_reach {
+            air.break_links_of(name);
+        }
+        drop(air);
+        self.tell();
+    }
+
+    /// The state of a device's carrier. Where it cannot work, its links break. A listener stays, and is found again later.
+    pub fn set_state(&self, name: &str, state: CarrierState) {
+        let mut air = self.lock();
+        air.device(name).state = state;
+        if !works(state) {
+            air.break_links_of(name);
+        }
+        drop(air);
+        self.tell();
+    }
+
+    /// How many links stand between the two.
+    pub fn links(&self, one: &str, other: &str) -> usize {
+        let mut standing = 0;
+        self.lock().for_links(one, other, |_| standing += 1);
+        standing
+    }
+
+    fn tell(&self) {
+        self.changed.send_modify(|revision| *revision += 1);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Air> {
+        // Nothing is left half done by a panic elsewhere.
+        self.air.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for MemoryNetwork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let air = self.lock();
+        f.debug_struct("MemoryNetwork")
+            .field("devices", &air.devices.keys().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+fn works(state: CarrierState) -> bool {
+    matches!(state, CarrierState::Ready | CarrierState::TakingTurns | CarrierState::NoAdvertising)
+}
+
+impl Air {
+    fn device(&mut self, name: &str) -> &mut Device {
+        self.devices.entry(name.to_owned()).or_insert(Device {
+            state: CarrierState::Ready,
+            in_reach: true,
+            listening: None,
+        })
+    }
+
+    /// Who listens under this name and can be found now.
+    fn findable(&self, name: &str) -> Option<&Listening> {
+        let device = self.devices.get(name)?;
+        let found = device.in_reach && works(device.state) && device.state != CarrierState::NoAdvertising;
+        device.listening.as_ref().filter(|_| found)
+    }
+
+    fn new_link(&mut self, dialer: &str, listener: &str) -> (MemoryLink, MemoryLink) {
+        let life = self.lives.clone().map(|range| Arc::new(Mutex::new(self.random.within(range))));
+        let mut pipe = || {
+            let mut pipe = Pipe::new(self.delay.clone(), self.random.next());
+            pipe.life.clone_from(&life);
+            Shared::new(pipe)
+        };
+        let pipes = [pipe(), pipe()];
+        self.links.retain(|link| link.pipes.iter().any(Shared::is_open));
+        self.links.push(Standing { ends: [dialer.to_owned(), listener.to_owned()], pipes: pipes.clone() });
+        link_between(&pipes[0], &pipes[1])
+    }
+
+    fn for_links(&mut self, one: &str, other: &str, mut each: impl FnMut(&[Shared; 2])) {
+        self.links.retain(|link| link.pipes.iter().any(Shared::is_open));
+        for link in &self.links {
+            let [a, b] = &link.ends;
+            if (a == one && b == other) || (a == other && b == one) {
+                each(&link.pipes);
+            }
+        }
+    }
+
+    fn break_links_of(&mut self, name: &str) {
+        for link in &self.links {
+            if link.ends.iter().any(|end| end == name) {
+                break_link(&link.pipes);
+            }
+        }
+    }
+}
+
+fn break_link(pipes: &[Shared; 2]) {
+    for pipe in pipes {
+        pipe.lock().break_off();
+    }
+}
+
+/// One device's way into the network.
+#[derive(Clone, Debug)]
+pub struct MemoryTransport {
+    network: MemoryNetwork,
+    name: String,
+}
+
+impl MemoryTransport {
+    /// Where the others reach this device.
+    pub fn address(&self) -> Address {
+        address(&self.name)
+    }
+}
+
+fn address(name: &str) -> Address {
+    Address { kind: CarrierKind::Memory, text: name.to_owned() }
+}
+
+#[async_trait]
+impl Transport for MemoryTransport {
+    fn kind(&self) -> CarrierKind {
+        CarrierKind::Memory
+    }
+
+    async fn listen(&self, card: Card) -> Result<Box<dyn Listener>, LinkError> {
+        let (incoming, accepted) = mpsc::channel(BACKLOG);
+        let mut air = self.network.lock();
+        let id = air.next_listener;
+        air.next_listener += 1;
+        air.device(&self.name).listening = Some(Listening { id, card, incoming });
+        drop(air);
+        self.network.tell();
+        Ok(Box::new(MemoryListener { transport: self.clone(), id, accepted }))
+    }
+
+    fn watch(&self, scan: bool) -> Watch {
+        let watching = Watching {
+            transport: self.clone(),
+            scan,
+            changed: self.network.changed.subscribe(),
+            told: None,
+            next_look: None,
+            waiting: VecDeque::new(),
+        };
+        Box::pin(futures::stream::unfold(watching, |mut watching| async {
+            let event = watching.next().await;
+            Some((event, watching))
+        }))
+    }
+
+    async fn connect(&self, address: &Address) -> Result<Box<dyn Duplex>, LinkError> {
+        if address.kind != CarrierKind::Memory {
+            return Err(LinkError::WrongAddress(address.clone()));
+        }
+        let delay = {
+            let mut air = self.network.lock();
+            let delay = air.delay.clone();
+            air.random.time_within(delay)
+        };
+        if !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
+        let mut air = self.network.lock();
+        let here = air.device(&self.name);
+        if !works(here.state) {
+            return Err(LinkError::Carrier(here.state));
+        }
+        let unreachable = || LinkError::Unreachable(address.clone());
+        if !here.in_reach {
+            return Err(unreachable());
+        }
+        let place =
+            air.findable(&address.text).and_then(|there| there.incoming.clone().try_reserve_owned().ok());
+        let place = place.ok_or_else(unreachable)?;
+        let (dialed, accepted) = air.new_link(&self.name, &address.text);
+        place.send(accepted);
+        Ok(Box::new(dialed))
+    }
+
+    async fn power_on(&self) -> Result<(), LinkError> {
+        let state = self.network.lock().device(&self.name).state;
+        match state {
+            CarrierState::Off => {
+                self.network.set_state(&self.name, CarrierState::Ready);
+                Ok(())
+            }
+            state if works(state) => Ok(()),
+            state => Err(LinkError::Carrier(state)),
+        }
+    }
+
+    async fn diagnose(&self) -> Vec<Finding> {
+        let mut air = self.network.lock();
+        let state = air.device(&self.name).state;
+        let (verdict, remedy) = match state {
+            CarrierState::Ready => (Verdict::Good, ""),
+            CarrierState::TakingTurns | CarrierState::NoAdvertising => (Verdict::Limited, ""),
+            CarrierState::Off => (Verdict::Broken, "Switch it on."),
+            _ => (Verdict::Broken, "Set another state with MemoryNetwork::set_state."),
+        };
+        vec![Finding {
+            subject: "adapter",
+            verdict,
+            found: format!("memory network, device {}, {state:?}", self.name),
+            remedy: remedy.to_owned(),
+        }]
+    }
+}
+
+struct MemoryListener {
+    transport: MemoryTransport,
+    id: u64,
+    accepted: mpsc::Receiver<MemoryLink>,
+}
+
+#[async_trait]
+impl Listener for MemoryListener {
+    async fn accept(&mut self) -> Result<Box<dyn Duplex>, LinkError> {
+        match self.accepted.recv().await {
+            Some(link) => Ok(Box::new(link)),
+            None => Err(LinkError::Lost("another listener took its place".to_owned())),
+        }
+    }
+
+    async fn update(&mut self, card: Card) -> Result<(), LinkError> {
+        if let Some(listening) = &mut self.transport.network.lock().device(&self.transport.name).listening
+            && listening.id == self.id
+        {
+            listening.card = card;
+        }
+        self.transport.network.tell();
+        Ok(())
+    }
+}
+
+impl Drop for MemoryListener {
+    fn drop(&mut self) {
+        let mut air = self.transport.network.lock();
+        let device = air.device(&self.transport.name);
+        if device.listening.as_ref().is_some_and(|listening| listening.id == self.id) {
+            device.listening = None;
+        }
+        drop(air);
+        self.transport.network.tell();
+    }
+}
+
+struct Watching {
+    transport: MemoryTransport,
+    scan: bool,
+    changed: watch::Receiver<u64>,
+    told: Option<CarrierState>,
+    /// `None`: look at once.
+    next_look: Option<Instant>,
+    waiting: VecDeque<WatchEvent>,
+}
+
+impl Watching {
+    async fn next(&mut self) -> WatchEvent {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                return event;
+            }
+            if let Some(next_look) = self.next_look {
+                tokio::select! {
+                    // Cannot fail: the network, which has the sender, is held by `transport`.
+                    _ = self.changed.changed() => {}
+                    () = tokio::time::sleep_until(next_look), if self.scan => {}
+                }
+            }
+            self.look();
+            self.next_look = Some(Instant::now() + SIGHTING_PERIOD);
+        }
+    }
+
+    fn look(&mut self) {
+        self.changed.mark_unchanged();
+        let mut air = self.transport.network.lock();
+        let here = air.device(&self.transport.name);
+        let (state, hears) = (here.state, here.in_reach && works(here.state));
+        if self.told != Some(state) {
+            self.told = Some(state);
+            self.waiting.push_back(WatchEvent::State(state));
+        }
+        if !self.scan || !hears {
+            return;
+        }
+        for name in air.devices.keys().filter(|name| **name != self.transport.name) {
+            if let Some(Listening { card, .. }) = air.findable(name) {
+                self.waiting.push_back(WatchEvent::Seen(Sighting {
+                    address: address(name),
+                    tag: card.tag,
+                    open_to_all: card.open_to_all,
+                    busy: card.busy,
+                    name: card.name.clone(),
+                    rssi_dbm: Some(-50),
+                }));
+            }
+        }
+    }
+}
+
+/// One end of a link. Dropped, it closes: the other end reads what was on its way, then the end.
+pub struct MemoryLink {
+    read: Shared,
+    write: Shared,
+    /// Until the next chunk is due.
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+fn link_between(there: &Shared, back: &Shared) -> (MemoryLink, MemoryLink) {
+    let end =
+        |read: &Shared, write: &Shared| MemoryLink { read: read.clone(), write: write.clone(), sleep: None };
+    (end(back, there), end(there, back))
+}
+
+impl fmt::Debug for MemoryLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryLink").field("open", &self.write.is_open()).finish_non_exhaustive()
+    }
+}
+
+impl AsyncRead for MemoryLink {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        loop {
+            let due = {
+                let mut pipe = this.read.lock();
+                match pipe.read(into) {
+                    Read::Done => return Poll::Ready(Ok(())),
+                    Read::Broken => return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into())),
+                    Read::Nothing { due } => {
+                        pipe.reader = Some(cx.waker().clone());
+                        due
+                    }
+                }
+            };
+            let Some(due) = due else { return Poll::Pending };
+            match &mut this.sleep {
+                Some(sleep) => sleep.as_mut().reset(due),
+                None => this.sleep = Some(Box::pin(tokio::time::sleep_until(due))),
+            }
+            let sleep = this.sleep.as_mut().expect("set just above");
+            if sleep.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+        }
+    }
+}
+
+impl AsyncWrite for MemoryLink {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = self.write.lock().write(bytes, cx.waker());
+        if matches!(written, Poll::Ready(Ok(0))) && !bytes.is_empty() {
+            // The bytes that this link was given are used up.
+            break_link(&[self.write.clone(), self.read.clone()]);
+            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
+        }
+        written
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.write.lock().end();
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Drop for MemoryLink {
+    fn drop(&mut self) {
+        self.write.lock().end();
+        let mut read = self.read.lock();
+        read.queue.clear();
+        read.break_off();
+    }
+}
+
+#[derive(Clone)]
+struct Shared(Arc<Mutex<Pipe>>);
+
+impl Shared {
+    fn new(pipe: Pipe) -> Self {
+        Self(Arc::new(Mutex::new(pipe)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Pipe> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_open(&self) -> bool {
+        self.lock().state == PipeState::Open
+    }
+}
+
+/// One direction of a link.
+struct Pipe {
+    /// Chunks on their way and when each arrives, in order.
+    queue: VecDeque<(Instant, Bytes)>,
+    queued: usize,
+    state: PipeState,
+    silent: bool,
+    delay: Range<Duration>,
+    random: Rng,
+    /// Bytes until the link breaks, shared by both directions.
+    life: Option<Arc<Mutex<u64>>>,
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PipeState {
+    Open,
+    /// Nothing more is written; what is on its way arrives.
+    Ended,
+    /// Nothing more arrives.
+    Broken,
+}
+
+enum Read {
+    Done,
+    Broken,
+    /// `due`: when to look again; `None`: when woken.
+    Nothing {
+        due: Option<Instant>,
+    },
+}
+
+impl Pipe {
+    fn new(delay: Range<Duration>, seed: u64) -> Self {
+        Self {
+            queue: VecDeque::new(),
+            queued: 0,
+            state: PipeState::Open,
+            silent: false,
+            delay,
+            random: Rng::new(seed),
+            life: None,
+            reader: None,
+            writer: None,
+        }
+    }
+
+    fn read(&mut self, into: &mut ReadBuf<'_>) -> Read {
+        if self.state == PipeState::Broken {
+            return Read::Broken;
+        }
+        if self.silent {
+            return Read::Nothing { due: None };
+        }
+        let before = into.filled().len();
+        while into.remaining() > 0
+            && let Some((due, chunk)) = self.queue.front_mut()
+        {
+            if !self.delay.end.is_zero() && *due > Instant::now() {
+                break;
+            }
+            let count = chunk.len().min(into.remaining());
+            into.put_slice(&chunk[..count]);
+            chunk.advance(count);
+            self.queued -= count;
+            if chunk.is_empty() {
+                self.queue.pop_front();
+            }
+        }
+        if into.filled().len() > before {
+            if let Some(writer) = self.writer.take() {
+                writer.wake();
+            }
+            return Read::Done;
+        }
+        match self.queue.front() {
+            _ if into.remaining() == 0 => Read::Done,
+            Some((due, _)) => Read::Nothing { due: Some(*due) },
+            None if self.state == PipeState::Ended => Read::Done,
+            None => Read::Nothing { due: None },
+        }
+    }
+
+    /// Gives 0 for some bytes when the link's life is over.
+    fn write(&mut self, bytes: &[u8], waker: &Waker) -> Poll<io::Result<usize>> {
+        if self.state != PipeState::Open {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        }
+        if bytes.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        let mut count = bytes.len().min(WINDOW - self.queued);
+        if count == 0 {
+            self.writer = Some(waker.clone());
+            return Poll::Pending;
+        }
+        if let Some(life) = &self.life {
+            let mut life = life.lock().unwrap_or_else(PoisonError::into_inner);
+            count = count.min(usize::try_from(*life).unwrap_or(usize::MAX));
+            *life -= count as u64;
+            if count == 0 {
+                return Poll::Ready(Ok(0));
+            }
+        }
+        let arrives = Instant::now() + self.random.time_within(self.delay.clone());
+        let arrives = self.queue.back().map_or(arrives, |(before, _)| arrives.max(*before));
+        self.queue.push_back((arrives, Bytes::copy_from_slice(&bytes[..count])));
+        self.queued += count;
+        self.wake_reader();
+        Poll::Ready(Ok(count))
+    }
+
+    fn end(&mut self) {
+        if self.state == PipeState::Open {
+            self.state = PipeState::Ended;
+        }
+        self.wake_reader();
+    }
+
+    fn break_off(&mut self) {
+        self.state = PipeState::Broken;
+        self.wake_reader();
+        if let Some(writer) = self.writer.take() {
+            writer.wake();
+        }
+    }
+
+    fn wake_reader(&mut self) {
+        if let Some(reader) = self.reader.take() {
+            reader.wake();
+        }
+    }
+}
+
+/// SplitMix64: small, seeded, good enough to choose delays. Not for secrets.
+#[derive(Clone, Debug)]
+pub(crate) struct Rng(u64);
+
+impl Rng {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn within(&mut self, range: Range<u64>) -> u64 {
+        let width = range.end.saturating_sub(range.start).max(1);
+        range.start + self.next() % width
+    }
+
+    fn time_within(&mut self, range: Range<Duration>) -> Duration {
+        let micros = |time: Duration| time.as_micros() as u64;
+        Duration::from_micros(self.within(micros(range.start)..micros(range.end)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::{FutureExt, StreamExt};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+    use crate::Tag;
+
+    fn card(name: &str) -> Card {
+        Card { tag: Tag([1, 2, 3, 4, 5]), open_to_all: true, busy: false, name: Some(name.to_owned()) }
+    }
+
+    async fn next_seen(watch: &mut Watch) -> Sighting {
+        loop {
+            if let WatchEvent::Seen(sighting) = watch.next().await.expect("a watch does not end") {
+                return sighting;
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn two_devices_find_each_other_and_talk() {
+        let network = MemoryNetwork::new(1);
+        let (anna, ben) = (network.transport("anna"), network.transport("ben"));
+        let mut listener = ben.listen(card("Ben")).await.expect("listens");
+        let mut watch = anna.watch(true);
+        assert_eq!(watch.next().await, Some(WatchEvent::State(CarrierState::Ready)));
+        let seen = next_seen(&mut watch).await;
+        assert_eq!((seen.address.clone(), seen.name), (ben.address(), Some("Ben".to_owned())));
+        let (dialed, accepted) = tokio::join!(anna.connect(&seen.address), listener.accept());
+        let (mut dialed, mut accepted) = (dialed.expect("dials"), accepted.expect("accepts"));
+        dialed.write_all(b"hello").await.expect("written");
+        let mut got = [0; 5];
+        accepted.read_exact(&mut got).await.expect("read");
+        assert_eq!(&got, b"hello");
+        drop(accepted);
+        assert_eq!(dialed.read(&mut got).await.expect("an end"), 0);
+        assert_eq!(dialed.write(b"x").await.expect_err("nobody reads").kind(), io::ErrorKind::BrokenPipe);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_device_is_seen_again_and_again_and_with_its_new_card_at_once() {
+        let network = MemoryNetwork::new(1);
+        let (anna, ben) = (network.transport("anna"), network.transport("ben"));
+        let mut listener = ben.listen(card("Ben")).await.expect("listens");
+        let mut watch = anna.watch(true);
+        let begun = Instant::now();
+        next_seen(&mut watch).await;
+        next_seen(&mut watch).await;
+        assert_eq!(begun.elapsed(), SIGHTING_PERIOD);
+        listener.update(card("Benjamin")).await.expect("told");
+        assert_eq!(next_seen(&mut watch).await.name.as_deref(), Some("Benjamin"));
+        assert_eq!(begun.elapsed(), SIGHTING_PERIOD);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_listen_or_is_out_of_reach_is_neither_seen_nor_reached() {
+        let network = MemoryNetwork::new(1);
+        let (anna, ben) = (network.transport("anna"), network.transport("ben"));
+        let mut watch = anna.watch(true);
+        watch.next().await;
+        assert!(watch.next().now_or_never().is_none());
+        assert!(matches!(anna.connect(&ben.address()).await, Err(LinkError::Unreachable(_))));
+
+        let listener = ben.listen(card("Ben")).await.expect("listens");
+        network.set_reach("ben", false);
+        assert!(matches!(anna.connect(&ben.address()).await, Err(LinkError::Unreachable(_))));
+        network.set_reach("ben", true);
+        next_seen(&mut watch).await;
+        anna.connect(&ben.address()).await.expect("in reach again");
+        drop(listener);
+        assert!(matches!(anna.connect(&ben.address()).await, Err(LinkError::Unreachable(_))));
+
+        let wrong = Address { kind: CarrierKind::Lan, text: "ben".to_owned() };
+        assert!(matches!(anna.connect(&wrong).await, Err(LinkError::WrongAddress(_))));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_listener_outlives_its_adapter() {
+        let network = MemoryNetwork::new(1);
+        let (anna, ben) = (network.transport("anna"), network.transport("ben"));
+        let mut listener = ben.listen(card("Ben")).await.expect("listens");
+        let at_ben = ben.address();
+        let mut states = ben.watch(false);
+        assert_eq!(states.next().await, Some(WatchEvent::State(CarrierState::Ready)));
+        let (dialed, _accepted) = tokio::join!(anna.connect(&at_ben), listener.accept());
+        let mut dialed = dialed.expect("dials");
+
+        network.set_state("ben", CarrierState::NoAdapter);
+        assert_eq!(states.next().await, Some(WatchEvent::State(CarrierState::NoAdapter)));
+        assert!(dialed.read(&mut [0; 1]).await.is_err());
+        assert!(matches!(
+            ben.connect(&anna.address()).await,
+            Err(LinkError::Carrier(CarrierState::NoAdapter))
+        ));
+        assert!(ben.power_on().await.is_err());
+        assert_eq!(ben.diagnose().await[0].verdict, Verdict::Broken);
+
+        network.set_state("ben", CarrierState::Off);
+        ben.power_on().await.expect("is only off");
+        assert_eq!(states.next().await, Some(WatchEvent::State(CarrierState::Ready)));
+        let (dialed, accepted) = tokio::join!(anna.connect(&at_ben), listener.accept());
+        assert!(dialed.is_ok() && accepted.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_cut_loses_what_was_on_its_way_and_both_ends_see_it() {
+        let network = MemoryNetwork::new(1);
+        let (mut here, mut there) = network.pair("anna", "ben");
+        here.write_all(b"lost").await.expect("written");
+        assert_eq!(network.links("ben", "anna"), 1);
+        network.cut("ben", "anna");
+        assert_eq!(there.read(&mut [0; 9]).await.expect_err("cut").kind(), io::ErrorKind::ConnectionReset);
+        assert_eq!(here.read(&mut [0; 9]).await.expect_err("cut").kind(), io::ErrorKind::ConnectionReset);
+        assert!(here.write_all(b"more").await.is_err());
+        assert_eq!(network.links("anna", "ben"), 0);
+    }
+
+    #[tokio::test]
+    async fn a_cut_wakes_who_waits() {
+        let network = MemoryNetwork::new(1);
+        let (mut here, _there) = network.pair("anna", "ben");
+        let waiting = tokio::spawn(async move { here.read(&mut [0; 1]).await.is_err() });
+        tokio::task::yield_now().await;
+        network.cut_all();
+        assert!(waiting.await.expect("no panic"));
+    }
+
+    #[tokio::test]
+    async fn a_link_breaks_at_the_byte_it_was_told_to() {
+        for bytes in 1..10_u64 {
+            let network = MemoryNetwork::new(1);
+            let (mut here, mut there) = network.pair("anna", "ben");
+            network.cut_after("anna", "ben", bytes);
+            assert!(here.write_all(b"0123456789").await.is_err());
+            assert!(there.read(&mut [0; 16]).await.is_err(), "what was on its way is lost");
+        }
+    }
+
+    #[tokio::test]
+    async fn lives_are_drawn_from_the_seed() {
+        let written = |seed| async move {
+            let network = MemoryNetwork::new(seed);
+            network.set_lives(Some(100..200));
+            let mut all = Vec::new();
+            for _ in 0..5 {
+                let (mut here, _there) = network.pair("anna", "ben");
+                let mut count = 0_u64;
+                while here.write_all(&[0]).await.is_ok() {
+                    count += 1;
+                }
+                assert!((100..200).contains(&count));
+                all.push(count);
+            }
+            all
+        };
+        assert_eq!(written(7).await, written(7).await);
+        assert_ne!(written(7).await, written(8).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bytes_take_their_time_and_keep_their_order() {
+        let network = MemoryNetwork::new(3);
+        network.set_delay(Duration::from_millis(10)..Duration::from_millis(90));
+        let (mut here, mut there) = network.pair("anna", "ben");
+        let begun = Instant::now();
+        for at in 0..50_u8 {
+            here.write_all(&[at]).await.expect("written");
+        }
+        let mut got = [0; 50];
+        there.read_exact(&mut got).await.expect("read");
+        assert!(got.iter().enumerate().all(|(at, byte)| at == usize::from(*byte)));
+        assert!((Duration::from_millis(10)..Duration::from_millis(100)).contains(&begun.elapsed()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_link_neither_delivers_nor_ends_and_delivers_later() {
+        let network = MemoryNetwork::new(1);
+        let (mut here, mut there) = network.pair("anna", "ben");
+        network.mute("anna", "ben", true);
+        here.write_all(b"later").await.expect("written");
+        let mut got = [0; 5];
+        let early = tokio::time::timeout(Duration::from_mins(1), there.read_exact(&mut got)).await;
+        assert!(early.is_err());
+        network.mute("anna", "ben", false);
+        there.read_exact(&mut got).await.expect("read");
+        assert_eq!(&got, b"later");
+    }
+
+    #[tokio::test]
+    async fn a_full_link_makes_the_writer_wait() {
+        let (mut here, mut there) = pair();
+        here.write_all(&vec![1; WINDOW]).await.expect("fits");
+        assert!(here.write(&[2]).now_or_never().is_none());
+        let mut got = vec![0; WINDOW];
+        let (read, written) = tokio::join!(there.read_exact(&mut got), here.write_all(&[2]));
+        assert!(read.is_ok() && written.is_ok());
+    }
+
+    #[tokio::test]
+    async fn an_end_comes_after_what_was_written_before_it() {
+        let (mut here, mut there) = pair();
+        here.write_all(b"last words").await.expect("written");
+        here.shutdown().await.expect("ended");
+        assert!(here.write_all(b"x").await.is_err());
+        let mut got = Vec::new();
+        there.read_to_end(&mut got).await.expect("to the end");
+        assert_eq!(got, b"last words");
+    }
+}
