@@ -22,11 +22,9 @@ mod any;
 mod bot;
 mod game;
 pub mod gomoku;
-pub mod liuzhou;
 mod point;
 mod rng;
 pub mod search;
-mod text;
 mod view;
 mod words;
 
@@ -37,6 +35,5 @@ pub use game::{Game, Outcome, Reason, SetupError, Side};
 pub use gomoku::{Gomoku, GomokuRule, GomokuSetup};
 pub use point::{ParsePointError, Point};
 pub use rng::Rng;
-pub use text::TextError;
 pub use view::{BoardView, Fact, Mark, MarkKind, Piece, PieceView};
 pub use words::{Language, Names};

@@ -112,6 +112,7 @@ pub(crate) enum Struck {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) traffic: Traffic,
+    /// Longest value of an ATT write or notification since the last reading, in bytes.
     pub(crate) longest_value: usize,
 }
 
@@ -239,6 +240,7 @@ impl State {
                     Some(Input::Fault(fault, done)) => self.strike(fault, done).await?,
                     Some(Input::Read(answer)) => {
                         let _ = answer.send(self.reading());
+                        self.seats.iter_mut().for_each(|seat| seat.meter.longest_value = 0);
                     }
                 }
             }

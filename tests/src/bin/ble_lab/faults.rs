@@ -4,7 +4,8 @@ use crate::air::{Fault, Struck};
 use crate::guest::Heard;
 use crate::lab::Lab;
 use crate::orders::{Output, User};
-use anyhow::{Context, Result, bail, ensure};
+use crate::report::Report;
+use anyhow::{Context, Result, bail};
 use std::time::Duration;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio::time::{Instant, timeout};
@@ -12,7 +13,7 @@ use tokio::time::{Instant, timeout};
 /// Longer than any of them lasts, BlueZ's own slowness included.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-pub(crate) async fn each_is_felt_and_passes(lab: &Lab) -> Result<()> {
+pub(crate) async fn each_is_felt_and_passes(lab: &Lab, report: &mut Report) -> Result<()> {
     let mut client = lab.b.hear();
     serve(lab).await?;
     lab.b.start("bare-hold", User::Player, &["ble-lab", "bare-hold"], Output::Lines).await?;
@@ -23,31 +24,31 @@ pub(crate) async fn each_is_felt_and_passes(lab: &Lab) -> Result<()> {
         ("a link ended by the other side", Fault::Kick),
     ] {
         let begun = Instant::now();
-        ensure!(lab.air.fault(fault).await? == Struck::Link, "there was no link");
-        back(&mut client, name, begun).await?;
+        report.check(lab.air.fault(fault).await? == Struck::Link, || "there was no link".into())?;
+        back(report, &mut client, name, begun).await?;
     }
 
     let begun = Instant::now();
     lab.air.fault(Fault::Mute).await?;
     expect(&mut client, "down").await?;
     lab.air.fault(Fault::Unmute).await?;
-    back_up(&mut client, "radio silence", begun).await?;
+    back_up(report, &mut client, "radio silence", begun).await?;
 
     let begun = Instant::now();
     lab.b.power(false).await?;
     expect(&mut client, "down").await?;
     lab.b.power(true).await?;
-    back_up(&mut client, "the adapter switched off and on", begun).await?;
+    back_up(report, &mut client, "the adapter switched off and on", begun).await?;
 
     let begun = Instant::now();
     lab.b.kill("bluetoothd").await?;
     expect(&mut client, "down").await?;
     lab.b.start_bluetoothd().await?;
-    back_up(&mut client, "bluetoothd killed and started", begun).await?;
+    back_up(report, &mut client, "bluetoothd killed and started", begun).await?;
 
     let begun = Instant::now();
     lab.a.freeze(Duration::from_secs(4)).await?;
-    back(&mut client, "a machine frozen for 4 s", begun).await?;
+    back(report, &mut client, "a machine frozen for 4 s", begun).await?;
 
     lab.b.kill("bare-hold").await?;
     lab.a.kill("bare-serve").await?;
@@ -61,13 +62,19 @@ pub(crate) async fn serve(lab: &Lab) -> Result<()> {
     expect(&mut server, "serving").await.map(drop)
 }
 
-async fn back(client: &mut Receiver<Heard>, name: &str, begun: Instant) -> Result<()> {
+async fn back(report: &mut Report, client: &mut Receiver<Heard>, name: &str, begun: Instant) -> Result<()> {
     expect(client, "down").await.with_context(|| format!("{name} was not felt"))?;
-    back_up(client, name, begun).await
+    back_up(report, client, name, begun).await
 }
 
-async fn back_up(client: &mut Receiver<Heard>, name: &str, begun: Instant) -> Result<()> {
+async fn back_up(
+    report: &mut Report,
+    client: &mut Receiver<Heard>,
+    name: &str,
+    begun: Instant,
+) -> Result<()> {
     expect(client, "up").await.with_context(|| format!("{name} did not pass"))?;
+    report.checks += 1;
     println!("ble-lab: {name}: back after {:.1} s", begun.elapsed().as_secs_f64());
     Ok(())
 }

@@ -3,6 +3,7 @@
 use crate::air::{Air, Side};
 use crate::bare::Bare;
 use crate::faults;
+use crate::game::{Dice, Strike, Table, Who};
 use crate::guest::{Guest, Parts};
 use crate::orders::User;
 use crate::report::{Quantiles, Report};
@@ -41,7 +42,18 @@ enum Part {
     Bare,
     /// The lab itself: every fault it makes is felt, and passes.
     Faults,
+    /// Two strangers meet and play.
+    Game,
+    /// The same, with the link cut at random moments.
+    Cuts,
+    /// The same, with one side killed and started again in mid-game.
+    Kills,
+    /// The same, with adapters, daemons and machines failing.
+    Storm,
 }
+
+/// What is played when nothing else is asked for.
+const USUAL: [Part; 2] = [Part::Bare, Part::Faults];
 
 /// CI's run must end within six minutes on two cores; one that hangs must not take the job with it.
 const LIMIT: Duration = Duration::from_mins(6);
@@ -63,8 +75,11 @@ pub(crate) async fn run(options: Options) -> Result<()> {
     report.write(&options.out.join("report.json"))?;
     report.print();
     match &result {
-        Ok(()) => println!("ble-lab: passed"),
-        Err(error) => println!("ble-lab: FAILED: {error:#}\nlogs: {}", options.out.display()),
+        // CI counts this line.
+        Ok(()) => println!("lab: {} checks passed", report.checks),
+        Err(_) => {
+            println!("lab: FAILED after {} checks; logs are in {}", report.checks, options.out.display());
+        }
     }
     result
 }
@@ -82,12 +97,16 @@ async fn play(options: &Options, report: &mut Report) -> Result<()> {
 }
 
 async fn parts(lab: &Lab, options: &Options, report: &mut Report) -> Result<()> {
-    let plays = |part| options.only.is_none_or(|only| only == part);
+    let plays = |part| options.only.map_or(USUAL.contains(&part), |only| only == part);
     if plays(Part::Bare) {
         bare(lab, report).await.context("the bare service")?;
     }
+    let games = [Part::Game, Part::Cuts, Part::Kills, Part::Storm];
+    if games.into_iter().any(plays) {
+        matches(lab, options, report, plays).await?;
+    }
     if plays(Part::Faults) {
-        faults::each_is_felt_and_passes(lab).await.context("the lab's faults")?;
+        faults::each_is_felt_and_passes(lab, report).await.context("the lab's faults")?;
     }
     Ok(())
 }
@@ -156,6 +175,80 @@ async fn controllers(options: &Options) -> Result<(Child, PathBuf)> {
     Ok((child, socket))
 }
 
+/// Matches in peace until there are figures worth having, then under fire.
+async fn matches(
+    lab: &Lab,
+    options: &Options,
+    report: &mut Report,
+    plays: impl Fn(Part) -> bool,
+) -> Result<()> {
+    let mut dice = Dice(options.seed);
+    let mut table = Table::meet(lab, report).await.context("two strangers meet")?;
+    let before = lab.air.reading().await?.traffic;
+    let mut moves = table.play(&mut Vec::new(), &mut dice, report).await.context("a match in peace")?;
+    let traffic = lab.air.reading().await?.traffic - before;
+    report.bytes_per_move = Some(traffic.bytes as f64 / moves.max(1) as f64);
+    while plays(Part::Game) && moves < ENOUGH_MOVES {
+        table.again().await?;
+        moves += table.play(&mut Vec::new(), &mut dice, report).await.context("a match in peace")?;
+    }
+    report.move_seen = Quantiles::of(&table.move_seen());
+
+    for (part, fire) in [(Part::Cuts, cuts as Fire), (Part::Kills, kills), (Part::Storm, storm)] {
+        let mut strikes = if plays(part) { fire(options.soak, &mut dice) } else { Vec::new() };
+        while !strikes.is_empty() {
+            table.again().await.with_context(|| format!("{part:?}"))?;
+            table.play(&mut strikes, &mut dice, report).await.with_context(|| format!("{part:?}"))?;
+        }
+    }
+    report.resume = Quantiles::of(&report.resumes);
+    report.att_payload = Some(lab.air.reading().await?.longest_value);
+    table.leave().await
+}
+
+/// Enough for a p95.
+const ENOUGH_MOVES: usize = 60;
+
+/// What strikes in a part, the last first.
+type Fire = fn(bool, &mut Dice) -> Vec<Strike>;
+
+fn cuts(soak: bool, dice: &mut Dice) -> Vec<Strike> {
+    let count = if soak { 200 } else { 6 };
+    // Every third time they are out of range for a while as well.
+    let away =
+        |dice: &mut Dice| Duration::from_millis(if dice.roll(3) == 0 { 500 + dice.roll(3000) } else { 0 });
+    (0..count).map(|_| Strike::Cut(away(dice))).collect()
+}
+
+fn kills(soak: bool, _: &mut Dice) -> Vec<Strike> {
+    let each = if soak { 10 } else { 1 };
+    (0..each).flat_map(|_| [Strike::Kill(Who::A), Strike::Kill(Who::B)]).collect()
+}
+
+fn storm(soak: bool, dice: &mut Dice) -> Vec<Strike> {
+    let rounds = if soak { 10 } else { 1 };
+    let mut strikes = Vec::new();
+    for round in 0..rounds {
+        let (one, other) = if round % 2 == 0 { (Who::A, Who::B) } else { (Who::B, Who::A) };
+        let pause = |dice: &mut Dice| Duration::from_millis(300 + dice.roll(2000));
+        strikes.extend([
+            Strike::Power(one, pause(dice)),
+            Strike::Bluetoothd(other, pause(dice)),
+            Strike::Kick,
+        ]);
+        if soak {
+            strikes.extend([Strike::Power(other, pause(dice)), Strike::Bluetoothd(one, pause(dice))]);
+            strikes.extend([
+                Strike::Freeze(one, Duration::from_secs(4)),
+                Strike::Freeze(other, Duration::from_secs(20)),
+            ]);
+            strikes
+                .extend([Strike::Silence(Duration::from_secs(2)), Strike::Silence(Duration::from_secs(15))]);
+        }
+    }
+    strikes
+}
+
 /// Echo and write loop between the two, as an ordinary user, with BlueZ as it is shipped.
 async fn bare(lab: &Lab, report: &mut Report) -> Result<()> {
     faults::serve(lab).await?;
@@ -178,7 +271,8 @@ async fn bare(lab: &Lab, report: &mut Report) -> Result<()> {
         traffic.values,
         after.longest_value,
     );
-    ensure!(bare.wrong_echoes == 0, "{} of {} echoes were wrong", bare.wrong_echoes, bare.round_trips.len());
+    let wrong = bare.wrong_echoes;
+    report.check(wrong == 0, || format!("{wrong} of {} echoes were wrong", bare.round_trips.len()))?;
     report.bare_round_trip = Quantiles::of(&bare.round_trips);
     Ok(())
 }

@@ -11,15 +11,19 @@ mod agent;
 mod air;
 mod bare;
 mod faults;
+mod game;
 mod guest;
 mod h4;
 mod lab;
 mod meter;
 mod orders;
+mod player;
 mod report;
+mod watch;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 
 #[derive(Parser)]
 struct Arguments {
@@ -37,18 +41,30 @@ enum Command {
     BareServe,
     /// In the other guest: echoes and writes against that service, as fast as they go.
     BareDrive(bare::Load),
+    /// In a guest: prints what the host there tells its clients.
+    Watch,
     /// In the other guest: keeps a link to that service and says when it comes and goes.
     BareHold,
 }
 
-fn main() -> Result<()> {
-    let command = Arguments::parse().command;
+fn main() -> ExitCode {
+    match perform(Arguments::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("ble-lab: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn perform(command: Command) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     match command {
         Command::Run(options) => runtime.block_on(lab::run(options)),
         Command::Agent => agent::run(),
         Command::BareServe => runtime.block_on(bare::serve()),
         Command::BareDrive(load) => runtime.block_on(bare::drive(load)),
+        Command::Watch => runtime.block_on(watch::run()),
         Command::BareHold => runtime.block_on(bare::hold()),
     }
 }

@@ -33,6 +33,12 @@ pub(crate) struct Report {
     /// Whether both sides' records were the same after every match; null if none was played.
     pub(crate) records_equal: Option<bool>,
     pub(crate) seconds: f64,
+    /// Each resume, for `resume`.
+    #[serde(skip)]
+    pub(crate) resumes: Vec<f64>,
+    /// What was asserted and held.
+    #[serde(skip)]
+    pub(crate) checks: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -53,6 +59,13 @@ impl Quantiles {
 }
 
 impl Report {
+    /// Ends the run unless `held`.
+    pub(crate) fn check(&mut self, held: bool, otherwise: impl FnOnce() -> String) -> anyhow::Result<()> {
+        anyhow::ensure!(held, otherwise());
+        self.checks += 1;
+        Ok(())
+    }
+
     pub(crate) fn write(&self, path: &Path) -> anyhow::Result<()> {
         let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');

@@ -1,0 +1,326 @@
+//! Whole matches over the air: two people who have never met, their hosts, and an AI in each seat.
+
+use crate::air::{Air, Fault, Struck};
+use crate::lab::Lab;
+use crate::orders::{Output, User};
+use crate::player::{Player, Saved, View};
+use crate::report::Report;
+use anyhow::{Context, Result, ensure};
+use std::cell::Cell;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// Low and unequal levels: they hardly think, so that the time is the radio's.
+const LEVELS: [&str; 2] = ["1", "2"];
+/// A whole match of an AI that plays at once.
+const MATCH_LIMIT: Duration = Duration::from_mins(2);
+
+/// What happens to a match while it is played.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Strike {
+    /// The link is lost; the two do not hear each other for so long.
+    Cut(Duration),
+    /// The link ends as if the other side had hung up.
+    Kick,
+    /// `kill -9` on a host, which is started again.
+    Kill(Who),
+    /// The adapter is switched off for so long.
+    Power(Who, Duration),
+    /// bluetoothd is killed, and started after so long.
+    Bluetoothd(Who, Duration),
+    /// The whole machine stops for so long: suspend, as the other side sees it.
+    Freeze(Who, Duration),
+    /// Nothing gets through for so long, and nobody is told.
+    Silence(Duration),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Who {
+    A,
+    B,
+}
+
+/// Numbers that follow from a seed (SplitMix64), so that a run can be had again.
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    /// One of `0..sides`.
+    pub(crate) fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ mixed >> 31) % sides.max(1)
+    }
+}
+
+/// Two hosts that have met, and what they played so far.
+pub(crate) struct Table<'a> {
+    a: Player<'a>,
+    b: Player<'a>,
+    air: &'a Air,
+    /// Of matches that were played to their end.
+    matches: Vec<String>,
+    /// How many AIs were seated, so that each has a name of its own.
+    bots: Cell<u32>,
+}
+
+impl<'a> Table<'a> {
+    /// They find each other by scanning, compare the short strings and begin a match.
+    pub(crate) async fn meet(lab: &'a Lab, report: &mut Report) -> Result<Table<'a>> {
+        let (a, b) = tokio::try_join!(Player::start(&lab.a), Player::start(&lab.b))?;
+        for (player, name) in [(&a, "Ann"), (&b, "Ben")] {
+            player.ctl(&["doctor"]).await.context("the host finds something wrong with this lab")?;
+            player.ctl(&["name", name]).await?;
+            player.ctl(&["visibility", "everyone"]).await?;
+        }
+
+        let begun = Instant::now();
+        let scan = ["qiyouctl", "scan", "--json", "--seconds", "30"];
+        b.guest.start("scan", User::Player, &scan, Output::Log).await?;
+        b.until("somebody is near", |view| !view.nearby.is_empty()).await?;
+        report.found = Some(begun.elapsed().as_secs_f64() * 1e3);
+        b.until("Ann is near", |view| view.nearby.values().any(|name| name == "Ann")).await?;
+
+        let table = Table { a, b, air: &lab.air, matches: Vec::new(), bots: Cell::new(0) };
+        let connecting = Instant::now();
+        table.invite().await?;
+        let Table { a, b, .. } = &table;
+        for player in [b, a] {
+            player.until("strings to compare", |view| view.comparison.is_some()).await?;
+        }
+        report.connected = Some(connecting.elapsed().as_secs_f64() * 1e3);
+        let shown = |player: &Player| player.see(|view| view.comparison.clone());
+        let (at_a, at_b) = (shown(a).context("no comparison")?, shown(b).context("no comparison")?);
+        let whole = at_a.emoji.len() == 4 && at_a.digits.len() == 6;
+        report.check(whole && at_a == at_b, || format!("the strings differ: {at_a:?} {at_b:?}"))?;
+        tokio::try_join!(a.ctl(&["same"]), b.ctl(&["same"]))?;
+
+        table.accept().await?;
+        table.seat_bots().await?;
+        table
+            .b
+            .until("the first move", |view| view.room.as_ref().is_some_and(|r| !r.record.is_empty()))
+            .await?;
+        report.first_move = Some(begun.elapsed().as_secs_f64() * 1e3);
+        Ok(table)
+    }
+
+    /// Two who know each other begin another match.
+    pub(crate) async fn again(&mut self) -> Result<()> {
+        self.invite().await?;
+        self.accept().await?;
+        self.seat_bots().await
+    }
+
+    async fn invite(&self) -> Result<()> {
+        let name = format!("invite-{}", self.matches.len() + 1);
+        let arguments = ["qiyouctl", "invite", "Ann", "--game", "gomoku"];
+        self.b.guest.start(&name, User::Player, &arguments, Output::Log).await
+    }
+
+    async fn accept(&self) -> Result<()> {
+        self.a.until("an invitation", |view| view.invitation.is_some()).await?;
+        self.a.ctl(&["accept"]).await?;
+        for player in [&self.a, &self.b] {
+            player.until("a room", |view| view.room.as_ref().is_some_and(|room| !room.over)).await?;
+        }
+        Ok(())
+    }
+
+    async fn seat_bots(&self) -> Result<()> {
+        tokio::try_join!(self.seat_bot(Who::A), self.seat_bot(Who::B))?;
+        Ok(())
+    }
+
+    /// `qiyouctl bot` stays until the match is over or its host dies.
+    async fn seat_bot(&self, who: Who) -> Result<()> {
+        let bot = ["qiyouctl", "bot", "--wait", "30", "--level", LEVELS[who as usize]];
+        self.bots.set(self.bots.get() + 1);
+        self.player(who)
+            .guest
+            .start(&format!("bot-{}", self.bots.get()), User::Player, &bot, Output::Log)
+            .await
+    }
+
+    fn player(&self, who: Who) -> &Player<'a> {
+        match who {
+            Who::A => &self.a,
+            Who::B => &self.b,
+        }
+    }
+
+    fn ply(&self) -> usize {
+        [&self.a, &self.b].map(|p| p.see(View::ply)).into_iter().max().unwrap_or(0)
+    }
+
+    fn over(&self) -> bool {
+        [&self.a, &self.b].iter().all(|p| p.see(View::over))
+    }
+
+    /// Plays the match to its end. Strikes are taken from the end of the list, at moments that the dice choose, as many as
+    /// the match is long enough for. Returns the length of the match.
+    pub(crate) async fn play(
+        &mut self,
+        strikes: &mut Vec<Strike>,
+        dice: &mut Dice,
+        report: &mut Report,
+    ) -> Result<usize> {
+        while let Some(&strike) = strikes.last() {
+            // Some moves in peace, so that each strike meets another position, then somewhere within a move's time.
+            let wanted = self.ply() + 1 + dice.roll(4) as usize;
+            self.until_either(MATCH_LIMIT, "moves", |view| view.ply() >= wanted).await?;
+            sleep(Duration::from_millis(dice.roll(120))).await;
+            if self.over() {
+                break;
+            }
+            let ply = self.ply();
+            let struck =
+                self.strike(strike, report).await.with_context(|| format!("{strike:?} at ply {ply}"))?;
+            if struck {
+                strikes.pop();
+                self.until_either(MATCH_LIMIT, "another move", |view| view.ply() > ply)
+                    .await
+                    .with_context(|| format!("after {strike:?} at ply {ply}"))?;
+            }
+        }
+        for player in [&self.a, &self.b] {
+            player.within(MATCH_LIMIT, "the end of the match", View::over).await?;
+        }
+        self.judge(report).await
+    }
+
+    /// Waits for something at either side, or for the end of the match.
+    async fn until_either(
+        &self,
+        limit: Duration,
+        what: &str,
+        so: impl Fn(&View) -> bool + Copy,
+    ) -> Result<()> {
+        tokio::select! {
+            at_a = self.a.within(limit, what, |view| so(view) || view.over()) => at_a,
+            at_b = self.b.within(limit, what, |view| so(view) || view.over()) => at_b,
+        }
+    }
+
+    /// Does it and waits until the two are together again. Whether it met anything.
+    async fn strike(&self, strike: Strike, report: &mut Report) -> Result<bool> {
+        let begun = Instant::now();
+        let ups = [&self.a, &self.b].map(|p| p.see(|view| view.times_up));
+        match strike {
+            Strike::Cut(away) => {
+                if self.air.fault(Fault::Cut { away }).await? == Struck::Nothing {
+                    return Ok(false);
+                }
+                report.cuts += 1;
+            }
+            Strike::Kick => {
+                if self.air.fault(Fault::Kick).await? == Struck::Nothing {
+                    return Ok(false);
+                }
+            }
+            Strike::Kill(who) => {
+                self.player(who).kill_host().await?;
+                self.player(who).start_host().await?;
+                report.kills += 1;
+                if !self.player(who).see(View::over) {
+                    self.seat_bot(who).await?;
+                }
+            }
+            Strike::Power(who, time) => {
+                self.player(who).guest.power(false).await?;
+                sleep(time).await;
+                self.player(who).guest.power(true).await?;
+            }
+            Strike::Bluetoothd(who, time) => {
+                self.player(who).guest.kill("bluetoothd").await?;
+                sleep(time).await;
+                self.player(who).guest.start_bluetoothd().await?;
+            }
+            Strike::Freeze(who, time) => {
+                // Shorter than what makes the other side look for a new link; only the match must go on.
+                self.player(who).guest.freeze(time).await?;
+                return Ok(true);
+            }
+            Strike::Silence(time) => {
+                self.air.fault(Fault::Mute).await?;
+                sleep(time).await;
+                self.air.fault(Fault::Unmute).await?;
+                return Ok(true);
+            }
+        }
+        for (player, before) in [&self.a, &self.b].into_iter().zip(ups) {
+            player.until("the link is back", |view| view.times_up > before || view.over()).await?;
+        }
+        if !self.over() {
+            report.resumes.push(begun.elapsed().as_secs_f64() * 1e3);
+        }
+        Ok(true)
+    }
+
+    /// Holds the two records on disk against each other and against all that was ever told of the match.
+    async fn judge(&mut self, report: &mut Report) -> Result<usize> {
+        let (at_a, at_b) = tokio::try_join!(self.a.saved(), self.b.saved())?;
+        let equal = at_a == at_b;
+        report.records_equal = Some(report.records_equal.unwrap_or(true) && equal);
+        report.check(equal, || format!("the records differ: A {at_a:?}, B {at_b:?}"))?;
+        let new: Vec<&Saved> = at_a.iter().filter(|saved| !self.matches.contains(&saved.id)).collect();
+        report.check(new.len() == 1, || format!("{} new matches on disk instead of one", new.len()))?;
+        let saved = new[0];
+        report.check(saved.ending.is_some(), || "the match is not over on disk".into())?;
+
+        // Stones are never taken in gomoku: a point that comes twice is a move that was played twice.
+        let mut points = saved.actions.clone();
+        points.sort();
+        points.dedup();
+        report.moves_doubled += (saved.actions.len() - points.len()) as u32;
+        for player in [&self.a, &self.b] {
+            let (last, told) = player.see(|view| (view.record(), view.told.clone()));
+            // What was ever shown to a person must be in the end what it was then.
+            let kept = told.iter().zip(&last).filter(|(then, now)| then == now).count();
+            report.moves_lost += (told.len() - kept) as u32;
+            report.moves_lost += saved.actions.len().abs_diff(last.len()) as u32;
+        }
+        let (lost, doubled) = (report.moves_lost, report.moves_doubled);
+        report.check(lost == 0 && doubled == 0, || format!("{lost} moves lost, {doubled} doubled"))?;
+        report.matches += 1;
+        report.moves += saved.actions.len() as u32;
+        println!("ble-lab: match {}: {} moves, both records equal", report.matches, saved.actions.len());
+        self.matches.push(saved.id.clone());
+        for player in [&self.a, &self.b] {
+            player.ctl(&["close"]).await?;
+            player.forget_room();
+        }
+        Ok(saved.actions.len())
+    }
+
+    /// From giving a move to the host to the other's acknowledgement, each so far, in milliseconds.
+    pub(crate) fn move_seen(&self) -> Vec<f64> {
+        [&self.a, &self.b].into_iter().flat_map(|player| player.see(|view| view.move_seen.clone())).collect()
+    }
+
+    /// Both close everything.
+    pub(crate) async fn leave(self) -> Result<()> {
+        for player in [&self.a, &self.b] {
+            player.stop().await?;
+        }
+        ensure!(!self.matches.is_empty(), "no match was played");
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_gives_the_same_moments() {
+        let rolls = |seed| {
+            let mut dice = Dice(seed);
+            (0..20).map(|_| dice.roll(6)).collect::<Vec<_>>()
+        };
+        assert_eq!(rolls(1), rolls(1));
+        assert_ne!(rolls(1), rolls(2));
+        assert!(rolls(1).iter().all(|&roll| roll < 6));
+    }
+}

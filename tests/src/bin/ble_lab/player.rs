@@ -1,0 +1,233 @@
+//! A handheld in play: its host, the lab's eyes on it, and `qiyouctl` as the hands of the person who holds it.
+
+use crate::guest::{Guest, Heard};
+use crate::orders::{Output, User};
+use crate::watch::{Room, Told, What};
+use anyhow::{Context, Result, bail, ensure};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::sync::{broadcast::error::RecvError, watch};
+use tokio::time::timeout;
+
+/// Where a host keeps its record.
+const DATABASE: &str = "/home/player/.local/share/qiyou/qiyou.db";
+/// A person's command answers at once; this is a guest on a crowded machine.
+const HANDS: Duration = Duration::from_secs(30);
+/// Longer than any single thing takes, a search for a lost peer included.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+pub(crate) struct Player<'a> {
+    pub(crate) guest: &'a Guest,
+    view: watch::Sender<View>,
+}
+
+/// What the eyes have seen so far; it outlives the host.
+#[derive(Debug, Default)]
+pub(crate) struct View {
+    /// Whether the host runs and has told its whole state.
+    ready: bool,
+    /// Who was heard, and their names.
+    pub(crate) nearby: BTreeMap<String, String>,
+    pub(crate) comparison: Option<Comparison>,
+    /// One from the other side that waits for an answer.
+    pub(crate) invitation: Option<String>,
+    /// The match that is played or was played last.
+    pub(crate) room: Option<Room>,
+    /// The longest record that was ever told of it.
+    pub(crate) told: Vec<String>,
+    /// How often its link came up.
+    pub(crate) times_up: u32,
+    /// Milliseconds from giving an action to the host to the other's acknowledgement.
+    pub(crate) move_seen: Vec<f64>,
+    /// The newest things that a person would be told, for when something fails.
+    notices: Vec<String>,
+}
+
+/// Equal if two people see the same.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Comparison {
+    pub(crate) emoji: Vec<u32>,
+    pub(crate) digits: String,
+}
+
+impl<'a> Player<'a> {
+    /// Starts the host and opens the eyes.
+    pub(crate) async fn start(guest: &'a Guest) -> Result<Player<'a>> {
+        let mut heard = guest.hear();
+        let (view, _) = watch::channel(View::default());
+        let teller = view.clone();
+        tokio::spawn(async move {
+            loop {
+                match heard.recv().await {
+                    Ok(Heard::Line { name, text }) if name == "watch" => {
+                        if let Ok(told) = serde_json::from_str(&text) {
+                            teller.send_modify(|view| view.take(told));
+                        }
+                    }
+                    Ok(_) => {}
+                    Err(RecvError::Lagged(lost)) => eprintln!("ble-lab: {lost} lines were missed"),
+                    Err(RecvError::Closed) => return,
+                }
+            }
+        });
+        guest.start("watch", User::Player, &["ble-lab", "watch"], Output::Lines).await?;
+        let player = Player { guest, view };
+        player.start_host().await?;
+        Ok(player)
+    }
+
+    pub(crate) async fn start_host(&self) -> Result<()> {
+        self.guest.start("qiyoud", User::Player, &["qiyoud"], Output::Log).await?;
+        self.until("the host is ready", |view| view.ready).await
+    }
+
+    /// `kill -9`, and the eyes have noticed.
+    pub(crate) async fn kill_host(&self) -> Result<()> {
+        self.guest.kill("qiyoud").await?;
+        self.until("the host is gone", |view| !view.ready).await
+    }
+
+    /// Parts as a person does who closes everything.
+    pub(crate) async fn stop(&self) -> Result<()> {
+        self.guest.kill("watch").await?;
+        self.guest.signal("qiyoud", rustix::process::Signal::TERM).await
+    }
+
+    /// What `qiyouctl` says to these words.
+    pub(crate) async fn ctl(&self, words: &[&str]) -> Result<String> {
+        let arguments = [&["qiyouctl"], words].concat();
+        Ok(self.guest.run(User::Player, &arguments, HANDS).await?.stdout)
+    }
+
+    /// Waits until what is seen is so.
+    pub(crate) async fn until(&self, what: &str, so: impl FnMut(&View) -> bool) -> Result<()> {
+        self.within(PATIENCE, what, so).await
+    }
+
+    pub(crate) async fn within(
+        &self,
+        limit: Duration,
+        what: &str,
+        so: impl FnMut(&View) -> bool,
+    ) -> Result<()> {
+        let mut view = self.view.subscribe();
+        if let Ok(seen) = timeout(limit, view.wait_for(so)).await {
+            return seen.map(drop).context("the guest is gone");
+        }
+        let (side, view) = (self.guest.side, self.view.borrow());
+        bail!("side {side:?}: waited {limit:?} for: {what}; room {:?}, lately {:?}", view.room, view.notices)
+    }
+
+    pub(crate) fn see<T>(&self, read: impl FnOnce(&View) -> T) -> T {
+        read(&self.view.borrow())
+    }
+
+    /// The person has closed the room.
+    pub(crate) fn forget_room(&self) {
+        self.view.send_modify(|view| (view.room, view.invitation) = (None, None));
+    }
+
+    /// The record as it is on this device's disk: a row a match, without what differs from device to device.
+    pub(crate) async fn saved(&self) -> Result<Vec<Saved>> {
+        let directory = tempfile::tempdir()?;
+        let file = directory.path().join("qiyou.db");
+        std::fs::write(&file, self.guest.fetch(DATABASE).await?)?;
+        // What was written lately is in the log beside it, if there is one.
+        if let Ok(log) = self.guest.fetch(&format!("{DATABASE}-wal")).await {
+            std::fs::write(directory.path().join("qiyou.db-wal"), log)?;
+        }
+        let database = rusqlite::Connection::open(&file)?;
+        let sound: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
+        ensure!(sound == "ok", "side {:?}: the record is damaged: {sound}", self.guest.side);
+        let mut rows = database.prepare(
+            "SELECT match_id, setup, first_player, second_player, actions, revision, ending, winner \
+             FROM record ORDER BY match_id",
+        )?;
+        let saved = rows.query_map([], |row| {
+            Ok(Saved {
+                id: row.get(0)?,
+                setup: row.get(1)?,
+                players: [row.get(2)?, row.get(3)?],
+                actions: row.get::<_, String>(4)?.split_whitespace().map(str::to_owned).collect(),
+                revision: row.get(5)?,
+                ending: row.get(6)?,
+                winner: row.get(7)?,
+            })
+        })?;
+        Ok(saved.collect::<Result<_, _>>()?)
+    }
+}
+
+/// A match on disk.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Saved {
+    pub(crate) id: String,
+    setup: String,
+    players: [String; 2],
+    pub(crate) actions: Vec<String>,
+    revision: i64,
+    pub(crate) ending: Option<i64>,
+    winner: Option<i64>,
+}
+
+impl View {
+    /// Moves so far.
+    pub(crate) fn ply(&self) -> usize {
+        self.room.as_ref().map_or(0, |room| room.record.len())
+    }
+
+    pub(crate) fn over(&self) -> bool {
+        self.room.as_ref().is_some_and(|room| room.over)
+    }
+
+    pub(crate) fn record(&self) -> Vec<String> {
+        self.room.as_ref().map(|room| room.record.clone()).unwrap_or_default()
+    }
+
+    fn take(&mut self, told: Told) {
+        match told.what {
+            What::Attached => {}
+            What::Ready => self.ready = true,
+            What::Gone => {
+                (self.ready, self.comparison, self.invitation) = (false, None, None);
+                // Its end of the link went with it.
+                self.room.iter_mut().for_each(|room| room.link_up = false);
+            }
+            What::Nearby { id, name } => drop(self.nearby.insert(id, name)),
+            What::Comparison { emoji, digits } => self.comparison = Some(Comparison { emoji, digits }),
+            What::Connecting { peer, state } => self.note(format!("connecting {peer}: {state}")),
+            What::Invitation { id, mine: false } => self.invitation = Some(id),
+            What::Invitation { mine: true, .. } => {}
+            What::InvitationGone { id, end } => {
+                self.invitation.take_if(|waiting| *waiting == id);
+                self.note(format!("invitation {id} ended: {end}"));
+            }
+            What::Notice { kind, detail } => self.note(format!("notice {kind}: {detail}")),
+            What::Radio { state, detail } => self.note(format!("radio {state}: {detail}")),
+            What::Room(room) => self.take_room(*room),
+        }
+    }
+
+    fn take_room(&mut self, room: Room) {
+        let before = self.room.take().filter(|before| before.id == room.id);
+        if before.is_none() {
+            self.told.clear();
+        }
+        if room.record.len() > self.told.len() {
+            self.told.clone_from(&room.record);
+        }
+        self.times_up += u32::from(room.link_up && !before.as_ref().is_some_and(|before| before.link_up));
+        if room.seen_ply > before.map_or(0, |before| before.seen_ply) && room.seen_after_us > 0 {
+            self.move_seen.push(f64::from(room.seen_after_us) / 1e3);
+        }
+        self.room = Some(room);
+    }
+
+    fn note(&mut self, text: String) {
+        self.notices.push(text);
+        // The last few tell why something did not come.
+        if self.notices.len() > 8 {
+            self.notices.remove(0);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The project's own byte stream between two guests, with nothing above it: what `ble-transport` costs over the bare
+//! service.
+//!
+//! Client to server: a kind byte, a length (u32, big-endian), so many bytes. The server answers an [`ECHO`] with the same
+//! message and a [`SINK`] with a [`Sunk`] as JSON in a message of the same form.
+
+use anyhow::{Context, Result, bail, ensure};
+use futures::StreamExt;
+use link::{Card, Duplex, Tag, Transport, WatchEvent};
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::timeout;
+
+const ECHO: u8 = b'E';
+const SINK: u8 = b'S';
+/// A message of a move is some hundred bytes, one of the sink is read in parts: this is the larger echo only.
+const MOST: u32 = 64 * 1024 * 1024;
+
+/// By which the two find each other; real tags change every 15 minutes.
+const TAG: Tag = Tag(*b"lab!!");
+
+#[derive(clap::Args)]
+pub(crate) struct Load {
+    #[arg(long, default_value_t = 100)]
+    echoes: u32,
+    /// Length of an echoed message: about that of a move in its Noise record.
+    #[arg(long, default_value_t = 60)]
+    echo_bytes: usize,
+    /// Length of the sink's message.
+    #[arg(long, default_value_t = 150_000)]
+    sink_bytes: usize,
+}
+
+/// What `drive` prints, as one line of JSON.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Streamed {
+    /// Milliseconds from the start of the scan to the first advert, and on to a stream.
+    pub(crate) found: f64,
+    pub(crate) connected: f64,
+    /// Each echo, in milliseconds.
+    pub(crate) round_trips: Vec<f64>,
+    /// Bytes a second at the receiver, from the first byte's arrival to the last's.
+    pub(crate) goodput: f64,
+}
+
+/// What the server saw of a sink's message.
+#[derive(Debug, Serialize, Deserialize)]
+struct Sunk {
+    /// Microseconds from the first part to the last, and the bytes after that first part.
+    took: u64,
+    bytes: u64,
+    /// Bytes that are not what they should be.
+    wrong: u64,
+}
+
+/// Serves until killed.
+pub(crate) async fn serve() -> Result<()> {
+    let bluetooth = bluetooth().await?;
+    let card = Card { tag: TAG, open_to_all: true, busy: false, name: Some("lab".into()) };
+    let mut listener = bluetooth.listen(card).await?;
+    println!("serving");
+    loop {
+        let mut duplex = listener.accept().await?;
+        println!("accepted");
+        // One client at a time is what the lab sends.
+        if let Err(error) = converse(&mut *duplex).await {
+            println!("ended: {error:#}");
+        }
+    }
+}
+
+async fn converse(duplex: &mut dyn Duplex) -> Result<()> {
+    loop {
+        let kind = duplex.read_u8().await?;
+        let length = duplex.read_u32().await?;
+        ensure!(length <= MOST, "a message of {length} bytes");
+        match kind {
+            ECHO => {
+                let mut message = vec![0; length as usize];
+                duplex.read_exact(&mut message).await?;
+                send(duplex, ECHO, &message).await?;
+            }
+            SINK => {
+                let (mut part, mut got, mut wrong) = (vec![0; 8192], 0, 0);
+                let (mut first, mut first_bytes) = (None, 0);
+                while got < u64::from(length) {
+                    let most = part.len().min((u64::from(length) - got) as usize);
+                    let read = duplex.read(&mut part[..most]).await?;
+                    ensure!(read > 0, "the stream ended");
+                    if first.is_none() {
+                        (first, first_bytes) = (Some(Instant::now()), read as u64);
+                    }
+                    wrong += (got..).zip(&part[..read]).filter(|&(at, &byte)| byte != filling(at)).count() as u64;
+                    got += read as u64;
+                }
+                let took = first.map_or(0, |first| first.elapsed().as_micros() as u64);
+                let sunk = Sunk { took, bytes: got - first_bytes, wrong };
+                send(duplex, SINK, &serde_json::to_vec(&sunk)?).await?;
+            }
+            kind => bail!("a message of kind {kind}"),
+        }
+    }
+}
+
+/// Measures against a server in range and prints [`Streamed`].
+pub(crate) async fn drive(load: Load) -> Result<()> {
+    let bluetooth = bluetooth().await?;
+    let begun = Instant::now();
+    let mut watch = bluetooth.watch(true);
+    let address = timeout(Duration::from_secs(30), async {
+        loop {
+            match watch.next().await.context("the watch ended")? {
+                WatchEvent::Seen(sighting) if sighting.tag == TAG => return anyhow::Ok(sighting.address),
+                event => eprintln!("{event:?}"),
+            }
+        }
+    })
+    .await
+    .context("found nobody")??;
+    let found = milliseconds(begun);
+
+    let begun = Instant::now();
+    let mut duplex = bluetooth.connect(&address).await?;
+    let connected = milliseconds(begun);
+    drop(watch);
+    let duplex = &mut *duplex;
+
+    let mut round_trips = Vec::new();
+    for number in 0..load.echoes {
+        let sent: Vec<u8> = (u64::from(number)..).take(load.echo_bytes).map(filling).collect();
+        let begun = Instant::now();
+        send(duplex, ECHO, &sent).await?;
+        ensure!(receive(duplex, ECHO).await? == sent, "echo {number} is not what was sent");
+        round_trips.push(milliseconds(begun));
+    }
+
+    let all: Vec<u8> = (0..load.sink_bytes as u64).map(filling).collect();
+    send(duplex, SINK, &all).await?;
+    let sunk: Sunk = serde_json::from_slice(&receive(duplex, SINK).await?)?;
+    ensure!(sunk.wrong == 0, "{} of {} bytes are not what was sent", sunk.wrong, all.len());
+    let goodput = sunk.bytes as f64 / (sunk.took.max(1) as f64 / 1e6);
+    println!("{}", serde_json::to_string(&Streamed { found, connected, round_trips, goodput })?);
+    Ok(())
+}
+
+async fn send(duplex: &mut dyn Duplex, kind: u8, message: &[u8]) -> Result<()> {
+    let mut whole = vec![kind];
+    whole.extend((message.len() as u32).to_be_bytes());
+    whole.extend(message);
+    duplex.write_all(&whole).await?;
+    Ok(duplex.flush().await?)
+}
+
+async fn receive(duplex: &mut dyn Duplex, kind: u8) -> Result<Vec<u8>> {
+    let answer = async {
+        ensure!(duplex.read_u8().await? == kind, "an answer of another kind");
+        let length = duplex.read_u32().await?;
+        ensure!(length <= MOST, "an answer of {length} bytes");
+        let mut message = vec![0; length as usize];
+        duplex.read_exact(&mut message).await?;
+        Ok(message)
+    };
+    timeout(Duration::from_mins(1), answer).await.context("no answer")?
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
+}
+
+/// The byte at a position: no short period, so that a part put in the wrong place shows.
+fn filling(at: u64) -> u8 {
+    (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u8
+}

@@ -1,0 +1,135 @@
+//! The lab's eyes on a host: a client of its control socket that does nothing and prints what the host tells.
+//!
+//! It comes back by itself when the host does, since hosts are killed here.
+
+use anyhow::{Context, Result, bail};
+use futures::{SinkExt, StreamExt};
+use proto::control::{self, Attach, Message, Request, event, request};
+use proto::frame::{Arrival, FrameCodec, FrameLimit, Outgoing};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use tokio::net::UnixStream;
+use tokio::time::sleep;
+use tokio_util::codec::Framed;
+
+/// A printed line: what the host told, and when by its own clock, in microseconds; 0 of what it did not tell.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Told {
+    pub(crate) at: u64,
+    pub(crate) what: What,
+}
+
+/// What of an event the lab looks at.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum What {
+    /// Attached; what comes before `Ready` is the present state.
+    Attached,
+    Ready,
+    /// The host is gone.
+    Gone,
+    Nearby {
+        id: String,
+        name: String,
+    },
+    Comparison {
+        emoji: Vec<u32>,
+        digits: String,
+    },
+    Connecting {
+        peer: String,
+        state: i32,
+    },
+    Invitation {
+        id: String,
+        mine: bool,
+    },
+    InvitationGone {
+        id: String,
+        end: i32,
+    },
+    Room(Box<Room>),
+    Notice {
+        kind: i32,
+        detail: String,
+    },
+    Radio {
+        state: i32,
+        detail: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Room {
+    pub(crate) id: String,
+    pub(crate) record: Vec<String>,
+    pub(crate) over: bool,
+    pub(crate) link_up: bool,
+    /// The last action of this side that the other acknowledged, and how long that took. 0 of none.
+    pub(crate) seen_ply: u32,
+    pub(crate) seen_after_us: u32,
+}
+
+pub(crate) async fn run() -> Result<()> {
+    let directory = std::env::var("XDG_RUNTIME_DIR").context("XDG_RUNTIME_DIR")?;
+    let socket = format!("{directory}/qiyou/control.sock");
+    loop {
+        if let Ok(stream) = UnixStream::connect(&socket).await {
+            if let Err(error) = watch(stream).await {
+                eprintln!("watch: {error:#}");
+            }
+            tell(0, What::Gone);
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+async fn watch(stream: UnixStream) -> Result<()> {
+    let mut host = Framed::new(stream, FrameCodec::new(FrameLimit::Local));
+    let attach = request::Body::Attach(Attach { client: "ble-lab".into(), version: 1 });
+    host.send(Outgoing::from(&Message::Request(Request { id: 1, body: Some(attach) }))).await?;
+    tell(0, What::Attached);
+    while let Some(arrival) = host.next().await {
+        let Arrival::Next(frame) = arrival? else { continue };
+        match Message::decode(frame.msgid, &frame.payload)? {
+            Message::Event(event) => {
+                if let Some(what) = event.body.and_then(narrow) {
+                    tell(event.monotonic_us, what);
+                }
+            }
+            Message::Reply(control::Reply { id, body: Some(control::reply::Body::Refusal(refusal)) }) => {
+                bail!("request {id} was refused: {refusal:?}")
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn narrow(body: event::Body) -> Option<What> {
+    Some(match body {
+        event::Body::Ready(_) => What::Ready,
+        event::Body::Nearby(near) => What::Nearby { id: near.id, name: near.name },
+        event::Body::Comparison(c) => What::Comparison { emoji: c.emoji, digits: c.digits },
+        event::Body::Connecting(c) => What::Connecting { peer: c.peer, state: c.state },
+        event::Body::Invitation(i) => What::Invitation { id: i.invite_id, mine: i.mine },
+        event::Body::InvitationGone(i) => What::InvitationGone { id: i.invite_id, end: i.end },
+        event::Body::Notice(notice) => What::Notice { kind: notice.kind, detail: notice.detail },
+        event::Body::Radio(radio) => What::Radio { state: radio.state, detail: radio.detail },
+        event::Body::Room(room) => {
+            let link = room.link.unwrap_or_default();
+            What::Room(Box::new(Room {
+                id: room.id,
+                record: room.record,
+                over: room.result.is_some(),
+                link_up: matches!(link.state(), control::PeerLink::Up | control::PeerLink::Weak),
+                seen_ply: link.seen_action_ply,
+                seen_after_us: link.seen_after_us,
+            }))
+        }
+        _ => return None,
+    })
+}
+
+fn tell(at: u64, what: What) {
+    println!("{}", serde_json::to_string(&Told { at, what }).expect("plain data"));
+}
