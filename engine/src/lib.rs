@@ -22,9 +22,11 @@ mod any;
 mod bot;
 mod game;
 pub mod gomoku;
+pub mod liuzhou;
 mod point;
 mod rng;
 pub mod search;
+mod text;
 mod view;
 mod words;
 
@@ -35,5 +37,6 @@ pub use game::{Game, Outcome, Reason, SetupError, Side};
 pub use gomoku::{Gomoku, GomokuRule, GomokuSetup};
 pub use point::{ParsePointError, Point};
 pub use rng::Rng;
+pub use text::TextError;
 pub use view::{BoardView, Fact, Mark, MarkKind, Piece, PieceView};
 pub use words::{Language, Names};

@@ -2,6 +2,9 @@
 
 use std::collections::HashSet;
 
+use engine::liuzhou::{
+    Blocked, ForcedRemoval, Liuzhou, LiuzhouSetup, Preset, Safety, SeveralFormations, StepBack,
+};
 use engine::{
     Action, AnyGame, Game, GameKind, Gomoku, GomokuRule, GomokuSetup, IllegalAction, Language, Point, Rng,
     Setup, Side,
@@ -20,6 +23,52 @@ fn every_game_keeps_the_contract() {
             GameKind::Gomoku => gomoku_setups().iter().for_each(keeps_the_contract::<Gomoku>),
         }
     }
+}
+
+/// Games whose rules are complete but which are not yet in the list of games that can be chosen.
+#[test]
+fn games_to_come_keep_the_contract() {
+    liuzhou_setups().iter().for_each(keeps_the_contract::<Liuzhou>);
+}
+
+#[test]
+fn games_to_come_have_a_rule_sheet_of_their_own_for_every_setup() {
+    for language in Language::ALL {
+        let setups = liuzhou_setups();
+        let sheets: HashSet<String> =
+            setups.iter().map(|setup| Liuzhou::rule_sheet(setup, language)).collect();
+        assert_eq!(sheets.len(), setups.len());
+    }
+}
+
+/// The presets, and every value of every option, combined so that each pair of options meets in several ways.
+fn liuzhou_setups() -> Vec<LiuzhouSetup> {
+    let mut setups: Vec<LiuzhouSetup> = Preset::ALL.into_iter().map(Preset::setup).collect();
+    let mut rng = Rng::new(6);
+    let mut choose = |n: u32| rng.below(n) as usize;
+    while setups.len() < 60 {
+        let setup = LiuzhouSetup {
+            several: [SeveralFormations::Sum, SeveralFormations::Highest][choose(2)],
+            edge_six: choose(4) as u8,
+            inner_six: [2, 3][choose(2)],
+            diagonals: choose(2) == 0,
+            safety: [Safety::UnlessNoOther, Safety::Always, Safety::Never][choose(3)],
+            blocked: [Blocked::Removal, Blocked::Loses, Blocked::Passes][choose(3)],
+            loses_at: [0, 2, 3][choose(3)],
+            quiet_limit: [None, Some(36), Some(60), Some(100)][choose(4)],
+            total_limit: [None, Some(144)][choose(2)],
+            step_back: [StepBack::Allowed, StepBack::NotAtOnce][choose(2)],
+            forced_removal: [
+                ForcedRemoval::FirstThenSecond,
+                ForcedRemoval::SecondThenFirst,
+                ForcedRemoval::OnlySecond,
+            ][choose(3)],
+        };
+        if !setups.contains(&setup) {
+            setups.push(setup);
+        }
+    }
+    setups
 }
 
 fn gomoku_setups() -> Vec<GomokuSetup> {

@@ -27,6 +27,7 @@ mod control_message;
 mod envelope;
 pub mod frame;
 pub mod limits;
+pub mod pace;
 mod peer_envelope;
 pub mod short_string;
 

@@ -1,0 +1,23 @@
+//! Liuzhou chess 六洲棋 (also 泥棋, 插方, 来马, 五福棋): stones are placed, then stepped, and formations capture.
+//!
+//! `rules` is the game itself, `formations` the table of what captures, `setup` what players agree on before it, and
+//! `position` a position as a line of text.
+
+mod formations;
+mod position;
+mod rules;
+mod setup;
+
+pub use formations::{Formation, FormationKind};
+pub use rules::{Liuzhou, LiuzhouMove};
+pub use setup::{Blocked, ForcedRemoval, LiuzhouSetup, Preset, Safety, SeveralFormations, StepBack};
+
+/// Points on a side of the board.
+const SIZE: u8 = 6;
+/// Points of the board. Point number = row * 6 + column, both from zero, from the bottom left; a set of points is a `u64`
+/// with the bit of each.
+const POINTS: u8 = SIZE * SIZE;
+/// Every point.
+const BOARD: u64 = (1 << POINTS) - 1;
+/// Stones that each side places.
+const STONES: u32 = 18;

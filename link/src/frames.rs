@@ -1,0 +1,292 @@
+//! Whole frames in and out of a byte stream, with what a peer may not do: begin a frame and not end it, or send too many.
+//!
+//! Reading and writing are apart, so that a peer that does not read cannot keep us from hearing it: split the link with
+//! [`tokio::io::split`], after its key and handshake hash were taken.
+
+use std::io;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use proto::frame::{Arrival, FrameCodec, FrameError, FrameLimit, Outgoing};
+use proto::pace::{FRAME_DEADLINE, RateLimit, TooFast};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::Instant;
+use tokio_util::codec::{Decoder, Encoder};
+
+/// Why no more frames come or go. The link is to be dropped; only [`is_peers_fault`](Self::is_peers_fault) is worth a word
+/// to the user about the peer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FramesError {
+    /// What came is no frame, ends within one, or the carrier failed.
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    /// A frame was begun and not ended in time.
+    #[error("a frame was not whole within 5 s")]
+    TooSlow,
+    /// Too many frames.
+    #[error(transparent)]
+    TooFast(#[from] TooFast),
+}
+
+impl FramesError {
+    /// Whether the peer broke the rules, rather than the air or we.
+    pub fn is_peers_fault(&self) -> bool {
+        match self {
+            Self::TooSlow | Self::TooFast(_) => true,
+            Self::Frame(error) => match error {
+                FrameError::BadMagic
+                | FrameError::BadLength { .. }
+                | FrameError::BadVersion(_)
+                | FrameError::BadSeqnum(_) => true,
+                FrameError::Truncated { .. }
+                | FrameError::TooLong { .. }
+                | FrameError::Exhausted
+                | FrameError::Io(_) => false,
+            },
+        }
+    }
+}
+
+impl From<io::Error> for FramesError {
+    fn from(error: io::Error) -> Self {
+        Self::Frame(FrameError::Io(error))
+    }
+}
+
+/// Room for what is read at once: a Bluetooth fragment, or a few small frames. The buffer grows with what has arrived, never
+/// with what a header promises.
+const READ: usize = 512;
+
+/// Reads a peer's frames.
+#[derive(Debug)]
+pub struct FrameReader<R> {
+    from: R,
+    codec: FrameCodec,
+    buffer: BytesMut,
+    rate: RateLimit,
+    /// What the rate counts from.
+    since: Instant,
+    /// When the first byte of the frame in the buffer was here.
+    begun: Option<Instant>,
+    received: u64,
+}
+
+impl<R: AsyncRead + Unpin> FrameReader<R> {
+    /// For a fresh link.
+    pub fn new(from: R, limit: FrameLimit) -> Self {
+        Self {
+            from,
+            codec: FrameCodec::new(limit),
+            buffer: BytesMut::new(),
+            rate: RateLimit::default(),
+            since: Instant::now(),
+            begun: None,
+            received: 0,
+        }
+    }
+
+    /// From now on; for the moment at which the peer is no stranger any more.
+    pub fn set_limit(&mut self, limit: FrameLimit) {
+        self.codec.set_limit(limit);
+    }
+
+    /// Bytes of whole and unfinished frames so far, headers included.
+    pub fn bytes_received(&self) -> u64 {
+        self.received
+    }
+
+    /// The next frame; `None` when the peer has ended the stream between two frames. Cancel-safe. An error is final.
+    pub async fn next(&mut self) -> Result<Option<Arrival>, FramesError> {
+        loop {
+            if let Some(arrival) = self.codec.decode(&mut self.buffer)? {
+                self.rate.count(self.since.elapsed())?;
+                self.begun = None;
+                return Ok(Some(arrival));
+            }
+            let within_frame = !self.buffer.is_empty();
+            self.buffer.reserve(READ);
+            let read = self.from.read_buf(&mut self.buffer);
+            let count = if within_frame {
+                let deadline = *self.begun.get_or_insert_with(Instant::now) + FRAME_DEADLINE;
+                tokio::time::timeout_at(deadline, read).await.map_err(|_| FramesError::TooSlow)??
+            } else {
+                read.await?
+            };
+            if count == 0 {
+                return Ok(self.codec.decode_eof(&mut self.buffer)?);
+            }
+            self.received += count as u64;
+        }
+    }
+}
+
+/// Writes our frames.
+#[derive(Debug)]
+pub struct FrameWriter<W> {
+    to: W,
+    codec: FrameCodec,
+    buffer: BytesMut,
+    sent: u64,
+}
+
+impl<W: AsyncWrite + Unpin> FrameWriter<W> {
+    /// For a fresh link.
+    pub fn new(to: W, limit: FrameLimit) -> Self {
+        Self { to, codec: FrameCodec::new(limit), buffer: BytesMut::new(), sent: 0 }
+    }
+
+    /// From now on.
+    pub fn set_limit(&mut self, limit: FrameLimit) {
+        self.codec.set_limit(limit);
+    }
+
+    /// Bytes of frames so far, headers included.
+    pub fn bytes_sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Sends one message and flushes it, so that it leaves as one record. Not cancel-safe: dropped in the middle, it leaves
+    /// half a frame, after which the link is of no use.
+    pub async fn send(&mut self, message: impl Into<Outgoing>) -> Result<(), FramesError> {
+        self.codec.encode(message.into(), &mut self.buffer)?;
+        self.sent += self.buffer.len() as u64;
+        self.to.write_all_buf(&mut self.buffer).await?;
+        self.to.flush().await?;
+        Ok(())
+    }
+
+    /// Says that nothing more comes, after what was sent. Waits for the carrier no longer than `patience`: the peer may have
+    /// stopped reading.
+    pub async fn close(mut self, patience: Duration) {
+        // Either way the link is dropped just after.
+        let _ = tokio::time::timeout(patience, self.to.shutdown()).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::pace::BURST;
+    use proto::peer::{Envelope, Ping};
+
+    use super::*;
+    use crate::memory::{self, MemoryLink};
+
+    fn reader(link: MemoryLink) -> FrameReader<MemoryLink> {
+        FrameReader::new(link, FrameLimit::Peer)
+    }
+
+    fn ping(token: u64) -> Envelope {
+        Ping { token }.into()
+    }
+
+    async fn next_envelope(reader: &mut FrameReader<MemoryLink>) -> Envelope {
+        match reader.next().await.expect("a frame") {
+            Some(Arrival::Next(frame)) => Envelope::decode(frame.msgid, &frame.payload).expect("a message"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn messages_come_in_order_and_their_bytes_are_counted() {
+        let (here, there) = memory::pair();
+        let (mut writer, mut reader) = (FrameWriter::new(here, FrameLimit::Peer), reader(there));
+        for token in 0..50 {
+            writer.send(&ping(token)).await.expect("sent");
+        }
+        for token in 0..50 {
+            assert_eq!(next_envelope(&mut reader).await, ping(token));
+        }
+        assert_eq!(writer.bytes_sent(), reader.bytes_received());
+        assert!(writer.bytes_sent() > 50 * 20);
+        writer.close(Duration::from_secs(1)).await;
+        assert!(reader.next().await.expect("a clean end").is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_link_may_be_quiet_for_as_long_as_it_likes_between_frames() {
+        let (here, there) = memory::pair();
+        let (mut writer, mut reader) = (FrameWriter::new(here, FrameLimit::Peer), reader(there));
+        for token in 0..3 {
+            writer.send(&ping(token)).await.expect("sent");
+            assert_eq!(next_envelope(&mut reader).await, ping(token));
+            let quiet = tokio::time::timeout(Duration::from_hours(1), reader.next()).await;
+            assert!(quiet.is_err(), "nothing came and nothing failed");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_frame_that_dribbles_is_given_up_after_five_seconds() {
+        let (mut here, there) = memory::pair();
+        let mut reader = reader(there);
+        let mut wire = BytesMut::new();
+        FrameCodec::new(FrameLimit::Peer).encode((&ping(1)).into(), &mut wire).expect("fits");
+        let begun = Instant::now();
+        let dribble = async {
+            for byte in wire {
+                tokio::time::sleep(Duration::from_millis(400)).await;
+                if here.write_all(&[byte]).await.is_err() {
+                    break;
+                }
+            }
+        };
+        let read = async {
+            // Asking again and again must not begin the five seconds anew.
+            loop {
+                if let Ok(result) = tokio::time::timeout(Duration::from_millis(300), reader.next()).await {
+                    break (result, begun.elapsed());
+                }
+            }
+        };
+        let ((), (result, after)) = tokio::join!(dribble, read);
+        assert!(matches!(result, Err(FramesError::TooSlow)), "{result:?}");
+        assert_eq!(after, Duration::from_millis(400) + FRAME_DEADLINE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_is_refused() {
+        let (here, there) = memory::pair();
+        let (mut writer, mut reader) = (FrameWriter::new(here, FrameLimit::Peer), reader(there));
+        for token in 0..=u64::from(BURST) {
+            writer.send(&ping(token)).await.expect("sent");
+        }
+        for token in 0..u64::from(BURST) {
+            assert_eq!(next_envelope(&mut reader).await, ping(token));
+        }
+        let error = reader.next().await.expect_err("one too many");
+        assert!(matches!(error, FramesError::TooFast(_)) && error.is_peers_fault());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn fifty_frames_a_second_are_welcome() {
+        let (here, there) = memory::pair();
+        let (mut writer, mut reader) = (FrameWriter::new(here, FrameLimit::Peer), reader(there));
+        for token in 0..500 {
+            writer.send(&ping(token)).await.expect("sent");
+            assert_eq!(next_envelope(&mut reader).await, ping(token));
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn rubbish_is_the_peers_fault_and_a_cut_is_not() {
+        let (mut here, there) = memory::pair();
+        here.write_all(b"GET / HTTP/1.1").await.expect("written");
+        let error = reader(there).next().await.expect_err("not a frame");
+        assert!(matches!(error, FramesError::Frame(FrameError::BadMagic)) && error.is_peers_fault());
+
+        let network = memory::MemoryNetwork::new(1);
+        let (_here, there) = network.pair("anna", "ben");
+        network.cut("anna", "ben");
+        let error = reader(there).next().await.expect_err("cut");
+        assert!(!error.is_peers_fault());
+
+        let (mut here, there) = memory::pair();
+        here.write_all(&proto::frame::MAGIC.to_be_bytes()).await.expect("written");
+        drop(here);
+        let error = reader(there).next().await.expect_err("ended within a frame");
+        assert!(
+            matches!(error, FramesError::Frame(FrameError::Truncated { have: 4 })) && !error.is_peers_fault()
+        );
+    }
+}

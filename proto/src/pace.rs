@@ -1,0 +1,70 @@
+//! How fast and how slowly a peer may send frames.
+
+use std::time::Duration;
+
+/// A frame once begun must be whole within this: who dribbles holds a buffer and a link. The record of a full 19x19 board
+/// is 2.2 KiB; in fragments of 20 bytes, the smallest that Bluetooth has, one per connection interval of 30 ms, it takes 3.4 s.
+pub const FRAME_DEADLINE: Duration = Duration::from_secs(5);
+
+/// Frames at once. Resuming sends the most: a hello, sixteen records or resends and their acknowledgements stay below half.
+pub const BURST: u32 = 100;
+
+/// Time per frame in the long run, which is 50 frames a second. The fastest game of two bots that move at once sends
+/// a move and an acknowledgement per round trip, and no carrier but memory has round trips below 40 ms.
+pub const SUSTAINED: Duration = Duration::from_millis(20);
+
+/// More than [`BURST`] frames at once or one per [`SUSTAINED`]. The link is to be closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("more than 100 frames at once or 50 a second")]
+pub struct TooFast;
+
+/// Counts the frames of one link and direction. Has no clock: it is told the time.
+#[derive(Clone, Debug, Default)]
+pub struct RateLimit {
+    /// When a sender that keeps exactly to [`SUSTAINED`] would be due to send the next frame (the "virtual scheduling
+    /// algorithm" of ITU-T I.371, annex A). Being ahead of it is what the burst allows for.
+    due: Duration,
+}
+
+impl RateLimit {
+    /// A whole frame has arrived. `now` is the time since some fixed moment and never goes back.
+    pub fn count(&mut self, now: Duration) -> Result<(), TooFast> {
+        self.due = self.due.max(now).saturating_add(SUSTAINED);
+        if self.due.saturating_sub(now) > SUSTAINED * BURST { Err(TooFast) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many frames pass when they come `apart` from each other.
+    fn passed(limit: &mut RateLimit, from: Duration, apart: Duration, count: u32) -> u32 {
+        (0..count).take_while(|at| limit.count(from + apart * *at).is_ok()).count() as u32
+    }
+
+    #[test]
+    fn a_hundred_at_once_pass_and_the_next_does_not() {
+        for start in [Duration::ZERO, Duration::from_hours(9)] {
+            assert_eq!(passed(&mut RateLimit::default(), start, Duration::ZERO, 500), BURST);
+        }
+    }
+
+    #[test]
+    fn fifty_a_second_pass_for_ever() {
+        assert_eq!(passed(&mut RateLimit::default(), Duration::ZERO, SUSTAINED, 20_000), 20_000);
+    }
+
+    #[test]
+    fn a_little_more_than_fifty_a_second_does_not_pass_for_ever() {
+        let count = passed(&mut RateLimit::default(), Duration::ZERO, Duration::from_millis(19), 20_000);
+        assert!((1_000..3_000).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn after_two_quiet_seconds_a_burst_is_allowed_again() {
+        let mut limit = RateLimit::default();
+        assert_eq!(passed(&mut limit, Duration::ZERO, Duration::ZERO, BURST), BURST);
+        assert_eq!(passed(&mut limit, SUSTAINED * BURST, Duration::ZERO, 500), BURST);
+    }
+}
