@@ -399,3 +399,121 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    const LINK_UP: [u8; 7] = [h4::EVENT, 0x3e, 4, 1, 0, 7, 0];
+    const LINK_ENDED_BY_PEER: [u8; 7] = [h4::EVENT, 5, 4, 0, 7, 0, 0x13];
+    const DISCONNECT_TAKEN: [u8; 7] = [h4::EVENT, 0x0f, 4, 0, 1, 6, 4];
+    const ADVERT: [u8; 5] = [h4::EVENT, 0x3e, 2, 2, 0];
+
+    /// Both ends of both sides: what a guest and an emulator would hold.
+    struct Ends {
+        air: Air,
+        hosts: [UnixStream; 2],
+        controllers: [UnixStream; 2],
+        _directory: tempfile::TempDir,
+    }
+
+    fn ends() -> Ends {
+        let directory = tempfile::tempdir().unwrap();
+        let emulator = UnixListener::bind(directory.path().join("controllers")).unwrap();
+        let air = Air::start(directory.path(), directory.path().join("controllers")).unwrap();
+        let [a, b] = ["hci-A", "hci-B"].map(|name| {
+            let host = UnixStream::connect(directory.path().join(name)).unwrap();
+            let (controller, _) = emulator.accept().unwrap();
+            (host, controller)
+        });
+        Ends { air, hosts: [a.0, b.0], controllers: [a.1, b.1], _directory: directory }
+    }
+
+    fn data(number: u8) -> [u8; 6] {
+        [h4::ACL, 7, 0, 1, 0, number]
+    }
+
+    fn expect(from: &mut UnixStream, packet: &[u8]) {
+        let mut got = vec![0; packet.len()];
+        from.read_exact(&mut got).unwrap();
+        assert_eq!(got, packet);
+    }
+
+    fn links_up(ends: &mut Ends) {
+        for side in 0..2 {
+            ends.controllers[side].write_all(&LINK_UP).unwrap();
+            expect(&mut ends.hosts[side], &LINK_UP);
+        }
+    }
+
+    /// When it has passed, the air has handled what the host sent before.
+    fn pass_a_command(ends: &mut Ends, side: usize) {
+        let reset = [h4::COMMAND, 3, 12, 0];
+        ends.hosts[side].write_all(&reset).unwrap();
+        expect(&mut ends.controllers[side], &reset);
+    }
+
+    fn wait<T>(what: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(what)
+    }
+
+    #[test]
+    fn data_arrives_in_order_whatever_waits() {
+        let mut ends = ends();
+        links_up(&mut ends);
+        for number in 0..20 {
+            ends.hosts[0].write_all(&data(number)).unwrap();
+        }
+        for number in 0..20 {
+            expect(&mut ends.controllers[0], &data(number));
+        }
+        assert_eq!(wait(ends.air.reading()).unwrap().traffic.packets, 20);
+    }
+
+    #[test]
+    fn a_cut_loses_data_and_tells_both_ends_that_the_link_was_lost() {
+        let mut ends = ends();
+        links_up(&mut ends);
+        let air = ends.air.clone();
+        let cut = std::thread::spawn(move || wait(air.fault(Fault::Cut { away: Duration::ZERO })).unwrap());
+        // The air hangs up at one side, by a command that its host has not sent.
+        expect(&mut ends.controllers[0], &h4::disconnect(7));
+        ends.hosts[1].write_all(&data(1)).unwrap();
+        pass_a_command(&mut ends, 1);
+        ends.controllers[0].write_all(&DISCONNECT_TAKEN).unwrap();
+        for side in 0..2 {
+            ends.controllers[side].write_all(&LINK_ENDED_BY_PEER).unwrap();
+            let mut told = LINK_ENDED_BY_PEER;
+            told[h4::DISCONNECTION_REASON] = CONNECTION_TIMEOUT;
+            expect(&mut ends.hosts[side], &told);
+        }
+        assert_eq!(cut.join().unwrap(), Struck::Link);
+        // The next link works, and what was sent in between never comes.
+        links_up(&mut ends);
+        ends.hosts[1].write_all(&data(2)).unwrap();
+        expect(&mut ends.controllers[1], &data(2));
+    }
+
+    #[test]
+    fn who_is_out_of_range_is_not_heard() {
+        let mut ends = ends();
+        let hour = Duration::from_hours(1);
+        assert_eq!(wait(ends.air.fault(Fault::Cut { away: hour })).unwrap(), Struck::Nothing);
+        ends.controllers[0].write_all(&ADVERT).unwrap();
+        ends.controllers[0].write_all(&LINK_UP).unwrap();
+        expect(&mut ends.hosts[0], &LINK_UP);
+    }
+
+    #[test]
+    fn silence_holds_data_back_and_loses_none() {
+        let mut ends = ends();
+        links_up(&mut ends);
+        wait(ends.air.fault(Fault::Mute)).unwrap();
+        ends.hosts[0].write_all(&data(1)).unwrap();
+        pass_a_command(&mut ends, 0);
+        wait(ends.air.fault(Fault::Unmute)).unwrap();
+        expect(&mut ends.controllers[0], &data(1));
+    }
+}
