@@ -16,13 +16,16 @@ pub const KEY_BYTES: usize = 32;
 /// Games told in a hello: room for six times what exists, and [`RESUME_POINTS`] still fit the frame.
 pub const GAMES: usize = 32;
 
-/// Unfinished matches told in a hello, the latest first. With 16, the longest hello stays below the 1 KiB of a peer that is
-/// not authenticated yet.
-pub const RESUME_POINTS: usize = 16;
+/// Matches told in a hello, and so the matches with one peer that are not over. With 12, the longest hello stays below the
+/// 1 KiB of a peer that is not authenticated yet.
+pub const RESUME_POINTS: usize = 12;
 
-/// Actions of one record. The longest action takes 12 bytes, so the longest record is below the 16 KiB of a frame; a
-/// gomoku board of 19x19 is full after 361.
+/// Actions of one record. A gomoku board of 20x20 is full after 400.
 pub const RECORD_ACTIONS: usize = 1_024;
+
+/// Bytes of a record's packed actions: the longest, a step on a board of 1,000 x 1,000, takes 4 and 3, so that the longest
+/// record is half the 16 KiB of a frame.
+pub const RECORD_BYTES: usize = 7 * RECORD_ACTIONS;
 
 /// A point is `row * 1024 + column` with rows and columns below this.
 pub const ROWS_OR_COLUMNS: u32 = 1_024;

@@ -54,8 +54,11 @@ impl Bounded for Hello {
         bound(limits::is_name(&self.name), "Hello.name")?;
         bound(self.games.len() <= limits::GAMES, "Hello.games")?;
         bound(matches!(self.advert_key.len(), 0 | limits::KEY_BYTES), "Hello.advert_key")?;
-        bound(self.unfinished.len() <= limits::RESUME_POINTS, "Hello.unfinished")?;
-        self.unfinished.iter().try_for_each(|point| id(&point.match_id, "ResumePoint.match_id"))
+        bound(self.matches.len() <= limits::RESUME_POINTS, "Hello.matches")?;
+        self.matches.iter().try_for_each(|point| {
+            id(&point.match_id, "ResumePoint.match_id")?;
+            ply(point.ply, "ResumePoint.ply")
+        })
     }
 }
 
@@ -65,7 +68,10 @@ impl Bounded for Pair {
             Some(pair::Step::Commitment(bytes)) => key(bytes, "Pair.commitment"),
             Some(pair::Step::Nonce(bytes)) => key(bytes, "Pair.nonce"),
             Some(pair::Step::Reveal(bytes)) => key(bytes, "Pair.reveal"),
-            Some(pair::Step::Same(_)) | None => Ok(()),
+            Some(pair::Step::Verdict(verdict)) => {
+                bound(matches!(verdict.advert_key.len(), 0 | limits::KEY_BYTES), "Verdict.advert_key")
+            }
+            None => Ok(()),
         }
     }
 }
@@ -113,7 +119,8 @@ impl Bounded for Offer {
 
 impl Bounded for OfferAnswer {
     fn check(&self) -> Result<(), EnvelopeError> {
-        id(&self.match_id, "OfferAnswer.match_id")
+        id(&self.match_id, "OfferAnswer.match_id")?;
+        ply(self.ply, "OfferAnswer.ply")
     }
 }
 
@@ -127,8 +134,7 @@ impl Bounded for Resign {
 impl Bounded for Record {
     fn check(&self) -> Result<(), EnvelopeError> {
         id(&self.match_id, "Record.match_id")?;
-        bound(self.actions.len() <= limits::RECORD_ACTIONS, "Record.actions")?;
-        self.actions.iter().try_for_each(|one| action(Some(one), "Record.actions"))
+        bound(self.actions.len() <= limits::RECORD_BYTES, "Record.actions")
     }
 }
 
@@ -174,7 +180,14 @@ mod tests {
             })
         };
         let plies = limits::RECORD_ACTIONS as u32;
-        let point = || ResumePoint { match_id: id(), ply: u32::MAX, digest: u64::MAX, revision: u32::MAX };
+        let result = || Some(board::Result { winner: i32::MAX, ending: i32::MAX });
+        let point = || ResumePoint {
+            match_id: id(),
+            ply: plies,
+            digest: u64::MAX,
+            revision: u32::MAX,
+            result: result(),
+        };
         vec![
             Hello {
                 lowest_version: u32::MAX,
@@ -182,7 +195,7 @@ mod tests {
                 name: "😀".repeat(limits::NAME_CHARS),
                 games: vec![board::Game::Gomoku as i32; limits::GAMES],
                 advert_key: key(),
-                unfinished: vec![point(); limits::RESUME_POINTS],
+                matches: vec![point(); limits::RESUME_POINTS],
                 wants_comparison: true,
             }
             .into(),
@@ -199,25 +212,34 @@ mod tests {
                 revision: u32::MAX,
             }
             .into(),
-            Ack { match_id: id(), ply: plies, digest: u64::MAX, revision: u32::MAX }.into(),
+            Ack {
+                match_id: id(),
+                ply: plies,
+                digest: u64::MAX,
+                revision: u32::MAX,
+                result: result(),
+                wants_rest: true,
+            }
+            .into(),
             Offer {
                 match_id: id(),
                 offer_id: u32::MAX,
                 kind: OfferKind::OfferTakeBack.into(),
                 ply: plies,
                 to_ply: plies,
+                revision: u32::MAX,
             }
             .into(),
-            OfferAnswer { match_id: id(), offer_id: u32::MAX, accept: true }.into(),
-            Resign { match_id: id(), ply: plies }.into(),
+            OfferAnswer { match_id: id(), offer_id: u32::MAX, accept: true, ply: plies, revision: u32::MAX }
+                .into(),
+            Resign { match_id: id(), ply: plies, revision: u32::MAX }.into(),
             Record {
                 match_id: id(),
                 setup: setup(),
-                colours: i32::MAX,
-                sender_invited: true,
+                sender_side: i32::MAX,
                 revision: u32::MAX,
-                actions: vec![step(); limits::RECORD_ACTIONS],
-                result: Some(board::Result { winner: i32::MAX, ending: i32::MAX }),
+                actions: vec![0xFF; limits::RECORD_BYTES].into(),
+                result: result(),
             }
             .into(),
             Ping { token: u64::MAX }.into(),
@@ -260,13 +282,10 @@ mod tests {
             ("Hello.name", Hello { name: "a\nb".into(), ..Hello::default() }.into()),
             ("Hello.games", Hello { games: vec![1; 33], ..Hello::default() }.into()),
             ("Hello.advert_key", Hello { advert_key: vec![1; 31].into(), ..Hello::default() }.into()),
-            (
-                "Hello.unfinished",
-                Hello { unfinished: vec![ResumePoint::default(); 17], ..Hello::default() }.into(),
-            ),
+            ("Hello.matches", Hello { matches: vec![ResumePoint::default(); 13], ..Hello::default() }.into()),
             (
                 "ResumePoint.match_id",
-                Hello { unfinished: vec![ResumePoint::default()], ..Hello::default() }.into(),
+                Hello { matches: vec![ResumePoint::default()], ..Hello::default() }.into(),
             ),
             ("Pair.reveal", Pair { step: Some(pair::Step::Reveal(vec![1; 33].into())) }.into()),
             ("Pair.nonce", Pair { step: Some(pair::Step::Nonce(Bytes::new())) }.into()),
@@ -284,22 +303,13 @@ mod tests {
             ("Offer.to_ply", Offer { match_id: id(), to_ply: 1_025, ..Offer::default() }.into()),
             ("OfferAnswer.match_id", OfferAnswer::default().into()),
             ("Resign.match_id", Resign::default().into()),
-            ("Resign.ply", Resign { match_id: id(), ply: 1_025 }.into()),
+            ("Resign.ply", Resign { match_id: id(), ply: 1_025, ..Resign::default() }.into()),
             ("Record.match_id", Record::default().into()),
             (
                 "Record.actions",
                 Record {
                     match_id: id(),
-                    actions: vec![board::Action::default(); 1_025],
-                    ..Record::default()
-                }
-                .into(),
-            ),
-            (
-                "Record.actions",
-                Record {
-                    match_id: id(),
-                    actions: vec![place(u32::MAX).expect("an action")],
+                    actions: vec![0; limits::RECORD_BYTES + 1].into(),
                     ..Record::default()
                 }
                 .into(),

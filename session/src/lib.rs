@@ -7,21 +7,50 @@
 //!
 //! The drive loop: after each `handle`, `poll` until it says `Idle`.
 //!
-//! ```text
-//! session.handle(now, input)?;
-//! loop {
+//! ```
+//! use session::{Config, Input, Instant, Output, Role, Session};
+//!
+//! let mut session = Session::new(Config {
+//!     name: "Anna".into(),
+//!     advert_key: [1; 32],
+//!     known: false,
+//!     known_name_new_key: false,
+//!     matches: Vec::new(),
+//!     seed: [2; 32],
+//! });
+//! session.handle(Instant::default(), Input::LinkUp { role: Role::Dialer, handshake_hash: [3; 32] })?;
+//! let mut sent = 0;
+//! let tick = loop {
 //!     match session.poll() {
-//!         Output::Save(entry) => journal.write(entry)?,   // must be on disk before the next poll
-//!         Output::Send(envelope) => link.send(envelope),
-//!         Output::Event(event) => tell(event),
-//!         Output::Close(reason) => link.close(reason),
+//!         Output::Save(entry) => panic!("written to disk before the next poll: {entry:?}"),
+//!         Output::Send(_envelope) => sent += 1,
+//!         Output::Event(event) => println!("{event:?}"),
+//!         Output::Close(reason) => println!("the link is to be closed: {reason:?}"),
 //!         Output::Idle { until } => break until,
 //!     }
-//! }
+//! };
+//! assert_eq!(sent, 1, "the hello");
+//! assert!(tick.is_some(), "a silent peer is given up");
+//! # Ok::<(), session::Error>(())
 //! ```
 
 #![forbid(unsafe_code)]
 
-mod words;
+mod input;
+mod invitation;
+mod liveness;
+mod match_state;
+mod offers;
+mod output;
+mod pairing;
+mod play;
+mod record;
+mod resume;
+mod session;
+pub mod wire;
 
-pub use words::*;
+pub use input::{Command, Config, Error, Input, Instant, Refused, Role, Settled, Violation};
+pub use match_state::MatchState;
+pub use output::{Entry, Event, InvitationEnd, Output, ShortString};
+pub use record::{Consent, MatchId, MatchRecord, MatchResult, OfferKind};
+pub use session::{HIGHEST_VERSION, LOWEST_VERSION, LinkState, MAX_MATCHES, Session};

@@ -1,0 +1,109 @@
+//! Whether the peer is still there: pings when idle, a weak link, a dead one.
+
+use std::time::Duration;
+
+use crate::Instant;
+
+/// With nothing heard for so long, a ping asks. Two fit into [`DEAD_AFTER`] with a round trip of lab air between; more often
+/// would cost battery on a link that idles between moves.
+const PING_AFTER: Duration = Duration::from_secs(5);
+
+/// Longest wait for an acknowledgement before the person is told. A move takes well below a second, so 2 s are several
+/// retransmissions.
+const WEAK_AFTER: Duration = Duration::from_secs(2);
+
+/// Silence after which the link is given up: an unanswered ping and 4 s of grace.
+const DEAD_AFTER: Duration = Duration::from_secs(9);
+
+/// Of one link.
+#[derive(Default)]
+pub(crate) struct Liveness {
+    heard: Instant,
+    /// Since when an acknowledgement is due.
+    awaited: Option<Instant>,
+    weak: bool,
+    /// The last ping, if it was not answered.
+    ping: Option<(u64, Instant)>,
+    pinged: Instant,
+    pings: u64,
+    round_trip: Option<Duration>,
+}
+
+/// What is to be done now.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    Nothing,
+    Ping(u64),
+    Weak,
+    Dead,
+}
+
+impl Liveness {
+    /// A new link: silence counts from here.
+    pub(crate) fn start(now: Instant) -> Self {
+        Self { heard: now, pinged: now, ..Self::default() }
+    }
+
+    pub(crate) fn is_weak(&self) -> bool {
+        self.weak
+    }
+
+    pub(crate) fn round_trip(&self) -> Option<Duration> {
+        self.round_trip
+    }
+
+    /// Something was sent that the peer's device answers by itself.
+    pub(crate) fn awaits(&mut self, now: Instant) {
+        self.awaited.get_or_insert(now);
+    }
+
+    /// Something came. Returns whether that ends a weak spell.
+    pub(crate) fn heard(&mut self, now: Instant, acknowledges: bool) -> bool {
+        self.heard = now;
+        if acknowledges {
+            self.awaited = None;
+        }
+        acknowledges && std::mem::take(&mut self.weak)
+    }
+
+    /// The answer to a ping: the round trip, if it is the ping that is awaited.
+    pub(crate) fn pong(&mut self, now: Instant, token: u64) -> Option<Duration> {
+        let (_, sent) = self.ping.take_if(|(awaited, _)| *awaited == token)?;
+        self.round_trip = Some(now.since(sent));
+        self.round_trip
+    }
+
+    /// One thing at a time; `Nothing` once all is done for now. Without `may_ping` (before the peer's hello) none is sent.
+    pub(crate) fn due(&mut self, now: Instant, may_ping: bool) -> Due {
+        if now.since(self.heard) >= DEAD_AFTER {
+            return Due::Dead;
+        }
+        if self.weak_at().is_some_and(|at| at <= now) {
+            self.weak = true;
+            return Due::Weak;
+        }
+        if may_ping && self.ping_at() <= now {
+            self.pings += 1;
+            self.ping = Some((self.pings, now));
+            self.pinged = now;
+            self.awaits(now);
+            return Due::Ping(self.pings);
+        }
+        Due::Nothing
+    }
+
+    /// When `due` has something again.
+    pub(crate) fn next(&self, may_ping: bool) -> Instant {
+        let dead = Some(self.heard + DEAD_AFTER);
+        let ping = may_ping.then(|| self.ping_at());
+        [dead, self.weak_at(), ping].into_iter().flatten().min().expect("one of them is there")
+    }
+
+    fn weak_at(&self) -> Option<Instant> {
+        self.awaited.filter(|_| !self.weak).map(|since| since + WEAK_AFTER)
+    }
+
+    fn ping_at(&self) -> Instant {
+        self.heard.max(self.pinged) + PING_AFTER
+    }
+}

@@ -1,0 +1,366 @@
+//! What needs the other's consent: taking back, a draw, a new game.
+//!
+//! Each offer is answered exactly once, or ends with the link. An acceptance is written down by the accepter, then by the
+//! offerer when the answer arrives; it raises the record's revision. If the answer is lost, the offerer finds a newer record
+//! at the peer and takes it over because its own offer, which it wrote down before sending it, allows just that.
+//!
+//! Two offers are never accepted at the same time: whoever has an offer out does not see the other's until its own is
+//! answered, and if both have, the first side declines for its person.
+
+use proto::peer;
+
+use crate::match_state::{Standing, TheirOffer};
+use crate::session::Session;
+use crate::{
+    Consent, Entry, Event, MatchId, MatchRecord, MatchResult, MatchState, OfferKind, Refused, Violation,
+    resume,
+};
+
+impl Session {
+    pub(crate) fn offer(&mut self, id: MatchId, kind: OfferKind) -> Result<(), Refused> {
+        let index = self.index_of(id).ok_or(Refused::NoSuchMatch)?;
+        let state = &self.matches[index];
+        state.check_can_offer(kind)?;
+        if state.their_offer() == Some(kind) {
+            return self.answer_offer(id, true);
+        }
+        if kind == OfferKind::NewGame && !self.has_room() {
+            return Err(Refused::TooManyMatches);
+        }
+        let state = &self.matches[index];
+        let ply = state.ply();
+        let to_ply = match kind {
+            OfferKind::TakeBack => {
+                state.last_decision(state.my_side(), ply).ok_or(Refused::NothingToTakeBack)?
+            }
+            OfferKind::Draw | OfferKind::NewGame => ply,
+        };
+        self.set_offered(index, Some(Consent { kind, revision: state.revision(), ply, to_ply }));
+        self.send_offer(index);
+        self.tell(Event::MatchChanged(id));
+        Ok(())
+    }
+
+    pub(crate) fn answer_offer(&mut self, id: MatchId, accept: bool) -> Result<(), Refused> {
+        let index = self.index_of(id).ok_or(Refused::NoSuchMatch)?;
+        let offer =
+            self.matches[index].their_offer.filter(|offer| offer.shown).ok_or(Refused::NoSuchOffer)?;
+        if !accept {
+            self.decline_theirs(index);
+            return Ok(());
+        }
+        if offer.kind == OfferKind::NewGame && !self.has_room() {
+            return Err(Refused::TooManyMatches);
+        }
+        self.accept_theirs(index, offer);
+        Ok(())
+    }
+
+    pub(crate) fn received_offer(&mut self, offer: peer::Offer) -> Result<(), Violation> {
+        let id = resume::read_id(&offer.match_id)?;
+        let kind = match peer::OfferKind::try_from(offer.kind) {
+            Ok(peer::OfferKind::OfferTakeBack) => OfferKind::TakeBack,
+            Ok(peer::OfferKind::OfferDraw) => OfferKind::Draw,
+            Ok(peer::OfferKind::OfferNewGame) => OfferKind::NewGame,
+            // A newer peer may offer more.
+            Ok(peer::OfferKind::OfferUnspecified) | Err(_) => {
+                self.send_offer_answer(id, offer.offer_id, None);
+                return Ok(());
+            }
+        };
+        let Some(index) = self.index_of(id).filter(|index| self.matches[*index].is_level()) else {
+            self.send_offer_answer(id, offer.offer_id, None);
+            return Ok(());
+        };
+        let state = &mut self.matches[index];
+        if offer.offer_id <= state.last_offer_there {
+            return Ok(());
+        }
+        if state.their_offer.is_some() || offer.revision > state.revision() {
+            return Err(Violation::OutOfOrder("offer"));
+        }
+        let wrong = offer.ply > state.ply()
+            || kind == OfferKind::TakeBack
+                && offer.revision == state.revision()
+                && state.last_decision(state.their_side(), offer.ply) != Some(offer.to_ply);
+        if wrong {
+            return Err(Violation::OutOfBounds("offer"));
+        }
+        state.last_offer_there = offer.offer_id;
+        let untimely = offer.revision < state.revision()
+            || state.check_phase(kind).is_err()
+            || kind == OfferKind::TakeBack
+                && state.last_decision(state.their_side(), state.ply()) != Some(offer.to_ply);
+        let mine_out = state.my_offer().is_some();
+        let crossed = mine_out && state.my_side() == engine::Side::First;
+        if untimely || crossed {
+            self.send_offer_answer(id, offer.offer_id, None);
+            return Ok(());
+        }
+        state.their_offer =
+            Some(TheirOffer { id: offer.offer_id, kind, to_ply: offer.to_ply, shown: !mine_out });
+        if !mine_out {
+            self.tell(Event::Offered { id, kind });
+            self.tell(Event::MatchChanged(id));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn received_offer_answer(&mut self, answer: peer::OfferAnswer) -> Result<(), Violation> {
+        let id = resume::read_id(&answer.match_id)?;
+        let Some(index) = self.index_of(id).filter(|index| self.matches[*index].is_level()) else {
+            return Ok(());
+        };
+        let state = &self.matches[index];
+        let Some(consent) = state.offered().filter(|_| state.my_offer == Some(answer.offer_id)) else {
+            return Ok(());
+        };
+        if !answer.accept {
+            self.set_offered(index, None);
+            self.tell(Event::OfferEnded { id, kind: consent.kind, mine: true, accepted: false });
+            self.show_theirs(index, consent.kind);
+            self.settle(index);
+            self.tell(Event::MatchChanged(id));
+            return Ok(());
+        }
+        let digest = state.digest_at(answer.ply).ok_or(Violation::OutOfBounds("offer answer"))?;
+        let there = Standing {
+            revision: answer.revision,
+            ply: answer.ply,
+            digest,
+            result: (consent.kind == OfferKind::Draw).then_some(MatchResult::DrawAgreed),
+        };
+        match consent.kind {
+            OfferKind::TakeBack | OfferKind::Draw => {
+                if !self.take_consent(index, &there) {
+                    return Err(Violation::OutOfBounds("offer answer"));
+                }
+                self.send_ack(index, false);
+            }
+            OfferKind::NewGame => {
+                if answer.revision != state.revision() {
+                    return Err(Violation::OutOfBounds("offer answer"));
+                }
+                let record = state.new_game();
+                self.adopt(record);
+                self.new_game_began(id);
+            }
+        }
+        Ok(())
+    }
+
+    /// If the peer's record is what it becomes by accepting our offer, ours becomes the same. Returns whether it did.
+    pub(crate) fn take_consent(&mut self, index: usize, there: &Standing) -> bool {
+        let state = &mut self.matches[index];
+        let Some(consent) = state.offered() else { return false };
+        let revision = state.revision() + 1;
+        if there.revision != revision || !state.begins_with(there) {
+            return false;
+        }
+        let id = state.id();
+        let gave_up = state.result() == Some(MatchResult::Resigned(state.my_side()));
+        let draws = there.result == Some(MatchResult::DrawAgreed);
+        match consent.kind {
+            OfferKind::TakeBack if there.ply == consent.to_ply && !draws => {
+                state.cut(there.ply, revision);
+                if gave_up {
+                    // Giving up came after the offer, and is meant.
+                    state.set_result(revision, MatchResult::Resigned(state.my_side()));
+                    let record = state.record().clone();
+                    self.save(Entry::Replaced(record));
+                } else {
+                    self.save(Entry::TakenBack { id, ply: there.ply, revision });
+                }
+            }
+            OfferKind::Draw if draws && there.ply >= consent.ply => {
+                // What was played here since is void: the peer agreed before it saw that.
+                let shorter = there.ply < state.ply();
+                if shorter {
+                    state.cut(there.ply, revision);
+                }
+                state.set_result(revision, MatchResult::DrawAgreed);
+                state.set_offered(None);
+                if shorter {
+                    let record = state.record().clone();
+                    self.save(Entry::Replaced(record));
+                } else {
+                    self.save(Entry::Ended { id, revision, result: MatchResult::DrawAgreed });
+                }
+            }
+            OfferKind::TakeBack | OfferKind::Draw | OfferKind::NewGame => return false,
+        }
+        self.matches[index].there = Some(*there);
+        self.decline_theirs(index);
+        self.settle(index);
+        self.tell(Event::OfferEnded { id, kind: consent.kind, mine: true, accepted: true });
+        self.tell(Event::MatchChanged(id));
+        true
+    }
+
+    /// Sends the own offer again after a drop, if it still means anything; the peer has not accepted it, or the record
+    /// would be newer. `followed_there`: the peer has the new game already, and is about to send it.
+    pub(crate) fn offer_again(&mut self, index: usize, followed_there: bool) {
+        let state = &self.matches[index];
+        let Some(consent) = state.offered().filter(|_| state.is_level() && state.my_offer.is_none()) else {
+            return;
+        };
+        let id = state.id();
+        if consent.kind == OfferKind::NewGame && followed_there && !state.followed {
+            return;
+        }
+        let meaningful = state.check_phase(consent.kind).is_ok()
+            && match consent.kind {
+                OfferKind::TakeBack => {
+                    state.last_decision(state.my_side(), state.ply()) == Some(consent.to_ply)
+                }
+                OfferKind::Draw | OfferKind::NewGame => consent.ply == state.ply(),
+            };
+        if meaningful {
+            self.send_offer(index);
+        } else {
+            self.set_offered(index, None);
+            self.tell(Event::OfferEnded { id, kind: consent.kind, mine: true, accepted: false });
+            self.settle(index);
+        }
+    }
+
+    /// The peer's offers end with the link; its session sends again what it still means.
+    pub(crate) fn offers_lost(&mut self) {
+        for index in 0..self.matches.len() {
+            if let Some(offer) = self.matches[index].their_offer.take()
+                && offer.shown
+            {
+                let id = self.matches[index].id();
+                self.tell(Event::OfferEnded { id, kind: offer.kind, mine: false, accepted: false });
+            }
+        }
+    }
+
+    /// Says no to the peer's open offer, if there is one.
+    pub(crate) fn decline_theirs(&mut self, index: usize) {
+        if let Some(offer) = self.matches[index].their_offer.take() {
+            let id = self.matches[index].id();
+            self.send_offer_answer(id, offer.id, None);
+            if offer.shown {
+                self.tell(Event::OfferEnded { id, kind: offer.kind, mine: false, accepted: false });
+                self.tell(Event::MatchChanged(id));
+            }
+        }
+    }
+
+    /// Says no to the peer's open offer if the match has gone past it.
+    pub(crate) fn decline_pointless(&mut self, index: usize) {
+        let state = &self.matches[index];
+        if state.their_offer.is_some_and(|offer| state.check_phase(offer.kind).is_err()) {
+            self.decline_theirs(index);
+        }
+    }
+
+    /// The new game of this match has begun, by whatever way.
+    pub(crate) fn new_game_began(&mut self, before: MatchId) {
+        let Some(index) = self.index_of(before) else { return };
+        self.matches[index].followed = true;
+        if self.matches[index].my_offer() == Some(OfferKind::NewGame) {
+            self.set_offered(index, None);
+            self.tell(Event::OfferEnded { id: before, kind: OfferKind::NewGame, mine: true, accepted: true });
+        }
+        self.decline_pointless(index);
+        self.settle(index);
+        self.tell(Event::MatchChanged(before));
+    }
+
+    fn accept_theirs(&mut self, index: usize, offer: TheirOffer) {
+        let state = &mut self.matches[index];
+        state.their_offer = None;
+        let id = state.id();
+        match offer.kind {
+            OfferKind::TakeBack => {
+                let revision = state.revision() + 1;
+                state.cut(offer.to_ply, revision);
+                self.save(Entry::TakenBack { id, ply: offer.to_ply, revision });
+            }
+            OfferKind::Draw => {
+                let (revision, result) = (state.revision() + 1, MatchResult::DrawAgreed);
+                state.set_result(revision, result);
+                state.there = None;
+                self.save(Entry::Ended { id, revision, result });
+            }
+            OfferKind::NewGame => {
+                let record = state.new_game();
+                self.begin(record);
+                self.new_game_began(id);
+            }
+        }
+        if let Some(index) = self.index_of(id) {
+            let state = &self.matches[index];
+            let (ply, revision) = (state.ply(), state.revision());
+            self.send_offer_answer(id, offer.id, Some((ply, revision)));
+        }
+        self.tell(Event::OfferEnded { id, kind: offer.kind, mine: false, accepted: true });
+        self.tell(Event::MatchChanged(id));
+    }
+
+    /// The own offer was declined: the peer's, if one was held back, comes up. If both asked for the same, both have it.
+    fn show_theirs(&mut self, index: usize, declined: OfferKind) {
+        let id = self.matches[index].id();
+        let Some(offer) = &mut self.matches[index].their_offer else { return };
+        offer.shown = true;
+        let offer = *offer;
+        if offer.kind == declined && offer.kind != OfferKind::TakeBack {
+            self.accept_theirs(index, offer);
+        } else {
+            self.tell(Event::Offered { id, kind: offer.kind });
+        }
+    }
+
+    fn set_offered(&mut self, index: usize, offered: Option<Consent>) {
+        self.matches[index].set_offered(offered);
+        let id = self.matches[index].id();
+        self.save(Entry::Offered { id, offered });
+    }
+
+    fn send_offer(&mut self, index: usize) {
+        let state = &mut self.matches[index];
+        let Some(consent) = state.offered() else { return };
+        state.last_offer += 1;
+        state.my_offer = Some(state.last_offer);
+        let offer = peer::Offer {
+            match_id: resume::id_bytes(state.id()),
+            offer_id: state.last_offer,
+            kind: match consent.kind {
+                OfferKind::TakeBack => peer::OfferKind::OfferTakeBack,
+                OfferKind::Draw => peer::OfferKind::OfferDraw,
+                OfferKind::NewGame => peer::OfferKind::OfferNewGame,
+            }
+            .into(),
+            ply: consent.ply,
+            to_ply: consent.to_ply,
+            revision: consent.revision,
+        };
+        self.send(offer);
+    }
+
+    /// `Some`: accepted, with the record's length and revision afterwards.
+    fn send_offer_answer(&mut self, id: MatchId, offer_id: u32, accepted: Option<(u32, u32)>) {
+        let (ply, revision) = accepted.unwrap_or_default();
+        self.send(peer::OfferAnswer {
+            match_id: resume::id_bytes(id),
+            offer_id,
+            accept: accepted.is_some(),
+            ply,
+            revision,
+        });
+    }
+}
+
+impl MatchState {
+    /// The id of the new game that would follow this match now.
+    pub(crate) fn new_game_id(&self) -> MatchId {
+        self.id().of_new_game(self.revision())
+    }
+
+    /// The new game that follows this match: the same setup, colours swapped.
+    pub(crate) fn new_game(&self) -> MatchRecord {
+        MatchRecord::new(self.new_game_id(), self.record().setup.clone(), self.their_side())
+    }
+}

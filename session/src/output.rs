@@ -1,0 +1,205 @@
+//! What comes out of a session.
+
+use std::time::Duration;
+
+use engine::{Action, Setup, Side};
+use proto::peer;
+
+use crate::{Consent, Instant, MatchId, MatchRecord, MatchResult, OfferKind};
+
+/// What is to be done, in this order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// Write this, durably, before polling again. If that fails, drop the session and start it again from what the journal
+    /// holds.
+    Save(Entry),
+    /// Give this to the link. If there is none any more, drop it: resuming sends again what is needed.
+    Send(peer::Envelope),
+    /// Tell the user.
+    Event(Event),
+    /// Close the link after what was sent. A `LinkDown` is expected from the carrier; until then the peer is not heard.
+    Close(peer::ByeReason),
+    /// Nothing more until an input, or until this moment, when a `Tick` is due.
+    Idle {
+        /// `None`: nothing is waited for.
+        until: Option<Instant>,
+    },
+}
+
+/// A line of the journal. Each is written whole or not at all.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// A person has compared strings: this key is a friend from now on. Replaces an earlier entry for the same key.
+    Friend {
+        /// As the peer calls itself.
+        name: String,
+        /// Recognises its rotating tag.
+        advert_key: [u8; 32],
+    },
+    /// A match begins (rarely with actions: one that only the peer's journal still had). Replaces a match of the same id.
+    Began(MatchRecord),
+    /// The action number `ply` (1-based) of a match.
+    Acted {
+        /// Which match.
+        id: MatchId,
+        /// Length of the record with this action.
+        ply: u32,
+        /// What.
+        action: Action,
+        /// The result of the match with this action: mostly `None`.
+        result: Option<MatchResult>,
+    },
+    /// The record was cut to `ply` actions; a result, if any, is gone, and so is an own offer.
+    TakenBack {
+        /// Which match.
+        id: MatchId,
+        /// New length.
+        ply: u32,
+        /// New revision.
+        revision: u32,
+    },
+    /// The match is over.
+    Ended {
+        /// Which match.
+        id: MatchId,
+        /// Grows when the end was agreed upon.
+        revision: u32,
+        /// How.
+        result: MatchResult,
+    },
+    /// [`MatchRecord::offered`] is this from now on.
+    Offered {
+        /// Which match.
+        id: MatchId,
+        /// `None`: answered.
+        offered: Option<Consent>,
+    },
+    /// The whole record is this from now on.
+    Replaced(MatchRecord),
+    /// The match is over and the peer is known to hold the same record: it need not be given to [`crate::Config::matches`]
+    /// any more. Every later entry about the match ends that.
+    Settled(MatchId),
+}
+
+impl Entry {
+    /// Which match the line is about.
+    pub fn match_id(&self) -> Option<MatchId> {
+        match self {
+            Self::Friend { .. } => None,
+            Self::Began(record) | Self::Replaced(record) => Some(record.id),
+            Self::Acted { id, .. }
+            | Self::TakenBack { id, .. }
+            | Self::Ended { id, .. }
+            | Self::Offered { id, .. }
+            | Self::Settled(id) => Some(*id),
+        }
+    }
+}
+
+/// What the user is told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// Hellos were exchanged: the peer is here under this name. Unless strings are compared first, matches are level as far as
+    /// one side can say.
+    Greeted {
+        /// As the peer calls itself.
+        name: String,
+    },
+    /// No common protocol version: an update is needed on one side.
+    NoCommonVersion,
+    /// Show this string and ask whether the other screen shows the same.
+    Comparing {
+        /// What to show.
+        string: ShortString,
+        /// The name belongs to a friend with another key.
+        known_name_new_key: bool,
+    },
+    /// The other person has answered (with yes; a no ends the comparison).
+    ComparedThere,
+    /// Both said the same: a friend.
+    Friends,
+    /// One said different, or went away before an answer.
+    NotCompared,
+    /// The peer asks for a match.
+    Invited {
+        /// Becomes the match's.
+        id: MatchId,
+        /// What to play.
+        setup: Setup,
+        /// The side this device would take.
+        my_side: Side,
+        /// More than 0: a match that only the peer's journal knows, to be continued from this ply.
+        ply: u32,
+        /// It ends by itself then.
+        until: Instant,
+    },
+    /// An invitation of either side ended without a match.
+    InvitationEnded {
+        /// Which.
+        id: MatchId,
+        /// Whose.
+        mine: bool,
+        /// How.
+        end: InvitationEnd,
+    },
+    /// A match began, or its record, result, offer, reach or acknowledgement changed: look at `Session::matches`.
+    MatchChanged(MatchId),
+    /// The peer made an offer.
+    Offered {
+        /// In which match.
+        id: MatchId,
+        /// What.
+        kind: OfferKind,
+    },
+    /// An offer of either side is over.
+    OfferEnded {
+        /// In which match.
+        id: MatchId,
+        /// What.
+        kind: OfferKind,
+        /// Whose.
+        mine: bool,
+        /// Whether it was accepted.
+        accepted: bool,
+    },
+    /// Records differ in a way that neither device may decide alone; play stops at the last common ply until one person takes
+    /// the other's record ([`crate::Command::TakeTheirs`]).
+    RecordsDiffer {
+        /// Which match.
+        id: MatchId,
+        /// How many actions are the same.
+        common: u32,
+    },
+    /// The journal's record of this match cannot be replayed; it is left out.
+    RecordUnreadable(MatchId),
+    /// No acknowledgement for 2 s (`true`), or it came (`false`).
+    Weak(bool),
+    /// Measured by a ping.
+    RoundTrip(Duration),
+    /// The peer says goodbye; a `LinkDown` follows from the carrier.
+    Left(peer::ByeReason),
+}
+
+/// How an invitation ended without a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InvitationEnd {
+    /// The other said no.
+    Declined(peer::DeclineReason),
+    /// The inviter took it back.
+    Withdrawn,
+    /// Nobody answered for 60 s.
+    TimedOut,
+    /// The link was lost.
+    LinkLost,
+    /// Both invited at the same time, and the other's invitation stands.
+    Crossed,
+}
+
+/// What two people compare, cut from the handshake and both nonces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShortString {
+    /// Four of 64 pictures.
+    pub emoji: [u8; 4],
+    /// `482091`.
+    pub digits: String,
+}

@@ -1,0 +1,253 @@
+//! The hellos, and at a first meeting the short string that two people compare.
+//!
+//! The string is agreed by commit and reveal after the handshake: the dialer (A) commits to a nonce, the listener (B) sends
+//! its own, A reveals. Whoever sits between them must choose B's nonce before seeing A's, and so has one try in a million
+//! to make both screens show the same; cut straight from the handshake hash, the string could be ground at leisure.
+
+use bytes::Bytes;
+use hkdf::Hkdf;
+use proto::peer::{self, pair};
+use proto::{limits, short_string};
+use sha2::{Digest, Sha256};
+
+use crate::liveness::Liveness;
+use crate::session::{Link, Session};
+use crate::{
+    Entry, Event, HIGHEST_VERSION, LOWEST_VERSION, MAX_MATCHES, Refused, Role, ShortString, Violation,
+    resume, wire,
+};
+
+/// One comparison, from the commitment to both verdicts.
+pub(crate) struct Comparison {
+    role: Role,
+    handshake_hash: [u8; 32],
+    nonce: [u8; 32],
+    stage: Stage,
+}
+
+enum Stage {
+    /// B waits for A's commitment.
+    Commitment,
+    /// A waits for B's nonce.
+    Nonce,
+    /// B waits for A's nonce.
+    Reveal { commitment: Bytes },
+    /// Both screens show the string.
+    Shown {
+        /// Whether the person here has said yes. (A no ends the comparison.)
+        yes_here: bool,
+        /// The advert key that came with the yes of the person there.
+        yes_there: Option<[u8; 32]>,
+    },
+}
+
+impl Comparison {
+    /// With a nonce that nobody has seen. A's commitment is to be sent at once.
+    fn new(role: Role, handshake_hash: [u8; 32], nonce: [u8; 32]) -> (Self, Option<pair::Step>) {
+        let (stage, first) = match role {
+            Role::Dialer => {
+                (Stage::Nonce, Some(pair::Step::Commitment(Bytes::copy_from_slice(&Sha256::digest(nonce)))))
+            }
+            Role::Listener => (Stage::Commitment, None),
+        };
+        (Self { role, handshake_hash, nonce, stage }, first)
+    }
+
+    /// The short string of both nonces: HKDF-SHA256 over A's and B's, salted with the handshake hash. Four bytes choose
+    /// the pictures, eight more the digits.
+    fn string(&self, theirs: &[u8]) -> ShortString {
+        let material = match self.role {
+            Role::Dialer => [&self.nonce[..], theirs].concat(),
+            Role::Listener => [theirs, &self.nonce[..]].concat(),
+        };
+        let mut okm = [0; 12];
+        Hkdf::<Sha256>::new(Some(&self.handshake_hash), &material)
+            .expand(b"qiyou short string 1", &mut okm)
+            .expect("12 bytes are within what HKDF gives");
+        let [e0, e1, e2, e3, digits @ ..] = okm;
+        let pictures = short_string::PICTURES.len() as u8;
+        ShortString {
+            emoji: [e0, e1, e2, e3].map(|byte| byte % pictures),
+            digits: format!("{:06}", u64::from_be_bytes(digits) % 1_000_000),
+        }
+    }
+}
+
+impl Session {
+    /// Says hello on a new link.
+    pub(crate) fn greet(&mut self, role: Role, handshake_hash: [u8; 32]) {
+        self.link = Link::Greeting { role, handshake_hash };
+        self.liveness = Liveness::start(self.now);
+        // A stranger is told neither the key of our adverts nor any match.
+        let (advert_key, matches) = if self.known {
+            let unsettled = self.matches.iter().rev().filter(|state| !state.is_settled());
+            (
+                Bytes::copy_from_slice(&self.advert_key),
+                unsettled.take(MAX_MATCHES).map(resume::point).collect(),
+            )
+        } else {
+            (Bytes::new(), Vec::new())
+        };
+        self.send_awaited(peer::Hello {
+            lowest_version: LOWEST_VERSION,
+            highest_version: HIGHEST_VERSION,
+            name: self.name.clone(),
+            games: engine::GameKind::ALL.iter().map(|kind| wire::game(*kind).into()).collect(),
+            advert_key,
+            matches,
+            wants_comparison: !self.known,
+        });
+    }
+
+    pub(crate) fn received_hello(&mut self, hello: peer::Hello) -> Result<(), Violation> {
+        let Link::Greeting { role, handshake_hash } = self.link else {
+            return Err(Violation::OutOfOrder("hello"));
+        };
+        if hello.lowest_version > hello.highest_version {
+            return Err(Violation::OutOfBounds("version"));
+        }
+        if hello.lowest_version > HIGHEST_VERSION || hello.highest_version < LOWEST_VERSION {
+            self.tell(Event::NoCommonVersion);
+            self.goodbye(peer::ByeReason::ByeVersion);
+            return Ok(());
+        }
+        if !limits::is_name(&hello.name) {
+            return Err(Violation::OutOfBounds("name"));
+        }
+        let told = resume::read_points(&hello)?;
+        self.peer_name = Some(hello.name.clone());
+        self.peer_games = hello.games.iter().filter_map(|number| wire::read_game(*number)).collect();
+        self.tell(Event::Greeted { name: hello.name.clone() });
+        if self.known && !hello.wants_comparison {
+            if let Ok(advert_key) = <[u8; 32]>::try_from(&hello.advert_key[..]) {
+                self.befriend(hello.name, advert_key);
+            }
+            self.link = Link::Up;
+            self.resume(&told);
+            return Ok(());
+        }
+        let nonce = self.draw_nonce();
+        let (comparison, first) = Comparison::new(role, handshake_hash, nonce);
+        self.link = Link::Comparing { comparison, told };
+        if let Some(step) = first {
+            self.send_awaited(peer::Pair { step: Some(step) });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn received_pair(&mut self, pair: peer::Pair) -> Result<(), Violation> {
+        let Link::Comparing { comparison, .. } = &mut self.link else {
+            return Err(Violation::OutOfOrder("comparison"));
+        };
+        let step = pair.step.ok_or(Violation::OutOfBounds("comparison"))?;
+        if let pair::Step::Commitment(bytes) | pair::Step::Nonce(bytes) | pair::Step::Reveal(bytes) = &step
+            && bytes.len() != limits::KEY_BYTES
+        {
+            return Err(Violation::OutOfBounds("comparison"));
+        }
+        let (reply, string) = match (&mut comparison.stage, step) {
+            (Stage::Commitment, pair::Step::Commitment(commitment)) => {
+                comparison.stage = Stage::Reveal { commitment };
+                (Some(pair::Step::Nonce(Bytes::copy_from_slice(&comparison.nonce))), None)
+            }
+            (Stage::Nonce, pair::Step::Nonce(nonce)) => {
+                let string = comparison.string(&nonce);
+                (Some(pair::Step::Reveal(Bytes::copy_from_slice(&comparison.nonce))), Some(string))
+            }
+            (Stage::Reveal { commitment }, pair::Step::Reveal(nonce)) => {
+                if Sha256::digest(&nonce)[..] != commitment[..] {
+                    return Err(Violation::BadReveal);
+                }
+                (None, Some(comparison.string(&nonce)))
+            }
+            (Stage::Shown { yes_here, yes_there: yes_there @ None }, pair::Step::Verdict(verdict)) => {
+                if !verdict.same {
+                    self.goodbye(peer::ByeReason::ByeStringsDiffer);
+                    return Ok(());
+                }
+                let key = <[u8; 32]>::try_from(&verdict.advert_key[..])
+                    .map_err(|_| Violation::OutOfBounds("advert key"))?;
+                *yes_there = Some(key);
+                if *yes_here {
+                    self.both_said_yes(key);
+                } else {
+                    self.tell(Event::ComparedThere);
+                }
+                return Ok(());
+            }
+            _ => return Err(Violation::OutOfOrder("comparison")),
+        };
+        if string.is_some() {
+            comparison.stage = Stage::Shown { yes_here: false, yes_there: None };
+        }
+        if let Some(step) = reply {
+            self.send(peer::Pair { step: Some(step) });
+        }
+        if let Some(string) = string {
+            self.tell(Event::Comparing { string, known_name_new_key: self.known_name_new_key });
+        }
+        Ok(())
+    }
+
+    /// The verdict of the person here.
+    pub(crate) fn compare(&mut self, same: bool) -> Result<(), Refused> {
+        let Link::Comparing {
+            comparison: Comparison { stage: Stage::Shown { yes_here, yes_there }, .. },
+            ..
+        } = &mut self.link
+        else {
+            return Err(Refused::NothingToCompare);
+        };
+        if *yes_here {
+            return Err(Refused::NothingToCompare);
+        }
+        *yes_here = same;
+        let yes_there = *yes_there;
+        // With a yes goes what the hello kept from a stranger.
+        let advert_key = if same { Bytes::copy_from_slice(&self.advert_key) } else { Bytes::new() };
+        self.send(peer::Pair { step: Some(pair::Step::Verdict(peer::Verdict { same, advert_key })) });
+        if !same {
+            self.goodbye(peer::ByeReason::ByeStringsDiffer);
+        } else if let Some(their_advert_key) = yes_there {
+            self.both_said_yes(their_advert_key);
+        }
+        Ok(())
+    }
+
+    fn both_said_yes(&mut self, their_advert_key: [u8; 32]) {
+        if let Link::Comparing { told, .. } = std::mem::replace(&mut self.link, Link::Up) {
+            self.known = true;
+            self.known_name_new_key = false;
+            self.befriend(self.peer_name.clone().unwrap_or_default(), their_advert_key);
+            self.tell(Event::Friends);
+            self.resume(&told);
+        }
+    }
+
+    /// Writes down whom the key belongs to, unless the same is written already.
+    fn befriend(&mut self, name: String, advert_key: [u8; 32]) {
+        let friend = (name, advert_key);
+        if self.friend.as_ref() != Some(&friend) {
+            self.friend = Some(friend.clone());
+            self.save(Entry::Friend { name: friend.0, advert_key: friend.1 });
+        }
+    }
+
+    /// A comparison that ends here ends without a friend.
+    pub(crate) fn abandon_comparison(&mut self) {
+        if matches!(self.link, Link::Comparing { .. }) {
+            self.tell(Event::NotCompared);
+        }
+    }
+
+    /// Thirty-two bytes that come out once.
+    fn draw_nonce(&mut self) -> [u8; 32] {
+        self.nonces_drawn += 1;
+        Sha256::new()
+            .chain_update(b"qiyou nonce 1")
+            .chain_update(self.seed)
+            .chain_update(self.nonces_drawn.to_be_bytes())
+            .finalize()
+            .into()
+    }
+}

@@ -1,0 +1,388 @@
+//! The machine: what comes in goes to the subject it belongs to, what comes out waits in one queue.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use engine::GameKind;
+use proto::{limits, peer};
+
+use crate::invitation::Invitations;
+use crate::liveness::{Due, Liveness};
+use crate::match_state::Standing;
+use crate::pairing::Comparison;
+use crate::{
+    Command, Config, Entry, Error, Event, Input, Instant, MatchId, MatchState, Output, Refused, Role,
+    Violation,
+};
+
+/// The protocol versions that this session speaks.
+pub const LOWEST_VERSION: u32 = 1;
+/// See [`LOWEST_VERSION`].
+pub const HIGHEST_VERSION: u32 = 1;
+
+/// Matches with one peer that are not settled: as many as a hello can name.
+pub const MAX_MATCHES: usize = limits::RESUME_POINTS;
+
+/// Settled matches that stay in memory, so that a new game may follow them. Nobody goes back to more than the last few.
+const KEPT_SETTLED: usize = 4;
+
+/// Everything between this device and one peer. See the crate's documentation for the drive loop.
+pub struct Session {
+    pub(crate) name: String,
+    pub(crate) advert_key: [u8; 32],
+    pub(crate) known: bool,
+    pub(crate) known_name_new_key: bool,
+    pub(crate) seed: [u8; 32],
+    pub(crate) nonces_drawn: u64,
+    /// The oldest first.
+    pub(crate) matches: Vec<MatchState>,
+    pub(crate) invitations: Invitations,
+    pub(crate) link: Link,
+    pub(crate) liveness: Liveness,
+    /// As the peer last said.
+    pub(crate) peer_name: Option<String>,
+    pub(crate) peer_games: Vec<GameKind>,
+    /// What the journal last was told of the peer as a friend.
+    pub(crate) friend: Option<(String, [u8; 32])>,
+    pub(crate) now: Instant,
+    outputs: VecDeque<Output>,
+}
+
+/// What stands between the two devices.
+pub(crate) enum Link {
+    Down,
+    /// Our hello is sent; the peer's is awaited.
+    Greeting {
+        role: Role,
+        handshake_hash: [u8; 32],
+    },
+    /// Both people look at the short string. What the peer's hello told of matches waits for the outcome.
+    Comparing {
+        comparison: Comparison,
+        told: Vec<(MatchId, Standing)>,
+    },
+    Up,
+    /// Goodbye was said, or the peer broke the protocol: nothing is heard or said until the next link.
+    Closed(peer::ByeReason),
+}
+
+/// How the link stands, for the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkState {
+    /// There is none.
+    Down,
+    /// A link is there, and the hellos are on their way.
+    Greeting,
+    /// The short string is being compared.
+    Comparing,
+    /// Matches can be played.
+    Up {
+        /// No acknowledgement for 2 s.
+        weak: bool,
+    },
+    /// Goodbye was said, by this side or the other.
+    Closed(peer::ByeReason),
+}
+
+impl Session {
+    /// A session without a link yet.
+    pub fn new(config: Config) -> Self {
+        let mut session = Self {
+            name: limits::fit_name(&config.name),
+            advert_key: config.advert_key,
+            known: config.known,
+            known_name_new_key: config.known_name_new_key,
+            seed: config.seed,
+            nonces_drawn: 0,
+            matches: Vec::new(),
+            invitations: Invitations::default(),
+            link: Link::Down,
+            liveness: Liveness::default(),
+            peer_name: None,
+            peer_games: Vec::new(),
+            friend: None,
+            now: Instant::default(),
+            outputs: VecDeque::new(),
+        };
+        for (record, settled) in config.matches {
+            session.restore(record, settled);
+        }
+        session
+    }
+
+    /// Takes in what happened. On an error nothing of the match or the journal has changed.
+    ///
+    /// `now` never goes back. Poll until [`Output::Idle`] before the next call.
+    pub fn handle(&mut self, now: Instant, input: Input) -> Result<(), Error> {
+        self.now = now.max(self.now);
+        match input {
+            Input::LinkUp { role, handshake_hash } => {
+                self.link_lost();
+                self.greet(role, handshake_hash);
+                Ok(())
+            }
+            Input::LinkDown => {
+                self.link_lost();
+                Ok(())
+            }
+            Input::Received(envelope) => self.received(envelope).map_err(|violation| {
+                self.goodbye(peer::ByeReason::ByeViolation);
+                Error::Violation(violation)
+            }),
+            Input::Command(command) => self.command(command).map_err(Error::Refused),
+            Input::Tick => {
+                self.tick();
+                Ok(())
+            }
+        }
+    }
+
+    /// What is to be done next. Gives `Idle` once everything was given out.
+    pub fn poll(&mut self) -> Output {
+        self.outputs.pop_front().unwrap_or_else(|| Output::Idle { until: self.next_tick() })
+    }
+
+    /// Every match that is not settled and the last few that are, the oldest first.
+    pub fn matches(&self) -> impl ExactSizeIterator<Item = &MatchState> {
+        self.matches.iter()
+    }
+
+    /// One match.
+    pub fn match_state(&self, id: MatchId) -> Option<&MatchState> {
+        self.matches.iter().find(|state| state.id() == id)
+    }
+
+    /// What the peer last called itself; `None` before its first hello.
+    pub fn peer_name(&self) -> Option<&str> {
+        self.peer_name.as_deref()
+    }
+
+    /// The games that the peer's device plays, as of its last hello.
+    pub fn peer_games(&self) -> &[GameKind] {
+        &self.peer_games
+    }
+
+    /// Whether a person has compared strings with this peer.
+    pub fn is_friend(&self) -> bool {
+        self.known
+    }
+
+    /// How the link stands.
+    pub fn link(&self) -> LinkState {
+        match &self.link {
+            Link::Down => LinkState::Down,
+            Link::Greeting { .. } => LinkState::Greeting,
+            Link::Comparing { .. } => LinkState::Comparing,
+            Link::Up => LinkState::Up { weak: self.liveness.is_weak() },
+            Link::Closed(reason) => LinkState::Closed(*reason),
+        }
+    }
+
+    /// As the last ping measured it on this link.
+    pub fn round_trip(&self) -> Option<Duration> {
+        self.liveness.round_trip()
+    }
+}
+
+impl Session {
+    fn received(&mut self, envelope: peer::Envelope) -> Result<(), Violation> {
+        use peer::Envelope;
+        if matches!(self.link, Link::Down | Link::Closed(_)) {
+            return Ok(());
+        }
+        let acknowledges = matches!(envelope, Envelope::Ack(_) | Envelope::Pong(_) | Envelope::Hello(_));
+        if self.liveness.heard(self.now, acknowledges) {
+            self.tell(Event::Weak(false));
+        }
+        match (&self.link, &envelope) {
+            (_, Envelope::Bye(_) | Envelope::Unsupported(_)) => {}
+            (Link::Greeting { .. }, Envelope::Hello(_)) => {}
+            (Link::Greeting { .. }, _) => return Err(Violation::BeforeHello),
+            (_, Envelope::Hello(_)) => return Err(Violation::OutOfOrder("hello")),
+            (Link::Comparing { .. }, Envelope::Pair(_) | Envelope::Ping(_) | Envelope::Pong(_)) => {}
+            (Link::Comparing { .. }, _) => return Err(Violation::NotCompared(subject(&envelope))),
+            (_, Envelope::Pair(_)) => return Err(Violation::OutOfOrder("comparison")),
+            _ => {}
+        }
+        match envelope {
+            Envelope::Hello(hello) => self.received_hello(hello),
+            Envelope::Pair(pair) => self.received_pair(pair),
+            Envelope::Invite(invite) => self.received_invite(invite),
+            Envelope::InviteAnswer(answer) => self.received_invite_answer(answer),
+            Envelope::Withdraw(withdraw) => self.received_withdraw(withdraw),
+            Envelope::Play(play) => self.received_play(play),
+            Envelope::Ack(ack) => self.received_ack(ack),
+            Envelope::Offer(offer) => self.received_offer(offer),
+            Envelope::OfferAnswer(answer) => self.received_offer_answer(answer),
+            Envelope::Resign(resign) => self.received_resign(resign),
+            Envelope::Record(record) => self.received_record(record),
+            Envelope::Ping(ping) => {
+                self.send(peer::Pong { token: ping.token });
+                Ok(())
+            }
+            Envelope::Pong(pong) => {
+                if let Some(round_trip) = self.liveness.pong(self.now, pong.token) {
+                    self.tell(Event::RoundTrip(round_trip));
+                }
+                Ok(())
+            }
+            Envelope::Bye(bye) => {
+                let reason = bye.reason();
+                self.abandon_comparison();
+                self.close(reason);
+                self.tell(Event::Left(reason));
+                self.outputs.push_back(Output::Close(reason));
+                Ok(())
+            }
+            // An older peer does not know a message of ours; what it lacks by that is its own affair.
+            Envelope::Unsupported(_) => Ok(()),
+        }
+    }
+
+    fn command(&mut self, command: Command) -> Result<(), Refused> {
+        match command {
+            Command::Compare { same } => self.compare(same),
+            Command::Invite { id, setup, my_side } => self.invite(id, setup, my_side),
+            Command::Withdraw(id) => self.withdraw(id),
+            Command::AnswerInvite { id, decline } => self.answer_invite(id, decline),
+            Command::Act { id, action, thought } => self.act(id, action, thought),
+            Command::Offer { id, kind } => self.offer(id, kind),
+            Command::AnswerOffer { id, accept } => self.answer_offer(id, accept),
+            Command::Resign(id) => self.resign(id),
+            Command::TakeTheirs(id) => self.take_theirs(id),
+            Command::Leave(reason) => {
+                if !matches!(self.link, Link::Down | Link::Closed(_)) {
+                    self.goodbye(reason);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn tick(&mut self) {
+        self.invitations_due();
+        if matches!(self.link, Link::Down | Link::Closed(_)) {
+            return;
+        }
+        let may_ping = !matches!(self.link, Link::Greeting { .. });
+        loop {
+            match self.liveness.due(self.now, may_ping) {
+                Due::Nothing => return,
+                Due::Ping(token) => self.send(peer::Ping { token }),
+                Due::Weak => self.tell(Event::Weak(true)),
+                Due::Dead => {
+                    self.abandon_comparison();
+                    self.close(peer::ByeReason::ByeSilent);
+                    self.outputs.push_back(Output::Close(peer::ByeReason::ByeSilent));
+                    return;
+                }
+            }
+        }
+    }
+
+    fn next_tick(&self) -> Option<Instant> {
+        let link = match self.link {
+            Link::Down | Link::Closed(_) => None,
+            Link::Greeting { .. } => Some(self.liveness.next(false)),
+            Link::Comparing { .. } | Link::Up => Some(self.liveness.next(true)),
+        };
+        [link, self.invitations.next()].into_iter().flatten().min()
+    }
+
+    /// Says why, and hears nothing more on this link.
+    pub(crate) fn goodbye(&mut self, reason: peer::ByeReason) {
+        self.abandon_comparison();
+        self.send(peer::Bye { reason: reason.into() });
+        self.outputs.push_back(Output::Close(reason));
+        self.close(reason);
+    }
+
+    /// From here on the link is as good as lost, though the carrier may still hold it.
+    fn close(&mut self, reason: peer::ByeReason) {
+        self.forget_link();
+        self.link = Link::Closed(reason);
+    }
+
+    fn link_lost(&mut self) {
+        self.abandon_comparison();
+        self.forget_link();
+        self.link = Link::Down;
+        // What was not sent belongs to the link that is gone; on the next, the hello comes first.
+        self.outputs.retain(|output| !matches!(output, Output::Send(_) | Output::Close(_)));
+    }
+
+    fn forget_link(&mut self) {
+        self.invitations_lost();
+        self.offers_lost();
+        for index in 0..self.matches.len() {
+            let was_level = self.matches[index].is_level();
+            self.matches[index].link_lost();
+            if was_level {
+                self.tell(Event::MatchChanged(self.matches[index].id()));
+            }
+        }
+        self.liveness = Liveness::default();
+    }
+
+    pub(crate) fn index_of(&self, id: MatchId) -> Option<usize> {
+        self.matches.iter().position(|state| state.id() == id)
+    }
+
+    /// Takes in a match, and drops the oldest settled ones beyond what is kept.
+    pub(crate) fn add_match(&mut self, state: MatchState) -> usize {
+        self.matches.retain(|other| other.id() != state.id());
+        self.matches.push(state);
+        let mut surplus =
+            self.matches.iter().filter(|state| state.settled).count().saturating_sub(KEPT_SETTLED);
+        self.matches.retain(|state| {
+            let dropped = state.settled && surplus > 0;
+            surplus -= usize::from(dropped);
+            !dropped
+        });
+        self.matches.len() - 1
+    }
+
+    /// Whether one more match may begin.
+    pub(crate) fn has_room(&self) -> bool {
+        self.matches.iter().filter(|state| !state.settled).count() < MAX_MATCHES
+    }
+
+    pub(crate) fn save(&mut self, entry: Entry) {
+        if let Some(index) = entry.match_id().and_then(|id| self.index_of(id)) {
+            self.matches[index].settled = false;
+        }
+        self.outputs.push_back(Output::Save(entry));
+    }
+
+    pub(crate) fn send(&mut self, message: impl Into<peer::Envelope>) {
+        self.outputs.push_back(Output::Send(message.into()));
+    }
+
+    /// Sends what the peer will acknowledge.
+    pub(crate) fn send_awaited(&mut self, message: impl Into<peer::Envelope>) {
+        self.liveness.awaits(self.now);
+        self.send(message);
+    }
+
+    pub(crate) fn tell(&mut self, event: Event) {
+        self.outputs.push_back(Output::Event(event));
+    }
+}
+
+/// What a message is about, for words.
+fn subject(envelope: &peer::Envelope) -> &'static str {
+    use peer::Envelope;
+    match envelope {
+        Envelope::Hello(_) => "hello",
+        Envelope::Pair(_) => "comparison",
+        Envelope::Invite(_) | Envelope::InviteAnswer(_) | Envelope::Withdraw(_) => "invitation",
+        Envelope::Play(_) => "play",
+        Envelope::Ack(_) => "acknowledgement",
+        Envelope::Offer(_) | Envelope::OfferAnswer(_) => "offer",
+        Envelope::Resign(_) => "resignation",
+        Envelope::Record(_) => "record",
+        Envelope::Ping(_) | Envelope::Pong(_) => "ping",
+        Envelope::Bye(_) => "goodbye",
+        Envelope::Unsupported(_) => "refusal",
+    }
+}

@@ -1,0 +1,354 @@
+//! Between the engine's words and those of `proto::board`. The host uses the same for its clients.
+
+use engine::{Action, GameKind, GomokuRule, GomokuSetup, Outcome, Point, Reason, Setup, Side};
+use proto::{board, limits};
+
+use crate::MatchResult;
+
+/// A message of `proto::board` that says nothing we know: of a newer version, or wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} says nothing known")]
+pub struct Unreadable(pub &'static str);
+
+/// The number of a game.
+pub fn game(kind: GameKind) -> board::Game {
+    board::Game::try_from(kind as i32).unwrap_or_default()
+}
+
+/// The game of a number.
+pub fn read_game(number: i32) -> Option<GameKind> {
+    u8::try_from(number).ok().and_then(GameKind::from_number)
+}
+
+/// A side.
+pub fn side(side: Side) -> board::Side {
+    match side {
+        Side::First => board::Side::First,
+        Side::Second => board::Side::Second,
+    }
+}
+
+/// A side from its number; an error also where none is said.
+pub fn read_side(number: i32) -> Result<Side, Unreadable> {
+    match board::Side::try_from(number) {
+        Ok(board::Side::First) => Ok(Side::First),
+        Ok(board::Side::Second) => Ok(Side::Second),
+        Ok(board::Side::Unspecified) | Err(_) => Err(Unreadable("side")),
+    }
+}
+
+/// What a match is played by.
+pub fn setup(setup: &Setup) -> board::Setup {
+    let game = match setup {
+        Setup::Gomoku(GomokuSetup { size, rule, edge_five_wins }) => {
+            board::setup::Game::Gomoku(board::GomokuSetup {
+                size: u32::from(*size),
+                rule: match rule {
+                    GomokuRule::Freestyle => board::GomokuRule::Freestyle,
+                    GomokuRule::Standard => board::GomokuRule::Standard,
+                }
+                .into(),
+                edge_five_wins: *edge_five_wins,
+            })
+        }
+    };
+    board::Setup { game: Some(game) }
+}
+
+/// What a match is played by. That it makes a game is for [`engine::AnyGame::new`] to say.
+pub fn read_setup(setup: Option<&board::Setup>) -> Result<Setup, Unreadable> {
+    match setup.and_then(|setup| setup.game.as_ref()).ok_or(Unreadable("setup"))? {
+        board::setup::Game::Gomoku(gomoku) => Ok(Setup::Gomoku(GomokuSetup {
+            size: u8::try_from(gomoku.size).map_err(|_| Unreadable("size"))?,
+            rule: match board::GomokuRule::try_from(gomoku.rule) {
+                Ok(board::GomokuRule::Freestyle) => GomokuRule::Freestyle,
+                Ok(board::GomokuRule::Standard) => GomokuRule::Standard,
+                Err(_) => return Err(Unreadable("rule")),
+            },
+            edge_five_wins: gomoku.edge_five_wins,
+        })),
+    }
+}
+
+/// The bytes of a setup, the same wherever and whenever they are made: part of the record's digest.
+pub(crate) fn setup_bytes(setup: &Setup) -> Vec<u8> {
+    prost::Message::encode_to_vec(&self::setup(setup))
+}
+
+/// `row * 1024 + column`.
+pub fn point(point: Point) -> u32 {
+    u32::from(point.row) * limits::ROWS_OR_COLUMNS + u32::from(point.column)
+}
+
+/// A point from `row * 1024 + column`.
+pub fn read_point(number: u32) -> Result<Point, Unreadable> {
+    let (row, column) = (number / limits::ROWS_OR_COLUMNS, number % limits::ROWS_OR_COLUMNS);
+    if row < limits::ROWS_OR_COLUMNS {
+        Ok(Point::new(column as u16, row as u16))
+    } else {
+        Err(Unreadable("point"))
+    }
+}
+
+/// An action.
+pub fn action(action: Action) -> board::Action {
+    use board::action::Kind;
+    let kind = match action {
+        Action::Place(at) => Kind::Place(point(at)),
+        Action::Step { from, to } => Kind::Step(board::Step { from: point(from), to: point(to) }),
+        Action::Capture(at) => Kind::Capture(point(at)),
+        Action::Pass => Kind::Pass(true),
+        Action::Press(at) => Kind::Press(point(at)),
+        Action::Toggle(at) => Kind::Toggle(point(at)),
+        Action::Agree => Kind::Agree(true),
+        Action::Resume => Kind::Resume(true),
+    };
+    board::Action { kind: Some(kind) }
+}
+
+/// An action, legal or not.
+pub fn read_action(action: Option<&board::Action>) -> Result<Action, Unreadable> {
+    use board::action::Kind;
+    Ok(match action.and_then(|action| action.kind.as_ref()).ok_or(Unreadable("action"))? {
+        Kind::Place(at) => Action::Place(read_point(*at)?),
+        Kind::Step(step) => Action::Step { from: read_point(step.from)?, to: read_point(step.to)? },
+        Kind::Capture(at) => Action::Capture(read_point(*at)?),
+        Kind::Pass(_) => Action::Pass,
+        Kind::Press(at) => Action::Press(read_point(*at)?),
+        Kind::Toggle(at) => Action::Toggle(read_point(*at)?),
+        Kind::Agree(_) => Action::Agree,
+        Kind::Resume(_) => Action::Resume,
+    })
+}
+
+/// How a match ended.
+pub fn result(result: MatchResult) -> board::Result {
+    let (winner, ending) = match result {
+        MatchResult::Played(Outcome { winner, reason }) => (winner, ending(reason)),
+        MatchResult::Resigned(side) => (Some(side.other()), board::Ending::Resigned),
+        MatchResult::DrawAgreed => (None, board::Ending::DrawAgreed),
+    };
+    board::Result { winner: winner.map_or(board::Side::Unspecified, side).into(), ending: ending.into() }
+}
+
+/// How a match ended.
+pub fn read_result(result: &board::Result) -> Result<MatchResult, Unreadable> {
+    let ending = board::Ending::try_from(result.ending).map_err(|_| Unreadable("ending"))?;
+    let winner = match result.winner {
+        0 => None,
+        number => Some(read_side(number)?),
+    };
+    match (ending, winner) {
+        (board::Ending::Resigned, Some(winner)) => Ok(MatchResult::Resigned(winner.other())),
+        (board::Ending::DrawAgreed, None) => Ok(MatchResult::DrawAgreed),
+        (ending, winner) => {
+            let reason = read_reason(ending).ok_or(Unreadable("ending"))?;
+            Ok(MatchResult::Played(Outcome { winner, reason }))
+        }
+    }
+}
+
+/// Every reason with its number: one list for both directions.
+const REASONS: [(Reason, board::Ending); 12] = [
+    (Reason::FiveInARow, board::Ending::FiveInARow),
+    (Reason::BoardFull, board::Ending::BoardFull),
+    (Reason::TooFewStones, board::Ending::TooFewStones),
+    (Reason::NoMoves, board::Ending::NoMoves),
+    (Reason::Repetition, board::Ending::Repetition),
+    (Reason::TooLong, board::Ending::TooLong),
+    (Reason::Checkmate, board::Ending::Checkmate),
+    (Reason::PerpetualCheck, board::Ending::PerpetualCheck),
+    (Reason::PerpetualChase, board::Ending::PerpetualChase),
+    (Reason::BareMaterial, board::Ending::BareMaterial),
+    (Reason::Score, board::Ending::Score),
+    (Reason::AllOut, board::Ending::AllOut),
+];
+
+/// The number of a reason by the rules; unspecified for one that is not in the list yet.
+pub fn ending(reason: Reason) -> board::Ending {
+    REASONS
+        .iter()
+        .find(|(known, _)| *known == reason)
+        .map_or(board::Ending::Unspecified, |(_, ending)| *ending)
+}
+
+fn read_reason(ending: board::Ending) -> Option<Reason> {
+    REASONS.iter().find(|(_, number)| *number == ending).map(|(reason, _)| *reason)
+}
+
+/// Adds an action as `peer.Record` packs it: a varint of kind and point, for a step another of its end.
+pub fn pack_action(action: Action, into: &mut Vec<u8>) {
+    let (kind, at) = match action {
+        Action::Place(at) => (0, Some(at)),
+        Action::Step { from, .. } => (1, Some(from)),
+        Action::Capture(at) => (2, Some(at)),
+        Action::Pass => (3, None),
+        Action::Press(at) => (4, Some(at)),
+        Action::Toggle(at) => (5, Some(at)),
+        Action::Agree => (6, None),
+        Action::Resume => (7, None),
+    };
+    pack_number(kind | at.map_or(0, interleave) << KIND_BITS, into);
+    if let Action::Step { to, .. } = action {
+        pack_number(interleave(to), into);
+    }
+}
+
+/// The actions of a whole record, packed one after another.
+pub fn pack_actions(actions: &[Action]) -> Vec<u8> {
+    let mut packed = Vec::with_capacity(2 * actions.len());
+    for action in actions {
+        pack_action(*action, &mut packed);
+    }
+    packed
+}
+
+/// The actions of a whole record. At most [`limits::RECORD_ACTIONS`] are taken.
+pub fn unpack_actions(mut packed: &[u8]) -> Result<Vec<Action>, Unreadable> {
+    let mut actions = Vec::new();
+    while !packed.is_empty() {
+        if actions.len() == limits::RECORD_ACTIONS {
+            return Err(Unreadable("actions"));
+        }
+        let number = unpack_number(&mut packed)?;
+        let z = number >> KIND_BITS;
+        actions.push(match (number & ((1 << KIND_BITS) - 1), z) {
+            (0, z) => Action::Place(separate(z)?),
+            (1, z) => Action::Step { from: separate(z)?, to: separate(unpack_number(&mut packed)?)? },
+            (2, z) => Action::Capture(separate(z)?),
+            (3, 0) => Action::Pass,
+            (4, z) => Action::Press(separate(z)?),
+            (5, z) => Action::Toggle(separate(z)?),
+            (6, 0) => Action::Agree,
+            (7, 0) => Action::Resume,
+            _ => return Err(Unreadable("actions")),
+        });
+    }
+    Ok(actions)
+}
+
+const KIND_BITS: u32 = 3;
+
+/// Bits of a column or row below [`limits::ROWS_OR_COLUMNS`].
+const COORDINATE_BITS: u32 = 10;
+
+/// Alternates the bits of column and row, so that a small board has small numbers whatever its width.
+fn interleave(point: Point) -> u32 {
+    (0..COORDINATE_BITS).fold(0, |z, bit| {
+        z | (u32::from(point.column) >> bit & 1) << (2 * bit)
+            | (u32::from(point.row) >> bit & 1) << (2 * bit + 1)
+    })
+}
+
+fn separate(z: u32) -> Result<Point, Unreadable> {
+    if z >= 1 << (2 * COORDINATE_BITS) {
+        return Err(Unreadable("point"));
+    }
+    let every_other = |z: u32| (0..COORDINATE_BITS).fold(0, |n, bit| n | (z >> (2 * bit) & 1) << bit) as u16;
+    Ok(Point::new(every_other(z), every_other(z >> 1)))
+}
+
+/// Protobuf's varint, of at most 23 bits here.
+fn pack_number(mut number: u32, into: &mut Vec<u8>) {
+    while number >= 0x80 {
+        into.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    into.push(number as u8);
+}
+
+/// Only the shortest form is taken, so that equal records have equal bytes.
+fn unpack_number(packed: &mut &[u8]) -> Result<u32, Unreadable> {
+    let mut number = 0;
+    for shift in [0, 7, 14, 21] {
+        let (byte, rest) = packed.split_first().ok_or(Unreadable("actions"))?;
+        *packed = rest;
+        number |= u32::from(byte & 0x7F) << shift;
+        if byte & 0x80 == 0 {
+            return if *byte == 0 && shift > 0 { Err(Unreadable("actions")) } else { Ok(number) };
+        }
+    }
+    Err(Unreadable("actions"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn every_kind() -> Vec<Action> {
+        let points = [(0, 0), (7, 7), (14, 0), (0, 14), (18, 18), (1023, 1023), (1023, 0), (512, 511)];
+        let points = points.map(|(column, row)| Point::new(column, row));
+        let mut actions = vec![Action::Pass, Action::Agree, Action::Resume];
+        for at in points {
+            actions.extend([Action::Place(at), Action::Capture(at), Action::Press(at), Action::Toggle(at)]);
+            actions.extend(points.map(|to| Action::Step { from: at, to }));
+        }
+        actions
+    }
+
+    #[test]
+    fn actions_read_back_from_both_forms() {
+        let actions = every_kind();
+        for one in &actions {
+            assert_eq!(read_action(Some(&action(*one))), Ok(*one));
+        }
+        assert_eq!(unpack_actions(&pack_actions(&actions)), Ok(actions));
+    }
+
+    #[test]
+    fn a_stone_takes_two_bytes_at_most_on_a_board_of_thirty_two() {
+        for (column, row) in (0..32).flat_map(|column| (0..32).map(move |row| (column, row))) {
+            assert!(pack_actions(&[Action::Place(Point::new(column, row))]).len() <= 2);
+        }
+    }
+
+    #[test]
+    fn packed_bytes_are_taken_in_one_form_only() {
+        for bytes in [&[0x80][..], &[0x80, 0x00], &[0xFF; 4], &[0x01], &[0x0B], &[0x80, 0x80, 0x80, 0x7F]] {
+            assert!(unpack_actions(bytes).is_err(), "{bytes:?}");
+        }
+        let longest = vec![3; limits::RECORD_ACTIONS];
+        assert_eq!(unpack_actions(&longest).map(|actions| actions.len()), Ok(limits::RECORD_ACTIONS));
+        assert!(unpack_actions(&vec![3; limits::RECORD_ACTIONS + 1]).is_err());
+    }
+
+    #[test]
+    fn setups_and_results_read_back() {
+        for size in [5, 15, 20] {
+            for rule in GomokuRule::ALL {
+                for edge_five_wins in [false, true] {
+                    let one = Setup::Gomoku(GomokuSetup { size, rule, edge_five_wins });
+                    assert_eq!(read_setup(Some(&setup(&one))), Ok(one));
+                }
+            }
+        }
+        let mut results = vec![MatchResult::DrawAgreed];
+        for one in Side::BOTH {
+            results.push(MatchResult::Resigned(one));
+            results.extend(
+                REASONS.map(|(reason, _)| MatchResult::Played(Outcome { winner: Some(one), reason })),
+            );
+        }
+        results.extend(REASONS.map(|(reason, _)| MatchResult::Played(Outcome { winner: None, reason })));
+        for one in results {
+            assert_eq!(read_result(&result(one)), Ok(one));
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_known_is_told_apart() {
+        assert!(read_setup(None).is_err());
+        assert!(read_setup(Some(&board::Setup { game: None })).is_err());
+        assert!(read_action(Some(&board::Action { kind: None })).is_err());
+        assert!(read_point(u32::MAX).is_err());
+        assert!(read_side(0).is_err());
+        for (winner, ending) in [(0, 0), (1, 0), (0, 32), (1, 33), (9, 1), (1, 99)] {
+            assert!(read_result(&board::Result { winner, ending }).is_err(), "{winner} {ending}");
+        }
+        for kind in GameKind::ALL {
+            assert_eq!(read_game(game(*kind).into()), Some(*kind));
+        }
+        assert_eq!(read_game(0), None);
+        assert_eq!(read_game(-1), None);
+    }
+}
