@@ -1,0 +1,283 @@
+//! The seeds as code: of every message a usual one and, where it makes a difference, an unusual one.
+
+#![allow(clippy::needless_update, reason = "a message that gains a field keeps its sample")]
+
+use bytes::Bytes;
+use proto::board::{self, action, setup};
+use proto::control::{self, Message, event, reply, request, seat};
+use proto::frame::{HEADER_BYTES, MAGIC, VERSION};
+use proto::peer::{self, Envelope, invite_answer, pair};
+
+/// Target, name, bytes.
+pub(crate) fn all() -> Vec<(&'static str, String, Vec<u8>)> {
+    let mut all: Vec<(&str, String, Vec<u8>)> =
+        frames().into_iter().map(|(name, bytes)| ("frame", name.to_owned(), bytes)).collect();
+    for (name, envelope) in peer_messages() {
+        let (msgid, payload) = envelope.encode();
+        all.push(("peer", format!("{msgid:02}-{name}"), [&[msgid as u8], &payload[..]].concat()));
+    }
+    for (name, message) in control_messages() {
+        let (msgid, payload) = message.encode();
+        all.push(("control", format!("{msgid:02}-{name}"), [&[msgid as u8], &payload[..]].concat()));
+    }
+    all
+}
+
+/// Limit of a peer, pieces of seven bytes.
+const STEER: [u8; 2] = [1, 7];
+
+fn header(magic: u32, total: u32, seqnum: u32, version: u32) -> Vec<u8> {
+    [magic, total, 7, seqnum, version].iter().flat_map(|word| word.to_be_bytes()).collect()
+}
+
+fn whole(seqnum: u32, payload: &[u8]) -> Vec<u8> {
+    [&header(MAGIC, (HEADER_BYTES + payload.len()) as u32, seqnum, VERSION), payload].concat()
+}
+
+fn frames() -> Vec<(&'static str, Vec<u8>)> {
+    let golden = whole(1, &[0x0A, 0x03, 0x41, 0x42, 0x43]);
+    let streams = vec![
+        ("golden", golden.clone()),
+        ("empty-payload", whole(1, &[])),
+        ("three", [whole(1, b"one"), whole(2, b"two"), whole(3, b"three")].concat()),
+        ("posing-payload", [whole(1, &golden), whole(2, &golden[..19])].concat()),
+        ("repeated", [golden.clone(), golden.clone()].concat()),
+        ("gap", [golden.clone(), whole(3, b"x")].concat()),
+        ("half", golden[..12].to_vec()),
+        ("total-0", header(MAGIC, 0, 1, VERSION)),
+        ("total-19", header(MAGIC, 19, 1, VERSION)),
+        ("total-most", header(MAGIC, 16 * 1024, 1, VERSION)),
+        ("total-8-mib", header(MAGIC, 8 << 20, 1, VERSION)),
+        ("total-all-ones", header(MAGIC, u32::MAX, 1, VERSION)),
+        ("magic-swapped", header(MAGIC.swap_bytes(), 20, 1, VERSION)),
+        ("version-2", header(MAGIC, 20, 1, 2)),
+        ("seqnum-0", header(MAGIC, 20, 0, VERSION)),
+        ("seqnum-all-ones", header(MAGIC, 20, u32::MAX, VERSION)),
+    ];
+    streams.into_iter().map(|(name, wire)| (name, [&STEER[..], &wire].concat())).collect()
+}
+
+fn id() -> Bytes {
+    Bytes::from_static(b"sixteen bytes id")
+}
+
+fn key() -> Bytes {
+    Bytes::from_static(b"thirty-two bytes of a public key")
+}
+
+fn at(row: u32, column: u32) -> u32 {
+    row * 1024 + column
+}
+
+fn act(kind: action::Kind) -> board::Action {
+    board::Action { kind: Some(kind) }
+}
+
+fn place(row: u32, column: u32) -> board::Action {
+    act(action::Kind::Place(at(row, column)))
+}
+
+fn gomoku() -> board::Setup {
+    let gomoku =
+        board::GomokuSetup { size: 15, rule: board::GomokuRule::Standard.into(), edge_five_wins: true };
+    board::Setup { game: Some(setup::Game::Gomoku(gomoku)) }
+}
+
+fn won() -> board::Result {
+    board::Result { winner: board::Side::First.into(), ending: board::Ending::FiveInARow.into() }
+}
+
+fn peer_messages() -> Vec<(&'static str, Envelope)> {
+    use peer::{
+        Ack, Bye, Hello, Invite, InviteAnswer, Offer, OfferAnswer, Pair, Ping, Play, Pong, Record, Resign,
+        ResumePoint, Unsupported, Withdraw,
+    };
+    let pairing = |step| Pair { step: Some(step) }.into();
+    let play = |kind| {
+        Play { match_id: id(), ply: 9, action: Some(act(kind)), thought_ms: 4_200, digest: 7, revision: 1 }
+            .into()
+    };
+    let point = ResumePoint { match_id: id(), ply: 31, digest: 0xDEAD_BEEF, revision: 2 };
+    vec![
+        (
+            "hello-stranger",
+            Hello {
+                lowest_version: 1,
+                highest_version: 1,
+                name: "小明".into(),
+                games: vec![1, 2, 3, 4, 5],
+                wants_comparison: true,
+                ..Hello::default()
+            }
+            .into(),
+        ),
+        (
+            "hello-friend",
+            Hello {
+                lowest_version: 1,
+                highest_version: 2,
+                name: "Anna".into(),
+                games: vec![1],
+                advert_key: key(),
+                unfinished: vec![point.clone(), point],
+                wants_comparison: false,
+            }
+            .into(),
+        ),
+        ("pair-commitment", pairing(pair::Step::Commitment(key()))),
+        ("pair-nonce", pairing(pair::Step::Nonce(key()))),
+        ("pair-reveal", pairing(pair::Step::Reveal(key()))),
+        ("pair-same", pairing(pair::Step::Same(true))),
+        ("pair-nothing", Pair { step: None }.into()),
+        ("invite", Invite { invite_id: id(), setup: Some(gomoku()), colours: 1 }.into()),
+        ("invite-unknown-game", Invite { invite_id: id(), setup: None, colours: 9 }.into()),
+        (
+            "answer-accept",
+            InviteAnswer { invite_id: id(), answer: Some(invite_answer::Answer::Accept(true)) }.into(),
+        ),
+        (
+            "answer-decline",
+            InviteAnswer { invite_id: id(), answer: Some(invite_answer::Answer::Decline(2)) }.into(),
+        ),
+        ("withdraw", Withdraw { invite_id: id() }.into()),
+        ("play-place", play(action::Kind::Place(at(7, 7)))),
+        ("play-step", play(action::Kind::Step(board::Step { from: at(0, 4), to: at(1, 4) }))),
+        ("play-capture", play(action::Kind::Capture(at(3, 3)))),
+        ("play-pass", play(action::Kind::Pass(true))),
+        ("ack", Ack { match_id: id(), ply: 9, digest: 7, revision: 1 }.into()),
+        ("offer", Offer { match_id: id(), offer_id: 3, kind: 1, ply: 9, to_ply: 7 }.into()),
+        ("offer-answer", OfferAnswer { match_id: id(), offer_id: 3, accept: true }.into()),
+        ("resign", Resign { match_id: id(), ply: 9 }.into()),
+        (
+            "record",
+            Record {
+                match_id: id(),
+                setup: Some(gomoku()),
+                colours: 0,
+                sender_invited: true,
+                revision: 2,
+                actions: (0..9).map(|ply| place(7 + ply % 2, ply)).collect(),
+                result: Some(won()),
+            }
+            .into(),
+        ),
+        ("ping", Ping { token: 0x0123_4567_89AB_CDEF }.into()),
+        ("pong", Pong { token: 1 }.into()),
+        ("bye", Bye { reason: 1 }.into()),
+        ("unsupported", Unsupported { msgid: 99 }.into()),
+    ]
+}
+
+fn control_messages() -> Vec<(&'static str, Message)> {
+    let ask = |body| control::Request { id: 5, body: Some(body) }.into();
+    let answer = |body| control::Reply { id: 5, body: Some(body) }.into();
+    let tell = |body| control::Event { body: Some(body), ..control::Event::default() }.into();
+    let seat = |who| Some(control::Seat { who: Some(who), ..control::Seat::default() });
+    let board = control::Board {
+        game: 1,
+        columns: 15,
+        rows: 15,
+        pieces: vec![control::Piece { at: at(7, 7), side: 1, ..control::Piece::default() }],
+        last: Some(place(7, 7)),
+        marks: vec![control::Mark { at: at(7, 7), ..control::Mark::default() }],
+        turn: 2,
+        ply: 1,
+        ..control::Board::default()
+    };
+    vec![
+        ("attach", ask(request::Body::Attach(control::Attach { client: "qiyouctl 0.1".into(), version: 1 }))),
+        ("scan", ask(request::Body::Scan(control::Scan { on: true }))),
+        (
+            "invite",
+            ask(request::Body::Invite(control::Invite {
+                peer: "abcd-efgh".into(),
+                setup: Some(gomoku()),
+                ..control::Invite::default()
+            })),
+        ),
+        (
+            "open-room",
+            ask(request::Body::OpenRoom(control::OpenRoom {
+                setup: Some(gomoku()),
+                first: seat(seat::Who::Here(true)),
+                second: seat(seat::Who::BotLevel(10)),
+            })),
+        ),
+        (
+            "act",
+            ask(request::Body::Act(control::Act {
+                room_id: "r1".into(),
+                action: Some(place(7, 7)),
+                ..control::Act::default()
+            })),
+        ),
+        ("done", answer(reply::Body::Done(control::Done {}))),
+        (
+            "refusal",
+            answer(reply::Body::Refusal(control::Refusal {
+                code: control::RefusalCode::RefusalOccupied.into(),
+                detail: "h8 is occupied".into(),
+                action: Some(place(7, 7)),
+            })),
+        ),
+        (
+            "matches",
+            answer(reply::Body::Matches(control::Matches {
+                matches: vec![control::MatchSummary {
+                    room_id: "r1".into(),
+                    setup: Some(gomoku()),
+                    first: seat(seat::Who::Here(true)),
+                    second: seat(seat::Who::Peer("abcd-efgh".into())),
+                    ply: 2,
+                    result: Some(won()),
+                    record: vec!["h8".into(), "h9".into()],
+                    ..control::MatchSummary::default()
+                }],
+            })),
+        ),
+        ("ready", tell(event::Body::Ready(control::Ready {}))),
+        (
+            "nearby",
+            tell(event::Body::Nearby(control::Nearby {
+                id: "Bluetooth:00:11:22:33:44:55".into(),
+                name: "小明".into(),
+                rssi_dbm: -61,
+                ..control::Nearby::default()
+            })),
+        ),
+        (
+            "comparison",
+            tell(event::Body::Comparison(control::Comparison {
+                peer: "abcd-efgh".into(),
+                name: "Anna".into(),
+                emoji: vec![0, 21, 42, 63],
+                digits: "482091".into(),
+                ..control::Comparison::default()
+            })),
+        ),
+        (
+            "room",
+            tell(event::Body::Room(control::Room {
+                id: "r1".into(),
+                setup: Some(gomoku()),
+                first: seat(seat::Who::Here(true)),
+                second: seat(seat::Who::BotLevel(10)),
+                board: Some(board),
+                mine: vec![1],
+                record: vec!["h8".into()],
+                digest: 7,
+                ..control::Room::default()
+            })),
+        ),
+        (
+            "thinking",
+            tell(event::Body::Thinking(control::Thinking {
+                room_id: "r1".into(),
+                on: true,
+                depth: 9,
+                line: vec!["h8".into(), "i9".into()],
+                ..control::Thinking::default()
+            })),
+        ),
+    ]
+}
