@@ -90,14 +90,16 @@ fn won() -> board::Result {
 fn peer_messages() -> Vec<(&'static str, Envelope)> {
     use peer::{
         Ack, Bye, Hello, Invite, InviteAnswer, Offer, OfferAnswer, Pair, Ping, Play, Pong, Record, Resign,
-        ResumePoint, Unsupported, Withdraw,
+        ResumePoint, Unsupported, Verdict, Withdraw,
     };
     let pairing = |step| Pair { step: Some(step) }.into();
     let play = |kind| {
         Play { match_id: id(), ply: 9, action: Some(act(kind)), thought_ms: 4_200, digest: 7, revision: 1 }
             .into()
     };
-    let point = ResumePoint { match_id: id(), ply: 31, digest: 0xDEAD_BEEF, revision: 2 };
+    let point =
+        ResumePoint { match_id: id(), ply: 31, digest: 0xDEAD_BEEF, revision: 2, ..ResumePoint::default() };
+    let over = ResumePoint { result: Some(won()), ..point.clone() };
     vec![
         (
             "hello-stranger",
@@ -119,15 +121,15 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
                 name: "Anna".into(),
                 games: vec![1],
                 advert_key: key(),
-                unfinished: vec![point.clone(), point],
-                wants_comparison: false,
+                matches: vec![point, over],
+                ..Hello::default()
             }
             .into(),
         ),
         ("pair-commitment", pairing(pair::Step::Commitment(key()))),
         ("pair-nonce", pairing(pair::Step::Nonce(key()))),
         ("pair-reveal", pairing(pair::Step::Reveal(key()))),
-        ("pair-same", pairing(pair::Step::Same(true))),
+        ("pair-verdict", pairing(pair::Step::Verdict(Verdict { same: true, advert_key: key() }))),
         ("pair-nothing", Pair { step: None }.into()),
         ("invite", Invite { invite_id: id(), setup: Some(gomoku()), colours: 1 }.into()),
         ("invite-unknown-game", Invite { invite_id: id(), setup: None, colours: 9 }.into()),
@@ -144,20 +146,47 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
         ("play-step", play(action::Kind::Step(board::Step { from: at(0, 4), to: at(1, 4) }))),
         ("play-capture", play(action::Kind::Capture(at(3, 3)))),
         ("play-pass", play(action::Kind::Pass(true))),
-        ("ack", Ack { match_id: id(), ply: 9, digest: 7, revision: 1 }.into()),
-        ("offer", Offer { match_id: id(), offer_id: 3, kind: 1, ply: 9, to_ply: 7 }.into()),
-        ("offer-answer", OfferAnswer { match_id: id(), offer_id: 3, accept: true }.into()),
-        ("resign", Resign { match_id: id(), ply: 9 }.into()),
+        (
+            "ack",
+            Ack { match_id: id(), ply: 9, digest: 7, revision: 1, result: Some(won()), ..Ack::default() }
+                .into(),
+        ),
+        (
+            "offer",
+            Offer {
+                match_id: id(),
+                offer_id: 3,
+                kind: 1,
+                ply: 9,
+                to_ply: 7,
+                revision: 1,
+                ..Offer::default()
+            }
+            .into(),
+        ),
+        (
+            "offer-answer",
+            OfferAnswer {
+                match_id: id(),
+                offer_id: 3,
+                accept: true,
+                ply: 7,
+                revision: 2,
+                ..OfferAnswer::default()
+            }
+            .into(),
+        ),
+        ("resign", Resign { match_id: id(), ply: 9, revision: 1, ..Resign::default() }.into()),
         (
             "record",
             Record {
                 match_id: id(),
                 setup: Some(gomoku()),
-                colours: 0,
-                sender_invited: true,
+                sender_side: 1,
                 revision: 2,
-                actions: (0..9).map(|ply| place(7 + ply % 2, ply)).collect(),
+                actions: Bytes::from_static(&[0x80, 0x03, 0x88, 0x03, 0x90, 0x03]),
                 result: Some(won()),
+                ..Record::default()
             }
             .into(),
         ),

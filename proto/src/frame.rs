@@ -64,10 +64,10 @@ pub enum Arrival {
 /// How long a frame may be, which depends on who sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameLimit {
-    /// A peer that is not authenticated yet. The longest message that it may send, a hello with 16 resume points, is
+    /// A peer that is not authenticated yet. The longest message that it may send, a hello with 12 resume points, is
     /// below 1 KiB.
     Stranger,
-    /// An authenticated peer. The longest message, a record of 1,024 actions, is below 13 KiB.
+    /// An authenticated peer. The longest message, a record of 1,024 actions, is 7 KiB.
     Peer,
     /// A program of the same user on the local socket. A hundred full records in notation are 600 KiB.
     Local,

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// is 2.2 KiB; in fragments of 20 bytes, the smallest that Bluetooth has, one per connection interval of 30 ms, it takes 3.4 s.
 pub const FRAME_DEADLINE: Duration = Duration::from_secs(5);
 
-/// Frames at once. Resuming sends the most: a hello, sixteen records or resends and their acknowledgements stay below half.
+/// Frames at once. Resuming sends the most: a hello, twelve records and their acknowledgements are a quarter.
 pub const BURST: u32 = 100;
 
 /// Time per frame in the long run, which is 50 frames a second. The fastest game of two bots that move at once sends
