@@ -36,6 +36,7 @@
 mod carrier;
 pub mod frames;
 pub mod identity;
+mod local;
 pub mod memory;
 pub mod secure;
 mod tag;
@@ -44,4 +45,5 @@ pub use carrier::{
     Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, PRESENCE_LENGTH,
     Sighting, Tag, Transport, Verdict, Watch, WatchEvent,
 };
+pub use local::{CONTROL_DIRECTORY, control_socket};
 pub use tag::Epoch;

@@ -1,2 +1,46 @@
-//! (being built)
-fn main() {}
+//! qiyouctl: the host from a terminal, for people and scripts.
+//!
+//! One request or a short conversation with a running `qiyoud`, then an exit code that says how it ended. It computes no rule:
+//! what may be played is the host's answer.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod board;
+mod commands;
+mod connection;
+mod json;
+mod words;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::Arguments;
+use crate::connection::Failure;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let json = arguments.json;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let result = match runtime {
+        Ok(runtime) => runtime.block_on(commands::run(arguments)),
+        Err(error) => Err(Failure::Other(format!("cannot start: {error}"))),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads us has read enough.
+        Err(Failure::NobodyReads) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if json {
+                println!("{}", json::failure(&failure));
+            } else {
+                eprintln!("qiyouctl: {failure}");
+                if let Some(remedy) = failure.remedy() {
+                    eprintln!("          {remedy}");
+                }
+            }
+            ExitCode::from(failure.code())
+        }
+    }
+}

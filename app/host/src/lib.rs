@@ -1,1 +1,53 @@
-//! (being built)
+//! Everything of Qiyou that must outlive a screen: rooms, bots, saved games, identity, friends, radios.
+//!
+//! [`Host::start`] runs one in this process; `qiyoud` is that behind a Unix socket. Clients, in this process or another, speak
+//! `proto::control` in frames: after `Attach` they get the present state as events, then every change.
+//!
+//! What this crate deliberately does not do: it knows no rule of a game (`engine` does) and no rule of the talk between two
+//! devices (`session` does), and it draws nothing.
+//!
+//! ```
+//! use futures::{SinkExt, StreamExt};
+//! use host::{Host, HostConfig};
+//! use proto::control::{Attach, Message, Request, event, request};
+//! use proto::frame::{Arrival, FrameCodec, FrameLimit, Outgoing};
+//! use tokio_util::codec::Framed;
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+//! # let directory = tempfile::tempdir()?;
+//! # let data_dir = directory.path();
+//! let host = Host::start(HostConfig::new(data_dir))?;
+//! let mut client = Framed::new(host.client(), FrameCodec::new(FrameLimit::Local));
+//! let attach = request::Body::Attach(Attach { client: "example".into(), version: 1 });
+//! client.send(Outgoing::from(&Message::Request(Request { id: 1, body: Some(attach) }))).await?;
+//! while let Some(Arrival::Next(frame)) = client.next().await.transpose()? {
+//!     if let Message::Event(event) = Message::decode(frame.msgid, &frame.payload)?
+//!         && let Some(event::Body::Ready(_)) = event.body
+//!     {
+//!         break;
+//!     }
+//! }
+//! host.stop().await;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+#![allow(dead_code, clippy::unused_self, reason = "what the links to peers use comes with them")]
+
+mod actor;
+mod bots;
+mod chance;
+mod clients;
+mod host;
+mod play;
+mod requests;
+mod room;
+mod show;
+mod store;
+
+pub use bots::BotMaker;
+pub use host::{Connector, Entropy, Host, HostConfig, HostError};
+pub use room::{PlayerId, Seat};
+pub use store::{DATABASE, StoreError};

@@ -1,2 +1,130 @@
-//! (being built)
-fn main() {}
+//! qiyoud: the host as a daemon of one user, behind a Unix socket.
+
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use host::{Host, HostConfig};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::signal::unix::{SignalKind, signal};
+use tracing::{error, info};
+use tracing_subscriber::EnvFilter;
+
+/// Plays board games with devices nearby, and keeps the matches. Talk to it with qiyouctl or the app.
+///
+/// Logs go to standard error; QIYOU_LOG=debug says more. Ends with 0 after a goodbye, with 1 when it could not start.
+#[derive(Parser)]
+#[command(name = "qiyoud", version)]
+struct Arguments {
+    /// Where identity, friends and matches are kept [default: the user's data directory]
+    #[arg(long)]
+    data_dir: Option<PathBuf>,
+    /// The control socket [default: $XDG_RUNTIME_DIR/qiyou/control.sock]
+    #[arg(long)]
+    socket: Option<PathBuf>,
+    /// What others see, kept from now on
+    #[arg(long)]
+    name: Option<String>,
+    /// The Bluetooth adapter, such as hci1 [default: the first]
+    #[arg(long)]
+    adapter: Option<String>,
+    /// Play alone only; Bluetooth is left untouched
+    #[arg(long, conflicts_with = "adapter")]
+    no_bluetooth: bool,
+    /// Most milliseconds that a bot thinks about a move
+    #[arg(long)]
+    bot_time_ms: Option<u64>,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let filter = EnvFilter::try_from_env("QIYOU_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let result = match runtime {
+        Ok(runtime) => runtime.block_on(run(arguments)),
+        Err(error) => Err(format!("no threads: {error}")),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            error!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(arguments: Arguments) -> Result<(), String> {
+    let data_dir = match arguments.data_dir {
+        Some(given) => given,
+        None => directories::ProjectDirs::from("", "", "qiyou")
+            .ok_or("no home directory: say --data-dir")?
+            .data_dir()
+            .to_owned(),
+    };
+    let socket = match arguments.socket {
+        Some(given) => given,
+        None => link::control_socket().ok_or("XDG_RUNTIME_DIR is not set: say --socket")?,
+    };
+    // Before anything is opened: a second daemon says so rather than that the directory is locked.
+    let listener = listen(&socket).await?;
+
+    let mut config = HostConfig::new(data_dir);
+    config.name = arguments.name;
+    if let Some(milliseconds) = arguments.bot_time_ms {
+        config.bot_time = Duration::from_millis(milliseconds);
+    }
+    let _ = (arguments.adapter, arguments.no_bluetooth);
+    let failed = |error: std::io::Error| format!("signals cannot be received: {error}");
+    let (mut terminate, mut interrupt) =
+        (signal(SignalKind::terminate()).map_err(failed)?, signal(SignalKind::interrupt()).map_err(failed)?);
+    let mut host = Host::start(config).map_err(|error| error.to_string())?;
+    tokio::spawn(host.connector().serve(listener));
+    info!(socket = %socket.display(), "clients are welcome");
+    tokio::select! {
+        _ = terminate.recv() => host.stop().await,
+        _ = interrupt.recv() => host.stop().await,
+        () = host.ended() => {}
+    }
+    // It may be gone with its directory already.
+    let _ = fs::remove_file(&socket);
+    Ok(())
+}
+
+/// Binds the socket for this user only. What a daemon that was killed has left behind is replaced; one that answers is not.
+async fn listen(path: &Path) -> Result<UnixListener, String> {
+    let said = |what: &str| {
+        let what = what.to_owned();
+        let path = path.display().to_string();
+        move |error: std::io::Error| format!("{path}: {what}: {error}")
+    };
+    if let Some(directory) = path.parent().filter(|parent| *parent != Path::new("")) {
+        if !directory.exists() {
+            fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(directory)
+                .map_err(said("its directory cannot be made"))?;
+        }
+        if directory.file_name().is_some_and(|name| name == link::CONTROL_DIRECTORY) {
+            fs::set_permissions(directory, fs::Permissions::from_mode(0o700))
+                .map_err(said("its directory cannot be closed to others"))?;
+        }
+    }
+    if path.exists() {
+        match UnixStream::connect(path).await {
+            Ok(_) => return Err(format!("qiyoud runs already at {}", path.display())),
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+                fs::remove_file(path).map_err(said("the socket of an earlier daemon cannot be removed"))?;
+            }
+            Err(error) => return Err(said("something else is in the place of the socket")(error)),
+        }
+    }
+    let listener = UnixListener::bind(path).map_err(said("cannot listen"))?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+        .map_err(said("cannot be closed to others"))?;
+    Ok(listener)
+}

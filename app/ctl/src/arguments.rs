@@ -1,0 +1,289 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Play board games through a running qiyoud.
+///
+/// Exit codes: 0 done · 1 the host refused · 2 wrong usage · 3 no daemon runs · 4 the daemon went away · 5 it did not come to
+/// be in time, or the other side said no · 6 the doctor found what stops play.
+#[derive(Parser)]
+#[command(name = "qiyouctl", version)]
+pub(crate) struct Arguments {
+    /// One JSON object a line instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// The daemon's socket [default: $XDG_RUNTIME_DIR/qiyou/control.sock]
+    #[arg(long, global = true)]
+    pub(crate) socket: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// What is right and wrong with this device, and the remedies
+    Doctor,
+    /// Switch the Bluetooth adapter on
+    PowerOn,
+    /// Look around for other devices
+    Scan {
+        /// How long
+        #[arg(long, default_value_t = 10)]
+        seconds: u64,
+    },
+    /// Connect to a device nearby, and show the string to compare when it is unknown
+    Meet {
+        /// Its name or id
+        who: String,
+        #[command(flatten)]
+        patience: Patience,
+    },
+    /// Both screens show the same string
+    Same {
+        /// With whom [default: the only one]
+        who: Option<String>,
+        /// Seconds to wait for the other person's answer; 0: do not wait
+        #[arg(long, default_value_t = 0)]
+        wait: u64,
+    },
+    /// The screens show different strings
+    Different {
+        /// With whom [default: the only one]
+        who: Option<String>,
+    },
+    /// Friends, and who of them is here
+    Friends,
+    /// Forget a friend
+    Forget {
+        /// Its name or id
+        who: String,
+    },
+    /// Ask for a match, and wait for the answer; meets first when need be
+    Invite {
+        /// Name or id
+        who: String,
+        #[command(flatten)]
+        game: GameChoice,
+        /// This side's colour
+        #[arg(long, value_enum, default_value_t = Colour::Random)]
+        colour: Colour,
+        /// Return as soon as it is sent rather than answered
+        #[arg(long)]
+        no_wait: bool,
+        #[command(flatten)]
+        patience: Patience,
+    },
+    /// Take an invitation back
+    Withdraw {
+        /// Its id, or to whom [default: the only one]
+        which: Option<String>,
+    },
+    /// Invitations of either side
+    Invitations,
+    /// Accept an invitation
+    Accept {
+        /// Its id, or from whom [default: the only one]
+        which: Option<String>,
+        /// Seconds to wait for one; 0: there must be one now
+        #[arg(long, default_value_t = 0)]
+        wait: u64,
+    },
+    /// Decline an invitation
+    Decline {
+        /// Its id, or from whom [default: the only one]
+        which: Option<String>,
+    },
+    /// A match on this device
+    New {
+        #[command(flatten)]
+        game: GameChoice,
+        /// `bot:N` with N from 1 to 10, or `here` for two people at this device
+        #[arg(long, value_parser = parse_seat, default_value = "bot:5")]
+        opponent: LocalSeat,
+        /// `here`, or `bot:N` to watch two bots
+        #[arg(long, value_parser = parse_seat, default_value = "here")]
+        player: LocalSeat,
+        /// The player's colour
+        #[arg(long, value_enum, default_value_t = Colour::First)]
+        colour: Colour,
+    },
+    /// Play an action, in the game's notation
+    Play {
+        /// Such as h8
+        action: String,
+        #[command(flatten)]
+        room: RoomChoice,
+    },
+    /// A good action for whoever is to move
+    Hint {
+        #[command(flatten)]
+        room: RoomChoice,
+    },
+    /// Show the board
+    Board {
+        #[command(flatten)]
+        room: RoomChoice,
+    },
+    /// Tell everything that happens until interrupted
+    Watch {
+        /// Look around for other devices meanwhile
+        #[arg(long)]
+        scan: bool,
+    },
+    /// Let a bot play this device's side until the match is over, and print the moves
+    Bot {
+        /// 1 to 10
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10))]
+        level: u32,
+        /// Seconds to wait for a match to begin; 0: there must be one now
+        #[arg(long, default_value_t = 0)]
+        wait: u64,
+        #[command(flatten)]
+        room: RoomChoice,
+    },
+    /// Back to this side's last decision; another device's player is asked
+    TakeBack {
+        #[command(flatten)]
+        room: RoomChoice,
+    },
+    /// Offer a draw
+    Draw {
+        #[command(flatten)]
+        room: RoomChoice,
+    },
+    /// Give up
+    Resign {
+        /// Which side, when both are here
+        #[arg(long, value_enum)]
+        side: Option<SideChoice>,
+        #[command(flatten)]
+        room: RoomChoice,
+    },
+    /// Another game of the same setup with colours swapped
+    NewGame {
+        #[command(flatten)]
+        room: RoomChoice,
+    },
+    /// Accept what the other side offers
+    Yes {
+        #[command(flatten)]
+        room: RoomChoice,
+    },
+    /// Refuse what the other side offers
+    No {
+        #[command(flatten)]
+        room: RoomChoice,
+    },
+    /// Open rooms
+    Rooms,
+    /// Matches that were played or go on, the latest first
+    Matches {
+        /// How many
+        #[arg(long, default_value_t = 20)]
+        limit: u32,
+    },
+    /// Open a kept match again
+    Resume {
+        /// Id of the match, or the beginning of it
+        id: String,
+    },
+    /// Leave a room; an unfinished match is kept
+    Close {
+        #[command(flatten)]
+        room: RoomChoice,
+    },
+    /// What others see; without an argument, show it
+    Name {
+        /// The new name
+        name: Option<String>,
+    },
+    /// Who may see this device; without an argument, show it
+    Visibility {
+        /// The new choice
+        #[arg(value_enum)]
+        to: Option<VisibilityChoice>,
+    },
+    /// End the daemon; everything is kept
+    Stop,
+}
+
+#[derive(Args)]
+pub(crate) struct RoomChoice {
+    /// Id of the room, or the beginning of it [default: the only one]
+    #[arg(long)]
+    pub(crate) room: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct Patience {
+    /// Seconds to look for the device and to connect
+    #[arg(long, default_value_t = 45)]
+    pub(crate) seconds: u64,
+}
+
+#[derive(Args)]
+pub(crate) struct GameChoice {
+    /// Which game
+    #[arg(long, value_enum, default_value_t = Game::Gomoku)]
+    pub(crate) game: Game,
+    /// Which lines win
+    #[arg(long, value_enum, default_value_t = Rules::Freestyle)]
+    pub(crate) rules: Rules,
+    /// Points on a side of the board
+    #[arg(long, default_value_t = 15)]
+    pub(crate) size: u32,
+    /// A line wholly on the edge of the board does not win
+    #[arg(long)]
+    pub(crate) no_edge_five: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Game {
+    Gomoku,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Rules {
+    Freestyle,
+    Standard,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Colour {
+    First,
+    Second,
+    Random,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum SideChoice {
+    First,
+    Second,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum VisibilityChoice {
+    Nobody,
+    Friends,
+    Everyone,
+}
+
+/// Who sits at a match on this device.
+#[derive(Clone, Copy)]
+pub(crate) enum LocalSeat {
+    Here,
+    Bot(u32),
+}
+
+fn parse_seat(text: &str) -> Result<LocalSeat, String> {
+    if text == "here" {
+        return Ok(LocalSeat::Here);
+    }
+    text.strip_prefix("bot:")
+        .and_then(|level| level.parse().ok())
+        .filter(|level| (1..=10).contains(level))
+        .map(LocalSeat::Bot)
+        .ok_or_else(|| "expected `here` or `bot:N` with N from 1 to 10".into())
+}

@@ -1,0 +1,162 @@
+//! What scripts read: one JSON object a line. Names follow `control.proto`; enums are words in lower case; digests are 16
+//! hexadecimal digits; times are microseconds of the device's CLOCK_MONOTONIC.
+
+use proto::board::Result as MatchResult;
+use proto::control::{
+    Board, Check, Comparison, Connecting, Event, Friend, Invitation, MatchSummary, Nearby, Room, Seat, event,
+    seat,
+};
+use serde_json::{Value, json};
+
+use crate::connection::Failure;
+use crate::words;
+
+pub(crate) fn failure(failure: &Failure) -> Value {
+    let code = match failure {
+        Failure::Refused(refusal) => {
+            refusal.code().as_str_name().trim_start_matches("REFUSAL_").to_lowercase()
+        }
+        _ => String::new(),
+    };
+    json!({"error": failure.to_string(), "exit": failure.code(), "refusal": code, "remedy": failure.remedy()})
+}
+
+pub(crate) fn event(event: &Event) -> Value {
+    let (kind, mut value) = match &event.body {
+        None => ("unknown", json!({})),
+        Some(event::Body::Ready(_)) => ("ready", json!({})),
+        Some(event::Body::Me(me)) => (
+            "me",
+            json!({"name": me.name, "visibility": words::visibility(me.visibility),
+                "fingerprint": me.fingerprint}),
+        ),
+        Some(event::Body::Radio(radio)) => (
+            "radio",
+            json!({"carrier": words::carrier(radio.carrier), "state": words::radio(radio.state),
+                "detail": radio.detail, "scanning": radio.scanning, "advertising": radio.advertising}),
+        ),
+        Some(event::Body::Nearby(one)) => ("nearby", nearby(one)),
+        Some(event::Body::NearbyGone(gone)) => ("nearby_gone", json!({"id": gone.id})),
+        Some(event::Body::Friend(one)) => ("friend", friend(one)),
+        Some(event::Body::FriendGone(gone)) => ("friend_gone", json!({"id": gone.id})),
+        Some(event::Body::Comparison(one)) => ("comparison", comparison(one)),
+        Some(event::Body::ComparisonGone(gone)) => ("comparison_gone", json!({"peer": gone.id})),
+        Some(event::Body::Invitation(one)) => ("invitation", invitation(one)),
+        Some(event::Body::InvitationGone(gone)) => (
+            "invitation_gone",
+            json!({"invite_id": gone.invite_id, "end": words::invitation_end(gone.end),
+                "room_id": gone.room_id}),
+        ),
+        Some(event::Body::Room(one)) => ("room", room(one)),
+        Some(event::Body::RoomGone(gone)) => ("room_gone", json!({"id": gone.id})),
+        Some(event::Body::Thinking(thinking)) => (
+            "thinking",
+            json!({"room_id": thinking.room_id, "side": words::side(thinking.side), "on": thinking.on,
+                "depth": thinking.depth, "nodes": thinking.nodes,
+                "score": thinking.score.as_ref().map(words::score), "line": thinking.line,
+                "elapsed_ms": thinking.elapsed_ms}),
+        ),
+        Some(event::Body::Notice(notice)) => (
+            "notice",
+            json!({"kind": words::notice(notice.kind), "name": notice.name, "room_id": notice.room_id,
+                "detail": notice.detail, "seconds": notice.seconds}),
+        ),
+        Some(event::Body::Connecting(one)) => ("connecting", connecting(one)),
+    };
+    value["event"] = kind.into();
+    value["t_us"] = event.monotonic_us.into();
+    value
+}
+
+pub(crate) fn nearby(nearby: &Nearby) -> Value {
+    json!({"id": nearby.id, "name": nearby.name, "is_friend": nearby.is_friend, "rssi_dbm": nearby.rssi_dbm,
+        "age_ms": nearby.age_ms, "carrier": words::carrier(nearby.carrier), "connected": nearby.connected})
+}
+
+pub(crate) fn friend(friend: &Friend) -> Value {
+    json!({"id": friend.id, "name": friend.name, "near": friend.near, "connected": friend.connected,
+        "met_unix_ms": friend.met_unix_ms})
+}
+
+pub(crate) fn connecting(connecting: &Connecting) -> Value {
+    json!({"peer": connecting.peer, "name": connecting.name, "state": words::connect(connecting.state)})
+}
+
+pub(crate) fn comparison(comparison: &Comparison) -> Value {
+    json!({"peer": comparison.peer, "name": comparison.name, "emoji": comparison.emoji,
+        "digits": comparison.digits, "answered_here": comparison.answered_here,
+        "answered_there": comparison.answered_there, "known_name_new_key": comparison.known_name_new_key})
+}
+
+pub(crate) fn invitation(invitation: &Invitation) -> Value {
+    json!({"invite_id": invitation.invite_id, "peer": invitation.peer, "name": invitation.name,
+        "mine": invitation.mine, "setup": words::setup(invitation.setup.as_ref()),
+        "my_side": words::side(invitation.my_side), "expires_ms": invitation.expires_ms})
+}
+
+pub(crate) fn check(check: &Check) -> Value {
+    json!({"subject": check.subject, "state": words::check(check.state), "found": check.found,
+        "remedy": check.remedy})
+}
+
+pub(crate) fn result(result: &MatchResult) -> Value {
+    json!({"winner": words::side(result.winner), "ending": words::ending(result.ending)})
+}
+
+fn seat(seat: Option<&Seat>) -> Value {
+    let peer = match seat.and_then(|seat| seat.who.as_ref()) {
+        Some(seat::Who::Peer(id)) => Some(id),
+        _ => None,
+    };
+    json!({"who": words::seat(seat), "peer": peer})
+}
+
+pub(crate) fn digest(digest: u64) -> String {
+    format!("{digest:016x}")
+}
+
+pub(crate) fn room(room: &Room) -> Value {
+    let board = room.board.clone().unwrap_or_default();
+    json!({
+        "id": room.id, "setup": words::setup(room.setup.as_ref()),
+        "first": seat(room.first.as_ref()), "second": seat(room.second.as_ref()),
+        "ply": board.ply, "turn": words::side(board.turn),
+        "mine": room.mine.iter().map(|side| words::side(*side)).collect::<Vec<_>>(),
+        "result": room.result.as_ref().map(result),
+        "offer": room.offer.as_ref().map(|offer| json!({"kind": words::offer(offer.kind), "mine": offer.mine})),
+        "link": room.link.as_ref().map(|link| json!({
+            "carrier": words::carrier(link.carrier), "state": words::link(link), "away_ms": link.away_ms,
+            "round_trip_ms": link.round_trip_ms, "rssi_dbm": link.rssi_dbm,
+            "bytes_sent": link.bytes_sent, "bytes_received": link.bytes_received,
+            "messages_sent": link.messages_sent, "messages_received": link.messages_received,
+            "seen_action_ply": link.seen_action_ply, "seen_after_us": link.seen_after_us})),
+        "can_act": room.can_act, "can_take_back": room.can_take_back,
+        "can_offer_draw": room.can_offer_draw, "can_resign": room.can_resign,
+        "can_new_game": room.can_new_game,
+        "record": room.record, "revision": room.revision, "digest": digest(room.digest),
+        "seen_ply": room.seen_ply, "follows": room.follows,
+    })
+}
+
+/// A room with every stone, for `board`.
+pub(crate) fn board(shown: &Room) -> Value {
+    let Board { columns, rows, pieces, .. } = shown.board.clone().unwrap_or_default();
+    let mut value = room(shown);
+    value["columns"] = columns.into();
+    value["rows"] = rows.into();
+    value["pieces"] = pieces
+        .iter()
+        .map(|piece| json!({"column": piece.at % 1024, "row": piece.at / 1024, "side": words::side(piece.side)}))
+        .collect();
+    value
+}
+
+pub(crate) fn summary(summary: &MatchSummary) -> Value {
+    json!({
+        "id": summary.room_id, "setup": words::setup(summary.setup.as_ref()),
+        "first": seat(summary.first.as_ref()), "second": seat(summary.second.as_ref()),
+        "ply": summary.ply, "result": summary.result.as_ref().map(result),
+        "changed_unix_ms": summary.changed_unix_ms, "digest": digest(summary.digest),
+        "record": summary.record, "revision": summary.revision, "open": summary.open,
+    })
+}

@@ -1,0 +1,134 @@
+//! Numbers of the schema as words: short ones for scripts, sentences for people.
+
+use proto::board::{Ending, GomokuRule, Result as MatchResult, Setup, Side, setup};
+use proto::control::{
+    Carrier, CheckState, ConnectState, InvitationEnd, LinkState, NoticeKind, OfferKind, PeerLink, RadioState,
+    Room, Score, Seat, Visibility, score, seat,
+};
+
+/// The schema's name of a number without its prefix, in lower case: `RADIO_NO_ADAPTER` is `no_adapter`.
+macro_rules! word {
+    ($enum:ident, $number:expr, $prefix:literal) => {
+        $enum::try_from($number).map_or_else(
+            |_| format!("unknown_{}", $number),
+            |known| {
+                let name = known.as_str_name();
+                name.strip_prefix($prefix).unwrap_or(name).to_lowercase()
+            },
+        )
+    };
+}
+
+pub(crate) fn side(number: i32) -> String {
+    word!(Side, number, "SIDE_")
+}
+
+pub(crate) fn ending(number: i32) -> String {
+    word!(Ending, number, "ENDING_")
+}
+
+pub(crate) fn carrier(number: i32) -> String {
+    word!(Carrier, number, "CARRIER_")
+}
+
+pub(crate) fn radio(number: i32) -> String {
+    word!(RadioState, number, "RADIO_")
+}
+
+pub(crate) fn connect(number: i32) -> String {
+    word!(ConnectState, number, "CONNECT_")
+}
+
+pub(crate) fn invitation_end(number: i32) -> String {
+    word!(InvitationEnd, number, "INVITATION_")
+}
+
+pub(crate) fn offer(number: i32) -> String {
+    word!(OfferKind, number, "OFFER_")
+}
+
+pub(crate) fn notice(number: i32) -> String {
+    word!(NoticeKind, number, "NOTICE_")
+}
+
+pub(crate) fn visibility(number: i32) -> String {
+    word!(Visibility, number, "VISIBILITY_")
+}
+
+pub(crate) fn check(number: i32) -> String {
+    word!(CheckState, number, "CHECK_")
+}
+
+pub(crate) fn link(link: &LinkState) -> String {
+    word!(PeerLink, link.state, "PEER_LINK_")
+}
+
+pub(crate) fn setup(setup: Option<&Setup>) -> String {
+    match setup.and_then(|setup| setup.game.as_ref()) {
+        Some(setup::Game::Gomoku(gomoku)) => {
+            let rule = word!(GomokuRule, gomoku.rule, "GOMOKU_RULE_");
+            let edge = if gomoku.edge_five_wins { "" } else { ", edge five does not win" };
+            format!("gomoku {0}x{0}, {rule}{edge}", gomoku.size)
+        }
+        None => "a game that this program does not know".into(),
+    }
+}
+
+/// `here`, `bot:5`, `assist:5`, or the peer's name.
+pub(crate) fn seat(seat: Option<&Seat>) -> String {
+    match seat.map(|seat| (&seat.who, seat)) {
+        Some((Some(seat::Who::BotLevel(level)), seat)) if seat.bot_assists => format!("assist:{level}"),
+        Some((Some(seat::Who::BotLevel(level)), _)) => format!("bot:{level}"),
+        Some((Some(seat::Who::Peer(id)), seat)) => {
+            if seat.name.is_empty() {
+                id.clone()
+            } else {
+                seat.name.clone()
+            }
+        }
+        Some((Some(seat::Who::Here(_)) | None, _)) | None => "here".into(),
+    }
+}
+
+pub(crate) fn score(score: &Score) -> String {
+    match score.score {
+        Some(score::Score::Points(points)) => format!("{:+.2}", f64::from(points) / 100.0),
+        Some(score::Score::WinIn(plies)) => format!("wins in {plies}"),
+        Some(score::Score::LossIn(plies)) => format!("loses in {plies}"),
+        None => "?".into(),
+    }
+}
+
+/// How a match ended, as a sentence.
+pub(crate) fn result(result: &MatchResult) -> String {
+    let why = match result.ending() {
+        Ending::Unspecified => "over".into(),
+        ending => ending.as_str_name().trim_start_matches("ENDING_").to_lowercase().replace('_', " "),
+    };
+    match result.winner() {
+        Side::First => format!("X (first) wins: {why}"),
+        Side::Second => format!("O (second) wins: {why}"),
+        Side::Unspecified => format!("a draw: {why}"),
+    }
+}
+
+/// A room in one line.
+pub(crate) fn room(room: &Room) -> String {
+    let board = room.board.clone().unwrap_or_default();
+    let state = match &room.result {
+        Some(over) => result(over),
+        None => format!("ply {}, {} to move", board.ply, side(board.turn)),
+    };
+    let last = room.record.last().map_or_else(String::new, |last| format!(", last {last}"));
+    let away = match &room.link {
+        Some(link) => format!(", link {}", self::link(link)),
+        None => String::new(),
+    };
+    let id = room.id.get(..8).unwrap_or(&room.id);
+    format!(
+        "{id}  {} - {}: {}: {state}{last}{away}",
+        seat(room.first.as_ref()),
+        seat(room.second.as_ref()),
+        setup(room.setup.as_ref())
+    )
+}

@@ -1,0 +1,442 @@
+//! The one task that owns the host's state. Everything else sends it messages and never shares.
+//!
+//! The inbox is unbounded because nobody who fills it can run away: a client has a few requests under way at a time, a link
+//! is limited in frames a second, a bot tells five things a second, and carriers tell what the air brings.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use engine::Side;
+use link::Duplex;
+use proto::control::{self, Message as ControlMessage, NoticeKind, RefusalCode, Visibility, event};
+use proto::frame::Outgoing;
+use session::MatchId;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::Instant;
+use tracing::{debug, error, info, warn};
+
+use crate::bots::{BotMaker, BotNews, BotThread};
+use crate::chance::Chance;
+use crate::clients::{self, ClientId, ClientNews};
+use crate::host::{HostConfig, HostError};
+use crate::room::{Room, Seat};
+use crate::show::Refusal;
+use crate::store::{Store, StoreError};
+
+/// After a write that failed, the next try for a bot or a peer that waits: a person who deletes something sees play go on.
+pub(crate) const DISK_RETRY: Duration = Duration::from_secs(5);
+
+/// Time for clients and peers to take what was sent to them before the end.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// What the actor is told.
+pub(crate) enum Message {
+    /// A client has connected.
+    NewClient(Box<dyn Duplex>),
+    /// From a client's connection.
+    Client(ClientId, ClientNews),
+    /// From a bot's thread: which seat, the ticket, the news.
+    Bot(BotSeat, u64, BotNews),
+    /// From a thread that looks for a hint: who asked in which request, and what it found.
+    Hint(ClientId, u64, MatchId, Option<engine::Report>),
+    /// A request that took its time is done.
+    Answer(ClientId, control::Reply),
+    /// Says goodbye and ends; the sender is dropped then.
+    Stop(oneshot::Sender<()>),
+}
+
+/// A seat that a bot decides for.
+pub(crate) type BotSeat = (MatchId, Side);
+
+/// Everything that the host knows.
+pub(crate) struct Actor {
+    pub(crate) inbox: mpsc::UnboundedSender<Message>,
+    messages: mpsc::UnboundedReceiver<Message>,
+    /// Connections, links and radios; they end with the actor.
+    pub(crate) tasks: JoinSet<()>,
+    pub(crate) store: Store,
+    /// Whether the last write succeeded; people are told once when it stops to.
+    disk_works: bool,
+    pub(crate) chance: Chance,
+    pub(crate) wall_clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+    pub(crate) started: Instant,
+    pub(crate) name: String,
+    pub(crate) visibility: Visibility,
+    clients: BTreeMap<ClientId, Client>,
+    next_client: u64,
+    pub(crate) rooms: BTreeMap<MatchId, Room>,
+    /// Rooms that clients have not been shown as they are now.
+    dirty: BTreeSet<MatchId>,
+    pub(crate) bot_maker: BotMaker,
+    pub(crate) bot_time: Duration,
+    pub(crate) bots: BTreeMap<(MatchId, usize), BotThread>,
+    /// How often the bot of a seat has panicked.
+    pub(crate) panics: BTreeMap<(MatchId, usize), u32>,
+    /// Rooms whose bot could not save its action, to be asked again at that time.
+    pub(crate) stalled: BTreeMap<MatchId, Instant>,
+    stopping: Option<oneshot::Sender<()>>,
+}
+
+/// A client's connection.
+struct Client {
+    queue: mpsc::Sender<Outgoing>,
+    connection: AbortHandle,
+    /// As it calls itself, once it has attached.
+    attached: Option<String>,
+    scanning: bool,
+}
+
+/// What a request comes to.
+pub(crate) enum Answer {
+    Done,
+    Room(MatchId),
+    Matches(control::Matches),
+    /// Somebody answers later.
+    Later,
+}
+
+impl Actor {
+    pub(crate) fn new(
+        config: HostConfig,
+        inbox: mpsc::UnboundedSender<Message>,
+        messages: mpsc::UnboundedReceiver<Message>,
+    ) -> Result<Self, HostError> {
+        let mut store = Store::open(&config.data_dir)?;
+        let chance = Chance::new(config.entropy)?;
+        let saved_name = store.setting(NAME)?;
+        let name = match (config.name.as_deref().map(proto::limits::fit_name), saved_name) {
+            (Some(given), _) if !given.is_empty() => {
+                store.set_setting(NAME, &given)?;
+                given
+            }
+            (_, Some(saved)) => saved,
+            (_, None) => device_name(),
+        };
+        let visibility = store
+            .setting(VISIBILITY)?
+            .and_then(|text| Visibility::from_str_name(&text))
+            .unwrap_or(Visibility::Everyone);
+        let mut actor = Self {
+            inbox,
+            messages,
+            tasks: JoinSet::new(),
+            store,
+            disk_works: true,
+            chance,
+            wall_clock: config.wall_clock,
+            started: Instant::now(),
+            name,
+            visibility,
+            clients: BTreeMap::new(),
+            next_client: 1,
+            rooms: BTreeMap::new(),
+            dirty: BTreeSet::new(),
+            bot_maker: config.bots,
+            bot_time: config.bot_time,
+            bots: BTreeMap::new(),
+            panics: BTreeMap::new(),
+            stalled: BTreeMap::new(),
+            stopping: None,
+        };
+        for saved in actor.store.open_matches()? {
+            let id = saved.record.id;
+            match Room::new(saved.record, saved.seats) {
+                Ok(room) => {
+                    actor.rooms.insert(id, room);
+                }
+                // It stays in the file for a program that can read it.
+                Err(error) => warn!(%id, %error, "a saved match cannot be shown"),
+            }
+        }
+        info!(name = actor.name, rooms = actor.rooms.len(), "the host has started");
+        Ok(actor)
+    }
+
+    pub(crate) async fn run(mut self) {
+        for id in self.rooms.keys().copied().collect::<Vec<_>>() {
+            self.changed(id);
+        }
+        loop {
+            let deadline = self.next_deadline();
+            tokio::select! {
+                message = self.messages.recv() => {
+                    let Some(message) = message else { break };
+                    self.hear(message);
+                }
+                Some(ended) = self.tasks.join_next(), if !self.tasks.is_empty() => {
+                    if let Err(error) = ended && error.is_panic() {
+                        error!(%error, "a task of the host panicked");
+                    }
+                }
+                () = tokio::time::sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {}
+            }
+            self.on_time();
+            self.show_changes();
+            if let Some(done) = self.stopping.take() {
+                self.part().await;
+                drop(done);
+                return;
+            }
+        }
+    }
+
+    fn hear(&mut self, message: Message) {
+        match message {
+            Message::NewClient(stream) => self.welcome(stream),
+            Message::Client(id, ClientNews::Asked(request, _permit)) => self.asked(id, request),
+            Message::Client(id, ClientNews::Gone) => self.client_gone(id),
+            Message::Bot(seat, ticket, news) => self.bot_said(seat, ticket, news),
+            Message::Hint(client, request, room, found) => self.hint_found(client, request, room, found),
+            Message::Answer(client, reply) => self.reply(client, reply),
+            Message::Stop(done) => self.stopping = Some(done),
+        }
+    }
+
+    /// When something is due without a message.
+    fn next_deadline(&self) -> Option<Instant> {
+        self.stalled.values().min().copied()
+    }
+
+    fn on_time(&mut self) {
+        let now = Instant::now();
+        let due: Vec<_> = self.stalled.iter().filter(|(_, at)| **at <= now).map(|(room, _)| *room).collect();
+        for room in due {
+            self.stalled.remove(&room);
+            self.wake_bots(room);
+        }
+    }
+
+    /// The last messages go out; whoever does not take them in time has lost them.
+    async fn part(&mut self) {
+        info!("the host says goodbye");
+        self.bots.clear();
+        self.clients.clear();
+        let farewell = async { while self.tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout(FAREWELL, farewell).await.is_err() {
+            debug!("somebody did not take the goodbye");
+        }
+    }
+
+    pub(crate) fn now_unix_ms(&self) -> i64 {
+        (self.wall_clock)()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .map_or(0, |since| since.as_millis().try_into().unwrap_or(i64::MAX))
+    }
+
+    /// Passes on the result of a write, and tells people once when writing stops to work.
+    pub(crate) fn saved<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+        match &result {
+            Ok(_) if !self.disk_works => {
+                info!("saving works again");
+                self.disk_works = true;
+            }
+            Err(error) if self.disk_works => {
+                warn!(%error, "could not save: play stops until it can be");
+                self.disk_works = false;
+                let detail = error.to_string();
+                self.notice(control::Notice { detail, ..notice(NoticeKind::NoticeDiskFull) });
+            }
+            Ok(_) | Err(_) => {}
+        }
+        result
+    }
+
+    // Clients.
+
+    fn welcome(&mut self, stream: Box<dyn Duplex>) {
+        let id = ClientId(self.next_client);
+        self.next_client += 1;
+        let (queue, waiting) = mpsc::channel(clients::QUEUE);
+        let inbox = self.inbox.clone();
+        let connection = self.tasks.spawn(clients::run(stream, waiting, move |news| {
+            // When the actor has ended, so does this connection.
+            let _ = inbox.send(Message::Client(id, news));
+        }));
+        self.clients.insert(id, Client { queue, connection, attached: None, scanning: false });
+    }
+
+    fn client_gone(&mut self, id: ClientId) {
+        if let Some(client) = self.clients.remove(&id) {
+            debug!(client = client.attached.as_deref().unwrap_or("?"), "a client has gone");
+        }
+    }
+
+    fn asked(&mut self, id: ClientId, request: control::Request) {
+        use control::request::Body;
+        let number = request.id;
+        let Some(client) = self.clients.get_mut(&id) else { return };
+        let result = match request.body {
+            None => Err(Refusal::new(RefusalCode::RefusalBadRequest, "this host does not know that request")),
+            Some(Body::Attach(attach)) if attach.version != CONTROL_VERSION => Err(Refusal::new(
+                RefusalCode::RefusalVersion,
+                format!("this host speaks version {CONTROL_VERSION}, the client {}", attach.version),
+            )),
+            Some(Body::Attach(attach)) => {
+                info!(client = attach.client, "a client attaches");
+                client.attached = Some(attach.client);
+                self.reply(id, done(number));
+                self.show_everything(id);
+                return;
+            }
+            Some(_) if client.attached.is_none() => {
+                Err(Refusal::new(RefusalCode::RefusalBadRequest, "attach first"))
+            }
+            Some(Body::Scan(scan)) => {
+                client.scanning = scan.on;
+                Ok(Answer::Done)
+            }
+            Some(body) => self.request(id, number, body),
+        };
+        // Events before the reply, so that a client that has its answer knows what came of it.
+        self.show_changes();
+        let body = match result {
+            Ok(Answer::Later) => return,
+            Ok(Answer::Done) => control::reply::Body::Done(control::Done {}),
+            Ok(Answer::Room(room)) => control::reply::Body::RoomId(room.to_string()),
+            Ok(Answer::Matches(matches)) => control::reply::Body::Matches(matches),
+            Err(refusal) => {
+                debug!(code = ?refusal.code, detail = refusal.detail, "refused");
+                control::reply::Body::Refusal(refusal.into_wire())
+            }
+        };
+        self.reply(id, control::Reply { id: number, body: Some(body) });
+    }
+
+    pub(crate) fn reply(&mut self, id: ClientId, reply: control::Reply) {
+        self.send(id, &clients::encode(&ControlMessage::Reply(reply)));
+    }
+
+    fn send(&mut self, id: ClientId, message: &Outgoing) {
+        let Some(client) = self.clients.get(&id) else { return };
+        if client.queue.try_send(message.clone()).is_err() {
+            let client = self.clients.remove(&id).expect("it was there a line above");
+            warn!(
+                client = client.attached.as_deref().unwrap_or("?"),
+                "a client does not read: it is dropped"
+            );
+            client.connection.abort();
+        }
+    }
+
+    /// Tells every client that has attached.
+    pub(crate) fn tell(&mut self, body: event::Body) {
+        let message = clients::encode(&ControlMessage::Event(stamped(body)));
+        let attached: Vec<_> =
+            self.clients.iter().filter(|(_, client)| client.attached.is_some()).map(|(id, _)| *id).collect();
+        for id in attached {
+            self.send(id, &message);
+        }
+    }
+
+    fn tell_one(&mut self, id: ClientId, body: event::Body) {
+        self.send(id, &clients::encode(&ControlMessage::Event(stamped(body))));
+    }
+
+    pub(crate) fn notice(&mut self, notice: control::Notice) {
+        self.tell(event::Body::Notice(notice));
+    }
+
+    /// The present state as events, then Ready.
+    fn show_everything(&mut self, id: ClientId) {
+        let mut events = vec![event::Body::Me(self.me())];
+        events.extend(self.rooms.values().map(|room| event::Body::Room(self.shown(room))));
+        events.push(event::Body::Ready(control::Ready {}));
+        for body in events {
+            self.tell_one(id, body);
+        }
+    }
+
+    pub(crate) fn me(&self) -> control::Me {
+        control::Me {
+            name: self.name.clone(),
+            visibility: self.visibility.into(),
+            fingerprint: String::new(),
+        }
+    }
+
+    // Rooms.
+
+    /// The room's record, seats or surroundings have changed: clients will be shown, and bots go to work.
+    pub(crate) fn changed(&mut self, id: MatchId) {
+        self.dirty.insert(id);
+        self.wake_bots(id);
+    }
+
+    /// Only what clients see has changed.
+    pub(crate) fn touched(&mut self, id: MatchId) {
+        self.dirty.insert(id);
+    }
+
+    fn show_changes(&mut self) {
+        for id in std::mem::take(&mut self.dirty) {
+            if let Some(room) = self.rooms.get(&id) {
+                let shown = self.shown(room);
+                self.tell(event::Body::Room(shown));
+            }
+        }
+    }
+
+    /// The room as clients see it.
+    fn shown(&self, room: &Room) -> control::Room {
+        let record = room.record();
+        let over = record.result.is_some();
+        let alone = room.peer().is_none();
+        let mine: Vec<Side> = room.mine().collect();
+        let here = room.seats.contains(&Seat::Here);
+        let can_act = room.turn().is_some_and(|turn| mine.contains(&turn));
+        control::Room {
+            id: record.id.to_string(),
+            setup: Some(session::wire::setup(&record.setup)),
+            first: Some(self.shown_seat(room, Side::First)),
+            second: Some(self.shown_seat(room, Side::Second)),
+            board: Some(crate::show::board(room.game(), over)),
+            mine: mine.iter().map(|side| crate::show::side(*side).into()).collect(),
+            result: record.result.map(session::wire::result),
+            offer: None,
+            link: None,
+            can_take_back: alone && room.last_decision_here().is_some(),
+            can_offer_draw: alone && !over && room.seats == [Seat::Here; 2],
+            can_resign: here && !over,
+            can_new_game: alone && room.ply() > 0,
+            record: room.notation().to_vec(),
+            revision: record.revision,
+            digest: record.digest(),
+            seen_ply: 0,
+            can_act,
+            follows: room.follows.map_or_else(String::new, |id| id.to_string()),
+        }
+    }
+
+    pub(crate) fn shown_seat(&self, room: &Room, side: Side) -> control::Seat {
+        crate::show::seat(room.seat(side), room.assists[side.index()], String::new())
+    }
+}
+
+/// Of the client protocol; see `control.proto`.
+const CONTROL_VERSION: u32 = 1;
+
+/// Keys of settings.
+pub(crate) const NAME: &str = "name";
+pub(crate) const VISIBILITY: &str = "visibility";
+
+pub(crate) fn done(number: u64) -> control::Reply {
+    control::Reply { id: number, body: Some(control::reply::Body::Done(control::Done {})) }
+}
+
+pub(crate) fn notice(kind: NoticeKind) -> control::Notice {
+    control::Notice { kind: kind.into(), ..control::Notice::default() }
+}
+
+fn stamped(body: event::Body) -> control::Event {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let microseconds = now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1_000;
+    control::Event { body: Some(body), monotonic_us: microseconds }
+}
+
+/// What a device calls itself before its owner says otherwise.
+fn device_name() -> String {
+    let name = proto::limits::fit_name(&rustix::system::uname().nodename().to_string_lossy());
+    if name.is_empty() { "Qiyou".into() } else { name }
+}

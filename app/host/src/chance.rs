@@ -1,0 +1,45 @@
+//! Everything that is drawn by lot.
+
+use crate::host::{Entropy, HostError};
+
+/// Draws ids, nonces, seeds and jitter.
+pub(crate) struct Chance {
+    /// `None`: the system's.
+    seeded: Option<engine::Rng>,
+}
+
+impl Chance {
+    /// Fails when the system has no randomness to give, which no later draw does then.
+    pub(crate) fn new(entropy: Entropy) -> Result<Self, HostError> {
+        match entropy {
+            Entropy::System => {
+                let mut probe = [0; 1];
+                getrandom::fill(&mut probe).map_err(|error| HostError::Entropy(error.to_string()))?;
+                Ok(Self { seeded: None })
+            }
+            Entropy::Seeded(seed) => Ok(Self { seeded: Some(engine::Rng::new(seed)) }),
+        }
+    }
+
+    pub(crate) fn bytes<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        match &mut self.seeded {
+            None => getrandom::fill(&mut bytes).expect("the system gave randomness when the host started"),
+            Some(rng) => {
+                for chunk in bytes.chunks_mut(8) {
+                    chunk.copy_from_slice(&rng.next_u64().to_le_bytes()[..chunk.len()]);
+                }
+            }
+        }
+        bytes
+    }
+
+    pub(crate) fn seed(&mut self) -> u64 {
+        u64::from_le_bytes(self.bytes())
+    }
+
+    /// Evenly in `0.0..1.0`.
+    pub(crate) fn fraction(&mut self) -> f64 {
+        (self.seed() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}

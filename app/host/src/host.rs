@@ -1,0 +1,179 @@
+//! Starting, reaching and stopping a host.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use link::Transport;
+use tokio::io::DuplexStream;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tracing::{info, warn};
+
+use crate::actor::{Actor, Message};
+use crate::bots::BotMaker;
+use crate::store::StoreError;
+
+/// What a host is made of. Only the directory has no default.
+#[derive(Clone)]
+pub struct HostConfig {
+    /// Where identity, friends and matches are kept. Made with mode 0700 when missing. One host at a time.
+    pub data_dir: PathBuf,
+    /// Shown to others. `None`: as it was set last, or the device's name the first time.
+    pub name: Option<String>,
+    /// Kinds of links. None at all is fine: then one plays alone.
+    pub transports: Vec<Arc<dyn Transport>>,
+    /// The time of day: decides the rotating tag and stands in the saves. Everything else goes by tokio's clock.
+    pub wall_clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+    /// Where chance comes from.
+    pub entropy: Entropy,
+    /// Makes the bots.
+    pub bots: BotMaker,
+    /// Most time for a bot's decision; its level may ask for less.
+    pub bot_time: Duration,
+}
+
+impl HostConfig {
+    /// A host of this directory with the engine's bots, the system's clock and chance, and no links.
+    pub fn new(data_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            data_dir: data_dir.into(),
+            name: None,
+            transports: Vec::new(),
+            wall_clock: Arc::new(SystemTime::now),
+            entropy: Entropy::System,
+            bots: Arc::new(engine::bot),
+            bot_time: Duration::MAX,
+        }
+    }
+}
+
+/// Where ids, nonces, seeds and jitter come from.
+#[derive(Clone, Copy, Debug)]
+pub enum Entropy {
+    /// The operating system.
+    System,
+    /// The same every time, so that a test can be replayed. Never where a secret matters; identities are always the system's.
+    Seeded(u64),
+}
+
+/// Why a host did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostError {
+    /// The saved games cannot be opened. Nothing in them was changed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The device's key cannot be read or made.
+    #[error("the device's identity cannot be used: {0}")]
+    Identity(String),
+    /// The operating system gives no randomness.
+    #[error("no randomness: {0}")]
+    Entropy(String),
+    /// The host has ended.
+    #[error("the host has ended")]
+    Ended,
+}
+
+/// A running host. Dropping it is like pulling the plug: what was saved stays, nobody is told. [`Host::stop`] says goodbye.
+pub struct Host {
+    inbox: mpsc::UnboundedSender<Message>,
+    actor: Option<JoinHandle<()>>,
+}
+
+impl Host {
+    /// Opens the saves and starts. Must be called within a tokio runtime.
+    pub fn start(config: HostConfig) -> Result<Self, HostError> {
+        let (inbox, messages) = mpsc::unbounded_channel();
+        let actor = Actor::new(config, inbox.clone(), messages)?;
+        Ok(Self { inbox, actor: Some(tokio::spawn(actor.run())) })
+    }
+
+    /// A client's connection within this process. It speaks frames like one over the socket.
+    pub fn client(&self) -> DuplexStream {
+        // Large enough for a whole state, so that a client on the same thread may write before it reads.
+        const BUFFER_BYTES: usize = 64 << 10;
+        let (ours, theirs) = tokio::io::duplex(BUFFER_BYTES);
+        // When the host has ended, the other half is dropped with the message and the client reads the end.
+        let _ = self.inbox.send(Message::NewClient(Box::new(ours)));
+        theirs
+    }
+
+    /// A way to connect clients that outlives this borrow.
+    pub fn connector(&self) -> Connector {
+        Connector { inbox: self.inbox.clone() }
+    }
+
+    /// Waits until the host has ended, because a client asked it to or because [`Host::stop`] did.
+    pub async fn ended(&mut self) {
+        if let Some(actor) = &mut self.actor {
+            if let Err(error) = actor.await {
+                warn!(%error, "the host ended badly");
+            }
+            self.actor = None;
+        }
+    }
+
+    /// Says goodbye to peers and clients, and ends. Everything is saved already.
+    pub async fn stop(mut self) {
+        let (done, stopped) = oneshot::channel();
+        if self.inbox.send(Message::Stop(done)).is_ok() {
+            let _ = stopped.await;
+        }
+        self.ended().await;
+    }
+
+    /// Ends as a power cut would, and returns when the directory is free again.
+    pub async fn kill(mut self) {
+        if let Some(actor) = self.actor.take() {
+            actor.abort();
+            let _ = actor.await;
+        }
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        if let Some(actor) = &self.actor {
+            actor.abort();
+        }
+    }
+}
+
+/// Connects clients to a host from elsewhere in the process.
+#[derive(Clone)]
+pub struct Connector {
+    inbox: mpsc::UnboundedSender<Message>,
+}
+
+impl Connector {
+    /// Serves clients on this socket until the host ends. Only processes of the same user are let in: the socket's mode
+    /// says so too, but a directory may be looser than it should be.
+    pub async fn serve(self, listener: UnixListener) -> std::io::Result<()> {
+        let me = rustix::process::geteuid().as_raw();
+        loop {
+            let stream = tokio::select! {
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) => stream,
+                    // Out of file descriptors, most likely: it may pass, and accepting again at once would spin.
+                    Err(error) => {
+                        warn!(%error, "a client could not be accepted");
+                        tokio::time::sleep(Duration::from_millis(200)).await;
+                        continue;
+                    }
+                },
+                () = self.inbox.closed() => return Ok(()),
+            };
+            match stream.peer_cred() {
+                Ok(peer) if peer.uid() == me => self.take(stream),
+                Ok(peer) => warn!(uid = peer.uid(), "a process of another user was refused"),
+                Err(error) => info!(%error, "a client was gone before it was looked at"),
+            }
+        }
+    }
+
+    fn take(&self, stream: UnixStream) {
+        let _ = self.inbox.send(Message::NewClient(Box::new(stream)));
+    }
+}

@@ -1,0 +1,189 @@
+//! Matches going on: actions of people here and of bots.
+
+use std::time::Duration;
+
+use engine::{Action, Side};
+use proto::control::{self, event};
+use session::{MatchId, MatchRecord, MatchResult};
+use tokio::time::Instant;
+use tracing::{debug, error, warn};
+
+use crate::actor::{Actor, Message};
+use crate::bots::{self, BotNews, BotThread};
+use crate::show::{self, Refusal};
+
+/// Actions of a bot's line that are shown.
+const SHOWN_LINE: usize = proto::limits::LINE_ACTIONS;
+
+impl Actor {
+    /// Plays for the side to move, whoever decides for it here. Saved before anyone sees it.
+    pub(crate) fn play(&mut self, id: MatchId, action: Action) -> Result<(), Refusal> {
+        let room = &self.rooms[&id];
+        let record = room.after(action).map_err(|why| Refusal::illegal(why, action))?;
+        let (ply, result, now) = (record.actions.len() as u32, record.result, self.now_unix_ms());
+        let written = self.store.append(id, ply, action, result, now);
+        self.saved(written)?;
+        self.take_over(id, record);
+        Ok(())
+    }
+
+    /// The room's record is this from now on; it is saved already and known to be legal.
+    pub(crate) fn take_over(&mut self, id: MatchId, record: MatchRecord) {
+        let room = self.rooms.get_mut(&id).expect("the caller has looked at it");
+        room.set_record(record).expect("a saved record has been played");
+        self.changed(id);
+    }
+
+    /// Sends the bot that is to decide to work, and stops those that are not.
+    pub(crate) fn wake_bots(&mut self, id: MatchId) {
+        let Some(room) = self.rooms.get(&id) else { return };
+        let turn = room.turn();
+        for side in Side::BOTH {
+            let key = (id, side.index());
+            let level = self.rooms[&id].bot(side);
+            let (Some(level), true) = (level, turn == Some(side) && !self.stalled.contains_key(&id)) else {
+                self.rest(key, side, level.is_none() || turn.is_none());
+                continue;
+            };
+            let room = &self.rooms[&id];
+            let about = (room.ply(), room.record().revision);
+            let (game, kind) = (room.game().clone(), room.game().kind());
+            // A seat that has panicked before is played by the simplest bot: better a weak move than none.
+            let level = if self.panics.contains_key(&key) { engine::Level::MIN } else { level };
+            if self.bots.get(&key).is_some_and(|bot| bot.level != level) {
+                self.bots.remove(&key);
+            }
+            if !self.bots.contains_key(&key) {
+                let (maker, seed) = (self.bot_maker.clone(), self.chance.seed());
+                let inbox = self.inbox.clone();
+                let tell = move |ticket, news| {
+                    // When the actor has ended, so has the match.
+                    let _ = inbox.send(Message::Bot((id, side), ticket, news));
+                };
+                match BotThread::start(level, move || maker(kind, level, seed), tell) {
+                    Ok(bot) => {
+                        self.bots.insert(key, bot);
+                    }
+                    Err(error) => {
+                        warn!(%error, "no thread for a bot");
+                        self.stall(id);
+                        return;
+                    }
+                }
+            }
+            let bot = self.bots.get_mut(&key).expect("it was made above");
+            if bot.about != Some(about) {
+                bot.think(game, about.1, bots::time_for(level).min(self.bot_time));
+                self.tell_thinking(id, side, true, None);
+            }
+        }
+    }
+
+    /// The bot of this seat is not to decide now, or never again.
+    fn rest(&mut self, key: (MatchId, usize), side: Side, leaves: bool) {
+        let thinking = self.bots.get_mut(&key).is_some_and(|bot| {
+            let thinking = bot.about.is_some();
+            bot.stop();
+            thinking
+        });
+        if leaves {
+            self.bots.remove(&key);
+        }
+        if thinking {
+            self.tell_thinking(key.0, side, false, None);
+        }
+    }
+
+    pub(crate) fn drop_bots(&mut self, id: MatchId) {
+        for side in Side::BOTH {
+            self.rest((id, side.index()), side, true);
+            self.panics.remove(&(id, side.index()));
+        }
+        self.stalled.remove(&id);
+    }
+
+    /// The bot could not play now for want of disk or threads: it is asked again later.
+    fn stall(&mut self, id: MatchId) {
+        self.stalled.insert(id, Instant::now() + crate::actor::DISK_RETRY);
+    }
+
+    pub(crate) fn bot_said(&mut self, (id, side): (MatchId, Side), ticket: u64, news: BotNews) {
+        let key = (id, side.index());
+        let Some(bot) = self.bots.get_mut(&key) else { return };
+        if !bot.is_current(ticket) {
+            return;
+        }
+        match news {
+            BotNews::Report(report, elapsed) => self.tell_thinking(id, side, true, Some((report, elapsed))),
+            BotNews::Chosen(chosen) => {
+                bot.about = None;
+                self.tell_thinking(id, side, false, None);
+                let Some(action) = chosen.and_then(|report| report.line.first().copied()) else {
+                    error!(%id, "a bot has no move in a match that goes on");
+                    return self.bot_failed(id, side);
+                };
+                match self.play(id, action) {
+                    Ok(()) => {}
+                    Err(refusal) if refusal.action.is_some() => {
+                        error!(%id, ?action, detail = refusal.detail, "a bot's move is illegal");
+                        self.bot_failed(id, side);
+                    }
+                    Err(refusal) => {
+                        debug!(%id, detail = refusal.detail, "a bot's move could not be done now");
+                        self.stall(id);
+                    }
+                }
+            }
+            BotNews::Panicked => {
+                error!(%id, "a bot panicked");
+                self.tell_thinking(id, side, false, None);
+                self.bot_failed(id, side);
+            }
+        }
+    }
+
+    /// A bug of a bot must not hold up its match: the simplest bot goes on, and if that fails too, the seat resigns.
+    fn bot_failed(&mut self, id: MatchId, side: Side) {
+        let key = (id, side.index());
+        self.bots.remove(&key);
+        let failures = self.panics.entry(key).or_default();
+        *failures += 1;
+        if *failures == 1 {
+            self.wake_bots(id);
+        } else if let Err(refusal) = self.end(id, MatchResult::Resigned(side)) {
+            warn!(%id, detail = refusal.detail, "a failing bot could not resign");
+            self.stall(id);
+        }
+    }
+
+    fn tell_thinking(
+        &mut self,
+        id: MatchId,
+        side: Side,
+        on: bool,
+        found: Option<(engine::Report, Duration)>,
+    ) {
+        let mut thinking = control::Thinking {
+            room_id: id.to_string(),
+            side: show::side(side).into(),
+            on,
+            ..control::Thinking::default()
+        };
+        if let (Some((report, elapsed)), Some(room)) = (found, self.rooms.get(&id)) {
+            // Notation may depend on the position, so the line is played while it is written.
+            let mut game = room.game().clone();
+            for action in report.line.iter().take(SHOWN_LINE) {
+                let notation = game.notation(*action);
+                if game.act(*action).is_err() {
+                    break;
+                }
+                thinking.line.push(notation);
+            }
+            thinking.depth = report.depth;
+            thinking.nodes = report.nodes;
+            thinking.score = Some(show::score(report.score));
+            thinking.elapsed_ms = elapsed.as_millis() as u32;
+        }
+        self.tell(event::Body::Thinking(thinking));
+    }
+}

@@ -1,0 +1,369 @@
+//! What clients ask for.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use engine::{AnyGame, GameKind, Level, Limits, Setup, Side};
+use proto::control::{self, RefusalCode, Visibility, event, request};
+use session::{MatchId, MatchRecord, MatchResult, OfferKind};
+
+use crate::actor::{Actor, Answer, Message, NAME, VISIBILITY};
+use crate::clients::ClientId;
+use crate::room::{Room, Seat, parse_match_name};
+use crate::show::{self, Refusal};
+use session::wire;
+
+/// Rooms open at a time. A person keeps a few; each costs a client its board at every attach.
+const MAX_ROOMS: usize = 32;
+
+/// Time for a hint: a person who asks for one waits for it.
+const HINT_TIME: Duration = Duration::from_secs(1);
+
+/// Matches in one list when the client does not say how many.
+const LISTED: u32 = 20;
+
+impl Actor {
+    pub(crate) fn request(
+        &mut self,
+        client: ClientId,
+        number: u64,
+        body: request::Body,
+    ) -> Result<Answer, Refusal> {
+        use request::Body;
+        match body {
+            Body::Attach(_) | Body::Scan(_) => unreachable!("the actor has answered it"),
+            Body::SetName(set) => self.set_name(&set.name),
+            Body::SetVisibility(set) => self.set_visibility(set.visibility),
+            Body::OpenRoom(open) => self.open_room(open),
+            Body::Act(act) => self.act(act),
+            Body::Offer(offer) => self.offer(offer),
+            Body::Resign(resign) => self.resign(resign),
+            Body::CloseRoom(close) => self.close_room(self.room_id(&close.room_id)?),
+            Body::ResumeRoom(resume) => self.resume_room(&resume.room_id),
+            Body::SetSeat(set) => self.set_seat(set),
+            Body::ListMatches(list) => self.list_matches(list.limit),
+            Body::Hint(hint) => self.hint(client, number, &hint.room_id),
+            Body::Stop(_) => {
+                let (done, _) = tokio::sync::oneshot::channel();
+                let _ = self.inbox.send(Message::Stop(done));
+                Ok(Answer::Done)
+            }
+            Body::Diagnose(_)
+            | Body::PowerOn(_)
+            | Body::Meet(_)
+            | Body::Compare(_)
+            | Body::Invite(_)
+            | Body::Withdraw(_)
+            | Body::AnswerInvite(_)
+            | Body::Forget(_)
+            | Body::AnswerOffer(_) => Err(Refusal::new(RefusalCode::RefusalRadio, "this host has no links")),
+        }
+    }
+
+    fn set_name(&mut self, wish: &str) -> Result<Answer, Refusal> {
+        let name = proto::limits::fit_name(wish);
+        if name.is_empty() {
+            return Err(Refusal::new(RefusalCode::RefusalBadRequest, "a name has at least one character"));
+        }
+        let written = self.store.set_setting(NAME, &name);
+        self.saved(written)?;
+        self.name = name;
+        let me = self.me();
+        self.tell(event::Body::Me(me));
+        Ok(Answer::Done)
+    }
+
+    fn set_visibility(&mut self, number: i32) -> Result<Answer, Refusal> {
+        let visibility = Visibility::try_from(number)
+            .map_err(|_| Refusal::new(RefusalCode::RefusalBadRequest, "no such visibility"))?;
+        let written = self.store.set_setting(VISIBILITY, visibility.as_str_name());
+        self.saved(written)?;
+        self.visibility = visibility;
+        let me = self.me();
+        self.tell(event::Body::Me(me));
+        Ok(Answer::Done)
+    }
+
+    fn open_room(&mut self, open: control::OpenRoom) -> Result<Answer, Refusal> {
+        let setup = parse_setup(open.setup.as_ref())?;
+        let seats = [local_seat(open.first.as_ref())?, local_seat(open.second.as_ref())?];
+        let record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First);
+        self.begin(record, seats, None).map(Answer::Room)
+    }
+
+    /// A new match without a peer.
+    fn begin(
+        &mut self,
+        record: MatchRecord,
+        seats: [Seat; 2],
+        follows: Option<MatchId>,
+    ) -> Result<MatchId, Refusal> {
+        if self.rooms.len() >= MAX_ROOMS {
+            return Err(Refusal::new(
+                RefusalCode::RefusalBusy,
+                format!("{MAX_ROOMS} rooms are open: close one"),
+            ));
+        }
+        let id = record.id;
+        let mut room = Room::new(record, seats)
+            .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
+        room.follows = follows;
+        let now = self.now_unix_ms();
+        let written = self.store.begin(room.record(), seats, now);
+        self.saved(written)?;
+        self.rooms.insert(id, room);
+        self.changed(id);
+        Ok(id)
+    }
+
+    fn act(&mut self, act: control::Act) -> Result<Answer, Refusal> {
+        let id = self.room_id(&act.room_id)?;
+        let room = &self.rooms[&id];
+        let action = match &act.action {
+            Some(action) => wire::read_action(Some(action)).ok(),
+            None => room.game().parse(&act.notation),
+        };
+        let Some(action) = action else {
+            return Err(Refusal::new(RefusalCode::RefusalBadRequest, "that is no action of this game"));
+        };
+        if let Some(turn) = room.turn()
+            && !room.mine().any(|side| side == turn)
+        {
+            let refusal = Refusal::new(RefusalCode::RefusalNotYourTurn, "it is not your turn");
+            return Err(Refusal { action: Some(action), ..refusal });
+        }
+        self.play(id, action).map(|()| Answer::Done)
+    }
+
+    fn offer(&mut self, offer: control::Offer) -> Result<Answer, Refusal> {
+        let id = self.room_id(&offer.room_id)?;
+        let Some(kind) = show::parse_offer_kind(offer.kind) else {
+            return Err(Refusal::new(RefusalCode::RefusalBadRequest, "no such offer"));
+        };
+        let room = &self.rooms[&id];
+        let now = self.now_unix_ms();
+        match kind {
+            OfferKind::TakeBack => {
+                let Some(ply) = room.last_decision_here() else {
+                    return Err(Refusal::new(
+                        RefusalCode::RefusalNothingToTakeBack,
+                        "no action here to take back",
+                    ));
+                };
+                let mut record = room.record().clone();
+                record.actions.truncate(ply as usize);
+                record.revision += 1;
+                record.result = None;
+                let written = self.store.take_back(id, ply, record.revision, now);
+                self.saved(written)?;
+                self.take_over(id, record);
+                Ok(Answer::Done)
+            }
+            OfferKind::Draw => {
+                if room.seats != [Seat::Here; 2] {
+                    return Err(Refusal::new(RefusalCode::RefusalIllegal, "a bot does not agree to a draw"));
+                }
+                self.end(id, MatchResult::DrawAgreed).map(|()| Answer::Done)
+            }
+            OfferKind::NewGame => {
+                let [first, second] = room.seats;
+                let record =
+                    MatchRecord::new(MatchId(self.chance.bytes()), room.record().setup.clone(), Side::First);
+                let new = self.begin(record, [second, first], Some(id))?;
+                self.close_room(id)?;
+                Ok(Answer::Room(new))
+            }
+        }
+    }
+
+    fn resign(&mut self, resign: control::Resign) -> Result<Answer, Refusal> {
+        let id = self.room_id(&resign.room_id)?;
+        let room = &self.rooms[&id];
+        let here: Vec<Side> = Side::BOTH.into_iter().filter(|side| room.seat(*side) == Seat::Here).collect();
+        let side = match (show::parse_side(resign.side), here.as_slice()) {
+            (Some(side), here) if here.contains(&side) => side,
+            (None, [side]) => *side,
+            _ => return Err(Refusal::new(RefusalCode::RefusalBadRequest, "say which side of yours resigns")),
+        };
+        self.end(id, MatchResult::Resigned(side)).map(|()| Answer::Done)
+    }
+
+    pub(crate) fn end(&mut self, id: MatchId, result: MatchResult) -> Result<(), Refusal> {
+        let room = &self.rooms[&id];
+        if room.record().result.is_some() {
+            return Err(Refusal::new(RefusalCode::RefusalGameOver, "the match is over"));
+        }
+        let mut record = room.record().clone();
+        record.result = Some(result);
+        let now = self.now_unix_ms();
+        let written = self.store.end(id, record.revision, result, now);
+        self.saved(written)?;
+        self.take_over(id, record);
+        Ok(())
+    }
+
+    fn close_room(&mut self, id: MatchId) -> Result<Answer, Refusal> {
+        let written = self.store.set_open(id, false);
+        self.saved(written)?;
+        self.rooms.remove(&id);
+        self.drop_bots(id);
+        self.tell(event::Body::RoomGone(control::Gone { id: id.to_string() }));
+        Ok(Answer::Done)
+    }
+
+    fn resume_room(&mut self, name: &str) -> Result<Answer, Refusal> {
+        let no_such = || Refusal::new(RefusalCode::RefusalNoSuchRoom, "no such match");
+        let id = parse_match_name(name).ok_or_else(no_such)?;
+        if self.rooms.contains_key(&id) {
+            return Ok(Answer::Room(id));
+        }
+        let saved = self.store.load(id)?.ok_or_else(no_such)?;
+        let room = Room::new(saved.record, saved.seats)
+            .map_err(|error| Refusal::new(RefusalCode::RefusalNoSuchRoom, error.to_string()))?;
+        let written = self.store.set_open(id, true);
+        self.saved(written)?;
+        self.rooms.insert(id, room);
+        self.changed(id);
+        Ok(Answer::Room(id))
+    }
+
+    fn set_seat(&mut self, set: control::SetSeat) -> Result<Answer, Refusal> {
+        let id = self.room_id(&set.room_id)?;
+        let Some(side) = show::parse_side(set.side) else {
+            return Err(Refusal::new(RefusalCode::RefusalBadRequest, "say which side"));
+        };
+        let wanted = local_seat(set.seat.as_ref())?;
+        let assists = set.seat.as_ref().is_some_and(|seat| seat.bot_assists);
+        let room = self.rooms.get_mut(&id).expect("room_id has found it");
+        if matches!(room.seat(side), Seat::Peer(_)) {
+            return Err(Refusal::new(RefusalCode::RefusalIllegal, "that seat is the other device's"));
+        }
+        let with_peer = room.peer().is_some();
+        match wanted {
+            // For a person who may take the seat back; with a peer it is always so.
+            Seat::Bot(level) if assists || with_peer => room.assists[side.index()] = Some(level),
+            seat => {
+                let mut seats = room.seats;
+                seats[side.index()] = seat;
+                let written = self.store.set_seats(id, seats);
+                self.saved(written)?;
+                let room = self.rooms.get_mut(&id).expect("it was there above");
+                room.seats = seats;
+                room.assists[side.index()] = None;
+            }
+        }
+        self.changed(id);
+        Ok(Answer::Done)
+    }
+
+    fn list_matches(&mut self, limit: u32) -> Result<Answer, Refusal> {
+        let limit = if limit == 0 { LISTED } else { limit };
+        let matches = self
+            .store
+            .latest(limit)?
+            .into_iter()
+            .filter_map(|saved| {
+                let (open, changed) = (saved.open, saved.changed_unix_ms);
+                // One that cannot be replayed is not shown here, and stays in the file.
+                let room = Room::new(saved.record, saved.seats).ok()?;
+                let record = room.record();
+                Some(control::MatchSummary {
+                    room_id: record.id.to_string(),
+                    setup: Some(wire::setup(&record.setup)),
+                    first: Some(self.shown_seat(&room, Side::First)),
+                    second: Some(self.shown_seat(&room, Side::Second)),
+                    ply: room.ply(),
+                    result: record.result.map(wire::result),
+                    changed_unix_ms: changed.try_into().unwrap_or(0),
+                    digest: record.digest(),
+                    record: room.notation().to_vec(),
+                    revision: record.revision,
+                    open,
+                })
+            })
+            .collect();
+        Ok(Answer::Matches(control::Matches { matches }))
+    }
+
+    fn hint(&mut self, client: ClientId, number: u64, room: &str) -> Result<Answer, Refusal> {
+        let id = self.room_id(room)?;
+        let room = &self.rooms[&id];
+        if !room.turn().is_some_and(|turn| room.mine().any(|side| side == turn)) {
+            return Err(Refusal::new(RefusalCode::RefusalNotYourTurn, "a hint is for whoever is to move"));
+        }
+        let (game, maker, seed) = (room.game().clone(), self.bot_maker.clone(), self.chance.seed());
+        let (inbox, time) = (self.inbox.clone(), HINT_TIME.min(self.bot_time));
+        let think = move || {
+            let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let started = std::time::Instant::now();
+                let limits = Limits {
+                    time: Some(time),
+                    nodes: None,
+                    depth: None,
+                    stop: &AtomicBool::new(false),
+                    elapsed: &|| started.elapsed(),
+                };
+                maker(game.kind(), Level::MAX, seed).choose(&game, &limits, &mut |_| {})
+            }));
+            let _ = inbox.send(Message::Hint(client, number, id, found.ok().flatten()));
+        };
+        std::thread::Builder::new()
+            .name("hint".into())
+            .spawn(think)
+            .map_err(|error| Refusal::new(RefusalCode::RefusalBusy, error.to_string()))?;
+        Ok(Answer::Later)
+    }
+
+    pub(crate) fn hint_found(
+        &mut self,
+        client: ClientId,
+        number: u64,
+        room: MatchId,
+        found: Option<engine::Report>,
+    ) {
+        let action = found.and_then(|report| report.line.first().copied());
+        let body = match (action, self.rooms.get(&room)) {
+            (Some(action), Some(room)) => control::reply::Body::Hint(control::HintFound {
+                action: Some(wire::action(action)),
+                notation: room.game().notation(action),
+            }),
+            _ => control::reply::Body::Refusal(
+                Refusal::new(RefusalCode::RefusalNoSuchRoom, "there is nothing to advise any more")
+                    .into_wire(),
+            ),
+        };
+        self.reply(client, control::Reply { id: number, body: Some(body) });
+    }
+
+    pub(crate) fn room_id(&self, name: &str) -> Result<MatchId, Refusal> {
+        parse_match_name(name)
+            .filter(|id| self.rooms.contains_key(id))
+            .ok_or_else(|| Refusal::new(RefusalCode::RefusalNoSuchRoom, "no such room"))
+    }
+}
+
+/// Nothing said: a game of gomoku as most people know it.
+pub(crate) fn parse_setup(setup: Option<&proto::board::Setup>) -> Result<Setup, Refusal> {
+    let bad = |what: String| Refusal::new(RefusalCode::RefusalBadRequest, what);
+    let setup = match setup {
+        None => GameKind::Gomoku.default_setup(),
+        Some(setup) => wire::read_setup(Some(setup)).map_err(|error| bad(error.to_string()))?,
+    };
+    AnyGame::new(&setup).map_err(|error| bad(error.to_string()))?;
+    Ok(setup)
+}
+
+/// A seat that needs no other device.
+fn local_seat(seat: Option<&control::Seat>) -> Result<Seat, Refusal> {
+    use control::seat::Who;
+    let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
+    match seat.and_then(|seat| seat.who.as_ref()) {
+        None | Some(Who::Here(_)) => Ok(Seat::Here),
+        Some(Who::BotLevel(level)) => u8::try_from(*level)
+            .ok()
+            .and_then(Level::new)
+            .map(Seat::Bot)
+            .ok_or_else(|| bad("a bot's level is 1 to 10")),
+        Some(Who::Peer(_)) => Err(bad("a match with another device begins with an invitation")),
+    }
+}

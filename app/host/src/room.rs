@@ -1,0 +1,195 @@
+//! A room: two seats at one record.
+
+use std::fmt;
+
+use engine::{Action, AnyGame, IllegalAction, Level, Side};
+use session::{MatchId, MatchRecord, MatchResult};
+
+/// A player on another device: its static key as the secure channel proved it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlayerId(pub [u8; 32]);
+
+impl PlayerId {
+    /// Reads what `Display` prints: 64 hexadecimal digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        parse_hex(text).map(Self)
+    }
+}
+
+impl fmt::Display for PlayerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for PlayerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0[..4].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Who decides for one side of a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seat {
+    /// A person at this device.
+    Here,
+    /// This device.
+    Bot(Level),
+    /// A person, or whatever plays for that person, at another device.
+    Peer(PlayerId),
+}
+
+/// Reads what a match's id prints.
+pub(crate) fn parse_match_name(text: &str) -> Option<MatchId> {
+    parse_hex(text).map(MatchId)
+}
+
+fn parse_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digits = text.as_bytes();
+    if digits.len() != 2 * N {
+        return None;
+    }
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+        let digit = |c: u8| (c as char).to_digit(16);
+        *byte = (digit(pair[0])? * 16 + digit(pair[1])?) as u8;
+    }
+    Some(bytes)
+}
+
+/// What the record says cannot have been played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum BadRecord {
+    #[error("the setup makes no game")]
+    Setup,
+    #[error("action {ply} is illegal: {why}")]
+    Action { ply: u32, why: IllegalAction },
+}
+
+/// One match as this device shows it. For a match with a peer the session owns the record and this is a copy; otherwise it
+/// is the original.
+pub(crate) struct Room {
+    pub(crate) seats: [Seat; 2],
+    /// A bot that plays for the person at this device, who may take the seat back.
+    pub(crate) assists: [Option<Level>; 2],
+    /// The match that this one is the next game of.
+    pub(crate) follows: Option<MatchId>,
+    record: MatchRecord,
+    /// The record played from its setup.
+    game: AnyGame,
+    /// The record in the game's notation.
+    notation: Vec<String>,
+}
+
+impl Room {
+    /// Plays the record from its setup.
+    pub(crate) fn new(record: MatchRecord, seats: [Seat; 2]) -> Result<Self, BadRecord> {
+        let game = AnyGame::new(&record.setup).map_err(|_| BadRecord::Setup)?;
+        let empty = MatchRecord { actions: Vec::new(), ..record.clone() };
+        let mut room =
+            Self { seats, assists: [None; 2], follows: None, record: empty, game, notation: Vec::new() };
+        room.set_record(record)?;
+        Ok(room)
+    }
+
+    pub(crate) fn id(&self) -> MatchId {
+        self.record.id
+    }
+
+    pub(crate) fn record(&self) -> &MatchRecord {
+        &self.record
+    }
+
+    pub(crate) fn game(&self) -> &AnyGame {
+        &self.game
+    }
+
+    pub(crate) fn notation(&self) -> &[String] {
+        &self.notation
+    }
+
+    /// Takes over a record; what it has in common with the present one is not played again.
+    pub(crate) fn set_record(&mut self, record: MatchRecord) -> Result<(), BadRecord> {
+        let common = self.record.actions.iter().zip(&record.actions).take_while(|(a, b)| a == b).count();
+        if common < self.record.actions.len() {
+            self.game = AnyGame::new(&record.setup).map_err(|_| BadRecord::Setup)?;
+            for action in &record.actions[..common] {
+                self.game.act(*action).expect("it was played before");
+            }
+            self.notation.truncate(common);
+        }
+        for (ply, action) in (1..).zip(&record.actions).skip(common) {
+            let notation = self.game.notation(*action);
+            self.game.act(*action).map_err(|why| BadRecord::Action { ply, why })?;
+            self.notation.push(notation);
+        }
+        self.record = record;
+        Ok(())
+    }
+
+    /// The record after one more action, with its result if the game ends by it.
+    pub(crate) fn after(&self, action: Action) -> Result<MatchRecord, IllegalAction> {
+        if self.record.result.is_some() {
+            return Err(IllegalAction::Ended);
+        }
+        let mut game = self.game.clone();
+        game.act(action)?;
+        let mut record = self.record.clone();
+        record.actions.push(action);
+        record.result = game.outcome().map(MatchResult::Played);
+        Ok(record)
+    }
+
+    pub(crate) fn ply(&self) -> u32 {
+        self.record.actions.len() as u32
+    }
+
+    /// Whose decision is next; `None` when the match is over.
+    pub(crate) fn turn(&self) -> Option<Side> {
+        (self.record.result.is_none() && self.game.outcome().is_none()).then(|| self.game.turn())
+    }
+
+    pub(crate) fn seat(&self, side: Side) -> Seat {
+        self.seats[side.index()]
+    }
+
+    /// The bot that decides for this side, if one does.
+    pub(crate) fn bot(&self, side: Side) -> Option<Level> {
+        match self.seat(side) {
+            Seat::Bot(level) => Some(level),
+            Seat::Here => self.assists[side.index()],
+            Seat::Peer(_) => None,
+        }
+    }
+
+    /// The other device, if there is one.
+    pub(crate) fn peer(&self) -> Option<PlayerId> {
+        self.seats.iter().find_map(|seat| match seat {
+            Seat::Peer(key) => Some(*key),
+            Seat::Here | Seat::Bot(_) => None,
+        })
+    }
+
+    /// Sides that a person at this device decides for now.
+    pub(crate) fn mine(&self) -> impl Iterator<Item = Side> + '_ {
+        Side::BOTH
+            .into_iter()
+            .filter(|side| self.seat(*side) == Seat::Here && self.assists[side.index()].is_none())
+    }
+
+    /// Alone: the length of the record before the last decision of a person here.
+    pub(crate) fn last_decision_here(&self) -> Option<u32> {
+        if self.peer().is_some() {
+            return None;
+        }
+        let mut game = AnyGame::new(&self.record.setup).expect("this room plays it");
+        let mut last = None;
+        for (ply, action) in (0..).zip(&self.record.actions) {
+            if self.seat(game.turn()) == Seat::Here {
+                last = Some(ply);
+            }
+            game.act(*action).expect("it was played before");
+        }
+        last
+    }
+}

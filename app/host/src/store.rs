@@ -1,0 +1,683 @@
+//! Everything that must survive a power cut: friends, matches, settings, in one SQLite file.
+//!
+//! Every write is one transaction and is on disk when the call returns (WAL with `synchronous=FULL`): the session sends
+//! nothing before that. A match is its setup and a list of actions, one row each; the view `record` shows it without what
+//! differs from device to device, so that both devices' rows are equal.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use engine::{Action, Level, Setup, Side};
+use prost::Message as _;
+use proto::board;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, TransactionBehavior, params};
+use session::{Consent, MatchId, MatchRecord, MatchResult, OfferKind};
+
+use crate::room::{PlayerId, Seat};
+use session::wire;
+
+/// Name of the database in the data directory.
+pub const DATABASE: &str = "qiyou.db";
+/// Held while a host uses the directory.
+const LOCK: &str = "lock";
+/// Another process that only reads (a backup, `sqlite3`) may hold the file for a moment.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Each entry takes the schema one version further. Entries are never changed, only added.
+const MIGRATIONS: &[&str] = &["
+    CREATE TABLE settings (
+        key   TEXT PRIMARY KEY,
+        value ANY NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE friends (
+        key         BLOB PRIMARY KEY CHECK (length(key) = 32),
+        name        TEXT NOT NULL,
+        advert_key  BLOB NOT NULL CHECK (length(advert_key) = 32),
+        met_unix_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE matches (
+        match_id        BLOB PRIMARY KEY CHECK (length(match_id) = 16),
+        setup           BLOB NOT NULL,              -- qiyou.board.Setup
+        first_seat      TEXT NOT NULL,              -- here, bot:LEVEL or peer:KEY
+        second_seat     TEXT NOT NULL,
+        revision        INTEGER NOT NULL DEFAULT 0,
+        ending          INTEGER,                    -- qiyou.board.Ending; NULL while it goes on
+        winner          INTEGER,                    -- qiyou.board.Side; NULL while it goes on, 0 for a draw
+        offered         BLOB,                       -- what this device agrees to in advance: four 32-bit numbers
+        settled         INTEGER NOT NULL DEFAULT 0, -- over, and the peer is known to hold the same
+        open            INTEGER NOT NULL DEFAULT 1, -- a room shows it
+        began_unix_ms   INTEGER NOT NULL,
+        changed_unix_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX matches_by_change ON matches (changed_unix_ms);
+    CREATE TABLE actions (
+        match_id BLOB NOT NULL REFERENCES matches ON DELETE CASCADE,
+        ply      INTEGER NOT NULL CHECK (ply >= 1),
+        action   BLOB NOT NULL,                     -- qiyou.board.Action
+        PRIMARY KEY (match_id, ply)
+    ) STRICT, WITHOUT ROWID;
+    CREATE VIEW record AS SELECT
+        lower(hex(match_id)) AS match_id,
+        lower(hex(setup)) AS setup,
+        CASE first_seat WHEN 'here' THEN 'peer:' || (SELECT value FROM settings WHERE key = 'player')
+            ELSE first_seat END AS first_player,
+        CASE second_seat WHEN 'here' THEN 'peer:' || (SELECT value FROM settings WHERE key = 'player')
+            ELSE second_seat END AS second_player,
+        coalesce((SELECT group_concat(action, ' ') FROM
+            (SELECT lower(hex(action)) AS action FROM actions WHERE actions.match_id = matches.match_id ORDER BY ply)), '') AS actions,
+        revision, ending, winner
+        FROM matches;
+"];
+
+/// Why something could not be saved or read. Nothing that was saved before is lost by any of these.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// No space is left, or a quota is used up.
+    #[error("the disk is full")]
+    DiskFull,
+    /// The directory or the file may not be written.
+    #[error("cannot write to {0}")]
+    Unwritable(PathBuf),
+    /// Another host uses the same directory.
+    #[error("another qiyou uses {0} already")]
+    InUse(PathBuf),
+    /// What the file holds cannot be what was written. It is left as it is.
+    #[error("{path} is damaged: {what}")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        what: String,
+    },
+    /// A newer Qiyou has written the file. It is left as it is.
+    #[error("{path} was written by a newer Qiyou (schema {found}, this one knows {known})")]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Schema version of the file.
+        found: i64,
+        /// The newest that this program knows.
+        known: i64,
+    },
+    /// Anything else that SQLite or the system said.
+    #[error("the saved games cannot be used: {0}")]
+    Other(String),
+}
+
+/// A friend as the file keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SavedFriend {
+    pub(crate) key: PlayerId,
+    pub(crate) name: String,
+    pub(crate) advert_key: [u8; 32],
+    pub(crate) met_unix_ms: i64,
+}
+
+/// A match as the file keeps it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SavedMatch {
+    pub(crate) record: MatchRecord,
+    pub(crate) seats: [Seat; 2],
+    /// Over, and the peer is known to hold the same.
+    pub(crate) settled: bool,
+    /// A room shows it.
+    pub(crate) open: bool,
+    pub(crate) changed_unix_ms: i64,
+}
+
+/// The open file. One at a time per directory.
+pub(crate) struct Store {
+    connection: Connection,
+    path: PathBuf,
+    /// The lock ends when this is dropped, or with the process.
+    _lock: File,
+}
+
+impl Store {
+    /// Opens or makes the file in this directory, which is made with mode 0700 when it is missing.
+    pub(crate) fn open(directory: &Path) -> Result<Self, StoreError> {
+        let unwritable = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => StoreError::DiskFull,
+            _ => StoreError::Unwritable(directory.to_owned()),
+        };
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(unwritable)?;
+        let lock = File::options()
+            .create(true)
+            .write(true)
+            .truncate(false)
+            .open(directory.join(LOCK))
+            .map_err(unwritable)?;
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(|error| {
+            if error == rustix::io::Errno::WOULDBLOCK {
+                StoreError::InUse(directory.to_owned())
+            } else {
+                StoreError::Other(format!("locking {}: {error}", directory.display()))
+            }
+        })?;
+        let path = directory.join(DATABASE);
+        let connection = Connection::open(&path).map_err(|error| explain(&path, &error))?;
+        let mut store = Self { connection, path, _lock: lock };
+        store.prepare().map_err(|error| match error {
+            Prepare::Sqlite(error) => explain(&store.path, &error),
+            Prepare::Store(error) => error,
+        })?;
+        // Names and moves are nobody else's business on a shared machine.
+        fs::set_permissions(&store.path, fs::Permissions::from_mode(0o600)).map_err(unwritable)?;
+        Ok(store)
+    }
+
+    fn prepare(&mut self) -> Result<(), Prepare> {
+        let connection = &mut self.connection;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        // The version is read before anything is written, so that a newer file stays untouched.
+        let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let known = MIGRATIONS.len() as i64;
+        if found > known {
+            return Err(Prepare::Store(StoreError::Newer { path: self.path.clone(), found, known }));
+        }
+        let check: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
+        if check != "ok" {
+            return Err(Prepare::Store(StoreError::Damaged { path: self.path.clone(), what: check }));
+        }
+        connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        for (version, migration) in (1..).zip(MIGRATIONS).skip(usize::try_from(found).unwrap_or(0)) {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.execute_batch(migration)?;
+            transaction.pragma_update(None, "user_version", version as i64)?;
+            transaction.commit()?;
+        }
+        Ok(())
+    }
+
+    fn explain(&self, error: rusqlite::Error) -> StoreError {
+        explain(&self.path, &error)
+    }
+
+    fn damaged(&self, what: impl Into<String>) -> StoreError {
+        StoreError::Damaged { path: self.path.clone(), what: what.into() }
+    }
+
+    /// Writes one byte and takes it back: whether saving would work now.
+    pub(crate) fn probe(&mut self) -> Result<(), StoreError> {
+        self.set_setting("probe", "1")
+    }
+
+    pub(crate) fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
+        self.connection
+            .query_row("SELECT value FROM settings WHERE key = ?1", [key], |row| row.get(0))
+            .optional()
+            .map_err(|error| self.explain(error))
+    }
+
+    pub(crate) fn set_setting(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
+        self.connection
+            .execute("INSERT OR REPLACE INTO settings (key, value) VALUES (?1, ?2)", [key, value])
+            .map(drop)
+            .map_err(|error| self.explain(error))
+    }
+
+    pub(crate) fn friends(&self) -> Result<Vec<SavedFriend>, StoreError> {
+        let read = || {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT key, name, advert_key, met_unix_ms FROM friends ORDER BY name, key",
+            )?;
+            statement
+                .query_map([], |row| {
+                    Ok(SavedFriend {
+                        key: PlayerId(row.get(0)?),
+                        name: row.get(1)?,
+                        advert_key: row.get(2)?,
+                        met_unix_ms: row.get(3)?,
+                    })
+                })?
+                .collect::<Result<_, _>>()
+        };
+        read().map_err(|error| self.explain(error))
+    }
+
+    /// Adds a friend, or changes its name and advert key; when it was met stays.
+    pub(crate) fn put_friend(&mut self, friend: &SavedFriend) -> Result<(), StoreError> {
+        self.connection
+            .execute(
+                "INSERT INTO friends (key, name, advert_key, met_unix_ms) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (key) DO UPDATE SET name = excluded.name, advert_key = excluded.advert_key",
+                params![friend.key.0, friend.name, friend.advert_key, friend.met_unix_ms],
+            )
+            .map(drop)
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Forgets a friend. Matches with it stay as records and are closed.
+    pub(crate) fn forget(&mut self, key: PlayerId) -> Result<(), StoreError> {
+        let seat = seat_text(Seat::Peer(key));
+        self.in_transaction(|transaction| {
+            transaction.execute("DELETE FROM friends WHERE key = ?1", [key.0])?;
+            transaction
+                .execute("UPDATE matches SET open = 0 WHERE first_seat = ?1 OR second_seat = ?1", [&seat])?;
+            Ok(())
+        })
+    }
+
+    /// A match begins, with the actions that its record holds already. Replaces a match of the same id.
+    pub(crate) fn begin(
+        &mut self,
+        record: &MatchRecord,
+        seats: [Seat; 2],
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        let setup = setup_bytes(&record.setup);
+        let [first, second] = seats.map(seat_text);
+        self.in_transaction(|transaction| {
+            transaction.execute("DELETE FROM matches WHERE match_id = ?1", [record.id.0])?;
+            transaction.execute(
+                "INSERT INTO matches (match_id, setup, first_seat, second_seat, began_unix_ms, changed_unix_ms)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
+                params![record.id.0, setup, first, second, now_unix_ms],
+            )?;
+            write_record(transaction, record, now_unix_ms)
+        })
+    }
+
+    /// The whole record becomes another one.
+    pub(crate) fn replace(&mut self, record: &MatchRecord, now_unix_ms: i64) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            transaction.execute("DELETE FROM actions WHERE match_id = ?1", [record.id.0])?;
+            write_record(transaction, record, now_unix_ms)
+        })
+    }
+
+    /// Action number `ply` (1-based), which must be the next one, and how the match ended if it ended with it.
+    pub(crate) fn append(
+        &mut self,
+        id: MatchId,
+        ply: u32,
+        action: Action,
+        result: Option<MatchResult>,
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        let last: u32 = self
+            .connection
+            .prepare_cached("SELECT coalesce(max(ply), 0) FROM actions WHERE match_id = ?1")
+            .and_then(|mut statement| statement.query_row([id.0], |row| row.get(0)))
+            .map_err(|error| self.explain(error))?;
+        if last + 1 != ply {
+            return Err(self.damaged(format!("action {ply} does not follow action {last}")));
+        }
+        self.in_transaction(|transaction| {
+            transaction
+                .prepare_cached("INSERT INTO actions (match_id, ply, action) VALUES (?1, ?2, ?3)")?
+                .execute(params![id.0, ply, action_bytes(action)])?;
+            touch(transaction, id, now_unix_ms)?;
+            result.map_or(Ok(()), |result| write_result(transaction, id, Some(result)))
+        })
+    }
+
+    /// The record is cut to `ply` actions; a result, if any, is gone.
+    pub(crate) fn take_back(
+        &mut self,
+        id: MatchId,
+        ply: u32,
+        revision: u32,
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            transaction
+                .execute("DELETE FROM actions WHERE match_id = ?1 AND ply > ?2", params![id.0, ply])?;
+            write_revision(transaction, id, revision)?;
+            write_offered(transaction, id, None)?;
+            touch(transaction, id, now_unix_ms)?;
+            write_result(transaction, id, None)
+        })
+    }
+
+    /// The match is over.
+    pub(crate) fn end(
+        &mut self,
+        id: MatchId,
+        revision: u32,
+        result: MatchResult,
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            write_revision(transaction, id, revision)?;
+            touch(transaction, id, now_unix_ms)?;
+            write_result(transaction, id, Some(result))
+        })
+    }
+
+    /// What this device agrees to in advance by having offered it.
+    pub(crate) fn set_offered(
+        &mut self,
+        id: MatchId,
+        offered: Option<Consent>,
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            touch(transaction, id, now_unix_ms)?;
+            write_offered(transaction, id, offered)
+        })
+    }
+
+    /// The match is over, and the peer is known to hold the same record. Any later write ends that.
+    pub(crate) fn settle(&mut self, id: MatchId) -> Result<(), StoreError> {
+        self.connection
+            .execute("UPDATE matches SET settled = 1 WHERE match_id = ?1", [id.0])
+            .map(drop)
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Whether a room shows the match, now and after the next start.
+    pub(crate) fn set_open(&mut self, id: MatchId, open: bool) -> Result<(), StoreError> {
+        self.connection
+            .execute("UPDATE matches SET open = ?2 WHERE match_id = ?1", params![id.0, open])
+            .map(drop)
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Who sits where from now on.
+    pub(crate) fn set_seats(&mut self, id: MatchId, seats: [Seat; 2]) -> Result<(), StoreError> {
+        let [first, second] = seats.map(seat_text);
+        self.connection
+            .execute(
+                "UPDATE matches SET first_seat = ?2, second_seat = ?3 WHERE match_id = ?1",
+                params![id.0, first, second],
+            )
+            .map(drop)
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Matches that a room shows.
+    pub(crate) fn open_matches(&self) -> Result<Vec<SavedMatch>, StoreError> {
+        self.matches("WHERE open = 1 ORDER BY changed_unix_ms", [])
+    }
+
+    /// Matches with this peer that are not settled, whether a room shows them or not, and the last settled one; the oldest
+    /// first.
+    pub(crate) fn matches_with(&self, peer: PlayerId) -> Result<Vec<SavedMatch>, StoreError> {
+        self.matches(
+            "WHERE (first_seat = ?1 OR second_seat = ?1) AND (settled = 0 OR match_id = (
+                 SELECT match_id FROM matches WHERE settled = 1 AND (first_seat = ?1 OR second_seat = ?1)
+                 ORDER BY changed_unix_ms DESC LIMIT 1))
+             ORDER BY changed_unix_ms",
+            [seat_text(Seat::Peer(peer))],
+        )
+    }
+
+    /// The latest matches, the newest first.
+    pub(crate) fn latest(&self, limit: u32) -> Result<Vec<SavedMatch>, StoreError> {
+        self.matches("ORDER BY changed_unix_ms DESC, match_id LIMIT ?1", [limit])
+    }
+
+    /// One match.
+    pub(crate) fn load(&self, id: MatchId) -> Result<Option<SavedMatch>, StoreError> {
+        Ok(self.matches("WHERE match_id = ?1", [id.0])?.pop())
+    }
+
+    fn matches(&self, which: &str, values: impl rusqlite::Params) -> Result<Vec<SavedMatch>, StoreError> {
+        struct Raw {
+            id: [u8; 16],
+            setup: Vec<u8>,
+            seats: [String; 2],
+            revision: u32,
+            ending: Option<i32>,
+            winner: Option<i32>,
+            open: bool,
+            changed: i64,
+            offered: Option<Vec<u8>>,
+            settled: bool,
+        }
+        let read = || -> rusqlite::Result<Vec<Raw>> {
+            let sql = format!(
+                "SELECT match_id, setup, first_seat, second_seat, revision, ending, winner, open, changed_unix_ms,
+                     offered, settled
+                 FROM matches {which}"
+            );
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let raw = |row: &Row<'_>| {
+                Ok(Raw {
+                    id: row.get(0)?,
+                    setup: row.get(1)?,
+                    seats: [row.get(2)?, row.get(3)?],
+                    revision: row.get(4)?,
+                    ending: row.get(5)?,
+                    winner: row.get(6)?,
+                    open: row.get(7)?,
+                    changed: row.get(8)?,
+                    offered: row.get(9)?,
+                    settled: row.get(10)?,
+                })
+            };
+            statement.query_map(values, raw)?.collect()
+        };
+        let rows = read().map_err(|error| self.explain(error))?;
+        rows.into_iter()
+            .map(|raw| {
+                let id = MatchId(raw.id);
+                let seats = [parse_seat(&raw.seats[0]), parse_seat(&raw.seats[1])];
+                let [Some(first), Some(second)] = seats else {
+                    return Err(self.damaged("a seat that is none"));
+                };
+                let setup = parse_setup(&raw.setup).ok_or_else(|| self.damaged("a setup that is none"))?;
+                let result = match (raw.ending, raw.winner) {
+                    (None, _) => None,
+                    (Some(ending), winner) => Some(
+                        parse_result(ending, winner.unwrap_or(0))
+                            .ok_or_else(|| self.damaged("a result that is none"))?,
+                    ),
+                };
+                let offered = match raw.offered {
+                    None => None,
+                    Some(bytes) => {
+                        Some(parse_consent(&bytes).ok_or_else(|| self.damaged("an offer that is none"))?)
+                    }
+                };
+                let my_side =
+                    if second == Seat::Here && first != Seat::Here { Side::Second } else { Side::First };
+                Ok(SavedMatch {
+                    record: MatchRecord {
+                        id,
+                        setup,
+                        my_side,
+                        actions: self.actions(id)?,
+                        revision: raw.revision,
+                        result,
+                        offered,
+                    },
+                    seats: [first, second],
+                    settled: raw.settled,
+                    open: raw.open,
+                    changed_unix_ms: raw.changed,
+                })
+            })
+            .collect()
+    }
+
+    fn actions(&self, id: MatchId) -> Result<Vec<Action>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<(u32, Vec<u8>)>> {
+            let mut statement = self
+                .connection
+                .prepare_cached("SELECT ply, action FROM actions WHERE match_id = ?1 ORDER BY ply")?;
+            statement.query_map([id.0], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        };
+        let rows = read().map_err(|error| self.explain(error))?;
+        (1u32..)
+            .zip(rows)
+            .map(|(expected, (ply, bytes))| {
+                parse_action(&bytes)
+                    .filter(|_| ply == expected)
+                    .ok_or_else(|| self.damaged(format!("action {expected} is missing or unreadable")))
+            })
+            .collect()
+    }
+
+    fn in_transaction(
+        &mut self,
+        work: impl FnOnce(&rusqlite::Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), StoreError> {
+        let run = |connection: &mut Connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            work(&transaction)?;
+            transaction.commit()
+        };
+        run(&mut self.connection).map_err(|error| explain(&self.path, &error))
+    }
+
+    /// Lets the file grow to this many pages at most, as if the disk were that small.
+    #[cfg(test)]
+    pub(crate) fn limit_pages(&mut self, pages: u32) {
+        self.connection
+            .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
+            .expect("a limit can be set");
+    }
+}
+
+enum Prepare {
+    Sqlite(rusqlite::Error),
+    Store(StoreError),
+}
+
+impl From<rusqlite::Error> for Prepare {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+fn explain(path: &Path, error: &rusqlite::Error) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => StoreError::DiskFull,
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            StoreError::Unwritable(path.to_owned())
+        }
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            StoreError::Damaged { path: path.to_owned(), what: error.to_string() }
+        }
+        _ => StoreError::Other(error.to_string()),
+    }
+}
+
+fn write_record(
+    transaction: &rusqlite::Transaction<'_>,
+    record: &MatchRecord,
+    now_unix_ms: i64,
+) -> rusqlite::Result<()> {
+    let mut insert =
+        transaction.prepare_cached("INSERT INTO actions (match_id, ply, action) VALUES (?1, ?2, ?3)")?;
+    for (ply, action) in (1u32..).zip(&record.actions) {
+        insert.execute(params![record.id.0, ply, action_bytes(*action)])?;
+    }
+    write_revision(transaction, record.id, record.revision)?;
+    write_offered(transaction, record.id, record.offered)?;
+    touch(transaction, record.id, now_unix_ms)?;
+    write_result(transaction, record.id, record.result)
+}
+
+fn write_revision(
+    transaction: &rusqlite::Transaction<'_>,
+    id: MatchId,
+    revision: u32,
+) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached("UPDATE matches SET revision = ?2 WHERE match_id = ?1")?
+        .execute(params![id.0, revision])
+        .map(drop)
+}
+
+fn write_offered(
+    transaction: &rusqlite::Transaction<'_>,
+    id: MatchId,
+    offered: Option<Consent>,
+) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached("UPDATE matches SET offered = ?2 WHERE match_id = ?1")?
+        .execute(params![id.0, offered.map(consent_bytes)])
+        .map(drop)
+}
+
+/// Every write but `settle` goes through here: what has changed is not settled.
+fn touch(transaction: &rusqlite::Transaction<'_>, id: MatchId, now_unix_ms: i64) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached("UPDATE matches SET changed_unix_ms = ?2, settled = 0 WHERE match_id = ?1")?
+        .execute(params![id.0, now_unix_ms])
+        .map(drop)
+}
+
+fn write_result(
+    transaction: &rusqlite::Transaction<'_>,
+    id: MatchId,
+    result: Option<MatchResult>,
+) -> rusqlite::Result<()> {
+    let (ending, winner) = match result {
+        None => (None, None),
+        Some(result) => {
+            let result = wire::result(result);
+            (Some(result.ending), Some(result.winner))
+        }
+    };
+    transaction
+        .prepare_cached("UPDATE matches SET ending = ?2, winner = ?3 WHERE match_id = ?1")?
+        .execute(params![id.0, ending, winner])
+        .map(drop)
+}
+
+fn setup_bytes(setup: &Setup) -> Vec<u8> {
+    wire::setup(setup).encode_to_vec()
+}
+
+fn parse_setup(bytes: &[u8]) -> Option<Setup> {
+    wire::read_setup(Some(&board::Setup::decode(bytes).ok()?)).ok()
+}
+
+fn parse_result(ending: i32, winner: i32) -> Option<MatchResult> {
+    wire::read_result(&board::Result { winner, ending }).ok()
+}
+
+fn consent_bytes(consent: Consent) -> Vec<u8> {
+    let kind: u32 = match consent.kind {
+        OfferKind::TakeBack => 1,
+        OfferKind::Draw => 2,
+        OfferKind::NewGame => 3,
+    };
+    [kind, consent.revision, consent.ply, consent.to_ply].iter().flat_map(|n| n.to_be_bytes()).collect()
+}
+
+fn parse_consent(bytes: &[u8]) -> Option<Consent> {
+    let bytes: &[u8; 16] = bytes.try_into().ok()?;
+    let number = |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let kind = match number(0) {
+        1 => OfferKind::TakeBack,
+        2 => OfferKind::Draw,
+        3 => OfferKind::NewGame,
+        _ => return None,
+    };
+    Some(Consent { kind, revision: number(4), ply: number(8), to_ply: number(12) })
+}
+
+fn seat_text(seat: Seat) -> String {
+    match seat {
+        Seat::Here => "here".into(),
+        Seat::Bot(level) => format!("bot:{}", level.number()),
+        Seat::Peer(key) => format!("peer:{key}"),
+    }
+}
+
+fn parse_seat(text: &str) -> Option<Seat> {
+    match text.split_once(':') {
+        None => (text == "here").then_some(Seat::Here),
+        Some(("bot", level)) => Level::new(level.parse().ok()?).map(Seat::Bot),
+        Some(("peer", key)) => PlayerId::parse(key).map(Seat::Peer),
+        Some(_) => None,
+    }
+}
+
+fn action_bytes(action: Action) -> Vec<u8> {
+    wire::action(action).encode_to_vec()
+}
+
+fn parse_action(bytes: &[u8]) -> Option<Action> {
+    wire::read_action(Some(&board::Action::decode(bytes).ok()?)).ok()
+}

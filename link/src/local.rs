@@ -1,0 +1,14 @@
+//! Where a host listens for its clients on this device.
+
+use std::path::PathBuf;
+
+/// Directory of the control socket, within the user's runtime directory; mode 0700.
+pub const CONTROL_DIRECTORY: &str = "qiyou";
+
+/// Where the user's daemon listens unless it was told otherwise: `$XDG_RUNTIME_DIR/qiyou/control.sock`. `None` without that
+/// variable, as in a bare `su` shell.
+pub fn control_socket() -> Option<PathBuf> {
+    std::env::var_os("XDG_RUNTIME_DIR")
+        .filter(|directory| !directory.is_empty())
+        .map(|directory| PathBuf::from(directory).join(CONTROL_DIRECTORY).join("control.sock"))
+}
