@@ -29,6 +29,7 @@ pub mod search;
 mod text;
 mod view;
 mod words;
+pub mod xiangqi;
 
 pub use action::{Action, IllegalAction};
 pub use any::{AnyGame, AnyMove, GameKind, Setup};

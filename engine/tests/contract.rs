@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use engine::liuzhou::{
     Blocked, ForcedRemoval, Liuzhou, LiuzhouSetup, Preset, Safety, SeveralFormations, StepBack,
 };
+use engine::xiangqi::{Xiangqi, XiangqiSetup};
 use engine::{
     Action, AnyGame, Game, GameKind, Gomoku, GomokuRule, GomokuSetup, IllegalAction, Language, Point, Rng,
     Setup, Side,
@@ -29,6 +30,7 @@ fn every_game_keeps_the_contract() {
 #[test]
 fn games_to_come_keep_the_contract() {
     liuzhou_setups().iter().for_each(keeps_the_contract::<Liuzhou>);
+    xiangqi_setups().iter().for_each(keeps_the_contract::<Xiangqi>);
 }
 
 #[test]
@@ -38,7 +40,15 @@ fn games_to_come_have_a_rule_sheet_of_their_own_for_every_setup() {
         let sheets: HashSet<String> =
             setups.iter().map(|setup| Liuzhou::rule_sheet(setup, language)).collect();
         assert_eq!(sheets.len(), setups.len());
+        let setups = xiangqi_setups();
+        let sheets: HashSet<String> =
+            setups.iter().map(|setup| Xiangqi::rule_sheet(setup, language)).collect();
+        assert_eq!(sheets.len(), setups.len());
     }
+}
+
+fn xiangqi_setups() -> Vec<XiangqiSetup> {
+    [Some(120), Some(40), None].map(|quiet_limit| XiangqiSetup { quiet_limit }).into()
 }
 
 /// The presets, and every value of every option, combined so that each pair of options meets in several ways.

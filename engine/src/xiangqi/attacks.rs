@@ -1,0 +1,345 @@
+//! What a piece reaches from a square, as tables.
+//!
+//! A set of squares is a `u128` with the bit of each; see [`super::board`] for their numbers. What stands between matters
+//! for every piece but three: chariots and cannons look their line up by its occupancy (9 bits of a rank, 10 of a file),
+//! horses and elephants by the four squares next to them that may block.
+
+use super::board::{FILES, RANKS, SQUARES};
+
+/// A set of squares.
+pub(super) type Set = u128;
+
+/// A square beside the board, never occupied: what stands for a neighbour beyond the edge.
+pub(super) const BESIDE: u8 = SQUARES as u8;
+
+pub(super) const fn bit(square: u8) -> Set {
+    1 << square
+}
+
+/// The squares of a set, lowest first.
+pub(super) fn squares(mut set: Set) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        (set != 0).then(|| {
+            let square = set.trailing_zeros() as u8;
+            set &= set - 1;
+            square
+        })
+    })
+}
+
+/// File (0 to 8 from Red's left) of each square.
+pub(super) static FILE: [u8; SQUARES] = {
+    let mut table = [0; SQUARES];
+    let mut n = 0;
+    while n < SQUARES {
+        table[n] = (n % FILES) as u8;
+        n += 1;
+    }
+    table
+};
+
+/// Rank (0 to 9 from Red's side) of each square.
+pub(super) static RANK: [u8; SQUARES] = {
+    let mut table = [0; SQUARES];
+    let mut n = 0;
+    while n < SQUARES {
+        table[n] = (n / FILES) as u8;
+        n += 1;
+    }
+    table
+};
+
+/// On one line: what a chariot on a place reaches, the pieces that stop it included.
+const fn ride(place: usize, length: usize, occupied: usize) -> u16 {
+    let mut reached = 0;
+    let mut n = place;
+    while n > 0 {
+        n -= 1;
+        reached |= 1 << n;
+        if occupied >> n & 1 == 1 {
+            break;
+        }
+    }
+    n = place + 1;
+    while n < length {
+        reached |= 1 << n;
+        if occupied >> n & 1 == 1 {
+            break;
+        }
+        n += 1;
+    }
+    reached
+}
+
+/// On one line: the pieces that a cannon on a place could take, the second in either direction.
+const fn shoot(place: usize, length: usize, occupied: usize) -> u16 {
+    let mut reached = 0;
+    let (mut n, mut seen) = (place, 0);
+    while n > 0 && seen < 2 {
+        n -= 1;
+        seen += occupied >> n & 1;
+        if seen == 2 {
+            reached |= 1 << n;
+        }
+    }
+    n = place + 1;
+    seen = 0;
+    while n < length && seen < 2 {
+        seen += occupied >> n & 1;
+        if seen == 2 {
+            reached |= 1 << n;
+        }
+        n += 1;
+    }
+    reached
+}
+
+const RANK_PATTERNS: usize = 1 << FILES;
+const FILE_PATTERNS: usize = 1 << RANKS;
+
+macro_rules! line_table {
+    ($name:ident, $how:ident, $length:expr, $patterns:expr) => {
+        static $name: [[u16; $patterns]; $length] = {
+            let mut table = [[0; $patterns]; $length];
+            let mut place = 0;
+            while place < $length {
+                let mut occupied = 0;
+                while occupied < $patterns {
+                    table[place][occupied] = $how(place, $length, occupied);
+                    occupied += 1;
+                }
+                place += 1;
+            }
+            table
+        };
+    };
+}
+line_table!(RANK_RIDE, ride, FILES, RANK_PATTERNS);
+line_table!(RANK_SHOT, shoot, FILES, RANK_PATTERNS);
+line_table!(FILE_RIDE, ride, RANKS, FILE_PATTERNS);
+line_table!(FILE_SHOT, shoot, RANKS, FILE_PATTERNS);
+
+/// The ten bits of a file as squares of the first file.
+static FILE_SET: [Set; FILE_PATTERNS] = {
+    let mut table = [0; FILE_PATTERNS];
+    let mut pattern = 0;
+    while pattern < FILE_PATTERNS {
+        let mut rank = 0;
+        while rank < RANKS {
+            if pattern >> rank & 1 == 1 {
+                table[pattern] |= 1 << (rank * FILES);
+            }
+            rank += 1;
+        }
+        pattern += 1;
+    }
+    table
+};
+
+fn of_rank(pattern: u16, rank: u8) -> Set {
+    Set::from(pattern) << (usize::from(rank) * FILES)
+}
+
+fn of_file(pattern: u16, file: u8) -> Set {
+    FILE_SET[usize::from(pattern)] << file
+}
+
+/// Every square of the rank, and of the file, through a square; the square included.
+pub(super) fn lines_through(square: u8) -> (Set, Set) {
+    let n = usize::from(square);
+    (of_rank((1 << FILES) - 1, RANK[n]), of_file((1 << RANKS) - 1, FILE[n]))
+}
+
+/// What a chariot reaches along its rank and its file, the pieces that stop it included.
+pub(super) fn rides(square: u8, ranks: &[u16; RANKS], files: &[u16; FILES]) -> (Set, Set) {
+    let (file, rank) = (FILE[usize::from(square)], RANK[usize::from(square)]);
+    let along_rank = RANK_RIDE[usize::from(file)][usize::from(ranks[usize::from(rank)])];
+    let along_file = FILE_RIDE[usize::from(rank)][usize::from(files[usize::from(file)])];
+    (of_rank(along_rank, rank), of_file(along_file, file))
+}
+
+/// The pieces that a cannon could take, its own side's too.
+pub(super) fn shots(square: u8, ranks: &[u16; RANKS], files: &[u16; FILES]) -> Set {
+    let (file, rank) = (FILE[usize::from(square)], RANK[usize::from(square)]);
+    let along_rank = RANK_SHOT[usize::from(file)][usize::from(ranks[usize::from(rank)])];
+    let along_file = FILE_SHOT[usize::from(rank)][usize::from(files[usize::from(file)])];
+    of_rank(along_rank, rank) | of_file(along_file, file)
+}
+
+const fn offset(square: usize, files: isize, ranks: isize) -> Option<usize> {
+    let (file, rank) = ((square % FILES) as isize + files, (square / FILES) as isize + ranks);
+    if file < 0 || file >= FILES as isize || rank < 0 || rank >= RANKS as isize {
+        None
+    } else {
+        Some(rank as usize * FILES + file as usize)
+    }
+}
+
+const STRAIGHT: [(isize, isize); 4] = [(1, 0), (-1, 0), (0, 1), (0, -1)];
+const SLANTED: [(isize, isize); 4] = [(1, 1), (1, -1), (-1, 1), (-1, -1)];
+
+const fn four(steps: [(isize, isize); 4]) -> [[u8; 4]; SQUARES] {
+    let mut table = [[BESIDE; 4]; SQUARES];
+    let mut square = 0;
+    while square < SQUARES {
+        let mut n = 0;
+        while n < 4 {
+            if let Some(to) = offset(square, steps[n].0, steps[n].1) {
+                table[square][n] = to as u8;
+            }
+            n += 1;
+        }
+        square += 1;
+    }
+    table
+}
+
+/// The four squares beside a square: a horse's legs.
+pub(super) static LEGS: [[u8; 4]; SQUARES] = four(STRAIGHT);
+/// The four squares slanting from a square: an elephant's eyes, and the legs of the horses that attack the square.
+pub(super) static EYES: [[u8; 4]; SQUARES] = four(SLANTED);
+
+/// The set of [`EYES`].
+pub(super) static EYE_SET: [Set; SQUARES] = {
+    let mut table = [0; SQUARES];
+    let mut square = 0;
+    while square < SQUARES {
+        let mut n = 0;
+        while n < 4 {
+            if EYES[square][n] != BESIDE {
+                table[square] |= bit(EYES[square][n]);
+            }
+            n += 1;
+        }
+        square += 1;
+    }
+    table
+};
+
+/// Where a horse leaps, by which of its [`LEGS`] are occupied.
+pub(super) static HORSE: [[Set; 16]; SQUARES] = {
+    let mut table = [[0; 16]; SQUARES];
+    let mut n = 0;
+    while n < SQUARES * 16 * 4 {
+        let (square, blocked, leg) = (n / 64, n / 4 % 16, n % 4);
+        // A leap goes one straight step and one slanting step further in that direction.
+        let (right, up) = STRAIGHT[leg];
+        let leaps = if right == 0 { [(1, 2 * up), (-1, 2 * up)] } else { [(2 * right, 1), (2 * right, -1)] };
+        if blocked >> leg & 1 == 0 {
+            table[square][blocked] |= pair(square, leaps);
+        }
+        n += 1;
+    }
+    table
+};
+
+/// From where a horse would leap here, by which of the [`EYES`] are occupied.
+pub(super) static HORSE_TO: [[Set; 16]; SQUARES] = {
+    let mut table = [[0; 16]; SQUARES];
+    let mut n = 0;
+    while n < SQUARES * 16 * 4 {
+        let (square, blocked, eye) = (n / 64, n / 4 % 16, n % 4);
+        // A horse two and one away has its leg on the slanting square between.
+        let (right, up) = SLANTED[eye];
+        if blocked >> eye & 1 == 0 {
+            table[square][blocked] |= pair(square, [(2 * right, up), (right, 2 * up)]);
+        }
+        n += 1;
+    }
+    table
+};
+
+/// The squares this far away, if they are on the board.
+const fn pair(square: usize, steps: [(isize, isize); 2]) -> Set {
+    let mut set = 0;
+    let mut n = 0;
+    while n < 2 {
+        if let Some(to) = offset(square, steps[n].0, steps[n].1) {
+            set |= bit(to as u8);
+        }
+        n += 1;
+    }
+    set
+}
+
+/// Where an elephant goes, by which of its [`EYES`] are occupied: on its own side of the river only.
+pub(super) static ELEPHANT: [[Set; 16]; SQUARES] = {
+    let mut table = [[0; 16]; SQUARES];
+    let mut square = 0;
+    while square < SQUARES {
+        let mut blocked = 0;
+        while blocked < 16 {
+            let mut n = 0;
+            while n < 4 {
+                if let Some(to) = offset(square, 2 * SLANTED[n].0, 2 * SLANTED[n].1)
+                    && blocked >> n & 1 == 0
+                    && (to / FILES < RANKS / 2) == (square / FILES < RANKS / 2)
+                {
+                    table[square][blocked] |= bit(to as u8);
+                }
+                n += 1;
+            }
+            blocked += 1;
+        }
+        square += 1;
+    }
+    table
+};
+
+/// Both palaces.
+pub(super) const PALACES: Set = {
+    let red: Set = 0b111 << 3 | 0b111 << (3 + FILES) | 0b111 << (3 + 2 * FILES);
+    red | red << (7 * FILES)
+};
+
+const fn steps_in_palace(steps: [(isize, isize); 4]) -> [Set; SQUARES] {
+    let mut table = [0; SQUARES];
+    let mut square = 0;
+    while square < SQUARES {
+        let mut n = 0;
+        while n < 4 {
+            if let Some(to) = offset(square, steps[n].0, steps[n].1) {
+                table[square] |= bit(to as u8) & PALACES;
+            }
+            n += 1;
+        }
+        square += 1;
+    }
+    table
+}
+
+/// Where a general goes.
+pub(super) static GENERAL: [Set; SQUARES] = steps_in_palace(STRAIGHT);
+/// Where an adviser goes.
+pub(super) static ADVISER: [Set; SQUARES] = steps_in_palace(SLANTED);
+
+const fn soldiers(attackers: bool) -> [[Set; SQUARES]; 2] {
+    let mut table = [[0; SQUARES]; 2];
+    let mut side = 0;
+    while side < 2 {
+        let forward = if side == 0 { 1 } else { -1 };
+        let mut square = 0;
+        while square < SQUARES {
+            let steps = [(0, forward), (1, 0), (-1, 0)];
+            let mut n = 0;
+            while n < 3 {
+                if let Some(to) = offset(square, steps[n].0, steps[n].1) {
+                    let across = (square / FILES >= RANKS / 2) == (side == 0);
+                    if n == 0 || across {
+                        let (at, set) = if attackers { (to, square) } else { (square, to) };
+                        table[side][at] |= 1 << set;
+                    }
+                }
+                n += 1;
+            }
+            square += 1;
+        }
+        side += 1;
+    }
+    table
+}
+
+/// Where a soldier of a side goes: forward, and sideways once it has crossed the river.
+pub(super) static SOLDIER: [[Set; SQUARES]; 2] = soldiers(false);
+/// From where a soldier of a side would go here.
+pub(super) static SOLDIER_TO: [[Set; SQUARES]; 2] = soldiers(true);

@@ -1,0 +1,283 @@
+//! The pieces, and how a move is made and taken back.
+//!
+//! Squares are numbered rank * 9 + file, both from zero: rank 0 is Red's back rank, file 0 is at Red's left.
+
+use super::attacks::{self, BESIDE, EYES, FILE, HORSE_TO, LEGS, RANK, SOLDIER_TO, Set, bit};
+use crate::{Point, Rng, Side};
+
+/// Files, from Red's left to right.
+pub(super) const FILES: usize = 9;
+/// Ranks, from Red to Black.
+pub(super) const RANKS: usize = 10;
+/// Squares (the game calls them points; they are numbered like squares).
+pub(super) const SQUARES: usize = FILES * RANKS;
+
+/// Kinds of pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// 帅 / 将.
+    General,
+    /// 仕 / 士.
+    Adviser,
+    /// 相 / 象.
+    Elephant,
+    /// 马.
+    Horse,
+    /// 车.
+    Chariot,
+    /// 炮.
+    Cannon,
+    /// 兵 / 卒.
+    Soldier,
+}
+
+impl Kind {
+    /// Every kind, in the order of their numbers.
+    pub const ALL: [Self; 7] = [
+        Self::General,
+        Self::Adviser,
+        Self::Elephant,
+        Self::Horse,
+        Self::Chariot,
+        Self::Cannon,
+        Self::Soldier,
+    ];
+
+    /// Pieces of this kind that a side begins with, and can never exceed.
+    pub const fn count(self) -> u32 {
+        match self {
+            Self::General => 1,
+            Self::Soldier => 5,
+            _ => 2,
+        }
+    }
+}
+
+/// A move from a square to another. Squares are rank * 9 + file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct XiangqiMove {
+    /// Where the piece stands.
+    pub from: u8,
+    /// Where it goes.
+    pub to: u8,
+}
+
+/// What stands on a square: 0 for nothing, else 1 + kind, and 8 more for Black. As a number so that the board stays small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cell(u8);
+
+impl Cell {
+    pub(super) const EMPTY: Self = Self(0);
+
+    pub(super) const fn new(side: Side, kind: Kind) -> Self {
+        Self(1 + kind as u8 + 8 * side as u8)
+    }
+
+    pub(super) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(super) const fn piece(self) -> Option<(Side, Kind)> {
+        if self.0 == 0 {
+            return None;
+        }
+        let side = if self.0 & 8 == 0 { Side::First } else { Side::Second };
+        Some((side, Kind::ALL[(self.0 & 7) as usize - 1]))
+    }
+}
+
+/// Pieces on their squares and whose move it is: what a search works on. Red is [`Side::First`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Board {
+    /// One more than there are squares, for [`BESIDE`].
+    cells: [Cell; SQUARES + 1],
+    /// By side and kind.
+    pieces: [[Set; 7]; 2],
+    /// By side.
+    sides: [Set; 2],
+    /// Occupied squares of each rank, file 0 lowest.
+    ranks: [u16; RANKS],
+    /// Occupied squares of each file, rank 0 lowest.
+    files: [u16; FILES],
+    turn: Side,
+    key: u64,
+}
+
+impl Board {
+    /// A board without pieces, which is no position yet: both generals are missing.
+    pub(super) const fn empty(turn: Side) -> Self {
+        Self {
+            cells: [Cell::EMPTY; SQUARES + 1],
+            pieces: [[0; 7]; 2],
+            sides: [0; 2],
+            ranks: [0; RANKS],
+            files: [0; FILES],
+            turn,
+            key: match turn {
+                Side::First => 0,
+                Side::Second => TURN_KEY,
+            },
+        }
+    }
+
+    /// Whose move it is.
+    pub fn turn(&self) -> Side {
+        self.turn
+    }
+
+    /// Hash of the pieces on their squares and of the side to move.
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// What stands on a square.
+    pub fn at(&self, square: u8) -> Option<(Side, Kind)> {
+        self.cells[usize::from(square)].piece()
+    }
+
+    /// Squares of the pieces of this side and kind; bit number = square.
+    pub fn pieces(&self, side: Side, kind: Kind) -> u128 {
+        self.pieces[side.index()][kind as usize]
+    }
+
+    /// Squares of all pieces of this side.
+    pub fn side(&self, side: Side) -> u128 {
+        self.sides[side.index()]
+    }
+
+    pub(super) fn occupied(&self) -> Set {
+        self.sides[0] | self.sides[1]
+    }
+
+    pub(super) fn lines(&self) -> (&[u16; RANKS], &[u16; FILES]) {
+        (&self.ranks, &self.files)
+    }
+
+    /// Puts a piece on an empty square, or takes it away again: the same toggles.
+    pub(super) fn toggle(&mut self, square: u8, side: Side, kind: Kind) {
+        let (n, set) = (usize::from(square), bit(square));
+        self.cells[n] = if self.cells[n].is_empty() { Cell::new(side, kind) } else { Cell::EMPTY };
+        self.pieces[side.index()][kind as usize] ^= set;
+        self.sides[side.index()] ^= set;
+        self.ranks[usize::from(RANK[n])] ^= 1 << FILE[n];
+        self.files[usize::from(FILE[n])] ^= 1 << RANK[n];
+        self.key ^= piece_key(square, side, kind);
+    }
+
+    /// Makes a move of a piece of the side to move, and gives what it took. Whether the move is legal is not its business.
+    pub(super) fn make(&mut self, mv: XiangqiMove) -> Cell {
+        let taken = self.cells[usize::from(mv.to)];
+        if let Some((side, kind)) = taken.piece() {
+            self.toggle(mv.to, side, kind);
+        }
+        let (side, kind) = self.at(mv.from).expect("a move has a piece");
+        self.toggle(mv.from, side, kind);
+        self.toggle(mv.to, side, kind);
+        self.turn = self.turn.other();
+        self.key ^= TURN_KEY;
+        taken
+    }
+
+    /// Takes back the last move, which took this.
+    pub(super) fn unmake(&mut self, mv: XiangqiMove, taken: Cell) {
+        let (side, kind) = self.at(mv.to).expect("a move has a piece");
+        self.toggle(mv.to, side, kind);
+        self.toggle(mv.from, side, kind);
+        if let Some((side, kind)) = taken.piece() {
+            self.toggle(mv.to, side, kind);
+        }
+        self.turn = self.turn.other();
+        self.key ^= TURN_KEY;
+    }
+
+    /// The same pieces with the other side to move.
+    pub(super) fn passed(&self) -> Self {
+        Self { turn: self.turn.other(), key: self.key ^ TURN_KEY, ..*self }
+    }
+
+    /// The square of this side's general.
+    pub fn general(&self, side: Side) -> u8 {
+        self.pieces(side, Kind::General).trailing_zeros() as u8
+    }
+
+    /// Which of the four squares beside are occupied, as a number; squares beyond the edge are not.
+    pub(super) fn legs(&self, square: u8) -> usize {
+        self.four(LEGS[usize::from(square)])
+    }
+
+    /// Which of the four slanting squares are occupied, as a number.
+    pub(super) fn eyes(&self, square: u8) -> usize {
+        self.four(EYES[usize::from(square)])
+    }
+
+    fn four(&self, squares: [u8; 4]) -> usize {
+        let occupied = |n: usize| usize::from(!self.cells[usize::from(squares[n])].is_empty()) << n;
+        occupied(0) | occupied(1) | occupied(2) | occupied(3)
+    }
+
+    /// Pieces that could take this side's general if it were their move; the enemy general on an open file is one.
+    pub fn checkers(&self, side: Side) -> u128 {
+        let square = self.general(side);
+        let enemy = &self.pieces[side.other().index()];
+        let of = |kind: Kind| enemy[kind as usize];
+        let (along_rank, along_file) = attacks::rides(square, &self.ranks, &self.files);
+        (along_rank | along_file) & of(Kind::Chariot)
+            | along_file & of(Kind::General)
+            | attacks::shots(square, &self.ranks, &self.files) & of(Kind::Cannon)
+            | HORSE_TO[usize::from(square)][self.eyes(square)] & of(Kind::Horse)
+            | SOLDIER_TO[side.other().index()][usize::from(square)] & of(Kind::Soldier)
+    }
+
+    /// Whether the side to move is in check.
+    pub fn in_check(&self) -> bool {
+        self.checkers(self.turn) != 0
+    }
+
+    /// [`Self::key`] computed from the squares.
+    pub(super) fn fresh_key(&self) -> u64 {
+        let turn = if self.turn == Side::Second { TURN_KEY } else { 0 };
+        (0..BESIDE).fold(turn, |key, square| match self.at(square) {
+            Some((side, kind)) => key ^ piece_key(square, side, kind),
+            None => key,
+        })
+    }
+}
+
+/// The point of a square.
+pub(super) fn to_point(square: u8) -> Point {
+    Point::new(u16::from(FILE[usize::from(square)]), u16::from(RANK[usize::from(square)]))
+}
+
+/// The square of a point, if the board has it.
+pub(super) fn to_square(point: Point) -> Option<u8> {
+    let on_board = usize::from(point.column) < FILES && usize::from(point.row) < RANKS;
+    on_board.then(|| (usize::from(point.row) * FILES + usize::from(point.column)) as u8)
+}
+
+static PIECE_KEYS: [[[u64; SQUARES]; 7]; 2] = {
+    let mut rng = Rng::new(0x7869_616e_6771_6900);
+    let mut table = [[[0; SQUARES]; 7]; 2];
+    let mut side = 0;
+    while side < 2 {
+        let mut kind = 0;
+        while kind < 7 {
+            let mut square = 0;
+            while square < SQUARES {
+                table[side][kind][square] = rng.next_u64();
+                square += 1;
+            }
+            kind += 1;
+        }
+        side += 1;
+    }
+    table
+};
+
+/// Key of a piece on a square, the same on every machine.
+fn piece_key(square: u8, side: Side, kind: Kind) -> u64 {
+    PIECE_KEYS[side.index()][kind as usize][usize::from(square)]
+}
+
+/// Key of Black to move.
+const TURN_KEY: u64 = Rng::new(0x7475_726e).next_u64();

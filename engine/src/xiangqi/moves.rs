@@ -1,0 +1,149 @@
+//! The legal moves of a board, and their number.
+//!
+//! A move is legal if it leaves the own general unattacked. Most moves cannot change that, so it is tested only for the
+//! general's own moves, for every move out of check, and for moves that leave or enter a line or a leg that guards him.
+
+use super::attacks::{
+    self, ADVISER, ELEPHANT, EYE_SET, GENERAL, HORSE, HORSE_TO, SOLDIER, Set, bit, squares,
+};
+use super::board::{Board, Kind, XiangqiMove};
+use crate::Side;
+
+/// Which moves of pieces other than the general must be tested.
+struct Guard {
+    /// Every one.
+    all: bool,
+    /// Those from here.
+    from: Set,
+    /// Those to here.
+    to: Set,
+}
+
+impl Board {
+    /// Where the piece of the side to move on this square could go, were its general safe.
+    pub(super) fn reach(&self, square: u8, side: Side, kind: Kind) -> Set {
+        let n = usize::from(square);
+        let (ranks, files) = self.lines();
+        let reached = match kind {
+            Kind::General => GENERAL[n],
+            Kind::Adviser => ADVISER[n],
+            Kind::Elephant => ELEPHANT[n][self.eyes(square)],
+            Kind::Horse => HORSE[n][self.legs(square)],
+            Kind::Chariot => {
+                let (along_rank, along_file) = attacks::rides(square, ranks, files);
+                along_rank | along_file
+            }
+            Kind::Cannon => {
+                let (along_rank, along_file) = attacks::rides(square, ranks, files);
+                (along_rank | along_file) & !self.occupied()
+                    | attacks::shots(square, ranks, files) & self.side(side.other())
+            }
+            Kind::Soldier => SOLDIER[side.index()][n],
+        };
+        reached & !self.side(side)
+    }
+
+    fn guard(&self) -> Guard {
+        let side = self.turn();
+        let enemy = side.other();
+        let general = self.general(side);
+        let (rank, file) = attacks::lines_through(general);
+        let cannons = self.pieces(enemy, Kind::Cannon);
+        let riders = cannons | self.pieces(enemy, Kind::Chariot);
+        let (mut from, mut to) = (0, 0);
+        for (line, riders) in [(rank, riders), (file, riders | self.pieces(enemy, Kind::General))] {
+            if line & riders != 0 {
+                from |= line;
+                if line & cannons != 0 {
+                    to |= line;
+                }
+            }
+        }
+        let n = usize::from(general);
+        if HORSE_TO[n][0] & self.pieces(enemy, Kind::Horse) != 0 {
+            from |= EYE_SET[n];
+        }
+        Guard { all: self.in_check(), from, to }
+    }
+
+    /// Whether a move that could be made were the general safe leaves him so.
+    fn is_safe(&mut self, mv: XiangqiMove) -> bool {
+        let side = self.turn();
+        let taken = self.make(mv);
+        let safe = self.checkers(side) == 0;
+        self.unmake(mv, taken);
+        safe
+    }
+
+    /// Calls `found` with each piece of the side to move, its legal targets that need no test, and those that do.
+    fn each_piece(&self, mut found: impl FnMut(u8, Set, Set)) {
+        let side = self.turn();
+        let guard = self.guard();
+        for kind in Kind::ALL {
+            for square in squares(self.pieces(side, kind)) {
+                let targets = self.reach(square, side, kind);
+                let tested = if guard.all || kind == Kind::General || guard.from & bit(square) != 0 {
+                    targets
+                } else {
+                    targets & guard.to
+                };
+                found(square, targets & !tested, tested);
+            }
+        }
+    }
+
+    /// Every legal move, into `into` (cleared first), in a fixed order.
+    pub fn legal_moves(&self, into: &mut Vec<XiangqiMove>) {
+        into.clear();
+        let mut board = *self;
+        self.each_piece(|from, free, tested| {
+            into.extend(squares(free).map(|to| XiangqiMove { from, to }));
+            into.extend(squares(tested).map(|to| XiangqiMove { from, to }).filter(|&mv| board.is_safe(mv)));
+        });
+    }
+
+    /// How many legal moves there are, without listing them.
+    pub fn legal_count(&self) -> u32 {
+        let mut board = *self;
+        let mut count = 0;
+        self.each_piece(|from, free, tested| {
+            count += free.count_ones();
+            count += squares(tested).filter(|&to| board.is_safe(XiangqiMove { from, to })).count() as u32;
+        });
+        count
+    }
+
+    /// Whether there is a legal move.
+    pub(super) fn has_legal_move(&self) -> bool {
+        let mut board = *self;
+        let mut any = false;
+        self.each_piece(|from, free, tested| {
+            any = any || free != 0 || squares(tested).any(|to| board.is_safe(XiangqiMove { from, to }));
+        });
+        any
+    }
+}
+
+/// Sequences of legal moves of this length, endings by repetition and the like left out; the last ply is counted in bulk.
+/// Depth 0 is 1.
+pub fn perft(board: &Board, depth: u32) -> u64 {
+    fn below(board: &mut Board, depth: u32, lists: &mut [Vec<XiangqiMove>]) -> u64 {
+        if depth == 1 {
+            return board.legal_count().into();
+        }
+        let (list, rest) = lists.split_first_mut().expect("one list a ply");
+        board.legal_moves(list);
+        let mut sum = 0;
+        for &mv in list.iter() {
+            let taken = board.make(mv);
+            sum += below(board, depth - 1, rest);
+            board.unmake(mv, taken);
+        }
+        sum
+    }
+    if depth == 0 {
+        return 1;
+    }
+    let mut lists = vec![Vec::with_capacity(128); depth as usize];
+    below(&mut board.clone(), depth, &mut lists)
+}

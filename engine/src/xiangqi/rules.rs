@@ -1,0 +1,394 @@
+//! The game: moves with the reasons why others are none, and how it ends.
+//!
+//! Source: the World Xiangqi rules as the project's rule page states them. No legal move loses, in check or not. A position
+//! that comes up for the third time is judged in `repetition`. Plies without a capture or a soldier's move are drawn at the
+//! limit of the setup, and so is a position in which neither side has a piece that can cross the river.
+
+use super::attacks::{FILE, PALACES, RANK, SOLDIER, bit, squares};
+use super::board::{Board, Cell, Kind, RANKS, XiangqiMove, to_point, to_square};
+use super::fen::Fen;
+use super::notation::{self, Notation};
+use super::repetition;
+use crate::game::points;
+use crate::text::TextError;
+use crate::words::numbered;
+use crate::{
+    Action, BoardView, Fact, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome, Piece,
+    PieceView, Reason, Rng, SetupError, Side,
+};
+
+/// What a match of xiangqi is played by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct XiangqiSetup {
+    /// Plies without a capture or a soldier's move that make a draw. 120 by the World Xiangqi rules: sixty moves of each.
+    pub quiet_limit: Option<u16>,
+}
+
+impl Default for XiangqiSetup {
+    fn default() -> Self {
+        Self { quiet_limit: Some(120) }
+    }
+}
+
+/// A position of xiangqi. Red ([`Side::First`]) begins.
+///
+/// Its key covers the setup, the pieces and the side to move. Left out: how often the position has been there, and the
+/// count of plies towards a draw.
+#[derive(Clone)]
+pub struct Xiangqi {
+    setup: XiangqiSetup,
+    board: Board,
+    /// Plies since the last capture or soldier's move.
+    quiet: u16,
+    /// Number of the move with which the position was set up.
+    first_number: u32,
+    first_turn: Side,
+    ply: u32,
+    last: Option<XiangqiMove>,
+    outcome: Option<Outcome>,
+    /// Moves since the last capture, and the board's key before each.
+    past: Vec<(u64, XiangqiMove)>,
+    /// Pieces that each side has taken.
+    taken: [u16; 2],
+}
+
+impl Xiangqi {
+    /// The position that a FEN describes; see the module `fen`. Earlier occurrences are unknown.
+    pub fn from_position(setup: &XiangqiSetup, fen: &str) -> Result<Self, TextError> {
+        setup.check().map_err(|error| TextError { line: 1, column: 1, expected: error.0 })?;
+        let Fen { board, quiet, number } = Fen::read(fen)?;
+        let mut game = Self {
+            setup: setup.clone(),
+            board,
+            quiet,
+            first_number: number,
+            first_turn: board.turn(),
+            ply: 0,
+            last: None,
+            outcome: None,
+            past: Vec::new(),
+            taken: [0; 2],
+        };
+        game.outcome = game.judge();
+        Ok(game)
+    }
+
+    /// The FEN of this position.
+    pub fn position(&self) -> String {
+        let plies = self.ply + u32::from(self.first_turn == Side::Second);
+        let number = self.first_number.saturating_add(plies / 2);
+        Fen { board: self.board, quiet: self.quiet, number }.write()
+    }
+
+    /// The pieces, for a search.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Whether this legal move would lose the game at once by perpetual check or chase: what a player is warned of.
+    pub fn loses_by_repetition(&self, mv: XiangqiMove) -> bool {
+        let mut after = self.clone();
+        after.play(mv);
+        after.outcome.is_some_and(|outcome| {
+            outcome.winner == Some(self.board.turn().other())
+                && matches!(outcome.reason, Reason::PerpetualCheck | Reason::PerpetualChase)
+        })
+    }
+
+    /// The move as players write it in this notation; it must be one that the piece could make were the general safe.
+    pub fn write(&self, mv: XiangqiMove, notation: Notation) -> String {
+        notation::write(&self.board, mv, notation)
+    }
+
+    fn judge(&self) -> Option<Outcome> {
+        let turn = self.board.turn();
+        if !self.board.has_legal_move() {
+            let reason = if self.board.in_check() { Reason::Checkmate } else { Reason::NoMoves };
+            return Some(Outcome { winner: Some(turn.other()), reason });
+        }
+        let key = self.board.key();
+        let mut earlier = (0..self.past.len()).rev().filter(|&n| self.past[n].0 == key);
+        if let (Some(_), Some(first)) = (earlier.next(), earlier.next()) {
+            let moves: Vec<XiangqiMove> = self.past[first..].iter().map(|&(_, mv)| mv).collect();
+            return Some(repetition::judge(&self.board, &moves));
+        }
+        if self.setup.quiet_limit.is_some_and(|limit| self.quiet >= limit) {
+            return Some(Outcome { winner: None, reason: Reason::TooLong });
+        }
+        let can_cross = |side| {
+            [Kind::Horse, Kind::Chariot, Kind::Cannon, Kind::Soldier]
+                .iter()
+                .any(|&kind| self.board.pieces(side, kind) != 0)
+        };
+        (!Side::BOTH.into_iter().any(can_cross))
+            .then_some(Outcome { winner: None, reason: Reason::BareMaterial })
+    }
+
+    /// Why the piece cannot go there, were its general safe. Written square by square, apart from the tables that make the
+    /// list of moves, so that each checks the other.
+    fn check_shape(&self, from: u8, to: u8) -> Result<(), IllegalAction> {
+        let at = |square: u8| self.board.at(square);
+        let (side, kind) = at(from).expect("the caller has looked");
+        let coordinates =
+            |square: u8| (i16::from(FILE[usize::from(square)]), i16::from(RANK[usize::from(square)]));
+        let ((file, rank), (to_file, to_rank)) = (coordinates(from), coordinates(to));
+        let (right, up) = (to_file - file, to_rank - rank);
+        let square = |file: i16, rank: i16| (rank * 9 + file) as u8;
+        let not_its_step = Err(IllegalAction::NotItsStep(to_point(from)));
+        match kind {
+            Kind::General | Kind::Adviser => {
+                let fits = if kind == Kind::General {
+                    right.abs() + up.abs() == 1
+                } else {
+                    right.abs() == 1 && up.abs() == 1
+                };
+                if !fits {
+                    not_its_step
+                } else if bit(to) & PALACES == 0 {
+                    Err(IllegalAction::Palace)
+                } else {
+                    Ok(())
+                }
+            }
+            Kind::Elephant => {
+                let eye = square(file + right / 2, rank + up / 2);
+                let half = RANKS as i16 / 2;
+                if right.abs() != 2 || up.abs() != 2 {
+                    not_its_step
+                } else if (rank < half) != (to_rank < half) {
+                    Err(IllegalAction::River)
+                } else if at(eye).is_some() {
+                    Err(IllegalAction::ElephantEye(to_point(eye)))
+                } else {
+                    Ok(())
+                }
+            }
+            Kind::Horse => {
+                let leg = square(file + right / 2, rank + up / 2);
+                if right.abs().min(up.abs()) != 1 || right.abs().max(up.abs()) != 2 {
+                    not_its_step
+                } else if at(leg).is_some() {
+                    Err(IllegalAction::HorseLeg(to_point(leg)))
+                } else {
+                    Ok(())
+                }
+            }
+            Kind::Chariot | Kind::Cannon => {
+                if (right == 0) == (up == 0) {
+                    return not_its_step;
+                }
+                let (step, length) = ((right.signum(), up.signum()), right.abs().max(up.abs()));
+                let mut between = (1..length)
+                    .map(|n| square(file + n * step.0, rank + n * step.1))
+                    .filter(|&square| at(square).is_some());
+                let (first, second) = (between.next(), between.next());
+                match (first, second, kind == Kind::Cannon && at(to).is_some()) {
+                    (None, _, false) | (Some(_), None, true) => Ok(()),
+                    (Some(first), _, false) => Err(IllegalAction::InTheWay(to_point(first))),
+                    (_, _, true) => Err(IllegalAction::CannonScreen),
+                }
+            }
+            Kind::Soldier if SOLDIER[side.index()][usize::from(from)] & bit(to) == 0 => not_its_step,
+            Kind::Soldier => Ok(()),
+        }
+    }
+}
+
+impl XiangqiSetup {
+    fn check(&self) -> Result<(), SetupError> {
+        match self.quiet_limit {
+            Some(0 | 1001..) => Err(SetupError("a limit of plies is 1 to 1,000")),
+            _ => Ok(()),
+        }
+    }
+
+    fn key(&self) -> u64 {
+        Rng::new(0x7869_616e_6771_0000 | u64::from(self.quiet_limit.unwrap_or(0))).next_u64()
+    }
+}
+
+impl Game for Xiangqi {
+    type Setup = XiangqiSetup;
+    type Move = XiangqiMove;
+
+    fn new(setup: &XiangqiSetup) -> Result<Self, SetupError> {
+        setup.check()?;
+        Ok(Self::from_position(setup, Fen::START).expect("the start is a position"))
+    }
+
+    fn setup(&self) -> &XiangqiSetup {
+        &self.setup
+    }
+
+    fn turn(&self) -> Side {
+        self.board.turn()
+    }
+
+    fn ply(&self) -> u32 {
+        self.ply
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.outcome
+    }
+
+    fn legal_moves(&self, into: &mut Vec<XiangqiMove>) {
+        into.clear();
+        if self.outcome.is_none() {
+            self.board.legal_moves(into);
+        }
+    }
+
+    fn legal_move(&self, action: Action) -> Result<XiangqiMove, IllegalAction> {
+        if self.outcome.is_some() {
+            return Err(IllegalAction::Ended);
+        }
+        let Action::Step { from: start, to: end } = action else { return Err(IllegalAction::WrongKind) };
+        let from = to_square(start).ok_or(IllegalAction::OffBoard(start))?;
+        let to = to_square(end).ok_or(IllegalAction::OffBoard(end))?;
+        let side = self.board.turn();
+        match self.board.at(from) {
+            None => return Err(IllegalAction::Empty(start)),
+            Some((owner, _)) if owner != side => return Err(IllegalAction::NotYours(start)),
+            Some(_) => {}
+        }
+        if from == to {
+            return Err(IllegalAction::NotItsStep(start));
+        }
+        if self.board.at(to).is_some_and(|(owner, _)| owner == side) {
+            return Err(IllegalAction::Occupied(end));
+        }
+        self.check_shape(from, to)?;
+        let mv = XiangqiMove { from, to };
+        let mut after = self.board;
+        after.make(mv);
+        let Some(attacker) = squares(after.checkers(side)).next() else { return Ok(mv) };
+        match after.at(attacker) {
+            Some((_, Kind::General)) => Err(IllegalAction::GeneralsFace),
+            _ => Err(IllegalAction::GeneralAttacked(to_point(attacker))),
+        }
+    }
+
+    fn action(mv: XiangqiMove) -> Action {
+        Action::Step { from: to_point(mv.from), to: to_point(mv.to) }
+    }
+
+    fn play(&mut self, mv: XiangqiMove) {
+        debug_assert!(
+            self.legal_move(Self::action(mv)) == Ok(mv),
+            "a move is for the position it was made from"
+        );
+        let side = self.board.turn();
+        let key = self.board.key();
+        let soldier = self.board.at(mv.from).is_some_and(|(_, kind)| kind == Kind::Soldier);
+        if self.board.make(mv) == Cell::EMPTY {
+            self.past.push((key, mv));
+            self.quiet = if soldier { 0 } else { self.quiet.saturating_add(1) };
+        } else {
+            self.taken[side.index()] += 1;
+            self.past.clear();
+            self.quiet = 0;
+        }
+        self.ply += 1;
+        self.last = Some(mv);
+        self.outcome = self.judge();
+    }
+
+    fn key(&self) -> u64 {
+        self.board.key() ^ self.setup.key()
+    }
+
+    fn fresh_key(&self) -> u64 {
+        self.board.fresh_key() ^ self.setup.key()
+    }
+
+    fn view(&self) -> BoardView {
+        let side = self.board.turn();
+        let (columns, rows) = (9, RANKS as u16);
+        let checked = self.board.in_check();
+        BoardView {
+            // Not yet listed in `games!`, so it has no kind of its own; nothing draws this view before it has.
+            game: GameKind::Gomoku,
+            columns,
+            rows,
+            pieces: points(columns, rows)
+                .filter_map(|at| {
+                    let (side, kind) = self.board.at(to_square(at)?)?;
+                    Some(PieceView { at, side, piece: piece(kind) })
+                })
+                .collect(),
+            last: self.last.map(Self::action),
+            marks: checked
+                .then(|| Mark { at: to_point(self.board.general(side)), kind: MarkKind::Check })
+                .into_iter()
+                .collect(),
+            facts: Side::BOTH.into_iter().map(|side| Fact::Taken(side, self.taken[side.index()])).collect(),
+            turn: self.outcome.is_none().then_some(side),
+            outcome: self.outcome,
+            ply: self.ply,
+        }
+    }
+
+    /// ICCS: file letter and rank digit from 0, `h2e2`. [`Xiangqi::write`] has the others.
+    fn notation(&self, action: Action) -> String {
+        match action {
+            Action::Step { from, to } => match (to_square(from), to_square(to)) {
+                (Some(from), Some(to)) => notation::iccs(XiangqiMove { from, to }),
+                _ => action.to_string(),
+            },
+            _ => action.to_string(),
+        }
+    }
+
+    /// Reads ICCS (`h2e2`, `H2-E2`), WXF (`C2=5`) and Chinese (`炮二平五`).
+    fn parse(&self, text: &str) -> Option<Action> {
+        notation::read(&self.board, text).map(Self::action)
+    }
+
+    fn names(language: Language) -> Names {
+        match language {
+            Language::Chinese => Names { game: "象棋", first: "红方", second: "黑方" },
+            Language::English => Names { game: "Xiangqi", first: "Red", second: "Black" },
+        }
+    }
+
+    fn rule_sheet(setup: &XiangqiSetup, language: Language) -> String {
+        let pick = |chinese: &'static str, english: &'static str| language.pick(chinese, english).to_owned();
+        let mut sentences = vec![
+            pick("红先黑后，轮流走一着。", "Red begins; the sides move in turn."),
+            pick(
+                "将死对方，或使对方无子可走（困毙），即胜。",
+                "A side that is mated, or has no legal move, has lost.",
+            ),
+            pick(
+                "同一局面第三次出现：单方长将者负；单方以车马炮士相长捉同一无根子者负（不计未过河的兵卒）；其余为和。将帅和兵卒可以长捉。",
+                "When a position comes up for the third time: a side that alone gave check with every move loses; else a side that alone chased the same unprotected piece with every move loses (generals and soldiers may chase; soldiers that have not crossed the river may be chased); else it is a draw.",
+            ),
+            pick(
+                "双方都没有能过河的子为和。",
+                "If neither side has a piece that can cross the river, it is a draw.",
+            ),
+        ];
+        if let Some(limit) = setup.quiet_limit {
+            sentences.push(match language {
+                Language::Chinese => format!("连续 {limit} 着没有吃子也没有动兵卒为和。"),
+                Language::English => {
+                    format!("{limit} plies without a capture or a move of a soldier are a draw.")
+                }
+            });
+        }
+        numbered(&sentences)
+    }
+}
+
+fn piece(kind: Kind) -> Piece {
+    match kind {
+        Kind::General => Piece::General,
+        Kind::Adviser => Piece::Adviser,
+        Kind::Elephant => Piece::Elephant,
+        Kind::Horse => Piece::Horse,
+        Kind::Chariot => Piece::Chariot,
+        Kind::Cannon => Piece::Cannon,
+        Kind::Soldier => Piece::Soldier,
+    }
+}

@@ -1,0 +1,383 @@
+//! Claims about the rules of xiangqi.
+
+use engine::xiangqi::{Notation, Xiangqi, XiangqiMove, XiangqiSetup, perft};
+use engine::{Action, Game, IllegalAction, Language, MarkKind, Outcome, Point, Reason, Rng, Side};
+
+fn game(fen: &str) -> Xiangqi {
+    Xiangqi::from_position(&XiangqiSetup::default(), fen).unwrap_or_else(|error| panic!("{fen}: {error}"))
+}
+
+fn start() -> Xiangqi {
+    Xiangqi::new(&XiangqiSetup::default()).expect("the default setup is valid")
+}
+
+fn find(game: &Xiangqi, text: &str) -> Result<XiangqiMove, IllegalAction> {
+    game.legal_move(game.parse(text).unwrap_or_else(|| panic!("{text} is no move in {}", game.position())))
+}
+
+fn play(mut game: Xiangqi, moves: &str) -> Xiangqi {
+    for text in moves.split_whitespace() {
+        let mv = find(&game, text).unwrap_or_else(|refusal| panic!("{text}: {refusal}"));
+        game.play(mv);
+    }
+    game
+}
+
+/// The point with this ICCS name, whose ranks begin at 0.
+fn point(name: &str) -> Point {
+    let bytes = name.as_bytes();
+    Point::new(u16::from(bytes[0] - b'a'), u16::from(bytes[1] - b'0'))
+}
+
+/// Name, FEN, and the number of sequences of one, two, … legal moves. Counted by Fairy-Stockfish 11.1 (Debian package
+/// fairy-stockfish; `setoption name UCI_Variant value xiangqi`, `go perft N`).
+const PERFT: &[(&str, &str, &[u64])] = &[
+    (
+        "the start",
+        "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1",
+        &[44, 1_920, 79_666, 3_290_240],
+    ),
+    (
+        "central cannons, check by a cannon",
+        "rnbakabnr/9/4c2c1/p1p1C1p1p/9/9/P1P1P1P1P/7C1/9/RNBAKABNR b - - 0 1",
+        &[9, 360, 11_501, 446_471],
+    ),
+    (
+        "middle game, horses out",
+        "r2akab1r/4n4/1cn1b4/p1p1p1p1p/9/2P6/P3P1P1P/1CN1C1N2/9/R1BAKAB1R w - - 0 1",
+        &[34, 876, 30_756, 815_867],
+    ),
+    (
+        "chariots and a pinned horse",
+        "3akab1r/9/2n1b1n2/p3p1p1p/9/2R6/P3P1P1P/2N1C1N2/4A4/2BAK1B1R b - - 0 1",
+        &[22, 778, 16_633, 598_756],
+    ),
+    ("flying generals, one piece between", "4k4/9/9/9/4p4/9/9/4R4/9/3K5 b - - 0 1", &[3, 44, 154, 2_538]),
+    ("flying generals, open files", "3k5/4a4/9/9/2N6/9/6n2/9/4A4/4K4 w - - 0 1", &[13, 166, 1_875, 19_527]),
+    ("cannon screens", "2bak4/4a4/4b4/9/4c4/4N4/9/4B1C2/4A4/3AK1BC1 w - - 0 1", &[35, 627, 20_682, 412_667]),
+    ("double check", "4ka3/4a4/4N4/9/4C4/9/9/9/4p4/3K5 b - - 0 1", &[3, 27, 99, 2_073]),
+    ("horse check with legs", "3k1a3/4a4/3N5/9/9/4n4/9/4B4/4A4/2BK1A3 b - - 0 1", &[11, 99, 933, 9_255]),
+    ("soldiers across the river", "3ak4/9/3PbP3/2p6/9/9/6p2/3p1p3/9/3AK4 w - - 0 1", &[9, 120, 950, 11_717]),
+    (
+        "end game, chariot and soldier",
+        "4k4/4a4/4b4/9/2b3p2/9/4P4/4B4/r3A4/2B1KA2R w - - 0 1",
+        &[20, 443, 8_659, 185_442],
+    ),
+    (
+        "many attackers",
+        "r1bak1b1r/4a4/2n1c1n2/p1p1p1p1p/4c4/2P3P2/P3P3P/2N1C1N2/9/R1BAKABR1 w - - 0 1",
+        &[34, 1_103, 38_336, 1_291_573],
+    ),
+];
+
+#[test]
+fn the_number_of_legal_moves_is_fairy_stockfishs() {
+    for (name, fen, counts) in PERFT {
+        for (depth, &count) in (1..).zip(counts.iter()) {
+            assert_eq!(perft(game(fen).board(), depth), count, "{name}, depth {depth}");
+        }
+    }
+}
+
+/// Half a minute without optimisation; `QIYOU_LONG_TESTS=1` asks for it.
+#[test]
+fn the_start_has_133_312_995_sequences_of_five() {
+    if std::env::var_os("QIYOU_LONG_TESTS").is_some() {
+        assert_eq!(perft(start().board(), 5), 133_312_995);
+    }
+}
+
+#[test]
+fn the_gate_and_the_list_agree_on_every_pair_of_points_in_random_games() {
+    for seed in 0..12 {
+        let mut rng = Rng::new(seed);
+        let mut game = start();
+        while game.outcome().is_none() && game.ply() < 300 {
+            let mut moves = Vec::new();
+            game.legal_moves(&mut moves);
+            assert_eq!(moves.len() as u32, game.board().legal_count());
+            if game.ply().is_multiple_of(7) {
+                let mut allowed = Vec::new();
+                for from in 0..90 {
+                    for to in 0..90 {
+                        let mv = XiangqiMove { from, to };
+                        if game.legal_move(Xiangqi::action(mv)).is_ok() {
+                            allowed.push(mv);
+                        }
+                    }
+                }
+                moves.sort_by_key(|mv| (mv.from, mv.to));
+                assert_eq!(moves, allowed, "{}", game.position());
+            }
+            let mv = moves[rng.below(moves.len() as u32) as usize];
+            game.play(mv);
+        }
+    }
+}
+
+#[test]
+fn a_position_reads_back_from_its_fen() {
+    for (_, fen, _) in PERFT {
+        assert_eq!(game(fen).position(), *fen);
+    }
+    let mut rng = Rng::new(9);
+    let mut played = start();
+    while played.outcome().is_none() && played.ply() < 120 {
+        let again = game(&played.position());
+        assert_eq!((again.board(), again.key()), (played.board(), played.fresh_key()));
+        let mut moves = Vec::new();
+        played.legal_moves(&mut moves);
+        played.play(moves[rng.below(moves.len() as u32) as usize]);
+    }
+    assert_eq!(
+        play(start(), "h2e2 h9g7").position(),
+        "rnbakab1r/9/1c4nc1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR w - - 2 2"
+    );
+}
+
+#[test]
+fn a_line_that_is_no_position_is_refused_with_the_column() {
+    for (fen, column) in [
+        ("", 1),
+        ("9/9/9 w", 6),
+        ("9/9/9/9/9/9/9/9/9/9 w", 1),
+        ("3k5/9/9/9/9/9/9/9/9/4K4", 24),
+        ("3k5/9/9/9/9/9/9/9/9/4K4 x", 25),
+        ("3k5/9/9/9/9/9/9/9/9/4K5 w", 23),
+        ("3k6/9/9/9/9/9/9/9/9/4K4 w", 3),
+        ("3k5/9/9/9/9/9/9/9/9/9/4K4 w", 22),
+        ("3k4q/9/9/9/9/9/9/9/9/4K4 w", 4),
+        ("3k5/4K4/9/9/9/9/9/9/9/9 w", 6),
+        ("3k5/9/9/9/9/9/9/9/9/K8 w", 21),
+        ("3k5/9/9/9/9/4B4/9/9/9/4K4 w", 14),
+        ("3k5/9/9/9/9/9/9/9/9/4KP3 w", 23),
+        ("3k5/9/9/9/9/9/9/9/RRR6/4K4 w", 21),
+        ("4k4/9/9/9/9/9/9/9/9/4K4 w", 25),
+        ("3k5/9/9/9/9/9/9/9/9/4K4 w KQ - 0 1", 27),
+        ("3k5/9/9/9/9/9/9/9/9/4K4 w - - x 1", 31),
+        ("3k5/9/9/9/9/9/9/9/9/4K4 w - - 0 1 1", 35),
+        ("车k/9", 5),
+    ] {
+        let error =
+            Xiangqi::from_position(&XiangqiSetup::default(), fen).err().unwrap_or_else(|| panic!("{fen}"));
+        assert_eq!((error.line, error.column), (1, column), "{fen}: {error}");
+    }
+}
+
+#[test]
+fn a_move_that_is_none_is_refused_with_the_reason() {
+    for (fen, mv, reason) in [
+        (START, "e4e5", IllegalAction::Empty(point("e4"))),
+        (START, "e6e5", IllegalAction::NotYours(point("e6"))),
+        (START, "a0a3", IllegalAction::Occupied(point("a3"))),
+        (START, "a0a4", IllegalAction::InTheWay(point("a3"))),
+        (START, "a0b1", IllegalAction::NotItsStep(point("a0"))),
+        (START, "b0d1", IllegalAction::HorseLeg(point("c0"))),
+        (START, "b0b2", IllegalAction::Occupied(point("b2"))),
+        (START, "b0c1", IllegalAction::NotItsStep(point("b0"))),
+        (START, "b2b8", IllegalAction::InTheWay(point("b7"))),
+        (START, "b2b7", IllegalAction::CannonScreen),
+        (START, "e3f3", IllegalAction::NotItsStep(point("e3"))),
+        (START, "e3e2", IllegalAction::NotItsStep(point("e3"))),
+        (START, "e0e0", IllegalAction::NotItsStep(point("e0"))),
+        ("3k5/9/9/8p/9/2B6/9/9/9/4K4 w", "c4e6", IllegalAction::River),
+        ("3k5/9/9/9/9/9/9/9/3p5/2B1K4 w", "c0e2", IllegalAction::ElephantEye(point("d1"))),
+        ("3k5/9/9/8p/9/9/9/5K3/9/9 w", "f2g2", IllegalAction::Palace),
+        ("3k5/9/9/8p/9/9/9/5A3/9/4K4 w", "f2g3", IllegalAction::Palace),
+        ("3k5/9/9/8p/9/9/9/9/9/4K4 w", "e0d0", IllegalAction::GeneralsFace),
+        ("4k4/9/9/9/4P4/9/9/9/9/4K4 w", "e5d5", IllegalAction::GeneralsFace),
+        ("3k5/4r4/9/9/9/9/9/9/4N4/4K4 w", "e1c2", IllegalAction::GeneralAttacked(point("e8"))),
+        ("3k5/4c4/9/9/9/9/9/9/2N6/4K4 w", "c1e2", IllegalAction::GeneralAttacked(point("e8"))),
+        ("3k5/9/9/9/9/9/9/3n5/3N5/4K4 w", "d1b2", IllegalAction::GeneralAttacked(point("d2"))),
+        ("3k5/9/9/9/9/9/9/9/3p5/4K4 w", "e0d0", IllegalAction::GeneralAttacked(point("d1"))),
+    ] {
+        let refusal = find(&game(fen), mv).expect_err(mv);
+        assert_eq!(refusal, reason, "{fen} {mv}");
+        assert_ne!(refusal.words(Language::Chinese), refusal.words(Language::English));
+    }
+    for action in [Action::Pass, Action::Place(point("e4")), Action::Capture(point("e6"))] {
+        assert_eq!(start().legal_move(action), Err(IllegalAction::WrongKind));
+    }
+    let step = |from: Point, to: Point| start().legal_move(Action::Step { from, to });
+    assert_eq!(step(Point::new(9, 0), point("a1")), Err(IllegalAction::OffBoard(Point::new(9, 0))));
+    assert_eq!(step(point("a0"), Point::new(0, 10)), Err(IllegalAction::OffBoard(Point::new(0, 10))));
+}
+
+const START: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1";
+
+#[test]
+fn the_general_in_check_is_marked() {
+    let view = game("3k5/9/9/9/9/9/9/9/9/3RK4 b").view();
+    assert!(view.marks.iter().any(|mark| mark.at == point("d9") && mark.kind == MarkKind::Check));
+    assert!(start().view().marks.is_empty());
+}
+
+#[test]
+fn a_game_ends_as_the_rules_say() {
+    let wins = |winner, reason| Some(Outcome { winner: Some(winner), reason });
+    let draw = |reason| Some(Outcome { winner: None, reason });
+    for (fen, moves, outcome) in [
+        ("3k5/9/3P5/9/9/9/9/9/9/R3K4 w", "a0a9", wins(Side::First, Reason::Checkmate)),
+        ("3k5/9/3P5/9/R8/9/9/9/9/4K4 w", "a5e5", wins(Side::First, Reason::NoMoves)),
+        ("3k5/9/9/9/9/9/9/9/9/R3K4 w - - 118 1", "a0a1", None),
+        ("3k5/9/9/9/9/9/9/9/9/R3K4 w - - 119 1", "a0a1", draw(Reason::TooLong)),
+        ("3k5/9/9/9/9/9/P8/9/9/R3K4 w - - 119 1", "a3a4", None),
+        ("3k5/9/9/9/9/9/9/9/4p4/4K4 w", "e0e1", draw(Reason::BareMaterial)),
+        ("2bk5/9/9/9/9/9/9/9/4p4/2BAK4 w", "e0e1", draw(Reason::BareMaterial)),
+        ("3k5/9/9/9/9/9/9/9/4p4/4K3N w", "e0e1", None),
+    ] {
+        assert_eq!(play(game(fen), moves).outcome(), outcome, "{fen} {moves}");
+    }
+}
+
+/// Position, moves to the third occurrence, and how it ends there.
+const REPETITIONS: &[(&str, &str, &str, Option<Side>, Reason)] = &[
+    (
+        "a chariot checks without end",
+        "3k5/9/9/9/9/9/9/9/9/R3K4 w",
+        "a0a9 d9d8 a9a8 d8d9 a8a9 d9d8 a9a8 d8d9 a8a9",
+        Some(Side::Second),
+        Reason::PerpetualCheck,
+    ),
+    (
+        "one move of the cycle is no check",
+        "3k5/9/9/9/9/9/9/9/9/R3K4 w",
+        "a0a9 d9d8 a9a7 d8d9 a7a9 d9d8 a9a7 d8d9 a7a9",
+        None,
+        Reason::Repetition,
+    ),
+    (
+        "a chariot chases an unprotected cannon without end",
+        "3k5/9/9/9/2c6/9/9/9/9/R3K4 w",
+        "a0a5 c5c6 a5a6 c6c5 a6a5 c5c6 a5a6 c6c5 a6a5",
+        Some(Side::Second),
+        Reason::PerpetualChase,
+    ),
+    (
+        "the same cannon, protected by a chariot",
+        "2rk5/9/9/9/2c6/9/9/9/9/R3K4 w",
+        "a0a5 c5c6 a5a6 c6c5 a6a5 c5c6 a5a6 c6c5 a6a5",
+        None,
+        Reason::Repetition,
+    ),
+    (
+        "a soldier may chase",
+        "3k5/9/1c7/P8/9/9/9/9/9/4K4 w",
+        "a6b6 b7c7 b6c6 c7b7 c6b6 b7c7 b6c6 c7b7 c6b6",
+        None,
+        Reason::Repetition,
+    ),
+    (
+        "a general may chase",
+        "3k5/9/9/9/9/9/9/9/3c5/4K4 w",
+        "e0e1 d1d2 e1e2 d2d1 e2e1 d1d2 e1e2 d2d1 e2e1",
+        None,
+        Reason::Repetition,
+    ),
+    (
+        "chariots that could take each other are offered, not chased",
+        "3k5/9/9/9/2r6/9/9/9/9/R3K4 w",
+        "a0a5 c5c6 a5a6 c6c5 a6a5 c5c6 a5a6 c6c5 a6a5",
+        None,
+        Reason::Repetition,
+    ),
+    (
+        "a cannon chases a chariot, which protection does not save",
+        "3rk4/9/1P1r5/1P7/9/9/9/9/9/C4K3 w",
+        "a0a7 d7d6 a7a6 d6d7 a6a7 d7d6 a7a6 d6d7 a6a7",
+        Some(Side::Second),
+        Reason::PerpetualChase,
+    ),
+    (
+        "both sides only wait",
+        "3k5/9/9/9/9/9/9/9/9/R3K4 w",
+        "a0a1 d9d8 a1a0 d8d9 a0a1 d9d8 a1a0 d8d9",
+        None,
+        Reason::Repetition,
+    ),
+];
+
+#[test]
+fn the_third_occurrence_is_judged_by_who_checked_or_chased_and_the_loser_is_warned() {
+    for &(name, fen, moves, winner, reason) in REPETITIONS {
+        let (before, last) = moves.rsplit_once(' ').expect("more than one move");
+        let game = play(game(fen), before);
+        assert_eq!(game.outcome(), None, "{name}: too early");
+        let mv = find(&game, last).expect("it is legal");
+        assert_eq!(game.loses_by_repetition(mv), winner == Some(game.turn().other()), "{name}");
+        assert_eq!(play(game, last).outcome(), Some(Outcome { winner, reason }), "{name}");
+    }
+}
+
+#[test]
+fn moves_are_written_and_read_in_three_notations() {
+    for (fen, iccs, wxf, chinese) in [
+        (START, "h2e2", "C2=5", "炮二平五"),
+        (START, "h0g2", "H2+3", "马二进三"),
+        (START, "e0e1", "K5+1", "帅五进一"),
+        (START, "g0e2", "E3+5", "相三进五"),
+        (START, "f0e1", "A4+5", "仕四进五"),
+        (START, "c3c4", "P7+1", "兵七进一"),
+        (START, "i0i2", "R1+2", "车一进二"),
+        (START, "h2h9", "C2+7", "炮二进七"),
+        ("rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 1 1", "h9g7", "H8+7", "马8进7"),
+        ("rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 1 1", "a9a8", "R1+1", "车1进1"),
+        ("5k3/9/9/9/4C4/9/4C4/9/9/3K5 w", "e5c5", "C+=7", "前炮平七"),
+        ("5k3/9/9/9/4C4/9/4C4/9/9/3K5 w", "e3e1", "C--2", "后炮退二"),
+        ("5k3/9/4P4/4P4/4P4/9/9/9/9/3K5 w", "e6d6", "P.=6", "中兵平六"),
+        ("5k3/9/4P4/4P4/2P1P4/2P6/9/9/9/3K5 w", "e7e8", "Pa+1", "一兵进一"),
+        ("5k3/9/4P4/4P4/2P1P4/2P6/9/9/9/3K5 w", "c5d5", "Pd=6", "四兵平六"),
+        ("5k3/9/4P4/4P4/2P3P2/2P6/9/9/9/3K5 w", "g5f5", "P3=4", "兵三平四"),
+        ("5k3/9/9/8p/9/9/9/3A5/9/3AK4 w", "d2e1", "A6-5", "仕六退五"),
+        ("5k3/9/9/8p/9/9/9/3A5/9/3AK4 w", "d0e1", "A6+5", "仕六进五"),
+    ] {
+        let game = game(fen);
+        let mv = find(&game, iccs).expect("it is legal");
+        assert_eq!(game.write(mv, Notation::Iccs), iccs);
+        assert_eq!(game.write(mv, Notation::Wxf), wxf, "{fen}");
+        assert_eq!(game.write(mv, Notation::Chinese), chinese, "{fen}");
+        for text in [iccs, wxf, chinese] {
+            assert_eq!(find(&game, text), Ok(mv), "{text}");
+        }
+    }
+    let game = start();
+    let read = |text: &str| game.parse(text);
+    assert_eq!(read("H2-E2"), read("h2e2"));
+    assert_eq!(read("砲二平五"), read("h2e2"));
+    assert_eq!(read("炮２平５"), read("h2e2"));
+    assert_eq!(read("傌二進三"), read("h0g2"));
+    assert_eq!(read("N2+3"), read("h0g2"));
+    for text in ["", "炮", "炮二平", "炮九平五", "h2e", "h2ea", "j2e2", "h２e2", "炮二平五五"] {
+        assert_eq!(read(text), None, "{text}");
+    }
+}
+
+#[test]
+fn in_random_games_every_legal_move_reads_back_in_every_notation_and_no_two_are_written_alike() {
+    for seed in 0..3 {
+        let mut rng = Rng::new(100 + seed);
+        let mut game = start();
+        while game.outcome().is_none() && game.ply() < 200 {
+            let mut moves = Vec::new();
+            game.legal_moves(&mut moves);
+            for notation in [Notation::Wxf, Notation::Chinese] {
+                let mut texts: Vec<String> = moves.iter().map(|&mv| game.write(mv, notation)).collect();
+                if game.ply().is_multiple_of(10) {
+                    for (mv, text) in moves.iter().zip(&texts) {
+                        assert_eq!(
+                            game.parse(text),
+                            Some(Xiangqi::action(*mv)),
+                            "{text} in {}",
+                            game.position()
+                        );
+                    }
+                }
+                texts.sort();
+                texts.dedup();
+                assert_eq!(texts.len(), moves.len(), "{}", game.position());
+            }
+            let mv = moves[rng.below(moves.len() as u32) as usize];
+            game.play(mv);
+        }
+    }
+}
