@@ -22,6 +22,7 @@ mod any;
 mod bot;
 mod game;
 pub mod gomoku;
+pub mod lights_out;
 pub mod liuzhou;
 mod point;
 mod rng;

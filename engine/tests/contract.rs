@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use engine::lights_out::{LightsOut, LightsOutSetup, Neighbours, Start};
 use engine::liuzhou::{
     Blocked, ForcedRemoval, Liuzhou, LiuzhouSetup, Preset, Safety, SeveralFormations, StepBack,
 };
@@ -31,6 +32,7 @@ fn every_game_keeps_the_contract() {
 fn games_to_come_keep_the_contract() {
     liuzhou_setups().iter().for_each(keeps_the_contract::<Liuzhou>);
     xiangqi_setups().iter().for_each(keeps_the_contract::<Xiangqi>);
+    lights_out_setups().iter().for_each(keeps_the_contract::<LightsOut>);
 }
 
 #[test]
@@ -40,11 +42,30 @@ fn games_to_come_have_a_rule_sheet_of_their_own_for_every_setup() {
         let sheets: HashSet<String> =
             setups.iter().map(|setup| Liuzhou::rule_sheet(setup, language)).collect();
         assert_eq!(sheets.len(), setups.len());
+        let setups = lights_out_setups();
+        let sheets: HashSet<String> =
+            setups.iter().map(|setup| LightsOut::rule_sheet(setup, language)).collect();
+        assert_eq!(sheets.len(), setups.len());
         let setups = xiangqi_setups();
         let sheets: HashSet<String> =
             setups.iter().map(|setup| Xiangqi::rule_sheet(setup, language)).collect();
         assert_eq!(sheets.len(), setups.len());
     }
+}
+
+fn lights_out_setups() -> Vec<LightsOutSetup> {
+    let mut setups = Vec::new();
+    for neighbours in [(false, false), (false, true), (true, false), (true, true)]
+        .map(|(torus, diagonals)| Neighbours { torus, diagonals })
+    {
+        for (columns, rows) in [(3, 3), (5, 5), (4, 7), (6, 3)] {
+            setups.push(LightsOutSetup { neighbours, start: Start::Random { columns, rows, seed: 7 } });
+        }
+    }
+    let board = "#..\n.##\n";
+    let start = Start::Board(board.parse().expect("two rows of three"));
+    setups.push(LightsOutSetup { neighbours: Neighbours::default(), start });
+    setups
 }
 
 fn xiangqi_setups() -> Vec<XiangqiSetup> {

@@ -1,0 +1,244 @@
+//! A board of lights, or of presses: one bit a cell, 64 to a word.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{Point, TextError};
+
+/// Which cells a press toggles beside its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Neighbours {
+    /// The edges are joined: the left one to the right one, the top to the bottom.
+    pub torus: bool,
+    /// The four cells that touch by a corner too, not only the four that share an edge.
+    pub diagonals: bool,
+}
+
+/// One bit for every cell of a board.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Lights {
+    columns: u16,
+    rows: u16,
+    /// Row by row from the bottom, each row in whole words, column 0 in the lowest bit. Bits beyond the last column are 0.
+    words: Vec<u64>,
+}
+
+impl Lights {
+    /// Columns and rows that a board may have. 1,000 is as far as a point can be written on the wire.
+    pub const SIZES: std::ops::RangeInclusive<u16> = 1..=1000;
+
+    /// A board with every bit 0. `None` if a side is not among [`Self::SIZES`].
+    pub fn new(columns: u16, rows: u16) -> Option<Self> {
+        if !Self::SIZES.contains(&columns) || !Self::SIZES.contains(&rows) {
+            return None;
+        }
+        let words = vec![0; usize::from(columns).div_ceil(64) * usize::from(rows)];
+        Some(Self { columns, rows, words })
+    }
+
+    /// Cells from left to right.
+    pub fn columns(&self) -> u16 {
+        self.columns
+    }
+
+    /// Cells from bottom to top.
+    pub fn rows(&self) -> u16 {
+        self.rows
+    }
+
+    /// Whether the bit is 1. The point must be on the board.
+    pub fn get(&self, at: Point) -> bool {
+        let (word, bit) = self.place(at);
+        self.words[word] >> bit & 1 == 1
+    }
+
+    /// Changes the bit. The point must be on the board.
+    pub fn toggle(&mut self, at: Point) {
+        let (word, bit) = self.place(at);
+        self.words[word] ^= 1 << bit;
+    }
+
+    /// Whether the point is on the board.
+    pub fn has(&self, at: Point) -> bool {
+        at.column < self.columns && at.row < self.rows
+    }
+
+    /// How many bits are 1.
+    pub fn count(&self) -> u32 {
+        self.words.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// The points whose bit is 1, row by row from the bottom.
+    pub fn points(&self) -> impl Iterator<Item = Point> {
+        (0..self.rows).flat_map(move |row| {
+            self.row(row).iter().zip(0_u16..).flat_map(move |(&word, n)| {
+                let mut rest = word;
+                std::iter::from_fn(move || {
+                    (rest != 0).then(|| {
+                        let bit = rest.trailing_zeros() as u16;
+                        rest &= rest - 1;
+                        Point::new(64 * n + bit, row)
+                    })
+                })
+            })
+        })
+    }
+
+    /// Toggles what a press on this point, which must be on the board, toggles.
+    pub fn press(&mut self, at: Point, neighbours: Neighbours) {
+        let near = |place: u16, length: u16| {
+            let (before, after) = beside(place, length, neighbours.torus);
+            [before, Some(place), after]
+        };
+        let (columns, rows) = (near(at.column, self.columns), near(at.row, self.rows));
+        for (across, column) in columns.iter().enumerate() {
+            for (along, row) in rows.iter().enumerate() {
+                let straight = across == 1 || along == 1;
+                if let (Some(column), Some(row), true) = (*column, *row, straight || neighbours.diagonals) {
+                    self.toggle(Point::new(column, row));
+                }
+            }
+        }
+    }
+
+    /// What all these presses together toggle.
+    pub fn toggled_by(presses: &Self, neighbours: Neighbours) -> Self {
+        let mut lights = Self { words: vec![0; presses.words.len()], ..*presses };
+        let wide = |row: u16| {
+            let mut out = presses.row(row).to_vec();
+            presses.add_sides(row, neighbours.torus, &mut out);
+            out
+        };
+        for row in 0..presses.rows {
+            let (before, after) = beside(row, presses.rows, neighbours.torus);
+            add(lights.row_mut(row), &wide(row));
+            for other in [before, after].into_iter().flatten() {
+                if neighbours.diagonals {
+                    add(lights.row_mut(row), &wide(other));
+                } else {
+                    add(lights.row_mut(row), presses.row(other));
+                }
+            }
+        }
+        lights
+    }
+
+    /// The board with columns and rows exchanged.
+    pub(super) fn transposed(&self) -> Self {
+        let mut other = Self::new(self.rows, self.columns).expect("both sides are valid");
+        for Point { column, row } in self.points() {
+            other.toggle(Point::new(row, column));
+        }
+        other
+    }
+
+    /// The words of a row.
+    pub(super) fn row(&self, row: u16) -> &[u64] {
+        let stride = usize::from(self.columns).div_ceil(64);
+        &self.words[usize::from(row) * stride..][..stride]
+    }
+
+    /// The words of a row.
+    pub(super) fn row_mut(&mut self, row: u16) -> &mut [u64] {
+        let stride = usize::from(self.columns).div_ceil(64);
+        &mut self.words[usize::from(row) * stride..][..stride]
+    }
+
+    /// Adds (without carry) the row moved one to the left and one to the right.
+    pub(super) fn add_sides(&self, row: u16, torus: bool, into: &mut [u64]) {
+        add_sides(self.row(row), self.columns, torus, into);
+    }
+
+    fn place(&self, at: Point) -> (usize, u16) {
+        assert!(self.has(at), "the caller asks for points of the board");
+        let stride = usize::from(self.columns).div_ceil(64);
+        (usize::from(at.row) * stride + usize::from(at.column / 64), at.column % 64)
+    }
+}
+
+/// The places before and after one of this many in a line, where there are any.
+fn beside(place: u16, length: u16, torus: bool) -> (Option<u16>, Option<u16>) {
+    if torus {
+        (Some((place + length - 1) % length), Some((place + 1) % length))
+    } else {
+        (place.checked_sub(1), Some(place + 1).filter(|&next| next < length))
+    }
+}
+
+/// Adds without carry.
+pub(super) fn add(into: &mut [u64], other: &[u64]) {
+    for (word, other) in into.iter_mut().zip(other) {
+        *word ^= other;
+    }
+}
+
+/// Adds (without carry) a row of this many columns moved one to the left and one to the right.
+fn add_sides(row: &[u64], columns: u16, torus: bool, into: &mut [u64]) {
+    let last_word = row.len() - 1;
+    let last_bit = (columns - 1) % 64;
+    for n in 0..=last_word {
+        into[n] ^= row[n] << 1 | if n > 0 { row[n - 1] >> 63 } else { 0 };
+        into[n] ^= row[n] >> 1 | if n < last_word { row[n + 1] << 63 } else { 0 };
+    }
+    if torus {
+        into[0] ^= row[last_word] >> last_bit & 1;
+        into[last_word] ^= (row[0] & 1) << last_bit;
+    }
+    into[last_word] &= u64::MAX >> (63 - last_bit);
+}
+
+/// Rows from the top, `#` for 1 and `.` for 0, each ended by a line feed.
+impl fmt::Display for Lights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for row in (0..self.rows).rev() {
+            let line: String = (0..self.columns)
+                .map(|column| if self.get(Point::new(column, row)) { '#' } else { '.' })
+                .collect();
+            writeln!(f, "{line}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads what [`fmt::Display`] writes. Empty lines at the end are left out.
+impl FromStr for Lights {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let lines: Vec<&str> = text.trim_end().lines().map(str::trim_end).collect();
+        let wrong = |line: usize, column: usize, expected| TextError {
+            line: line as u32 + 1,
+            column: column as u32 + 1,
+            expected,
+        };
+        let columns = lines.first().map_or(0, |line| line.chars().count());
+        let most = usize::from(*Self::SIZES.end());
+        if lines.len() > most {
+            return Err(wrong(most, 0, "at most 1,000 rows"));
+        }
+        if columns > most {
+            return Err(wrong(0, most, "at most 1,000 columns"));
+        }
+        let board = Self::new(columns as u16, lines.len() as u16);
+        let mut board = board.ok_or(wrong(0, 0, "a row of . and #"))?;
+        for (n, line) in lines.iter().enumerate() {
+            let row = (lines.len() - 1 - n) as u16;
+            let mut length = 0;
+            for (column, c) in line.chars().enumerate() {
+                if column == columns {
+                    return Err(wrong(n, column, "rows of the same length"));
+                }
+                match c {
+                    '#' => board.toggle(Point::new(column as u16, row)),
+                    '.' => {}
+                    _ => return Err(wrong(n, column, ". or #")),
+                }
+                length += 1;
+            }
+            if length < columns {
+                return Err(wrong(n, length, "rows of the same length"));
+            }
+        }
+        Ok(board)
+    }
+}

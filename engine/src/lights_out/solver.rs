@@ -1,0 +1,431 @@
+//! Which presses put a board out.
+//!
+//! Presses add without carry, order does not matter and twice is never, so this is a linear system over the field of two
+//! elements, with a cell's press as unknown and a cell's light as equation. Instead of that system of (mn) x (mn):
+//!
+//! - **Straight neighbours.** The first row's presses decide all others: whatever is lit in row i after the presses of rows
+//!   up to i can only be put out from row i + 1 ("light chasing"). Carried down symbolically, with every press a linear
+//!   function of the n of the first row, the condition that nothing stays lit in the last row is one n x n system. On a torus the
+//!   first two rows are unknown and the condition is on two rows.
+//! - **Diagonal neighbours too.** What a press toggles is then a product: three rows times three columns. So each row is
+//!   solved by itself, then each column, by the same carrying down in one dimension.
+//!
+//! Where the solutions are several, they differ by the null space. The fewest presses in it are found for up to
+//! [`MOST_DIMENSIONS_FOR_FEWEST`] dimensions by one Walsh-Hadamard transform: cells that lie in the same vectors of a basis
+//! always change together, so it is enough to count, for each of the 2^d such classes, how many are pressed.
+
+use super::lights::{Lights, Neighbours, add};
+use crate::Point;
+
+/// Dimensions of the null space up to which the fewest presses are looked for: 2^20 classes are 4 MiB and take 20 ms.
+pub const MOST_DIMENSIONS_FOR_FEWEST: usize = 20;
+
+/// What can be said of a board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Solution {
+    /// No presses put it out.
+    Unsolvable,
+    /// These do.
+    Presses {
+        /// Which cells to press.
+        presses: Lights,
+        /// Whether no solution has fewer presses. False when the null space was too large to look at all of them.
+        fewest: bool,
+    },
+}
+
+/// Finds the presses that put this board out. Torus needs three columns and three rows.
+pub fn solve(lights: &Lights, neighbours: Neighbours) -> Solution {
+    // The unknown first row is the shorter side.
+    if lights.columns() > lights.rows() {
+        return match solve(&lights.transposed(), neighbours) {
+            Solution::Presses { presses, fewest } => {
+                Solution::Presses { presses: presses.transposed(), fewest }
+            }
+            Solution::Unsolvable => Solution::Unsolvable,
+        };
+    }
+    let found = if neighbours.diagonals {
+        solve_product(lights, neighbours.torus)
+    } else {
+        solve_straight(lights, neighbours.torus)
+    };
+    let Some((presses, null_space)) = found else { return Solution::Unsolvable };
+    debug_assert_eq!(Lights::toggled_by(&presses, neighbours), *lights, "the presses put the board out");
+    match null_space {
+        Some(basis) => Solution::Presses { presses: fewest(presses, &basis), fewest: true },
+        None => Solution::Presses { presses, fewest: false },
+    }
+}
+
+/// Dimension of the null space: 2 to this power is how many sets of presses change nothing.
+pub fn nullity(columns: u16, rows: u16, neighbours: Neighbours) -> Option<usize> {
+    let board = Lights::new(columns.min(rows), columns.max(rows))?;
+    if neighbours.diagonals {
+        let (across, along) = (
+            line_kernel(board.columns(), neighbours.torus).len(),
+            line_kernel(board.rows(), neighbours.torus).len(),
+        );
+        let (columns, rows) = (usize::from(board.columns()), usize::from(board.rows()));
+        Some(across * rows + along * columns - across * along)
+    } else {
+        let mut system = straight_system(&board, neighbours.torus);
+        let pivots = system.reduce();
+        Some(system.unknowns - pivots.len())
+    }
+}
+
+/// A solution and, if it has few enough dimensions, a basis of the null space.
+type Found = Option<(Lights, Option<Vec<Lights>>)>;
+
+fn solve_straight(lights: &Lights, torus: bool) -> Found {
+    let mut system = straight_system(lights, torus);
+    let pivots = system.reduce();
+    if system.rows().skip(pivots.len()).any(|row| bit(row, system.unknowns)) {
+        return None;
+    }
+    let solution = |free: Option<usize>| {
+        let mut first = vec![0; system.stride];
+        let column = free.unwrap_or(system.unknowns);
+        for (row, &pivot) in system.rows().zip(&pivots) {
+            if bit(row, column) {
+                first[pivot / 64] ^= 1 << (pivot % 64);
+            }
+        }
+        if let Some(free) = free {
+            first[free / 64] ^= 1 << (free % 64);
+        }
+        first
+    };
+    let presses = carried_down(lights, torus, &solution(None));
+    let mut is_pivot = vec![false; system.unknowns];
+    for &pivot in &pivots {
+        is_pivot[pivot] = true;
+    }
+    let free: Vec<usize> = (0..system.unknowns).filter(|&column| !is_pivot[column]).collect();
+    let dark = Lights::new(lights.columns(), lights.rows()).expect("the size of the board is valid");
+    let basis = (free.len() <= MOST_DIMENSIONS_FOR_FEWEST)
+        .then(|| free.iter().map(|&column| carried_down(&dark, torus, &solution(Some(column)))).collect());
+    Some((presses, basis))
+}
+
+/// The presses of every row, from the unknowns: the first row's, and on a torus the second's after them.
+fn carried_down(lights: &Lights, torus: bool, unknowns: &[u64]) -> Lights {
+    let (columns, rows) = (lights.columns(), lights.rows());
+    let mut presses = Lights::new(columns, rows).expect("the size of the board is valid");
+    let known = if torus { 2 } else { 1 };
+    for row in 0..known {
+        for column in 0..columns {
+            if bit(unknowns, usize::from(row * columns + column)) {
+                presses.toggle(Point::new(column, row));
+            }
+        }
+    }
+    for row in known..rows {
+        let mut next = lights.row(row - 1).to_vec();
+        add(&mut next, presses.row(row - 1));
+        presses.add_sides(row - 1, torus, &mut next);
+        if row > 1 {
+            add(&mut next, presses.row(row - 2));
+        }
+        presses.row_mut(row).copy_from_slice(&next);
+    }
+    presses
+}
+
+/// A system over two elements. Each row holds the coefficients of the unknowns and, as one more bit, the right side.
+struct System {
+    unknowns: usize,
+    stride: usize,
+    words: Vec<u64>,
+}
+
+impl System {
+    fn rows(&self) -> impl Iterator<Item = &[u64]> {
+        self.words.chunks_exact(self.stride)
+    }
+
+    /// Brings the rows into reduced echelon form, and gives the column of each row's leading bit.
+    fn reduce(&mut self) -> Vec<usize> {
+        let (stride, rows) = (self.stride, self.words.len() / self.stride);
+        let mut pivots = Vec::new();
+        for column in 0..self.unknowns {
+            let (word, mask, top) = (column / 64, 1_u64 << (column % 64), pivots.len());
+            let Some(found) = (top..rows).find(|row| self.words[row * stride + word] & mask != 0) else {
+                continue;
+            };
+            if found != top {
+                let (upper, lower) = self.words.split_at_mut(found * stride);
+                upper[top * stride..][..stride].swap_with_slice(&mut lower[..stride]);
+            }
+            // Left of the column the leading row is 0.
+            let leading = self.words[top * stride + word..(top + 1) * stride].to_vec();
+            for row in (0..rows).filter(|&row| row != top) {
+                let line = &mut self.words[row * stride + word..(row + 1) * stride];
+                if line[0] & mask != 0 {
+                    add(line, &leading);
+                }
+            }
+            pivots.push(column);
+            if pivots.len() == rows {
+                break;
+            }
+        }
+        pivots
+    }
+}
+
+fn bit(words: &[u64], n: usize) -> bool {
+    words[n / 64] >> (n % 64) & 1 == 1
+}
+
+/// Every press of one row of the board as a linear function of the unknowns: a line of words for each cell. The constant
+/// part is the bit after the last unknown.
+#[derive(Clone)]
+struct Row {
+    cells: Vec<Vec<u64>>,
+}
+
+impl Row {
+    /// Adds to each cell what this row's presses do to it.
+    fn add_to(&self, into: &mut Self, torus: bool) {
+        let n = self.cells.len();
+        for (column, cell) in into.cells.iter_mut().enumerate() {
+            add(cell, &self.cells[column]);
+            if column > 0 || torus {
+                add(cell, &self.cells[(column + n - 1) % n]);
+            }
+            if column + 1 < n || torus {
+                add(cell, &self.cells[(column + 1) % n]);
+            }
+        }
+    }
+
+    fn add_lights(&mut self, lights: &[u64], constant: usize) {
+        for (column, cell) in self.cells.iter_mut().enumerate() {
+            cell[constant / 64] ^= u64::from(bit(lights, column)) << (constant % 64);
+        }
+    }
+
+    fn add_row(&mut self, other: &Self) {
+        for (cell, other) in self.cells.iter_mut().zip(&other.cells) {
+            add(cell, other);
+        }
+    }
+}
+
+/// What the unknowns must satisfy so that nothing stays lit.
+fn straight_system(lights: &Lights, torus: bool) -> System {
+    let n = usize::from(lights.columns());
+    let unknowns = if torus { 2 * n } else { n };
+    let stride = (unknowns + 1).div_ceil(64);
+    let zero = Row { cells: vec![vec![0; stride]; n] };
+    // The cells of the row with these unknowns.
+    let unknown = |first: usize| {
+        let mut row = zero.clone();
+        for (column, cell) in row.cells.iter_mut().enumerate() {
+            let place = first + column;
+            cell[place / 64] |= 1 << (place % 64);
+        }
+        row
+    };
+    // What row i + 1 must press so that row i is put out.
+    let next = |row: &Row, before: &Row, lit: u16| {
+        let mut next = before.clone();
+        row.add_to(&mut next, torus);
+        next.add_lights(lights.row(lit), unknowns);
+        next
+    };
+    let first = unknown(0);
+    let rows = lights.rows();
+    let conditions = if torus {
+        let second = unknown(n);
+        let (mut before, mut row) = (first.clone(), second.clone());
+        for lit in 1..rows - 1 {
+            (before, row) = (row.clone(), next(&row, &before, lit));
+        }
+        // Row m is row 0 again, and row m + 1 row 1.
+        let mut closing = next(&row, &before, rows - 1);
+        closing.add_row(&first);
+        let mut second_closing = next(&first, &row, 0);
+        second_closing.add_row(&second);
+        vec![closing, second_closing]
+    } else {
+        let (mut before, mut row) = (zero.clone(), first);
+        for lit in 0..rows {
+            (before, row) = (row.clone(), next(&row, &before, lit));
+        }
+        // The row beyond the last must not be needed.
+        vec![row]
+    };
+    let words = conditions.into_iter().flat_map(|row| row.cells).flatten().collect();
+    System { unknowns, stride, words }
+}
+
+fn solve_product(lights: &Lights, torus: bool) -> Found {
+    let across = solve_columns(&lights.transposed(), torus)?.transposed();
+    let presses = solve_columns(&across, torus)?;
+    let neighbours = Neighbours { torus, diagonals: true };
+    let dimensions = nullity(lights.columns(), lights.rows(), neighbours).expect("the size is valid");
+    Some((presses, (dimensions <= MOST_DIMENSIONS_FOR_FEWEST).then(|| product_null_space(lights, torus))))
+}
+
+/// Presses p with p(i - 1) + p(i) + p(i + 1) = lights(i) in each column by itself, linear in the lights.
+fn solve_columns(lights: &Lights, torus: bool) -> Option<Lights> {
+    let rows = usize::from(lights.rows());
+    let stride = lights.row(0).len();
+    // Both unknown rows enter every row with a coefficient of 0 or 1, the same for all columns.
+    let known = if torus { 2 } else { 1 };
+    let mut constant: Vec<Vec<u64>> = vec![vec![0; stride]; known];
+    let mut factors: Vec<[bool; 2]> = [[true, false], [false, true]][..known].to_vec();
+    let at = |list: &Vec<Vec<u64>>, n: usize| list[n].clone();
+    for row in known..rows + known {
+        let mut next = lights.row(((row - 1) % rows) as u16).to_vec();
+        add(&mut next, &at(&constant, row - 1));
+        let mut factor = factors[row - 1];
+        if row > 1 {
+            add(&mut next, &at(&constant, row - 2));
+            factor = [0, 1].map(|n: usize| factor[n] ^ factors[row - 2][n]);
+        }
+        constant.push(next);
+        factors.push(factor);
+    }
+    // Beyond the board: nothing, or on a torus the first rows again.
+    let mut equations: Vec<([bool; 2], Vec<u64>)> = (0..known)
+        .map(|n| {
+            let mut factor = factors[rows + n];
+            if torus {
+                factor[n] = !factor[n];
+            }
+            (factor, constant[rows + n].clone())
+        })
+        .collect();
+    if !torus {
+        equations.push(([false, false], vec![0; stride]));
+    }
+    let unknown = solve_two(equations)?;
+    let mut presses = Lights::new(lights.columns(), lights.rows())?;
+    for row in 0..rows {
+        let into = presses.row_mut(row as u16);
+        add(into, &constant[row]);
+        for n in 0..2 {
+            if factors[row][n] {
+                add(into, &unknown[n]);
+            }
+        }
+    }
+    Some(presses)
+}
+
+/// Two unknown rows from two equations; what is free is 0. `None` if the equations contradict each other.
+fn solve_two(mut equations: Vec<([bool; 2], Vec<u64>)>) -> Option<[Vec<u64>; 2]> {
+    let stride = equations[0].1.len();
+    let mut unknown = [vec![0; stride], vec![0; stride]];
+    let mut leading = [None; 2];
+    let mut used = 0;
+    for n in 0..2 {
+        let Some(found) = (used..2).find(|&row| equations[row].0[n]) else { continue };
+        equations.swap(used, found);
+        let (factor, right) = equations[used].clone();
+        for (row, (other, sum)) in equations.iter_mut().enumerate() {
+            if row != used && other[n] {
+                *other = [other[0] ^ factor[0], other[1] ^ factor[1]];
+                add(sum, &right);
+            }
+        }
+        leading[n] = Some(used);
+        used += 1;
+    }
+    if equations[used..].iter().any(|(_, right)| right.iter().any(|&word| word != 0)) {
+        return None;
+    }
+    for n in 0..2 {
+        if let Some(row) = leading[n] {
+            unknown[n].clone_from(&equations[row].1);
+        }
+    }
+    Some(unknown)
+}
+
+/// Lines x with x(i - 1) + x(i) + x(i + 1) = 0 everywhere: a basis, at most two.
+fn line_kernel(length: u16, torus: bool) -> Vec<Vec<bool>> {
+    let length = usize::from(length);
+    let starts: &[[bool; 2]] = if torus { &[[true, false], [false, true]] } else { &[[true, true]] };
+    let grown = starts.iter().map(|start| {
+        let mut line = start.to_vec();
+        while line.len() < length + 2 {
+            line.push(line[line.len() - 1] ^ line[line.len() - 2]);
+        }
+        line
+    });
+    let closes = |line: &Vec<bool>| if torus { line[length..] == line[..2] } else { !line[length] };
+    grown.filter(closes).map(|line| line[..length].to_vec()).collect()
+}
+
+/// A basis of what a product toggles nothing by: a null column anywhere, or a null row anywhere.
+fn product_null_space(lights: &Lights, torus: bool) -> Vec<Lights> {
+    let (columns, rows) = (lights.columns(), lights.rows());
+    let dark = Lights::new(columns, rows).expect("the size of the board is valid");
+    let mut basis = Vec::new();
+    let upright = line_kernel(rows, torus);
+    for (line, column) in upright.iter().flat_map(|line| (0..columns).map(move |column| (line, column))) {
+        let mut board = dark.clone();
+        (0..rows).filter(|&row| line[usize::from(row)]).for_each(|row| board.toggle(Point::new(column, row)));
+        basis.push(board);
+    }
+    let flat = line_kernel(columns, torus);
+    for (line, row) in flat.iter().flat_map(|line| (0..rows).map(move |row| (line, row))) {
+        // The last rows, one for each upright line, are sums of the others and of the null columns.
+        if usize::from(row) + upright.len() < usize::from(rows) {
+            let mut board = dark.clone();
+            (0..columns)
+                .filter(|&column| line[usize::from(column)])
+                .for_each(|column| board.toggle(Point::new(column, row)));
+            basis.push(board);
+        }
+    }
+    basis
+}
+
+/// The presses among those plus any sum of the basis that are fewest; of equals the first in the order of the sums.
+fn fewest(presses: Lights, basis: &[Lights]) -> Lights {
+    if basis.is_empty() {
+        return presses;
+    }
+    // For each class of cells, by which vectors of the basis they lie in: how many more are unpressed than pressed.
+    let mut surplus = vec![0_i32; 1 << basis.len()];
+    let (columns, rows) = (presses.columns(), presses.rows());
+    for row in 0..rows {
+        let vectors: Vec<&[u64]> = basis.iter().map(|board| board.row(row)).collect();
+        let pressed = presses.row(row);
+        for column in 0..usize::from(columns) {
+            let class =
+                vectors.iter().rev().fold(0, |class, vector| class << 1 | usize::from(bit(vector, column)));
+            surplus[class] += if bit(pressed, column) { -1 } else { 1 };
+        }
+    }
+    // Afterwards entry x is the surplus with the vectors of x added.
+    let mut half = 1;
+    while half < surplus.len() {
+        for block in surplus.chunks_exact_mut(2 * half) {
+            let (low, high) = block.split_at_mut(half);
+            for (a, b) in low.iter_mut().zip(high) {
+                (*a, *b) = (*a + *b, *a - *b);
+            }
+        }
+        half *= 2;
+    }
+    let mut best = 0;
+    for (sum, &value) in surplus.iter().enumerate() {
+        if value > surplus[best] {
+            best = sum;
+        }
+    }
+    let mut presses = presses;
+    for (n, vector) in basis.iter().enumerate() {
+        if best >> n & 1 == 1 {
+            (0..rows).for_each(|row| add(presses.row_mut(row), vector.row(row)));
+        }
+    }
+    presses
+}
