@@ -1,0 +1,247 @@
+//! Connecting as a central, with btleplug.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use btleplug::api::{
+    Central as _, CentralEvent, Characteristic, Manager as _, Peripheral as _, ValueNotification, WriteType,
+};
+use btleplug::platform::{Adapter, Manager, Peripheral};
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::future::ready;
+use link::{Address, CarrierKind, CarrierState, LinkError};
+use tokio::sync::OnceCell;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use crate::advert::{SERVICE, TO_CENTRAL, TO_PERIPHERAL};
+use crate::duplex::{BleStream, Outgoing, Pipe};
+use crate::retry::{ATTEMPTS, Remedy, pause, remedy};
+use crate::shared::{Shared, Want};
+use crate::stream::{Stream, fragment_limit};
+
+/// All attempts together end by then.
+const DEADLINE: Duration = Duration::from_secs(40);
+/// A peer that is here is heard again within this time: BlueZ restarts its discovery every 15 s at most.
+const HEARD_WITHIN: Duration = Duration::from_secs(18);
+/// One attempt to connect. BlueZ's own limit is longer; a peer that can be heard answers in half a second.
+const CONNECTED_WITHIN: Duration = Duration::from_secs(8);
+/// Service discovery hung on some first connections (btleplug#164): our own deadline, and then again.
+const DISCOVERED_WITHIN: Duration = Duration::from_secs(15);
+/// Any other single call.
+const CALL_WITHIN: Duration = Duration::from_secs(10);
+/// How often BlueZ's table of devices is looked at while waiting for one.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// The one `Manager` of this process. Every dropped one keeps its D-Bus subscription: after n of them each notification
+/// would come n + 1 times.
+static MANAGER: OnceCell<Manager> = OnceCell::const_new();
+
+/// The adapter with this name, such as `hci0`, or the first.
+pub(crate) async fn adapter(name: Option<&str>) -> Result<Adapter, btleplug::Error> {
+    let manager = MANAGER.get_or_try_init(Manager::new).await?;
+    for adapter in manager.adapters().await? {
+        // BlueZ: "hci0 (usb:v1D6Bp0246d0542)".
+        let info = adapter.adapter_info().await?;
+        if name.is_none_or(|name| info.split(' ').next() == Some(name)) {
+            return Ok(adapter);
+        }
+    }
+    Err(btleplug::Error::DeviceNotFound)
+}
+
+/// How this system names a peer for us: BlueZ by its address, others by an id of their own.
+pub(crate) fn address_of(peripheral: &Peripheral) -> Address {
+    let text = if cfg!(target_os = "linux") {
+        peripheral.address().to_string()
+    } else {
+        peripheral.id().to_string()
+    };
+    Address { kind: CarrierKind::Bluetooth, text }
+}
+
+/// Finds the peer, connects, greets. Several attempts; dropping the future hangs up.
+///
+/// `adapter_name` is the one that the supervisor uses; `forget` removes a device from the system's memory.
+pub(crate) async fn connect<F>(
+    shared: &Arc<Shared>,
+    adapter_name: Option<&str>,
+    address: &Address,
+    forget: impl Fn() -> F,
+) -> Result<BleStream, LinkError>
+where
+    F: Future<Output = ()>,
+{
+    // Discovery runs until the link is up.
+    let connecting = shared.want_connecting();
+    let unreachable = || LinkError::Unreachable(address.clone());
+    let deadline = Instant::now() + DEADLINE;
+    let mut failed = 0;
+    loop {
+        if !matches!(
+            shared.known_state().await,
+            CarrierState::Ready | CarrierState::TakingTurns | CarrierState::NoAdvertising
+        ) {
+            return Err(LinkError::Carrier(shared.known_state().await));
+        }
+        let attempt = attempt(shared, adapter_name, address);
+        let error = match timeout_at(deadline, attempt).await {
+            Ok(Ok(stream)) => {
+                drop(connecting);
+                return Ok(stream);
+            }
+            Ok(Err(error)) => error,
+            Err(_) => return Err(unreachable()),
+        };
+        failed += 1;
+        let remedy = remedy(&error, failed);
+        tracing::info!(%address, %error, failed, ATTEMPTS, ?remedy, "connecting failed");
+        match remedy {
+            Remedy::Again => {}
+            Remedy::Forget => forget().await,
+            Remedy::GiveUp => return Err(unreachable()),
+        }
+        sleep(pause(getrandom::u64().unwrap_or_default())).await;
+    }
+}
+
+/// One attempt. Errors are texts, for [`remedy`] and for the log.
+async fn attempt(
+    shared: &Arc<Shared>,
+    adapter_name: Option<&str>,
+    address: &Address,
+) -> Result<BleStream, String> {
+    let text = |error: btleplug::Error| format!("{error} ({error:?})");
+    let adapter = call("adapter", CALL_WITHIN, adapter(adapter_name)).await?;
+    let peripheral = find(shared, &adapter, address).await?;
+    // Before connecting, so that no event is missed.
+    let events = call("events", CALL_WITHIN, adapter.events()).await?;
+    let mut link = Link { peripheral: Some(peripheral.clone()) };
+    let started = Instant::now();
+    call("connect", CONNECTED_WITHIN, peripheral.connect()).await?;
+    let up = shared.want_link();
+    tracing::debug!(%address, took = ?started.elapsed(), "connected");
+    let found = async {
+        peripheral.discover_services().await.map_err(text)?;
+        let characteristics = peripheral.characteristics();
+        let find = |uuid| {
+            let found = characteristics.iter().find(|known| known.service_uuid == SERVICE && known.uuid == uuid);
+            found.cloned().ok_or_else(|| format!("no characteristic {uuid}"))
+        };
+        Ok::<_, String>((find(TO_PERIPHERAL)?, find(TO_CENTRAL)?))
+    };
+    let (to_peripheral, to_central) =
+        timeout(DISCOVERED_WITHIN, found).await.map_err(|_| "service discovery timed out".to_owned())??;
+    // First the stream, then the subscription: the other way round the first notifications are lost.
+    let notifications = call("notifications", CALL_WITHIN, peripheral.notifications()).await?;
+    call("subscribe", CALL_WITHIN, peripheral.subscribe(&to_central)).await?;
+    let limit = fragment_limit(Some(peripheral.mtu()));
+    tracing::debug!(%address, mtu = peripheral.mtu(), limit, took = ?started.elapsed(), "subscribed");
+
+    let id = peripheral.id();
+    let gone = {
+        let ground_lost = shared.ground_lost();
+        async move {
+            let disconnected = events
+                .filter(|event| ready(matches!(event, CentralEvent::DeviceDisconnected(gone) if *gone == id)));
+            let mut disconnected = std::pin::pin!(disconnected);
+            // When bluetoothd dies a central gets no event at all; the supervisor notices.
+            tokio::select! {
+                _ = disconnected.next() => {}
+                () = ground_lost => {}
+            }
+        }
+    };
+    let incoming = notifications
+        .filter_map(|ValueNotification { uuid, value, .. }| {
+            ready((uuid == TO_CENTRAL).then(|| Bytes::from(value)))
+        })
+        .take_until(gone)
+        .boxed();
+    let nonce = getrandom::u32().map_err(|error| error.to_string())?;
+    let stream = Stream::open(Instant::now().into_std(), nonce, limit);
+    link.peripheral = None;
+    let outgoing = Writer { shared: shared.clone(), peripheral, to_peripheral, _up: up };
+    let stream = BleStream::start(stream, Pipe { incoming, outgoing: Box::new(outgoing) });
+    stream.greeted().await.map_err(|error| error.to_string())?;
+    tracing::debug!(%address, took = ?started.elapsed(), "greeted");
+    Ok(stream)
+}
+
+/// Waits until BlueZ knows the device *and* has heard it in this discovery: devices remembered from earlier are replayed
+/// as discovered, without a signal strength.
+async fn find(shared: &Shared, adapter: &Adapter, address: &Address) -> Result<Peripheral, String> {
+    let deadline = Instant::now() + HEARD_WITHIN;
+    let mut sightings = shared.sightings();
+    loop {
+        for peripheral in call("peripherals", CALL_WITHIN, adapter.peripherals()).await? {
+            if address_of(&peripheral) != *address {
+                continue;
+            }
+            let properties = call("properties", CALL_WITHIN, peripheral.properties()).await?;
+            if properties.is_some_and(|properties| properties.rssi.is_some()) {
+                return Ok(peripheral);
+            }
+        }
+        if shared.wants().links > 0 {
+            return Err("another link is up".into());
+        }
+        if Instant::now() >= deadline {
+            return Err("not heard".into());
+        }
+        // Somebody heard something, or not.
+        let _ = timeout(LOOK_EVERY, sightings.recv()).await;
+    }
+}
+
+async fn call<T>(
+    what: &str,
+    within: Duration,
+    future: impl Future<Output = Result<T, btleplug::Error>>,
+) -> Result<T, String> {
+    match timeout(within, future).await {
+        Ok(result) => result.map_err(|error| format!("{what}: {error} ({error:?})")),
+        Err(_) => Err(format!("{what}: timed out")),
+    }
+}
+
+/// Hangs up if the attempt is given up before a stream took over.
+struct Link {
+    peripheral: Option<Peripheral>,
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        if let Some(peripheral) = self.peripheral.take() {
+            tokio::spawn(async move { timeout(CALL_WITHIN, peripheral.disconnect()).await });
+        }
+    }
+}
+
+/// Writes without response: at Linux's default connection interval acknowledged writes pass 10 to 17 times a second.
+struct Writer {
+    shared: Arc<Shared>,
+    peripheral: Peripheral,
+    to_peripheral: Characteristic,
+    _up: Want,
+}
+
+#[async_trait]
+impl Outgoing for Writer {
+    async fn send(&mut self, value: &[u8]) -> io::Result<()> {
+        let write = self.peripheral.write(&self.to_peripheral, value, WriteType::WithoutResponse);
+        match timeout(CALL_WITHIN, write).await {
+            Ok(result) => result.map_err(io::Error::other),
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        }
+    }
+
+    async fn hang_up(&mut self) {
+        // A call to a stopped bluetoothd would have D-Bus start it, against its owner's will.
+        if self.shared.state() != Some(CarrierState::NoService) {
+            let _ = timeout(CALL_WITHIN, self.peripheral.disconnect()).await;
+        }
+    }
+}

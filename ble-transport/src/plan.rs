@@ -1,0 +1,389 @@
+//! What the radio ought to do now: pure decisions, apart from the doing.
+//!
+//! [`plan`] looks at the world and at what is wanted. [`Turns`] says whose turn it is on an adapter that cannot advertise
+//! and scan at once. [`Ability`] is what the adapter can do, from what it says and from what it then did.
+
+use std::time::{Duration, Instant};
+
+use link::CarrierState;
+
+/// What is found in the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct World {
+    /// bluetoothd is on the bus.
+    pub service: bool,
+    /// We may talk to it.
+    pub permitted: bool,
+    /// The adapter to use, if there is one.
+    pub adapter: Option<Power>,
+    /// A Bluetooth switch of rfkill is off.
+    pub blocked: bool,
+    /// What the adapter can do.
+    pub ability: Ability,
+    /// The system is about to sleep.
+    pub asleep: bool,
+}
+
+/// Whether an adapter is switched on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Power {
+    /// Switched on.
+    On,
+    /// Switched off, by the user or the desktop.
+    Off,
+}
+
+/// What an adapter can do at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ability {
+    /// Advertise and scan at once.
+    Both,
+    /// Advertise, and scan, but not at once.
+    InTurns,
+    /// Scan and connect; it has no advertising at all.
+    ScanOnly,
+}
+
+/// What is wanted of the radio.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// A listener has a card to show.
+    pub listening: bool,
+    /// How many look for peers.
+    pub scanning: u32,
+    /// How many connect to a peer.
+    pub connecting: u32,
+    /// How many links are up.
+    pub links: u32,
+}
+
+/// What ought to be so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// What the user is told.
+    pub state: CarrierState,
+    /// The GATT service is offered.
+    pub serve: bool,
+    /// The card is advertised.
+    pub advertise: bool,
+    /// Discovery runs.
+    pub scan: bool,
+    /// Advertising and scanning are both wanted and exclude each other: [`Turns`] decides.
+    pub contended: bool,
+}
+
+/// Decides. `turn` is whose turn it is, looked at only where the two exclude each other.
+pub fn plan(world: &World, wants: &Wants, turn: Turn) -> Plan {
+    let quiet = |state| Plan { state, serve: false, advertise: false, scan: false, contended: false };
+    if !world.permitted {
+        return quiet(CarrierState::NoPermission);
+    }
+    if !world.service {
+        return quiet(CarrierState::NoService);
+    }
+    match world.adapter {
+        // Some switches take the whole adapter off its bus.
+        None if world.blocked => return quiet(CarrierState::Blocked),
+        None => return quiet(CarrierState::NoAdapter),
+        Some(Power::Off) if world.blocked => return quiet(CarrierState::Blocked),
+        Some(Power::Off) => return quiet(CarrierState::Off),
+        Some(Power::On) => {}
+    }
+    let state = match world.ability {
+        Ability::Both => CarrierState::Ready,
+        Ability::InTurns => CarrierState::TakingTurns,
+        Ability::ScanOnly => CarrierState::NoAdvertising,
+    };
+    // While a link is up nothing else: advertising beside it costs the link air time, is refused by many controllers, and
+    // would invite a second central, which BlueZ's notifications would reach as well.
+    let free = wants.links == 0 && !world.asleep;
+    let wants_advert = wants.listening && free && world.ability != Ability::ScanOnly;
+    // Discovery goes on while connecting: once it stops, BlueZ forgets devices with random addresses ("doesn't exist").
+    let wants_scan = (wants.scanning > 0 || wants.connecting > 0) && free;
+    let contended = wants_advert && wants_scan && world.ability == Ability::InTurns;
+    let (advertise, scan) = if !contended {
+        (wants_advert, wants_scan)
+    } else if wants.connecting > 0 {
+        // Controllers that cannot do both drop the new link or answer InProgress when asked to connect while advertising.
+        (false, true)
+    } else {
+        (turn == Turn::Advertise, turn == Turn::Scan)
+    };
+    let contended = contended && wants.connecting == 0;
+    Plan { state, serve: wants.listening, advertise, scan, contended }
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Being found.
+    Advertise,
+    /// Finding.
+    Scan,
+}
+
+/// Shortest and longest turn. The length is drawn anew each time: two devices with equal fixed turns could advertise and
+/// scan in step for ever and never meet. The shortest holds several adverts of 100 ms and BlueZ's start of a scan.
+const SHORTEST_TURN: Duration = Duration::from_millis(700);
+const LONGEST_TURN: Duration = Duration::from_millis(2500);
+
+/// Advertising and scanning in alternation.
+#[derive(Clone, Debug)]
+pub struct Turns {
+    turn: Turn,
+    until: Option<Instant>,
+    seed: u64,
+}
+
+impl Turns {
+    /// Two devices should have different seeds.
+    pub fn new(seed: u64) -> Turns {
+        let turn = if seed & 1 == 0 { Turn::Advertise } else { Turn::Scan };
+        Turns { turn, until: None, seed }
+    }
+
+    /// Whose turn it is now, and until when, as long as `contended`.
+    pub fn at(&mut self, now: Instant, contended: bool) -> (Turn, Option<Instant>) {
+        if !contended {
+            self.until = None;
+            return (self.turn, None);
+        }
+        if let Some(until) = self.until
+            && now >= until
+        {
+            self.turn = match self.turn {
+                Turn::Advertise => Turn::Scan,
+                Turn::Scan => Turn::Advertise,
+            };
+            self.until = None;
+        }
+        let until = match self.until {
+            Some(until) => until,
+            None => now + self.draw(),
+        };
+        self.until = Some(until);
+        (self.turn, Some(until))
+    }
+
+    fn draw(&mut self) -> Duration {
+        // Knuth's MMIX generator; its high bits are good enough to fall out of step.
+        self.seed = self.seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let span = (LONGEST_TURN - SHORTEST_TURN).as_millis() as u64;
+        SHORTEST_TURN + Duration::from_millis((self.seed >> 33) % span)
+    }
+}
+
+/// What happened when advertising or scanning was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// What was started.
+    pub started: Turn,
+    /// The other one was running.
+    pub other_ran: bool,
+    /// BlueZ said yes.
+    pub worked: bool,
+}
+
+/// How often starting the second one beside the first must fail before we take turns. One failure may be chance: BlueZ
+/// says InProgress while it still tidies up.
+const FAILURES_THAT_COUNT: u32 = 3;
+
+/// Learns an adapter's [`Ability`] from what it claims and then does.
+#[derive(Clone, Copy, Debug)]
+pub struct SelfTest {
+    claimed: Ability,
+    failures_together: u32,
+    adverts_failed_alone: u32,
+}
+
+impl SelfTest {
+    /// From `Roles` of the adapter and the count of advert instances, active and free; unknown where BlueZ is too old.
+    pub fn new(roles: Option<&[String]>, instances: Option<u8>) -> SelfTest {
+        let has = |role: &str| roles.is_none_or(|roles| roles.iter().any(|known| known == role));
+        let claimed = if instances == Some(0) || !has("peripheral") {
+            Ability::ScanOnly
+        } else if has("central-peripheral") {
+            Ability::Both
+        } else {
+            Ability::InTurns
+        };
+        SelfTest { claimed, failures_together: 0, adverts_failed_alone: 0 }
+    }
+
+    /// Takes a result into account.
+    pub fn learn(&mut self, trial: Trial) {
+        let count = match (trial.other_ran, trial.started) {
+            (true, _) => &mut self.failures_together,
+            (false, Turn::Advertise) => &mut self.adverts_failed_alone,
+            (false, Turn::Scan) => return,
+        };
+        *count = if trial.worked { 0 } else { *count + 1 };
+    }
+
+    /// What it can do, as far as is known.
+    pub fn ability(&self) -> Ability {
+        if self.claimed == Ability::ScanOnly || self.adverts_failed_alone >= FAILURES_THAT_COUNT {
+            Ability::ScanOnly
+        } else if self.failures_together >= FAILURES_THAT_COUNT {
+            Ability::InTurns
+        } else {
+            self.claimed
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: World = World {
+        service: true,
+        permitted: true,
+        adapter: Some(Power::On),
+        blocked: false,
+        ability: Ability::Both,
+        asleep: false,
+    };
+    const NEARBY_PAGE: Wants = Wants { listening: true, scanning: 1, connecting: 0, links: 0 };
+
+    fn decide(world: World, wants: Wants) -> Plan {
+        plan(&world, &wants, Turn::Scan)
+    }
+
+    #[test]
+    fn each_trouble_has_its_own_state_and_keeps_the_radio_quiet() {
+        let cases = [
+            (World { permitted: false, ..GOOD }, CarrierState::NoPermission),
+            (World { service: false, adapter: None, ..GOOD }, CarrierState::NoService),
+            (World { adapter: None, ..GOOD }, CarrierState::NoAdapter),
+            (World { adapter: None, blocked: true, ..GOOD }, CarrierState::Blocked),
+            (World { adapter: Some(Power::Off), ..GOOD }, CarrierState::Off),
+            (World { adapter: Some(Power::Off), blocked: true, ..GOOD }, CarrierState::Blocked),
+        ];
+        for (world, state) in cases {
+            let plan = decide(world, NEARBY_PAGE);
+            assert_eq!(plan.state, state);
+            assert!(!plan.serve && !plan.advertise && !plan.scan, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn a_good_adapter_finds_and_is_found_at_once() {
+        let plan = decide(GOOD, NEARBY_PAGE);
+        assert_eq!(plan.state, CarrierState::Ready);
+        assert!(plan.serve && plan.advertise && plan.scan && !plan.contended);
+    }
+
+    #[test]
+    fn nothing_is_on_the_air_that_nobody_asked_for() {
+        let idle = decide(GOOD, Wants::default());
+        assert!(!idle.serve && !idle.advertise && !idle.scan);
+        let listening = decide(GOOD, Wants { listening: true, ..Wants::default() });
+        assert!(listening.advertise && !listening.scan);
+        let looking = decide(GOOD, Wants { scanning: 2, ..Wants::default() });
+        assert!(!looking.advertise && looking.scan && !looking.serve);
+    }
+
+    #[test]
+    fn while_a_link_is_up_nothing_else_but_the_service_stays() {
+        for wants in [Wants { links: 1, ..NEARBY_PAGE }, Wants { links: 1, connecting: 1, ..NEARBY_PAGE }] {
+            let plan = decide(GOOD, wants);
+            assert!(plan.serve && !plan.advertise && !plan.scan);
+        }
+    }
+
+    #[test]
+    fn a_sleeping_system_is_left_in_peace() {
+        let plan = decide(World { asleep: true, ..GOOD }, NEARBY_PAGE);
+        assert!(!plan.advertise && !plan.scan);
+    }
+
+    #[test]
+    fn discovery_runs_while_connecting() {
+        assert!(decide(GOOD, Wants { connecting: 1, ..Wants::default() }).scan);
+    }
+
+    #[test]
+    fn an_adapter_that_cannot_do_both_does_one_at_a_time() {
+        let world = World { ability: Ability::InTurns, ..GOOD };
+        for turn in [Turn::Advertise, Turn::Scan] {
+            let plan = plan(&world, &NEARBY_PAGE, turn);
+            assert_eq!(plan.state, CarrierState::TakingTurns);
+            assert!(plan.contended && plan.advertise != plan.scan);
+            assert_eq!(plan.scan, turn == Turn::Scan);
+        }
+        let alone = plan(&world, &Wants { scanning: 0, ..NEARBY_PAGE }, Turn::Scan);
+        assert!(alone.advertise && !alone.contended, "nobody looks: no turns");
+        let connecting = plan(&world, &Wants { connecting: 1, ..NEARBY_PAGE }, Turn::Advertise);
+        assert!(connecting.scan && !connecting.advertise && !connecting.contended);
+    }
+
+    #[test]
+    fn an_adapter_without_adverts_still_finds() {
+        let plan = decide(World { ability: Ability::ScanOnly, ..GOOD }, NEARBY_PAGE);
+        assert_eq!(plan.state, CarrierState::NoAdvertising);
+        assert!(plan.scan && !plan.advertise && !plan.contended);
+    }
+
+    #[test]
+    fn turns_alternate_and_last_within_bounds() {
+        let start = Instant::now();
+        let mut turns = Turns::new(4);
+        let mut now = start;
+        let (mut last, _) = turns.at(now, true);
+        for _ in 0..1000 {
+            let (turn, until) = turns.at(now, true);
+            assert_eq!(turn, last);
+            let until = until.expect("contended");
+            assert!((SHORTEST_TURN..=LONGEST_TURN).contains(&(until - now)));
+            assert_eq!(turns.at(until - Duration::from_millis(1), true), (turn, Some(until)), "not before its end");
+            now = until;
+            last = turns.at(now, true).0;
+            assert_ne!(last, turn);
+        }
+    }
+
+    #[test]
+    fn two_that_take_turns_meet_soon() {
+        let now = Instant::now();
+        for seed in 0..200 {
+            let mut both = [Turns::new(seed), Turns::new(seed.wrapping_mul(77) + 2)];
+            let step = Duration::from_millis(50);
+            // Found = one advertises while the other scans, for half a second on end, within 20 s.
+            let mut together = 0;
+            let met = (0..400).any(|i| {
+                let [a, b] = [0, 1].map(|side: usize| both[side].at(now + step * i, true).0);
+                together = if a == b { 0 } else { together + 1 };
+                together >= 10
+            });
+            assert!(met, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn what_an_adapter_claims_is_believed_until_it_fails() {
+        let roles = |list: &[&str]| list.iter().map(|&role| role.to_owned()).collect::<Vec<_>>();
+        let all = roles(&["central", "peripheral", "central-peripheral"]);
+        let mut test = SelfTest::new(Some(&all), Some(5));
+        assert_eq!(test.ability(), Ability::Both);
+        let failure = Trial { started: Turn::Scan, other_ran: true, worked: false };
+        test.learn(failure);
+        test.learn(failure);
+        test.learn(Trial { worked: true, ..failure });
+        assert_eq!(test.ability(), Ability::Both, "BlueZ was only busy");
+        for _ in 0..3 {
+            test.learn(failure);
+        }
+        assert_eq!(test.ability(), Ability::InTurns);
+        for _ in 0..3 {
+            test.learn(Trial { started: Turn::Advertise, other_ran: false, worked: false });
+        }
+        assert_eq!(test.ability(), Ability::ScanOnly);
+
+        let apart = roles(&["central", "peripheral"]);
+        assert_eq!(SelfTest::new(Some(&apart), Some(1)).ability(), Ability::InTurns);
+        assert_eq!(SelfTest::new(Some(&roles(&["central"])), Some(1)).ability(), Ability::ScanOnly);
+        assert_eq!(SelfTest::new(Some(&all), Some(0)).ability(), Ability::ScanOnly);
+        assert_eq!(SelfTest::new(None, None).ability(), Ability::Both, "old BlueZ says nothing");
+    }
+}

@@ -1,0 +1,65 @@
+//! When to try again: pure.
+
+use std::time::Duration;
+
+/// Attempts to connect before giving up. Since BlueZ 5.62 a first attempt often ends in le-connection-abort-by-local and
+/// the second works; three to five are what others settled on.
+pub(crate) const ATTEMPTS: u32 = 4;
+
+/// Shortest and longest pause between two attempts. Random, so that two devices that try each other fall out of step.
+const SHORTEST: Duration = Duration::from_millis(200);
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// The pause before the next attempt, from a random number.
+pub(crate) fn pause(random: u64) -> Duration {
+    let span = (LONGEST - SHORTEST).as_millis() as u64 + 1;
+    SHORTEST + Duration::from_millis(random % span)
+}
+
+/// What to do about a failed attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Remedy {
+    /// Wait and try again.
+    Again,
+    /// An attempt that nobody waits for any more is in the way, perhaps of a process that crashed: disconnect, and have
+    /// BlueZ forget the device.
+    Forget,
+    /// Trying again cannot help.
+    GiveUp,
+}
+
+/// Reads BlueZ's error text. `failed` counts the attempts so far.
+pub(crate) fn remedy(error: &str, failed: u32) -> Remedy {
+    let has = |text: &str| error.contains(text);
+    if failed >= ATTEMPTS || has("AccessDenied") || has("NotAuthorized") || has("ServiceUnknown") {
+        Remedy::GiveUp
+    } else if has("InProgress") || has("In Progress") || has("already in progress") {
+        Remedy::Forget
+    } else {
+        Remedy::Again
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_are_within_bounds_and_differ() {
+        let pauses: std::collections::BTreeSet<_> = (0..5000).map(pause).collect();
+        assert_eq!(pauses.first(), Some(&SHORTEST));
+        assert_eq!(pauses.last(), Some(&LONGEST));
+        assert!(pauses.len() > 500);
+    }
+
+    #[test]
+    fn each_error_of_bluez_has_its_remedy() {
+        let abort = "org.bluez.Error.Failed: le-connection-abort-by-local";
+        assert_eq!(remedy(abort, 1), Remedy::Again);
+        assert_eq!(remedy(abort, ATTEMPTS), Remedy::GiveUp);
+        assert_eq!(remedy("org.bluez.Error.InProgress: Operation already in progress", 1), Remedy::Forget);
+        assert_eq!(remedy("org.freedesktop.DBus.Error.ServiceUnknown: …", 1), Remedy::GiveUp);
+        assert_eq!(remedy("org.freedesktop.DBus.Error.AccessDenied: …", 1), Remedy::GiveUp);
+        assert_eq!(remedy("timed out", 2), Remedy::Again);
+    }
+}

@@ -1,0 +1,274 @@
+//! What the parts of one transport share: what is wanted of the radio, and what is told about it.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::{Stream, StreamExt, stream};
+use link::{Card, CarrierState, Sighting, Watch, WatchEvent};
+use tokio::sync::{Notify, broadcast, mpsc, watch};
+
+use crate::BleConfig;
+use crate::duplex::BleStream;
+use crate::plan::Wants;
+
+/// Sightings kept for a slow watcher. One is a few dozen bytes, and whoever is near is seen again.
+const SIGHTINGS_KEPT: usize = 64;
+
+pub(crate) struct Shared {
+    pub(crate) config: BleConfig,
+    scanning: Arc<AtomicU32>,
+    connecting: Arc<AtomicU32>,
+    links: Arc<AtomicU32>,
+    listener: Mutex<Option<Listening>>,
+    /// What is wanted has changed.
+    pub(crate) changed: Arc<Notify>,
+    /// `None` until the first look at the system.
+    state: watch::Sender<Option<CarrierState>>,
+    sightings: broadcast::Sender<Sighting>,
+    /// Counts how often everything below all links went away at once: bluetoothd, the adapter, its power.
+    ground: watch::Sender<u64>,
+}
+
+#[derive(Clone)]
+struct Listening {
+    card: Card,
+    arrivals: mpsc::Sender<BleStream>,
+}
+
+/// Something wanted for as long as this is held.
+pub(crate) struct Want {
+    counter: Arc<AtomicU32>,
+    changed: Arc<Notify>,
+}
+
+impl Drop for Want {
+    fn drop(&mut self) {
+        self.counter.fetch_sub(1, Relaxed);
+        self.changed.notify_one();
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(config: BleConfig) -> Arc<Shared> {
+        Arc::new(Shared {
+            config,
+            scanning: Arc::default(),
+            connecting: Arc::default(),
+            links: Arc::default(),
+            listener: Mutex::default(),
+            changed: Arc::default(),
+            state: watch::Sender::new(None),
+            sightings: broadcast::Sender::new(SIGHTINGS_KEPT),
+            ground: watch::Sender::new(0),
+        })
+    }
+
+    pub(crate) fn wants(&self) -> Wants {
+        Wants {
+            listening: self.listener().is_some(),
+            scanning: self.scanning.load(Relaxed),
+            connecting: self.connecting.load(Relaxed),
+            links: self.links.load(Relaxed),
+        }
+    }
+
+    fn want(&self, counter: &Arc<AtomicU32>) -> Want {
+        counter.fetch_add(1, Relaxed);
+        self.changed.notify_one();
+        Want { counter: counter.clone(), changed: self.changed.clone() }
+    }
+
+    pub(crate) fn want_connecting(&self) -> Want {
+        self.want(&self.connecting)
+    }
+
+    pub(crate) fn want_link(&self) -> Want {
+        self.want(&self.links)
+    }
+
+    fn listener(&self) -> MutexGuard<'_, Option<Listening>> {
+        self.listener.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The card to advertise.
+    pub(crate) fn card(&self) -> Option<Card> {
+        self.listener().as_ref().map(|listening| listening.card.clone())
+    }
+
+    /// Starts listening; `None` if somebody listens already.
+    pub(crate) fn start_listening(&self, card: Card) -> Option<mpsc::Receiver<BleStream>> {
+        let mut listener = self.listener();
+        if listener.is_some() {
+            return None;
+        }
+        // One peer at a time: a second one waits at most while the first is being taken.
+        let (arrivals, receiver) = mpsc::channel(1);
+        *listener = Some(Listening { card, arrivals });
+        drop(listener);
+        self.changed.notify_one();
+        Some(receiver)
+    }
+
+    pub(crate) fn update_card(&self, card: Card) {
+        if let Some(listening) = self.listener().as_mut() {
+            listening.card = card;
+        }
+        self.changed.notify_one();
+    }
+
+    pub(crate) fn stop_listening(&self) {
+        *self.listener() = None;
+        self.changed.notify_one();
+    }
+
+    /// Gives a link to the listener. Without one, or if it does not take it, the link is dropped and so hung up.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn arrive(&self, stream: BleStream) {
+        if let Some(listening) = self.listener().as_ref() {
+            let _ = listening.arrivals.try_send(stream);
+        }
+    }
+
+    pub(crate) fn state(&self) -> Option<CarrierState> {
+        *self.state.borrow()
+    }
+
+    /// Waits for the first look at the system.
+    pub(crate) async fn known_state(&self) -> CarrierState {
+        let mut state = self.state.subscribe();
+        let known = state.wait_for(Option::is_some).await;
+        // `self` holds the sender.
+        known.ok().and_then(|state| *state).unwrap_or(CarrierState::NoService)
+    }
+
+    pub(crate) fn set_state(&self, state: CarrierState) {
+        self.state.send_if_modified(|known| {
+            let news = *known != Some(state);
+            if news {
+                tracing::info!(?state, "Bluetooth");
+            }
+            *known = Some(state);
+            news
+        });
+    }
+
+    pub(crate) fn sighted(&self, sighting: Sighting) {
+        // Nobody looking is no error.
+        let _ = self.sightings.send(sighting);
+    }
+
+    pub(crate) fn sightings(&self) -> broadcast::Receiver<Sighting> {
+        self.sightings.subscribe()
+    }
+
+    /// Everything below the links is gone: they all end.
+    pub(crate) fn lose_ground(&self) {
+        self.ground.send_modify(|count| *count += 1);
+    }
+
+    /// Waits until everything below the links is gone.
+    pub(crate) fn ground_lost(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut ground = self.ground.subscribe();
+        ground.mark_unchanged();
+        async move {
+            // An error means that the transport itself is gone.
+            let _ = ground.changed().await;
+        }
+    }
+
+    pub(crate) fn watch(&self, scan: bool) -> Watch {
+        let want = scan.then(|| self.want(&self.scanning));
+        let states = stream::unfold((self.state.subscribe(), None), |(mut state, told)| async move {
+            loop {
+                let now = *state.borrow_and_update();
+                if let Some(now) = now.filter(|_| now != told) {
+                    return Some((WatchEvent::State(now), (state, Some(now))));
+                }
+                state.changed().await.ok()?;
+            }
+        });
+        if !scan {
+            return states.boxed();
+        }
+        let seen = sightings(self.sightings()).map(WatchEvent::Seen);
+        stream::select(states, seen)
+            .map(move |event| {
+                let _held = &want;
+                event
+            })
+            .boxed()
+    }
+}
+
+fn sightings(receiver: broadcast::Receiver<Sighting>) -> impl Stream<Item = Sighting> + Send {
+    stream::unfold(receiver, |mut receiver| async move {
+        loop {
+            match receiver.recv().await {
+                Ok(sighting) => return Some((sighting, receiver)),
+                Err(broadcast::error::RecvError::Lagged(_)) => {}
+                Err(broadcast::error::RecvError::Closed) => return None,
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+    use link::Tag;
+
+    fn card(tag: u8) -> Card {
+        Card { tag: Tag([tag; 5]), open_to_all: true, busy: false, name: None }
+    }
+
+    #[tokio::test]
+    async fn a_watch_tells_the_state_first_and_then_changes() {
+        let shared = Shared::new(BleConfig::default());
+        let mut watch = shared.watch(false);
+        assert!(watch.next().now_or_never().is_none(), "not known yet");
+        shared.set_state(CarrierState::Off);
+        assert_eq!(watch.next().await, Some(WatchEvent::State(CarrierState::Off)));
+        shared.set_state(CarrierState::Off);
+        assert!(watch.next().now_or_never().is_none(), "no news");
+        shared.set_state(CarrierState::Ready);
+        assert_eq!(watch.next().await, Some(WatchEvent::State(CarrierState::Ready)));
+        assert_eq!(shared.watch(true).next().await, Some(WatchEvent::State(CarrierState::Ready)));
+    }
+
+    #[test]
+    fn the_radio_is_wanted_only_as_long_as_somebody_holds_on() {
+        let shared = Shared::new(BleConfig::default());
+        assert_eq!(shared.wants(), Wants::default());
+        let quiet = shared.watch(false);
+        assert_eq!(shared.wants().scanning, 0, "watching without scanning costs no radio");
+        let watches = [shared.watch(true), shared.watch(true)];
+        let (connecting, link) = (shared.want_connecting(), shared.want_link());
+        assert_eq!(shared.wants(), Wants { listening: false, scanning: 2, connecting: 1, links: 1 });
+        drop((quiet, watches, connecting, link));
+        assert_eq!(shared.wants(), Wants::default());
+    }
+
+    #[test]
+    fn there_is_one_listener_at_a_time_and_its_card_can_change() {
+        let shared = Shared::new(BleConfig::default());
+        let first = shared.start_listening(card(1));
+        assert!(first.is_some() && shared.start_listening(card(2)).is_none());
+        shared.update_card(card(3));
+        assert_eq!(shared.card(), Some(card(3)));
+        shared.stop_listening();
+        assert_eq!(shared.card(), None);
+        assert!(shared.start_listening(card(4)).is_some());
+    }
+
+    #[tokio::test]
+    async fn all_links_learn_that_the_ground_is_gone() {
+        let shared = Shared::new(BleConfig::default());
+        shared.lose_ground();
+        let lost = shared.ground_lost();
+        let mut lost = std::pin::pin!(lost);
+        assert!((&mut lost).now_or_never().is_none(), "that was before");
+        shared.lose_ground();
+        lost.await;
+    }
+}

@@ -1,0 +1,847 @@
+//! A reliable ordered byte stream over writes and notifications that may be lost, doubled, reordered, cut short or bent.
+//!
+//! GATT promises none of that away in practice: BlueZ's EATT reorders, bursts of notifications vanish although each was
+//! answered Ok, too long writes vanish too. [`Stream`] is a machine without I/O and without a clock: fragments and
+//! writes go in, [`Stream::poll`] says what to send and when to come back. It numbers fragments, acknowledges
+//! cumulatively and selectively, keeps a window in both directions, and sends again what is missing.
+//!
+//! What it deliberately does not do: it sends nothing while there is nothing to say. Whether a silent peer is still there
+//! is asked by the session's pings; here a link is dead only when something sent got no acknowledgement for
+//! [`DEAD_AFTER`].
+//!
+//! ```
+//! use std::time::Instant;
+//! use ble_transport::stream::{Opening, Output, Stream, read_opening};
+//!
+//! let now = Instant::now();
+//! let mut central = Stream::open(now, 1, 490);
+//! let Output::Send(first) = central.poll(now) else { panic!("an opener opens") };
+//! let mut peripheral = Stream::accept(now, 2, 490, read_opening(&first).expect("an opening"));
+//! let Output::Send(answer) = peripheral.poll(now) else { panic!("an accepter answers") };
+//! central.handle(now, &answer);
+//! central.write(now, b"h8");
+//! central.flush();
+//! let Output::Send(fragment) = central.poll(now) else { panic!("flushed: it leaves at once") };
+//! peripheral.handle(now, &fragment);
+//! let mut got = [0; 2];
+//! assert_eq!(peripheral.read(&mut got), 2);
+//! assert_eq!(&got, b"h8");
+//! ```
+
+mod fragment;
+#[cfg(test)]
+mod model;
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+pub use fragment::{
+    Accepting, Kind, LARGEST, LinkId, MOST_ROOM, OVERHEAD, Opening, Role, SMALLEST, Segment, VERSION,
+    read_accepting, read_opening, read_refusal, write_accepting, write_opening, write_refusal,
+};
+
+/// A link without progress for this long is dead. Below the session's 9 s of silence, so that a link which only swallows
+/// is replaced before the session gives up on it.
+pub const DEAD_AFTER: Duration = Duration::from_secs(8);
+
+/// Both greetings must have passed within this time. BlueZ answers a first write in 0.3 s, and in 2 s when it is busy.
+pub const GREETING_DEADLINE: Duration = Duration::from_secs(6);
+
+/// First wait before a greeting is sent again; it doubles up to [`LONGEST_WAIT`]. The first write of a link is
+/// sometimes swallowed by BlueZ, and is alone on the air, so nothing but time tells.
+const GREETING_WAIT: Duration = Duration::from_millis(300);
+
+/// How long an acknowledgement waits for bytes to travel with. One default connection interval: sooner it would leave
+/// with the same connection event anyway, and a session answers a move within that time.
+const ACK_DELAY: Duration = Duration::from_millis(30);
+
+/// Every so many fragments an acknowledgement leaves at once, so that a stream of fragments keeps its window open.
+const ACK_EVERY: u32 = 2;
+
+/// Written but not flushed bytes wait this long for more.
+const LINGER: Duration = Duration::from_millis(5);
+
+/// Bounds of the retransmission timer. Below the floor two default connection intervals and a delayed acknowledgement
+/// would already be late; above the ceiling a link that was silent for some seconds would take too long to go on.
+const SHORTEST_WAIT: Duration = Duration::from_millis(200);
+const LONGEST_WAIT: Duration = Duration::from_millis(1500);
+/// Before the first measurement.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+
+/// While the peer has no room it is asked this often.
+const PROBE_EVERY: Duration = Duration::from_millis(500);
+
+/// Fragments on their way at the start. Four fill a 30 ms interval with two full fragments each way.
+const FIRST_WINDOW: f64 = 4.0;
+const SMALLEST_WINDOW: f64 = 2.0;
+
+/// Bytes kept for the reader, and for the air. Two full windows.
+const BUFFER: usize = 16 * 1024;
+
+/// Largest payload that any fragment carries.
+const LARGEST_PAYLOAD: usize = LARGEST - OVERHEAD;
+
+/// The largest fragment to send through a bearer whose ATT MTU is `mtu`, if it is known.
+///
+/// Three bytes of ATT header; never above [`LARGEST`], since longer writes vanish silently; never below [`SMALLEST`],
+/// which every link carries. An unknown MTU means [`SMALLEST`]: BlueZ tells none before 5.62.
+pub fn fragment_limit(mtu: Option<u16>) -> u16 {
+    let largest = mtu.unwrap_or(0).saturating_sub(3);
+    largest.clamp(SMALLEST as u16, LARGEST as u16)
+}
+
+/// What [`Stream::poll`] wants done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Put this on the air, then poll again.
+    Send(Bytes),
+    /// Nothing more until something is handled, written or read, or until this time.
+    Idle {
+        /// When to poll again at the latest.
+        until: Option<Instant>,
+    },
+}
+
+/// How a link ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Closing {
+    /// Both sides had said that nothing follows, and everything arrived.
+    #[error("finished by both sides")]
+    Finished,
+    /// The peer gave up, or this side did.
+    #[error("reset")]
+    Reset,
+    /// The peer is occupied by another link.
+    #[error("refused by the peer")]
+    Refused,
+    /// The peer speaks another version of this layer.
+    #[error("the peer speaks version {0} of the stream")]
+    WrongVersion(u8),
+    /// The greeting got no answer.
+    #[error("no answer to the greeting")]
+    NoAnswer,
+    /// Nothing that was sent arrived for [`DEAD_AFTER`].
+    #[error("no progress")]
+    Stalled,
+}
+
+/// What happened on a link so far, counted in fragments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Handed out to be sent, of any kind.
+    pub sent: u64,
+    /// Of these, sent again because they were missing.
+    pub sent_again: u64,
+    /// Taken in, good or bad.
+    pub received: u64,
+    /// Damaged, cut short or left over from an older link.
+    pub damaged: u64,
+    /// Received before.
+    pub doubled: u64,
+    /// Received ahead of one that was sent earlier.
+    pub overtook: u64,
+}
+
+/// One end of one link. See the [module](self).
+#[derive(Debug)]
+pub struct Stream {
+    role: Role,
+    phase: Phase,
+    /// Largest fragment to send.
+    limit: u16,
+    counts: Counts,
+    give_up: GiveUp,
+
+    // Sending.
+    outgoing: VecDeque<u8>,
+    /// How many of `outgoing` were flushed.
+    flushed: usize,
+    /// When unflushed bytes leave nevertheless.
+    linger_until: Option<Instant>,
+    /// No more will be written.
+    finishing: bool,
+    end_sent: bool,
+    /// Sent and not yet acknowledged in order; the first has the number `base`.
+    flight: VecDeque<Flight>,
+    base: u16,
+    /// First number that the peer has no room for.
+    edge: u16,
+    /// How many may be on their way; follows what the link bears.
+    window: f64,
+    threshold: f64,
+    /// Losses before this number belong to a burst that has narrowed the window already.
+    recovering: Option<u16>,
+    timing: Timing,
+    backoff: u32,
+    transmissions: u64,
+    /// The latest-sent fragment known to have arrived, and its round trip.
+    newest_arrived: Option<(u64, Duration)>,
+    progress_at: Instant,
+    probe_at: Option<Instant>,
+
+    // Receiving.
+    expected: u16,
+    /// Arrived early: index i holds number `expected + 1 + i`.
+    ahead: VecDeque<Option<(Kind, Bytes)>>,
+    incoming: VecDeque<u8>,
+    /// The peer's last byte is in `incoming` or was read.
+    ended: bool,
+    ack_due: Option<Instant>,
+    ack_now: bool,
+    unacknowledged: u32,
+    /// The room last told, counted from the `expected` of then.
+    told_edge: u16,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Opening { opening: Opening, greeting: Greeting },
+    Accepting { accepting: Accepting, greeting: Greeting },
+    Open { link: LinkId },
+    Closed(Closing),
+}
+
+/// When to greet (again), and until when.
+#[derive(Debug)]
+struct Greeting {
+    next: Instant,
+    wait: Duration,
+    deadline: Instant,
+    sent: u32,
+    first_sent: Instant,
+}
+
+/// Whether the peer is to be told that this side gave up.
+#[derive(Debug, PartialEq)]
+enum GiveUp {
+    No,
+    Tell(LinkId),
+}
+
+#[derive(Debug)]
+struct Flight {
+    kind: Kind,
+    payload: Bytes,
+    sent_at: Instant,
+    /// Order of the latest transmission among all.
+    order: u64,
+    again: bool,
+    arrived: bool,
+    lost: bool,
+}
+
+/// Round trips, as RFC 6298 smooths them.
+#[derive(Debug, Default)]
+struct Timing {
+    smooth: Option<Duration>,
+    variation: Duration,
+}
+
+impl Timing {
+    fn measure(&mut self, sample: Duration) {
+        match self.smooth {
+            None => {
+                self.smooth = Some(sample);
+                self.variation = sample / 2;
+            }
+            Some(smooth) => {
+                self.variation = (self.variation * 3 + smooth.abs_diff(sample)) / 4;
+                self.smooth = Some((smooth * 7 + sample) / 8);
+            }
+        }
+    }
+
+    fn wait(&self, backoff: u32) -> Duration {
+        let base = match self.smooth {
+            None => FIRST_WAIT,
+            Some(smooth) => (smooth + self.variation * 4 + ACK_DELAY).max(SHORTEST_WAIT),
+        };
+        (base * 2u32.pow(backoff.min(4))).min(LONGEST_WAIT)
+    }
+
+    /// How much later than its successors a fragment may come before it counts as lost: EATT's channels overtake each
+    /// other by about a connection interval.
+    fn reordering(&self) -> Duration {
+        self.smooth.unwrap_or(FIRST_WAIT) / 2
+    }
+}
+
+impl Stream {
+    /// The central's end. `nonce` is drawn afresh for each link; `limit` comes from [`fragment_limit`].
+    pub fn open(now: Instant, nonce: u32, limit: u16) -> Stream {
+        let opening = Opening { version: VERSION, nonce, limit };
+        Stream::new(now, Role::Opener, Phase::Opening { opening, greeting: Greeting::new(now) }, limit)
+    }
+
+    /// The peripheral's end, once an opening was read.
+    pub fn accept(now: Instant, nonce: u32, limit: u16, opening: Opening) -> Stream {
+        let link = LinkId { opener: opening.nonce, accepter: nonce };
+        let accepting = Accepting { version: VERSION, link, limit };
+        let phase = if opening.version == VERSION {
+            Phase::Accepting { accepting, greeting: Greeting::new(now) }
+        } else {
+            Phase::Closed(Closing::WrongVersion(opening.version))
+        };
+        let limit = limit.min(opening.limit);
+        Stream::new(now, Role::Accepter, phase, limit)
+    }
+
+    fn new(now: Instant, role: Role, phase: Phase, limit: u16) -> Stream {
+        Stream {
+            role,
+            phase,
+            limit: limit.clamp(SMALLEST as u16, LARGEST as u16),
+            counts: Counts::default(),
+            give_up: GiveUp::No,
+            outgoing: VecDeque::new(),
+            flushed: 0,
+            linger_until: None,
+            finishing: false,
+            end_sent: false,
+            flight: VecDeque::new(),
+            base: 0,
+            edge: u16::from(MOST_ROOM),
+            window: FIRST_WINDOW,
+            threshold: f64::from(MOST_ROOM),
+            recovering: None,
+            timing: Timing::default(),
+            backoff: 0,
+            transmissions: 0,
+            newest_arrived: None,
+            progress_at: now,
+            probe_at: None,
+            expected: 0,
+            ahead: VecDeque::new(),
+            incoming: VecDeque::new(),
+            ended: false,
+            ack_due: None,
+            ack_now: false,
+            unacknowledged: 0,
+            told_edge: u16::from(MOST_ROOM),
+        }
+    }
+
+    /// Takes in what arrived. Anything damaged, foreign or impossible is dropped.
+    pub fn handle(&mut self, now: Instant, bytes: &[u8]) {
+        self.counts.received += 1;
+        let from = self.role.other();
+        match &self.phase {
+            Phase::Opening { opening, greeting } => {
+                let nonce = opening.nonce;
+                if read_refusal(bytes) == Some(nonce) {
+                    self.phase = Phase::Closed(Closing::Refused);
+                    return;
+                }
+                // Anything else is a leftover of the link before.
+                match read_accepting(bytes).filter(|accepting| accepting.link.opener == nonce) {
+                    None => self.counts.damaged += 1,
+                    Some(accepting) if accepting.version != VERSION => {
+                        self.phase = Phase::Closed(Closing::WrongVersion(accepting.version));
+                    }
+                    Some(accepting) => {
+                        if greeting.sent == 1 {
+                            self.timing.measure(now - greeting.first_sent);
+                        }
+                        self.open_link(now, accepting.link, accepting.limit);
+                        // The accepter waits for a word before it believes in the link.
+                        self.ack_now = true;
+                    }
+                }
+            }
+            Phase::Accepting { accepting, greeting } => {
+                let link = accepting.link;
+                match Segment::read(bytes, link, from) {
+                    Some(segment) => {
+                        if greeting.sent == 1 {
+                            self.timing.measure(now - greeting.first_sent);
+                        }
+                        let limit = self.limit;
+                        self.open_link(now, link, limit);
+                        self.handle_segment(now, segment);
+                    }
+                    None if read_opening(bytes).is_some_and(|opening| opening.nonce == link.opener) => {
+                        self.greet_again(now);
+                    }
+                    None => self.counts.damaged += 1,
+                }
+            }
+            Phase::Open { link } => {
+                let link = *link;
+                match Segment::read(bytes, link, from) {
+                    Some(segment) => self.handle_segment(now, segment),
+                    // Our confirmation was lost, or the accepter's greetings crossed it.
+                    None if read_accepting(bytes).is_some_and(|accepting| accepting.link == link) => {
+                        self.ack_now = true;
+                    }
+                    None if read_opening(bytes).is_some_and(|opening| opening.nonce == link.opener) => {
+                        self.counts.doubled += 1;
+                    }
+                    None => self.counts.damaged += 1,
+                }
+            }
+            Phase::Closed(_) => {}
+        }
+    }
+
+    /// Takes as many bytes as there is room for and says how many. They leave when flushed, when a fragment is full, or
+    /// shortly after.
+    pub fn write(&mut self, now: Instant, bytes: &[u8]) -> usize {
+        let taken = bytes.len().min(self.writable());
+        self.outgoing.extend(&bytes[..taken]);
+        if taken > 0 {
+            self.linger_until.get_or_insert(now + LINGER);
+        }
+        taken
+    }
+
+    /// What was written so far leaves as soon as the window allows.
+    pub fn flush(&mut self) {
+        self.flushed = self.outgoing.len();
+    }
+
+    /// Whether everything written was acknowledged by the peer.
+    pub fn all_arrived(&self) -> bool {
+        self.outgoing.is_empty() && self.flight.is_empty() && (!self.finishing || self.end_sent)
+    }
+
+    /// Gives out what arrived in order: how many bytes. 0 means nothing now; see [`at_end`](Self::at_end).
+    pub fn read(&mut self, into: &mut [u8]) -> usize {
+        let taken = into.len().min(self.incoming.len());
+        for (to, from) in into.iter_mut().zip(self.incoming.drain(..taken)) {
+            *to = from;
+        }
+        // A peer that was told of hardly any room must learn of new room, or it waits for its probe.
+        let told = self.told_edge.wrapping_sub(self.expected);
+        if taken > 0 && told <= 3 && self.room() >= MOST_ROOM / 2 {
+            self.ack_now = true;
+        }
+        taken
+    }
+
+    /// Bytes that wait to be read.
+    pub fn readable(&self) -> usize {
+        self.incoming.len()
+    }
+
+    /// Whether the peer finished and all of it was read.
+    pub fn at_end(&self) -> bool {
+        self.ended && self.incoming.is_empty()
+    }
+
+    /// How many bytes [`write`](Self::write) would take.
+    pub fn writable(&self) -> usize {
+        if self.finishing || self.closing().is_some() { 0 } else { BUFFER.saturating_sub(self.outgoing.len()) }
+    }
+
+    /// Nothing more will be written; the peer reads the end after the last byte. Says whether that is news.
+    pub fn finish(&mut self) -> bool {
+        !std::mem::replace(&mut self.finishing, true)
+    }
+
+    /// Ends the link at once and tells the peer once.
+    pub fn reset(&mut self) {
+        self.close(Closing::Reset);
+    }
+
+    /// Whether the greeting is over and bytes may travel.
+    pub fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Open { .. })
+    }
+
+    /// How the link ended, if it did.
+    pub fn closing(&self) -> Option<Closing> {
+        match self.phase {
+            Phase::Closed(closing) => Some(closing),
+            Phase::Opening { .. } | Phase::Accepting { .. } | Phase::Open { .. } => None,
+        }
+    }
+
+    /// What happened so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// What to send now, else when to come back.
+    pub fn poll(&mut self, now: Instant) -> Output {
+        let output = match &mut self.phase {
+            Phase::Opening { opening, greeting } => match greeting.poll(now) {
+                Greet::Now => Output::Send(write_opening(*opening)),
+                Greet::Later(until) => Output::Idle { until: Some(until) },
+                Greet::Never => {
+                    self.phase = Phase::Closed(Closing::NoAnswer);
+                    Output::Idle { until: None }
+                }
+            },
+            Phase::Accepting { accepting, greeting } => match greeting.poll(now) {
+                Greet::Now => Output::Send(write_accepting(*accepting)),
+                Greet::Later(until) => Output::Idle { until: Some(until) },
+                Greet::Never => {
+                    self.phase = Phase::Closed(Closing::NoAnswer);
+                    Output::Idle { until: None }
+                }
+            },
+            Phase::Open { link } => {
+                let link = *link;
+                self.poll_open(now, link)
+            }
+            Phase::Closed(_) => Output::Idle { until: None },
+        };
+        // After the match: a link may have closed in it.
+        let output = match (&self.phase, std::mem::replace(&mut self.give_up, GiveUp::No)) {
+            (Phase::Closed(_), GiveUp::Tell(link)) => {
+                let segment = self.segment(Kind::Reset, self.next_number(), Bytes::new());
+                Output::Send(segment.write(link, self.role))
+            }
+            (_, give_up) => {
+                self.give_up = give_up;
+                output
+            }
+        };
+        if matches!(output, Output::Send(_)) {
+            self.counts.sent += 1;
+        }
+        output
+    }
+
+    fn poll_open(&mut self, now: Instant, link: LinkId) -> Output {
+        let retry_at = self.find_losses(now);
+        let waiting = !self.flight.is_empty() || self.probe_at.is_some();
+        if waiting && now >= self.progress_at + DEAD_AFTER {
+            self.close(Closing::Stalled);
+            return Output::Idle { until: None };
+        }
+        let on_the_way = self.flight.iter().filter(|flight| !flight.arrived && !flight.lost).count();
+        let window_open = (on_the_way as f64) < self.window.floor();
+        if window_open {
+            if let Some(index) = self.flight.iter().position(|flight| flight.lost) {
+                return self.send_again(now, link, index);
+            }
+            if let Some(output) = self.send_new(now, link) {
+                return output;
+            }
+        }
+        self.plan_probe(now);
+        if self.probe_at.is_some_and(|at| now >= at) {
+            self.probe_at = Some(now + PROBE_EVERY);
+            let number = self.next_number();
+            return self.send_segment(link, Kind::Probe, number, Bytes::new());
+        }
+        if self.ack_now || self.ack_due.is_some_and(|at| now >= at) {
+            let number = self.next_number();
+            return self.send_segment(link, Kind::Ack, number, Bytes::new());
+        }
+        if self.ended && self.finishing && self.all_arrived() {
+            self.phase = Phase::Closed(Closing::Finished);
+            return Output::Idle { until: None };
+        }
+        let dead_at = (waiting || self.probe_at.is_some()).then_some(self.progress_at + DEAD_AFTER);
+        // Bytes that linger only wait for time if nothing else holds them back.
+        let linger = self.linger_until.filter(|_| window_open && self.has_room() && !self.outgoing.is_empty());
+        let until = [retry_at, dead_at, self.probe_at, self.ack_due, linger].into_iter().flatten().min();
+        Output::Idle { until }
+    }
+
+    fn send_again(&mut self, now: Instant, link: LinkId, index: usize) -> Output {
+        self.transmissions += 1;
+        self.counts.sent_again += 1;
+        let order = self.transmissions;
+        let number = self.base.wrapping_add(index as u16);
+        let flight = &mut self.flight[index];
+        flight.lost = false;
+        flight.again = true;
+        flight.sent_at = now;
+        flight.order = order;
+        let (kind, payload) = (flight.kind, flight.payload.clone());
+        self.send_segment(link, kind, number, payload)
+    }
+
+    fn send_new(&mut self, now: Instant, link: LinkId) -> Option<Output> {
+        if !self.has_room() || self.end_sent {
+            return None;
+        }
+        let largest = usize::from(self.limit) - OVERHEAD;
+        let pressed = self.flushed > 0 || self.finishing || self.linger_until.is_some_and(|at| now >= at);
+        let ready = self.outgoing.len() >= largest || (pressed && !self.outgoing.is_empty());
+        if !ready && !(self.finishing && self.outgoing.is_empty()) {
+            return None;
+        }
+        let taken = self.outgoing.len().min(largest);
+        let payload: Bytes = self.outgoing.drain(..taken).collect();
+        self.flushed = self.flushed.saturating_sub(taken);
+        if self.outgoing.is_empty() {
+            self.linger_until = None;
+        }
+        let kind = if self.finishing && self.outgoing.is_empty() { Kind::End } else { Kind::Data };
+        self.end_sent = kind == Kind::End;
+        if self.flight.is_empty() {
+            self.progress_at = now;
+        }
+        let number = self.next_number();
+        self.transmissions += 1;
+        self.flight.push_back(Flight {
+            kind,
+            payload: payload.clone(),
+            sent_at: now,
+            order: self.transmissions,
+            again: false,
+            arrived: false,
+            lost: false,
+        });
+        Some(self.send_segment(link, kind, number, payload))
+    }
+
+    fn send_segment(&mut self, link: LinkId, kind: Kind, number: u16, payload: Bytes) -> Output {
+        let segment = self.segment(kind, number, payload);
+        self.told_edge = self.expected.wrapping_add(u16::from(segment.room));
+        self.ack_now = false;
+        self.ack_due = None;
+        self.unacknowledged = 0;
+        Output::Send(segment.write(link, self.role))
+    }
+
+    fn segment(&self, kind: Kind, number: u16, payload: Bytes) -> Segment {
+        let early = self.ahead.iter().enumerate().filter(|(_, fragment)| fragment.is_some());
+        let also = early.fold(0, |bits, (i, _)| bits | 1 << i);
+        Segment { kind, room: self.room(), number, ack: self.expected, also, payload }
+    }
+
+    /// Fragments that would still fit if each were full. What came early has its place here already.
+    fn room(&self) -> u8 {
+        let free = BUFFER.saturating_sub(self.incoming.len()) / LARGEST_PAYLOAD;
+        free.min(usize::from(MOST_ROOM)) as u8
+    }
+
+    fn next_number(&self) -> u16 {
+        self.base.wrapping_add(self.flight.len() as u16)
+    }
+
+    fn has_room(&self) -> bool {
+        is_before(self.next_number(), self.edge) && self.flight.len() < usize::from(MOST_ROOM)
+    }
+
+    /// Asks for room when there is something to send, nothing on its way that would bring an answer, and no room.
+    fn plan_probe(&mut self, now: Instant) {
+        let wants = !self.outgoing.is_empty() || (self.finishing && !self.end_sent);
+        if wants && self.flight.is_empty() && !self.has_room() {
+            if self.probe_at.is_none() {
+                self.probe_at = Some(now + PROBE_EVERY);
+                self.progress_at = now;
+            }
+        } else {
+            self.probe_at = None;
+        }
+    }
+
+    /// Marks what must be sent again; says when to look next.
+    fn find_losses(&mut self, now: Instant) -> Option<Instant> {
+        let mut next: Option<Instant> = None;
+        let mut found = false;
+        // Fragments sent later arrived: whatever is older by more than the reordering is gone.
+        if let Some((newest, round_trip)) = self.newest_arrived {
+            // A repeated fragment's round trip may be far too short.
+            let patience = round_trip.max(self.timing.smooth.unwrap_or(FIRST_WAIT)) + self.timing.reordering();
+            for flight in self.flight.iter_mut().filter(|flight| !flight.arrived && !flight.lost) {
+                if flight.order < newest {
+                    let at = flight.sent_at + patience;
+                    if now >= at {
+                        flight.lost = true;
+                        found = true;
+                    } else {
+                        next = Some(next.map_or(at, |next| next.min(at)));
+                    }
+                }
+            }
+        }
+        if found && self.recovering.is_none() {
+            self.narrow(self.window / 2.0);
+        }
+        // Nothing came back at all.
+        let oldest = self.flight.iter().filter(|flight| !flight.arrived && !flight.lost).map(|flight| flight.sent_at).min();
+        if let Some(oldest) = oldest {
+            let at = oldest.max(self.progress_at) + self.timing.wait(self.backoff);
+            if now >= at {
+                self.backoff += 1;
+                for flight in self.flight.iter_mut().filter(|flight| !flight.arrived) {
+                    flight.lost = true;
+                }
+                self.narrow(SMALLEST_WINDOW);
+            } else {
+                next = Some(next.map_or(at, |next| next.min(at)));
+            }
+        }
+        next
+    }
+
+    fn narrow(&mut self, to: f64) {
+        self.threshold = (self.window / 2.0).max(SMALLEST_WINDOW);
+        self.window = to.max(SMALLEST_WINDOW);
+        self.recovering = Some(self.next_number());
+    }
+
+    fn open_link(&mut self, now: Instant, link: LinkId, limit: u16) {
+        self.phase = Phase::Open { link };
+        self.limit = self.limit.min(limit).clamp(SMALLEST as u16, LARGEST as u16);
+        self.progress_at = now;
+    }
+
+    fn greet_again(&mut self, now: Instant) {
+        if let Phase::Accepting { greeting, .. } = &mut self.phase {
+            greeting.next = now;
+        }
+    }
+
+    fn close(&mut self, closing: Closing) {
+        match &self.phase {
+            Phase::Open { link } => self.give_up = GiveUp::Tell(*link),
+            Phase::Accepting { accepting, .. } => self.give_up = GiveUp::Tell(accepting.link),
+            Phase::Opening { .. } => {}
+            Phase::Closed(_) => return,
+        }
+        self.phase = Phase::Closed(closing);
+    }
+
+    fn handle_segment(&mut self, now: Instant, segment: Segment) {
+        self.handle_ack(now, &segment);
+        match segment.kind {
+            Kind::Data | Kind::End => self.handle_payload(now, segment),
+            Kind::Probe => self.ack_now = true,
+            Kind::Ack => {}
+            Kind::Reset => self.phase = Phase::Closed(Closing::Reset),
+        }
+    }
+
+    fn handle_ack(&mut self, now: Instant, segment: &Segment) {
+        let in_order = usize::from(segment.ack.wrapping_sub(self.base));
+        // Behind what is known already, because fragments overtook each other; or beyond what was ever sent.
+        if in_order > self.flight.len() {
+            return;
+        }
+        let mut arrived = 0;
+        let mut newest: Option<(u64, Duration, bool)> = None;
+        for (index, flight) in self.flight.iter_mut().enumerate() {
+            let early = index > in_order && (index - in_order - 1) < 16;
+            let is_here = index < in_order || (early && segment.also >> (index - in_order - 1) & 1 == 1);
+            if is_here && !flight.arrived {
+                flight.arrived = true;
+                flight.lost = false;
+                arrived += 1;
+                if newest.is_none_or(|(order, _, _)| flight.order > order) {
+                    newest = Some((flight.order, now - flight.sent_at, flight.again));
+                }
+            }
+        }
+        if let Some((order, round_trip, again)) = newest {
+            // Which transmission of a repeated fragment is acknowledged cannot be known: no measurement.
+            if !again {
+                self.timing.measure(round_trip);
+            }
+            if self.newest_arrived.is_none_or(|(known, _)| order > known) {
+                self.newest_arrived = Some((order, round_trip));
+            }
+            self.progress_at = now;
+            self.backoff = 0;
+            let limited = self.flight.len() as f64 + 1.0 >= self.window;
+            if self.recovering.is_none() && limited {
+                self.widen(arrived);
+            }
+        }
+        self.flight.drain(..in_order);
+        self.base = segment.ack;
+        if self.recovering.is_some_and(|until| !is_before(self.base, until)) {
+            self.recovering = None;
+        }
+        let edge = segment.ack.wrapping_add(u16::from(segment.room));
+        if is_before(self.edge, edge) {
+            self.edge = edge;
+        }
+        if self.probe_at.is_some() {
+            self.progress_at = now;
+        }
+    }
+
+    /// Doubles per round trip up to where the last loss was, then grows by one.
+    fn widen(&mut self, arrived: u32) {
+        for _ in 0..arrived {
+            self.window += if self.window < self.threshold { 1.0 } else { 1.0 / self.window };
+        }
+        self.window = self.window.min(f64::from(MOST_ROOM));
+    }
+
+    fn handle_payload(&mut self, now: Instant, segment: Segment) {
+        let distance = segment.number.wrapping_sub(self.expected);
+        if distance >= u16::from(self.room()) {
+            // Old and already here, or ahead of all room: either way the peer needs to know where we are.
+            self.counts.doubled += 1;
+            self.ack_now = true;
+            return;
+        }
+        if self.ended {
+            return;
+        }
+        if distance > 0 {
+            let index = usize::from(distance) - 1;
+            if self.ahead.len() <= index {
+                self.ahead.resize(index + 1, None);
+            }
+            if self.ahead[index].is_some() {
+                self.counts.doubled += 1;
+            }
+            self.ahead[index] = Some((segment.kind, segment.payload));
+            self.counts.overtook += 1;
+            self.ack_now = true;
+            return;
+        }
+        let filled_a_gap = !self.ahead.is_empty();
+        let mut next = Some((segment.kind, segment.payload));
+        while let Some((kind, payload)) = next {
+            self.incoming.extend(&payload);
+            self.expected = self.expected.wrapping_add(1);
+            if kind == Kind::End {
+                self.ended = true;
+                self.ahead.clear();
+            }
+            next = self.ahead.pop_front().flatten();
+        }
+        self.unacknowledged += 1;
+        if filled_a_gap || self.ended || self.unacknowledged >= ACK_EVERY {
+            self.ack_now = true;
+        } else {
+            self.ack_due.get_or_insert(now + ACK_DELAY);
+        }
+    }
+}
+
+enum Greet {
+    Now,
+    Later(Instant),
+    Never,
+}
+
+impl Greeting {
+    fn new(now: Instant) -> Greeting {
+        Greeting { next: now, wait: GREETING_WAIT, deadline: now + GREETING_DEADLINE, sent: 0, first_sent: now }
+    }
+
+    fn poll(&mut self, now: Instant) -> Greet {
+        if now >= self.deadline {
+            return Greet::Never;
+        }
+        if now < self.next {
+            return Greet::Later(self.next.min(self.deadline));
+        }
+        if self.sent == 0 {
+            self.first_sent = now;
+        }
+        self.sent += 1;
+        self.next = now + self.wait;
+        self.wait = (self.wait * 2).min(LONGEST_WAIT);
+        Greet::Now
+    }
+}
+
+/// Whether `a` comes before `b` among numbers that wrap around and are never further apart than half their range.
+fn is_before(a: u16, b: u16) -> bool {
+    (a.wrapping_sub(b) as i16) < 0
+}

@@ -1,0 +1,655 @@
+//! Two streams with a seeded bad air between them, in virtual time.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use proptest::prelude::*;
+
+use super::*;
+
+/// Sebastiano Vigna's SplitMix64: small, and the same everywhere.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    fn percent(&mut self, chance: u64) -> bool {
+        self.below(100) < chance
+    }
+
+    fn bytes(&mut self, length: usize) -> Vec<u8> {
+        (0..length).map(|_| self.next() as u8).collect()
+    }
+}
+
+/// Chances in percent, delays in milliseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Faults {
+    loss: u64,
+    doubling: u64,
+    cutting: u64,
+    bending: u64,
+    leftovers: u64,
+    delay: u64,
+    jitter: u64,
+    /// Full fragments that one connection interval of 30 ms carries each way; 0 = any.
+    per_interval: u64,
+}
+
+const CLEAN: Faults = Faults {
+    loss: 0,
+    doubling: 0,
+    cutting: 0,
+    bending: 0,
+    leftovers: 0,
+    delay: 30,
+    jitter: 0,
+    per_interval: 0,
+};
+
+struct Air {
+    dice: Dice,
+    faults: Faults,
+    /// By time and order of sending, for each receiver.
+    flying: BTreeMap<(Instant, u64), (usize, Bytes)>,
+    order: u64,
+    /// When the air is free again, each way.
+    free_at: [Instant; 2],
+    /// Fragments of a link that is over.
+    leftovers: Vec<Bytes>,
+    sent: [u64; 2],
+    bytes: [u64; 2],
+}
+
+impl Air {
+    fn new(seed: u64, faults: Faults, now: Instant) -> Air {
+        let mut dice = Dice(seed);
+        let old = LinkId { opener: 1, accepter: 2 };
+        let leftovers = (0..32u16)
+            .map(|i| {
+                let payload = Bytes::from(dice.bytes(20));
+                let kind = if i % 4 == 0 { Kind::Reset } else { Kind::Data };
+                let payload = if kind == Kind::Reset { Bytes::new() } else { payload };
+                let role = if i % 2 == 0 { Role::Opener } else { Role::Accepter };
+                Segment { kind, room: 3, number: i / 4, ack: i / 8, also: 0, payload }.write(old, role)
+            })
+            .collect();
+        Air {
+            dice,
+            faults,
+            flying: BTreeMap::new(),
+            order: 0,
+            free_at: [now; 2],
+            leftovers,
+            sent: [0; 2],
+            bytes: [0; 2],
+        }
+    }
+
+    fn send(&mut self, now: Instant, from: usize, bytes: Bytes) {
+        self.sent[from] += 1;
+        self.bytes[from] += bytes.len() as u64;
+        let faults = self.faults;
+        let mut leaves = now;
+        if faults.per_interval > 0 {
+            // A full fragment takes its share of an interval, a small one a sixth of that.
+            let share = if bytes.len() > 200 { 6 } else { 1 };
+            let takes = Duration::from_micros(30_000 * share / 6 / faults.per_interval);
+            leaves = self.free_at[from].max(now);
+            self.free_at[from] = leaves + takes;
+        }
+        let copies = 1 + u64::from(self.dice.percent(faults.doubling));
+        for _ in 0..copies {
+            if self.dice.percent(faults.loss) {
+                continue;
+            }
+            let mut bytes = bytes.to_vec();
+            if self.dice.percent(faults.cutting) {
+                bytes.truncate(self.dice.below(bytes.len() as u64) as usize);
+            }
+            if self.dice.percent(faults.bending) && !bytes.is_empty() {
+                let at = self.dice.below(bytes.len() as u64) as usize;
+                bytes[at] ^= 1 << self.dice.below(8);
+            }
+            self.fly(leaves, 1 - from, bytes.into());
+        }
+        if self.dice.percent(faults.leftovers) {
+            let pick = self.dice.below(self.leftovers.len() as u64) as usize;
+            let bytes = self.leftovers[pick].clone();
+            self.fly(now, 1 - from, bytes);
+        }
+    }
+
+    fn fly(&mut self, leaves: Instant, to: usize, bytes: Bytes) {
+        let delay = self.faults.delay + self.dice.below(self.faults.jitter + 1);
+        self.order += 1;
+        self.flying.insert((leaves + Duration::from_millis(delay), self.order), (to, bytes));
+    }
+}
+
+/// What one side writes and how, and what it has read.
+struct Side {
+    script: Vec<u8>,
+    written: usize,
+    read: Vec<u8>,
+    stream: Option<Stream>,
+    /// Reads nothing before this time.
+    asleep_until: Instant,
+    until: Option<Instant>,
+}
+
+struct Run {
+    now: Instant,
+    started: Instant,
+    air: Air,
+    dice: Dice,
+    sides: [Side; 2],
+    limits: [u16; 2],
+    /// Whether writes are cut and flushed at random, rather than all at once.
+    piecemeal: bool,
+}
+
+impl Run {
+    fn new(seed: u64, faults: Faults, lengths: [usize; 2]) -> Run {
+        let now = Instant::now();
+        let mut dice = Dice(seed ^ 0xABCD);
+        let sides = lengths.map(|length| Side {
+            script: dice.bytes(length),
+            written: 0,
+            read: Vec::new(),
+            stream: None,
+            asleep_until: now,
+            until: None,
+        });
+        Run {
+            now,
+            started: now,
+            air: Air::new(seed, faults, now),
+            dice,
+            sides,
+            limits: [fragment_limit(Some(517)); 2],
+            piecemeal: true,
+        }
+    }
+
+    /// Goes on until both sides have read everything and closed, or one gave up, or `patience` is over.
+    fn go(&mut self, patience: Duration) -> [Option<Closing>; 2] {
+        self.sides[0].stream = Some(Stream::open(self.now, self.dice.next() as u32, self.limits[0]));
+        let end = self.now + patience;
+        let mut steps = 0;
+        while self.now < end {
+            steps += 1;
+            assert!(steps < 1_000_000, "time stands still");
+            for i in 0..2 {
+                self.use_stream(i);
+                self.drain(i);
+            }
+            let closings = [self.closing(0), self.closing(1)];
+            if closings.iter().all(Option::is_some) {
+                return closings;
+            }
+            let arrives = self.air.flying.keys().next().map(|key| key.0);
+            let asleep = self.sides.iter().map(|side| side.asleep_until).filter(|&at| at > self.now).min();
+            let Some(next) =
+                [arrives, asleep, self.sides[0].until, self.sides[1].until].into_iter().flatten().min()
+            else {
+                break;
+            };
+            self.now = self.now.max(next);
+            while let Some(entry) = self.air.flying.first_entry() {
+                if entry.key().0 > self.now {
+                    break;
+                }
+                let (to, bytes) = entry.remove();
+                self.deliver(to, &bytes);
+                self.drain(to);
+            }
+        }
+        [self.closing(0), self.closing(1)]
+    }
+
+    fn closing(&self, i: usize) -> Option<Closing> {
+        self.sides[i].stream.as_ref().and_then(Stream::closing)
+    }
+
+    fn deliver(&mut self, to: usize, bytes: &[u8]) {
+        if let Some(stream) = &mut self.sides[to].stream {
+            stream.handle(self.now, bytes);
+        } else if let Some(opening) = read_opening(bytes) {
+            let nonce = self.dice.next() as u32;
+            self.sides[to].stream = Some(Stream::accept(self.now, nonce, self.limits[to], opening));
+        }
+    }
+
+    fn use_stream(&mut self, i: usize) {
+        let side = &mut self.sides[i];
+        let Some(stream) = &mut side.stream else { return };
+        while side.written < side.script.len() {
+            let left = side.script.len() - side.written;
+            let length = if self.piecemeal { 1 + self.dice.below(900) as usize } else { left };
+            let length = length.min(left);
+            let taken = stream.write(self.now, &side.script[side.written..side.written + length]);
+            side.written += taken;
+            if !self.piecemeal || self.dice.percent(70) {
+                stream.flush();
+            }
+            if taken < length {
+                break;
+            }
+        }
+        if side.written == side.script.len() {
+            stream.finish();
+        }
+        if self.now >= side.asleep_until {
+            let mut buffer = [0; 700];
+            loop {
+                let length = if self.piecemeal { 1 + self.dice.below(700) as usize } else { 700 };
+                let taken = stream.read(&mut buffer[..length]);
+                side.read.extend(&buffer[..taken]);
+                if taken == 0 {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn drain(&mut self, i: usize) {
+        let Some(stream) = &mut self.sides[i].stream else { return };
+        for _ in 0..1000 {
+            match stream.poll(self.now) {
+                Output::Send(bytes) => {
+                    assert!(bytes.len() <= usize::from(self.limits[0].min(self.limits[1])));
+                    self.air.send(self.now, i, bytes);
+                }
+                Output::Idle { until } => {
+                    assert!(until.is_none_or(|until| until > self.now), "a time that has passed: a busy loop");
+                    self.sides[i].until = until;
+                    return;
+                }
+            }
+        }
+        panic!("a thousand fragments at one moment");
+    }
+
+    fn counts(&self, i: usize) -> Counts {
+        self.sides[i].stream.as_ref().map(Stream::counts).unwrap_or_default()
+    }
+}
+
+fn check_all_arrived(seed: u64, faults: Faults, lengths: [usize; 2], limits: [u16; 2]) -> Run {
+    let mut run = Run::new(seed, faults, lengths);
+    run.limits = limits;
+    let closings = run.go(Duration::from_secs(3600));
+    for i in 0..2 {
+        let other = &run.sides[1 - i];
+        assert!(run.sides[i].read == other.script, "seed {seed} {faults:?}: side {i} read something else");
+        assert!(run.sides[i].stream.as_ref().expect("opened").at_end(), "seed {seed}: side {i} saw no end");
+    }
+    // The last acknowledgement of all may be the lost one: then that side sees a dead link after the end.
+    assert!(closings.contains(&Some(Closing::Finished)), "seed {seed} {faults:?}: {closings:?}");
+    run
+}
+
+#[test]
+fn everything_arrives_in_order_whatever_the_air_does_to_it() {
+    for seed in 0..400 {
+        let mut dice = Dice(seed);
+        let faults = Faults {
+            loss: dice.below(12),
+            doubling: dice.below(30),
+            cutting: dice.below(5),
+            bending: dice.below(5),
+            leftovers: dice.below(10),
+            delay: dice.below(60),
+            jitter: dice.below(120),
+            per_interval: dice.below(4),
+        };
+        let lengths = [dice.below(20_000) as usize, dice.below(20_000) as usize];
+        let limit = |dice: &mut Dice| fragment_limit(Some(23 + dice.below(500) as u16));
+        let limits = [limit(&mut dice), limit(&mut dice)];
+        check_all_arrived(seed, faults, lengths, limits);
+    }
+}
+
+#[test]
+fn numbers_wrap_around_unnoticed() {
+    // 7 bytes to a fragment: 65,536 of them are 459 kB.
+    let faults = Faults { loss: 1, jitter: 20, ..CLEAN };
+    check_all_arrived(5, faults, [500_000, 100], [20, 20]);
+}
+
+#[test]
+fn a_dying_link_delivers_a_beginning_of_what_was_written_and_nothing_else() {
+    let mut died = 0;
+    for seed in 0..300 {
+        let mut dice = Dice(seed ^ 0x5555);
+        let faults = Faults {
+            loss: 20 + dice.below(60),
+            doubling: dice.below(50),
+            cutting: dice.below(50),
+            bending: dice.below(50),
+            leftovers: dice.below(50),
+            delay: dice.below(100),
+            jitter: dice.below(400),
+            per_interval: 0,
+        };
+        let mut run = Run::new(seed, faults, [9000, 9000]);
+        let closings = run.go(Duration::from_secs(600));
+        // Without a peer nothing more is sent, and so nothing missed: that is the session's to notice.
+        let silent = run.sides[0].stream.as_ref().is_some_and(Stream::all_arrived);
+        assert!(closings[0].is_some() || silent, "seed {seed}: the opener neither gave up nor rests");
+        died += u32::from(closings[0] != Some(Closing::Finished));
+        for i in 0..2 {
+            let script = &run.sides[1 - i].script;
+            assert!(script.starts_with(&run.sides[i].read), "seed {seed}: side {i} read what was not written");
+        }
+    }
+    assert!(died > 100, "an air this bad kills links: {died}");
+}
+
+#[test]
+fn a_move_takes_one_fragment_each_way() {
+    let mut now = Instant::now();
+    let (mut central, mut peripheral) = opened(now);
+    for _ in 0..20 {
+        central.write(now, &[1; 90]);
+        central.flush();
+        let there = sends(&mut central, now);
+        assert_eq!(there.len(), 1);
+        now += Duration::from_millis(30);
+        peripheral.handle(now, &there[0]);
+        assert!(sends(&mut peripheral, now).is_empty(), "the acknowledgement waits for the answer");
+        assert_eq!(peripheral.read(&mut [0; 200]), 90);
+        peripheral.write(now, &[2; 60]);
+        peripheral.flush();
+        let back = sends(&mut peripheral, now);
+        assert_eq!(back.len(), 1);
+        now += Duration::from_millis(30);
+        central.handle(now, &back[0]);
+        assert_eq!(central.read(&mut [0; 200]), 60);
+        assert!(central.all_arrived(), "it travelled with the answer");
+    }
+}
+
+#[test]
+fn without_an_answer_the_acknowledgement_follows_alone_and_shortly() {
+    let mut now = Instant::now();
+    let (mut central, mut peripheral) = opened(now);
+    central.write(now, b"h8");
+    central.flush();
+    let there = sends(&mut central, now);
+    peripheral.handle(now, &there[0]);
+    assert!(sends(&mut peripheral, now).is_empty());
+    now += ACK_DELAY;
+    let back = sends(&mut peripheral, now);
+    assert_eq!(back.len(), 1);
+    central.handle(now, &back[0]);
+    assert!(central.all_arrived());
+    assert_eq!(central.poll(now), Output::Idle { until: None }, "nothing more to wake up for");
+}
+
+#[test]
+fn bytes_that_are_not_flushed_wait_for_company() {
+    let mut now = Instant::now();
+    let (mut central, _) = opened(now);
+    central.write(now, &[0, 3]);
+    assert!(sends(&mut central, now).is_empty());
+    central.write(now, b"abc");
+    central.flush();
+    assert_eq!(sends(&mut central, now).len(), 1);
+    central.write(now, b"forgotten");
+    assert!(sends(&mut central, now).is_empty());
+    now += LINGER;
+    assert_eq!(sends(&mut central, now).len(), 1);
+}
+
+#[test]
+fn a_stream_of_bytes_fills_the_air() {
+    // Two full fragments each 30 ms, as the lab's paced link carries.
+    for from in 0..2 {
+        let mut lengths = [0, 0];
+        lengths[from] = 200_000;
+        let mut run = Run::new(1, Faults { per_interval: 2, ..CLEAN }, lengths);
+        run.piecemeal = false;
+        let closings = run.go(Duration::from_secs(60));
+        assert_eq!(closings[1 - from], Some(Closing::Finished));
+        assert_eq!(run.counts(from).sent_again, 0);
+        let payload = usize::from(run.limits[0]) - OVERHEAD;
+        let bare = 200_000 / payload + 1;
+        let bare_time = Duration::from_millis(15) * bare as u32;
+        let took = run.now - run.started;
+        // Greeting, first window and the last acknowledgement are about six round trips in all.
+        assert!(took < bare_time + Duration::from_millis(400), "{took:?} for {bare_time:?}");
+    }
+}
+
+#[test]
+fn a_burst_of_losses_is_mended_within_few_round_trips() {
+    let now = Instant::now();
+    let (mut central, mut peripheral) = opened(now);
+    central.write(now, &[7; 2500]);
+    central.flush();
+    let mut there = sends(&mut central, now);
+    assert!(there.len() >= 4);
+    // The first is lost, the others tell.
+    there.remove(0);
+    let later = now + Duration::from_millis(60);
+    for fragment in &there {
+        peripheral.handle(later, fragment);
+        for back in sends(&mut peripheral, later) {
+            central.handle(later, &back);
+        }
+    }
+    let again = sends(&mut central, later + Duration::from_millis(100));
+    assert!(!again.is_empty() && central.counts().sent_again == 1, "not only after the long wait");
+}
+
+#[test]
+fn a_reader_that_sleeps_stops_the_writer_and_keeps_the_link() {
+    let mut run = Run::new(3, CLEAN, [100_000, 0]);
+    run.sides[1].asleep_until = run.now + Duration::from_secs(60);
+    let closings = run.go(Duration::from_secs(200));
+    assert_eq!(closings[0], Some(Closing::Finished));
+    assert!(run.sides[1].read == run.sides[0].script);
+    assert!(run.air.sent[0] < 600, "it was asked for room now and then, not flooded: {:?}", run.air.sent);
+}
+
+#[test]
+fn lost_news_of_room_are_asked_for() {
+    for seed in 0..20 {
+        let faults = Faults { loss: 20, ..CLEAN };
+        let mut run = Run::new(seed, faults, [60_000, 0]);
+        run.sides[1].asleep_until = run.now + Duration::from_secs(20);
+        run.go(Duration::from_secs(300));
+        assert!(run.sides[1].read == run.sides[0].script, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_link_that_only_swallows_is_dead_after_a_while() {
+    let now = Instant::now();
+    let (mut central, _) = opened(now);
+    central.write(now, b"h8");
+    central.flush();
+    let mut at = now;
+    let mut sent = 0;
+    while central.closing().is_none() {
+        match central.poll(at) {
+            Output::Send(_) => sent += 1,
+            Output::Idle { until: Some(until) } => at = until,
+            Output::Idle { until: None } => break,
+        }
+    }
+    assert_eq!(central.closing(), Some(Closing::Stalled));
+    assert_eq!(at, now + DEAD_AFTER);
+    assert!((4..20).contains(&sent), "patiently: {sent}");
+}
+
+#[test]
+fn an_idle_link_sends_nothing_and_lives() {
+    let now = Instant::now();
+    let (mut central, mut peripheral) = opened(now);
+    let later = now + Duration::from_secs(3600);
+    assert_eq!(central.poll(later), Output::Idle { until: None });
+    assert_eq!(peripheral.poll(later), Output::Idle { until: None });
+}
+
+#[test]
+fn the_first_write_may_be_lost_bent_or_doubled() {
+    let mut now = Instant::now();
+    let mut central = Stream::open(now, 1, 490);
+    let first = sends(&mut central, now);
+    assert_eq!(first.len(), 1, "alone");
+    assert!(read_opening(&first[0][1..]).is_none(), "BlueZ took its first byte");
+    now += GREETING_WAIT;
+    let second = sends(&mut central, now);
+    let opening = read_opening(&second[0]).expect("an opening");
+    let mut peripheral = Stream::accept(now, 2, 490, opening);
+    assert_eq!(sends(&mut peripheral, now).len(), 1, "this answer is lost");
+    peripheral.handle(now, &second[0]);
+    let answer = sends(&mut peripheral, now);
+    assert_eq!(answer.len(), 1);
+    central.handle(now, &answer[0]);
+    assert!(central.is_open() && !peripheral.is_open());
+    let confirmation = sends(&mut central, now);
+    peripheral.handle(now, &confirmation[0]);
+    assert!(peripheral.is_open());
+}
+
+#[test]
+fn a_greeting_without_answer_ends() {
+    let now = Instant::now();
+    let mut central = Stream::open(now, 1, 490);
+    let mut at = now;
+    while let Output::Send(_) | Output::Idle { until: Some(_) } = central.poll(at) {
+        at += Duration::from_millis(10);
+    }
+    assert_eq!(central.closing(), Some(Closing::NoAnswer));
+}
+
+#[test]
+fn another_version_is_told_as_such() {
+    let now = Instant::now();
+    let opening = Opening { version: 9, nonce: 1, limit: 490 };
+    assert_eq!(Stream::accept(now, 2, 490, opening).closing(), Some(Closing::WrongVersion(9)));
+    let mut central = Stream::open(now, 1, 490);
+    let link = LinkId { opener: 1, accepter: 2 };
+    central.handle(now, &write_accepting(Accepting { version: 9, link, limit: 490 }));
+    assert_eq!(central.closing(), Some(Closing::WrongVersion(9)));
+}
+
+#[test]
+fn a_refused_opener_knows_at_once() {
+    let now = Instant::now();
+    let mut central = Stream::open(now, 1, 490);
+    central.handle(now, &write_refusal(2));
+    assert_eq!(central.closing(), None, "somebody else's refusal");
+    central.handle(now, &write_refusal(1));
+    assert_eq!(central.closing(), Some(Closing::Refused));
+}
+
+#[test]
+fn a_reset_reaches_the_other_side_after_what_arrived_before_it() {
+    let now = Instant::now();
+    let (mut central, mut peripheral) = opened(now);
+    central.write(now, b"last");
+    central.flush();
+    for fragment in sends(&mut central, now) {
+        peripheral.handle(now, &fragment);
+    }
+    central.reset();
+    for fragment in sends(&mut central, now) {
+        peripheral.handle(now, &fragment);
+    }
+    assert_eq!(peripheral.closing(), Some(Closing::Reset));
+    assert_eq!(peripheral.read(&mut [0; 9]), 4);
+}
+
+#[test]
+fn the_fragment_follows_the_mtu_and_stays_below_what_vanishes() {
+    assert_eq!(fragment_limit(None), 20, "unknown");
+    assert_eq!(fragment_limit(Some(23)), 20);
+    assert_eq!(fragment_limit(Some(0)), 20, "nonsense");
+    assert_eq!(fragment_limit(Some(185)), 182);
+    assert_eq!(fragment_limit(Some(517)), LARGEST as u16);
+    const { assert!(LARGEST < 500, "seen lost with EATT from 500 on") };
+}
+
+fn opened(now: Instant) -> (Stream, Stream) {
+    let mut central = Stream::open(now, 11, 490);
+    let first = sends(&mut central, now);
+    let opening = read_opening(&first[0]).expect("an opening");
+    let mut peripheral = Stream::accept(now, 12, 490, opening);
+    for fragment in sends(&mut peripheral, now) {
+        central.handle(now, &fragment);
+    }
+    for fragment in sends(&mut central, now) {
+        peripheral.handle(now, &fragment);
+    }
+    assert!(central.is_open() && peripheral.is_open());
+    (central, peripheral)
+}
+
+fn sends(stream: &mut Stream, now: Instant) -> Vec<Bytes> {
+    let mut all = Vec::new();
+    while let Output::Send(bytes) = stream.poll(now) {
+        all.push(bytes);
+    }
+    all
+}
+
+/// Any segment, for a link that the attacker shares.
+fn any_segment() -> impl Strategy<Value = Segment> {
+    let kinds = [Kind::Data, Kind::Ack, Kind::End, Kind::Probe, Kind::Reset];
+    let near = prop_oneof![0..40u16, any::<u16>()];
+    let payload = proptest::collection::vec(any::<u8>(), 1..LARGEST_PAYLOAD);
+    (0..100usize, 0..=MOST_ROOM, near.clone(), near, any::<u16>(), payload).prop_map(
+        move |(kind, room, number, ack, also, payload)| {
+            // Mostly data: it does most.
+            let kind = kinds[if kind < 5 { kind } else { 0 }];
+            let payload = match kind {
+                Kind::Data | Kind::End => payload.into(),
+                Kind::Ack | Kind::Probe | Kind::Reset => Bytes::new(),
+            };
+            Segment { kind, room, number, ack, also, payload }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn a_hostile_peer_causes_no_panic_and_fills_no_memory(
+        segments in proptest::collection::vec(any_segment(), 0..200),
+        noise in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..600), 0..20),
+    ) {
+        let mut now = Instant::now();
+        let (_, mut peripheral) = opened(now);
+        let link = LinkId { opener: 11, accepter: 12 };
+        peripheral.write(now, &[5; BUFFER * 2]);
+        peripheral.flush();
+        for (i, segment) in segments.iter().enumerate() {
+            now += Duration::from_millis(7);
+            peripheral.handle(now, &segment.write(link, Role::Opener));
+            if let Some(noise) = noise.get(i) {
+                peripheral.handle(now, noise);
+            }
+            prop_assert!(sends(&mut peripheral, now).len() <= 2 * usize::from(MOST_ROOM));
+            prop_assert!(peripheral.incoming.len() <= BUFFER);
+            prop_assert!(peripheral.ahead.len() <= usize::from(MOST_ROOM));
+            prop_assert!(peripheral.flight.len() <= usize::from(MOST_ROOM));
+        }
+    }
+}
