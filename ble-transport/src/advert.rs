@@ -17,7 +17,7 @@ pub const TO_PERIPHERAL: Uuid = Uuid::from_u128(0x1aea3cdb_90c7_4f92_a929_83e7e6
 pub const TO_CENTRAL: Uuid = Uuid::from_u128(0x1aea3cdc_90c7_4f92_a929_83e7e62f688e);
 
 /// The Bluetooth SIG's number for "no company": assigned to nobody, for internal use.
-pub const COMPANY: u16 = 0xFFFF;
+pub(crate) const COMPANY: u16 = 0xFFFF;
 
 /// Layout of the six bytes: version in the high nibble of the first, then the state bits; the tag after it.
 const VERSION: u8 = 1;
@@ -26,10 +26,10 @@ const BUSY: u8 = 0b0010;
 const NAMED: u8 = 0b0100;
 
 /// Longest name in a scan response of 31 bytes: two go to length and type.
-pub const LONGEST_NAME: usize = 29;
+pub(crate) const LONGEST_NAME: usize = 29;
 
 /// The six bytes of a card's manufacturer field.
-pub fn card_payload(card: &Card) -> [u8; 1 + PRESENCE_LENGTH] {
+pub(crate) fn card_payload(card: &Card) -> [u8; 1 + PRESENCE_LENGTH] {
     let mut state = VERSION << 4;
     state |= if card.open_to_all { OPEN_TO_ALL } else { 0 };
     state |= if card.busy { BUSY } else { 0 };
@@ -43,7 +43,7 @@ pub fn card_payload(card: &Card) -> [u8; 1 + PRESENCE_LENGTH] {
 ///
 /// `name` is what the system says that the device is called; it counts only if the card says that it carries a name,
 /// because after a connection BlueZ reports the peer's GAP name, its host name, instead.
-pub fn read_card(payload: &[u8], name: Option<String>) -> Option<Card> {
+pub(crate) fn read_card(payload: &[u8], name: Option<String>) -> Option<Card> {
     let (&state, tag) = payload.split_first()?;
     if state >> 4 != VERSION {
         return None;
@@ -57,7 +57,7 @@ pub fn read_card(payload: &[u8], name: Option<String>) -> Option<Card> {
 }
 
 /// The name as far as it fits, cut between characters.
-pub fn fitting_name(name: &str) -> &str {
+pub(crate) fn fitting_name(name: &str) -> &str {
     let mut end = name.len().min(LONGEST_NAME);
     while !name.is_char_boundary(end) {
         end -= 1;
@@ -93,7 +93,8 @@ mod tests {
 
     #[test]
     fn the_bytes_on_the_air_are_these() {
-        let card = Card { tag: Tag([1, 2, 3, 4, 5]), open_to_all: true, busy: false, name: Some("阿明".into()) };
+        let card =
+            Card { tag: Tag([1, 2, 3, 4, 5]), open_to_all: true, busy: false, name: Some("阿明".into()) };
         assert_eq!(card_payload(&card), [0x15, 1, 2, 3, 4, 5]);
         assert_eq!(fitting_name("棋友棋友棋友棋友棋友"), "棋友棋友棋友棋友棋");
     }

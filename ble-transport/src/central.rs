@@ -127,7 +127,8 @@ async fn attempt(
         peripheral.discover_services().await.map_err(text)?;
         let characteristics = peripheral.characteristics();
         let find = |uuid| {
-            let found = characteristics.iter().find(|known| known.service_uuid == SERVICE && known.uuid == uuid);
+            let found =
+                characteristics.iter().find(|known| known.service_uuid == SERVICE && known.uuid == uuid);
             found.cloned().ok_or_else(|| format!("no characteristic {uuid}"))
         };
         Ok::<_, String>((find(TO_PERIPHERAL)?, find(TO_CENTRAL)?))
@@ -144,8 +145,9 @@ async fn attempt(
     let gone = {
         let ground_lost = shared.ground_lost();
         async move {
-            let disconnected = events
-                .filter(|event| ready(matches!(event, CentralEvent::DeviceDisconnected(gone) if *gone == id)));
+            let disconnected = events.filter(|event| {
+                ready(matches!(event, CentralEvent::DeviceDisconnected(gone) if *gone == id))
+            });
             let mut disconnected = std::pin::pin!(disconnected);
             // When bluetoothd dies a central gets no event at all; the supervisor notices.
             tokio::select! {

@@ -20,16 +20,16 @@ use crate::stream::{Closing, Counts, Output, Stream};
 const PARTING: Duration = Duration::from_secs(1);
 
 /// The two directions of GATT traffic with one peer.
-pub struct Pipe {
+pub(crate) struct Pipe {
     /// Values that arrived, each as it came. It ends with the connection.
-    pub incoming: BoxStream<'static, Bytes>,
+    pub(crate) incoming: BoxStream<'static, Bytes>,
     /// Where values go.
-    pub outgoing: Box<dyn Outgoing>,
+    pub(crate) outgoing: Box<dyn Outgoing>,
 }
 
 /// Puts values on the air.
 #[async_trait]
-pub trait Outgoing: Send {
+pub(crate) trait Outgoing: Send {
     /// Hands one value over; waits while the system takes no more. Ok means nothing: it may be lost nevertheless.
     async fn send(&mut self, value: &[u8]) -> io::Result<()>;
 
@@ -96,6 +96,11 @@ impl BleStream {
             }
             greeted.await;
         }
+    }
+
+    /// The largest value that this link puts on the air, in bytes: ATT's payload less a margin.
+    pub fn fragment_limit(&self) -> usize {
+        self.shared.state().stream.fragment_limit()
     }
 
     /// What happened on this link so far.
@@ -287,13 +292,14 @@ async fn run(shared: &Shared, mut incoming: BoxStream<'static, Bytes>, to_air: m
         };
         let until = until.into_iter().chain(parting).min();
         tokio::select! {
-            value = incoming.next() => match value {
-                Some(value) => shared.state().stream.handle(Instant::now().into_std(), &value),
-                None => {
-                    shared.state().lost = Some("the connection ended".into());
+            value = incoming.next() => {
+                let mut state = shared.state();
+                let Some(value) = value else {
+                    state.lost = Some("the connection ended".into());
                     return;
-                }
-            },
+                };
+                state.stream.handle(Instant::now().into_std(), &value);
+            }
             () = shared.used.notified() => {}
             () = wait_until(until) => {}
             _ = to_air.reserve(), if matches!(pause, Pause::AirBusy) => {}
@@ -347,7 +353,7 @@ mod tests {
     impl Outgoing for Wire {
         async fn send(&mut self, value: &[u8]) -> io::Result<()> {
             self.sent += 1;
-            if self.lose > 0 && self.sent % self.lose == 0 {
+            if self.lose > 0 && self.sent.is_multiple_of(self.lose) {
                 return Ok(());
             }
             tokio::time::sleep(Duration::from_millis(15)).await;
@@ -367,8 +373,10 @@ mod tests {
         let (to_central, at_central) = mpsc::unbounded_channel();
         let now = Instant::now().into_std();
         let wire = Box::new(Wire { to: to_peripheral, lose, sent: 0 });
-        let central =
-            BleStream::start(Stream::open(now, 1, limit), Pipe { incoming: values(at_central), outgoing: wire });
+        let central = BleStream::start(
+            Stream::open(now, 1, limit),
+            Pipe { incoming: values(at_central), outgoing: wire },
+        );
         let opening = read_opening(&at_peripheral.recv().await.expect("an opening")).expect("an opening");
         let wire = Box::new(Wire { to: to_central, lose, sent: 0 });
         let now = Instant::now().into_std();
@@ -403,7 +411,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_writer_waits_for_its_reader() {
         let (mut central, mut peripheral) = pair(0).await;
-        let write = async { central.write_all(&[3; 60_000]).await };
+        let bytes = vec![3; 60_000];
+        let write = async { central.write_all(&bytes).await };
         let early = tokio::time::timeout(Duration::from_secs(30), write).await;
         assert!(early.is_err(), "nobody reads: 60 kB find no place");
         let mut some = vec![0; 16_000];
@@ -435,7 +444,8 @@ mod tests {
     async fn reader_and_writer_learn_that_the_connection_ended() {
         let limit = fragment_limit(None);
         let (to, mut from) = mpsc::unbounded_channel();
-        let pipe = Pipe { incoming: stream::empty().boxed(), outgoing: Box::new(Wire { to, lose: 0, sent: 0 }) };
+        let pipe =
+            Pipe { incoming: stream::empty().boxed(), outgoing: Box::new(Wire { to, lose: 0, sent: 0 }) };
         let mut central = BleStream::start(Stream::open(Instant::now().into_std(), 1, limit), pipe);
         assert!(central.greeted().await.is_err());
         assert!(central.read(&mut [0; 4]).await.is_err());

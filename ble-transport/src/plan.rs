@@ -9,24 +9,24 @@ use link::CarrierState;
 
 /// What is found in the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct World {
+pub(crate) struct World {
     /// bluetoothd is on the bus.
-    pub service: bool,
+    pub(crate) service: bool,
     /// We may talk to it.
-    pub permitted: bool,
+    pub(crate) permitted: bool,
     /// The adapter to use, if there is one.
-    pub adapter: Option<Power>,
+    pub(crate) adapter: Option<Power>,
     /// A Bluetooth switch of rfkill is off.
-    pub blocked: bool,
+    pub(crate) blocked: bool,
     /// What the adapter can do.
-    pub ability: Ability,
+    pub(crate) ability: Ability,
     /// The system is about to sleep.
-    pub asleep: bool,
+    pub(crate) asleep: bool,
 }
 
 /// Whether an adapter is switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Power {
+pub(crate) enum Power {
     /// Switched on.
     On,
     /// Switched off, by the user or the desktop.
@@ -35,7 +35,7 @@ pub enum Power {
 
 /// What an adapter can do at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ability {
+pub(crate) enum Ability {
     /// Advertise and scan at once.
     Both,
     /// Advertise, and scan, but not at once.
@@ -46,34 +46,34 @@ pub enum Ability {
 
 /// What is wanted of the radio.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wants {
+pub(crate) struct Wants {
     /// A listener has a card to show.
-    pub listening: bool,
+    pub(crate) listening: bool,
     /// How many look for peers.
-    pub scanning: u32,
+    pub(crate) scanning: u32,
     /// How many connect to a peer.
-    pub connecting: u32,
+    pub(crate) connecting: u32,
     /// How many links are up.
-    pub links: u32,
+    pub(crate) links: u32,
 }
 
 /// What ought to be so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// What the user is told.
-    pub state: CarrierState,
+    pub(crate) state: CarrierState,
     /// The GATT service is offered.
-    pub serve: bool,
+    pub(crate) serve: bool,
     /// The card is advertised.
-    pub advertise: bool,
+    pub(crate) advertise: bool,
     /// Discovery runs.
-    pub scan: bool,
+    pub(crate) scan: bool,
     /// Advertising and scanning are both wanted and exclude each other: [`Turns`] decides.
-    pub contended: bool,
+    pub(crate) contended: bool,
 }
 
 /// Decides. `turn` is whose turn it is, looked at only where the two exclude each other.
-pub fn plan(world: &World, wants: &Wants, turn: Turn) -> Plan {
+pub(crate) fn plan(world: World, wants: Wants, turn: Turn) -> Plan {
     let quiet = |state| Plan { state, serve: false, advertise: false, scan: false, contended: false };
     if !world.permitted {
         return quiet(CarrierState::NoPermission);
@@ -115,7 +115,7 @@ pub fn plan(world: &World, wants: &Wants, turn: Turn) -> Plan {
 
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub(crate) enum Turn {
     /// Being found.
     Advertise,
     /// Finding.
@@ -129,7 +129,7 @@ const LONGEST_TURN: Duration = Duration::from_millis(2500);
 
 /// Advertising and scanning in alternation.
 #[derive(Clone, Debug)]
-pub struct Turns {
+pub(crate) struct Turns {
     turn: Turn,
     until: Option<Instant>,
     seed: u64,
@@ -137,13 +137,13 @@ pub struct Turns {
 
 impl Turns {
     /// Two devices should have different seeds.
-    pub fn new(seed: u64) -> Turns {
+    pub(crate) fn new(seed: u64) -> Turns {
         let turn = if seed & 1 == 0 { Turn::Advertise } else { Turn::Scan };
         Turns { turn, until: None, seed }
     }
 
     /// Whose turn it is now, and until when, as long as `contended`.
-    pub fn at(&mut self, now: Instant, contended: bool) -> (Turn, Option<Instant>) {
+    pub(crate) fn at(&mut self, now: Instant, contended: bool) -> (Turn, Option<Instant>) {
         if !contended {
             self.until = None;
             return (self.turn, None);
@@ -168,20 +168,20 @@ impl Turns {
     fn draw(&mut self) -> Duration {
         // Knuth's MMIX generator; its high bits are good enough to fall out of step.
         self.seed = self.seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let span = (LONGEST_TURN - SHORTEST_TURN).as_millis() as u64;
+        let span = LONGEST_TURN.saturating_sub(SHORTEST_TURN).as_millis() as u64;
         SHORTEST_TURN + Duration::from_millis((self.seed >> 33) % span)
     }
 }
 
 /// What happened when advertising or scanning was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trial {
+pub(crate) struct Trial {
     /// What was started.
-    pub started: Turn,
+    pub(crate) started: Turn,
     /// The other one was running.
-    pub other_ran: bool,
+    pub(crate) other_ran: bool,
     /// BlueZ said yes.
-    pub worked: bool,
+    pub(crate) worked: bool,
 }
 
 /// How often starting the second one beside the first must fail before we take turns. One failure may be chance: BlueZ
@@ -190,7 +190,7 @@ const FAILURES_THAT_COUNT: u32 = 3;
 
 /// Learns an adapter's [`Ability`] from what it claims and then does.
 #[derive(Clone, Copy, Debug)]
-pub struct SelfTest {
+pub(crate) struct SelfTest {
     claimed: Ability,
     failures_together: u32,
     adverts_failed_alone: u32,
@@ -198,20 +198,17 @@ pub struct SelfTest {
 
 impl SelfTest {
     /// From `Roles` of the adapter and the count of advert instances, active and free; unknown where BlueZ is too old.
-    pub fn new(roles: Option<&[String]>, instances: Option<u8>) -> SelfTest {
+    pub(crate) fn new(roles: Option<&[String]>, instances: Option<u8>) -> SelfTest {
         let has = |role: &str| roles.is_none_or(|roles| roles.iter().any(|known| known == role));
-        let claimed = if instances == Some(0) || !has("peripheral") {
-            Ability::ScanOnly
-        } else if has("central-peripheral") {
-            Ability::Both
-        } else {
-            Ability::InTurns
-        };
+        // The role "central-peripheral" says nothing: it stands for an experimental switch of the kernel that is off by
+        // default, and adapters without it advertise and scan at once well. What works is found out by doing it.
+        let claimed =
+            if instances == Some(0) || !has("peripheral") { Ability::ScanOnly } else { Ability::Both };
         SelfTest { claimed, failures_together: 0, adverts_failed_alone: 0 }
     }
 
     /// Takes a result into account.
-    pub fn learn(&mut self, trial: Trial) {
+    pub(crate) fn learn(&mut self, trial: Trial) {
         let count = match (trial.other_ran, trial.started) {
             (true, _) => &mut self.failures_together,
             (false, Turn::Advertise) => &mut self.adverts_failed_alone,
@@ -221,7 +218,7 @@ impl SelfTest {
     }
 
     /// What it can do, as far as is known.
-    pub fn ability(&self) -> Ability {
+    pub(crate) fn ability(&self) -> Ability {
         if self.claimed == Ability::ScanOnly || self.adverts_failed_alone >= FAILURES_THAT_COUNT {
             Ability::ScanOnly
         } else if self.failures_together >= FAILURES_THAT_COUNT {
@@ -247,7 +244,7 @@ mod tests {
     const NEARBY_PAGE: Wants = Wants { listening: true, scanning: 1, connecting: 0, links: 0 };
 
     fn decide(world: World, wants: Wants) -> Plan {
-        plan(&world, &wants, Turn::Scan)
+        plan(world, wants, Turn::Scan)
     }
 
     #[test]
@@ -307,14 +304,14 @@ mod tests {
     fn an_adapter_that_cannot_do_both_does_one_at_a_time() {
         let world = World { ability: Ability::InTurns, ..GOOD };
         for turn in [Turn::Advertise, Turn::Scan] {
-            let plan = plan(&world, &NEARBY_PAGE, turn);
+            let plan = plan(world, NEARBY_PAGE, turn);
             assert_eq!(plan.state, CarrierState::TakingTurns);
             assert!(plan.contended && plan.advertise != plan.scan);
             assert_eq!(plan.scan, turn == Turn::Scan);
         }
-        let alone = plan(&world, &Wants { scanning: 0, ..NEARBY_PAGE }, Turn::Scan);
+        let alone = plan(world, Wants { scanning: 0, ..NEARBY_PAGE }, Turn::Scan);
         assert!(alone.advertise && !alone.contended, "nobody looks: no turns");
-        let connecting = plan(&world, &Wants { connecting: 1, ..NEARBY_PAGE }, Turn::Advertise);
+        let connecting = plan(world, Wants { connecting: 1, ..NEARBY_PAGE }, Turn::Advertise);
         assert!(connecting.scan && !connecting.advertise && !connecting.contended);
     }
 
@@ -335,8 +332,9 @@ mod tests {
             let (turn, until) = turns.at(now, true);
             assert_eq!(turn, last);
             let until = until.expect("contended");
+            let shortly_before = now + (until - now) / 2;
             assert!((SHORTEST_TURN..=LONGEST_TURN).contains(&(until - now)));
-            assert_eq!(turns.at(until - Duration::from_millis(1), true), (turn, Some(until)), "not before its end");
+            assert_eq!(turns.at(shortly_before, true), (turn, Some(until)), "not before its end");
             now = until;
             last = turns.at(now, true).0;
             assert_ne!(last, turn);
@@ -380,8 +378,8 @@ mod tests {
         }
         assert_eq!(test.ability(), Ability::ScanOnly);
 
-        let apart = roles(&["central", "peripheral"]);
-        assert_eq!(SelfTest::new(Some(&apart), Some(1)).ability(), Ability::InTurns);
+        let usual = roles(&["central", "peripheral"]);
+        assert_eq!(SelfTest::new(Some(&usual), Some(1)).ability(), Ability::Both);
         assert_eq!(SelfTest::new(Some(&roles(&["central"])), Some(1)).ability(), Ability::ScanOnly);
         assert_eq!(SelfTest::new(Some(&all), Some(0)).ability(), Ability::ScanOnly);
         assert_eq!(SelfTest::new(None, None).ability(), Ability::Both, "old BlueZ says nothing");

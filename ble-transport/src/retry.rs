@@ -12,7 +12,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 
 /// The pause before the next attempt, from a random number.
 pub(crate) fn pause(random: u64) -> Duration {
-    let span = (LONGEST - SHORTEST).as_millis() as u64 + 1;
+    let span = LONGEST.saturating_sub(SHORTEST).as_millis() as u64 + 1;
     SHORTEST + Duration::from_millis(random % span)
 }
 

@@ -264,7 +264,14 @@ mod tests {
     const LINK: LinkId = LinkId { opener: 7, accepter: 9 };
 
     fn sample() -> Segment {
-        Segment { kind: Kind::Data, room: 9, number: 3, ack: 0xFFFE, also: 5, payload: Bytes::from_static(b"h8") }
+        Segment {
+            kind: Kind::Data,
+            room: 9,
+            number: 3,
+            ack: 0xFFFE,
+            also: 5,
+            payload: Bytes::from_static(b"h8"),
+        }
     }
 
     #[test]

@@ -432,7 +432,11 @@ impl Stream {
 
     /// How many bytes [`write`](Self::write) would take.
     pub fn writable(&self) -> usize {
-        if self.finishing || self.closing().is_some() { 0 } else { BUFFER.saturating_sub(self.outgoing.len()) }
+        if self.finishing || self.closing().is_some() {
+            0
+        } else {
+            BUFFER.saturating_sub(self.outgoing.len())
+        }
     }
 
     /// Nothing more will be written; the peer reads the end after the last byte. Says whether that is news.
@@ -456,6 +460,11 @@ impl Stream {
             Phase::Closed(closing) => Some(closing),
             Phase::Opening { .. } | Phase::Accepting { .. } | Phase::Open { .. } => None,
         }
+    }
+
+    /// The largest fragment sent, in bytes. Agreed while greeting: the smaller of both sides' limits.
+    pub fn fragment_limit(&self) -> usize {
+        usize::from(self.limit)
     }
 
     /// What happened so far.
@@ -538,7 +547,8 @@ impl Stream {
         }
         let dead_at = (waiting || self.probe_at.is_some()).then_some(self.progress_at + DEAD_AFTER);
         // Bytes that linger only wait for time if nothing else holds them back.
-        let linger = self.linger_until.filter(|_| window_open && self.has_room() && !self.outgoing.is_empty());
+        let linger =
+            self.linger_until.filter(|_| window_open && self.has_room() && !self.outgoing.is_empty());
         let until = [retry_at, dead_at, self.probe_at, self.ack_due, linger].into_iter().flatten().min();
         Output::Idle { until }
     }
@@ -564,7 +574,8 @@ impl Stream {
         let largest = usize::from(self.limit) - OVERHEAD;
         let pressed = self.flushed > 0 || self.finishing || self.linger_until.is_some_and(|at| now >= at);
         let ready = self.outgoing.len() >= largest || (pressed && !self.outgoing.is_empty());
-        if !ready && !(self.finishing && self.outgoing.is_empty()) {
+        let ends = self.finishing && self.outgoing.is_empty();
+        if !ready && !ends {
             return None;
         }
         let taken = self.outgoing.len().min(largest);
@@ -641,7 +652,8 @@ impl Stream {
         // Fragments sent later arrived: whatever is older by more than the reordering is gone.
         if let Some((newest, round_trip)) = self.newest_arrived {
             // A repeated fragment's round trip may be far too short.
-            let patience = round_trip.max(self.timing.smooth.unwrap_or(FIRST_WAIT)) + self.timing.reordering();
+            let patience =
+                round_trip.max(self.timing.smooth.unwrap_or(FIRST_WAIT)) + self.timing.reordering();
             for flight in self.flight.iter_mut().filter(|flight| !flight.arrived && !flight.lost) {
                 if flight.order < newest {
                     let at = flight.sent_at + patience;
@@ -658,7 +670,12 @@ impl Stream {
             self.narrow(self.window / 2.0);
         }
         // Nothing came back at all.
-        let oldest = self.flight.iter().filter(|flight| !flight.arrived && !flight.lost).map(|flight| flight.sent_at).min();
+        let oldest = self
+            .flight
+            .iter()
+            .filter(|flight| !flight.arrived && !flight.lost)
+            .map(|flight| flight.sent_at)
+            .min();
         if let Some(oldest) = oldest {
             let at = oldest.max(self.progress_at) + self.timing.wait(self.backoff);
             if now >= at {
@@ -821,7 +838,13 @@ enum Greet {
 
 impl Greeting {
     fn new(now: Instant) -> Greeting {
-        Greeting { next: now, wait: GREETING_WAIT, deadline: now + GREETING_DEADLINE, sent: 0, first_sent: now }
+        Greeting {
+            next: now,
+            wait: GREETING_WAIT,
+            deadline: now + GREETING_DEADLINE,
+            sent: 0,
+            first_sent: now,
+        }
     }
 
     fn poll(&mut self, now: Instant) -> Greet {

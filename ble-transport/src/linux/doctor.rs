@@ -1,0 +1,196 @@
+//! What is right and wrong with Bluetooth here, each with a remedy.
+
+use std::path::Path;
+use std::time::Duration;
+
+use bluer::{Adapter, Session};
+use link::{Finding, Verdict};
+use tokio::time::timeout;
+
+use super::bus::Bus;
+use super::rfkill::{self, Block};
+use super::{is_permission, pick, self_test};
+use crate::plan::Ability;
+
+const WITHIN: Duration = Duration::from_secs(10);
+
+/// Everything that can be said without changing anything.
+pub(super) async fn diagnose(wanted: Option<&str>) -> Vec<Finding> {
+    let mut findings = vec![bluez_version().await, switches(rfkill::block(Path::new(rfkill::CLASS)))];
+    match timeout(WITHIN, adapter(wanted)).await {
+        Ok(Ok(more)) => findings.extend(more),
+        Ok(Err(finding)) => findings.push(finding),
+        Err(_) => findings.push(broken("bluez", "bluetoothd does not answer", "systemctl restart bluetooth")),
+    }
+    findings
+}
+
+fn finding(subject: &'static str, verdict: Verdict, found: impl Into<String>, remedy: &str) -> Finding {
+    Finding { subject, verdict, found: found.into(), remedy: remedy.into() }
+}
+
+fn good(subject: &'static str, found: impl Into<String>) -> Finding {
+    finding(subject, Verdict::Good, found, "")
+}
+
+fn limited(subject: &'static str, found: impl Into<String>, remedy: &str) -> Finding {
+    finding(subject, Verdict::Limited, found, remedy)
+}
+
+fn broken(subject: &'static str, found: impl Into<String>, remedy: &str) -> Finding {
+    finding(subject, Verdict::Broken, found, remedy)
+}
+
+/// BlueZ says its version nowhere on the bus.
+async fn bluez_version() -> Finding {
+    let ask = || {
+        let output = std::process::Command::new("bluetoothctl").arg("--version").output().ok()?;
+        version_in(&String::from_utf8_lossy(&output.stdout))
+    };
+    match tokio::task::spawn_blocking(ask).await.ok().flatten() {
+        Some(version) => judge_version(&version),
+        None => limited(
+            "bluez",
+            "version unknown: bluetoothctl is not installed",
+            "install the package bluez, 5.66 or later",
+        ),
+    }
+}
+
+/// "bluetoothctl: 5.66" gives "5.66".
+fn version_in(output: &str) -> Option<String> {
+    let version = output.split_whitespace().last()?;
+    version.starts_with(|first: char| first.is_ascii_digit()).then(|| version.to_owned())
+}
+
+fn judge_version(version: &str) -> Finding {
+    let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+    let number = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+    if number >= (5, 66) {
+        good("bluez", version)
+    } else if number >= (5, 62) {
+        limited("bluez", version, "tried from 5.66 on; upgrade if links fail")
+    } else {
+        // Before 5.62 BlueZ does not tell the MTU.
+        limited("bluez", version, "before 5.62 the MTU is unknown and transfers are slow: upgrade")
+    }
+}
+
+fn switches(block: Option<Block>) -> Finding {
+    match block {
+        None => good("rfkill", "nothing blocked"),
+        Some(Block::Soft) => {
+            broken("rfkill", "blocked by software", "leave flight mode, or: rfkill unblock bluetooth")
+        }
+        Some(Block::Hard) => {
+            broken("rfkill", "blocked by a switch of the device", "turn the wireless switch on")
+        }
+    }
+}
+
+async fn adapter(wanted: Option<&str>) -> Result<Vec<Finding>, Finding> {
+    let (bus, there) = Bus::connect()
+        .await
+        .map_err(|error| broken("bluez", format!("no system bus: {error}"), "start dbus and bluetooth"))?;
+    if !there {
+        // Not asked any further: a call would start it.
+        return Err(broken(
+            "bluez",
+            "bluetoothd does not run",
+            "install the package bluez, then: systemctl enable --now bluetooth",
+        ));
+    }
+    let refused = |error: bluer::Error| {
+        let text = error.to_string();
+        if is_permission(&text) {
+            broken(
+                "permission",
+                text,
+                "add yourself to the group: sudo usermod -aG bluetooth $USER, then log in again; never run as root",
+            )
+        } else {
+            broken("bluez", text, "systemctl restart bluetooth")
+        }
+    };
+    let session = Session::new().await.map_err(refused)?;
+    let names = session.adapter_names().await.map_err(refused)?;
+    let all = names.join(", ");
+    let Some(name) = pick(names, wanted) else {
+        let found = if all.is_empty() { "none".to_owned() } else { format!("only {all}") };
+        return Err(broken("adapter", found, "plug a Bluetooth LE adapter in, or choose another one"));
+    };
+    let adapter = session.adapter(&name).map_err(refused)?;
+    let powered = adapter.is_powered().await.map_err(refused)?;
+    let address = adapter.address().await.map_err(refused)?;
+    let mut findings = vec![good("permission", "may use bluetoothd")];
+    findings.push(if powered {
+        good("adapter", format!("{name}, {address}, powered"))
+    } else {
+        broken("adapter", format!("{name}, {address}, off"), "switch Bluetooth on: bluetoothctl power on")
+    });
+    findings.extend(abilities(&bus, &adapter, powered).await);
+    Ok(findings)
+}
+
+async fn abilities(bus: &Bus, adapter: &Adapter, powered: bool) -> Vec<Finding> {
+    let roles = bus.roles(adapter.name()).await;
+    let told = roles.as_ref().map_or_else(|| "not told".to_owned(), |roles| roles.join(", "));
+    let ability = self_test(Some(bus), adapter).await.ability();
+    let roles = match ability {
+        Ability::Both => good("roles", told),
+        Ability::InTurns => limited(
+            "roles",
+            told,
+            "finds and is found in turns, more slowly; another adapter does both at once",
+        ),
+        Ability::ScanOnly => {
+            limited("roles", told, "finds others and cannot be found: let the other side look")
+        }
+    };
+    let free = adapter.supported_advertising_instances().await.unwrap_or(0);
+    let active = adapter.active_advertising_instances().await.unwrap_or(0);
+    let found = format!("{active} in use, {free} free");
+    let instances = if free > 0 || active > 0 {
+        good("advert_instances", found)
+    } else if powered {
+        limited("advert_instances", found, "cannot be found: let the other side look, or use another adapter")
+    } else {
+        good("advert_instances", "not told while off")
+    };
+    let mut findings = vec![roles, instances];
+    // Then the flags of our advert lack "BR/EDR not supported".
+    if adapter.is_discoverable().await.unwrap_or(false) {
+        findings.push(limited(
+            "adapter",
+            "discoverable: peers may try Bluetooth Classic and lose the link after some seconds",
+            "bluetoothctl discoverable off, or ControllerMode = le in /etc/bluetooth/main.conf",
+        ));
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bluez_versions_are_read_and_judged() {
+        assert_eq!(version_in("bluetoothctl: 5.66\n").as_deref(), Some("5.66"));
+        assert_eq!(version_in("command not found"), None);
+        assert_eq!(version_in(""), None);
+        assert_eq!(judge_version("5.66").verdict, Verdict::Good);
+        assert_eq!(judge_version("5.100").verdict, Verdict::Good);
+        assert_eq!(judge_version("5.64").verdict, Verdict::Limited);
+        assert_eq!(judge_version("5.50").verdict, Verdict::Limited);
+    }
+
+    #[test]
+    fn whatever_is_wrong_comes_with_a_remedy() {
+        for block in [Some(Block::Soft), Some(Block::Hard)] {
+            let finding = switches(block);
+            assert_eq!(finding.verdict, Verdict::Broken);
+            assert!(!finding.remedy.is_empty());
+        }
+        assert!(switches(None).remedy.is_empty());
+    }
+}

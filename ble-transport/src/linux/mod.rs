@@ -1,0 +1,520 @@
+//! The supervisor on Linux: keeps the radio as [`plan`] wants it, whatever bluetoothd, the adapter and the user do.
+//!
+//! It is told of changes (bus names, adapters, power, sleep, what is wanted), and after each it settles: looks at the
+//! world, plans, and brings about the difference. There is no state of its own that could go stale: after a restart of
+//! bluetoothd everything is simply missing, and made again.
+
+mod bus;
+mod doctor;
+mod peripheral;
+mod rfkill;
+mod scan;
+
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bluer::adv::{Advertisement, AdvertisementHandle};
+use bluer::agent::{Agent, AgentHandle};
+use bluer::{Adapter, AdapterEvent, AdapterProperty, Session, SessionEvent};
+use futures::stream::BoxStream;
+use futures::{StreamExt, stream};
+use link::{Card, CarrierState, Finding, LinkError};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use self::bus::{Bus, News};
+use self::peripheral::Served;
+use self::scan::Scan;
+use crate::advert::{COMPANY, SERVICE, card_payload, fitting_name};
+use crate::plan::{Ability, Power, SelfTest, Trial, Turn, Turns, World, plan};
+use crate::shared::Shared;
+
+/// Any single call to BlueZ. bluer alone would wait for two minutes.
+const CALL_WITHIN: Duration = Duration::from_secs(10);
+/// After a failure.
+const RETRY: Duration = Duration::from_secs(1);
+/// While there is no bus at all.
+const RETRY_BUS: Duration = Duration::from_secs(5);
+/// Nothing tells when a switch of rfkill is turned back, so it is looked at, while it is off.
+const LOOK_AT_SWITCH: Duration = Duration::from_secs(3);
+/// On some controllers (BCM43455) adverts stay off after a scan, a disconnect or a resume while BlueZ says they are on:
+/// registered again this often while visible.
+const RENEW_ADVERT: Duration = Duration::from_mins(1);
+/// Between taking an advert back and the next: BlueZ says "cannot advertise" or forgets when asked at once (bluez#644).
+const ADVERT_GAP: Duration = Duration::from_millis(150);
+/// Advert interval, against the kernel's 1.28 s: found in a fraction of a second, for about 50 microamperes.
+const ADVERT_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Runs until it is dropped.
+pub(crate) async fn supervise(shared: Arc<Shared>) {
+    let mut supervisor = Supervisor::new(shared);
+    loop {
+        let next = supervisor.settle().await;
+        supervisor.wait(next).await;
+    }
+}
+
+struct Supervisor {
+    shared: Arc<Shared>,
+    bus: Option<Bus>,
+    /// bluetoothd is on the bus.
+    service: bool,
+    permitted: bool,
+    asleep: bool,
+    session: Option<Session>,
+    session_events: BoxStream<'static, SessionEvent>,
+    adapter: Option<Used>,
+    agent: Option<AgentHandle>,
+    turns: Turns,
+    /// What belonged to a bluetoothd that left. Dropping it makes calls, and a call would have D-Bus start bluetoothd again
+    /// against its owner's will; so it is kept until the next one is there.
+    graveyard: Vec<Box<dyn Any + Send>>,
+}
+
+/// The adapter in use and what we have on it.
+struct Used {
+    adapter: Adapter,
+    powered: bool,
+    /// Power changes only; all else would wake us for nothing.
+    events: BoxStream<'static, ()>,
+    test: SelfTest,
+    tested: Instant,
+    served: Option<Served>,
+    advert: Option<Advert>,
+    /// The advert is due again, whatever its age.
+    renew: bool,
+    scan: Option<Scan>,
+}
+
+struct Advert {
+    _handle: AdvertisementHandle,
+    card: Card,
+    since: Instant,
+}
+
+/// The connections that btleplug made are told by bluer's adapter name.
+pub(crate) async fn forget(adapter: Option<&str>, address: &str) {
+    let forget = async {
+        let session = Session::new().await?;
+        let adapter = match adapter {
+            Some(name) => session.adapter(name)?,
+            None => session.default_adapter().await?,
+        };
+        adapter.remove_device(address.parse::<bluer::Address>()?).await
+    };
+    let _ = timeout(CALL_WITHIN, forget).await;
+}
+
+/// Switches the adapter on.
+pub(crate) async fn power_on(shared: &Shared) -> Result<(), LinkError> {
+    let io = |error: bluer::Error| LinkError::Io(std::io::Error::other(error));
+    if shared.known_state().await == CarrierState::NoService {
+        return Err(LinkError::Carrier(CarrierState::NoService));
+    }
+    let session = Session::new().await.map_err(io)?;
+    let name = pick(session.adapter_names().await.map_err(io)?, shared.config.adapter.as_deref());
+    let Some(name) = name else { return Err(LinkError::Carrier(CarrierState::NoAdapter)) };
+    match timeout(CALL_WITHIN, session.adapter(&name).map_err(io)?.set_powered(true)).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) if rfkill::block(Path::new(rfkill::CLASS)).is_some() => {
+            Err(LinkError::Carrier(CarrierState::Blocked))
+        }
+        Ok(Err(error)) => Err(io(error)),
+        Err(_) => Err(LinkError::Io(std::io::ErrorKind::TimedOut.into())),
+    }
+}
+
+/// What is right and wrong here.
+pub(crate) async fn diagnose(shared: &Shared) -> Vec<Finding> {
+    doctor::diagnose(shared.config.adapter.as_deref()).await
+}
+
+/// The wanted adapter if it is there, else, if none is wanted, the first by name.
+fn pick(mut names: Vec<String>, wanted: Option<&str>) -> Option<String> {
+    names.sort();
+    match wanted {
+        Some(wanted) => names.into_iter().find(|name| name == wanted),
+        None => names.into_iter().next(),
+    }
+}
+
+/// Whether an error means that this user may not, rather than that something is broken.
+fn is_permission(error: &str) -> bool {
+    error.contains("AccessDenied") || error.contains("not authorized") || error.contains("Permission denied")
+}
+
+impl Supervisor {
+    fn new(shared: Arc<Shared>) -> Supervisor {
+        Supervisor {
+            shared,
+            bus: None,
+            service: false,
+            permitted: true,
+            asleep: false,
+            session: None,
+            session_events: stream::pending().boxed(),
+            adapter: None,
+            agent: None,
+            turns: Turns::new(getrandom::u64().unwrap_or_default()),
+            graveyard: Vec::new(),
+        }
+    }
+
+    /// Brings about what is wanted; says when to look again without being told.
+    async fn settle(&mut self) -> Option<Instant> {
+        let mut retry = self.find_adapter().await;
+        let blocked = match &self.adapter {
+            Some(used) if used.powered => false,
+            _ => self.service && rfkill::block(Path::new(rfkill::CLASS)).is_some(),
+        };
+        let ability = self.adapter.as_ref().map_or(Ability::Both, |used| used.test.ability());
+        let power = self.adapter.as_ref().map(|used| if used.powered { Power::On } else { Power::Off });
+        let world = World {
+            service: self.service,
+            permitted: self.permitted,
+            adapter: power,
+            blocked,
+            ability,
+            asleep: self.asleep,
+        };
+        let wants = self.shared.wants();
+        let now = Instant::now();
+        let contended = plan(world, wants, Turn::Scan).contended;
+        let (turn, turn_ends) = self.turns.at(now.into_std(), contended);
+        let plan = plan(world, wants, turn);
+        self.shared.set_state(plan.state);
+
+        self.keep_agent(wants.links > 0 && power == Some(Power::On)).await;
+        if let Some(used) = &mut self.adapter
+            && used.powered
+        {
+            let shared = &self.shared;
+            let mut failed = false;
+            // Before anything starts, what must not run beside it stops.
+            if !plan.scan && used.scan.take().is_some() {
+                used.renew = true;
+            }
+            if !plan.advertise {
+                used.advert = None;
+            }
+            // A link goes on without its listener.
+            if !plan.serve && wants.links == 0 {
+                used.served = None;
+            }
+            if plan.serve && used.served.is_none() {
+                failed |= !used.serve(shared).await;
+            }
+            if plan.advertise
+                && let Some(card) = shared.card()
+            {
+                failed |= !used.advertise(card).await;
+            }
+            if plan.scan {
+                failed |= !used.listen_for_others(shared).await;
+            }
+            if failed {
+                retry = Some(earlier(retry, now + RETRY));
+            }
+            if let Some(advert) = &used.advert {
+                retry = Some(earlier(retry, advert.since + RENEW_ADVERT));
+            }
+        }
+        if blocked || (self.service && power.is_none()) {
+            retry = Some(earlier(retry, now + LOOK_AT_SWITCH));
+        }
+        [retry, turn_ends.map(Instant::from_std)].into_iter().flatten().min()
+    }
+
+    /// Finds the bus, bluetoothd, and the adapter, and whether it is on. Returns when to try again if something failed.
+    async fn find_adapter(&mut self) -> Option<Instant> {
+        if self.bus.is_none() {
+            match timeout(CALL_WITHIN, Bus::connect()).await {
+                Ok(Ok((bus, service))) => {
+                    self.bus = Some(bus);
+                    self.service = service;
+                }
+                error => {
+                    let error = error.map_or_else(
+                        |_| "timed out".to_owned(),
+                        |result| match result {
+                            Ok(_) => String::new(),
+                            Err(error) => error.to_string(),
+                        },
+                    );
+                    tracing::warn!(error, "no system bus");
+                    self.permitted = !is_permission(&error);
+                    self.service = false;
+                    return Some(Instant::now() + RETRY_BUS);
+                }
+            }
+        }
+        if !self.service {
+            return None;
+        }
+        self.graveyard.clear();
+        match timeout(CALL_WITHIN, self.look()).await {
+            Ok(Ok(())) => {
+                self.permitted = true;
+                None
+            }
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "BlueZ");
+                self.permitted = !is_permission(&error.to_string());
+                Some(Instant::now() + RETRY)
+            }
+            Err(_) => {
+                tracing::warn!("BlueZ does not answer");
+                Some(Instant::now() + RETRY)
+            }
+        }
+    }
+
+    async fn look(&mut self) -> bluer::Result<()> {
+        let session = if let Some(session) = &self.session {
+            session.clone()
+        } else {
+            let session = Session::new().await?;
+            self.session_events = session.events().await?.boxed();
+            self.session = Some(session.clone());
+            session
+        };
+        let name = pick(session.adapter_names().await?, self.shared.config.adapter.as_deref());
+        if name.as_deref() != self.adapter.as_ref().map(|used| used.adapter.name()) {
+            if self.adapter.take().is_some() {
+                tracing::info!("the adapter was taken away");
+                self.shared.lose_ground();
+            }
+            if let Some(name) = &name {
+                self.adapter = Some(Used::start(self.bus.as_ref(), session.adapter(name)?).await?);
+            }
+        }
+        if let Some(used) = &mut self.adapter {
+            let powered = used.adapter.is_powered().await?;
+            if used.powered && !powered {
+                used.advert = None;
+                used.scan = None;
+                self.shared.lose_ground();
+            }
+            used.powered = powered;
+            // Another program's adverts may have filled all instances for a while.
+            if used.test.ability() == Ability::ScanOnly && used.tested.elapsed() > RENEW_ADVERT {
+                used.test = self_test(self.bus.as_ref(), &used.adapter).await;
+                used.tested = Instant::now();
+            }
+        }
+        Ok(())
+    }
+
+    /// While a link is up, pairing is refused: bluetoothd's own plug-ins on the peer read protected characteristics of
+    /// ours, and a dialog would ask the player to pair. Only then: this adapter also serves headphones. The agent goes
+    /// with us, even if we are killed, unlike `Pairable`, which BlueZ keeps.
+    async fn keep_agent(&mut self, wanted: bool) {
+        if !wanted {
+            self.agent = None;
+        } else if self.agent.is_none()
+            && let Some(session) = &self.session
+        {
+            let agent = Agent { request_default: true, ..Agent::default() };
+            match timeout(CALL_WITHIN, session.register_agent(agent)).await {
+                Ok(Ok(agent)) => self.agent = Some(agent),
+                Ok(Err(error)) => tracing::debug!(%error, "no agent"),
+                Err(_) => tracing::debug!("no agent: timed out"),
+            }
+        }
+    }
+
+    /// Waits for anything that may change what ought to be done.
+    async fn wait(&mut self, until: Option<Instant>) {
+        let news = async {
+            match &mut self.bus {
+                Some(bus) => bus.news().await,
+                None => std::future::pending().await,
+            }
+        };
+        let power = async {
+            match &mut self.adapter {
+                Some(used) => used.events.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        let until = async {
+            match until {
+                Some(until) => sleep_until(until).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            news = news => self.handle_news(news),
+            event = self.session_events.next() => {
+                tracing::debug!(?event, "adapters");
+                if event.is_none() {
+                    self.session_events = stream::pending().boxed();
+                }
+            }
+            event = power => {
+                if event.is_none() && let Some(used) = &mut self.adapter {
+                    used.events = stream::pending().boxed();
+                }
+            }
+            () = self.shared.changed.notified() => {}
+            () = until => {}
+        }
+    }
+
+    fn handle_news(&mut self, news: News) {
+        tracing::info!(?news, "bus");
+        match news {
+            News::ServiceCame => self.service = true,
+            News::ServiceLeft => self.bury(),
+            News::BusGone => {
+                self.bury();
+                self.bus = None;
+            }
+            News::Sleep(asleep) => {
+                self.asleep = asleep;
+                // Adverts are disabled over sleep, and some controllers wake up deaf: everything again.
+                if !asleep && let Some(used) = &mut self.adapter {
+                    used.advert = None;
+                    used.scan = None;
+                }
+            }
+        }
+    }
+
+    /// bluetoothd is gone: all that it held for us is gone with it, and no link is left.
+    fn bury(&mut self) {
+        self.service = false;
+        self.session_events = stream::pending().boxed();
+        // First the handles, last the session they belong to.
+        self.graveyard.push(Box::new((self.agent.take(), self.adapter.take(), self.session.take())));
+        self.shared.set_state(CarrierState::NoService);
+        self.shared.lose_ground();
+    }
+}
+
+impl Used {
+    async fn start(bus: Option<&Bus>, adapter: Adapter) -> bluer::Result<Used> {
+        let events = adapter.events().await?;
+        let is_power = |event: &AdapterEvent| {
+            matches!(event, AdapterEvent::PropertyChanged(AdapterProperty::Powered(_)))
+        };
+        let events = events.filter(move |event| std::future::ready(is_power(event))).map(|_| ()).boxed();
+        let test = self_test(bus, &adapter).await;
+        tracing::info!(adapter = adapter.name(), ability = ?test.ability(), "using");
+        Ok(Used {
+            adapter,
+            powered: false,
+            events,
+            test,
+            tested: Instant::now(),
+            served: None,
+            advert: None,
+            renew: false,
+            scan: None,
+        })
+    }
+
+    /// Offers the GATT service. Says whether it worked.
+    async fn serve(&mut self, shared: &Arc<Shared>) -> bool {
+        match timeout(CALL_WITHIN, Served::start(&self.adapter, shared.clone())).await {
+            Ok(Ok(served)) => {
+                self.served = Some(served);
+                true
+            }
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "offering the service");
+                false
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Advertises this card, anew if it changed or is old. Says whether it worked.
+    async fn advertise(&mut self, card: Card) -> bool {
+        if let Some(advert) = &self.advert {
+            let fresh = advert.since.elapsed() < RENEW_ADVERT && !self.renew;
+            if fresh && advert.card == card {
+                return true;
+            }
+            self.advert = None;
+            sleep(ADVERT_GAP).await;
+        }
+        let advertisement = Advertisement {
+            service_uuids: BTreeSet::from([SERVICE]),
+            manufacturer_data: BTreeMap::from([(COMPANY, card_payload(&card).to_vec())]),
+            // Flags 0x06 where the adapter itself is not discoverable, or is LE only. Without "BR/EDR not supported" the
+            // peer's bluetoothd pages us on BR/EDR and the LE link dies after 4.7 s.
+            discoverable: Some(true),
+            local_name: card.name.as_deref().map(|name| fitting_name(name).to_owned()),
+            min_interval: Some(ADVERT_INTERVAL),
+            max_interval: Some(ADVERT_INTERVAL),
+            ..Advertisement::default()
+        };
+        let result = timeout(CALL_WITHIN, self.adapter.advertise(advertisement)).await;
+        let worked = matches!(result, Ok(Ok(_)));
+        self.test.learn(Trial { started: Turn::Advertise, other_ran: self.scan.is_some(), worked });
+        match result {
+            Ok(Ok(handle)) => {
+                self.advert = Some(Advert { _handle: handle, card, since: Instant::now() });
+                self.renew = false;
+            }
+            Ok(Err(error)) => tracing::warn!(%error, "advertising"),
+            Err(_) => tracing::warn!("advertising: timed out"),
+        }
+        worked
+    }
+
+    /// Keeps discovery running. Says whether it does.
+    async fn listen_for_others(&mut self, shared: &Arc<Shared>) -> bool {
+        if self.scan.as_ref().is_some_and(|scan| !scan.is_over()) {
+            return true;
+        }
+        self.scan = None;
+        let result = timeout(CALL_WITHIN, Scan::start(&self.adapter, shared.clone())).await;
+        let worked = matches!(result, Ok(Ok(_)));
+        self.test.learn(Trial { started: Turn::Scan, other_ran: self.advert.is_some(), worked });
+        match result {
+            Ok(Ok(scan)) => self.scan = Some(scan),
+            Ok(Err(error)) => tracing::warn!(%error, "discovery"),
+            Err(_) => tracing::warn!("discovery: timed out"),
+        }
+        worked
+    }
+}
+
+async fn self_test(bus: Option<&Bus>, adapter: &Adapter) -> SelfTest {
+    let roles = match bus {
+        Some(bus) => bus.roles(adapter.name()).await,
+        None => None,
+    };
+    let free = adapter.supported_advertising_instances().await.ok();
+    let active = adapter.active_advertising_instances().await.ok();
+    let instances = free.map(|free| free.saturating_add(active.unwrap_or(0)));
+    SelfTest::new(roles.as_deref(), instances)
+}
+
+fn earlier(a: Option<Instant>, b: Instant) -> Instant {
+    a.map_or(b, |a| a.min(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wanted_adapter_is_used_or_none() {
+        let names = || vec!["hci1".to_owned(), "hci0".to_owned()];
+        assert_eq!(pick(names(), None).as_deref(), Some("hci0"));
+        assert_eq!(pick(names(), Some("hci1")).as_deref(), Some("hci1"));
+        assert_eq!(pick(names(), Some("hci2")), None, "another one is not what was asked for");
+        assert_eq!(pick(Vec::new(), None), None);
+    }
+
+    #[test]
+    fn a_missing_permission_is_told_from_a_missing_service() {
+        assert!(is_permission("org.freedesktop.DBus.Error.AccessDenied: Rejected send message"));
+        assert!(!is_permission("org.freedesktop.DBus.Error.ServiceUnknown: The name is not activatable"));
+    }
+}

@@ -1,0 +1,109 @@
+//! [`BleTransport`]: the seam of `link` over this crate's parts.
+
+use std::io;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use link::{
+    Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Transport, Watch,
+};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::duplex::BleStream;
+use crate::shared::Shared;
+use crate::{central, system};
+
+/// What can be chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BleConfig {
+    /// Which adapter, such as `hci1`; `None` for the first. If a chosen one is not there, none is used.
+    pub adapter: Option<String>,
+}
+
+/// Bluetooth LE. Dropping it makes this device silent; links that are up go on.
+pub struct BleTransport {
+    shared: Arc<Shared>,
+    supervisor: JoinHandle<()>,
+}
+
+impl BleTransport {
+    /// Starts to look after the radio. Must be called within a tokio runtime with time and I/O.
+    pub fn new(config: BleConfig) -> BleTransport {
+        let shared = Shared::new(config);
+        let supervisor = tokio::spawn(system::supervise(shared.clone()));
+        BleTransport { shared, supervisor }
+    }
+
+    /// [`connect`](Transport::connect) with the stream's own type, which can say what happened on it.
+    pub async fn dial(&self, address: &Address) -> Result<BleStream, LinkError> {
+        if address.kind != CarrierKind::Bluetooth {
+            return Err(LinkError::WrongAddress(address.clone()));
+        }
+        let adapter = self.shared.config.adapter.as_deref();
+        let forget = || system::forget(adapter, &address.text);
+        central::connect(&self.shared, adapter, address, forget).await
+    }
+}
+
+impl Drop for BleTransport {
+    fn drop(&mut self) {
+        self.supervisor.abort();
+    }
+}
+
+#[async_trait]
+impl Transport for BleTransport {
+    fn kind(&self) -> CarrierKind {
+        CarrierKind::Bluetooth
+    }
+
+    /// One listener at a time; a second one is refused with [`io::ErrorKind::AddrInUse`].
+    async fn listen(&self, card: Card) -> Result<Box<dyn Listener>, LinkError> {
+        let arrivals = self.shared.start_listening(card).ok_or(io::Error::from(io::ErrorKind::AddrInUse))?;
+        Ok(Box::new(BleListener { shared: self.shared.clone(), arrivals }))
+    }
+
+    fn watch(&self, scan: bool) -> Watch {
+        self.shared.watch(scan)
+    }
+
+    async fn connect(&self, address: &Address) -> Result<Box<dyn Duplex>, LinkError> {
+        Ok(Box::new(self.dial(address).await?))
+    }
+
+    async fn power_on(&self) -> Result<(), LinkError> {
+        system::power_on(&self.shared).await
+    }
+
+    async fn diagnose(&self) -> Vec<Finding> {
+        system::diagnose(&self.shared).await
+    }
+}
+
+struct BleListener {
+    shared: Arc<Shared>,
+    arrivals: mpsc::Receiver<BleStream>,
+}
+
+impl Drop for BleListener {
+    fn drop(&mut self) {
+        self.shared.stop_listening();
+    }
+}
+
+#[async_trait]
+impl Listener for BleListener {
+    async fn accept(&mut self) -> Result<Box<dyn Duplex>, LinkError> {
+        match self.arrivals.recv().await {
+            Some(stream) => Ok(Box::new(stream)),
+            // Unreachable while this listener is the registered one; final in any case.
+            None => Err(LinkError::Carrier(self.shared.state().unwrap_or(CarrierState::NoService))),
+        }
+    }
+
+    async fn update(&mut self, card: Card) -> Result<(), LinkError> {
+        self.shared.update_card(card);
+        Ok(())
+    }
+}
