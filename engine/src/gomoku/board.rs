@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::pattern::{EMPTY, LineTable, Run, WALL};
+use super::pattern::{EMPTY, LineTable, Pattern, Run, WALL};
 use super::rules::stone_key;
 use super::shape::{Shape, ShapeTable, Threat};
 use super::{Gomoku, GomokuRule, GomokuSetup, Placement};
@@ -313,6 +313,12 @@ impl Board {
     #[inline]
     pub(super) fn threat(&self, square: Square, side: Side) -> Threat {
         self.shape(square, side).threat
+    }
+
+    /// What the four lines through an empty square become when a side takes it.
+    pub(super) fn patterns(&self, square: Square, side: Side) -> [Pattern; 4] {
+        let codes = self.codes[usize::from(square.0)] >> (16 * side.index());
+        [0, 4, 8, 12].map(|shift| Pattern::ALL[(codes >> shift & 15) as usize])
     }
 
     /// How many squares threaten exactly this for a side. Not for [`Threat::None`].

@@ -98,10 +98,12 @@ impl GomokuBot {
         let board = &mut position.board;
         // A sixth of a second at most on an old handheld: a win by fours is worth the wait even when time is short.
         const FOURS_NODES: u32 = 50_000;
+        /// Percent of the limits: what is found is a win for certain, but mostly there is none.
+        const THREES_SHARE: u32 = 12;
         let solver = &mut position.solver;
         let mut win = solver.shortest_fours(board, strength.fours, FOURS_NODES, clock);
         if win.is_none() && strength.threes > 0 && position.known().is_none() {
-            win = position.solver.threes(&mut position.board, 14, strength.threes, clock);
+            win = position.solver.threes(&mut position.board, 14, strength.threes, THREES_SHARE, clock);
         }
         if let Some(win) = win {
             let line = winning_line(position, win.first, clock);
@@ -120,9 +122,39 @@ impl GomokuBot {
             depth: finding.depth,
             nodes: finding.nodes,
         };
-        let finding = self.search.search(position, clock, &mut |finding| report(&to_report(finding)))?;
+        let mut finding = self.search.search(position, clock, &mut |finding| report(&to_report(finding)))?;
+        if finding.value <= -Value::PROVEN
+            && strength.fours >= LOST_FOURS
+            && let Some(better) = hardest_to_win(position, finding.line[0], clock)
+        {
+            finding.line = vec![better];
+        }
         Some(to_report(&finding))
     }
+}
+
+/// Own moves of a win by fours, the five included, that a lost side makes its opponent look beyond: 11 plies.
+const LOST_FOURS: u32 = 6;
+
+/// Every move loses: one that does not lose to fours alone asks more of the opponent than the one that lasts longest on
+/// paper. `None` when the choice already is such a move, or there is none.
+fn hardest_to_win(position: &mut Position, choice: Square, clock: &mut Clock<'_>) -> Option<Square> {
+    const NODES: u32 = 5_000;
+    let Position { board, solver } = position;
+    let mut others: Vec<Square> = board.near().filter(|&square| square != choice).collect();
+    let (us, them) = (board.turn(), board.turn().other());
+    others.sort_by_key(|&square| -(board.shape(square, us).attack + board.shape(square, them).defence));
+    let mut loses_to_fours = |square: Square| {
+        board.make(square);
+        let loses = solver.shortest_fours(board, LOST_FOURS, NODES, clock).is_some();
+        board.unmake();
+        // Without time to look there is no reason to change one's mind.
+        loses || clock.is_over()
+    };
+    if !loses_to_fours(choice) {
+        return None;
+    }
+    others.into_iter().find(|&square| !loses_to_fours(square))
 }
 
 fn actions(line: &[Square]) -> Vec<Action> {

@@ -22,6 +22,8 @@ pub(super) struct Solver {
     notes: Vec<Note>,
     /// Positions that the running search may still visit.
     left: u32,
+    /// Percent of the clock after which the running search gives up.
+    share: u32,
 }
 
 /// What is known of one position and one kind of attack.
@@ -45,7 +47,7 @@ const THREES_TRIED: usize = 16;
 impl Solver {
     /// A solver that holds no memory before its first search.
     pub(super) const fn new() -> Self {
-        Self { notes: Vec::new(), left: 0 }
+        Self { notes: Vec::new(), left: 0, share: 100 }
     }
 
     /// Forgets everything and gives the memory back.
@@ -65,7 +67,7 @@ impl Solver {
         if board.fours(board.turn()) == 0 {
             return None;
         }
-        self.begin(nodes);
+        self.begin(nodes, 100);
         self.attack_by_fours(board, moves, clock)
     }
 
@@ -81,26 +83,30 @@ impl Solver {
     }
 
     /// A win for the side to move by at most `moves` moves, all of them fours or open threes. Fewer moves are tried first.
+    /// Gives up when `share` percent of the clock are used.
     pub(super) fn threes(
         &mut self,
         board: &mut Board,
         moves: u32,
         nodes: u32,
+        share: u32,
         clock: &mut Clock<'_>,
     ) -> Option<Win> {
-        self.begin(nodes);
+        self.begin(nodes, share);
         (2..=moves).find_map(|moves| self.attack_by_threes(board, moves, clock))
     }
 
-    fn begin(&mut self, nodes: u32) {
+    fn begin(&mut self, nodes: u32, share: u32) {
         if self.notes.is_empty() {
             self.notes = vec![Note { key: 0, first: Square(0), plies: 0, searched: 0 }; NOTES];
         }
         self.left = nodes;
+        self.share = share;
     }
 
     fn is_over(&mut self, clock: &mut Clock<'_>) -> bool {
-        if self.left == 0 || clock.tick() {
+        let look = self.share < 100 && self.left.is_multiple_of(128);
+        if self.left == 0 || clock.tick() || (look && clock.has_used(self.share)) {
             self.left = 0;
             return true;
         }

@@ -4,6 +4,7 @@
 
 mod board;
 mod bot;
+pub mod fit;
 mod forced;
 mod greedy;
 mod pattern;

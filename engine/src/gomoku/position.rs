@@ -15,7 +15,8 @@ pub(super) struct Position {
 /// Own moves and positions that a look for a forced win may take, by effort.
 const LEAF: (u32, u32) = (8, 60);
 const INNER: (u32, u32) = (12, 250);
-const THOROUGH: (u32, u32) = (20, 20_000);
+/// First what is promised, wins of up to 11 plies, then what there may be beyond.
+const THOROUGH: [(u32, u32); 2] = [(6, 5_000), (20, 5_000)];
 
 impl Position {
     fn them(&self) -> Side {
@@ -138,25 +139,28 @@ impl AlphaBetaGame for Position {
     }
 
     fn forced_win(&mut self, effort: Effort, clock: &mut Clock<'_>) -> Option<u32> {
-        let (moves, nodes) = match effort {
-            Effort::Leaf => LEAF,
-            Effort::Inner => INNER,
-            Effort::Thorough => THOROUGH,
+        let stages: &[(u32, u32)] = match effort {
+            Effort::Leaf => &[LEAF],
+            Effort::Inner => &[INNER],
+            Effort::Thorough => &THOROUGH,
         };
-        self.solver.fours(&mut self.board, moves, nodes, clock).map(|win| win.plies)
+        stages
+            .iter()
+            .find_map(|&(moves, nodes)| self.solver.fours(&mut self.board, moves, nodes, clock))
+            .map(|win| win.plies)
     }
 }
 
 /// Worth of the move itself.
-const TEMPO: i32 = 20;
+pub(super) const TEMPO: i32 = 127;
 /// Judgement never looks like proof.
 const JUDGEMENT_MAX: i32 = 5_000;
 /// What it is worth to have such a square, for the side to move and for the other.
-const THREATS: [(Threat, i32, i32); 4] = [
-    (Threat::FourThree, 400, 150),
-    (Threat::DoubleThree, 200, 80),
-    (Threat::ThreeAndMore, 60, 20),
-    (Threat::FourAndMore, 30, 15),
+pub(super) const THREATS: [(Threat, i32, i32); 4] = [
+    (Threat::FourThree, 393, 150),
+    (Threat::DoubleThree, 170, 95),
+    (Threat::ThreeAndMore, 130, 12),
+    (Threat::FourAndMore, 33, 10),
 ];
 
 #[cfg(test)]

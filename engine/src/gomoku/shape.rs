@@ -100,11 +100,11 @@ fn threat(patterns: [Pattern; 4]) -> Threat {
 
 // Order of the numbers: Nothing, ClosedOne, OpenOne, ClosedTwo, OpenTwo, WideTwo, ClosedThree, TightThree, OpenThree, Four,
 // DoubleFour, StraightFour, Five.
-const VALUE: [i16; Pattern::COUNT] = [0, 1, 2, 3, 9, 11, 10, 30, 36, 34, 100, 110, 0];
+pub(super) const VALUE: [i16; Pattern::COUNT] = [0, 0, -2, 1, 5, 3, 12, 17, 26, 63, 98, 130, 0];
 const ATTACK: [i16; Pattern::COUNT] = [0, 1, 3, 6, 16, 20, 22, 55, 70, 60, 400, 400, 2000];
 const DEFENCE: [i16; Pattern::COUNT] = [0, 1, 2, 4, 11, 14, 14, 40, 50, 40, 250, 250, 1000];
 
 // Order: None, Three, ThreeAndMore, DoubleThree, Four, FourAndMore, FourThree, TwoFours, Five.
-const VALUE_OF_THREAT: [i16; Threat::COUNT] = [0, 0, 4, 40, 0, 10, 80, 60, 0];
+pub(super) const VALUE_OF_THREAT: [i16; Threat::COUNT] = [0, -5, 35, 3, -28, 72, 91, 69, 0];
 const ATTACK_BY_THREAT: [i16; Threat::COUNT] = [0, 0, 10, 150, 0, 20, 300, 400, 2000];
 const DEFENCE_BY_THREAT: [i16; Threat::COUNT] = [0, 0, 5, 80, 0, 10, 150, 250, 1000];

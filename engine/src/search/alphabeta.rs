@@ -298,7 +298,8 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         self.known.evals[ply] = eval;
         // Nothing new where the table has been here: a forced win would have been found then.
         if self.known.options.forced_wins && (memory.is_none() || ply == 1) && urgency != Urgency::Forced {
-            let effort = if ply == 1 { Effort::Thorough } else { Effort::Inner };
+            let thorough = ply == 1 && place.depth >= PLY;
+            let effort = if thorough { Effort::Thorough } else { Effort::Inner };
             if let Some(plies) = self.game.forced_win(effort, self.clock) {
                 let value = Value::WIN - (ply as i32 + plies as i32);
                 let value_here = Value::to_node(value, ply);

@@ -53,7 +53,8 @@ impl<'a> Clock<'a> {
     /// Whether this share (in percent) of the time or of the positions is used up.
     pub fn has_used(&self, percent: u32) -> bool {
         let time = self.limits.time.is_some_and(|time| (self.limits.elapsed)() * 100 >= time * percent);
-        let nodes = self.limits.nodes.is_some_and(|nodes| self.nodes * 100 >= nodes * u64::from(percent));
+        let nodes =
+            self.limits.nodes.is_some_and(|nodes| self.nodes / u64::from(percent.max(1)) >= nodes / 100);
         time || nodes
     }
 

@@ -20,8 +20,8 @@ pub(crate) struct Arguments {
 
 /// One position a line: moves from the empty board.
 const POSITIONS: &str = include_str!("../../../data/bench_gomoku.txt");
-/// Depth at which the positions of each are counted for the signature. The same number stands in tests/signature.rs.
-const SIGNATURE_DEPTH: u32 = 7;
+/// Depth at which the positions of each are counted for the signature.
+const SIGNATURE_DEPTH: u32 = 6;
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let positions: Vec<AnyGame> = positions().collect();

@@ -23,13 +23,16 @@ pub(crate) struct Arguments {
     /// Colours the choice among equals.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Positions for a move instead of time, for matches that repeat exactly.
+    #[arg(long)]
+    nodes: Option<u64>,
 }
 
 /// Plays until END or the end of input.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let stop = Arc::new(AtomicBool::new(false));
     let lines = read_lines(Arc::clone(&stop));
-    let mut brain = Brain::new(Level::new(arguments.level).unwrap_or(Level::MAX), arguments.seed, stop);
+    let mut brain = Brain::new(Level::new(arguments.level).unwrap_or(Level::MAX), arguments, stop);
     for (line, arrived) in &lines {
         if brain.obey(line.trim(), arrived, &lines) == Next::End {
             break;
@@ -83,6 +86,7 @@ const BESIDE_TABLE: usize = 16 << 20;
 struct Brain {
     level: Level,
     seed: u64,
+    nodes: Option<u64>,
     stop: Arc<AtomicBool>,
     bot: GomokuBot,
     setup: GomokuSetup,
@@ -95,10 +99,11 @@ struct Brain {
 }
 
 impl Brain {
-    fn new(level: Level, seed: u64, stop: Arc<AtomicBool>) -> Self {
+    fn new(level: Level, &Arguments { seed, nodes, .. }: &Arguments, stop: Arc<AtomicBool>) -> Self {
         Self {
             level,
             seed,
+            nodes,
             stop,
             bot: GomokuBot::new(level, seed),
             setup: GomokuSetup::default(),
@@ -259,7 +264,8 @@ impl Brain {
         }
         let time = self.time();
         let Some(game) = &mut self.game else { return say("ERROR no START yet") };
-        let ask = Ask { time: Some(time), nodes: None, depth: None, stop: &self.stop };
+        let time = self.nodes.is_none().then_some(time);
+        let ask = Ask { time, nodes: self.nodes, depth: None, stop: &self.stop };
         let Some(found) = choose(&mut self.bot, game, &ask, arrived, &mut |_| {}) else {
             return say("ERROR the game is over");
         };

@@ -1,6 +1,7 @@
 //! `qiyou-engine`: the engine on standard input and output, for other programs to play against, and its measurements.
 
 mod bench;
+mod fit;
 mod gomocup;
 mod levels;
 mod timer;
@@ -22,6 +23,8 @@ enum Command {
     Gomocup(gomocup::Arguments),
     /// Positions a second, depth after a second, and the node-count signature, on fixed positions.
     Bench(bench::Arguments),
+    /// Fits the evaluation to games that `levels --print` has written, and prints its constants.
+    Fit(fit::Arguments),
     /// A match between two levels, with paired openings and both colours.
     Levels(levels::Arguments),
 }
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Gomocup(arguments) => gomocup::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Fit(arguments) => fit::run(&arguments),
         Command::Levels(arguments) => levels::run(&arguments),
     }
 }

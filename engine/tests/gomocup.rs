@@ -1,0 +1,141 @@
+//! `qiyou-engine gomocup` as another program meets it.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+struct Engine {
+    process: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Engine {
+    fn started(size: &str) -> Self {
+        let mut engine = Self::new();
+        assert_eq!(engine.ask(&format!("START {size}")), "OK");
+        engine
+    }
+
+    fn new() -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_qiyou-engine"))
+            .args(["gomocup", "--nodes", "2000"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the engine starts");
+        let input = process.stdin.take().expect("its input is a pipe");
+        let output = BufReader::new(process.stdout.take().expect("its output is a pipe"));
+        Self { process, input, output }
+    }
+
+    fn tell(&mut self, line: &str) {
+        writeln!(self.input, "{line}").expect("the engine listens");
+    }
+
+    /// The next line that is not for people.
+    fn answer(&mut self) -> String {
+        loop {
+            let mut line = String::new();
+            let length = self.output.read_line(&mut line).expect("the engine writes text");
+            assert!(length > 0, "the engine has gone");
+            if !line.starts_with("MESSAGE") && !line.starts_with("DEBUG") {
+                return line.trim().to_owned();
+            }
+        }
+    }
+
+    fn ask(&mut self, line: &str) -> String {
+        self.tell(line);
+        self.answer()
+    }
+
+    fn ends(mut self) {
+        self.tell("END");
+        assert!(self.process.wait().expect("it can be waited for").success());
+    }
+}
+
+fn point(text: &str) -> (u32, u32) {
+    let (column, row) = text.split_once(',').unwrap_or_else(|| panic!("{text} is no point"));
+    (column.parse().expect("a number"), row.parse().expect("a number"))
+}
+
+#[test]
+fn it_begins_answers_and_takes_back() {
+    let mut engine = Engine::started("15");
+    assert_eq!(engine.ask("BEGIN"), "7,7");
+    let (column, row) = point(&engine.ask("TURN 7,8"));
+    assert!(column < 15 && row < 15 && (column, row) != (7, 7) && (column, row) != (7, 8));
+    assert_eq!(engine.ask("TAKEBACK 0,0").split(' ').next(), Some("ERROR"));
+    assert_eq!(engine.ask(&format!("TAKEBACK {column},{row}")), "OK");
+    assert_eq!(engine.ask("TAKEBACK 7,8"), "OK");
+    point(&engine.ask("TURN 6,6"));
+    engine.ends();
+}
+
+#[test]
+fn it_goes_on_from_a_board_and_stops_a_four() {
+    let mut engine = Engine::started("15");
+    for line in ["BOARD", "7,7,2", "8,8,1", "7,8,2", "0,0,1", "7,9,2", "7,6,1", "7,10,2"] {
+        engine.tell(line);
+    }
+    assert_eq!(engine.ask("DONE"), "7,11");
+    // The same as our own four.
+    for line in ["BOARD", "7,7,1", "8,8,2", "7,8,1", "0,0,2", "7,9,1", "7,6,2", "7,10,1", "14,14,2"] {
+        engine.tell(line);
+    }
+    assert_eq!(engine.ask("DONE"), "7,11");
+    engine.ends();
+}
+
+#[test]
+fn it_plays_the_rule_that_info_names() {
+    // X.XXX with a fifth stone further on: filling the gap makes six, which wins in freestyle only.
+    let board =
+        ["BOARD", "2,7,1", "2,0,2", "4,7,1", "4,0,2", "5,7,1", "6,2,2", "6,7,1", "8,4,2", "7,7,1", "8,7,2"];
+    for (rule, wins) in [("0", true), ("1", false)] {
+        let mut engine = Engine::started("15");
+        engine.tell(&format!("INFO rule {rule}"));
+        for line in board {
+            engine.tell(line);
+        }
+        assert_eq!(engine.ask("DONE") == "3,7", wins, "rule {rule}");
+        engine.ends();
+    }
+    let mut engine = Engine::started("15");
+    engine.tell("INFO rule 4");
+    assert!(engine.ask("BEGIN").starts_with("ERROR"), "renju is not known yet");
+    engine.ends();
+}
+
+#[test]
+fn it_refuses_what_it_does_not_know_and_goes_on() {
+    let mut engine = Engine::new();
+    assert!(engine.ask("TURN 7,7").starts_with("ERROR"), "before START");
+    for size in ["START 4", "START 200", "START x", "START", "RECTSTART 15,20", "RECTSTART 15"] {
+        assert!(engine.ask(size).starts_with("ERROR"), "{size}");
+    }
+    assert_eq!(engine.ask("RECTSTART 20,20"), "OK");
+    for wrong in ["TURN 20,0", "TURN", "TURN 1", "TURN a,b", "TURN -1,3", "TURN 99999999999,1", "TAKEBACK"] {
+        assert!(engine.ask(wrong).starts_with("ERROR"), "{wrong}");
+    }
+    assert!(engine.ask("SWAP2BOARD").starts_with("UNKNOWN"));
+    for info in [
+        "INFO",
+        "INFO x",
+        "INFO timeout_turn",
+        "INFO timeout_turn -5",
+        "INFO max_memory 1",
+        "INFO folder /tmp",
+    ] {
+        engine.tell(info);
+    }
+    engine.tell("BOARD");
+    engine.tell("1,1,3");
+    assert!(engine.ask("DONE").starts_with("ERROR"));
+    assert!(engine.ask("ABOUT").contains("name=\"Qiyou\""));
+    point(&engine.ask("BEGIN"));
+    assert_eq!(engine.ask("RESTART"), "OK");
+    point(&engine.ask("BEGIN"));
+    engine.ends();
+}

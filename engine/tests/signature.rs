@@ -1,0 +1,16 @@
+//! The number of positions that the search visits changes only when a commit means it to.
+
+use std::process::Command;
+
+/// What `qiyou-engine bench --signature` says. A change that is meant to leave the search as it is must leave this as it is;
+/// any other puts its new line here.
+const SIGNATURE: &str = "gomoku signature: 580672 positions at depth 6\n";
+
+#[test]
+fn the_search_visits_as_many_positions_as_when_it_was_last_changed_on_purpose() {
+    let output = Command::new(env!("CARGO_BIN_EXE_qiyou-engine"))
+        .args(["bench", "--signature"])
+        .output()
+        .expect("the engine runs");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), SIGNATURE);
+}
