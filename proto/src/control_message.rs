@@ -106,7 +106,7 @@ impl Bounded for Reply {
                 list.matches.iter().try_for_each(|one| {
                     id(&one.room_id, "MatchSummary.room_id")?;
                     seats([one.first.as_ref(), one.second.as_ref()])?;
-                    notations(&one.record, limits::RECORD_ACTIONS, "MatchSummary.record")
+                    notations(&one.record, limits::SHOWN_ACTIONS, "MatchSummary.record")
                 })
             }
             Some(Body::Hint(hint)) => {
@@ -167,7 +167,7 @@ impl Bounded for Event {
                 seats([room.first.as_ref(), room.second.as_ref()])?;
                 room.board.as_ref().map_or(Ok(()), board_bounds)?;
                 bound(room.mine.len() <= board::Side::Second as usize, "Room.mine")?;
-                notations(&room.record, limits::RECORD_ACTIONS, "Room.record")
+                notations(&room.record, limits::SHOWN_ACTIONS, "Room.record")
             }
             Some(Body::Thinking(thinking)) => {
                 id(&thinking.room_id, "Thinking.room_id")?;

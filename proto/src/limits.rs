@@ -27,6 +27,14 @@ pub const RECORD_ACTIONS: usize = 1_024;
 /// record is half the 16 KiB of a frame.
 pub const RECORD_BYTES: usize = 7 * RECORD_ACTIONS;
 
+/// Revisions of one record. It grows by one with each take back or draw agreed upon: a million of them, one a minute, are two
+/// years. Far from the end of its 32 bits, so that the next one can always be counted.
+pub const REVISIONS: u32 = 1_000_000;
+
+/// Actions of one record as screens are shown it. More than [`RECORD_ACTIONS`], because a match without a peer may go on for
+/// longer; in notation they are 128 KiB.
+pub const SHOWN_ACTIONS: usize = 16_384;
+
 /// A point is `row * 1024 + column` with rows and columns below this.
 pub const ROWS_OR_COLUMNS: u32 = 1_024;
 

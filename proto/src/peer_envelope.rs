@@ -57,6 +57,7 @@ impl Bounded for Hello {
         bound(self.matches.len() <= limits::RESUME_POINTS, "Hello.matches")?;
         self.matches.iter().try_for_each(|point| {
             id(&point.match_id, "ResumePoint.match_id")?;
+            revision(point.revision, "ResumePoint.revision")?;
             ply(point.ply, "ResumePoint.ply")
         })
     }
@@ -98,6 +99,7 @@ impl Bounded for Play {
     fn check(&self) -> Result<(), EnvelopeError> {
         id(&self.match_id, "Play.match_id")?;
         action(self.action.as_ref(), "Play.action")?;
+        revision(self.revision, "Play.revision")?;
         ply(self.ply, "Play.ply")
     }
 }
@@ -105,6 +107,7 @@ impl Bounded for Play {
 impl Bounded for Ack {
     fn check(&self) -> Result<(), EnvelopeError> {
         id(&self.match_id, "Ack.match_id")?;
+        revision(self.revision, "Ack.revision")?;
         ply(self.ply, "Ack.ply")
     }
 }
@@ -112,6 +115,7 @@ impl Bounded for Ack {
 impl Bounded for Offer {
     fn check(&self) -> Result<(), EnvelopeError> {
         id(&self.match_id, "Offer.match_id")?;
+        revision(self.revision, "Offer.revision")?;
         ply(self.ply, "Offer.ply")?;
         ply(self.to_ply, "Offer.to_ply")
     }
@@ -120,6 +124,7 @@ impl Bounded for Offer {
 impl Bounded for OfferAnswer {
     fn check(&self) -> Result<(), EnvelopeError> {
         id(&self.match_id, "OfferAnswer.match_id")?;
+        revision(self.revision, "OfferAnswer.revision")?;
         ply(self.ply, "OfferAnswer.ply")
     }
 }
@@ -127,6 +132,7 @@ impl Bounded for OfferAnswer {
 impl Bounded for Resign {
     fn check(&self) -> Result<(), EnvelopeError> {
         id(&self.match_id, "Resign.match_id")?;
+        revision(self.revision, "Resign.revision")?;
         ply(self.ply, "Resign.ply")
     }
 }
@@ -134,6 +140,7 @@ impl Bounded for Resign {
 impl Bounded for Record {
     fn check(&self) -> Result<(), EnvelopeError> {
         id(&self.match_id, "Record.match_id")?;
+        revision(self.revision, "Record.revision")?;
         bound(self.actions.len() <= limits::RECORD_BYTES, "Record.actions")
     }
 }
@@ -149,6 +156,10 @@ macro_rules! unbounded {
     };
 }
 unbounded!(Ping, Pong, Bye, Unsupported);
+
+fn revision(revision: u32, field: &'static str) -> Result<(), EnvelopeError> {
+    bound(revision <= limits::REVISIONS, field)
+}
 
 /// A record longer than can be sent could not be resumed.
 fn ply(ply: u32, field: &'static str) -> Result<(), EnvelopeError> {
@@ -185,7 +196,7 @@ mod tests {
             match_id: id(),
             ply: plies,
             digest: u64::MAX,
-            revision: u32::MAX,
+            revision: limits::REVISIONS,
             result: result(),
         };
         vec![
@@ -209,14 +220,14 @@ mod tests {
                 action: Some(step()),
                 thought_ms: u32::MAX,
                 digest: u64::MAX,
-                revision: u32::MAX,
+                revision: limits::REVISIONS,
             }
             .into(),
             Ack {
                 match_id: id(),
                 ply: plies,
                 digest: u64::MAX,
-                revision: u32::MAX,
+                revision: limits::REVISIONS,
                 result: result(),
                 wants_rest: true,
             }
@@ -227,17 +238,23 @@ mod tests {
                 kind: OfferKind::OfferTakeBack.into(),
                 ply: plies,
                 to_ply: plies,
-                revision: u32::MAX,
+                revision: limits::REVISIONS,
             }
             .into(),
-            OfferAnswer { match_id: id(), offer_id: u32::MAX, accept: true, ply: plies, revision: u32::MAX }
-                .into(),
-            Resign { match_id: id(), ply: plies, revision: u32::MAX }.into(),
+            OfferAnswer {
+                match_id: id(),
+                offer_id: u32::MAX,
+                accept: true,
+                ply: plies,
+                revision: limits::REVISIONS,
+            }
+            .into(),
+            Resign { match_id: id(), ply: plies, revision: limits::REVISIONS }.into(),
             Record {
                 match_id: id(),
                 setup: setup(),
                 sender_side: i32::MAX,
-                revision: u32::MAX,
+                revision: limits::REVISIONS,
                 actions: vec![0xFF; limits::RECORD_BYTES].into(),
                 result: result(),
             }
@@ -296,6 +313,8 @@ mod tests {
             ("Play.match_id", Play::default().into()),
             ("Play.action", Play { match_id: id(), action: place(1 << 20), ..Play::default() }.into()),
             ("Play.ply", Play { match_id: id(), ply: 1_025, ..Play::default() }.into()),
+            ("Ack.revision", Ack { match_id: id(), revision: 1_000_001, ..Ack::default() }.into()),
+            ("Record.revision", Record { match_id: id(), revision: u32::MAX, ..Record::default() }.into()),
             ("Ack.match_id", Ack::default().into()),
             ("Ack.ply", Ack { match_id: id(), ply: u32::MAX, ..Ack::default() }.into()),
             ("Offer.match_id", Offer::default().into()),

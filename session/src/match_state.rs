@@ -1,7 +1,7 @@
 //! One match as this device knows it: the record, the position it makes, and what is known of the peer's record.
 
 use engine::{Action, AnyGame, AnyMove, Side};
-use proto::limits::RECORD_ACTIONS;
+use proto::limits::{RECORD_ACTIONS, REVISIONS};
 
 use crate::record::Chain;
 use crate::{Consent, MatchId, MatchRecord, MatchResult, OfferKind, Refused};
@@ -171,6 +171,10 @@ impl MatchState {
 impl MatchState {
     /// The match that a record makes. A result that the record lacks although its position is over is put in.
     pub(crate) fn new(record: MatchRecord) -> Result<Self, Unplayable> {
+        // From here on the revision can be counted up without a thought of its end.
+        if record.revision > REVISIONS {
+            return Err(Unplayable);
+        }
         let game = AnyGame::new(&record.setup).map_err(|_| Unplayable)?;
         let start = Chain::new(&record.setup);
         let mut state = Self {
