@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use crate::Instant;
+use crate::{Instant, Role};
 
-/// With nothing heard for so long, a ping asks. Two fit into [`DEAD_AFTER`] with a round trip of lab air between; more often
-/// would cost battery on a link that idles between moves.
+/// With nothing heard for so long, the dialer's ping asks. More often would cost battery on a link that idles between moves.
 const PING_AFTER: Duration = Duration::from_secs(5);
+
+/// The listener waits a little longer, so that on an idle link one side asks and the other answers.
+const LISTENER_PING_AFTER: Duration = Duration::from_secs(6);
 
 /// Longest wait for an acknowledgement before the person is told. A move takes well below a second, so 2 s are several
 /// retransmissions.
@@ -26,6 +28,7 @@ pub(crate) struct Liveness {
     ping: Option<(u64, Instant)>,
     pinged: Instant,
     pings: u64,
+    ping_after: Duration,
     round_trip: Option<Duration>,
 }
 
@@ -40,8 +43,12 @@ pub(crate) enum Due {
 
 impl Liveness {
     /// A new link: silence counts from here.
-    pub(crate) fn start(now: Instant) -> Self {
-        Self { heard: now, pinged: now, ..Self::default() }
+    pub(crate) fn start(now: Instant, role: Role) -> Self {
+        let ping_after = match role {
+            Role::Dialer => PING_AFTER,
+            Role::Listener => LISTENER_PING_AFTER,
+        };
+        Self { heard: now, pinged: now, ping_after, ..Self::default() }
     }
 
     pub(crate) fn is_weak(&self) -> bool {
@@ -104,6 +111,6 @@ impl Liveness {
     }
 
     fn ping_at(&self) -> Instant {
-        self.heard.max(self.pinged) + PING_AFTER
+        self.heard.max(self.pinged) + self.ping_after
     }
 }

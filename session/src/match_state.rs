@@ -17,8 +17,10 @@ pub struct MatchState {
     steps: Vec<Step>,
     pub(crate) settled: bool,
     pub(crate) reach: Reach,
-    /// What the peer is known to hold.
+    /// What the peer is known to hold. It may be ahead of ours while the rest is on its way.
     pub(crate) there: Option<Standing>,
+    /// The length of the peer's record when it gave up: what it played before that still counts when it comes later.
+    pub(crate) gave_up_at: u32,
     /// The number under which the own offer was sent on this link; the offer itself is `record.offered`.
     pub(crate) my_offer: Option<u32>,
     pub(crate) their_offer: Option<TheirOffer>,
@@ -114,7 +116,9 @@ impl MatchState {
 
     /// How many of the record's actions the peer is known to hold. `None`: nothing was heard of it since this session began.
     pub fn seen_ply(&self) -> Option<u32> {
-        self.there.filter(|there| there.revision == self.record.revision).map(|there| there.ply)
+        self.there
+            .filter(|there| there.revision == self.record.revision)
+            .map(|there| there.ply.min(self.ply()))
     }
 
     /// Whether the match is over and the peer is known to hold the same record.
@@ -185,6 +189,7 @@ impl MatchState {
             settled: false,
             reach: Reach::Away,
             there: None,
+            gave_up_at: 0,
             my_offer: None,
             their_offer: None,
             last_offer: 0,

@@ -153,7 +153,7 @@ impl Session {
     pub(crate) fn take_consent(&mut self, index: usize, there: &Standing) -> bool {
         let state = &mut self.matches[index];
         let Some(consent) = state.offered() else { return false };
-        let revision = state.revision() + 1;
+        let revision = state.revision().saturating_add(1);
         if there.revision != revision || !state.begins_with(there) {
             return false;
         }
@@ -194,6 +194,31 @@ impl Session {
         self.settle(index);
         self.tell(Event::OfferEnded { id, kind: consent.kind, mine: true, accepted: true });
         self.tell(Event::MatchChanged(id));
+        true
+    }
+
+    /// If the peer has accepted our draw offer after actions of its own that we have not seen, takes over these and the draw.
+    pub(crate) fn take_draw(&mut self, index: usize, theirs: &MatchState) -> bool {
+        let state = &self.matches[index];
+        let (ply, there) = (state.ply(), theirs.standing());
+        let unseen = there.ply > ply
+            && theirs.begins_with(&state.standing())
+            && theirs.rest(ply).all(|(by, _)| by == state.their_side());
+        if !unseen || !state.would_draw(&there) {
+            return false;
+        }
+        let state = &mut self.matches[index];
+        for (_, action) in theirs.rest(ply) {
+            let mv = state.legal_move(state.their_side(), action).expect("the peer's record was replayed");
+            state.push(action, mv);
+        }
+        state.set_result(there.revision, MatchResult::DrawAgreed);
+        state.set_offered(None);
+        state.there = Some(there);
+        let (id, record) = (state.id(), state.record().clone());
+        self.save(Entry::Replaced(record));
+        self.decline_theirs(index);
+        self.tell(Event::OfferEnded { id, kind: OfferKind::Draw, mine: true, accepted: true });
         true
     }
 
@@ -354,6 +379,13 @@ impl Session {
 }
 
 impl MatchState {
+    /// Whether the peer's record is what it becomes by accepting our draw offer, as far as the result tells.
+    pub(crate) fn would_draw(&self, there: &Standing) -> bool {
+        self.offered().is_some_and(|consent| consent.kind == OfferKind::Draw)
+            && there.revision == self.revision().saturating_add(1)
+            && there.result == Some(MatchResult::DrawAgreed)
+    }
+
     /// The id of the new game that would follow this match now.
     pub(crate) fn new_game_id(&self) -> MatchId {
         self.id().of_new_game(self.revision())

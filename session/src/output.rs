@@ -62,7 +62,7 @@ pub enum Entry {
     Ended {
         /// Which match.
         id: MatchId,
-        /// Grows when the end was agreed upon.
+        /// Grows when the end was agreed upon; an own offer is void then, as always when the revision is another.
         revision: u32,
         /// How.
         result: MatchResult,
@@ -76,6 +76,9 @@ pub enum Entry {
     },
     /// The whole record is this from now on.
     Replaced(MatchRecord),
+    /// A match that the peer accepted and gave up before this device knew of either. Written, as settled, only if the journal
+    /// has none of this id: a peer must not rewrite the past.
+    Learned(MatchRecord),
     /// The match is over and the peer is known to hold the same record: it need not be given to [`crate::Config::matches`]
     /// any more. Every later entry about the match ends that.
     Settled(MatchId),
@@ -86,7 +89,7 @@ impl Entry {
     pub fn match_id(&self) -> Option<MatchId> {
         match self {
             Self::Friend { .. } => None,
-            Self::Began(record) | Self::Replaced(record) => Some(record.id),
+            Self::Began(record) | Self::Replaced(record) | Self::Learned(record) => Some(record.id),
             Self::Acted { id, .. }
             | Self::TakenBack { id, .. }
             | Self::Ended { id, .. }

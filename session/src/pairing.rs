@@ -77,7 +77,7 @@ impl Session {
     /// Says hello on a new link.
     pub(crate) fn greet(&mut self, role: Role, handshake_hash: [u8; 32]) {
         self.link = Link::Greeting { role, handshake_hash };
-        self.liveness = Liveness::start(self.now);
+        self.liveness = Liveness::start(self.now, role);
         // A stranger is told neither the key of our adverts nor any match.
         let (advert_key, matches) = if self.known {
             let unsettled = self.matches.iter().rev().filter(|state| !state.is_settled());

@@ -103,18 +103,29 @@ impl Session {
             self.send_ack(index, true);
             return Ok(());
         }
-        // It may have been on its way when this side gave up: then it still counts, and may even have won.
-        if state.result().is_some_and(|result| result != MatchResult::Resigned(state.my_side())) {
+        let counts = match state.result() {
+            None => true,
+            // It may have been on its way when this side gave up: then it still counts, and may even have won.
+            Some(MatchResult::Resigned(side)) => side == state.my_side() || play.ply <= state.gave_up_at,
+            Some(MatchResult::Played(_) | MatchResult::DrawAgreed) => false,
+        };
+        if !counts {
             return Err(bad);
         }
         let mv = state.legal_move(state.their_side(), action).map_err(|_| bad.clone())?;
         if state.digest_with(action) != play.digest {
             return Err(bad);
         }
+        let told = state.there.filter(|there| there.revision == state.revision());
         self.take_action(index, action, mv);
         let state = &mut self.matches[index];
-        let played = state.result().filter(|result| matches!(result, MatchResult::Played(_)));
-        state.there = Some(Standing { result: played, ..state.standing() });
+        if told.is_none_or(|told| told.ply <= state.ply()) {
+            // That this side gave up, the peer may not know yet.
+            let unknown = MatchResult::Resigned(state.my_side());
+            let known = told.is_some_and(|told| told.result == Some(unknown));
+            let result = state.result().filter(|result| *result != unknown || known);
+            state.there = Some(Standing { result, ..state.standing() });
+        }
         self.settle(index);
         self.send_ack(index, false);
         Ok(())
@@ -171,7 +182,8 @@ impl Session {
             return Err(Violation::OutOfBounds("revision"));
         }
         let side = self.matches[index].their_side();
-        self.join_resigned(index, side);
+        let ply = resign.ply.min(self.matches[index].ply());
+        self.join_resigned(index, side, ply);
         let state = &mut self.matches[index];
         if resign.revision == state.revision() && resign.ply == state.ply() && state.there.is_some() {
             state.there = Some(Standing { result: Some(MatchResult::Resigned(side)), ..state.standing() });
@@ -181,10 +193,11 @@ impl Session {
         Ok(())
     }
 
-    /// A side has given up. Whoever learns what in whatever order comes to the same result: the rules' own end goes before
+    /// The peer has given up, with so many actions in its record. Whoever learns what in whatever order comes to the same result: the rules' own end goes before
     /// giving up, an agreed draw (which has a newer revision) too, and if both have given up, the first side has.
-    pub(crate) fn join_resigned(&mut self, index: usize, side: Side) {
+    pub(crate) fn join_resigned(&mut self, index: usize, side: Side, ply: u32) {
         let state = &mut self.matches[index];
+        state.gave_up_at = ply;
         let gives_way = match state.result() {
             None => true,
             Some(MatchResult::Resigned(other)) => other == Side::Second && side == Side::First,

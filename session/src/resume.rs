@@ -22,6 +22,10 @@ use crate::{
 /// and is refereed like play; many would come near the burst of frames that closes a link.
 const REST_BY_PLAYS: usize = 16;
 
+/// A record that two people have revised more often than once a second for a day was made up; what counts up from here
+/// does not overflow.
+const MOST_REVISIONS: u32 = 86_400;
+
 impl Session {
     /// Both hellos are here, and the strings are known to be the same: brings every match level.
     pub(crate) fn resume(&mut self, told: &[(MatchId, Standing)]) {
@@ -57,16 +61,27 @@ impl Session {
         let (my_side, their_side) = (state.my_side(), state.their_side());
         let same_revision = there.revision == mine.revision;
         if there.revision > mine.revision {
+            if state.would_draw(&there) && there.ply > mine.ply {
+                // Our draw offer was accepted after an action that we have not seen: it comes with the record.
+                return self.send_ack(index, true);
+            }
             return self.differ(index);
         }
-        if same_revision && there.ply <= mine.ply {
-            if !state.begins_with(&there) {
-                return self.differ(index);
-            }
+        if same_revision && there.ply <= mine.ply && !state.begins_with(&there) {
+            return self.differ(index);
+        }
+        // An acknowledgement that comes twice, the second time late, says nothing new.
+        let stale = state.there.is_some_and(|known| {
+            known.revision == there.revision
+                && (known.ply > there.ply || known.ply == there.ply && there.result.is_none())
+        });
+        if same_revision && (rest || !stale && there.ply <= mine.ply) {
             state.there = Some(there);
         }
         match there.result {
-            Some(MatchResult::Resigned(side)) if side == their_side => self.join_resigned(index, side),
+            Some(MatchResult::Resigned(side)) if side == their_side => {
+                self.join_resigned(index, side, there.ply);
+            }
             Some(MatchResult::Resigned(_)) if same_revision && mine.result.is_none() => {
                 return self.differ(index);
             }
@@ -97,6 +112,9 @@ impl Session {
     fn send_rest(&mut self, index: usize, ply: u32) {
         let state = &self.matches[index];
         let rest: Vec<_> = state.rest(ply).collect();
+        if rest.is_empty() {
+            return;
+        }
         let their_side = state.their_side();
         // The peer would rightly refuse to be sent its own actions: it has lost them, and its person has to be asked.
         if rest.len() > REST_BY_PLAYS || rest.iter().any(|(by, _)| *by == their_side) {
@@ -126,6 +144,9 @@ impl Session {
             Reach::Level => {
                 let before = (state.there, state.result());
                 self.learn(index, there, ack.wants_rest);
+                if ack.wants_rest && there.revision < self.matches[index].revision() {
+                    self.send_record(index);
+                }
                 let state = &self.matches[index];
                 if (state.there, state.result()) != before {
                     self.tell(Event::MatchChanged(id));
@@ -184,7 +205,7 @@ impl Session {
             offered: None,
         })
         .map_err(|_| WRONG)?;
-        if theirs.result() != result {
+        if theirs.result() != result || record.revision > MOST_REVISIONS {
             return Err(WRONG);
         }
         match self.index_of(id) {
@@ -218,7 +239,10 @@ impl Session {
                 self.new_game_began(before);
             }
         } else if theirs.result().is_some() {
-            // Over and unknown: settled here and put away, or lost. Either way there is nothing left to play.
+            // Over and unknown: settled here and put away, or never heard of. Either way there is nothing left to play.
+            if untouched && theirs.result() == Some(MatchResult::Resigned(theirs.their_side())) {
+                self.save(Entry::Learned(theirs.record().clone()));
+            }
             let peer::ResumePoint { match_id, ply, digest, revision, result } = point(&theirs);
             self.send(peer::Ack { match_id, ply, digest, revision, result, wants_rest: false });
         } else if !self.invitations.considers(id) {
@@ -229,7 +253,9 @@ impl Session {
     /// The peer's whole record beside ours.
     fn compare_record(&mut self, index: usize, theirs: MatchState) {
         let there = theirs.standing();
-        self.take_consent(index, &there);
+        if !self.take_draw(index, &theirs) {
+            self.take_consent(index, &there);
+        }
         let state = &self.matches[index];
         let mine = state.standing();
         let (my_side, their_side) = (state.my_side(), state.their_side());

@@ -1,0 +1,306 @@
+//! A peer that may say anything at any time. Whatever it says: no panic, no illegal record, nothing that the person here did
+//! not do or agree to, nothing without bound.
+
+mod pair;
+
+use bytes::Bytes;
+use engine::{Rng, Side};
+use pair::{ANNA, BERT, Pair, place, small};
+use proto::{board, peer};
+use session::{Command, Error, Event, Input, MAX_MATCHES, MatchId, MatchResult, OfferKind, Role, wire};
+
+/// Outputs that one message may cause: a whole record's worth of actions is sent as a record, so a few for each match.
+const MOST_OUTPUTS: usize = 40 + 8 * MAX_MATCHES;
+
+struct Fuzzer {
+    rng: Rng,
+    ids: Vec<MatchId>,
+}
+
+impl Fuzzer {
+    fn below(&mut self, bound: u32) -> u32 {
+        self.rng.below(bound)
+    }
+
+    /// Mostly a match that exists.
+    fn id(&mut self) -> Bytes {
+        let index = self.below(self.ids.len() as u32 + 2) as usize;
+        match self.ids.get(index).copied() {
+            Some(id) => Bytes::copy_from_slice(&id.0),
+            None if self.below(10) == 0 => Bytes::from_static(b"short"),
+            None => Bytes::copy_from_slice(&[200 + self.below(20) as u8; 16]),
+        }
+    }
+
+    /// Mostly small, sometimes anything.
+    fn number(&mut self, around: u32) -> u32 {
+        match self.below(12) {
+            0 => u32::MAX,
+            1 => self.rng.next_u64() as u32,
+            _ => (around + self.below(4)).saturating_sub(self.below(3)),
+        }
+    }
+
+    fn action(&mut self) -> Option<board::Action> {
+        use board::action::Kind;
+        let point = self.below(5) * 1024 + self.below(5);
+        let kind = match self.below(12) {
+            0 => Kind::Pass(true),
+            1 => Kind::Step(board::Step { from: point, to: u32::MAX }),
+            2 => Kind::Capture(point),
+            3 => Kind::Place(self.rng.next_u64() as u32),
+            4 => return None,
+            _ => Kind::Place(point),
+        };
+        Some(board::Action { kind: Some(kind) })
+    }
+
+    fn result(&mut self) -> Option<board::Result> {
+        let winner = self.below(4) as i32;
+        match self.below(6) {
+            0 => Some(board::Result { winner, ending: board::Ending::Resigned.into() }),
+            1 => Some(board::Result { winner: 0, ending: board::Ending::DrawAgreed.into() }),
+            2 => Some(board::Result { winner, ending: self.below(40) as i32 }),
+            _ => None,
+        }
+    }
+
+    fn setup(&mut self) -> Option<board::Setup> {
+        match self.below(8) {
+            0 => None,
+            1 => Some(board::Setup { game: None }),
+            2 => {
+                let rule = self.below(4) as i32;
+                let gomoku = board::GomokuSetup { size: self.number(5), rule, edge_five_wins: false };
+                Some(board::Setup { game: Some(board::setup::Game::Gomoku(gomoku)) })
+            }
+            _ => Some(wire::setup(&small())),
+        }
+    }
+
+    /// Anything, in the light of what the victim holds.
+    fn word(&mut self, victim: &session::Session) -> peer::Envelope {
+        let match_id = self.id();
+        let state = victim.matches().find(|state| state.id().0[..] == match_id[..]);
+        let ply = state.map_or(0, session::MatchState::ply);
+        let revision = state.map_or(0, |state| state.record().revision);
+        let digest = state.map_or(0, session::MatchState::digest);
+        let ply = self.number(ply);
+        let revision = self.number(revision);
+        let digest = if self.below(4) == 0 { self.rng.next_u64() } else { digest };
+        match self.below(24) {
+            0 => peer::Hello {
+                lowest_version: self.below(3),
+                highest_version: self.below(3),
+                name: "x\u{202E}".repeat(self.below(40) as usize),
+                games: vec![self.below(9) as i32; self.below(4) as usize],
+                advert_key: Bytes::from(vec![1; self.below(40) as usize]),
+                matches: (0..self.below(4))
+                    .map(|_| peer::ResumePoint {
+                        match_id: self.id(),
+                        ply: self.number(1),
+                        digest,
+                        revision,
+                        result: self.result(),
+                    })
+                    .collect(),
+                wants_comparison: self.below(2) == 0,
+            }
+            .into(),
+            1 => peer::Pair { step: Some(peer::pair::Step::Nonce(Bytes::from_static(&[0; 32]))) }.into(),
+            2 => peer::Invite { invite_id: match_id, setup: self.setup(), colours: self.below(3) as i32 }
+                .into(),
+            3 => {
+                use peer::invite_answer::Answer;
+                let answer =
+                    [Some(Answer::Accept(true)), Some(Answer::Decline(7)), None][self.below(3) as usize];
+                peer::InviteAnswer { invite_id: match_id, answer }.into()
+            }
+            4 => peer::Withdraw { invite_id: match_id }.into(),
+            5..=8 => {
+                // Often a move that would be right.
+                let mut action = self.action();
+                let mut after = digest;
+                if let Some(state) = state
+                    && self.below(2) == 0
+                    && let Some(legal) = state.position().legal_actions().first()
+                {
+                    action = Some(wire::action(*legal));
+                    let mut record = state.record().clone();
+                    record.actions.push(*legal);
+                    after = record.digest();
+                }
+                peer::Play { match_id, ply, action, thought_ms: u32::MAX, digest: after, revision }.into()
+            }
+            9..=11 => {
+                let wants_rest = self.below(2) == 0;
+                peer::Ack { match_id, ply, digest, revision, result: self.result(), wants_rest }.into()
+            }
+            12..=14 => {
+                let kind = self.below(5) as i32;
+                let offer_id = self.number(3);
+                peer::Offer { match_id, offer_id, kind, ply, to_ply: self.number(ply.min(9)), revision }
+                    .into()
+            }
+            15..=17 => {
+                let (offer_id, accept) = (self.below(4), self.below(4) > 0);
+                peer::OfferAnswer { match_id, offer_id, accept, ply, revision }.into()
+            }
+            18 => peer::Resign { match_id, ply, revision }.into(),
+            19 | 20 => {
+                let mut actions: Vec<_> =
+                    state.map(|state| state.record().actions.clone()).unwrap_or_default();
+                if self.below(2) == 0 {
+                    actions.truncate(self.below(4) as usize);
+                }
+                if self.below(2) == 0 {
+                    actions.push(place(self.below(5) as u16, self.below(5) as u16));
+                }
+                let mut packed = wire::pack_actions(&actions);
+                if self.below(6) == 0 {
+                    packed.extend((0..self.below(3000)).map(|_| 0x80));
+                }
+                peer::Record {
+                    match_id,
+                    setup: self.setup(),
+                    sender_side: 1 + self.below(3) as i32,
+                    revision,
+                    actions: packed.into(),
+                    result: self.result(),
+                }
+                .into()
+            }
+            21 => peer::Ping { token: self.rng.next_u64() }.into(),
+            22 => peer::Pong { token: self.rng.next_u64() % 4 }.into(),
+            _ if self.below(4) == 0 => peer::Bye { reason: self.below(20) as i32 }.into(),
+            _ => peer::Unsupported { msgid: u32::MAX }.into(),
+        }
+    }
+}
+
+/// Bert is honest and at home; what says to be Anna is not.
+fn attack(seed: u64, words: usize) -> (usize, usize) {
+    let (mut pair, first) = Pair::playing();
+    let second = pair.begin(BERT, small(), Side::First);
+    let mut fuzzer = Fuzzer { rng: Rng::new(seed), ids: vec![first, second, MatchId([240; 16])] };
+    pair.devices[ANNA].linked = false;
+    let (mut violations, mut changes) = (0, 0);
+    for _ in 0..words {
+        if pair.closed(BERT).is_some() || !pair.devices[BERT].linked {
+            // It comes back, and is greeted again.
+            pair.devices[BERT].linked = true;
+            pair.input(BERT, Input::LinkUp { role: Role::Listener, handshake_hash: [1; 32] });
+            if fuzzer.below(8) > 0 {
+                let hello = peer::Hello {
+                    lowest_version: 1,
+                    highest_version: 1,
+                    games: vec![1],
+                    matches: pair.devices[BERT]
+                        .session
+                        .matches()
+                        .take(2)
+                        .map(|state| peer::ResumePoint {
+                            match_id: Bytes::copy_from_slice(&state.id().0),
+                            ply: state.ply(),
+                            digest: state.digest(),
+                            revision: state.record().revision,
+                            result: state.record().result.map(wire::result),
+                        })
+                        .collect(),
+                    ..peer::Hello::default()
+                };
+                pair.input(BERT, Input::Received(hello.into()));
+            }
+        }
+        let before: Vec<_> =
+            pair.devices[BERT].session.matches().map(|state| state.record().clone()).collect();
+        pair.devices[BERT].sent.clear();
+        pair.devices[BERT].told();
+        // Sometimes the honest person does something.
+        if fuzzer.below(12) == 0 {
+            let id = fuzzer.ids[fuzzer.rng.below(2) as usize];
+            let state = pair.devices[BERT].session.match_state(id);
+            let action = state.and_then(|state| state.position().legal_actions().first().copied());
+            let commands = [
+                action.map(|action| Command::Act { id, action, thought: std::time::Duration::ZERO }),
+                Some(Command::Offer { id, kind: OfferKind::Draw }),
+                Some(Command::Offer { id, kind: OfferKind::TakeBack }),
+                Some(Command::AnswerOffer { id, accept: false }),
+            ];
+            if let Some(command) = commands[fuzzer.below(4) as usize].clone() {
+                let _ = pair.try_input(BERT, Input::Command(command));
+            }
+            continue;
+        }
+        let word = fuzzer.word(&pair.devices[BERT].session);
+        let done = pair.try_input(BERT, Input::Received(word.clone()));
+        assert!(!matches!(done, Err(Error::Refused(_))), "a message is not refused");
+        violations += usize::from(done.is_err());
+        let outputs = pair.devices[BERT].sent.len() + pair.devices[BERT].events.len();
+        assert!(outputs <= MOST_OUTPUTS, "{outputs} outputs after {word:?}");
+        assert!(pair.devices[BERT].session.matches().len() <= MAX_MATCHES + 4);
+        for old in &before {
+            let Some(state) = pair.devices[BERT].session.match_state(old.id) else { continue };
+            let new = state.record();
+            changes += usize::from(new != old);
+            if done.is_err() {
+                assert_eq!(new, old, "a violation changes nothing: {word:?}");
+            }
+            if new.revision != old.revision {
+                let consent = old.offered.expect("only what was offered here can be accepted there");
+                assert_eq!((consent.revision, new.revision), (old.revision, old.revision + 1), "{word:?}");
+                assert!(consent.kind != OfferKind::NewGame);
+                continue;
+            }
+            assert!(new.actions.starts_with(&old.actions), "nothing is taken away: {word:?}");
+            let theirs = new.my_side.other();
+            assert!(
+                state.decided_by().skip(old.actions.len()).all(|by| by == theirs),
+                "nobody plays for Bert"
+            );
+            if new.result != old.result {
+                let fair = match new.result {
+                    Some(MatchResult::Resigned(side)) => side == theirs,
+                    Some(MatchResult::Played(_)) => new.actions.len() > old.actions.len(),
+                    Some(MatchResult::DrawAgreed) | None => false,
+                };
+                assert!(fair, "{old:?} became {new:?} by {word:?}");
+            }
+        }
+    }
+    (violations, changes)
+}
+
+#[test]
+fn whatever_a_peer_says_nothing_happens_that_was_not_agreed() {
+    let rounds =
+        std::env::var("QIYOU_HOSTILE_ROUNDS").ok().map_or(150, |text| text.parse().expect("a number"));
+    let (mut violations, mut changes) = (0, 0);
+    for seed in 0..rounds {
+        let (guilty, changed) = attack(seed, 300);
+        violations += guilty;
+        changes += changed;
+    }
+    // Otherwise the attack was no attack.
+    assert!(violations > 1_000 && changes > 100, "{violations} violations, {changes} changes");
+}
+
+#[test]
+fn ten_invitations_a_second_ring_once() {
+    let mut pair = Pair::friends();
+    pair.connect();
+    pair.run();
+    pair.devices[BERT].told();
+    for number in 0..600_u32 {
+        let mut id = [9; 16];
+        id[..4].copy_from_slice(&number.to_be_bytes());
+        let invite = peer::Invite {
+            invite_id: Bytes::copy_from_slice(&id),
+            setup: Some(wire::setup(&small())),
+            colours: 0,
+        };
+        pair.input(BERT, Input::Received(invite.into()));
+    }
+    let rings = pair.devices[BERT].told().into_iter().filter(|event| matches!(event, Event::Invited { .. }));
+    assert_eq!(rings.count(), 1);
+}

@@ -1,0 +1,623 @@
+//! Two sessions, the journals beside them, and a link that can be cut at any message; no clock, no radio, no disk.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use engine::{Action, GomokuSetup, Point, Setup, Side};
+use proto::peer::{ByeReason, Envelope};
+use session::{
+    Command, Config, Entry, Error, Event, Input, Instant, LinkState, MatchId, MatchRecord, MatchState,
+    OfferKind, Output, Refused, Role, Session, Settled,
+};
+
+/// Which device.
+pub(crate) const ANNA: usize = 0;
+pub(crate) const BERT: usize = 1;
+
+/// What a device would find on its disk after a crash.
+#[derive(Clone, Default)]
+pub(crate) struct Journal {
+    pub(crate) friend: Option<(String, [u8; 32])>,
+    pub(crate) matches: Vec<(MatchRecord, Settled)>,
+    /// Every cut of a record: match, new length, new revision.
+    pub(crate) cuts: Vec<(MatchId, u32, u32)>,
+}
+
+impl Journal {
+    /// As a host would write it; refuses what a host could not.
+    fn write(&mut self, entry: Entry) {
+        let settles = matches!(entry, Entry::Settled(_) | Entry::Learned(_));
+        let id = entry.match_id();
+        match entry {
+            Entry::Friend { name, advert_key } => self.friend = Some((name, advert_key)),
+            Entry::Began(record) => {
+                self.matches.retain(|(other, _)| other.id != record.id);
+                self.matches.push((record, false));
+            }
+            Entry::Acted { id, ply, action, result } => {
+                let record = self.record_mut(id);
+                assert_eq!(record.actions.len() as u32 + 1, ply, "an action follows the last one");
+                record.actions.push(action);
+                record.result = result;
+            }
+            Entry::TakenBack { id, ply, revision } => {
+                let record = self.record_mut(id);
+                assert!(ply < record.actions.len() as u32 && revision == record.revision + 1);
+                record.actions.truncate(ply as usize);
+                record.revision = revision;
+                record.result = None;
+                record.offered = None;
+                self.cuts.push((id, ply, revision));
+            }
+            Entry::Ended { id, revision, result } => {
+                let record = self.record_mut(id);
+                record.result = Some(result);
+                record.revision = revision;
+            }
+            Entry::Offered { id, offered } => self.record_mut(id).offered = offered,
+            Entry::Replaced(record) => {
+                self.cuts.push((record.id, record.actions.len() as u32, record.revision));
+                let id = record.id;
+                *self.record_mut(id) = record;
+            }
+            Entry::Learned(record) => {
+                if self.record(record.id).is_none() {
+                    self.matches.push((record, true));
+                }
+            }
+            Entry::Settled(id) => assert!(self.record_mut(id).result.is_some()),
+        }
+        if let Some(id) = id {
+            let settled =
+                self.matches.iter_mut().find(|(record, _)| record.id == id).map(|(_, settled)| settled);
+            *settled.expect("the match was begun") = settles;
+        }
+    }
+
+    fn record_mut(&mut self, id: MatchId) -> &mut MatchRecord {
+        &mut self.matches.iter_mut().find(|(record, _)| record.id == id).expect("the match was begun").0
+    }
+
+    pub(crate) fn record(&self, id: MatchId) -> Option<&MatchRecord> {
+        self.matches.iter().find(|(record, _)| record.id == id).map(|(record, _)| record)
+    }
+}
+
+/// An action that a person made: it must be found in the records, unless cut by consent.
+#[derive(Clone, Copy, Debug)]
+struct Acted {
+    id: MatchId,
+    revision: u32,
+    ply: u32,
+    action: Action,
+}
+
+pub(crate) struct Device {
+    pub(crate) session: Session,
+    pub(crate) journal: Journal,
+    /// Told since the last look.
+    pub(crate) events: Vec<Event>,
+    pub(crate) tick: Option<Instant>,
+    pub(crate) linked: bool,
+    /// Dies before executing its output of this number from now.
+    pub(crate) dies_at: Option<usize>,
+    pub(crate) deaths: usize,
+    /// Messages on their way to this device.
+    pub(crate) inbox: VecDeque<Envelope>,
+    /// The link goes down here once the inbox is empty.
+    hangs_up: bool,
+    /// All that the session was told to send, for looking at.
+    pub(crate) sent: Vec<Envelope>,
+}
+
+pub(crate) struct Pair {
+    pub(crate) devices: [Device; 2],
+    pub(crate) now: Instant,
+    links: u8,
+    acted: Vec<Acted>,
+    ids: u8,
+    /// The message of this number, counted over both directions, is lost together with the link.
+    pub(crate) cut_at: Option<(usize, Cut)>,
+    pub(crate) messages: usize,
+    /// The link was cut: nothing gets through any more, whether its ends know or not.
+    dead: bool,
+    /// `QIYOU_TRACE` is set: everything is printed.
+    trace: bool,
+}
+
+/// What a cut takes with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// Everything on its way, both ways.
+    All,
+    /// What was sent before still arrives, both ways.
+    Clean,
+    /// The sender notices at once; the receiver only when the next link comes.
+    SenderNotices,
+    /// The other way round: the sender goes on sending into the void.
+    ReceiverNotices,
+}
+
+pub(crate) const CUTS: [Cut; 4] = [Cut::All, Cut::Clean, Cut::SenderNotices, Cut::ReceiverNotices];
+
+/// Small enough for random play to end by five in a row, by a full board and by neither.
+pub(crate) fn small() -> Setup {
+    Setup::Gomoku(GomokuSetup { size: 5, ..GomokuSetup::default() })
+}
+
+pub(crate) fn place(column: u16, row: u16) -> Action {
+    Action::Place(Point::new(column, row))
+}
+
+fn config(device: usize, journal: &Journal, life: usize) -> Config {
+    Config {
+        name: ["Anna", "Bert"][device].into(),
+        advert_key: [device as u8 + 1; 32],
+        known: journal.friend.is_some(),
+        known_name_new_key: false,
+        // What a host gives: all that is not settled.
+        matches: journal.matches.iter().filter(|(_, settled)| !settled).cloned().collect(),
+        seed: [device as u8 * 100 + life as u8; 32],
+    }
+}
+
+impl Device {
+    fn new(device: usize, journal: Journal) -> Self {
+        Self {
+            session: Session::new(config(device, &journal, 0)),
+            journal,
+            events: Vec::new(),
+            tick: None,
+            linked: false,
+            dies_at: None,
+            deaths: 0,
+            inbox: VecDeque::new(),
+            hangs_up: false,
+            sent: Vec::new(),
+        }
+    }
+
+    pub(crate) fn state(&self, id: MatchId) -> &MatchState {
+        self.session.match_state(id).expect("the match is known")
+    }
+
+    pub(crate) fn told(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+}
+
+impl Pair {
+    /// Two devices that have never met.
+    pub(crate) fn strangers() -> Self {
+        Self::with([Journal::default(), Journal::default()])
+    }
+
+    /// Two friends without a link.
+    pub(crate) fn friends() -> Self {
+        Self::with([ANNA, BERT].map(|device| Journal {
+            friend: Some((["Bert", "Anna"][device].into(), [2 - device as u8; 32])),
+            ..Journal::default()
+        }))
+    }
+
+    pub(crate) fn with(journals: [Journal; 2]) -> Self {
+        let [anna, bert] = journals;
+        Self {
+            devices: [Device::new(ANNA, anna), Device::new(BERT, bert)],
+            now: Instant(Duration::from_secs(1_000)),
+            links: 0,
+            acted: Vec::new(),
+            ids: 0,
+            cut_at: None,
+            messages: 0,
+            dead: false,
+            trace: std::env::var_os("QIYOU_TRACE").is_some(),
+        }
+    }
+
+    /// Friends with a link and a match, in which Anna is first.
+    pub(crate) fn playing() -> (Self, MatchId) {
+        let mut pair = Self::friends();
+        pair.connect();
+        pair.run();
+        let id = pair.begin(ANNA, small(), Side::First);
+        (pair, id)
+    }
+
+    pub(crate) fn connect(&mut self) {
+        self.connect_from(ANNA);
+    }
+
+    /// A new link, whatever is left of an older one.
+    pub(crate) fn connect_from(&mut self, dialer: usize) {
+        self.links = self.links.wrapping_add(1);
+        self.dead = false;
+        for device in &mut self.devices {
+            device.inbox.clear();
+            device.hangs_up = false;
+            device.linked = true;
+        }
+        for device in [dialer, 1 - dialer] {
+            let role = if device == dialer { Role::Dialer } else { Role::Listener };
+            self.input(device, Input::LinkUp { role, handshake_hash: [self.links; 32] });
+        }
+    }
+
+    /// One side's link goes down; the other has not noticed yet.
+    pub(crate) fn lose_link(&mut self, device: usize) {
+        if std::mem::take(&mut self.devices[device].linked) {
+            self.devices[device].inbox.clear();
+            self.devices[device].hangs_up = false;
+            self.input(device, Input::LinkDown);
+        }
+    }
+
+    pub(crate) fn lose_links(&mut self) {
+        self.lose_link(ANNA);
+        self.lose_link(BERT);
+    }
+
+    /// `kill -9` and a new start from the journal.
+    pub(crate) fn restart(&mut self, device: usize) {
+        let there = &mut self.devices[device];
+        there.linked = false;
+        there.hangs_up = false;
+        there.inbox.clear();
+        there.events.clear();
+        there.dies_at = None;
+        there.deaths += 1;
+        there.session = Session::new(config(device, &there.journal, there.deaths));
+        self.drain(device);
+        // The carrier tells the other side.
+        self.devices[1 - device].hangs_up = true;
+    }
+
+    /// Hands in one input and does what comes out. The peer is honest here: a violation is a bug.
+    pub(crate) fn input(&mut self, device: usize, input: Input) {
+        let context = format!("{input:?}");
+        if self.trace {
+            eprintln!("{device} <- {context}");
+        }
+        if let Err(Error::Violation(violation)) = self.try_input(device, input) {
+            panic!("an honest peer was found guilty: {violation} after {context}");
+        }
+    }
+
+    pub(crate) fn try_input(&mut self, device: usize, input: Input) -> Result<(), Error> {
+        let done = self.devices[device].session.handle(self.now, input);
+        self.drain(device);
+        done
+    }
+
+    pub(crate) fn command(&mut self, device: usize, command: Command) -> Result<(), Refused> {
+        match self.try_input(device, Input::Command(command)) {
+            Ok(()) => Ok(()),
+            Err(Error::Refused(refused)) => Err(refused),
+            Err(Error::Violation(violation)) => panic!("a command is no violation: {violation}"),
+        }
+    }
+
+    pub(crate) fn drain(&mut self, device: usize) {
+        loop {
+            if let Some(dies_at) = &mut self.devices[device].dies_at {
+                if *dies_at == 0 {
+                    return self.restart(device);
+                }
+                *dies_at -= 1;
+            }
+            let output = self.devices[device].session.poll();
+            if self.trace && !matches!(output, Output::Idle { .. }) {
+                eprintln!("{device} {output:?}");
+            }
+            match output {
+                Output::Save(entry) => self.devices[device].journal.write(entry),
+                Output::Send(envelope) => self.transmit(device, envelope),
+                Output::Event(event) => self.devices[device].events.push(event),
+                Output::Close(_) => {
+                    // What was sent before still arrives.
+                    self.devices[1 - device].hangs_up = true;
+                    self.devices[device].hangs_up = true;
+                    self.devices[device].inbox.clear();
+                }
+                Output::Idle { until } => {
+                    self.devices[device].tick = until;
+                    break;
+                }
+            }
+        }
+        self.check_journal(device);
+    }
+
+    fn transmit(&mut self, from: usize, envelope: Envelope) {
+        let to = 1 - from;
+        self.devices[from].sent.push(envelope.clone());
+        if self.dead || !self.devices[from].linked || !self.devices[to].linked || self.devices[to].hangs_up {
+            return;
+        }
+        let number = self.messages;
+        self.messages += 1;
+        match self.cut_at {
+            Some((at, cut)) if at == number => {
+                match cut {
+                    Cut::All => {
+                        for device in &mut self.devices {
+                            device.inbox.clear();
+                            device.hangs_up = true;
+                        }
+                    }
+                    Cut::Clean => self.devices.iter_mut().for_each(|device| device.hangs_up = true),
+                    Cut::SenderNotices => self.devices[from].hangs_up = true,
+                    Cut::ReceiverNotices => self.devices[to].hangs_up = true,
+                }
+                self.cut_at = None;
+                self.dead = true;
+                if matches!(cut, Cut::SenderNotices | Cut::ReceiverNotices) {
+                    // From here on nothing gets through, and one side does not know.
+                    self.devices[to].inbox.clear();
+                    self.devices[from].inbox.clear();
+                }
+            }
+            _ => self.devices[to].inbox.push_back(envelope),
+        }
+    }
+
+    /// What a session has in memory is what its journal holds, whenever it is idle.
+    fn check_journal(&self, device: usize) {
+        let Device { session, journal, .. } = &self.devices[device];
+        for state in session.matches() {
+            let (record, settled) = journal
+                .matches
+                .iter()
+                .find(|(record, _)| record.id == state.id())
+                .expect("a match was saved");
+            // An own offer is void with the revision it was made at; the journal need not strike it out.
+            let offered = record.offered.filter(|offered| offered.revision == record.revision);
+            let record = MatchRecord { offered, ..record.clone() };
+            assert_eq!(*state.record(), record, "memory and journal of device {device}");
+            assert_eq!(state.is_settled(), *settled, "settled in memory and journal of device {device}");
+            assert_eq!(state.digest(), record.digest());
+            assert_eq!(state.position().ply() as usize, record.actions.len());
+        }
+    }
+
+    /// Delivers one message, or lets the link end where it was to. Returns whether there was anything.
+    pub(crate) fn deliver(&mut self, device: usize) -> bool {
+        if let Some(envelope) = self.devices[device].inbox.pop_front() {
+            self.input(device, Input::Received(envelope));
+            return true;
+        }
+        if std::mem::take(&mut self.devices[device].hangs_up) {
+            self.lose_link(device);
+            return true;
+        }
+        false
+    }
+
+    /// Until nothing is on its way. No time passes.
+    pub(crate) fn run(&mut self) {
+        for _ in 0..10_000 {
+            let (anna, bert) = (self.deliver(ANNA), self.deliver(BERT));
+            if !anna && !bert {
+                return;
+            }
+        }
+        panic!("the devices never stop talking");
+    }
+
+    /// Lets time pass, with ticks when they are due and everything delivered at once.
+    pub(crate) fn wait(&mut self, duration: Duration) {
+        let end = self.now + duration;
+        loop {
+            self.run();
+            let next = self.devices.iter().filter_map(|device| device.tick).min().unwrap_or(end);
+            if next > end {
+                break;
+            }
+            assert!(next >= self.now || self.now == end, "a tick in the past");
+            self.now = self.now.max(next);
+            for device in [ANNA, BERT] {
+                if self.devices[device].tick.is_some_and(|tick| tick <= self.now) {
+                    self.input(device, Input::Tick);
+                }
+            }
+            if self.now >= end && self.devices.iter().all(|device| device.tick.is_none_or(|tick| tick > end))
+            {
+                break;
+            }
+        }
+        self.now = end;
+    }
+
+    pub(crate) fn fresh_id(&mut self) -> MatchId {
+        self.ids = self.ids.wrapping_add(1);
+        MatchId([self.ids; 16])
+    }
+
+    /// Invites, accepts, and runs.
+    pub(crate) fn begin(&mut self, device: usize, setup: Setup, my_side: Side) -> MatchId {
+        let id = self.fresh_id();
+        self.command(device, Command::Invite { id, setup, my_side }).expect("the peer is here");
+        self.run();
+        self.command(1 - device, Command::AnswerInvite { id, decline: None }).expect("it was invited");
+        self.run();
+        self.check_level(id);
+        id
+    }
+
+    /// Plays, and remembers that it must not be lost.
+    pub(crate) fn act(&mut self, device: usize, id: MatchId, action: Action) -> Result<(), Refused> {
+        let state = self.devices[device].session.match_state(id).ok_or(Refused::NoSuchMatch)?;
+        let (revision, ply) = (state.record().revision, state.ply() + 1);
+        let deaths = self.devices[device].deaths;
+        self.command(device, Command::Act { id, action, thought: Duration::from_secs(3) })?;
+        let saved = self.devices[device].journal.record(id).is_some_and(|record| {
+            record.revision == revision && record.actions.get(ply as usize - 1) == Some(&action)
+        });
+        // A crash before it was written: the person sees that it was not played.
+        assert!(saved || self.devices[device].deaths > deaths, "an action was taken but not written");
+        if saved {
+            self.acted.push(Acted { id, revision, ply, action });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn offer(&mut self, device: usize, id: MatchId, kind: OfferKind) -> Result<(), Refused> {
+        self.command(device, Command::Offer { id, kind })
+    }
+
+    pub(crate) fn answer(&mut self, device: usize, id: MatchId, accept: bool) -> Result<(), Refused> {
+        self.command(device, Command::AnswerOffer { id, accept })
+    }
+
+    /// Both hold the same record of this match, and know it.
+    pub(crate) fn check_level(&self, id: MatchId) {
+        let [anna, bert] = [ANNA, BERT].map(|device| self.devices[device].state(id));
+        assert!(anna.record().agrees_with(bert.record()), "{:?}\n{:?}", anna.record(), bert.record());
+        assert_eq!(anna.seen_ply(), Some(anna.ply()), "Anna knows what Bert holds");
+        assert_eq!(bert.seen_ply(), Some(bert.ply()), "Bert knows what Anna holds");
+        assert!(anna.is_level() && bert.is_level());
+    }
+
+    /// A stable link, everything brought level, every open question answered.
+    pub(crate) fn heal(&mut self) {
+        self.cut_at = None;
+        for device in &mut self.devices {
+            device.dies_at = None;
+        }
+        self.lose_links();
+        self.connect();
+        self.run();
+        if self.devices[ANNA].session.link() == LinkState::Comparing {
+            for device in [ANNA, BERT] {
+                self.command(device, Command::Compare { same: true }).expect("the string is shown");
+                self.run();
+            }
+        }
+        // A match that only one journal knows comes as an invitation; more than one, one after another.
+        for _ in 0..session::MAX_MATCHES {
+            let asked = self.answer_everything();
+            if !asked {
+                break;
+            }
+            self.lose_links();
+            self.connect();
+            self.run();
+        }
+    }
+
+    fn answer_everything(&mut self) -> bool {
+        let mut asked = false;
+        for device in [ANNA, BERT] {
+            for event in self.devices[device].told() {
+                if let Event::Invited { id, .. } = event {
+                    asked |= self.command(device, Command::AnswerInvite { id, decline: None }).is_ok();
+                    self.run();
+                }
+            }
+            let offers: Vec<_> = self.devices[device]
+                .session
+                .matches()
+                .filter(|state| state.their_offer().is_some())
+                .map(MatchState::id)
+                .collect();
+            for id in offers {
+                self.answer(device, id, false).expect("the offer is shown");
+                self.run();
+            }
+        }
+        asked
+    }
+
+    /// Every record is the same on both sides, nothing is lost or doubled.
+    pub(crate) fn check_equal(&self) {
+        let [anna, bert] = [ANNA, BERT].map(|device| &self.devices[device].journal.matches);
+        assert_eq!(anna.len(), bert.len(), "both journals know the same matches");
+        for (mine, _) in anna {
+            let (theirs, _) =
+                bert.iter().find(|(theirs, _)| theirs.id == mine.id).expect("both journals know the match");
+            assert!(mine.agrees_with(theirs), "records differ:\n{mine:?}\n{theirs:?}");
+            for (index, action) in mine.actions.iter().enumerate() {
+                let made = self.acted.iter().any(|acted| {
+                    acted.id == mine.id && acted.ply as usize == index + 1 && acted.action == *action
+                });
+                assert!(made, "nobody played {action} at ply {}", index + 1);
+            }
+        }
+        for acted in &self.acted {
+            let (record, _) = anna.iter().find(|(record, _)| record.id == acted.id).expect("checked above");
+            let cut =
+                self.devices.iter().flat_map(|device| &device.journal.cuts).any(|(id, ply, revision)| {
+                    *id == acted.id && *revision > acted.revision && *ply < acted.ply
+                });
+            let there = record.actions.get(acted.ply as usize - 1) == Some(&acted.action);
+            assert!(there || cut, "an action was lost: {acted:?} in {record:?}");
+        }
+        for device in &self.devices {
+            for state in device.session.matches() {
+                assert!(state.is_level() && !state.differs(), "not level: {:?}", state.record());
+                assert!(state.my_offer().is_none() && state.their_offer().is_none());
+            }
+        }
+    }
+
+    /// Every match can still be brought to its end, and is then settled on both sides.
+    pub(crate) fn finish(&mut self) {
+        // One that is settled need not be in memory after a restart.
+        let open = |state: &&MatchState| state.record().result.is_none();
+        let ids: Vec<_> = self.devices[ANNA].session.matches().filter(open).map(MatchState::id).collect();
+        for id in ids {
+            while self.devices[ANNA].state(id).record().result.is_none() {
+                let actor = usize::from(!self.devices[ANNA].state(id).can_act());
+                let action = self.devices[actor].state(id).position().legal_actions()[0];
+                self.act(actor, id, action).expect("one of them is to move, and the action is legal");
+                self.run();
+            }
+            self.check_level(id);
+        }
+        self.check_equal();
+        for device in [ANNA, BERT] {
+            assert!(
+                self.devices[device].journal.matches.iter().all(|(_, settled)| *settled),
+                "all is over and known to be: {:?}",
+                self.devices[device].journal.matches
+            );
+        }
+    }
+
+    /// Heals, checks, finishes, checks.
+    pub(crate) fn conclude(&mut self) {
+        self.heal();
+        self.check_equal();
+        self.finish();
+    }
+
+    /// The invitation that this device's person is asked about.
+    pub(crate) fn invited(&self, device: usize) -> Option<MatchId> {
+        let mut open = None;
+        for event in &self.devices[device].events {
+            match event {
+                Event::Invited { id, .. } => open = Some(*id),
+                Event::InvitationEnded { mine: false, .. } => open = None,
+                _ => {}
+            }
+        }
+        open
+    }
+
+    /// The last invitation that this device sent.
+    pub(crate) fn inviting(&self, device: usize) -> Option<MatchId> {
+        self.devices[device].sent.iter().rev().find_map(|envelope| match envelope {
+            Envelope::Invite(invite) => invite.invite_id[..].try_into().map(MatchId).ok(),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn closed(&self, device: usize) -> Option<ByeReason> {
+        match self.devices[device].session.link() {
+            LinkState::Closed(reason) => Some(reason),
+            _ => None,
+        }
+    }
+}
