@@ -21,6 +21,7 @@ mod action;
 mod any;
 mod bot;
 mod game;
+pub mod go;
 pub mod gomoku;
 pub mod lights_out;
 pub mod liuzhou;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use engine::go::{Go, GoSetup, Handicap, Scoring, Superko};
 use engine::lights_out::{LightsOut, LightsOutSetup, Neighbours, Start};
 use engine::liuzhou::{
     Blocked, ForcedRemoval, Liuzhou, LiuzhouSetup, Preset, Safety, SeveralFormations, StepBack,
@@ -32,6 +33,7 @@ fn every_game_keeps_the_contract() {
 fn games_to_come_keep_the_contract() {
     liuzhou_setups().iter().for_each(keeps_the_contract::<Liuzhou>);
     xiangqi_setups().iter().for_each(keeps_the_contract::<Xiangqi>);
+    go_setups().iter().for_each(keeps_the_contract::<Go>);
     lights_out_setups().iter().for_each(keeps_the_contract::<LightsOut>);
 }
 
@@ -45,6 +47,9 @@ fn games_to_come_have_a_rule_sheet_of_their_own_for_every_setup() {
         let setups = lights_out_setups();
         let sheets: HashSet<String> =
             setups.iter().map(|setup| LightsOut::rule_sheet(setup, language)).collect();
+        assert_eq!(sheets.len(), setups.len());
+        let setups = go_setups();
+        let sheets: HashSet<String> = setups.iter().map(|setup| Go::rule_sheet(setup, language)).collect();
         assert_eq!(sheets.len(), setups.len());
         let setups = xiangqi_setups();
         let sheets: HashSet<String> =
@@ -65,6 +70,25 @@ fn lights_out_setups() -> Vec<LightsOutSetup> {
     let board = "#..\n.##\n";
     let start = Start::Board(board.parse().expect("two rows of three"));
     setups.push(LightsOutSetup { neighbours: Neighbours::default(), start });
+    setups
+}
+
+fn go_setups() -> Vec<GoSetup> {
+    let mut setups = Vec::new();
+    for (size, handicap) in [
+        (2, Handicap::None),
+        (3, Handicap::Free(2)),
+        (5, Handicap::None),
+        (7, Handicap::Stars(4)),
+        (9, Handicap::Free(3)),
+        (13, Handicap::Stars(9)),
+    ] {
+        for scoring in [Scoring::Area, Scoring::Territory] {
+            for superko in [Superko::Positional, Superko::Situational] {
+                setups.push(GoSetup { size, scoring, komi_half_points: 15, superko, handicap });
+            }
+        }
+    }
     setups
 }
 
@@ -117,7 +141,9 @@ fn gomoku_setups() -> Vec<GomokuSetup> {
 fn keeps_the_contract<G: Game>(setup: &G::Setup) {
     let fresh = G::new(setup).expect("the setups of this test are valid");
     assert_eq!(fresh.setup(), setup);
-    assert_eq!((fresh.ply(), fresh.turn(), fresh.view().last), (0, Side::First, None));
+    assert_eq!((fresh.ply(), fresh.view().last), (0, None));
+    // Only handicap stones, already on the board, give the first move to the other.
+    assert!(fresh.turn() == Side::First || fresh.view().pieces.iter().all(|piece| piece.side == Side::First));
     for seed in 0..GAMES_PER_SETUP {
         let mut rng = Rng::new(seed);
         let mut game = fresh.clone();

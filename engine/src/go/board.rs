@@ -1,0 +1,237 @@
+//! Stones, chains and liberties.
+//!
+//! Points are numbered with a border around the board, so that every point has four neighbours. A chain is a ring of points
+//! with one of them as its name. Its liberties are counted once for every stone that touches one, which is quick to keep and
+//! enough to know when there are none.
+
+use crate::{Point, Rng, Side};
+
+/// A point, border included: row * width + column, both from 1 on the board, where width is two more than the size.
+pub(super) type Place = u16;
+
+/// What is on a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cell {
+    Empty,
+    Stone(Side),
+    Border,
+}
+
+/// What a stone on an empty point would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// It would have no liberty and capture nothing.
+    Suicide,
+    /// The stones would have this key afterwards.
+    Key(u64),
+}
+
+/// The stones on a board.
+#[derive(Clone, Debug)]
+pub(super) struct Board {
+    size: u8,
+    cells: Vec<Cell>,
+    /// For a stone: the point that names its chain.
+    head: Vec<Place>,
+    /// For a stone: the next of its chain, in a ring.
+    next: Vec<Place>,
+    /// For a head: stones of the chain.
+    length: Vec<u16>,
+    /// For a head: liberties, each counted once for every stone of the chain that touches it.
+    liberties: Vec<u16>,
+    /// For a head: key of the chain's stones.
+    chain_key: Vec<u64>,
+    /// Key of all stones.
+    key: u64,
+}
+
+impl Board {
+    pub(super) fn new(size: u8) -> Self {
+        let width = usize::from(size) + 2;
+        let cells = (0..width * width)
+            .map(|n| {
+                let inside = |at: usize| (1..=usize::from(size)).contains(&at);
+                if inside(n % width) && inside(n / width) { Cell::Empty } else { Cell::Border }
+            })
+            .collect();
+        Self {
+            size,
+            cells,
+            head: vec![0; width * width],
+            next: vec![0; width * width],
+            length: vec![0; width * width],
+            liberties: vec![0; width * width],
+            chain_key: vec![0; width * width],
+            key: 0,
+        }
+    }
+
+    pub(super) fn place(&self, point: Point) -> Option<Place> {
+        let size = u16::from(self.size);
+        let on_board = point.column < size && point.row < size;
+        on_board.then(|| (point.row + 1) * (size + 2) + point.column + 1)
+    }
+
+    pub(super) fn point(&self, place: Place) -> Point {
+        let width = u16::from(self.size) + 2;
+        Point::new(place % width - 1, place / width - 1)
+    }
+
+    /// Every point of the board, row by row from the bottom.
+    pub(super) fn places(&self) -> impl Iterator<Item = Place> {
+        let width = u16::from(self.size) + 2;
+        let size = u16::from(self.size);
+        (1..=size).flat_map(move |row| (1..=size).map(move |column| row * width + column))
+    }
+
+    pub(super) fn at(&self, place: Place) -> Cell {
+        self.cells[usize::from(place)]
+    }
+
+    pub(super) fn neighbours(&self, place: Place) -> [Place; 4] {
+        let width = u16::from(self.size) + 2;
+        [place - width, place - 1, place + 1, place + width]
+    }
+
+    /// Key of the stones, whoever is to move.
+    pub(super) fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// [`Self::key`] computed from the stones.
+    pub(super) fn fresh_key(&self) -> u64 {
+        self.places().fold(0, |key, place| match self.at(place) {
+            Cell::Stone(side) => key ^ stone_key(self.point(place), side),
+            _ => key,
+        })
+    }
+
+    /// The name of a stone's chain.
+    pub(super) fn head(&self, place: Place) -> Place {
+        self.head[usize::from(place)]
+    }
+
+    /// The stones of the chain through a stone.
+    pub(super) fn chain(&self, place: Place) -> impl Iterator<Item = Place> {
+        let mut at = Some(place);
+        std::iter::from_fn(move || {
+            let here = at?;
+            at = Some(self.next[usize::from(here)]).filter(|&next| next != place);
+            Some(here)
+        })
+    }
+
+    /// What a stone of this side on this empty point would do.
+    pub(super) fn effect(&self, place: Place, side: Side) -> Effect {
+        let mut breathes = false;
+        let mut key = self.key ^ stone_key(self.point(place), side);
+        let neighbours = self.neighbours(place);
+        for (n, &neighbour) in neighbours.iter().enumerate() {
+            match self.at(neighbour) {
+                Cell::Empty => breathes = true,
+                Cell::Border => {}
+                Cell::Stone(owner) => {
+                    let head = self.head(neighbour);
+                    let same = |&&other: &&Place| {
+                        matches!(self.at(other), Cell::Stone(_)) && self.head(other) == head
+                    };
+                    let touches = neighbours.iter().filter(same).count();
+                    let keeps_some = usize::from(self.liberties[usize::from(head)]) > touches;
+                    if owner == side {
+                        breathes |= keeps_some;
+                    } else if !keeps_some {
+                        breathes = true;
+                        // Each captured chain once, however often the stone touches it.
+                        if !neighbours[..n].iter().any(|other| same(&other)) {
+                            key ^= self.chain_key[usize::from(head)];
+                        }
+                    }
+                }
+            }
+        }
+        if breathes { Effect::Key(key) } else { Effect::Suicide }
+    }
+
+    /// Puts a stone on an empty point where it is no suicide, takes what it captures, and gives the captured points.
+    pub(super) fn put(&mut self, place: Place, side: Side) -> Vec<Place> {
+        let n = usize::from(place);
+        let key = stone_key(self.point(place), side);
+        self.cells[n] = Cell::Stone(side);
+        self.head[n] = place;
+        self.next[n] = place;
+        self.length[n] = 1;
+        self.liberties[n] = 0;
+        self.chain_key[n] = key;
+        self.key ^= key;
+        for neighbour in self.neighbours(place) {
+            match self.at(neighbour) {
+                Cell::Empty => self.liberties[n] += 1,
+                Cell::Stone(_) => {
+                    let head = self.head(neighbour);
+                    self.liberties[usize::from(head)] -= 1;
+                }
+                Cell::Border => {}
+            }
+        }
+        let mut captured = Vec::new();
+        for neighbour in self.neighbours(place) {
+            match self.at(neighbour) {
+                Cell::Stone(owner) if owner == side => self.join(place, neighbour),
+                Cell::Stone(_) if self.liberties[usize::from(self.head(neighbour))] == 0 => {
+                    captured.extend(self.chain(neighbour));
+                    self.remove(neighbour);
+                }
+                _ => {}
+            }
+        }
+        captured
+    }
+
+    /// Whether this stone stands alone with one liberty.
+    pub(super) fn is_lone_in_atari(&self, place: Place) -> bool {
+        let n = usize::from(place);
+        self.head[n] == place && self.length[n] == 1 && self.liberties[n] == 1
+    }
+
+    /// Makes one chain of two.
+    fn join(&mut self, a: Place, b: Place) {
+        let (a, b) = (self.head(a), self.head(b));
+        if a == b {
+            return;
+        }
+        let (long, short) =
+            if self.length[usize::from(a)] >= self.length[usize::from(b)] { (a, b) } else { (b, a) };
+        let renamed: Vec<Place> = self.chain(short).collect();
+        for stone in renamed {
+            self.head[usize::from(stone)] = long;
+        }
+        let (l, s) = (usize::from(long), usize::from(short));
+        self.next.swap(l, s);
+        self.length[l] += self.length[s];
+        self.liberties[l] += self.liberties[s];
+        self.chain_key[l] ^= self.chain_key[s];
+    }
+
+    /// Takes a chain off the board.
+    pub(super) fn remove(&mut self, place: Place) {
+        self.key ^= self.chain_key[usize::from(self.head(place))];
+        let stones: Vec<Place> = self.chain(place).collect();
+        for &stone in &stones {
+            self.cells[usize::from(stone)] = Cell::Empty;
+        }
+        for stone in stones {
+            for neighbour in self.neighbours(stone) {
+                if let Cell::Stone(_) = self.at(neighbour) {
+                    let head = self.head(neighbour);
+                    self.liberties[usize::from(head)] += 1;
+                }
+            }
+        }
+    }
+}
+
+/// Key of a stone on a point, the same on every machine and every size of board.
+const fn stone_key(at: Point, side: Side) -> u64 {
+    let cell = (at.row as u64) << 9 | (at.column as u64) << 1 | side as u64;
+    Rng::new(0x676f_0000_0000_0000_u64.wrapping_add(cell)).next_u64()
+}

@@ -1,0 +1,420 @@
+//! The game itself.
+//!
+//! Sources: the rules page of this project; tromp.github.io/go.html for area scoring and positional superko. A move that
+//! takes back a ko at once is refused as that, any other that would repeat a board as superko; a pass repeats nothing.
+//!
+//! After two passes in a row the sides take turns in agreeing on the dead stones: the one whose turn it is marks chains, as
+//! many as it likes, and then agrees, which gives the turn to the other. When the other agrees to the same marks the game is
+//! over; a mark made after that withdraws what was agreed. Either may instead resume play, and the other moves.
+
+use std::collections::HashSet;
+
+use super::board::{Board, Cell, Effect, Place};
+use super::score::{self, Score};
+use super::{GoSetup, Handicap, Superko};
+use crate::game::points;
+use crate::{
+    Action, BoardView, Fact, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome, Piece,
+    PieceView, Point, Reason, Rng, SetupError, Side,
+};
+
+/// One decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GoMove {
+    /// Put a stone here.
+    Place(Point),
+    /// Put none.
+    Pass,
+    /// Mark the chain through this point as dead, or alive again.
+    Toggle(Point),
+    /// Agree to the dead stones as they are marked.
+    Agree,
+    /// Go on playing; the other side moves.
+    Resume,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Passes in a row so far.
+    Playing { passes: u8 },
+    /// Agreeing on the dead stones; who has agreed to them as they are marked.
+    Agreeing { agreed: [bool; 2] },
+    /// Both have agreed.
+    Over,
+}
+
+/// A position of Go. Black is [`Side::First`]; with handicap stones on star points White moves first.
+///
+/// Its key covers the setup, the stones, whose decision of what kind is next, the ko and the dead stones as they are marked.
+/// Earlier boards, which superko forbids, are left out, and so are prisoners.
+#[derive(Clone)]
+pub struct Go {
+    setup: GoSetup,
+    board: Board,
+    turn: Side,
+    phase: Phase,
+    /// Where a lone stone may not be taken back at once.
+    ko: Option<Place>,
+    /// Stones marked as dead.
+    dead: HashSet<Place>,
+    /// Keys of the boards that were there; with the side to move if superko is situational.
+    past: HashSet<u64>,
+    /// Stones that each side has captured.
+    prisoners: [u32; 2],
+    ply: u32,
+    last: Option<GoMove>,
+}
+
+impl Go {
+    /// What each side has, with the stones that are marked as dead taken off. Meaningful once both sides have passed.
+    pub fn score(&self) -> Score {
+        let mut board = self.board.clone();
+        let mut prisoners = self.prisoners;
+        for &place in &self.dead {
+            if let Cell::Stone(owner) = board.at(place) {
+                prisoners[owner.other().index()] += board.chain(place).count() as u32;
+                board.remove(place);
+            }
+        }
+        score::count(&board, &self.setup, prisoners)
+    }
+
+    /// The stone on a point, if there is one.
+    pub fn at(&self, point: Point) -> Option<Side> {
+        match self.board.at(self.board.place(point)?) {
+            Cell::Stone(side) => Some(side),
+            _ => None,
+        }
+    }
+
+    /// Stones that this side has captured, those marked as dead left out.
+    pub fn prisoners(&self, side: Side) -> u32 {
+        self.prisoners[side.index()]
+    }
+
+    /// Whether Black is still putting handicap stones where he likes.
+    fn is_placing_handicap(&self) -> bool {
+        matches!(self.setup.handicap, Handicap::Free(stones) if self.ply < u32::from(stones))
+    }
+
+    /// What is remembered of a board for superko.
+    fn past_key(&self, stones: u64, to_move: Side) -> u64 {
+        match self.setup.superko {
+            Superko::Positional => stones,
+            Superko::Situational => stones ^ turn_key(to_move),
+        }
+    }
+
+    fn check_place(&self, place: Place) -> Result<(), IllegalAction> {
+        let point = || self.board.point(place);
+        if self.board.at(place) != Cell::Empty {
+            return Err(IllegalAction::Occupied(point()));
+        }
+        match self.board.effect(place, self.turn) {
+            Effect::Suicide => Err(IllegalAction::Suicide(point())),
+            Effect::Key(_) if self.ko == Some(place) => Err(IllegalAction::Ko(point())),
+            Effect::Key(key) if self.past.contains(&self.past_key(key, self.turn.other())) => {
+                Err(IllegalAction::Superko)
+            }
+            Effect::Key(_) => Ok(()),
+        }
+    }
+
+    fn remember(&mut self) {
+        let key = self.past_key(self.board.key(), self.turn);
+        self.past.insert(key);
+    }
+
+    fn put(&mut self, point: Point) {
+        let place = self.board.place(point).expect("the move is for this board");
+        let captured = self.board.put(place, self.turn);
+        self.prisoners[self.turn.index()] += captured.len() as u32;
+        self.ko = match captured[..] {
+            [alone] if self.board.is_lone_in_atari(place) => Some(alone),
+            _ => None,
+        };
+        self.phase = Phase::Playing { passes: 0 };
+    }
+
+    fn toggle(&mut self, point: Point) {
+        let place = self.board.place(point).expect("the move is for this board");
+        let revive = self.dead.contains(&place);
+        for stone in self.board.chain(place) {
+            if revive {
+                self.dead.remove(&stone);
+            } else {
+                self.dead.insert(stone);
+            }
+        }
+        self.phase = Phase::Agreeing { agreed: [false; 2] };
+    }
+
+    fn rest_key(&self) -> u64 {
+        let phase = match self.phase {
+            Phase::Playing { passes } => u64::from(passes),
+            Phase::Agreeing { agreed } => 4 | u64::from(agreed[0]) | u64::from(agreed[1]) << 1,
+            Phase::Over => 8,
+        };
+        let handicap_left = match self.setup.handicap {
+            Handicap::Free(stones) => u32::from(stones).saturating_sub(self.ply),
+            _ => 0,
+        };
+        let ko = self.ko.map_or(0, u64::from);
+        let state = phase << 32 | u64::from(handicap_left) << 24 | ko;
+        let dead = self.dead.iter().fold(0, |key, &place| key ^ mix(0x6465_6164, u64::from(place)));
+        mix(setup_key(&self.setup), state) ^ turn_key(self.turn) ^ dead
+    }
+}
+
+const fn mix(key: u64, number: u64) -> u64 {
+    Rng::new(key ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)).next_u64()
+}
+
+const fn turn_key(side: Side) -> u64 {
+    mix(0x7475_726e, side as u64)
+}
+
+fn setup_key(setup: &GoSetup) -> u64 {
+    let handicap = match setup.handicap {
+        Handicap::None => 0,
+        Handicap::Stars(stones) => u64::from(stones) << 1,
+        Handicap::Free(stones) => u64::from(stones) << 1 | 1,
+    };
+    [setup.size.into(), setup.scoring as u64, setup.komi_half_points.into(), setup.superko as u64, handicap]
+        .into_iter()
+        .fold(0x676f_7365_7475_7000, mix)
+}
+
+impl Game for Go {
+    type Setup = GoSetup;
+    type Move = GoMove;
+
+    fn new(setup: &GoSetup) -> Result<Self, SetupError> {
+        setup.check()?;
+        let mut go = Self {
+            setup: setup.clone(),
+            board: Board::new(setup.size),
+            turn: Side::First,
+            phase: Phase::Playing { passes: 0 },
+            ko: None,
+            dead: HashSet::new(),
+            past: HashSet::new(),
+            prisoners: [0; 2],
+            ply: 0,
+            last: None,
+        };
+        if let Handicap::Stars(stones) = setup.handicap {
+            for (column, row) in setup.stars(stones).expect("the setup is checked") {
+                let place = go.board.place(Point::new(column.into(), row.into()));
+                go.board.put(place.expect("stars are on the board"), Side::First);
+            }
+            go.turn = Side::Second;
+        }
+        go.remember();
+        Ok(go)
+    }
+
+    fn setup(&self) -> &GoSetup {
+        &self.setup
+    }
+
+    fn turn(&self) -> Side {
+        self.turn
+    }
+
+    fn ply(&self) -> u32 {
+        self.ply
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        if self.phase != Phase::Over {
+            return None;
+        }
+        let [black, white] = self.score().half_points;
+        let winner = match black.cmp(&white) {
+            std::cmp::Ordering::Greater => Some(Side::First),
+            std::cmp::Ordering::Less => Some(Side::Second),
+            std::cmp::Ordering::Equal => None,
+        };
+        Some(Outcome { winner, reason: Reason::Score })
+    }
+
+    fn legal_moves(&self, into: &mut Vec<GoMove>) {
+        into.clear();
+        match self.phase {
+            Phase::Playing { .. } => {
+                let places = self.board.places().filter(|&place| self.check_place(place).is_ok());
+                into.extend(places.map(|place| GoMove::Place(self.board.point(place))));
+                if !self.is_placing_handicap() {
+                    into.push(GoMove::Pass);
+                }
+            }
+            Phase::Agreeing { .. } => {
+                let stones =
+                    self.board.places().filter(|&place| matches!(self.board.at(place), Cell::Stone(_)));
+                into.extend(stones.map(|place| GoMove::Toggle(self.board.point(place))));
+                into.extend([GoMove::Agree, GoMove::Resume]);
+            }
+            Phase::Over => {}
+        }
+    }
+
+    fn legal_move(&self, action: Action) -> Result<GoMove, IllegalAction> {
+        let place = |point| self.board.place(point).ok_or(IllegalAction::OffBoard(point));
+        match (self.phase, action) {
+            (Phase::Over, _) => Err(IllegalAction::Ended),
+            (Phase::Playing { .. }, Action::Place(point)) => {
+                self.check_place(place(point)?)?;
+                Ok(GoMove::Place(point))
+            }
+            (Phase::Playing { .. }, Action::Pass) if !self.is_placing_handicap() => Ok(GoMove::Pass),
+            (Phase::Agreeing { .. }, Action::Toggle(point)) => match self.board.at(place(point)?) {
+                Cell::Stone(_) => Ok(GoMove::Toggle(point)),
+                _ => Err(IllegalAction::Empty(point)),
+            },
+            (Phase::Agreeing { .. }, Action::Agree) => Ok(GoMove::Agree),
+            (Phase::Agreeing { .. }, Action::Resume) => Ok(GoMove::Resume),
+            _ => Err(IllegalAction::WrongKind),
+        }
+    }
+
+    fn action(mv: GoMove) -> Action {
+        match mv {
+            GoMove::Place(point) => Action::Place(point),
+            GoMove::Pass => Action::Pass,
+            GoMove::Toggle(point) => Action::Toggle(point),
+            GoMove::Agree => Action::Agree,
+            GoMove::Resume => Action::Resume,
+        }
+    }
+
+    fn play(&mut self, mv: GoMove) {
+        debug_assert!(
+            self.legal_move(Self::action(mv)) == Ok(mv),
+            "a move is for the position it was made from"
+        );
+        let side = self.turn;
+        match mv {
+            GoMove::Place(point) => self.put(point),
+            GoMove::Pass => {
+                self.ko = None;
+                self.phase = match self.phase {
+                    Phase::Playing { passes: 0 } => Phase::Playing { passes: 1 },
+                    _ => Phase::Agreeing { agreed: [false; 2] },
+                };
+            }
+            GoMove::Toggle(point) => self.toggle(point),
+            GoMove::Agree => {
+                let Phase::Agreeing { mut agreed } = self.phase else { return };
+                agreed[side.index()] = true;
+                self.phase = if agreed == [true; 2] { Phase::Over } else { Phase::Agreeing { agreed } };
+            }
+            GoMove::Resume => {
+                self.dead.clear();
+                self.phase = Phase::Playing { passes: 0 };
+            }
+        }
+        self.ply += 1;
+        self.last = Some(mv);
+        // A mark leaves the turn, and so does a free handicap stone that is not the last.
+        if !matches!(mv, GoMove::Toggle(_)) && !self.is_placing_handicap() {
+            self.turn = side.other();
+        }
+        if matches!(mv, GoMove::Place(_) | GoMove::Pass) {
+            self.remember();
+        }
+    }
+
+    fn key(&self) -> u64 {
+        self.board.key() ^ self.rest_key()
+    }
+
+    fn fresh_key(&self) -> u64 {
+        self.board.fresh_key() ^ self.rest_key()
+    }
+
+    fn view(&self) -> BoardView {
+        let size = u16::from(self.setup.size);
+        let outcome = self.outcome();
+        let mut marks: Vec<Mark> = Vec::new();
+        let mut facts: Vec<Fact> =
+            Side::BOTH.map(|side| Fact::Taken(side, self.prisoners[side.index()] as u16)).into();
+        if let Some(place) = self.ko {
+            marks.push(Mark { at: self.board.point(place), kind: MarkKind::Ko });
+        }
+        if !matches!(self.phase, Phase::Playing { .. }) {
+            let score = self.score();
+            let dead = self.board.places().filter(|place| self.dead.contains(place));
+            marks.extend(dead.map(|place| Mark { at: self.board.point(place), kind: MarkKind::Dead }));
+            let surrounded = score.surrounded.iter();
+            marks.extend(surrounded.map(|&(at, side)| Mark { at, kind: MarkKind::Territory(side) }));
+            facts.extend(Side::BOTH.map(|side| Fact::Points(side, score.half_points[side.index()])));
+        }
+        if let Phase::Agreeing { agreed } = self.phase {
+            let sides = Side::BOTH.into_iter().filter(|side| agreed[side.index()]);
+            facts.extend(sides.map(Fact::Agreed));
+        }
+        BoardView {
+            // Not yet listed in `games!`, so it has no kind of its own; nothing draws this view before it has.
+            game: GameKind::Gomoku,
+            columns: size,
+            rows: size,
+            pieces: points(size, size)
+                .filter_map(|at| self.at(at).map(|side| PieceView { at, side, piece: Piece::Stone }))
+                .collect(),
+            last: self.last.map(Self::action),
+            marks,
+            facts,
+            turn: outcome.is_none().then_some(self.turn),
+            outcome,
+            ply: self.ply,
+        }
+    }
+
+    /// Letters without `I`, as on every Go board: `D4`, `pass`, `dead D4`, `agree`, `resume`.
+    fn notation(&self, action: Action) -> String {
+        let name = |point: Point| match COLUMNS.get(usize::from(point.column)) {
+            Some(letter) => format!("{}{}", *letter as char, u32::from(point.row) + 1),
+            None => point.to_string(),
+        };
+        match action {
+            Action::Place(point) => name(point),
+            Action::Toggle(point) => format!("dead {}", name(point)),
+            _ => action.to_string(),
+        }
+    }
+
+    fn parse(&self, text: &str) -> Option<Action> {
+        let text = text.trim().to_ascii_uppercase();
+        let point = |text: &str| {
+            let letter = *text.as_bytes().first()?;
+            let column = COLUMNS.iter().position(|&column| column == letter)? as u16;
+            let row = text.get(1..)?;
+            let row: u16 = row.bytes().all(|byte| byte.is_ascii_digit()).then(|| row.parse().ok())??;
+            Some(Point::new(column, row.checked_sub(1)?))
+        };
+        match text.as_str() {
+            "PASS" => Some(Action::Pass),
+            "AGREE" => Some(Action::Agree),
+            "RESUME" => Some(Action::Resume),
+            _ => match text.strip_prefix("DEAD ") {
+                Some(rest) => point(rest.trim()).map(Action::Toggle),
+                None => point(&text).map(Action::Place),
+            },
+        }
+    }
+
+    fn names(language: Language) -> Names {
+        match language {
+            Language::Chinese => Names { game: "围棋", first: "黑方", second: "白方" },
+            Language::English => Names { game: "Go", first: "Black", second: "White" },
+        }
+    }
+
+    fn rule_sheet(setup: &GoSetup, language: Language) -> String {
+        setup.rule_sheet(language)
+    }
+}
+
+/// Names of columns: letters without `I`.
+const COLUMNS: &[u8] = b"ABCDEFGHJKLMNOPQRSTUVWXYZ";

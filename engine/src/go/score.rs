@@ -1,0 +1,132 @@
+//! Counting.
+//!
+//! Sources: area as in tromp.github.io/go.html; territory as in the Japanese rules of 1989. There a group is in seki when it
+//! is alive and has dame, so every dame must be filled before the end. Here dame may be left: a group that touches one is in
+//! seki only if what it surrounds alone is not enough for two eyes, which is a single region of at most two points.
+
+use super::board::{Board, Cell, Place};
+use super::{GoSetup, Scoring};
+use crate::{Point, Side};
+
+/// What each side has at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Score {
+    /// Black's and White's in half points, komi and compensation included: 15 means 7.5.
+    pub half_points: [u32; 2],
+    /// Empty points (dead stones' too) that count for a side.
+    pub surrounded: Vec<(Point, Side)>,
+}
+
+/// A set of neighbouring empty points.
+struct Region {
+    points: Vec<Place>,
+    /// Which sides' stones it touches.
+    touches: [bool; 2],
+    /// Heads of the chains it touches.
+    chains: Vec<Place>,
+}
+
+/// Counts a board from which the dead stones are taken; `prisoners` are what each side has taken, dead stones included.
+pub(super) fn count(board: &Board, setup: &GoSetup, prisoners: [u32; 2]) -> Score {
+    let regions = regions(board);
+    let seki = match setup.scoring {
+        Scoring::Area => Vec::new(),
+        Scoring::Territory => chains_in_seki(board, &regions),
+    };
+    let mut points = [0, 0];
+    let mut surrounded = Vec::new();
+    for region in &regions {
+        let owner = match region.touches {
+            [true, false] => Side::First,
+            [false, true] => Side::Second,
+            _ => continue,
+        };
+        if region.chains.iter().any(|chain| seki.contains(chain)) {
+            continue;
+        }
+        points[owner.index()] += region.points.len() as u32;
+        surrounded.extend(region.points.iter().map(|&place| (board.point(place), owner)));
+    }
+    match setup.scoring {
+        Scoring::Area => {
+            for place in board.places() {
+                if let Cell::Stone(side) = board.at(place) {
+                    points[side.index()] += 1;
+                }
+            }
+            points[Side::Second.index()] += u32::from(setup.handicap.stones());
+        }
+        Scoring::Territory => {
+            for side in Side::BOTH {
+                points[side.index()] += prisoners[side.index()];
+            }
+        }
+    }
+    let mut half_points = points.map(|points| 2 * points);
+    half_points[Side::Second.index()] += u32::from(setup.komi_half_points);
+    Score { half_points, surrounded }
+}
+
+fn regions(board: &Board) -> Vec<Region> {
+    let mut seen: Vec<Place> = Vec::new();
+    let mut is_seen = std::collections::HashSet::new();
+    let mut list = Vec::new();
+    for start in board.places() {
+        if board.at(start) != Cell::Empty || !is_seen.insert(start) {
+            continue;
+        }
+        let mut region = Region { points: Vec::new(), touches: [false; 2], chains: Vec::new() };
+        seen.push(start);
+        while let Some(place) = seen.pop() {
+            region.points.push(place);
+            for neighbour in board.neighbours(place) {
+                match board.at(neighbour) {
+                    Cell::Border => {}
+                    Cell::Empty => {
+                        if is_seen.insert(neighbour) {
+                            seen.push(neighbour);
+                        }
+                    }
+                    Cell::Stone(side) => {
+                        region.touches[side.index()] = true;
+                        let head = board.head(neighbour);
+                        if !region.chains.contains(&head) {
+                            region.chains.push(head);
+                        }
+                    }
+                }
+            }
+        }
+        list.push(region);
+    }
+    list
+}
+
+/// Heads of the chains that are in seki. Chains around one region of their own stand and fall together.
+fn chains_in_seki(board: &Board, regions: &[Region]) -> Vec<Place> {
+    let is_own = |region: &Region| region.touches[0] != region.touches[1];
+    let mut groups: Vec<Vec<Place>> = Vec::new();
+    for place in board.places() {
+        if matches!(board.at(place), Cell::Stone(_)) && board.head(place) == place {
+            groups.push(vec![place]);
+        }
+    }
+    for region in regions.iter().filter(|region| is_own(region)) {
+        let (joined, mut rest): (Vec<_>, Vec<_>) =
+            groups.into_iter().partition(|group| group.iter().any(|chain| region.chains.contains(chain)));
+        rest.push(joined.concat());
+        groups = rest;
+    }
+    let touches = |group: &[Place], region: &Region| region.chains.iter().any(|chain| group.contains(chain));
+    groups.retain(|group| {
+        let dame = regions.iter().any(|region| !is_own(region) && touches(group, region));
+        let eyes: Vec<usize> = regions
+            .iter()
+            .filter(|region| is_own(region) && touches(group, region))
+            .map(|region| region.points.len())
+            .collect();
+        let lives = eyes.len() > 1 || eyes.iter().any(|&points| points > 2);
+        dame && !lives
+    });
+    groups.concat()
+}

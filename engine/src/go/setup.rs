@@ -1,0 +1,199 @@
+//! What a match of Go is played by.
+
+use crate::words::numbered;
+use crate::{Language, SetupError};
+
+/// What a match of Go is played by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct GoSetup {
+    /// Points on a side, [`Self::SIZES`].
+    pub size: u8,
+    /// What counts at the end.
+    pub scoring: Scoring,
+    /// Compensation for moving second, in half points, so that 15 means 7.5. An odd number rules out draws. Chinese rules
+    /// give 3 3/4 stones on 19 x 19, which is 15; Japanese ones 6.5 points, which is 13.
+    pub komi_half_points: u8,
+    /// Which repetitions are forbidden.
+    pub superko: Superko,
+    /// Stones that Black has on the board, or places, before White's first move.
+    pub handicap: Handicap,
+}
+
+/// What counts at the end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Scoring {
+    /// Living stones and the points they surround (Chinese rules). White gets a point for each handicap stone.
+    #[default]
+    Area,
+    /// Surrounded points, not those in seki, and prisoners (Japanese rules of 1989).
+    Territory,
+}
+
+/// Which repetitions are forbidden.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Superko {
+    /// No move may make a board that was there before.
+    #[default]
+    Positional,
+    /// No move may make a board that was there before with the same side to move.
+    Situational,
+}
+
+/// Stones that Black has before White's first move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Handicap {
+    /// None: Black moves first.
+    #[default]
+    None,
+    /// This many on the star points, 2 to 9; White moves first.
+    Stars(u8),
+    /// This many, 2 to 9, that Black places where he likes before White's first move.
+    Free(u8),
+}
+
+impl Handicap {
+    /// How many stones.
+    pub const fn stones(self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Stars(stones) | Self::Free(stones) => stones,
+        }
+    }
+}
+
+impl Default for GoSetup {
+    fn default() -> Self {
+        Self {
+            size: 19,
+            scoring: Scoring::Area,
+            komi_half_points: 15,
+            superko: Superko::Positional,
+            handicap: Handicap::None,
+        }
+    }
+}
+
+impl GoSetup {
+    /// Sizes that make a game. 25 columns are as many as letters name, `i` left out.
+    pub const SIZES: std::ops::RangeInclusive<u8> = 2..=25;
+
+    /// Columns and rows of the handicap stones on star points, in the order of the GTP specification, version 2, 4.1.1;
+    /// `None` where that has none: below 7 x 7, and more than four on even sizes and on 7 x 7.
+    pub(super) fn stars(&self, stones: u8) -> Option<Vec<(u8, u8)>> {
+        let size = self.size;
+        let most = if size < 7 {
+            0
+        } else if size.is_multiple_of(2) || size == 7 {
+            4
+        } else {
+            9
+        };
+        if !(2..=most).contains(&stones) {
+            return None;
+        }
+        // Third line up to 12 x 12, fourth beyond.
+        let low = if size < 13 { 2 } else { 3 };
+        let (high, middle) = (size - 1 - low, size / 2);
+        let corners = [(low, low), (high, high), (low, high), (high, low)];
+        let sides = [(low, middle), (high, middle), (middle, low), (middle, high)];
+        // With five, seven or nine the last stands in the middle.
+        let in_the_middle = stones >= 5 && stones % 2 == 1;
+        let around = usize::from(stones) - usize::from(in_the_middle);
+        let mut list: Vec<(u8, u8)> = corners.into_iter().chain(sides).take(around).collect();
+        if in_the_middle {
+            list.push((middle, middle));
+        }
+        Some(list)
+    }
+
+    pub(super) fn check(&self) -> Result<(), SetupError> {
+        if !Self::SIZES.contains(&self.size) {
+            return Err(SetupError("go is played on 2 x 2 to 25 x 25"));
+        }
+        match self.handicap {
+            Handicap::Stars(stones) if self.stars(stones).is_none() => {
+                Err(SetupError("the board has no star points for so many stones"))
+            }
+            Handicap::Free(stones) if !(2..=9).contains(&stones) => {
+                Err(SetupError("a handicap is 2 to 9 stones"))
+            }
+            // So that White has somewhere to move.
+            Handicap::Free(stones)
+                if u16::from(stones) >= u16::from(self.size) * u16::from(self.size) - 1 =>
+            {
+                Err(SetupError("the handicap leaves no room on the board"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn rule_sheet(&self, language: Language) -> String {
+        let pick = |chinese: &'static str, english: &'static str| language.pick(chinese, english).to_owned();
+        let chinese = language == Language::Chinese;
+        let size = self.size;
+        let komi = format!(
+            "{}{}",
+            self.komi_half_points / 2,
+            if self.komi_half_points % 2 == 1 { ".5" } else { "" }
+        );
+        let stones = self.handicap.stones();
+        let mut sentences = vec![
+            match (self.handicap, chinese) {
+                (Handicap::None, true) => format!("棋盘 {size} 路，黑先，轮流下一子或停一着。"),
+                (Handicap::None, false) => {
+                    format!("The board is {size} x {size}. Black begins; each turn puts a stone or passes.")
+                }
+                (Handicap::Stars(_), true) => {
+                    format!("棋盘 {size} 路，黑在星位先摆 {stones} 子，白先，轮流下一子或停一着。")
+                }
+                (Handicap::Stars(_), false) => format!(
+                    "The board is {size} x {size}. Black has {stones} stones on star points and White begins; each turn puts a stone or passes."
+                ),
+                (Handicap::Free(_), true) => {
+                    format!("棋盘 {size} 路，黑先任意摆 {stones} 子，然后白先，轮流下一子或停一着。")
+                }
+                (Handicap::Free(_), false) => format!(
+                    "The board is {size} x {size}. Black puts {stones} stones where he likes, then White begins; each turn puts a stone or passes."
+                ),
+            },
+            pick(
+                "没有气的子提掉；不得自杀。",
+                "Chains without a liberty are taken off; suicide is forbidden.",
+            ),
+            match self.superko {
+                Superko::Positional => pick(
+                    "全局不得同形：任何一着不得使盘面回到以前出现过的样子。",
+                    "No move may make the board look as it did before (positional superko).",
+                ),
+                Superko::Situational => pick(
+                    "全局不得同形：任何一着不得使盘面和轮走方都回到以前出现过的样子。",
+                    "No move may make the board look as it did before with the same side to move (situational superko).",
+                ),
+            },
+            pick(
+                "连停两着后双方商定死子；都同意同一结果即计算胜负，也可以要求继续下，由对方先走。",
+                "After two passes in a row both agree on the dead stones. When both agree to the same, the game is counted; or either resumes play, and the other moves.",
+            ),
+        ];
+        sentences.push(match (self.scoring, chinese) {
+            (Scoring::Area, true) => format!("数子：活子和所围空点都算，白加 {komi} 点贴目。"),
+            (Scoring::Area, false) => {
+                format!("Area counts: living stones and the points they surround; White gets {komi} more.")
+            }
+            (Scoring::Territory, true) => {
+                format!("数目：所围空点（双活中的不算）和提子算，白加 {komi} 目贴目。")
+            }
+            (Scoring::Territory, false) => format!(
+                "Territory counts: surrounded points, not those in seki, and prisoners; White gets {komi} more."
+            ),
+        });
+        if stones > 0 && self.scoring == Scoring::Area {
+            sentences.push(if chinese {
+                format!("让子棋，白再加 {stones} 点。")
+            } else {
+                format!("For the handicap White gets {stones} points more.")
+            });
+        }
+        numbered(&sentences)
+    }
+}
