@@ -14,7 +14,7 @@ use bluer::gatt::{CharacteristicReader, CharacteristicWriter};
 use btleplug::api::{
     Central as _, Characteristic, Manager as _, Peripheral as _, ScanFilter, ValueNotification, WriteType,
 };
-use btleplug::platform::{Manager, Peripheral};
+use btleplug::platform::{Adapter, Manager, Peripheral};
 use futures::stream::BoxStream;
 use futures::{StreamExt, future::pending};
 use serde::{Deserialize, Serialize};
@@ -246,23 +246,31 @@ pub(crate) async fn hold() -> Result<()> {
 /// Scans until the service is heard, and stops scanning.
 async fn find(manager: &Manager) -> Result<Peripheral> {
     let adapter = manager.adapters().await?.into_iter().next().context("no adapter")?;
-    adapter.start_scan(ScanFilter { services: vec![SERVICE] }).await?;
+    let begun = Instant::now();
+    // A controller tells each advert once in a scan, and may have told it before it was ours: so several short scans.
+    while begun.elapsed() < Duration::from_secs(30) {
+        adapter.start_scan(ScanFilter { services: vec![SERVICE] }).await?;
+        let heard = timeout(Duration::from_secs(2), hear(&adapter)).await;
+        adapter.stop_scan().await?;
+        if let Ok(peripheral) = heard {
+            return peripheral;
+        }
+    }
+    bail!("found nobody")
+}
+
+async fn hear(adapter: &Adapter) -> Result<Peripheral> {
     let mut events = adapter.events().await?;
-    let heard = timeout(Duration::from_secs(30), async {
-        loop {
-            events.next().await.context("no more events")?;
-            for peripheral in adapter.peripherals().await? {
-                // Without a signal strength it is a memory of bluetoothd's, not an advert.
-                let seen = peripheral.properties().await?;
-                if seen.is_some_and(|p| p.services.contains(&SERVICE) && p.rssi.is_some()) {
-                    return anyhow::Ok(peripheral);
-                }
+    loop {
+        events.next().await.context("no more events")?;
+        for peripheral in adapter.peripherals().await? {
+            // Without a signal strength it is a memory of bluetoothd's, not an advert.
+            let seen = peripheral.properties().await?;
+            if seen.is_some_and(|p| p.services.contains(&SERVICE) && p.rssi.is_some()) {
+                return Ok(peripheral);
             }
         }
-    })
-    .await;
-    adapter.stop_scan().await?;
-    heard.context("found nobody")?
+    }
 }
 
 struct Link {

@@ -17,7 +17,7 @@ pub(crate) async fn each_is_felt_and_passes(lab: &Lab, report: &mut Report) -> R
     let mut client = lab.b.hear();
     serve(lab).await?;
     lab.b.start("bare-hold", User::Player, &["ble-lab", "bare-hold"], Output::Lines).await?;
-    expect(&mut client, "up").await?;
+    expect(&mut client, "bare-hold", "up").await?;
     for (name, fault) in [
         ("a cut link", Fault::Cut { away: Duration::ZERO }),
         ("a cut link, out of range for 2 s", Fault::Cut { away: Duration::from_secs(2) }),
@@ -30,19 +30,19 @@ pub(crate) async fn each_is_felt_and_passes(lab: &Lab, report: &mut Report) -> R
 
     let begun = Instant::now();
     lab.air.fault(Fault::Mute).await?;
-    expect(&mut client, "down").await?;
+    expect(&mut client, "bare-hold", "down").await?;
     lab.air.fault(Fault::Unmute).await?;
     back_up(report, &mut client, "radio silence", begun).await?;
 
     let begun = Instant::now();
     lab.b.power(false).await?;
-    expect(&mut client, "down").await?;
+    expect(&mut client, "bare-hold", "down").await?;
     lab.b.power(true).await?;
     back_up(report, &mut client, "the adapter switched off and on", begun).await?;
 
     let begun = Instant::now();
     lab.b.kill("bluetoothd").await?;
-    expect(&mut client, "down").await?;
+    expect(&mut client, "bare-hold", "down").await?;
     lab.b.start_bluetoothd().await?;
     back_up(report, &mut client, "bluetoothd killed and started", begun).await?;
 
@@ -59,11 +59,11 @@ pub(crate) async fn each_is_felt_and_passes(lab: &Lab, report: &mut Report) -> R
 pub(crate) async fn serve(lab: &Lab) -> Result<()> {
     let mut server = lab.a.hear();
     lab.a.start("bare-serve", User::Player, &["ble-lab", "bare-serve"], Output::Lines).await?;
-    expect(&mut server, "serving").await.map(drop)
+    expect(&mut server, "bare-serve", "serving").await
 }
 
 async fn back(report: &mut Report, client: &mut Receiver<Heard>, name: &str, begun: Instant) -> Result<()> {
-    expect(client, "down").await.with_context(|| format!("{name} was not felt"))?;
+    expect(client, "bare-hold", "down").await.with_context(|| format!("{name} was not felt"))?;
     back_up(report, client, name, begun).await
 }
 
@@ -73,27 +73,23 @@ async fn back_up(
     name: &str,
     begun: Instant,
 ) -> Result<()> {
-    expect(client, "up").await.with_context(|| format!("{name} did not pass"))?;
+    expect(client, "bare-hold", "up").await.with_context(|| format!("{name} did not pass"))?;
     report.checks += 1;
     println!("ble-lab: {name}: back after {:.1} s", begun.elapsed().as_secs_f64());
     Ok(())
 }
 
-/// Waits for a line that begins with `word`.
-async fn expect(from: &mut Receiver<Heard>, word: &str) -> Result<String> {
+/// Waits until the program of this name prints a line that begins with `word`.
+pub(crate) async fn expect(from: &mut Receiver<Heard>, program: &str, word: &str) -> Result<()> {
     let heard = timeout(PATIENCE, async {
         loop {
             match from.recv().await {
-                Ok(Heard::Line { name, text, .. }) if name.starts_with("bare") && text.starts_with(word) => {
-                    return Ok(text);
-                }
-                Ok(Heard::Ended { name, code }) if name.starts_with("bare") => {
-                    bail!("{name} ended with {code:?}")
-                }
+                Ok(Heard::Line { name, text }) if name == program && text.starts_with(word) => return Ok(()),
+                Ok(Heard::Ended { name, code }) if name == program => bail!("{name} ended with {code:?}"),
                 Ok(_) | Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => bail!("the guest is gone"),
             }
         }
     });
-    heard.await.with_context(|| format!("waited for {word:?}"))?
+    heard.await.with_context(|| format!("waited for {program} to say {word:?}"))?
 }

@@ -5,8 +5,9 @@ use crate::bare::Bare;
 use crate::faults;
 use crate::game::{Dice, Strike, Table, Who};
 use crate::guest::{Guest, Parts};
-use crate::orders::User;
+use crate::orders::{Output, User};
 use crate::report::{Quantiles, Report};
+use crate::stream::Streamed;
 use anyhow::{Context, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -28,9 +29,12 @@ pub(crate) struct Options {
     /// The large counts.
     #[arg(long)]
     soak: bool,
-    /// Play this part only.
-    #[arg(long, value_enum)]
-    only: Option<Part>,
+    /// Play these parts only, separated by commas.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Part>,
+    /// Record what each kernel and its controller say to each other, as btsnoop-A.log and btsnoop-B.log for btmon or Wireshark.
+    #[arg(long)]
+    snoop: bool,
     /// Seed of the moments at which faults strike.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -38,6 +42,8 @@ pub(crate) struct Options {
 
 #[derive(Clone, Copy, Debug, PartialEq, clap::ValueEnum)]
 enum Part {
+    /// Our byte stream with nothing above it.
+    Stream,
     /// The radio, the kernel and BlueZ without us.
     Bare,
     /// The lab itself: every fault it makes is felt, and passes.
@@ -53,7 +59,7 @@ enum Part {
 }
 
 /// What is played when nothing else is asked for.
-const USUAL: [Part; 2] = [Part::Bare, Part::Faults];
+const USUAL: [Part; 3] = [Part::Stream, Part::Bare, Part::Faults];
 
 /// CI's run must end within six minutes on two cores; one that hangs must not take the job with it.
 const LIMIT: Duration = Duration::from_mins(6);
@@ -87,6 +93,13 @@ pub(crate) async fn run(options: Options) -> Result<()> {
 async fn play(options: &Options, report: &mut Report) -> Result<()> {
     let mut lab = Lab::start(options).await?;
     let played = async {
+        if options.snoop {
+            for guest in [&lab.a, &lab.b] {
+                guest
+                    .start("btmon", User::Root, &["btmon", "-w", "/var/log/btsnoop.log"], Output::Log)
+                    .await?;
+            }
+        }
         lab.start_bluetooth().await?;
         parts(&lab, options, report).await
     }
@@ -97,9 +110,15 @@ async fn play(options: &Options, report: &mut Report) -> Result<()> {
 }
 
 async fn parts(lab: &Lab, options: &Options, report: &mut Report) -> Result<()> {
-    let plays = |part| options.only.map_or(USUAL.contains(&part), |only| only == part);
+    let wanted = if options.only.is_empty() { &USUAL[..] } else { &options.only };
+    let plays = |part| wanted.contains(&part);
+    let mut goodput = None;
+    if plays(Part::Stream) {
+        goodput = Some(stream(lab, report).await.context("the stream")?);
+    }
     if plays(Part::Bare) {
-        bare(lab, report).await.context("the bare service")?;
+        let bare = bare(lab, report).await.context("the bare service")?;
+        report.goodput_ratio = goodput.map(|stream| stream / bare);
     }
     let games = [Part::Game, Part::Cuts, Part::Kills, Part::Storm];
     if games.into_iter().any(plays) {
@@ -202,7 +221,6 @@ async fn matches(
         }
     }
     report.resume = Quantiles::of(&report.resumes);
-    report.att_payload = Some(lab.air.reading().await?.longest_value);
     table.leave().await
 }
 
@@ -249,11 +267,40 @@ fn storm(soak: bool, dice: &mut Dice) -> Vec<Strike> {
     strikes
 }
 
-/// Echo and write loop between the two, as an ordinary user, with BlueZ as it is shipped.
-async fn bare(lab: &Lab, report: &mut Report) -> Result<()> {
+/// Echo and one long message over our stream, as an ordinary user, with BlueZ as it is shipped. Returns its bytes a second.
+async fn stream(lab: &Lab, report: &mut Report) -> Result<f64> {
+    lab.air.reading().await?;
+    let mut server = lab.a.hear();
+    lab.a.start("stream-serve", User::Player, &["ble-lab", "stream-serve"], Output::Lines).await?;
+    faults::expect(&mut server, "stream-serve", "serving").await?;
+    let done = lab.b.run(User::Player, &["ble-lab", "stream-drive"], Duration::from_secs(90)).await?;
+    std::fs::write(lab.out.join("stream-drive-B.log"), &done.stderr)?;
+    lab.a.kill("stream-serve").await?;
+    let streamed: Streamed = serde_json::from_str(done.stdout.trim()).with_context(|| done.stdout.clone())?;
+    let reading = lab.air.reading().await?;
+    report.att_payload = Some(reading.longest_value);
+    let Quantiles { p50, p95 } = Quantiles::of(&streamed.round_trips).context("no echoes")?;
+    println!(
+        "ble-lab: stream: found {:.0} ms, connected {:.0} ms, echo p50 {p50:.0} ms, p95 {p95:.0} ms, {:.1} kB/s",
+        streamed.found,
+        streamed.connected,
+        streamed.goodput / 1e3,
+    );
+    // Every byte was compared by the two programs, which fail if one differs.
+    report.checks += 1;
+    Ok(streamed.goodput)
+}
+
+/// Echo and write loop between the two in the same way, of values as long as the stream's. Returns bytes a second.
+async fn bare(lab: &Lab, report: &mut Report) -> Result<f64> {
+    // Without a stream to compare with: the longest that BlueZ passes both ways, less a margin.
+    let length = report.att_payload.unwrap_or(490).to_string();
     faults::serve(lab).await?;
     let before = lab.air.reading().await?.traffic;
-    let done = lab.b.run(User::Player, &["ble-lab", "bare-drive"], Duration::from_secs(90)).await?;
+    let done = lab
+        .b
+        .run(User::Player, &["ble-lab", "bare-drive", "--write-bytes", &length], Duration::from_secs(90))
+        .await?;
     let after = lab.air.reading().await?;
     let traffic = after.traffic - before;
     lab.a.kill("bare-serve").await?;
@@ -274,5 +321,5 @@ async fn bare(lab: &Lab, report: &mut Report) -> Result<()> {
     let wrong = bare.wrong_echoes;
     report.check(wrong == 0, || format!("{wrong} of {} echoes were wrong", bare.round_trips.len()))?;
     report.bare_round_trip = Quantiles::of(&bare.round_trips);
-    Ok(())
+    Ok(bare.goodput)
 }

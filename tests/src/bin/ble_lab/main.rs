@@ -19,11 +19,13 @@ mod meter;
 mod orders;
 mod player;
 mod report;
+mod stream;
 mod watch;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
+use tracing_subscriber::EnvFilter;
 
 #[derive(Parser)]
 struct Arguments {
@@ -41,6 +43,10 @@ enum Command {
     BareServe,
     /// In the other guest: echoes and writes against that service, as fast as they go.
     BareDrive(bare::Load),
+    /// In a guest: the far end of our own byte stream.
+    StreamServe,
+    /// In the other guest: echoes and a long message over that stream.
+    StreamDrive(stream::Load),
     /// In a guest: prints what the host there tells its clients.
     Watch,
     /// In the other guest: keeps a link to that service and says when it comes and goes.
@@ -58,12 +64,16 @@ fn main() -> ExitCode {
 }
 
 fn perform(command: Command) -> Result<()> {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).init();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     match command {
         Command::Run(options) => runtime.block_on(lab::run(options)),
         Command::Agent => agent::run(),
         Command::BareServe => runtime.block_on(bare::serve()),
         Command::BareDrive(load) => runtime.block_on(bare::drive(load)),
+        Command::StreamServe => runtime.block_on(stream::serve()),
+        Command::StreamDrive(load) => runtime.block_on(stream::drive(load)),
         Command::Watch => runtime.block_on(watch::run()),
         Command::BareHold => runtime.block_on(bare::hold()),
     }

@@ -13,6 +13,8 @@ use tokio::time::timeout;
 const DATABASE: &str = "/home/player/.local/share/qiyou/qiyou.db";
 /// A person's command answers at once; this is a guest on a crowded machine.
 const HANDS: Duration = Duration::from_secs(30);
+/// The levels that play here need none of it.
+const BOT_TIME_MS: &str = "100";
 /// Longer than any single thing takes, a search for a lost peer included.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -77,7 +79,9 @@ impl<'a> Player<'a> {
     }
 
     pub(crate) async fn start_host(&self) -> Result<()> {
-        self.guest.start("qiyoud", User::Player, &["qiyoud"], Output::Log).await?;
+        self.guest
+            .start("qiyoud", User::Player, &["qiyoud", "--bot-time-ms", BOT_TIME_MS], Output::Log)
+            .await?;
         self.until("the host is ready", |view| view.ready).await
     }
 

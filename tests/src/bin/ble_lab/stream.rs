@@ -5,6 +5,7 @@
 //! message and a [`SINK`] with a [`Sunk`] as JSON in a message of the same form.
 
 use anyhow::{Context, Result, bail, ensure};
+use ble_transport::{BleConfig, BleTransport};
 use futures::StreamExt;
 use link::{Card, Duplex, Tag, Transport, WatchEvent};
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use tokio::time::timeout;
 
 const ECHO: u8 = b'E';
 const SINK: u8 = b'S';
-/// A message of a move is some hundred bytes, one of the sink is read in parts: this is the larger echo only.
+/// What a length may say: much more than any load here.
 const MOST: u32 = 64 * 1024 * 1024;
 
 /// By which the two find each other; real tags change every 15 minutes.
@@ -56,7 +57,7 @@ struct Sunk {
 
 /// Serves until killed.
 pub(crate) async fn serve() -> Result<()> {
-    let bluetooth = bluetooth().await?;
+    let bluetooth = bluetooth();
     let card = Card { tag: TAG, open_to_all: true, busy: false, name: Some("lab".into()) };
     let mut listener = bluetooth.listen(card).await?;
     println!("serving");
@@ -91,7 +92,8 @@ async fn converse(duplex: &mut dyn Duplex) -> Result<()> {
                     if first.is_none() {
                         (first, first_bytes) = (Some(Instant::now()), read as u64);
                     }
-                    wrong += (got..).zip(&part[..read]).filter(|&(at, &byte)| byte != filling(at)).count() as u64;
+                    wrong +=
+                        (got..).zip(&part[..read]).filter(|&(at, &byte)| byte != filling(at)).count() as u64;
                     got += read as u64;
                 }
                 let took = first.map_or(0, |first| first.elapsed().as_micros() as u64);
@@ -105,7 +107,7 @@ async fn converse(duplex: &mut dyn Duplex) -> Result<()> {
 
 /// Measures against a server in range and prints [`Streamed`].
 pub(crate) async fn drive(load: Load) -> Result<()> {
-    let bluetooth = bluetooth().await?;
+    let bluetooth = bluetooth();
     let begun = Instant::now();
     let mut watch = bluetooth.watch(true);
     let address = timeout(Duration::from_secs(30), async {
@@ -162,6 +164,10 @@ async fn receive(duplex: &mut dyn Duplex, kind: u8) -> Result<Vec<u8>> {
         Ok(message)
     };
     timeout(Duration::from_mins(1), answer).await.context("no answer")?
+}
+
+fn bluetooth() -> BleTransport {
+    BleTransport::new(BleConfig::default())
 }
 
 fn milliseconds(since: Instant) -> f64 {
