@@ -4,6 +4,8 @@ mod bench;
 mod fit;
 mod gomocup;
 mod levels;
+mod lights;
+mod positions;
 mod timer;
 
 use std::process::ExitCode;
@@ -27,6 +29,12 @@ enum Command {
     Fit(fit::Arguments),
     /// A match between two levels, with paired openings and both colours.
     Levels(levels::Arguments),
+    /// Counts the sequences of legal decisions from a position; the count is alone on the last line.
+    Perft(positions::Perft),
+    /// Lists the legal actions in a position, one a line.
+    Legal(positions::Start),
+    /// Finds the presses that put out a board of lights, read from standard input as rows of `.` and `#`.
+    SolveLights(lights::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -35,5 +43,8 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Levels(arguments) => levels::run(&arguments),
+        Command::Perft(arguments) => positions::perft(&arguments),
+        Command::Legal(arguments) => positions::legal(&arguments),
+        Command::SolveLights(arguments) => lights::run(&arguments),
     }
 }
