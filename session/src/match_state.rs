@@ -23,6 +23,8 @@ pub struct MatchState {
     pub(crate) gave_up_at: u32,
     /// The number under which the own offer was sent on this link; the offer itself is `record.offered`.
     pub(crate) my_offer: Option<u32>,
+    /// The own offer is sent again once the peer has come to our revision.
+    pub(crate) offer_waits: bool,
     pub(crate) their_offer: Option<TheirOffer>,
     /// Numbers of the last offers of both sides on this link.
     pub(crate) last_offer: u32,
@@ -191,6 +193,7 @@ impl MatchState {
             there: None,
             gave_up_at: 0,
             my_offer: None,
+            offer_waits: false,
             their_offer: None,
             last_offer: 0,
             last_offer_there: 0,
@@ -330,6 +333,7 @@ impl MatchState {
     pub(crate) fn link_lost(&mut self) {
         self.reach = Reach::Away;
         self.my_offer = None;
+        self.offer_waits = false;
         self.their_offer = None;
         self.last_offer = 0;
         self.last_offer_there = 0;

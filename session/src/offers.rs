@@ -223,14 +223,15 @@ impl Session {
     }
 
     /// Sends the own offer again after a drop, if it still means anything; the peer has not accepted it, or the record
-    /// would be newer. `followed_there`: the peer has the new game already, and is about to send it.
-    pub(crate) fn offer_again(&mut self, index: usize, followed_there: bool) {
+    /// would be newer. `accepted_there`: the peer has accepted after all, and is about
+    /// to send what that made.
+    pub(crate) fn offer_again(&mut self, index: usize, accepted_there: bool) {
         let state = &self.matches[index];
         let Some(consent) = state.offered().filter(|_| state.is_level() && state.my_offer.is_none()) else {
             return;
         };
         let id = state.id();
-        if consent.kind == OfferKind::NewGame && followed_there && !state.followed {
+        if accepted_there && !state.followed {
             return;
         }
         let meaningful = state.check_phase(consent.kind).is_ok()

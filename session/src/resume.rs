@@ -47,8 +47,14 @@ impl Session {
                 self.matches[index].reach = Reach::Asked;
                 self.send_record(index);
             }
-            let next = self.matches[index].new_game_id();
-            self.offer_again(index, told.iter().any(|(told, _)| *told == next));
+            let (next, revision) = (self.matches[index].new_game_id(), self.matches[index].revision());
+            let there = told.iter().find(|(told, _)| *told == id).map(|(_, there)| there.revision);
+            if there.is_some_and(|there| there < revision) {
+                self.matches[index].offer_waits = true;
+            } else {
+                let followed = told.iter().any(|(told, _)| *told == next);
+                self.offer_again(index, followed || there.is_some_and(|there| there > revision));
+            }
             self.tell(Event::MatchChanged(id));
         }
     }
@@ -146,6 +152,10 @@ impl Session {
                 self.learn(index, there, ack.wants_rest);
                 if ack.wants_rest && there.revision < self.matches[index].revision() {
                     self.send_record(index);
+                }
+                let state = &mut self.matches[index];
+                if there.revision == state.revision() && std::mem::take(&mut state.offer_waits) {
+                    self.offer_again(index, false);
                 }
                 let state = &self.matches[index];
                 if (state.there, state.result()) != before {
