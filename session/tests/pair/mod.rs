@@ -157,8 +157,16 @@ fn config(device: usize, journal: &Journal, life: usize) -> Config {
         advert_key: [device as u8 + 1; 32],
         known: journal.friend.is_some(),
         known_name_new_key: false,
-        // What a host gives: all that is not settled.
-        matches: journal.matches.iter().filter(|(_, settled)| !settled).cloned().collect(),
+        // All that is not settled; Bert's host gives the last settled one too.
+        matches: journal
+            .matches
+            .iter()
+            .filter(|(record, settled)| {
+                let last = journal.matches.iter().rfind(|(_, settled)| *settled);
+                !settled || device == BERT && last.is_some_and(|(last, _)| last.id == record.id)
+            })
+            .cloned()
+            .collect(),
         seed: [device as u8 * 100 + life as u8; 32],
     }
 }
