@@ -70,7 +70,10 @@ impl MatchRecord {
             && self.result == peers.result
     }
 
-    /// The digest of the whole list; see [`Chain`].
+    /// The digest of setup and actions, equal on both devices when these are. A chain: it begins with SHA-256 of
+    /// `qiyou record 1` and of the setup as `board.Setup` in protobuf (fields in order of number, defaults left out); each
+    /// action makes it SHA-256 of the previous 32 bytes and of the action as packed in `peer.Record`. What is compared is the
+    /// first 8 bytes, big-endian. Revision, result and sides are left out.
     pub fn digest(&self) -> u64 {
         self.actions.iter().fold(Chain::new(&self.setup), |chain, action| chain.then(*action)).digest()
     }
@@ -112,9 +115,7 @@ pub struct Consent {
     pub to_ply: u32,
 }
 
-/// The chain digest of a record. It begins with SHA-256 of `qiyou record 1` and of the setup as `board.Setup` in protobuf
-/// (fields in order of number, defaults left out); each action makes it SHA-256 of the previous 32 bytes and of the action as
-/// packed in `peer.Record`. What is compared is the first 8 bytes, big-endian. Revision, result and sides are left out.
+/// The chain that [`MatchRecord::digest`] describes, whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chain([u8; 32]);
 
