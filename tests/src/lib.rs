@@ -1,1 +1,7 @@
-//! (being built)
+//! What the whole-system tests share.
+//!
+//! [`house`] is several hosts in one process; the tests themselves are in `tests/`, the Bluetooth lab is the binary `ble-lab`.
+
+#![forbid(unsafe_code)]
+
+pub mod house;

@@ -23,7 +23,7 @@ pub(crate) fn text(board: &Board) -> String {
     let mut shown = String::new();
     letters(&mut shown);
     for row in (0..board.rows).rev() {
-        shown.push_str(&format!("{:>3} ", row + 1));
+        shown.extend(format!("{:>3} ", row + 1).chars());
         for column in 0..board.columns {
             let at = cell(row, column);
             let piece = board.pieces.iter().find(|piece| piece.at == at);
@@ -42,7 +42,7 @@ pub(crate) fn text(board: &Board) -> String {
             };
             shown.extend([left, letter, right]);
         }
-        shown.push_str(&format!(" {}\n", row + 1));
+        shown.extend(format!(" {}\n", row + 1).chars());
     }
     letters(&mut shown);
     shown

@@ -26,7 +26,7 @@ const COMPARE_SECONDS: u64 = 180;
 
 /// No deadline: until interrupted or the daemon goes.
 fn forever() -> Instant {
-    Instant::now() + Duration::from_secs(365 * 24 * 3600)
+    Instant::now() + Duration::from_hours(365 * 24)
 }
 
 fn within(seconds: u64) -> Instant {
@@ -185,13 +185,14 @@ impl Conversation {
     /// The room of this id, or the only one that fits.
     fn room(&self, id: Option<&str>, fits: impl Fn(&Room) -> bool) -> Result<Room, Failure> {
         let rooms = &self.host.state.rooms;
-        let found: Vec<&Room> = match id {
+        let mut found: Vec<&Room> = match id {
             Some(id) => rooms.values().filter(|room| room.id.starts_with(id)).collect(),
-            None => {
-                let fitting: Vec<&Room> = rooms.values().filter(|room| fits(room)).collect();
-                if fitting.is_empty() && rooms.len() == 1 { rooms.values().collect() } else { fitting }
-            }
+            None => rooms.values().filter(|room| fits(room)).collect(),
         };
+        if id.is_none() && found.is_empty() && rooms.len() == 1 {
+            // The host says better than we could why it does not fit.
+            found = rooms.values().collect();
+        }
         match found.as_slice() {
             [room] => Ok((*room).clone()),
             [] => Err(Failure::NotToBe("there is no such room".into())),
@@ -495,7 +496,7 @@ impl Conversation {
             Colour::First => false,
             Colour::Second => true,
             // A coin need not be fair to the last bit where nobody is cheated.
-            Colour::Random => std::process::id() % 2 == 0,
+            Colour::Random => std::process::id().is_multiple_of(2),
         };
         let (player, opponent) = (local_seat(player), local_seat(opponent));
         let (first, second) = if second { (opponent, player) } else { (player, opponent) };
@@ -598,9 +599,9 @@ impl Conversation {
             }
             told = room.record.len();
             if let Some(over) = &room.result {
-                let value = json!({"room_id": id, "ply": told, "result": json::result(over),
+                let value = json!({"room_id": id, "ply": told, "result": json::result(*over),
                     "digest": json::digest(room.digest), "revision": room.revision, "record": room.record});
-                return self.print(|| words::result(over), || value);
+                return self.print(|| words::result(*over), || value);
             }
             self.host.next_until(forever()).await?;
         }
@@ -637,7 +638,8 @@ impl Conversation {
     async fn matches(&mut self, limit: u32) -> Result<(), Failure> {
         for one in self.list(limit).await? {
             let text = || {
-                let state = one.result.as_ref().map_or_else(|| "unfinished".into(), words::result);
+                let state =
+                    one.result.as_ref().map_or_else(|| "unfinished".into(), |over| words::result(*over));
                 let id = one.room_id.get(..8).unwrap_or(&one.room_id);
                 let (first, second) = (words::seat(one.first.as_ref()), words::seat(one.second.as_ref()));
                 let setup = words::setup(one.setup.as_ref());

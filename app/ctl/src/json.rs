@@ -53,7 +53,7 @@ pub(crate) fn event(event: &Event) -> Value {
             "thinking",
             json!({"room_id": thinking.room_id, "side": words::side(thinking.side), "on": thinking.on,
                 "depth": thinking.depth, "nodes": thinking.nodes,
-                "score": thinking.score.as_ref().map(words::score), "line": thinking.line,
+                "score": thinking.score.map(words::score), "line": thinking.line,
                 "elapsed_ms": thinking.elapsed_ms}),
         ),
         Some(event::Body::Notice(notice)) => (
@@ -99,7 +99,7 @@ pub(crate) fn check(check: &Check) -> Value {
         "remedy": check.remedy})
 }
 
-pub(crate) fn result(result: &MatchResult) -> Value {
+pub(crate) fn result(result: MatchResult) -> Value {
     json!({"winner": words::side(result.winner), "ending": words::ending(result.ending)})
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn room(room: &Room) -> Value {
         "first": seat(room.first.as_ref()), "second": seat(room.second.as_ref()),
         "ply": board.ply, "turn": words::side(board.turn),
         "mine": room.mine.iter().map(|side| words::side(*side)).collect::<Vec<_>>(),
-        "result": room.result.as_ref().map(result),
+        "result": room.result.map(result),
         "offer": room.offer.as_ref().map(|offer| json!({"kind": words::offer(offer.kind), "mine": offer.mine})),
         "link": room.link.as_ref().map(|link| json!({
             "carrier": words::carrier(link.carrier), "state": words::link(link), "away_ms": link.away_ms,
@@ -155,7 +155,7 @@ pub(crate) fn summary(summary: &MatchSummary) -> Value {
     json!({
         "id": summary.room_id, "setup": words::setup(summary.setup.as_ref()),
         "first": seat(summary.first.as_ref()), "second": seat(summary.second.as_ref()),
-        "ply": summary.ply, "result": summary.result.as_ref().map(result),
+        "ply": summary.ply, "result": summary.result.map(result),
         "changed_unix_ms": summary.changed_unix_ms, "digest": digest(summary.digest),
         "record": summary.record, "revision": summary.revision, "open": summary.open,
     })

@@ -90,7 +90,7 @@ pub(crate) fn seat(seat: Option<&Seat>) -> String {
     }
 }
 
-pub(crate) fn score(score: &Score) -> String {
+pub(crate) fn score(score: Score) -> String {
     match score.score {
         Some(score::Score::Points(points)) => format!("{:+.2}", f64::from(points) / 100.0),
         Some(score::Score::WinIn(plies)) => format!("wins in {plies}"),
@@ -100,7 +100,7 @@ pub(crate) fn score(score: &Score) -> String {
 }
 
 /// How a match ended, as a sentence.
-pub(crate) fn result(result: &MatchResult) -> String {
+pub(crate) fn result(result: MatchResult) -> String {
     let why = match result.ending() {
         Ending::Unspecified => "over".into(),
         ending => ending.as_str_name().trim_start_matches("ENDING_").to_lowercase().replace('_', " "),
@@ -116,7 +116,7 @@ pub(crate) fn result(result: &MatchResult) -> String {
 pub(crate) fn room(room: &Room) -> String {
     let board = room.board.clone().unwrap_or_default();
     let state = match &room.result {
-        Some(over) => result(over),
+        Some(over) => result(*over),
         None => format!("ply {}, {} to move", board.ply, side(board.turn)),
     };
     let last = room.record.last().map_or_else(String::new, |last| format!(", last {last}"));

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use engine::Side;
-use link::Duplex;
+use link::identity::Identity;
+use link::{Address, Duplex};
 use proto::control::{self, Message as ControlMessage, NoticeKind, RefusalCode, Visibility, event};
 use proto::frame::Outgoing;
 use session::MatchId;
@@ -21,7 +22,10 @@ use crate::bots::{BotMaker, BotNews, BotThread};
 use crate::chance::Chance;
 use crate::clients::{self, ClientId, ClientNews};
 use crate::host::{HostConfig, HostError};
-use crate::room::{Room, Seat};
+use crate::links::{LinkId, LinkNews};
+use crate::people::{Invitation, LinkTask, Peer};
+use crate::reach::{Goal, Nearby, Radio, RadioNews};
+use crate::room::{PlayerId, Room, Seat};
 use crate::show::Refusal;
 use crate::store::{Store, StoreError};
 
@@ -29,7 +33,7 @@ use crate::store::{Store, StoreError};
 pub(crate) const DISK_RETRY: Duration = Duration::from_secs(5);
 
 /// Time for clients and peers to take what was sent to them before the end.
-const FAREWELL: Duration = Duration::from_millis(500);
+const FAREWELL: Duration = Duration::from_secs(3);
 
 /// What the actor is told.
 pub(crate) enum Message {
@@ -41,6 +45,10 @@ pub(crate) enum Message {
     Bot(BotSeat, u64, BotNews),
     /// From a thread that looks for a hint: who asked in which request, and what it found.
     Hint(ClientId, u64, MatchId, Option<engine::Report>),
+    /// From a link to a peer.
+    Link(LinkId, LinkNews),
+    /// From a carrier: which, and what.
+    Radio(usize, RadioNews),
     /// A request that took its time is done.
     Answer(ClientId, control::Reply),
     /// Says goodbye and ends; the sender is dropped then.
@@ -64,8 +72,24 @@ pub(crate) struct Actor {
     pub(crate) started: Instant,
     pub(crate) name: String,
     pub(crate) visibility: Visibility,
+    pub(crate) identity: Arc<Identity>,
     clients: BTreeMap<ClientId, Client>,
     next_client: u64,
+    /// Friends, and strangers while they are connected.
+    pub(crate) people: BTreeMap<PlayerId, Peer>,
+    /// Links from their dialing or accepting on, whoever is at the other end.
+    pub(crate) links: BTreeMap<LinkId, LinkTask>,
+    pub(crate) last_link: u64,
+    pub(crate) invitations: BTreeMap<MatchId, Invitation>,
+    /// Whose strings clients have been shown.
+    pub(crate) compared: BTreeSet<PlayerId>,
+    /// By the id that clients know: a friend's key, or the address.
+    pub(crate) nearby: BTreeMap<String, Nearby>,
+    /// Where players were met, to tell clients who asked for the address.
+    pub(crate) met_at: BTreeMap<PlayerId, Address>,
+    pub(crate) goals: Vec<Goal>,
+    pub(crate) radios: Vec<Radio>,
+    pub(crate) told_friends: BTreeMap<PlayerId, control::Friend>,
     pub(crate) rooms: BTreeMap<MatchId, Room>,
     /// Rooms that clients have not been shown as they are now.
     dirty: BTreeSet<MatchId>,
@@ -92,6 +116,7 @@ struct Client {
 pub(crate) enum Answer {
     Done,
     Room(MatchId),
+    Invite(MatchId),
     Matches(control::Matches),
     /// Somebody answers later.
     Later,
@@ -105,6 +130,10 @@ impl Actor {
     ) -> Result<Self, HostError> {
         let mut store = Store::open(&config.data_dir)?;
         let chance = Chance::new(config.entropy)?;
+        let identity = Identity::load_or_create(&config.data_dir.join(IDENTITY))
+            .map_err(|error| HostError::Identity(error.to_string()))?;
+        // The view `record` names this device's player by it.
+        store.set_setting(PLAYER, &PlayerId(identity.public_key()).to_string())?;
         let saved_name = store.setting(NAME)?;
         let name = match (config.name.as_deref().map(proto::limits::fit_name), saved_name) {
             (Some(given), _) if !given.is_empty() => {
@@ -129,8 +158,19 @@ impl Actor {
             started: Instant::now(),
             name,
             visibility,
+            identity: Arc::new(identity),
             clients: BTreeMap::new(),
             next_client: 1,
+            people: BTreeMap::new(),
+            links: BTreeMap::new(),
+            last_link: 0,
+            invitations: BTreeMap::new(),
+            compared: BTreeSet::new(),
+            nearby: BTreeMap::new(),
+            met_at: BTreeMap::new(),
+            goals: Vec::new(),
+            radios: Vec::new(),
+            told_friends: BTreeMap::new(),
             rooms: BTreeMap::new(),
             dirty: BTreeSet::new(),
             bot_maker: config.bots,
@@ -150,6 +190,8 @@ impl Actor {
                 Err(error) => warn!(%id, %error, "a saved match cannot be shown"),
             }
         }
+        actor.load_people()?;
+        actor.start_radios(config.transports);
         info!(name = actor.name, rooms = actor.rooms.len(), "the host has started");
         Ok(actor)
     }
@@ -173,7 +215,9 @@ impl Actor {
                 () = tokio::time::sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {}
             }
             self.on_time();
+            self.steer_radios();
             self.show_changes();
+            self.show_reach();
             if let Some(done) = self.stopping.take() {
                 self.part().await;
                 drop(done);
@@ -189,6 +233,8 @@ impl Actor {
             Message::Client(id, ClientNews::Gone) => self.client_gone(id),
             Message::Bot(seat, ticket, news) => self.bot_said(seat, ticket, news),
             Message::Hint(client, request, room, found) => self.hint_found(client, request, room, found),
+            Message::Link(id, news) => self.link_said(id, news),
+            Message::Radio(index, news) => self.radio_said(index, news),
             Message::Answer(client, reply) => self.reply(client, reply),
             Message::Stop(done) => self.stopping = Some(done),
         }
@@ -196,7 +242,8 @@ impl Actor {
 
     /// When something is due without a message.
     fn next_deadline(&self) -> Option<Instant> {
-        self.stalled.values().min().copied()
+        let stalled = self.stalled.values().min().copied();
+        [stalled, self.people_deadline(), self.reach_deadline()].into_iter().flatten().min()
     }
 
     fn on_time(&mut self) {
@@ -206,12 +253,19 @@ impl Actor {
             self.stalled.remove(&room);
             self.wake_bots(room);
         }
+        self.people_on_time();
+        self.reach_on_time();
     }
 
     /// The last messages go out; whoever does not take them in time has lost them.
     async fn part(&mut self) {
         info!("the host says goodbye");
         self.bots.clear();
+        self.leave_everyone();
+        self.show_changes();
+        // Connections, links and carriers end with their queues.
+        self.people.clear();
+        self.radios.clear();
         self.clients.clear();
         let farewell = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(FAREWELL, farewell).await.is_err() {
@@ -295,6 +349,7 @@ impl Actor {
             Ok(Answer::Later) => return,
             Ok(Answer::Done) => control::reply::Body::Done(control::Done {}),
             Ok(Answer::Room(room)) => control::reply::Body::RoomId(room.to_string()),
+            Ok(Answer::Invite(invitation)) => control::reply::Body::InviteId(invitation.to_string()),
             Ok(Answer::Matches(matches)) => control::reply::Body::Matches(matches),
             Err(refusal) => {
                 debug!(code = ?refusal.code, detail = refusal.detail, "refused");
@@ -341,6 +396,8 @@ impl Actor {
     /// The present state as events, then Ready.
     fn show_everything(&mut self, id: ClientId) {
         let mut events = vec![event::Body::Me(self.me())];
+        events.extend(self.reach_events());
+        events.extend(self.people_events());
         events.extend(self.rooms.values().map(|room| event::Body::Room(self.shown(room))));
         events.push(event::Body::Ready(control::Ready {}));
         for body in events {
@@ -356,6 +413,10 @@ impl Actor {
         }
     }
 
+    pub(crate) fn anyone_scans(&self) -> bool {
+        self.clients.values().any(|client| client.scanning)
+    }
+
     // Rooms.
 
     /// The room's record, seats or surroundings have changed: clients will be shown, and bots go to work.
@@ -369,7 +430,7 @@ impl Actor {
         self.dirty.insert(id);
     }
 
-    fn show_changes(&mut self) {
+    pub(crate) fn show_changes(&mut self) {
         for id in std::mem::take(&mut self.dirty) {
             if let Some(room) = self.rooms.get(&id) {
                 let shown = self.shown(room);
@@ -382,11 +443,8 @@ impl Actor {
     fn shown(&self, room: &Room) -> control::Room {
         let record = room.record();
         let over = record.result.is_some();
-        let alone = room.peer().is_none();
         let mine: Vec<Side> = room.mine().collect();
-        let here = room.seats.contains(&Seat::Here);
-        let can_act = room.turn().is_some_and(|turn| mine.contains(&turn));
-        control::Room {
+        let mut shown = control::Room {
             id: record.id.to_string(),
             setup: Some(session::wire::setup(&record.setup)),
             first: Some(self.shown_seat(room, Side::First)),
@@ -394,30 +452,69 @@ impl Actor {
             board: Some(crate::show::board(room.game(), over)),
             mine: mine.iter().map(|side| crate::show::side(*side).into()).collect(),
             result: record.result.map(session::wire::result),
-            offer: None,
-            link: None,
-            can_take_back: alone && room.last_decision_here().is_some(),
-            can_offer_draw: alone && !over && room.seats == [Seat::Here; 2],
-            can_resign: here && !over,
-            can_new_game: alone && room.ply() > 0,
             record: room.notation().to_vec(),
             revision: record.revision,
             digest: record.digest(),
-            seen_ply: 0,
-            can_act,
+            can_act: self.turn(room).is_some_and(|turn| mine.contains(&turn)),
             follows: room.follows.map_or_else(String::new, |id| id.to_string()),
+            ..control::Room::default()
+        };
+        let Some(key) = room.peer() else {
+            shown.can_take_back = room.last_decision_here().is_some();
+            shown.can_offer_draw = !over && room.seats == [Seat::Here; 2];
+            shown.can_resign = room.seats.contains(&Seat::Here) && !over;
+            shown.can_new_game = room.ply() > 0;
+            return shown;
+        };
+        let Some(peer) = self.people.get(&key) else { return shown };
+        let mut link = peer.shown_link(Instant::now(), self.main_carrier());
+        (link.seen_action_ply, link.seen_after_us) = room.seen_action;
+        shown.link = Some(link);
+        if let Some(state) = peer.match_state(record.id)
+            && peer.rebuild.is_none()
+        {
+            let offer = |kind, by: Side, mine| control::PendingOffer {
+                kind: crate::show::offer_kind(kind).into(),
+                mine,
+                by: crate::show::side(by).into(),
+            };
+            shown.offer = (state.their_offer().map(|kind| offer(kind, record.my_side.other(), false)))
+                .or_else(|| state.my_offer().map(|kind| offer(kind, record.my_side, true)));
+            shown.can_take_back = state.can_take_back();
+            shown.can_offer_draw = state.can_offer_draw();
+            shown.can_resign = state.can_resign();
+            shown.can_new_game = state.can_new_game();
+            shown.seen_ply = state.seen_ply().unwrap_or(0);
         }
+        shown
+    }
+
+    /// Whose decision is next, if that side may decide now.
+    pub(crate) fn turn(&self, room: &Room) -> Option<Side> {
+        let turn = room.turn()?;
+        let Some(key) = room.peer() else { return Some(turn) };
+        let peer = self.people.get(&key).filter(|peer| peer.rebuild.is_none())?;
+        let state = peer.match_state(room.id())?;
+        (state.can_act() || matches!(room.seat(turn), Seat::Peer(_))).then_some(turn)
     }
 
     pub(crate) fn shown_seat(&self, room: &Room, side: Side) -> control::Seat {
-        crate::show::seat(room.seat(side), room.assists[side.index()], String::new())
+        let name = match room.seat(side) {
+            Seat::Peer(key) => self.people.get(&key).map_or_else(String::new, |peer| peer.name.clone()),
+            Seat::Here | Seat::Bot(_) => String::new(),
+        };
+        crate::show::seat(room.seat(side), room.assists[side.index()], name)
     }
 }
 
 /// Of the client protocol; see `control.proto`.
 const CONTROL_VERSION: u32 = 1;
 
+/// Name of the file with the device's keys in the data directory.
+const IDENTITY: &str = "identity";
+
 /// Keys of settings.
+const PLAYER: &str = "player";
 pub(crate) const NAME: &str = "name";
 pub(crate) const VISIBILITY: &str = "visibility";
 

@@ -34,14 +34,16 @@
 //! ```
 
 #![forbid(unsafe_code)]
-#![allow(dead_code, clippy::unused_self, reason = "what the links to peers use comes with them")]
 
 mod actor;
 mod bots;
 mod chance;
 mod clients;
 mod host;
+mod links;
+mod people;
 mod play;
+mod reach;
 mod requests;
 mod room;
 mod show;

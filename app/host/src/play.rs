@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::{Action, Side};
 use proto::control::{self, event};
-use session::{MatchId, MatchRecord, MatchResult};
+use session::{Command, MatchId, MatchRecord, MatchResult};
 use tokio::time::Instant;
 use tracing::{debug, error, warn};
 
@@ -19,6 +19,9 @@ impl Actor {
     /// Plays for the side to move, whoever decides for it here. Saved before anyone sees it.
     pub(crate) fn play(&mut self, id: MatchId, action: Action) -> Result<(), Refusal> {
         let room = &self.rooms[&id];
+        if let Some(key) = room.peer() {
+            return self.act_with_peer(key, id, action);
+        }
         let record = room.after(action).map_err(|why| Refusal::illegal(why, action))?;
         let (ply, result, now) = (record.actions.len() as u32, record.result, self.now_unix_ms());
         let written = self.store.append(id, ply, action, result, now);
@@ -37,12 +40,12 @@ impl Actor {
     /// Sends the bot that is to decide to work, and stops those that are not.
     pub(crate) fn wake_bots(&mut self, id: MatchId) {
         let Some(room) = self.rooms.get(&id) else { return };
-        let turn = room.turn();
+        let (turn, over) = (self.turn(room), room.turn().is_none());
         for side in Side::BOTH {
             let key = (id, side.index());
             let level = self.rooms[&id].bot(side);
             let (Some(level), true) = (level, turn == Some(side) && !self.stalled.contains_key(&id)) else {
-                self.rest(key, side, level.is_none() || turn.is_none());
+                self.rest(key, side, level.is_none() || over);
                 continue;
             };
             let room = &self.rooms[&id];
@@ -150,9 +153,17 @@ impl Actor {
         *failures += 1;
         if *failures == 1 {
             self.wake_bots(id);
-        } else if let Err(refusal) = self.end(id, MatchResult::Resigned(side)) {
+        } else if let Err(refusal) = self.give_in(id, side) {
             warn!(%id, detail = refusal.detail, "a failing bot could not resign");
             self.stall(id);
+        }
+    }
+
+    /// This side resigns, with a peer or without.
+    pub(crate) fn give_in(&mut self, id: MatchId, side: Side) -> Result<(), Refusal> {
+        match self.rooms[&id].peer() {
+            Some(key) => self.command(key, Command::Resign(id)),
+            None => self.end(id, MatchResult::Resigned(side)),
         }
     }
 

@@ -4,20 +4,23 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::{AnyGame, GameKind, Level, Limits, Setup, Side};
+use link::Verdict;
 use proto::control::{self, RefusalCode, Visibility, event, request};
-use session::{MatchId, MatchRecord, MatchResult, OfferKind};
+use session::{Command, MatchId, MatchRecord, MatchResult, OfferKind, wire};
 
-use crate::actor::{Actor, Answer, Message, NAME, VISIBILITY};
+use crate::actor::{Actor, Answer, Message, NAME, VISIBILITY, done};
 use crate::clients::ClientId;
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
-use session::wire;
 
 /// Rooms open at a time. A person keeps a few; each costs a client its board at every attach.
 const MAX_ROOMS: usize = 32;
 
 /// Time for a hint: a person who asks for one waits for it.
 const HINT_TIME: Duration = Duration::from_secs(1);
+
+/// A carrier that does not say how it is within this time is not well: bluetoothd answers in milliseconds.
+const DIAGNOSIS: Duration = Duration::from_secs(10);
 
 /// Matches in one list when the client does not say how many.
 const LISTED: u32 = 20;
@@ -48,16 +51,113 @@ impl Actor {
                 let _ = self.inbox.send(Message::Stop(done));
                 Ok(Answer::Done)
             }
-            Body::Diagnose(_)
-            | Body::PowerOn(_)
-            | Body::Meet(_)
-            | Body::Compare(_)
-            | Body::Invite(_)
-            | Body::Withdraw(_)
-            | Body::AnswerInvite(_)
-            | Body::Forget(_)
-            | Body::AnswerOffer(_) => Err(Refusal::new(RefusalCode::RefusalRadio, "this host has no links")),
+            Body::Diagnose(_) => {
+                self.diagnose(client, number);
+                Ok(Answer::Later)
+            }
+            Body::PowerOn(_) => {
+                self.power_on(client, number);
+                Ok(Answer::Later)
+            }
+            Body::Meet(meet) => self.meet(&meet.peer).map(|()| Answer::Done),
+            Body::Compare(compare) => self.compare(&compare.peer, compare.same).map(|()| Answer::Done),
+            Body::Invite(invite) => {
+                let target = self.target(&invite.peer)?;
+                let setup = parse_setup(invite.setup.as_ref())?;
+                if self.radios.is_empty() {
+                    return Err(Refusal::new(RefusalCode::RefusalRadio, "this host has no links"));
+                }
+                self.invite(target, setup, show::parse_side(invite.my_side)).map(Answer::Invite)
+            }
+            Body::Withdraw(withdraw) => {
+                self.withdraw(invitation_id(&withdraw.invite_id)?).map(|()| Answer::Done)
+            }
+            Body::AnswerInvite(answer) => {
+                self.answer_invite(invitation_id(&answer.invite_id)?, answer.accept).map(|()| Answer::Done)
+            }
+            Body::Forget(forget) => {
+                let key = self.player(&forget.peer)?;
+                self.forget(key).map(|()| Answer::Done)
+            }
+            Body::AnswerOffer(answer) => {
+                let id = self.room_id(&answer.room_id)?;
+                let Some(key) = self.rooms[&id].peer() else {
+                    return Err(Refusal::new(RefusalCode::RefusalNoOffer, "nobody offers anything here"));
+                };
+                let command = Command::AnswerOffer { id, accept: answer.accept };
+                self.command(key, command).map(|()| Answer::Done)
+            }
         }
+    }
+
+    /// Asks every carrier how it is; they may take their time.
+    fn diagnose(&mut self, client: ClientId, number: u64) {
+        let probed = self.store.probe();
+        let (state, found, remedy) = match self.saved(probed) {
+            Ok(()) => (control::CheckState::CheckOk, "matches can be saved".into(), ""),
+            Err(error) => (
+                control::CheckState::CheckFailed,
+                error.to_string(),
+                "Free some space, or see to the permissions of the data directory: nothing is lost.",
+            ),
+        };
+        let mut checks = vec![control::Check {
+            subject: "storage".into(),
+            state: state.into(),
+            found,
+            remedy: remedy.into(),
+        }];
+        let (transports, inbox) = (self.transports(), self.inbox.clone());
+        self.tasks.spawn(async move {
+            if transports.is_empty() {
+                checks.push(control::Check {
+                    subject: "links".into(),
+                    state: control::CheckState::CheckWarning.into(),
+                    found: "this host was started without any: one plays alone".into(),
+                    remedy: "Start qiyoud without --no-bluetooth to play with others.".into(),
+                });
+            }
+            for transport in transports {
+                let findings = tokio::time::timeout(DIAGNOSIS, transport.diagnose()).await;
+                checks.extend(findings.unwrap_or_default().into_iter().map(|finding| {
+                    control::Check {
+                        subject: finding.subject.into(),
+                        state: match finding.verdict {
+                            Verdict::Good => control::CheckState::CheckOk,
+                            Verdict::Limited => control::CheckState::CheckWarning,
+                            Verdict::Broken => control::CheckState::CheckFailed,
+                        }
+                        .into(),
+                        found: finding.found,
+                        remedy: finding.remedy,
+                    }
+                }));
+            }
+            let body = Some(control::reply::Body::Diagnosis(control::Diagnosis { checks }));
+            // When the actor has ended, so has the client.
+            let _ = inbox.send(Message::Answer(client, control::Reply { id: number, body }));
+        });
+    }
+
+    fn power_on(&mut self, client: ClientId, number: u64) {
+        let (transports, inbox) = (self.transports(), self.inbox.clone());
+        self.tasks.spawn(async move {
+            let mut failed = transports.is_empty().then(|| "this host has no links".to_owned());
+            for transport in transports {
+                if let Err(error) = transport.power_on().await {
+                    failed = Some(error.to_string());
+                }
+            }
+            let reply = match failed {
+                None => done(number),
+                Some(detail) => {
+                    let refusal = Refusal::new(RefusalCode::RefusalRadio, detail).into_wire();
+                    control::Reply { id: number, body: Some(control::reply::Body::Refusal(refusal)) }
+                }
+            };
+            // When the actor has ended, so has the client.
+            let _ = inbox.send(Message::Answer(client, reply));
+        });
     }
 
     fn set_name(&mut self, wish: &str) -> Result<Answer, Refusal> {
@@ -141,6 +241,9 @@ impl Actor {
             return Err(Refusal::new(RefusalCode::RefusalBadRequest, "no such offer"));
         };
         let room = &self.rooms[&id];
+        if let Some(key) = room.peer() {
+            return self.command(key, Command::Offer { id, kind }).map(|()| Answer::Done);
+        }
         let now = self.now_unix_ms();
         match kind {
             OfferKind::TakeBack => {
@@ -185,7 +288,7 @@ impl Actor {
             (None, [side]) => *side,
             _ => return Err(Refusal::new(RefusalCode::RefusalBadRequest, "say which side of yours resigns")),
         };
-        self.end(id, MatchResult::Resigned(side)).map(|()| Answer::Done)
+        self.give_in(id, side).map(|()| Answer::Done)
     }
 
     pub(crate) fn end(&mut self, id: MatchId, result: MatchResult) -> Result<(), Refusal> {
@@ -202,7 +305,7 @@ impl Actor {
         Ok(())
     }
 
-    fn close_room(&mut self, id: MatchId) -> Result<Answer, Refusal> {
+    pub(crate) fn close_room(&mut self, id: MatchId) -> Result<Answer, Refusal> {
         let written = self.store.set_open(id, false);
         self.saved(written)?;
         self.rooms.remove(&id);
@@ -222,8 +325,12 @@ impl Actor {
             .map_err(|error| Refusal::new(RefusalCode::RefusalNoSuchRoom, error.to_string()))?;
         let written = self.store.set_open(id, true);
         self.saved(written)?;
+        let peer = room.peer();
         self.rooms.insert(id, room);
         self.changed(id);
+        if let Some(key) = peer {
+            self.look_again(key);
+        }
         Ok(Answer::Room(id))
     }
 
@@ -340,6 +447,10 @@ impl Actor {
             .filter(|id| self.rooms.contains_key(id))
             .ok_or_else(|| Refusal::new(RefusalCode::RefusalNoSuchRoom, "no such room"))
     }
+}
+
+fn invitation_id(name: &str) -> Result<MatchId, Refusal> {
+    parse_match_name(name).ok_or_else(|| Refusal::new(RefusalCode::RefusalNoOffer, "no such invitation"))
 }
 
 /// Nothing said: a game of gomoku as most people know it.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use engine::{Action, AnyGame, IllegalAction, Level, Side};
 use session::{MatchId, MatchRecord, MatchResult};
+use tokio::time::Instant;
 
 /// A player on another device: its static key as the secure channel proved it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,6 +75,10 @@ pub(crate) struct Room {
     pub(crate) assists: [Option<Level>; 2],
     /// The match that this one is the next game of.
     pub(crate) follows: Option<MatchId>,
+    /// Since when the side to move thinks.
+    pub(crate) turn_since: Instant,
+    /// With a peer: the last action of this device that it has acknowledged, and the microseconds that took. 0 of none.
+    pub(crate) seen_action: (u32, u32),
     record: MatchRecord,
     /// The record played from its setup.
     game: AnyGame,
@@ -86,8 +91,16 @@ impl Room {
     pub(crate) fn new(record: MatchRecord, seats: [Seat; 2]) -> Result<Self, BadRecord> {
         let game = AnyGame::new(&record.setup).map_err(|_| BadRecord::Setup)?;
         let empty = MatchRecord { actions: Vec::new(), ..record.clone() };
-        let mut room =
-            Self { seats, assists: [None; 2], follows: None, record: empty, game, notation: Vec::new() };
+        let mut room = Self {
+            seats,
+            assists: [None; 2],
+            follows: None,
+            turn_since: Instant::now(),
+            seen_action: (0, 0),
+            record: empty,
+            game,
+            notation: Vec::new(),
+        };
         room.set_record(record)?;
         Ok(room)
     }
@@ -122,6 +135,9 @@ impl Room {
             let notation = self.game.notation(*action);
             self.game.act(*action).map_err(|why| BadRecord::Action { ply, why })?;
             self.notation.push(notation);
+        }
+        if self.record.actions.len() != record.actions.len() {
+            self.turn_since = Instant::now();
         }
         self.record = record;
         Ok(())

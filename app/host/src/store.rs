@@ -681,3 +681,166 @@ fn action_bytes(action: Action) -> Vec<u8> {
 fn parse_action(bytes: &[u8]) -> Option<Action> {
     wire::read_action(Some(&board::Action::decode(bytes).ok()?)).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use engine::{GameKind, Outcome, Point, Reason};
+
+    use super::*;
+
+    fn store() -> (tempfile::TempDir, Store) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let store = Store::open(directory.path()).expect("opens");
+        (directory, store)
+    }
+
+    fn record(number: u8) -> MatchRecord {
+        MatchRecord::new(MatchId([number; 16]), GameKind::Gomoku.default_setup(), Side::First)
+    }
+
+    fn place(column: u16) -> Action {
+        Action::Place(Point::new(column, 3))
+    }
+
+    const SEATS: [Seat; 2] = [Seat::Here, Seat::Peer(PlayerId([7; 32]))];
+
+    #[test]
+    fn what_was_saved_is_read_again_after_a_restart() {
+        let (directory, mut store) = store();
+        let id = MatchId([1; 16]);
+        let friend =
+            SavedFriend {
+                key: PlayerId([7; 32]), name: "小明".into(), advert_key: [9; 32], met_unix_ms: 5
+            };
+        store.put_friend(&friend).expect("saved");
+        store.set_setting("name", "Anna").expect("saved");
+        store.begin(&record(1), SEATS, 10).expect("saved");
+        for ply in 1..=9 {
+            store.append(id, ply, place(ply as u16), None, 10 + i64::from(ply)).expect("saved");
+        }
+        store.take_back(id, 7, 1, 30).expect("saved");
+        let offered = Consent { kind: OfferKind::TakeBack, revision: 1, ply: 7, to_ply: 6 };
+        store.set_offered(id, Some(offered), 31).expect("saved");
+        let won = MatchResult::Played(Outcome { winner: Some(Side::Second), reason: Reason::FiveInARow });
+        store.append(id, 8, place(12), Some(won), 40).expect("saved");
+        drop(store);
+
+        let store = Store::open(directory.path()).expect("opens again");
+        assert_eq!(store.friends().expect("read"), [friend]);
+        assert_eq!(store.setting("name").expect("read").as_deref(), Some("Anna"));
+        let saved = store.load(id).expect("read").expect("there");
+        let mut expected = record(1);
+        expected.actions = (1..=7).map(place).chain([place(12)]).collect();
+        (expected.revision, expected.result, expected.offered) = (1, Some(won), Some(offered));
+        assert_eq!(saved.record, expected);
+        assert_eq!((saved.seats, saved.open, saved.settled, saved.changed_unix_ms), (SEATS, true, false, 40));
+    }
+
+    #[test]
+    fn every_result_and_seat_reads_back() {
+        let (_directory, mut store) = store();
+        let results = [
+            MatchResult::Played(Outcome { winner: None, reason: Reason::BoardFull }),
+            MatchResult::Resigned(Side::First),
+            MatchResult::Resigned(Side::Second),
+            MatchResult::DrawAgreed,
+        ];
+        for (number, result) in (1..).zip(results) {
+            let seats = [Seat::Bot(Level::MAX), Seat::Here];
+            store.begin(&record(number), seats, 1).expect("saved");
+            store.end(MatchId([number; 16]), 3, result, 2).expect("saved");
+            let saved = store.load(MatchId([number; 16])).expect("read").expect("there");
+            assert_eq!((saved.record.result, saved.record.revision), (Some(result), 3));
+            assert_eq!((saved.seats, saved.record.my_side), (seats, Side::Second));
+        }
+    }
+
+    #[test]
+    fn a_match_is_settled_until_it_changes_again() {
+        let (_directory, mut store) = store();
+        let (id, peer) = (MatchId([1; 16]), PlayerId([7; 32]));
+        store.begin(&record(1), SEATS, 1).expect("saved");
+        store.begin(&record(2), SEATS, 2).expect("saved");
+        store.settle(id).expect("saved");
+        store.settle(MatchId([2; 16])).expect("saved");
+        let with_peer = store.matches_with(peer).expect("read");
+        assert_eq!(with_peer.len(), 1, "the last settled one only");
+        store.set_offered(id, None, 3).expect("saved");
+        let with_peer = store.matches_with(peer).expect("read");
+        assert_eq!(with_peer.iter().map(|saved| saved.settled).collect::<Vec<_>>(), [true, false]);
+        assert!(store.matches_with(PlayerId([8; 32])).expect("read").is_empty());
+    }
+
+    #[test]
+    fn an_action_out_of_step_is_refused() {
+        let (_directory, mut store) = store();
+        store.begin(&record(1), SEATS, 1).expect("saved");
+        let id = MatchId([1; 16]);
+        store.append(id, 1, place(1), None, 2).expect("saved");
+        for ply in [0, 1, 3] {
+            assert!(store.append(id, ply, place(2), None, 3).is_err());
+        }
+        assert_eq!(store.load(id).expect("read").expect("there").record.actions, [place(1)]);
+    }
+
+    #[test]
+    fn a_full_disk_is_told_and_loses_nothing() {
+        let (directory, mut store) = store();
+        store.begin(&record(1), SEATS, 1).expect("saved");
+        store.limit_pages(1);
+        let mut saved = 0;
+        let error = loop {
+            match store.append(MatchId([1; 16]), saved + 1, place(1), None, 2) {
+                Ok(()) => saved += 1,
+                Err(error) => break error,
+            }
+            assert!(saved < 100_000, "the limit is never reached");
+        };
+        assert!(matches!(error, StoreError::DiskFull), "{error}");
+        assert!(matches!(store.set_setting("big", &"x".repeat(100_000)), Err(StoreError::DiskFull)));
+        drop(store);
+        let store = Store::open(directory.path()).expect("opens again");
+        let actions = store.load(MatchId([1; 16])).expect("read").expect("there").record.actions;
+        assert_eq!(actions.len() as u32, saved);
+    }
+
+    #[test]
+    fn two_hosts_do_not_share_a_directory() {
+        let (directory, store) = store();
+        assert!(matches!(Store::open(directory.path()), Err(StoreError::InUse(_))));
+        drop(store);
+        Store::open(directory.path()).expect("it is free again");
+    }
+
+    #[test]
+    fn a_file_of_a_newer_program_is_left_as_it_is() {
+        let (directory, store) = store();
+        store.connection.pragma_update(None, "user_version", 99).expect("set");
+        drop(store);
+        let before = fs::read(directory.path().join(DATABASE)).expect("read");
+        let result = Store::open(directory.path());
+        assert!(matches!(result, Err(StoreError::Newer { found: 99, .. })), "{:?}", result.err());
+        assert_eq!(fs::read(directory.path().join(DATABASE)).expect("read"), before);
+    }
+
+    #[test]
+    fn a_damaged_file_is_told_and_left_as_it_is() {
+        let (directory, mut store) = store();
+        for number in 0..50 {
+            store.begin(&record(number), SEATS, 1).expect("saved");
+        }
+        drop(store);
+        let path = directory.path().join(DATABASE);
+        let whole = fs::read(&path).expect("read");
+        let mut torn = whole.clone();
+        torn[4096..8192].fill(0x5A);
+        for bytes in [b"not a database, but long enough to be looked at".to_vec(), torn] {
+            fs::write(&path, &bytes).expect("written");
+            let result = Store::open(directory.path());
+            assert!(matches!(result, Err(StoreError::Damaged { .. })), "{:?}", result.err());
+            assert_eq!(fs::read(&path).expect("read"), bytes);
+        }
+        fs::write(&path, whole).expect("written");
+        Store::open(directory.path()).expect("whole again");
+    }
+}

@@ -1,0 +1,347 @@
+//! Several hosts in one process, on a network in memory: no radio, no waiting.
+//!
+//! Run it under tokio's paused clock: then time passes only when nobody has anything to do. Bots think on their own threads in
+//! real time, so give them levels that decide at once.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use futures::{SinkExt, StreamExt};
+use host::{Entropy, Host, HostConfig};
+use link::memory::MemoryNetwork;
+use proto::control::{
+    self, Attach, Comparison, Connecting, Event, Friend, Invitation, Me, Message, Nearby, Notice, Refusal,
+    Reply, Request, Room, Seat, event, reply, request, seat,
+};
+use proto::frame::{Arrival, FrameCodec, FrameLimit, Outgoing};
+use tokio::io::DuplexStream;
+use tokio::time::{Instant, timeout};
+use tokio_util::codec::Framed;
+
+/// Longest that anything may take, on the paused clock.
+const PATIENCE: Duration = Duration::from_hours(4);
+
+/// The devices and the air between them.
+pub struct House {
+    /// The air; cuts and losses are made here.
+    pub air: MemoryNetwork,
+    directory: tempfile::TempDir,
+    began: Instant,
+    seed: u64,
+}
+
+/// A device, switched on or off, and the client in its player's hand.
+pub struct Device {
+    /// As others see it.
+    pub name: String,
+    host: Option<Host>,
+    /// The player's client.
+    pub client: Client,
+    config: HostConfig,
+}
+
+impl House {
+    /// Nobody lives here yet. Everything drawn by lot comes from `seed`, but the devices' keys.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            air: MemoryNetwork::new(seed),
+            directory: tempfile::tempdir().expect("a directory for the saves"),
+            began: Instant::now(),
+            seed,
+        }
+    }
+
+    /// A device that is switched on.
+    pub async fn device(&mut self, name: &str) -> Device {
+        self.device_with(name, |_| {}).await
+    }
+
+    /// A device that is not as usual.
+    pub async fn device_with(&mut self, name: &str, change: impl FnOnce(&mut HostConfig)) -> Device {
+        let mut config = HostConfig::new(self.directory.path().join(name));
+        config.name = Some(name.to_owned());
+        config.transports = vec![std::sync::Arc::new(self.air.transport(name))];
+        self.seed += 1;
+        config.entropy = Entropy::Seeded(self.seed);
+        // The same hour on all devices, which passes as the paused clock does.
+        let (began, hour) = (self.began, SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000));
+        config.wall_clock = std::sync::Arc::new(move || hour + began.elapsed());
+        change(&mut config);
+        let host = Host::start(config.clone()).expect("the host starts");
+        let client = Client::attach(host.client()).await;
+        Device { name: name.to_owned(), host: Some(host), client, config }
+    }
+}
+
+impl Device {
+    /// Where it keeps everything.
+    pub fn directory(&self) -> &Path {
+        &self.config.data_dir
+    }
+
+    /// The running host.
+    pub fn host(&self) -> &Host {
+        self.host.as_ref().expect("the device is switched on")
+    }
+
+    /// Pulls the plug.
+    pub async fn kill(&mut self) {
+        self.host.take().expect("the device is switched on").kill().await;
+    }
+
+    /// Says goodbye and switches off.
+    pub async fn stop(&mut self) {
+        self.host.take().expect("the device is switched on").stop().await;
+    }
+
+    /// Switches on again, with what is on disk.
+    pub async fn start(&mut self) {
+        let host = Host::start(self.config.clone()).expect("the host starts again");
+        self.client = Client::attach(host.client()).await;
+        self.host = Some(host);
+    }
+
+    /// The view `record`: a row a match, without what differs from device to device.
+    pub fn record(&self) -> Vec<Vec<rusqlite::types::Value>> {
+        let database = rusqlite::Connection::open_with_flags(
+            self.directory().join(host::DATABASE),
+            rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY,
+        )
+        .expect("the saves open");
+        let mut rows = database.prepare("SELECT * FROM record ORDER BY match_id").expect("the view is there");
+        let columns = rows.column_count();
+        rows.query_map([], |row| (0..columns).map(|column| row.get(column)).collect())
+            .expect("the view can be read")
+            .collect::<Result<_, _>>()
+            .expect("the view can be read")
+    }
+}
+
+/// A client of a host, with everything that events have told it.
+pub struct Client {
+    frames: Framed<DuplexStream, FrameCodec>,
+    requests: u64,
+    unseen: VecDeque<Event>,
+    /// What events have told.
+    pub seen: Seen,
+}
+
+/// The state that events build up.
+#[derive(Default)]
+pub struct Seen {
+    /// The device's own name and visibility.
+    pub me: Me,
+    /// By id.
+    pub nearby: BTreeMap<String, Nearby>,
+    /// By id.
+    pub friends: BTreeMap<String, Friend>,
+    /// By peer.
+    pub comparisons: BTreeMap<String, Comparison>,
+    /// By id.
+    pub invitations: BTreeMap<String, Invitation>,
+    /// By id.
+    pub rooms: BTreeMap<String, Room>,
+    /// By peer.
+    pub connecting: BTreeMap<String, Connecting>,
+    /// All so far.
+    pub notices: Vec<Notice>,
+}
+
+impl Seen {
+    /// The only room.
+    pub fn room(&self) -> Option<&Room> {
+        (self.rooms.len() == 1).then(|| self.rooms.values().next()).flatten()
+    }
+
+    fn apply(&mut self, event: &Event) {
+        use event::Body;
+        match event.body.clone().expect("an event that this client knows") {
+            Body::Ready(_) | Body::Thinking(_) | Body::Radio(_) | Body::InvitationGone(_) => {}
+            Body::Me(me) => self.me = me,
+            Body::Nearby(one) => drop(self.nearby.insert(one.id.clone(), one)),
+            Body::NearbyGone(gone) => drop(self.nearby.remove(&gone.id)),
+            Body::Friend(one) => drop(self.friends.insert(one.id.clone(), one)),
+            Body::FriendGone(gone) => drop(self.friends.remove(&gone.id)),
+            Body::Comparison(one) => drop(self.comparisons.insert(one.peer.clone(), one)),
+            Body::ComparisonGone(gone) => drop(self.comparisons.remove(&gone.id)),
+            Body::Invitation(one) => drop(self.invitations.insert(one.invite_id.clone(), one)),
+            Body::Room(one) => drop(self.rooms.insert(one.id.clone(), one)),
+            Body::RoomGone(gone) => drop(self.rooms.remove(&gone.id)),
+            Body::Connecting(one) => drop(self.connecting.insert(one.peer.clone(), one)),
+            Body::Notice(notice) => self.notices.push(notice),
+        }
+        if let Some(Body::InvitationGone(gone)) = &event.body {
+            self.invitations.remove(&gone.invite_id);
+        }
+    }
+}
+
+impl Client {
+    /// Attaches and reads the present state.
+    pub async fn attach(stream: DuplexStream) -> Self {
+        let mut client = Self {
+            frames: Framed::new(stream, FrameCodec::new(FrameLimit::Local)),
+            requests: 0,
+            unseen: VecDeque::new(),
+            seen: Seen::default(),
+        };
+        client.done(request::Body::Attach(Attach { client: "house".into(), version: 1 })).await;
+        loop {
+            if let Some(event::Body::Ready(_)) = client.next().await.body {
+                return client;
+            }
+        }
+    }
+
+    async fn read(&mut self) -> Message {
+        let frame = timeout(PATIENCE, self.frames.next())
+            .await
+            .expect("the host says something in time")
+            .expect("the host is there")
+            .expect("a frame");
+        let Arrival::Next(frame) = frame else { panic!("a frame in its turn, not {frame:?}") };
+        let message = Message::decode(frame.msgid, &frame.payload).expect("a message");
+        if let Message::Event(event) = &message {
+            self.seen.apply(event);
+        }
+        message
+    }
+
+    /// The next event. Everything up to it is in `seen`.
+    pub async fn next(&mut self) -> Event {
+        if let Some(event) = self.unseen.pop_front() {
+            return event;
+        }
+        loop {
+            if let Message::Event(event) = self.read().await {
+                return event;
+            }
+        }
+    }
+
+    /// Asks, and waits for the answer.
+    pub async fn ask(&mut self, body: request::Body) -> Result<reply::Body, Refusal> {
+        self.requests += 1;
+        let id = self.requests;
+        let request = Message::Request(Request { id, body: Some(body) });
+        self.frames.send(Outgoing::from(&request)).await.expect("the host is there");
+        loop {
+            match self.read().await {
+                Message::Event(event) => self.unseen.push_back(event),
+                Message::Reply(Reply { id: answered, body }) => {
+                    assert_eq!(answered, id, "replies come in order");
+                    return match body.expect("a reply that this client knows") {
+                        reply::Body::Refusal(refusal) => Err(refusal),
+                        body => Ok(body),
+                    };
+                }
+                Message::Request(_) => panic!("a host asks nothing"),
+            }
+        }
+    }
+
+    /// Asks for something that is done at once.
+    pub async fn done(&mut self, body: request::Body) {
+        let what = format!("{body:?}");
+        match self.ask(body).await {
+            Ok(reply::Body::Done(_)) => {}
+            other => panic!("{what} came to {other:?}"),
+        }
+    }
+
+    /// Reads events until what is seen is so.
+    pub async fn until(&mut self, what: &str, mut so: impl FnMut(&Seen) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !so(&self.seen) {
+            assert!(Instant::now() < deadline, "waited in vain for: {what}");
+            self.next().await;
+        }
+        self.unseen.clear();
+    }
+
+    /// Looks around.
+    pub async fn scan(&mut self, on: bool) {
+        self.done(request::Body::Scan(control::Scan { on })).await;
+    }
+
+    /// Looks around for a device of this name, and gives its id.
+    pub async fn find(&mut self, name: &str) -> String {
+        self.scan(true).await;
+        let here = |seen: &Seen| seen.nearby.values().find(|one| one.name == name).map(|one| one.id.clone());
+        self.until(&format!("{name} is near"), |seen| here(seen).is_some()).await;
+        self.scan(false).await;
+        here(&self.seen).expect("it was there a line above")
+    }
+
+    /// A gomoku match on this device, and the room's id.
+    pub async fn open_room(&mut self, first: Option<u32>, second: Option<u32>) -> String {
+        let open = control::OpenRoom { setup: None, first: Some(bot(first)), second: Some(bot(second)) };
+        match self.ask(request::Body::OpenRoom(open)).await {
+            Ok(reply::Body::RoomId(id)) => id,
+            other => panic!("no room: {other:?}"),
+        }
+    }
+
+    /// Plays in the only room.
+    pub async fn play(&mut self, notation: &str) -> Result<reply::Body, Refusal> {
+        let room_id = self.seen.room().expect("one room").id.clone();
+        self.ask(request::Body::Act(control::Act { room_id, action: None, notation: notation.into() })).await
+    }
+
+    /// Lets a bot play this device's side of the only room.
+    pub async fn hand_over(&mut self, level: u32) {
+        let room = self.seen.room().expect("one room");
+        let is_here = |seat: &Option<Seat>| {
+            !matches!(seat.as_ref().and_then(|seat| seat.who.as_ref()), Some(seat::Who::Peer(_)))
+        };
+        let side = if is_here(&room.first) { proto::board::Side::First } else { proto::board::Side::Second };
+        let seat = Seat { bot_assists: true, ..bot(Some(level)) };
+        let set = control::SetSeat { room_id: room.id.clone(), side: side.into(), seat: Some(seat) };
+        self.done(request::Body::SetSeat(set)).await;
+    }
+
+    /// Reads events until the only room's match is over.
+    pub async fn until_over(&mut self) {
+        self.until("the match is over", |seen| seen.room().is_some_and(|room| room.result.is_some())).await;
+    }
+}
+
+fn bot(level: Option<u32>) -> Seat {
+    let who = level.map_or(seat::Who::Here(true), seat::Who::BotLevel);
+    Seat { who: Some(who), name: String::new(), bot_assists: false }
+}
+
+/// Two devices whose players have compared strings.
+pub async fn friends(one: &mut Device, other: &mut Device) {
+    let id = one.client.find(&other.name).await;
+    one.client.done(request::Body::Meet(control::Meet { peer: id })).await;
+    let mut strings = Vec::new();
+    for device in [&mut *one, &mut *other] {
+        device.client.until("a string to compare", |seen| !seen.comparisons.is_empty()).await;
+        let shown =
+            device.client.seen.comparisons.values().next().expect("it was there a line above").clone();
+        strings.push((shown.emoji, shown.digits));
+        let compare = control::Compare { peer: shown.peer, same: true };
+        device.client.done(request::Body::Compare(compare)).await;
+    }
+    assert_eq!(strings[0], strings[1], "both screens show the same");
+    for device in [one, other] {
+        device.client.until("a friend", |seen| seen.friends.values().any(|friend| friend.connected)).await;
+    }
+}
+
+/// A match between two friends, the inviter first.
+pub async fn begin_match(one: &mut Device, other: &mut Device) {
+    let peer = one.client.seen.friends.values().next().expect("a friend").id.clone();
+    let invite = control::Invite { peer, setup: None, my_side: proto::board::Side::First.into() };
+    let invited = one.client.ask(request::Body::Invite(invite)).await;
+    assert!(matches!(invited, Ok(reply::Body::InviteId(_))), "{invited:?}");
+    other.client.until("an invitation", |seen| seen.invitations.values().any(|one| !one.mine)).await;
+    let invite_id = other.client.seen.invitations.keys().next().expect("it was there a line above").clone();
+    let answer = control::AnswerInvite { invite_id, accept: true };
+    other.client.done(request::Body::AnswerInvite(answer)).await;
+    for device in [one, other] {
+        device.client.until("a room", |seen| seen.room().is_some()).await;
+    }
+}

@@ -1,0 +1,264 @@
+//! Whole matches between whole hosts.
+
+use std::time::Duration;
+
+use proto::control::PeerLink;
+use proto::control::{self, NoticeKind, Visibility, request};
+use tests::house::{Device, House, begin_match, friends};
+
+const FAST: u32 = 1;
+
+async fn pair(house: &mut House) -> (Device, Device) {
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    friends(&mut anna, &mut ben).await;
+    (anna, ben)
+}
+
+fn check_equal(anna: &Device, ben: &Device, matches: usize) {
+    let (here, there) = (anna.record(), ben.record());
+    assert_eq!(here, there, "both devices hold the same");
+    assert_eq!(here.len(), matches);
+}
+
+async fn play_to_the_end(anna: &mut Device, ben: &mut Device) {
+    anna.client.hand_over(FAST).await;
+    ben.client.hand_over(FAST).await;
+    anna.client.until_over().await;
+    ben.client.until_over().await;
+    // The last acknowledgement may still be on its way.
+    let all = |room: &control::Room| room.seen_ply as usize == room.record.len();
+    anna.client.until("everything is acknowledged", |seen| seen.room().is_some_and(all)).await;
+    ben.client.until("everything is acknowledged", |seen| seen.room().is_some_and(all)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_who_meet_compare_one_string_and_find_each_other_again() {
+    let mut house = House::new(1);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    assert!(anna.client.seen.notices.iter().any(|notice| notice.kind() == NoticeKind::NoticeNewFriend));
+    // Known from now on: no string, after a restart too.
+    anna.stop().await;
+    ben.client.until("Anna is away", |seen| seen.friends.values().all(|friend| !friend.connected)).await;
+    anna.start().await;
+    let id = anna.client.find("Ben").await;
+    assert!(anna.client.seen.friends.contains_key(&id), "the tag tells who it is");
+    anna.client.done(request::Body::Meet(control::Meet { peer: id })).await;
+    ben.client.until("Anna is back", |seen| seen.friends.values().any(|friend| friend.connected)).await;
+    assert!(ben.client.seen.comparisons.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_whole_game_between_two_devices_ends_with_equal_records() {
+    let mut house = House::new(2);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    begin_match(&mut anna, &mut ben).await;
+    play_to_the_end(&mut anna, &mut ben).await;
+    check_equal(&anna, &ben, 1);
+    let room = anna.client.seen.room().expect("one room");
+    let link = room.link.expect("a link");
+    assert!(link.bytes_sent > 0 && link.messages_received > 0);
+    assert!(link.seen_action_ply > 0, "the time to the acknowledgement was measured");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_match_survives_links_that_break_at_random_moments() {
+    for seed in 0..12 {
+        let mut house = House::new(100 + seed);
+        let (mut anna, mut ben) = pair(&mut house).await;
+        begin_match(&mut anna, &mut ben).await;
+        house.air.set_delay(Duration::ZERO..Duration::from_millis(40));
+        house.air.set_lives(Some(300..3_000));
+        house.air.cut_all();
+        play_to_the_end(&mut anna, &mut ben).await;
+        check_equal(&anna, &ben, 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_killed_in_the_middle_goes_on_from_its_directory() {
+    for seed in 0..6 {
+        let mut house = House::new(200 + seed);
+        let (mut anna, mut ben) = pair(&mut house).await;
+        begin_match(&mut anna, &mut ben).await;
+        anna.client.hand_over(FAST).await;
+        ben.client.hand_over(FAST).await;
+        for plies in [3, 7, 12] {
+            let played = |seen: &tests::house::Seen| {
+                seen.room().is_some_and(|room| room.record.len() >= plies || room.result.is_some())
+            };
+            anna.client.until("some plies", played).await;
+            let killed = if seed % 2 == 0 { &mut anna } else { &mut ben };
+            killed.kill().await;
+            killed.start().await;
+            if killed.client.seen.room().is_some_and(|room| room.result.is_none()) {
+                killed.client.hand_over(FAST).await;
+            }
+        }
+        play_to_the_end(&mut anna, &mut ben).await;
+        check_equal(&anna, &ben, 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn both_killed_at_once_find_each_other_and_finish() {
+    let mut house = House::new(3);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    begin_match(&mut anna, &mut ben).await;
+    anna.client.play("h8").await.expect("played");
+    ben.client.until("h8", |seen| seen.room().is_some_and(|room| room.record == ["h8"])).await;
+    anna.kill().await;
+    ben.kill().await;
+    anna.start().await;
+    ben.start().await;
+    ben.client.play("i9").await.expect("kept until Anna is there");
+    anna.client.until("i9", |seen| seen.room().is_some_and(|room| room.record == ["h8", "i9"])).await;
+    play_to_the_end(&mut anna, &mut ben).await;
+    check_equal(&anna, &ben, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_move_made_while_the_peer_is_away_arrives_when_it_is_back() {
+    let mut house = House::new(4);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    begin_match(&mut anna, &mut ben).await;
+    house.air.set_reach("Ben", false);
+    let lost = |seen: &tests::house::Seen| {
+        seen.room().and_then(|room| room.link).is_some_and(|link| link.state() == PeerLink::Lost)
+    };
+    anna.client.until("the link is lost", lost).await;
+    anna.client.play("h8").await.expect("kept");
+    house.air.set_reach("Ben", true);
+    ben.client.until("h8", |seen| seen.room().is_some_and(|room| room.record == ["h8"])).await;
+    check_equal(&anna, &ben, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_on_the_air_is_noticed_and_healed() {
+    let mut house = House::new(5);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    begin_match(&mut anna, &mut ben).await;
+    house.air.mute("Anna", "Ben", true);
+    anna.client.play("h8").await.expect("played");
+    let lost = |seen: &tests::house::Seen| {
+        seen.room().and_then(|room| room.link).is_some_and(|link| link.state() == PeerLink::Lost)
+    };
+    anna.client.until("the link is given up", lost).await;
+    house.air.mute("Anna", "Ben", false);
+    ben.client.until("h8", |seen| seen.room().is_some_and(|room| room.record == ["h8"])).await;
+    check_equal(&anna, &ben, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn both_dialing_at_once_leaves_one_link() {
+    for seed in 0..8 {
+        let mut house = House::new(300 + seed);
+        let (mut anna, mut ben) = pair(&mut house).await;
+        house.air.set_delay(Duration::from_millis(1)..Duration::from_millis(50));
+        house.air.cut_all();
+        let (to_ben, to_anna) = (anna.client.find("Ben").await, ben.client.find("Anna").await);
+        anna.client.done(request::Body::Meet(control::Meet { peer: to_ben })).await;
+        ben.client.done(request::Body::Meet(control::Meet { peer: to_anna })).await;
+        let there = |seen: &tests::house::Seen| seen.friends.values().any(|friend| friend.connected);
+        anna.client.until("Ben", there).await;
+        ben.client.until("Anna", there).await;
+        begin_match(&mut anna, &mut ben).await;
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        assert_eq!(house.air.links("Anna", "Ben"), 1, "seed {seed}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn take_back_draw_and_new_game_need_the_others_consent() {
+    let mut house = House::new(6);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    begin_match(&mut anna, &mut ben).await;
+    let id = anna.client.seen.room().expect("one room").id.clone();
+    let offer = |kind: control::OfferKind, room_id: &str| {
+        request::Body::Offer(control::Offer { room_id: room_id.into(), kind: kind.into() })
+    };
+    let answer = |accept, room_id: &str| {
+        request::Body::AnswerOffer(control::AnswerOffer { room_id: room_id.into(), accept })
+    };
+    let offered =
+        |seen: &tests::house::Seen| seen.room().and_then(|room| room.offer).is_some_and(|offer| !offer.mine);
+    anna.client.play("h8").await.expect("played");
+    anna.client.done(offer(control::OfferKind::OfferTakeBack, &id)).await;
+    ben.client.until("an offer", offered).await;
+    ben.client.done(answer(true, &id)).await;
+    anna.client.until("taken back", |seen| seen.room().is_some_and(|room| room.record.is_empty())).await;
+
+    anna.client.play("i9").await.expect("played");
+    anna.client.done(offer(control::OfferKind::OfferDraw, &id)).await;
+    ben.client.until("an offer", offered).await;
+    ben.client.done(answer(false, &id)).await;
+    let declined = |seen: &tests::house::Seen| {
+        seen.notices.iter().any(|notice| notice.kind() == NoticeKind::NoticeOfferDeclined)
+    };
+    anna.client.until("no", declined).await;
+
+    ben.client.done(request::Body::Resign(control::Resign { room_id: id.clone(), side: 0 })).await;
+    anna.client.until_over().await;
+    anna.client.done(offer(control::OfferKind::OfferNewGame, &id)).await;
+    ben.client.until("an offer", offered).await;
+    ben.client.done(answer(true, &id)).await;
+    let new = |seen: &tests::house::Seen| seen.room().is_some_and(|room| room.follows == id);
+    anna.client.until("a new game", new).await;
+    ben.client.until("a new game", new).await;
+    let mine = |device: &Device| device.client.seen.room().expect("one room").mine.clone();
+    assert_eq!(mine(&ben), [i32::from(proto::board::Side::First)], "colours are swapped");
+    play_to_the_end(&mut anna, &mut ben).await;
+    check_equal(&anna, &ben, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn strings_that_differ_make_no_friends() {
+    let mut house = House::new(7);
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    let id = anna.client.find("Ben").await;
+    anna.client.done(request::Body::Meet(control::Meet { peer: id })).await;
+    ben.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
+    let peer = ben.client.seen.comparisons.keys().next().expect("one").clone();
+    ben.client.done(request::Body::Compare(control::Compare { peer, same: false })).await;
+    let differ = |seen: &tests::house::Seen| {
+        seen.comparisons.is_empty()
+            && seen.notices.iter().any(|notice| notice.kind() == NoticeKind::NoticeStringsDiffer)
+    };
+    anna.client.until("they differ", differ).await;
+    ben.client.until("they differ", differ).await;
+    assert!(anna.client.seen.friends.is_empty() && ben.client.seen.friends.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stranger_never_rings_while_only_friends_may() {
+    let mut house = House::new(8);
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    let id = anna.client.find("Ben").await;
+    let set = control::SetVisibility { visibility: Visibility::Friends.into() };
+    ben.client.done(request::Body::SetVisibility(set)).await;
+    anna.client.done(request::Body::Meet(control::Meet { peer: id.clone() })).await;
+    let failed = |seen: &tests::house::Seen| {
+        seen.connecting.get(&id).is_some_and(|one| one.state() == control::ConnectState::ConnectFailed)
+    };
+    anna.client.until("it came to nothing", failed).await;
+    ben.client.scan(false).await;
+    assert!(ben.client.seen.comparisons.is_empty() && ben.client.seen.notices.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_invitation_to_a_stranger_waits_for_the_comparison() {
+    let mut house = House::new(9);
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    let peer = anna.client.find("Ben").await;
+    let invite = control::Invite { peer, setup: None, my_side: 0 };
+    anna.client.ask(request::Body::Invite(invite)).await.expect("invited");
+    for device in [&mut anna, &mut ben] {
+        device.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
+        let peer = device.client.seen.comparisons.keys().next().expect("one").clone();
+        device.client.done(request::Body::Compare(control::Compare { peer, same: true })).await;
+    }
+    ben.client.until("an invitation", |seen| !seen.invitations.is_empty()).await;
+    let invite_id = ben.client.seen.invitations.keys().next().expect("one").clone();
+    ben.client.done(request::Body::AnswerInvite(control::AnswerInvite { invite_id, accept: false })).await;
+    anna.client.until("declined", |seen| seen.invitations.is_empty()).await;
+    assert!(anna.client.seen.rooms.is_empty() && ben.client.seen.rooms.is_empty());
+}
