@@ -133,11 +133,16 @@ impl Actor {
         let identity = Identity::load_or_create(&config.data_dir.join(IDENTITY))
             .map_err(|error| HostError::Identity(error.to_string()))?;
         // The view `record` names this device's player by it.
-        store.set_setting(PLAYER, &PlayerId(identity.public_key()).to_string())?;
+        let player = PlayerId(identity.public_key()).to_string();
+        if store.setting(PLAYER)?.as_deref() != Some(&player) {
+            store.set_setting(PLAYER, &player)?;
+        }
         let saved_name = store.setting(NAME)?;
         let name = match (config.name.as_deref().map(proto::limits::fit_name), saved_name) {
-            (Some(given), _) if !given.is_empty() => {
-                store.set_setting(NAME, &given)?;
+            (Some(given), saved) if !given.is_empty() => {
+                if saved.as_ref() != Some(&given) {
+                    store.set_setting(NAME, &given)?;
+                }
                 given
             }
             (_, Some(saved)) => saved,

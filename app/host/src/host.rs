@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use ble_transport::{BleConfig, BleTransport};
 use link::Transport;
 use tokio::io::DuplexStream;
 use tokio::net::{UnixListener, UnixStream};
@@ -46,6 +47,14 @@ impl HostConfig {
             bots: Arc::new(engine::bot),
             bot_time: Duration::MAX,
         }
+    }
+
+    /// Plays over Bluetooth as well, with this adapter (`hci1`) or the first. Must be called within a tokio runtime. Whether
+    /// there is an adapter may change at any time: the host tells its clients.
+    #[must_use]
+    pub fn with_bluetooth(mut self, adapter: Option<String>) -> Self {
+        self.transports.push(Arc::new(BleTransport::new(BleConfig { adapter })));
+        self
     }
 }
 

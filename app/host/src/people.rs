@@ -454,6 +454,8 @@ impl Actor {
                         known_name_new_key: known_name_new_key || claimed,
                     });
                 }
+                // From here on it is up to the two people.
+                self.reached(key);
                 self.tell_comparison(key);
             }
             Event::ComparedThere => {
@@ -814,6 +816,9 @@ impl Actor {
     pub(crate) fn abort_link(&mut self, id: LinkId) {
         if let Some(link) = self.links.remove(&id) {
             link.task.abort();
+            if let Some((address, target)) = &link.dialed {
+                self.dial_ended(id, address, target, link.peer.is_some());
+            }
         }
     }
 

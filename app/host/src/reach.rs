@@ -293,14 +293,13 @@ impl Actor {
 
     /// Dials whoever is wanted, seen and due.
     fn pursue(&mut self, now: Instant) {
-        let people = &self.people;
-        self.goals.retain(|goal| match &goal.target {
-            Target::Friend(key) => people.get(key).is_none_or(|peer| peer.link.is_none()),
-            Target::Address(_) => true,
-        });
         for index in 0..self.goals.len() {
             let goal = &self.goals[index];
-            if goal.dialing.is_some() {
+            let linked = match &goal.target {
+                Target::Friend(key) => self.people.get(key).is_some_and(|peer| peer.link.is_some()),
+                Target::Address(_) => false,
+            };
+            if goal.dialing.is_some() || linked {
                 continue;
             }
             let address = match &goal.target {
@@ -502,7 +501,8 @@ impl Actor {
             }
             return;
         };
-        if goal.told != state {
+        // The way back to an interrupted match is seen in its room.
+        if goal.told != state && (goal.why == Why::Person || state == ConnectState::ConnectUp) {
             goal.told = state;
             self.tell_connecting_now(target, state);
         }

@@ -77,7 +77,9 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     if let Some(milliseconds) = arguments.bot_time_ms {
         config.bot_time = Duration::from_millis(milliseconds);
     }
-    let _ = (arguments.adapter, arguments.no_bluetooth);
+    if !arguments.no_bluetooth {
+        config = config.with_bluetooth(arguments.adapter);
+    }
     let failed = |error: std::io::Error| format!("signals cannot be received: {error}");
     let (mut terminate, mut interrupt) =
         (signal(SignalKind::terminate()).map_err(failed)?, signal(SignalKind::interrupt()).map_err(failed)?);

@@ -1,0 +1,137 @@
+//! The invariants of ARCHITECTURE.md that a test can check.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests is a folder of the workspace").to_owned()
+}
+
+/// What each of our packages depends on, tests and build scripts left out.
+fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
+        .arg(root().join("Cargo.toml"))
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo speaks JSON");
+    let text = |value: &Value| value.as_str().expect("a name").to_owned();
+    let packages = metadata["packages"].as_array().expect("packages");
+    packages
+        .iter()
+        .map(|package| {
+            let all = package["dependencies"].as_array().expect("dependencies");
+            let normal = all.iter().filter(|one| one["kind"].is_null());
+            (text(&package["name"]), normal.map(|one| text(&one["name"])).collect())
+        })
+        .collect()
+}
+
+#[test]
+fn crates_depend_only_downwards() {
+    let all = dependencies();
+    let ours: BTreeSet<&str> = all.keys().map(String::as_str).collect();
+    let allowed: &[(&str, &[&str])] = &[
+        ("engine", &[]),
+        ("proto", &[]),
+        ("session", &["engine", "proto"]),
+        ("link", &["proto"]),
+        ("ble-transport", &["link"]),
+        ("host", &["engine", "proto", "session", "link", "ble-transport"]),
+        ("qiyouctl", &["link", "proto"]),
+        ("qiyou", &["link", "proto", "host"]),
+    ];
+    let listed: BTreeSet<&str> = allowed.iter().map(|(name, _)| *name).chain(["tests"]).collect();
+    assert_eq!(ours, listed, "a package without a place in the architecture");
+    for (name, may) in allowed {
+        let may: BTreeSet<&str> = may.iter().copied().collect();
+        let uses: BTreeSet<&str> =
+            all[*name].iter().map(String::as_str).filter(|one| ours.contains(one)).collect();
+        assert!(uses.is_subset(&may), "{name} depends on {:?}", uses.difference(&may));
+    }
+}
+
+#[test]
+fn rules_and_sessions_know_no_runtime() {
+    let all = dependencies();
+    let never: &[(&str, &[&str])] = &[
+        ("engine", &["tokio", "futures", "async-trait", "prost", "rand", "getrandom"]),
+        ("session", &["tokio", "tokio-util", "futures", "async-trait", "rand", "getrandom"]),
+        ("proto", &["tokio", "futures", "async-trait", "rand", "getrandom"]),
+        ("qiyouctl", &["rusqlite", "bluer", "btleplug"]),
+        ("qiyou", &["rusqlite", "bluer", "btleplug"]),
+    ];
+    for (name, never) in never {
+        for one in *never {
+            assert!(!all[*name].contains(*one), "{name} depends on {one}");
+        }
+    }
+}
+
+/// Rust files of a folder, with those of its folders.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder of the repository") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    assert!(!found.is_empty(), "{} has no sources", folder.display());
+    found
+}
+
+#[test]
+fn unsafe_code_is_forbidden_in_every_crate() {
+    for library in ["engine", "proto", "session", "link", "ble-transport", "app/host", "tests"] {
+        let front = fs::read_to_string(root().join(library).join("src/lib.rs")).expect("a front door");
+        assert!(front.contains("#![forbid(unsafe_code)]"), "{library} does not forbid unsafe code");
+    }
+    let front = fs::read_to_string(root().join("app/ctl/src/main.rs")).expect("a front door");
+    assert!(front.contains("#![forbid(unsafe_code)]"), "qiyouctl does not forbid unsafe code");
+}
+
+#[test]
+fn no_task_thread_clock_or_chance_begins_below_the_host() {
+    let words = ["spawn(", "thread::Builder", "Instant::now", "SystemTime", "getrandom", "async fn"];
+    for library in ["engine", "proto", "session"] {
+        let source = root().join(library).join("src");
+        for path in sources(&source) {
+            // The engine's own program may own a timer and threads.
+            if path.starts_with(source.join("bin")) {
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("a source of the repository");
+            // Unit tests stand last in a file and may do as they like.
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            for (number, line) in (1..).zip(code.lines()) {
+                let said = line.split("//").next().unwrap_or_default();
+                for word in words {
+                    assert!(!said.contains(word), "{}:{number}: {word}", path.display());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn carriers_know_no_game() {
+    for library in ["link", "ble-transport"] {
+        for path in sources(&root().join(library).join("src")) {
+            let text = fs::read_to_string(&path).expect("a source of the repository");
+            for word in ["gomoku", "Gomoku", "proto::board", "engine::"] {
+                assert!(!text.contains(word), "{} knows of {word}", path.display());
+            }
+        }
+    }
+}
