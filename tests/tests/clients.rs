@@ -211,7 +211,9 @@ async fn one_directory_has_one_host() {
 }
 
 /// What a bot of the test does instead of thinking.
-struct Trick(Arc<dyn Fn(&AnyGame, &Limits<'_>) -> Option<Action> + Send + Sync>);
+type Choice = dyn Fn(&AnyGame, &Limits<'_>) -> Option<Action> + Send + Sync;
+
+struct Trick(Arc<Choice>);
 
 impl Bot for Trick {
     fn choose(

@@ -9,8 +9,8 @@ use link::{Address, CarrierKind};
 use proto::control::{self, ConnectState, NoticeKind, RefusalCode, Visibility, event};
 use proto::peer::{ByeReason, DeclineReason};
 use session::{
-    Command, Config, Entry, Event, Input, InvitationEnd, LinkState, MatchId, MatchState, Output, Role,
-    Session, ShortString, wire,
+    Command, Config, Entry, Event, Input, LinkState, MatchId, MatchState, Output, Role, Session, ShortString,
+    wire,
 };
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -87,8 +87,6 @@ pub(crate) struct Invitation {
     setup: Setup,
     my_side: Side,
     until: Instant,
-    /// Only of ours: not sent again after this.
-    expires: Instant,
     /// Only of ours: the session has it.
     sent: bool,
 }
@@ -488,13 +486,9 @@ impl Actor {
             Event::Invited { id, setup, my_side, ply: _, until } => {
                 let until = self.started + until.0;
                 let target = Target::Friend(key);
-                let invitation =
-                    Invitation { target, mine: false, setup, my_side, until, expires: until, sent: true };
-                self.invitations.insert(id, invitation);
+                self.invitations
+                    .insert(id, Invitation { target, mine: false, setup, my_side, until, sent: true });
                 self.tell_invitation(id);
-            }
-            Event::InvitationEnded { id, mine: true, end: InvitationEnd::LinkLost } => {
-                self.invite_again(id);
             }
             Event::InvitationEnded { id, mine: _, end } => {
                 self.invitation_gone(id, show::invitation_end(end), None);
@@ -882,7 +876,6 @@ impl Actor {
             setup: setup.clone(),
             my_side,
             until: now + UNSENT,
-            expires: now + UNSENT,
             sent: false,
         };
         if let (true, Target::Friend(key)) = (up, &target) {
@@ -925,17 +918,6 @@ impl Actor {
                 }
             }
         }
-    }
-
-    /// The link was lost before the answer: the invitation is sent again when the peer is back, if that is soon.
-    fn invite_again(&mut self, id: MatchId) {
-        let Some(one) = self.invitations.get_mut(&id) else { return };
-        if one.expires <= Instant::now() {
-            return self.invitation_gone(id, control::InvitationEnd::InvitationLinkLost, None);
-        }
-        (one.sent, one.until) = (false, one.expires);
-        let target = one.target.clone();
-        self.seek(target);
     }
 
     /// Invitations to a device at this address are invitations to this player, now that it is known.
