@@ -87,3 +87,29 @@ fn solve_lights_says_whether_and_with_which_presses() {
         assert_eq!(run(&arguments, board), (Some(code), answer.to_owned()), "{board}");
     }
 }
+
+#[test]
+fn replay_says_how_a_game_ended_and_why() {
+    for (game, record, code, said) in [
+        ("xiangqi", "[FEN \"3k5/9/3P5/9/9/9/9/9/9/R3K4 w\"]\n1. a0a9 1-0", 0, "Red wins: checkmate.\n"),
+        ("xiangqi", "1. h2e2 h9g7 *", 0, "The game is not over.\n"),
+        ("xiangqi", "1. 炮二平五 1-0", 0, "The game is not over by its rules; the record says 1-0.\n"),
+        (
+            "liuzhou",
+            "[Position \"w5/2w3/6/w4w/b1b3/bb1b2 b m 0 0 0\"]\nc2b2 xa6",
+            0,
+            "Black wins: too few stones are left.\n",
+        ),
+        (
+            "xiangqi",
+            "1. h2e2\na9a5",
+            2,
+            "FILE: line 2, column 1: expected a legal move (a7 is in the way); 1 actions before it are legal\n",
+        ),
+    ] {
+        let file = tempfile::NamedTempFile::new().expect("a file of the test's own");
+        std::fs::write(file.path(), record).expect("it can be written");
+        let path = file.path().to_str().expect("the path is text");
+        assert_eq!(run(&["replay", "--game", game, path], ""), (Some(code), said.to_owned()), "{record}");
+    }
+}

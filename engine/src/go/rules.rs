@@ -47,7 +47,7 @@ enum Phase {
 ///
 /// Its key covers the setup, the stones, whose decision of what kind is next, the ko and the dead stones as they are marked.
 /// Earlier boards, which superko forbids, are left out, and so are prisoners.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Go {
     setup: GoSetup,
     board: Board,

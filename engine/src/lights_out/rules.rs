@@ -86,7 +86,7 @@ pub struct LightPress(Point);
 /// A position of Lights Out. There is one player, [`Side::First`], whose turn it always is.
 ///
 /// Its key covers size, neighbours and lights. Left out: the presses made so far and the board at the start.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct LightsOut {
     setup: LightsOutSetup,
     lights: Lights,

@@ -77,7 +77,7 @@ pub(super) struct State {
 /// Its key covers the setup, the stones, whose decision of what kind is next with the captures due, and, where stepping
 /// straight back is restricted, the last steps. Left out: how often the position has been there, and the counts of plies
 /// towards a draw.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Liuzhou {
     setup: LiuzhouSetup,
     state: State,

@@ -34,7 +34,7 @@ impl Default for XiangqiSetup {
 ///
 /// Its key covers the setup, the pieces and the side to move. Left out: how often the position has been there, and the
 /// count of plies towards a draw.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Xiangqi {
     setup: XiangqiSetup,
     board: Board,

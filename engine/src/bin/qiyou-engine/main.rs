@@ -33,6 +33,8 @@ enum Command {
     Perft(positions::Perft),
     /// Lists the legal actions in a position, one a line.
     Legal(positions::Start),
+    /// Plays a record and says how it ended, with the reason, on the last line.
+    Replay(positions::Replay),
     /// Finds the presses that put out a board of lights, read from standard input as rows of `.` and `#`.
     SolveLights(lights::Arguments),
 }
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Command::Levels(arguments) => levels::run(&arguments),
         Command::Perft(arguments) => positions::perft(&arguments),
         Command::Legal(arguments) => positions::legal(&arguments),
+        Command::Replay(arguments) => positions::replay(&arguments),
         Command::SolveLights(arguments) => lights::run(&arguments),
     }
 }

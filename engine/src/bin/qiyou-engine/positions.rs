@@ -1,4 +1,5 @@
-//! Questions about one position: how many ways to play (`perft`), and which actions are legal (`legal`).
+//! Questions about positions: how many ways to play (`perft`), which actions are legal (`legal`), and how a recorded game
+//! ended (`replay`).
 
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -6,8 +7,9 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use engine::go::{Go, GoSetup};
 use engine::liuzhou::{Liuzhou, LiuzhouSetup};
+use engine::record::{self, Record};
 use engine::xiangqi::{Xiangqi, XiangqiSetup};
-use engine::{Game, Gomoku, GomokuSetup, TextError};
+use engine::{Game, Gomoku, GomokuSetup, Language, TextError};
 
 #[derive(clap::Args)]
 pub(crate) struct Start {
@@ -29,6 +31,15 @@ pub(crate) struct Perft {
     /// Decisions in a row.
     #[arg(long)]
     depth: u32,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Replay {
+    /// Which game: xiangqi (PGN) or liuzhou.
+    #[arg(long)]
+    game: Which,
+    /// The record.
+    file: std::path::PathBuf,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -59,6 +70,33 @@ pub(crate) fn legal(arguments: &Start) -> ExitCode {
         Opened::Go(game) => actions(&game),
         Opened::Xiangqi(game) => actions(&game),
     }))
+}
+
+/// Plays a record and prints how it ended, with the reason, on the last line.
+pub(crate) fn replay(arguments: &Replay) -> ExitCode {
+    let read = |error: String| Unreadable("FILE", error);
+    let ended = std::fs::read_to_string(&arguments.file)
+        .map_err(|error| read(error.to_string()))
+        .and_then(|text| Record::read(&text).map_err(|stopped| read(stopped.error.to_string())))
+        .and_then(|record| match arguments.game {
+            Which::Xiangqi => ending(Xiangqi::start_of(&record), &record).map_err(read),
+            Which::Liuzhou => ending(Liuzhou::start_of(&record), &record).map_err(read),
+            Which::Gomoku | Which::Go => Err(read("this game's records are not read yet".into())),
+        });
+    answer(ended)
+}
+
+fn ending<G: Game>(start: Result<G, TextError>, record: &Record) -> Result<String, String> {
+    let start = start.map_err(|error| format!("in a tag, {error}"))?;
+    let game = record::replay(start, record).map_err(|stopped| {
+        let why = stopped.refusal.map_or_else(String::new, |refusal| format!(" ({refusal})"));
+        format!("{}{why}; {} actions before it are legal", stopped.error, stopped.read.ply())
+    })?;
+    Ok(match (game.outcome(), &record.result) {
+        (Some(outcome), _) => outcome.words::<G>(Language::English),
+        (None, Some(result)) => format!("The game is not over by its rules; the record says {result}."),
+        (None, None) => "The game is not over.".into(),
+    })
 }
 
 enum Opened {

@@ -1,0 +1,314 @@
+//! Games as text: tags and moves, in the manner of PGN.
+//!
+//! For xiangqi this is PGN as xiangqi programs write it (`[Game "Chinese Chess"]`, moves in ICCS, WXF or Chinese notation);
+//! for Liuzhou chess it is the project's own record, with the same grammar:
+//!
+//! ```text
+//! record  = { tag } { item } [ result ]
+//! tag     = "[" name '"' value '"' "]"          \" and \\ stand for " and \ in a value
+//! item    = number | move | comment | variation | note
+//! number  = digits "." { "." }                  may touch the move that follows
+//! comment = "{" text "}" | ";" text to the end of the line
+//! note    = "$" digits
+//! variation = "(" { item } ")"                  left out when reading
+//! result  = "1-0" | "0-1" | "1/2-1/2" | "*"
+//! ```
+//! Tags with a meaning here: `Rules` (Liuzhou chess: the setup as text) and `FEN` or `Position` (where the game began). In
+//! Liuzhou chess every action is a move of its own: `1. c3 d4 2. c4 xd4 e5`.
+
+use std::fmt::Write as _;
+
+use crate::liuzhou::{Liuzhou, LiuzhouSetup};
+use crate::xiangqi::{Notation, Xiangqi, XiangqiSetup};
+use crate::{Action, Game, IllegalAction, Outcome, Side, TextError};
+
+/// A record as it stands in its text; nothing about the moves is known yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Names and values, in their order.
+    pub tags: Vec<(String, String)>,
+    /// The moves of the main line.
+    pub moves: Vec<WrittenMove>,
+    /// How the record says that it ended: `1-0`, `0-1`, `1/2-1/2`; `None` for `*` or nothing.
+    pub result: Option<String>,
+}
+
+/// A move as it is written, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenMove {
+    /// As written.
+    pub text: String,
+    /// From 1.
+    pub line: u32,
+    /// In characters, from 1.
+    pub column: u32,
+}
+
+/// Reading stopped here; what came before is offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interrupted<T> {
+    /// Where, and what would have been right.
+    pub error: TextError,
+    /// Why the move there is refused, if it is one.
+    pub refusal: Option<IllegalAction>,
+    /// Everything before.
+    pub read: T,
+}
+
+impl Record {
+    /// Reads one record. Never fails for moves that make no sense: that is found by replaying.
+    pub fn read(text: &str) -> Result<Self, Box<Interrupted<Self>>> {
+        let mut reader = Reader { rest: text, line: 1, column: 1 };
+        let mut record = Self::default();
+        match record.fill(&mut reader) {
+            Ok(()) => Ok(record),
+            Err(error) => Err(Box::new(Interrupted { error, refusal: None, read: record })),
+        }
+    }
+
+    /// The value of a tag, if the record has it; names are compared without regard to case.
+    pub fn tag(&self, name: &str) -> Option<&str> {
+        let found = self.tags.iter().find(|(tag, _)| tag.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), TextError> {
+        let mut depth = 0_u32;
+        loop {
+            reader.skip(|c| c.is_whitespace() || c == '\u{feff}');
+            let Some(c) = reader.rest.chars().next() else {
+                return if depth == 0 { Ok(()) } else { Err(reader.error(") to end the variation")) };
+            };
+            match c {
+                '[' if depth == 0 && self.moves.is_empty() => {
+                    let tag = reader.tag()?;
+                    self.tags.push(tag);
+                }
+                '{' => reader.comment()?,
+                ';' => reader.skip(|c| c != '\n'),
+                '(' => {
+                    reader.next();
+                    depth += 1;
+                }
+                ')' if depth > 0 => {
+                    reader.next();
+                    depth -= 1;
+                }
+                ')' => return Err(reader.error("a move, since no variation is open")),
+                _ => {
+                    let (line, column) = (reader.line, reader.column);
+                    let word = reader.take(|c| !c.is_whitespace() && !"{}();[]".contains(c));
+                    if word.is_empty() {
+                        return Err(reader.error("a tag, a move or a result"));
+                    }
+                    if depth > 0 || word.starts_with('$') {
+                        continue;
+                    }
+                    match word {
+                        "*" => return Ok(()),
+                        "1-0" | "0-1" | "1/2-1/2" => {
+                            self.result = Some(word.to_owned());
+                            return Ok(());
+                        }
+                        _ => {}
+                    }
+                    let number = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
+                    let dots = word[number..].len() - word[number..].trim_start_matches('.').len();
+                    let before = if number > 0 && dots > 0 { number + dots } else { 0 };
+                    let bare_number = number == word.len();
+                    if before < word.len() && !bare_number {
+                        let column = column + before as u32;
+                        self.moves.push(WrittenMove { text: word[before..].to_owned(), line, column });
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Plays the moves of a record from where it began. Stops at the first that is none, with the game before it.
+pub fn replay<G: Game>(start: G, record: &Record) -> Result<G, Box<Interrupted<G>>> {
+    let mut game = start;
+    for WrittenMove { text, line, column } in &record.moves {
+        let action = game.parse(text);
+        match action.map(|action| game.legal_move(action)) {
+            Some(Ok(mv)) => game.play(mv),
+            wrong => {
+                let expected = if wrong.is_some() { "a legal move" } else { "a move" };
+                let error = TextError { line: *line, column: *column, expected };
+                return Err(Box::new(Interrupted {
+                    error,
+                    refusal: wrong.and_then(Result::err),
+                    read: game,
+                }));
+            }
+        }
+    }
+    Ok(game)
+}
+
+impl Liuzhou {
+    /// The position in which a record begins. An error is in the value of a tag, and counts columns there.
+    pub fn start_of(record: &Record) -> Result<Self, TextError> {
+        let setup: LiuzhouSetup = record.tag("Rules").unwrap_or_default().parse()?;
+        match record.tag("Position") {
+            Some(line) => Self::from_position(&setup, line),
+            None => Ok(Self::new(&setup).expect("a setup that was read is valid")),
+        }
+    }
+
+    /// A record of these actions, played from this position; more tags may be put before it.
+    ///
+    /// # Panics
+    /// When an action is not legal where it stands, which is a bug of the caller.
+    pub fn record(&self, actions: &[Action]) -> String {
+        let setup = self.setup().to_string();
+        let tags = [("Game", "Liuzhou"), ("Rules", setup.as_str()), ("Position", &self.position())];
+        write_record(self.clone(), &tags, actions, |game, mv| game.notation(Self::action(mv)))
+    }
+}
+
+impl Xiangqi {
+    /// The position in which a record begins. An error is in the value of a tag, and counts columns there.
+    pub fn start_of(record: &Record) -> Result<Self, TextError> {
+        let setup = XiangqiSetup::default();
+        match record.tag("FEN") {
+            Some(fen) => Self::from_position(&setup, fen),
+            None => Ok(Self::new(&setup).expect("the default setup is valid")),
+        }
+    }
+
+    /// A PGN of these moves, played from this position, in this notation; more tags may be put before it.
+    ///
+    /// # Panics
+    /// When an action is not legal where it stands, which is a bug of the caller.
+    pub fn record(&self, actions: &[Action], notation: Notation) -> String {
+        let format = match notation {
+            Notation::Iccs => "ICCS",
+            Notation::Wxf => "WXF",
+            Notation::Chinese => "Chinese",
+        };
+        let tags = [("Game", "Chinese Chess"), ("FEN", &self.position()), ("Format", format)];
+        write_record(self.clone(), &tags, actions, |game, mv| game.write(mv, notation))
+    }
+}
+
+fn write_record<G: Game>(
+    mut game: G,
+    tags: &[(&str, &str)],
+    actions: &[Action],
+    write: impl Fn(&G, G::Move) -> String,
+) -> String {
+    let mut moves = String::new();
+    // A second mover's first action gets the dots of its number.
+    let mut number = 0;
+    let mut width = 0;
+    for (n, &action) in actions.iter().enumerate() {
+        let mv = game.legal_move(action).expect("the caller gives the actions of a game");
+        let mut text = String::new();
+        if game.turn() == Side::First || n == 0 {
+            number += 1;
+            let dots = if game.turn() == Side::First { "." } else { "..." };
+            write!(text, "{number}{dots} ").expect("writing to a String cannot fail");
+        }
+        text += &write(&game, mv);
+        // PGN's lines end before column 80.
+        if width > 0 {
+            let fits = width + 1 + text.chars().count() < 80;
+            moves.push(if fits { ' ' } else { '\n' });
+            width = if fits { width + 1 } else { 0 };
+        }
+        width += text.chars().count();
+        moves += &text;
+        game.play(mv);
+    }
+    let result = match game.outcome() {
+        None => "*",
+        Some(Outcome { winner: None, .. }) => "1/2-1/2",
+        Some(Outcome { winner: Some(Side::First), .. }) => "1-0",
+        Some(Outcome { winner: Some(Side::Second), .. }) => "0-1",
+    };
+    let mut record = String::new();
+    for (name, value) in tags.iter().chain(&[("Result", result)]) {
+        let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+        writeln!(record, "[{name} \"{value}\"]").expect("writing to a String cannot fail");
+    }
+    writeln!(record, "\n{moves}{}{result}", if moves.is_empty() { "" } else { "\n" })
+        .expect("writing to a String cannot fail");
+    record
+}
+
+/// A text being read, and where.
+struct Reader<'a> {
+    rest: &'a str,
+    line: u32,
+    column: u32,
+}
+
+impl<'a> Reader<'a> {
+    fn error(&self, expected: &'static str) -> TextError {
+        TextError { line: self.line, column: self.column, expected }
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let c = self.rest.chars().next()?;
+        self.rest = &self.rest[c.len_utf8()..];
+        if c == '\n' {
+            self.line += 1;
+            self.column = 1;
+        } else {
+            self.column += 1;
+        }
+        Some(c)
+    }
+
+    fn take(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
+        let text = self.rest;
+        while self.rest.chars().next().is_some_and(&wanted) {
+            self.next();
+        }
+        &text[..text.len() - self.rest.len()]
+    }
+
+    fn skip(&mut self, unwanted: impl Fn(char) -> bool) {
+        self.take(unwanted);
+    }
+
+    fn comment(&mut self) -> Result<(), TextError> {
+        let start = self.error("} to end the comment that begins here");
+        self.skip(|c| c != '}');
+        self.next().map(|_| ()).ok_or(start)
+    }
+
+    fn tag(&mut self) -> Result<(String, String), TextError> {
+        self.next();
+        self.skip(char::is_whitespace);
+        let name = self.take(|c| c.is_alphanumeric() || c == '_');
+        if name.is_empty() {
+            return Err(self.error("the name of a tag"));
+        }
+        self.skip(char::is_whitespace);
+        let mut value = String::new();
+        if self.rest.starts_with('"') {
+            self.next();
+        } else {
+            return Err(self.error("\" before the value of the tag"));
+        }
+        loop {
+            let end = self.error("\" after the value of the tag");
+            match self.next() {
+                Some('"') => break,
+                Some('\\') => value.push(self.next().ok_or(end)?),
+                Some('\n') | None => return Err(end),
+                Some(c) => value.push(c),
+            }
+        }
+        self.skip(char::is_whitespace);
+        if self.rest.starts_with(']') {
+            self.next();
+            Ok((name.to_owned(), value))
+        } else {
+            Err(self.error("] to end the tag"))
+        }
+    }
+}
