@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use proto::frame::{Arrival, FrameError, FrameLimit};
 use proto::peer::{self, Envelope};
 use session::Role;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, ReadHalf, WriteHalf};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::time::timeout;
 
 use crate::room::PlayerId;
@@ -82,7 +82,7 @@ pub(crate) struct Traffic {
     pub(crate) messages_sent: AtomicU32,
     pub(crate) messages_received: AtomicU32,
     /// Set once two people have compared strings, or had before.
-    pub(crate) trusted: AtomicBool,
+    pub(crate) trusted: watch::Sender<bool>,
 }
 
 /// Runs a link from the handshake to its end.
@@ -125,15 +125,24 @@ async fn read(
     // One at a time, so that what an envelope changes (such as how long the next may be) holds for the next.
     let turn = Arc::new(Semaphore::new(1));
     let mut frames = FrameReader::new(reader, FrameLimit::Stranger);
+    let mut trusted = traffic.trusted.subscribe();
     let mut refused = BTreeSet::new();
     loop {
         let Ok(permit) = turn.clone().acquire_owned().await else {
             return Down::Lost("the host has ended".into());
         };
-        if traffic.trusted.load(Ordering::Relaxed) {
-            frames.set_limit(FrameLimit::Peer);
-        }
-        let frame = match frames.next().await {
+        // The person here may be the last to say that the strings are the same, while this already waits for a frame.
+        let next = loop {
+            if *trusted.borrow_and_update() {
+                frames.set_limit(FrameLimit::Peer);
+            }
+            tokio::select! {
+                biased;
+                Ok(()) = trusted.changed() => {}
+                next = frames.next() => break next,
+            }
+        };
+        let frame = match next {
             Ok(None) => return Down::Lost("the peer closed the link".into()),
             Ok(Some(Arrival::Next(frame))) => frame,
             // Over a stream that is reliable, only a peer that is out of order itself sends these.

@@ -7,10 +7,10 @@ use std::time::Duration;
 use engine::{Language, Setup, Side};
 use link::{Address, CarrierKind};
 use proto::control::{self, ConnectState, NoticeKind, RefusalCode, Visibility, event};
-use proto::peer::{ByeReason, DeclineReason};
+use proto::peer::{ByeReason, DeclineReason, Envelope};
 use session::{
-    Command, Config, Entry, Event, Input, LinkState, MatchId, MatchState, Output, Role, Session, ShortString,
-    wire,
+    Command, Config, Entry, Event, Input, LinkState, MatchId, MatchRecord, MatchState, Output, Role, Session,
+    ShortString, wire,
 };
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -362,6 +362,10 @@ impl Actor {
 
     fn write_entry(&mut self, key: PlayerId, entry: &Entry) -> Result<(), StoreError> {
         let now = self.now_unix_ms();
+        let seats = |record: &MatchRecord| match record.my_side {
+            Side::First => [Seat::Here, Seat::Peer(key)],
+            Side::Second => [Seat::Peer(key), Seat::Here],
+        };
         match entry {
             Entry::Friend { name, advert_key } => {
                 let met = self.people.get(&key).and_then(|peer| peer.friend.as_ref());
@@ -374,16 +378,19 @@ impl Actor {
                 }
                 Ok(())
             }
-            Entry::Began(record) => {
-                let mut seats = [Seat::Peer(key); 2];
-                seats[record.my_side.index()] = Seat::Here;
-                self.store.begin(record, seats, now)
-            }
+            Entry::Began(record) => self.store.begin(record, seats(record), now),
             Entry::Acted { id, ply, action, result } => self.store.append(*id, *ply, *action, *result, now),
             Entry::TakenBack { id, ply, revision } => self.store.take_back(*id, *ply, *revision, now),
             Entry::Ended { id, revision, result } => self.store.end(*id, *revision, *result, now),
             Entry::Offered { id, offered } => self.store.set_offered(*id, *offered, now),
             Entry::Replaced(record) => self.store.replace(record, now),
+            Entry::Learned(record) => {
+                if self.store.load(record.id)?.is_none() {
+                    self.store.begin(record, seats(record), now)?;
+                    self.store.settle(record.id)?;
+                }
+                Ok(())
+            }
             Entry::Settled(id) => self.store.settle(*id),
         }
     }
@@ -468,7 +475,7 @@ impl Actor {
             Event::Friends => {
                 self.comparison_over(key);
                 if let Some(link) = self.people.get(&key).and_then(|peer| peer.link.as_ref()) {
-                    link.ends.traffic.trusted.store(true, Ordering::Relaxed);
+                    link.ends.traffic.trusted.send_replace(true);
                 }
                 let name = self.name_of(key);
                 info!(name, "a new friend");
@@ -692,12 +699,35 @@ impl Actor {
             LinkNews::Said(envelope, _permit) => {
                 let Some(key) = self.links.get(&id).and_then(|link| link.peer) else { return };
                 if self.people.get(&key).is_some_and(|peer| peer.uses(id)) {
+                    if self.claims_anothers_match(key, &envelope) {
+                        warn!(peer = self.name_of(key), "a match of this id stands elsewhere: not heard");
+                        return;
+                    }
                     // A violation was dealt with, a refusal cannot come from the peer, and a disk that is full was told.
                     let _ = self.drive(key, Input::Received(envelope));
                 }
             }
             LinkNews::Down(down) => self.link_down(id, &down),
         }
+    }
+
+    /// Whether the peer speaks of a new match under an id that belongs to a match or an invitation outside its session: one
+    /// with somebody else, or one long put away. Ids are 16 random bytes, so an honest device never does by chance, and
+    /// hearing it would let a peer rewrite what is none of its business.
+    fn claims_anothers_match(&self, key: PlayerId, envelope: &Envelope) -> bool {
+        let (Envelope::Invite(proto::peer::Invite { invite_id: claimed, .. })
+        | Envelope::Record(proto::peer::Record { match_id: claimed, .. })) = envelope
+        else {
+            return false;
+        };
+        let Ok(id) = <[u8; 16]>::try_from(&claimed[..]).map(MatchId) else { return false };
+        if self.people.get(&key).is_some_and(|peer| peer.session.match_state(id).is_some()) {
+            return false;
+        }
+        let invited_elsewhere =
+            self.invitations.get(&id).is_some_and(|invitation| invitation.target != Target::Friend(key));
+        // A journal that cannot be read protects what it may hold.
+        invited_elsewhere || self.rooms.contains_key(&id) || !matches!(self.store.load(id), Ok(None))
     }
 
     fn link_up(&mut self, id: LinkId, key: PlayerId, handshake_hash: [u8; 32], ends: LinkEnds) {
@@ -763,7 +793,7 @@ impl Actor {
         if let Some((address, _)) = &dialed {
             self.is_at(address, key);
         }
-        ends.traffic.trusted.store(known, Ordering::Relaxed);
+        ends.traffic.trusted.send_replace(known);
         let peer = self.people.get_mut(&key).expect("it was made above");
         peer.link = Some(PeerLink { id, role, kind, since: Instant::now(), ends, rssi_dbm });
         let role_in_session = role;
