@@ -13,6 +13,7 @@ use crate::{Action, AnyGame, Bot, Game, Level, Limits, Report, Score};
 /// A gomoku player. It holds hardly any memory before its first search, and at low levels ever.
 pub struct GomokuBot {
     strength: Strength,
+    table_bytes: usize,
     seed: u64,
     /// For one rule; worked out when first needed.
     tables: Option<(GomokuRule, Arc<Tables>)>,
@@ -39,6 +40,8 @@ struct Strength {
 
 const MB: usize = 1 << 20;
 const NO_LIMIT: u32 = u32::MAX;
+/// Room for every position that a search with a limit can visit, and some to spare.
+const BYTES_PER_NODE: usize = 32;
 
 /// Levels 2 to 10. Level 1 is the greedy table. The steps were set by matches of neighbours; see EXPERIMENTS.md.
 const STRENGTHS: [Strength; 9] = [
@@ -66,11 +69,13 @@ impl GomokuBot {
             number => STRENGTHS[usize::from(number) - 2],
         };
         let options = Options { noise: strength.noise, seed, ..Options::default() };
+        let table_bytes = table_bytes.unwrap_or(strength.table_bytes);
         Self {
             strength,
+            table_bytes,
             seed,
             tables: None,
-            search: AlphaBeta::new(table_bytes.unwrap_or(strength.table_bytes), options),
+            search: AlphaBeta::new(table_bytes, options),
             solver: Solver::new(),
         }
     }
@@ -99,7 +104,7 @@ impl GomokuBot {
         // A sixth of a second at most on an old handheld: a win by fours is worth the wait even when time is short.
         const FOURS_NODES: u32 = 50_000;
         /// Percent of the limits: what is found is a win for certain, but mostly there is none.
-        const THREES_SHARE: u32 = 12;
+        const THREES_SHARE: u32 = 3;
         let solver = &mut position.solver;
         let mut win = solver.shortest_fours(board, strength.fours, FOURS_NODES, clock);
         if win.is_none() && strength.threes > 0 && position.known().is_none() {
@@ -206,7 +211,9 @@ impl Bot for GomokuBot {
         }
         if limits.time.is_none() {
             // Without a clock the answer depends on the arguments only, not on what was asked before.
-            self.search.forget();
+            let enough =
+                limits.nodes.map_or(usize::MAX, |nodes| (nodes as usize).saturating_mul(BYTES_PER_NODE));
+            self.search.forget(self.table_bytes.min(enough).max(MB / 16));
             self.solver.forget();
         }
         let own = Limits {

@@ -63,7 +63,7 @@ const PLY: i32 = 4;
 /// Half width of the first window around the last iteration's value.
 const ASPIRATION: i32 = 25;
 /// Judgement this much above the window, for each ply of depth left, is enough.
-const REVERSE_FUTILITY: i32 = 60;
+const REVERSE_FUTILITY: i32 = 40;
 const REVERSE_FUTILITY_DEPTH: i32 = 6 * PLY;
 /// Judgement this much below the window is not worth more than a look for a forced win.
 const RAZOR: i32 = 110;
@@ -80,7 +80,7 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
                     if depth == 0 || n == 0 {
                         return 0;
                     }
-                    let plies = 0.4 + f64::from(depth).ln() * (n as f64).ln() / 2.0;
+                    let plies = 0.4 + f64::from(depth).ln() * (n as f64).ln() / 1.5;
                     (plies * f64::from(PLY)) as u8
                 })
             })
@@ -96,9 +96,10 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
         }
     }
 
-    /// Forgets what earlier searches have learnt: after this the same input gives the same output again.
-    pub fn forget(&mut self) {
-        self.table.clear();
+    /// Forgets what earlier searches have learnt: after this the same input gives the same output again. The table takes this
+    /// many bytes from now on; filling a large one with nothing takes longer than a short search.
+    pub fn forget(&mut self, table_bytes: usize) {
+        self.table.clear(table_bytes);
         self.order.clear();
     }
 
@@ -352,8 +353,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         let extension = match urgency {
             _ if !self.known.options.extensions => 0,
             Urgency::Forced => PLY,
-            Urgency::Threatened => PLY / 2,
-            Urgency::Free => 0,
+            Urgency::Threatened | Urgency::Free => 0,
         };
         let plies = depth / PLY;
         let enough = if improving { 6 + plies * plies } else { 4 + plies * plies * 2 / 3 };

@@ -82,10 +82,9 @@ impl Table {
         self.generation = (self.generation + 1) & 63;
     }
 
-    /// Forgets everything, and gives the memory back until the next search.
-    pub(super) fn clear(&mut self) {
-        self.buckets = Vec::new();
-        self.generation = 0;
+    /// Forgets everything and gives the memory back; the next search takes this many bytes.
+    pub(super) fn clear(&mut self, bytes: usize) {
+        *self = Self::new(bytes);
     }
 
     fn place(&self, key: u64) -> usize {
@@ -176,7 +175,7 @@ mod tests {
         let mut table = Table::new(64 << 20);
         assert_eq!(table.buckets.capacity(), 0);
         table.begin();
-        table.clear();
+        table.clear(1 << 20);
         assert_eq!(table.buckets.capacity(), 0);
     }
 }
