@@ -129,7 +129,7 @@ fn a_bot_stopped_before_it_began_still_answers() {
 
 #[test]
 fn while_it_thinks_a_bot_reports_ever_deeper_findings() {
-    let game = gomoku("h8 i9 g7 j8 h6");
+    let game = gomoku("i6 k5 g8 h7 k7");
     let stop = AtomicBool::new(false);
     let limits =
         Limits { time: None, nodes: Some(50_000), depth: None, stop: &stop, elapsed: &|| Duration::ZERO };
