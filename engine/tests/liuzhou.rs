@@ -1,7 +1,7 @@
 //! Claims about single rules of Liuzhou chess. Positions are lines as `engine::liuzhou` documents them.
 
 use engine::liuzhou::{Formation, FormationKind, Liuzhou, LiuzhouSetup, Preset};
-use engine::{Fact, Game, IllegalAction, Language, MarkKind, Outcome, Point, Reason, Side, TextError};
+use engine::{Fact, Game, IllegalAction, Language, MarkKind, Outcome, Point, Reason, Rng, Side, TextError};
 
 fn game(rules: &str, position: &str) -> Liuzhou {
     let setup = rules.parse().expect("the rules are valid");
@@ -457,4 +457,36 @@ fn a_position_reads_back_from_what_it_prints() {
     }
     let line = "wb4/6/6/w3bw/b3w1/w4b w m 0 3 5 a1a2 -";
     assert_eq!(game("fengyang back=not-at-once", line).position(), line);
+}
+
+#[test]
+fn a_line_bent_at_random_is_refused_or_makes_a_position_that_can_be_played() {
+    let setup: LiuzhouSetup = "fengyang back=not-at-once".parse().expect("valid rules");
+    let lines = [
+        "wwb3/wwb3/bb4/5b/6/4b1 w m 0 0 0 a1a2 -",
+        "bwbxb1/wbwbwb/bwbwbw/wbwbw1/bwbww1/obwbw1 b p 0 0 0",
+        "bwbwbw/wbwbwb/bwbwbw/wbwbwb/bwbwbw/wbwbwb b f 1 0 0",
+        "ww4/ww4/6/5w/bbbbbb/6 b m 3 0 0",
+    ];
+    let mut rng = Rng::new(11);
+    let mut played = 0;
+    for round in 0..20_000 {
+        let mut line: Vec<char> = lines[round % lines.len()].chars().collect();
+        for _ in 0..=rng.below(3) {
+            let (at, signs) = (rng.below(line.len() as u32) as usize, "bwxo0123456789/ pfFmkK-a六");
+            line[at] = signs.chars().nth(rng.below(25) as usize).expect("25 signs");
+        }
+        let line: String = line.into_iter().collect();
+        let Ok(mut game) = Liuzhou::from_position(&setup, &line) else { continue };
+        played += 1;
+        for _ in 0..8 {
+            let mut moves = Vec::new();
+            game.legal_moves(&mut moves);
+            assert_eq!(moves.is_empty(), game.outcome().is_some(), "{line}");
+            assert_eq!(game.key(), game.fresh_key(), "{line}");
+            let Some(&mv) = moves.get(rng.below(moves.len().max(1) as u32) as usize) else { break };
+            game.play(mv);
+        }
+    }
+    assert!(played > 500, "{played} of the lines were positions");
 }

@@ -381,3 +381,29 @@ fn in_random_games_every_legal_move_reads_back_in_every_notation_and_no_two_are_
         }
     }
 }
+
+#[test]
+fn a_fen_bent_at_random_is_refused_or_makes_a_position_that_can_be_played() {
+    let mut rng = Rng::new(12);
+    let mut played = 0;
+    for round in 0..20_000 {
+        let mut fen: Vec<char> = PERFT[round % PERFT.len()].1.chars().collect();
+        for _ in 0..=rng.below(3) {
+            let at = rng.below(fen.len() as u32) as usize;
+            fen[at] =
+                "KABNRCPkabnrcp123456789/ wb-0车".chars().nth(rng.below(30) as usize).expect("30 signs");
+        }
+        let fen: String = fen.into_iter().collect();
+        let Ok(mut game) = Xiangqi::from_position(&XiangqiSetup::default(), &fen) else { continue };
+        played += 1;
+        for _ in 0..8 {
+            let mut moves = Vec::new();
+            game.legal_moves(&mut moves);
+            assert_eq!(moves.is_empty(), game.outcome().is_some(), "{fen}");
+            assert_eq!(game.key(), game.fresh_key(), "{fen}");
+            let Some(&mv) = moves.get(rng.below(moves.len().max(1) as u32) as usize) else { break };
+            game.play(mv);
+        }
+    }
+    assert!(played > 500, "{played} of the lines were positions");
+}
