@@ -1,5 +1,6 @@
 //! Connecting as a central, with btleplug.
 
+use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +29,8 @@ const DEADLINE: Duration = Duration::from_secs(40);
 const HEARD_WITHIN: Duration = Duration::from_secs(18);
 /// One attempt to connect. BlueZ's own limit is longer; a peer that can be heard answers in half a second.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(8);
+/// BlueZ has taken a request to connect by then, and keeps the device although discovery stops.
+const ASKED_WITHIN: Duration = Duration::from_millis(100);
 /// Service discovery hung on some first connections (btleplug#164): our own deadline, and then again.
 const DISCOVERED_WITHIN: Duration = Duration::from_secs(15);
 /// Any other single call.
@@ -120,7 +123,10 @@ async fn attempt(
     let events = call("events", CALL_WITHIN, adapter.events()).await?;
     let mut link = Link { peripheral: Some(peripheral.clone()) };
     let started = Instant::now();
-    call("connect", CONNECTED_WITHIN, peripheral.connect()).await?;
+    tokio::select! {
+        connected = call("connect", CONNECTED_WITHIN, peripheral.connect()) => connected?,
+        never = make_way(shared) => match never {},
+    }
     let up = shared.want_link();
     tracing::debug!(%address, took = ?started.elapsed(), "connected");
     let found = async {
@@ -170,6 +176,13 @@ async fn attempt(
     stream.greeted().await.map_err(|error| error.to_string())?;
     tracing::debug!(%address, took = ?started.elapsed(), "greeted");
     Ok(stream)
+}
+
+/// Lets BlueZ take the request to connect, then keeps discovery away from it for as long as this is polled.
+async fn make_way(shared: &Shared) -> Infallible {
+    sleep(ASKED_WITHIN).await;
+    let _dialing = shared.want_dialing();
+    std::future::pending().await
 }
 
 /// Waits until BlueZ knows the device *and* has heard it in this discovery: devices remembered from earlier are replayed

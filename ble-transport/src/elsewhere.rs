@@ -40,7 +40,8 @@ async fn attend(shared: &Arc<Shared>, adapter: &Adapter) -> Result<(), btleplug:
         let on = adapter.adapter_state().await? != CentralState::PoweredOff;
         shared.set_state(if on { CarrierState::NoAdvertising } else { CarrierState::Off });
         let wants = shared.wants();
-        let scan = on && wants.links == 0 && (wants.scanning > 0 || wants.connecting > 0);
+        let scan =
+            on && wants.links == 0 && wants.dialing == 0 && (wants.scanning > 0 || wants.connecting > 0);
         if scan != scanning {
             if scan {
                 adapter.start_scan(ScanFilter { services: vec![SERVICE] }).await?;

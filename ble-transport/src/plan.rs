@@ -53,6 +53,8 @@ pub(crate) struct Wants {
     pub(crate) scanning: u32,
     /// How many connect to a peer.
     pub(crate) connecting: u32,
+    /// How many of them have found their peer and only wait for BlueZ to reach it.
+    pub(crate) dialing: u32,
     /// How many links are up.
     pub(crate) links: u32,
 }
@@ -97,19 +99,20 @@ pub(crate) fn plan(world: World, wants: Wants, turn: Turn) -> Plan {
     // While a link is up nothing else: advertising beside it costs the link air time, is refused by many controllers, and
     // would invite a second central, which BlueZ's notifications would reach as well.
     let free = wants.links == 0 && !world.asleep;
-    let wants_advert = wants.listening && free && world.ability != Ability::ScanOnly;
-    // Discovery goes on while connecting: once it stops, BlueZ forgets devices with random addresses ("doesn't exist").
-    let wants_scan = (wants.scanning > 0 || wants.connecting > 0) && free;
-    let contended = wants_advert && wants_scan && world.ability == Ability::InTurns;
-    let (advertise, scan) = if !contended {
-        (wants_advert, wants_scan)
-    } else if wants.connecting > 0 {
-        // Controllers that cannot do both drop the new link or answer InProgress when asked to connect while advertising.
-        (false, true)
-    } else {
-        (turn == Turn::Advertise, turn == Turn::Scan)
+    // Controllers that cannot do both drop the new link or answer InProgress when asked to connect while advertising.
+    let advert_possible = match world.ability {
+        Ability::Both => true,
+        Ability::InTurns => wants.connecting == 0,
+        Ability::ScanOnly => false,
     };
-    let contended = contended && wants.connecting == 0;
+    let wants_advert = wants.listening && free && advert_possible;
+    // Discovery goes on until BlueZ was asked to connect: once it stops, BlueZ forgets devices with random addresses
+    // ("doesn't exist"). Then it must stop: the kernel connects when it hears the peer's next advert, which a controller
+    // that filters duplicates does not tell again before BlueZ restarts its discovery, 10 s later.
+    let wants_scan = (wants.scanning > 0 || wants.connecting > 0) && wants.dialing == 0 && free;
+    let contended = wants_advert && wants_scan && world.ability == Ability::InTurns;
+    let (advertise, scan) =
+        if contended { (turn == Turn::Advertise, turn == Turn::Scan) } else { (wants_advert, wants_scan) };
     Plan { state, serve: wants.listening, advertise, scan, contended }
 }
 
@@ -241,7 +244,7 @@ mod tests {
         ability: Ability::Both,
         asleep: false,
     };
-    const NEARBY_PAGE: Wants = Wants { listening: true, scanning: 1, connecting: 0, links: 0 };
+    const NEARBY_PAGE: Wants = Wants { listening: true, scanning: 1, connecting: 0, dialing: 0, links: 0 };
 
     fn decide(world: World, wants: Wants) -> Plan {
         plan(world, wants, Turn::Scan)
@@ -298,6 +301,11 @@ mod tests {
     #[test]
     fn discovery_runs_while_connecting() {
         assert!(decide(GOOD, Wants { connecting: 1, ..Wants::default() }).scan);
+    }
+
+    #[test]
+    fn discovery_makes_way_once_the_peer_is_dialed() {
+        assert!(!decide(GOOD, Wants { connecting: 1, dialing: 1, ..NEARBY_PAGE }).scan);
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub(crate) struct Shared {
     pub(crate) config: BleConfig,
     scanning: Arc<AtomicU32>,
     connecting: Arc<AtomicU32>,
+    dialing: Arc<AtomicU32>,
     links: Arc<AtomicU32>,
     listener: Mutex<Option<Listening>>,
     /// What is wanted has changed.
@@ -54,6 +55,7 @@ impl Shared {
             config,
             scanning: Arc::default(),
             connecting: Arc::default(),
+            dialing: Arc::default(),
             links: Arc::default(),
             listener: Mutex::default(),
             changed: Arc::default(),
@@ -68,6 +70,7 @@ impl Shared {
             listening: self.listener().is_some(),
             scanning: self.scanning.load(Relaxed),
             connecting: self.connecting.load(Relaxed),
+            dialing: self.dialing.load(Relaxed),
             links: self.links.load(Relaxed),
         }
     }
@@ -80,6 +83,10 @@ impl Shared {
 
     pub(crate) fn want_connecting(&self) -> Want {
         self.want(&self.connecting)
+    }
+
+    pub(crate) fn want_dialing(&self) -> Want {
+        self.want(&self.dialing)
     }
 
     pub(crate) fn want_link(&self) -> Want {
@@ -244,7 +251,10 @@ mod tests {
         assert_eq!(shared.wants().scanning, 0, "watching without scanning costs no radio");
         let watches = [shared.watch(true), shared.watch(true)];
         let (connecting, link) = (shared.want_connecting(), shared.want_link());
-        assert_eq!(shared.wants(), Wants { listening: false, scanning: 2, connecting: 1, links: 1 });
+        assert_eq!(
+            shared.wants(),
+            Wants { listening: false, scanning: 2, connecting: 1, dialing: 0, links: 1 }
+        );
         drop((quiet, watches, connecting, link));
         assert_eq!(shared.wants(), Wants::default());
     }
