@@ -105,6 +105,7 @@ impl Bounded for Reply {
                 bound(list.matches.len() <= limits::LISTED_MATCHES, "Matches.matches")?;
                 list.matches.iter().try_for_each(|one| {
                     id(&one.room_id, "MatchSummary.room_id")?;
+                    one.board.as_ref().map_or(Ok(()), board_bounds)?;
                     seats([one.first.as_ref(), one.second.as_ref()])?;
                     notations(&one.record, limits::SHOWN_ACTIONS, "MatchSummary.record")
                 })

@@ -386,6 +386,8 @@ impl Actor {
                     record: room.notation().to_vec(),
                     revision: record.revision,
                     open,
+                    // Only an unfinished one is shown as a small picture, to be gone on with.
+                    board: record.result.is_none().then(|| show::board(room.game(), false)),
                 })
             })
             .collect();
