@@ -1,2 +1,179 @@
-//! (being built)
-fn main() {}
+//! qiyou: the touch app, with a running daemon's host or one of its own.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use host::{Host, HostConfig};
+use qiyou::{App, AppError, Store, connect};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::UnixStream;
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+use tracing_subscriber::EnvFilter;
+
+/// Board games with someone nearby over Bluetooth, or with the device.
+///
+/// Logs go to standard error; QIYOU_LOG=debug says more.
+#[derive(Parser)]
+#[command(name = "qiyou", version)]
+struct Arguments {
+    /// Where identity, friends and matches are kept when no daemon runs [default: the user's data directory]
+    #[arg(long)]
+    data_dir: Option<PathBuf>,
+    /// A daemon's control socket [default: $XDG_RUNTIME_DIR/qiyou/control.sock where one listens]
+    #[arg(long)]
+    socket: Option<PathBuf>,
+    /// The Bluetooth adapter, such as hci1, when no daemon runs [default: the first]
+    #[arg(long)]
+    adapter: Option<String>,
+    /// Leave Bluetooth untouched when no daemon runs: play alone, or two people here
+    #[arg(long, conflicts_with = "adapter")]
+    no_bluetooth: bool,
+    /// Say how long the first frame took and how much memory is used, and leave
+    #[arg(long)]
+    bench_start: bool,
+}
+
+fn main() -> ExitCode {
+    let began = Instant::now();
+    let arguments = Arguments::parse();
+    let filter = EnvFilter::try_from_env("QIYOU_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    explain_missing_library();
+    match run(arguments, began) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("qiyou: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: Arguments, began: Instant) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| format!("no threads: {error}"))?;
+    let bench = arguments.bench_start;
+    // The window does not wait for the host: what is asked meanwhile waits in the connection.
+    let (goodbye, leaving) = oneshot::channel();
+    let (left, gone) = oneshot::channel();
+    let (client, from_host) = {
+        let _inside = runtime.enter();
+        connect(reach_host(arguments, leaving, left))
+    };
+    let locale = ["LC_ALL", "LC_MESSAGES", "LANG"]
+        .into_iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|value| !value.is_empty())
+        .unwrap_or_default();
+    let app = App::new(client, from_host, Store::of_the_user(), &locale).map_err(explain)?;
+    if bench {
+        measure_start(&app, began);
+    }
+    let ended = app.run().map_err(explain);
+    drop(app);
+    goodbye.send(()).ok();
+    wait_for(&runtime, gone);
+    ended
+}
+
+/// A peer is told goodbye within this time, or not at all: closing the window should not seem to hang.
+const LONGEST_GOODBYE: Duration = Duration::from_secs(2);
+
+fn wait_for(runtime: &Runtime, gone: oneshot::Receiver<()>) {
+    runtime.block_on(async {
+        // An error of either kind means that there is nothing to wait for.
+        let _ = tokio::time::timeout(LONGEST_GOODBYE, gone).await;
+    });
+}
+
+/// Either end of what the app may talk to.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+/// A daemon's socket where one listens, else a host in this process, which says goodbye when `leaving` comes and then drops
+/// `left`.
+async fn reach_host(
+    arguments: Arguments,
+    leaving: oneshot::Receiver<()>,
+    left: oneshot::Sender<()>,
+) -> Result<Box<dyn Stream>, String> {
+    let chosen = arguments.socket.is_some();
+    if let Some(socket) = arguments.socket.or_else(link::control_socket) {
+        match UnixStream::connect(&socket).await {
+            Ok(stream) => return Ok(Box::new(stream)),
+            Err(error) if chosen => return Err(format!("{}: {error}", socket.display())),
+            Err(_) => {}
+        }
+    }
+    let data_dir = match arguments.data_dir {
+        Some(given) => given,
+        None => directories::ProjectDirs::from("", "", "qiyou")
+            .ok_or("no home directory: say --data-dir")?
+            .data_dir()
+            .to_owned(),
+    };
+    let mut config = HostConfig::new(data_dir);
+    if !arguments.no_bluetooth {
+        config = config.with_bluetooth(arguments.adapter);
+    }
+    let host = Host::start(config).map_err(|error| error.to_string())?;
+    let stream = host.client();
+    tokio::spawn(async move {
+        let _ = leaving.await;
+        host.stop().await;
+        drop(left);
+    });
+    Ok(Box::new(stream))
+}
+
+/// The window system's errors in a user's words.
+fn explain(error: AppError) -> String {
+    let screen = ["WAYLAND_DISPLAY", "WAYLAND_SOCKET", "DISPLAY"]
+        .iter()
+        .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+    if screen {
+        format!("the window could not be opened: {error}")
+    } else {
+        "there is no screen here: neither WAYLAND_DISPLAY nor DISPLAY is set. `make play` starts a virtual one.".into()
+    }
+}
+
+/// Under X11, winit loads libxkbcommon-x11 when it first needs it and panics where it is missing: said in a user's words.
+fn explain_missing_library() {
+    let otherwise = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let text = panic.payload_as_str().unwrap_or_default();
+        if text.contains("xkbcommon") {
+            eprintln!("qiyou: a library is missing: {text} On Debian: apt install libxkbcommon-x11-0");
+            std::process::exit(1);
+        }
+        otherwise(panic);
+    }));
+}
+
+/// For `make bench`: after the first frame, its time since the program began; a second later, when the host has answered
+/// too, the memory in use.
+fn measure_start(app: &App, began: Instant) {
+    app.after_first_frame(move || {
+        println!("first frame: {} ms", began.elapsed().as_millis());
+        slint::Timer::single_shot(Duration::from_secs(1), || {
+            match resident_kib() {
+                Some(kib) => println!("memory in use (RSS): {:.1} MiB", kib as f64 / 1024.0),
+                None => println!("memory in use (RSS): unknown on this system"),
+            }
+            // Fails only where there is no event loop, and this runs in it.
+            slint::quit_event_loop().ok();
+        });
+    });
+}
+
+fn resident_kib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}

@@ -1,0 +1,16 @@
+//! Compiles the screens, with their fonts, pictures and translations inside the program.
+
+use slint_build::{CompilerConfiguration, DefaultTranslationContext, EmbedResourcesKind};
+
+fn main() {
+    // Tests find elements by what a screen reader would say, which needs the names of elements in the program.
+    let for_tests = std::env::var("PROFILE").is_ok_and(|profile| profile == "debug");
+    let configuration = CompilerConfiguration::new()
+        .with_style("fluent".into())
+        .embed_resources(EmbedResourcesKind::EmbedFiles)
+        .with_bundled_translations("lang")
+        .with_default_translation_context(DefaultTranslationContext::None)
+        .with_debug_info(for_tests);
+    slint_build::compile_with_config("ui/main.slint", configuration).expect("the screens compile");
+    println!("cargo:rerun-if-changed=lang");
+}

@@ -1,0 +1,96 @@
+//! One file per view: where what the host says becomes what a page shows, and a touch becomes a request. No other file
+//! knows both worlds' types.
+
+pub(crate) mod board;
+mod comparison;
+mod home;
+mod invitation;
+mod navigation;
+mod nearby;
+mod new_game;
+mod settings;
+
+use std::rc::Rc;
+
+use proto::board::{self as wire, setup};
+use slint::{Model, VecModel};
+
+use crate::app::Desk;
+use crate::screens::{Game, MainWindow, Side};
+
+/// Connects every touch to what it does.
+pub(crate) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
+    navigation::attach(window, desk);
+    home::attach(window, desk);
+    new_game::attach(window, desk);
+    nearby::attach(window, desk);
+    board::attach(window, desk);
+    comparison::attach(window, desk);
+    invitation::attach(window, desk);
+    settings::attach(window, desk);
+}
+
+/// Shows on every page what is known now.
+pub(crate) fn show(window: &MainWindow, desk: &Desk) {
+    settings::show(window, desk);
+    home::show(window, desk);
+    new_game::show(window, desk);
+    nearby::show(window, desk);
+    board::show(window, desk);
+    comparison::show(window, desk);
+    invitation::show(window, desk);
+    // Last, so that a page is complete before it is turned to.
+    navigation::show(window, desk);
+}
+
+/// Makes a closure for a callback: it does nothing once the app is gone.
+macro_rules! when {
+    ($desk:expr, |$it:ident $(, $argument:ident)*| $body:expr) => {{
+        let desk = std::rc::Rc::downgrade($desk);
+        move |$($argument),*| {
+            if let Some($it) = desk.upgrade() {
+                $body
+            }
+        }
+    }};
+}
+pub(crate) use when;
+
+/// Changes only the rows that differ, so that only they are drawn again.
+fn update<T: Clone + PartialEq + 'static>(model: &VecModel<T>, rows: &[T]) {
+    if model.row_count() != rows.len() {
+        model.set_vec(rows.to_vec());
+        return;
+    }
+    for (index, row) in rows.iter().enumerate() {
+        if model.row_data(index).as_ref() != Some(row) {
+            model.set_row_data(index, row.clone());
+        }
+    }
+}
+
+fn side(side: wire::Side) -> Side {
+    match side {
+        wire::Side::First => Side::First,
+        wire::Side::Second => Side::Second,
+        wire::Side::Unspecified => Side::None,
+    }
+}
+
+/// What a setup says of gomoku; other games come with their own pages' fields.
+struct Rules {
+    game: Game,
+    standard: bool,
+    edge_five_wins: bool,
+}
+
+fn rules(setup: Option<&wire::Setup>) -> Rules {
+    match setup.and_then(|setup| setup.game.as_ref()) {
+        Some(setup::Game::Gomoku(gomoku)) => Rules {
+            game: Game::Gomoku,
+            standard: gomoku.rule() == wire::GomokuRule::Standard,
+            edge_five_wins: gomoku.edge_five_wins,
+        },
+        None => Rules { game: Game::Unknown, standard: false, edge_five_wins: true },
+    }
+}

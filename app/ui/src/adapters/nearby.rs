@@ -1,0 +1,134 @@
+//! Who is near, and what keeps others from being found.
+
+use std::rc::Rc;
+
+use proto::control::{self, ConnectState, RadioState, request};
+use slint::{ComponentHandle, Model, ModelRc, VecModel};
+
+use super::{new_game, rules, update, when};
+use crate::app::{Desk, Inner, Inviting, Purpose};
+use crate::preferences::LastOpponent;
+use crate::screens::{MainWindow, NearbyAdapter, NearbyState, Neighbour, Page, Progress};
+
+pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
+    let page = window.global::<NearbyAdapter>();
+    page.set_neighbours(ModelRc::new(VecModel::<Neighbour>::default()));
+    page.on_invite(when!(desk, |desk, peer| invite(&desk, &peer)));
+    page.on_power_on(when!(desk, |desk| {
+        desk.ask(request::Body::PowerOn(control::PowerOn {}), Purpose::PowerOn);
+        desk.change(|inner| inner.switching_on = true);
+    }));
+    page.on_change_game(when!(desk, |desk| {
+        desk.prefer(|known| known.opponent = LastOpponent::Peer);
+        desk.go(Page::NewGame);
+    }));
+    page.on_play_here(when!(desk, |desk| {
+        desk.prefer(|known| known.opponent = LastOpponent::Here);
+        desk.go(Page::NewGame);
+    }));
+}
+
+fn invite(desk: &Desk, peer: &str) {
+    let (setup, side) = {
+        let inner = desk.see();
+        (inner.setup(), new_game::my_side(inner.preferences.colour))
+    };
+    let invite = control::Invite { peer: peer.to_owned(), setup: Some(setup.clone()), my_side: side.into() };
+    desk.ask(request::Body::Invite(invite), Purpose::Invite);
+    desk.change(|inner| {
+        // What an earlier try came to is of no more interest.
+        inner.state.connecting.remove(peer);
+        inner.inviting = Some(Inviting { peer: peer.to_owned(), invite: None, setup, my_side: side.into() });
+    });
+}
+
+pub(super) fn show(window: &MainWindow, desk: &Desk) {
+    let inner = desk.see();
+    let page = window.global::<NearbyAdapter>();
+    page.set_state(state(&inner));
+    let radio = inner.state.bluetooth().map(control::Radio::state);
+    page.set_cannot_be_found(radio == Some(RadioState::RadioNoAdvertising));
+    page.set_takes_turns(radio == Some(RadioState::RadioTakingTurns));
+    page.set_my_name(inner.state.me.name.as_str().into());
+    page.set_switching_on(inner.switching_on);
+    let offered = rules(Some(&inner.setup()));
+    page.set_game(offered.game);
+    page.set_standard(offered.standard);
+    let mut rows: Vec<Neighbour> = inner
+        .state
+        .nearby
+        .values()
+        .map(|near| Neighbour {
+            id: near.id.as_str().into(),
+            name: near.name.as_str().into(),
+            friend: near.is_friend,
+            signal: signal(near.rssi_dbm),
+            progress: progress(&inner, &near.id, near.connected),
+        })
+        .collect();
+    // Friends first; the order within does not follow the signal, so that no row moves from under a finger.
+    rows.sort_by_key(|row| (!row.friend, row.name.clone(), row.id.clone()));
+    let model = page.get_neighbours();
+    if let Some(model) = model.as_any().downcast_ref::<VecModel<Neighbour>>() {
+        update(model, &rows);
+    }
+}
+
+/// What the page says where nobody can be shown. A carrier that is ready counts before one that is not.
+pub(super) fn state(inner: &Inner) -> NearbyState {
+    if !inner.state.nearby.is_empty() {
+        return NearbyState::Some;
+    }
+    let ready = inner.state.radios.values().any(|radio| {
+        matches!(
+            radio.state(),
+            RadioState::RadioReady | RadioState::RadioTakingTurns | RadioState::RadioNoAdvertising
+        )
+    });
+    if ready {
+        return if inner.looked_long { NearbyState::Nobody } else { NearbyState::Looking };
+    }
+    match inner.state.bluetooth().map(control::Radio::state) {
+        Some(RadioState::RadioOff) => NearbyState::Off,
+        Some(RadioState::RadioBlocked) => NearbyState::Blocked,
+        Some(RadioState::RadioNoAdapter) => NearbyState::NoAdapter,
+        Some(RadioState::RadioNoService) => NearbyState::NoService,
+        Some(RadioState::RadioNoPermission) => NearbyState::NoPermission,
+        // A host that has told everything and no radio has none.
+        None if inner.ready => NearbyState::NoAdapter,
+        _ => NearbyState::Looking,
+    }
+}
+
+/// 0 to 3 bars. A phone on the same table is heard at about -50 dBm, across a room at -70, through a wall below -85.
+fn signal(rssi_dbm: i32) -> i32 {
+    match rssi_dbm {
+        0 => 0,
+        -59.. => 3,
+        -74.. => 2,
+        _ => 1,
+    }
+}
+
+pub(super) fn progress(inner: &Inner, peer: &str, connected: bool) -> Progress {
+    match inner.state.connecting.get(peer).map(control::Connecting::state) {
+        Some(ConnectState::ConnectLooking) => Progress::Looking,
+        Some(ConnectState::ConnectDialing) => Progress::Dialing,
+        Some(ConnectState::ConnectGreeting) => Progress::Greeting,
+        Some(ConnectState::ConnectUp) => Progress::Up,
+        Some(ConnectState::ConnectFailed) => Progress::Failed,
+        Some(ConnectState::ConnectLost) => Progress::Lost,
+        _ if connected => Progress::Up,
+        _ => Progress::None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_bars_mean_a_stronger_signal_and_an_unknown_one_has_none() {
+        assert_eq!([0, -90, -75, -74, -60, -59, -30].map(signal), [0, 1, 1, 2, 2, 3, 3]);
+    }
+}

@@ -1,0 +1,613 @@
+//! The app as one object: the window, what the host has said, where the player is, and what was asked.
+
+use std::cell::{Ref, RefCell};
+use std::collections::BTreeMap;
+use std::rc::{Rc, Weak};
+use std::time::Duration;
+
+use proto::board::{GomokuRule, GomokuSetup, Setup, setup};
+use proto::control::{
+    self, Event, InvitationEnd, NoticeKind, RefusalCode, Reply, Request, Room, event, reply, request,
+};
+use slint::{ComponentHandle, PlatformError};
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use crate::adapters;
+use crate::art::Sprites;
+use crate::client::{Client, FromHost};
+use crate::preferences::{LastOpponent, Preferences, Store};
+use crate::screens::{Dialog, MainWindow, Navigation, Page, Remark};
+use crate::state::HostState;
+
+/// How long the app looks around before it says that nobody is near: three advertising rounds of a device that takes turns.
+const LOOKS_ALONE_AFTER: Duration = Duration::from_secs(10);
+
+/// Matches asked for when the first page is shown: it needs the latest unfinished one.
+const MATCHES_ASKED: u32 = 20;
+
+/// The version of `proto::control` that this app speaks.
+const CONTROL_VERSION: u32 = 1;
+
+/// Why the app could not open.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// No window system, or one that failed.
+    #[error(transparent)]
+    Screen(#[from] PlatformError),
+    /// The local task could not be started.
+    #[error("the window system takes no tasks: {0}")]
+    EventLoop(#[from] slint::EventLoopError),
+}
+
+/// The touch app. Lives on the user interface thread.
+pub struct App {
+    window: MainWindow,
+    desk: Rc<Desk>,
+}
+
+impl App {
+    /// Opens the app over a connection to the host. `locale` is the environment's, such as `zh_CN.UTF-8`. The window is
+    /// there but not shown yet.
+    pub fn new(
+        client: Client,
+        from_host: UnboundedReceiver<FromHost>,
+        store: Store,
+        locale: &str,
+    ) -> Result<Self, AppError> {
+        let window = MainWindow::new()?;
+        let sprites = Sprites::attach(&window);
+        let inner = Inner {
+            preferences: store.load(),
+            store,
+            locale: locale.to_owned(),
+            client,
+            state: HostState::default(),
+            ready: false,
+            next_request: 1,
+            asked: BTreeMap::new(),
+            pages: vec![Page::Home],
+            question: Dialog::None,
+            room: None,
+            open_when_there: None,
+            hint: None,
+            inviting: None,
+            switching_on: false,
+            scanning: false,
+            looked_long: false,
+            thought_open: false,
+        };
+        let desk = Rc::new(Desk {
+            window: window.as_weak(),
+            sprites,
+            inner: RefCell::new(inner),
+            looking: slint::Timer::default(),
+            board: adapters::board::Rows::default(),
+        });
+        adapters::attach(&window, &desk);
+        desk.ask(
+            request::Body::Attach(control::Attach {
+                client: format!("qiyou {}", env!("CARGO_PKG_VERSION")),
+                version: CONTROL_VERSION,
+            }),
+            Purpose::Nothing,
+        );
+        desk.moved();
+        desk.show();
+        let listener = Rc::downgrade(&desk);
+        slint::spawn_local(listen(listener, from_host))?;
+        Ok(Self { window, desk })
+    }
+
+    /// Shows the window and stays until it is closed.
+    pub fn run(&self) -> Result<(), AppError> {
+        Ok(self.window.run()?)
+    }
+
+    /// Calls once the first frame is on the screen.
+    pub fn after_first_frame(&self, call: impl FnOnce() + 'static) {
+        self.desk.sprites.at_first_drawing(move || {
+            // A sprite is asked for while the frame is being drawn: the next turn of the event loop is after it.
+            slint::Timer::single_shot(Duration::ZERO, call);
+        });
+    }
+
+    /// For tests and for measuring: the window itself.
+    pub fn window(&self) -> &MainWindow {
+        &self.window
+    }
+
+    /// Takes these preferences from now on, as if they had been chosen on the settings page.
+    pub fn prefer(&self, preferences: Preferences) {
+        self.desk.prefer(|known| *known = preferences);
+    }
+
+    /// Turns to a page as its buttons do.
+    pub fn go(&self, page: Page) {
+        self.desk.go(page);
+    }
+
+    /// Opens one of the app's own questions as its button does.
+    pub fn ask(&self, dialog: Dialog) {
+        self.desk.open(dialog);
+    }
+
+    /// Shows a match that the host has told of, or tells of next.
+    pub fn open_room(&self, id: &str) {
+        self.desk.open_room(id);
+    }
+
+    /// Shows what the device thinks, as a touch on its seat does.
+    pub fn show_thought(&self) {
+        self.desk.change(|inner| inner.thought_open = true);
+    }
+
+    /// Whom a new game is against, as chosen on its page.
+    pub fn prefer_opponent(&self, opponent: LastOpponent) {
+        self.desk.prefer(|known| known.opponent = opponent);
+    }
+}
+
+/// The one task that takes in what the host says.
+async fn listen(desk: Weak<Desk>, mut from_host: UnboundedReceiver<FromHost>) {
+    while let Some(said) = from_host.recv().await {
+        let Some(desk) = desk.upgrade() else { return };
+        desk.take(said);
+    }
+}
+
+/// What a reply will be about.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Purpose {
+    Nothing,
+    OpenRoom,
+    /// For this match, at this ply and revision.
+    Hint {
+        room: String,
+        ply: u32,
+        revision: u32,
+    },
+    Invite,
+    ListMatches,
+    PowerOn,
+}
+
+/// The hint that is shown, good for one position.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum HintState {
+    Asked { room: String, ply: u32 },
+    Found { room: String, ply: u32, revision: u32, at: u32 },
+}
+
+/// Whom we have asked for a game, from the touch until the answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Inviting {
+    pub(crate) peer: String,
+    /// Once the host has told it.
+    pub(crate) invite: Option<String>,
+    pub(crate) setup: Setup,
+    pub(crate) my_side: i32,
+}
+
+/// Everything that changes.
+pub(crate) struct Inner {
+    pub(crate) preferences: Preferences,
+    store: Store,
+    pub(crate) locale: String,
+    client: Client,
+    pub(crate) state: HostState,
+    /// The host has told the whole present state.
+    pub(crate) ready: bool,
+    next_request: u64,
+    asked: BTreeMap<u64, Purpose>,
+    /// The way here, the present page last; never empty.
+    pages: Vec<Page>,
+    /// A dialog of our own; others' come first.
+    question: Dialog,
+    /// The match on the board page: kept when the host has closed it, so that its end stays to be seen.
+    pub(crate) room: Option<Room>,
+    open_when_there: Option<String>,
+    pub(crate) hint: Option<HintState>,
+    pub(crate) inviting: Option<Inviting>,
+    pub(crate) switching_on: bool,
+    scanning: bool,
+    pub(crate) looked_long: bool,
+    pub(crate) thought_open: bool,
+}
+
+impl Inner {
+    pub(crate) fn page(&self) -> Page {
+        *self.pages.last().expect("there is always a page")
+    }
+
+    pub(crate) fn chinese(&self) -> bool {
+        self.preferences.language.is_chinese(&self.locale)
+    }
+
+    /// The one dialog that is seen: what comes from a person first, then our own questions.
+    pub(crate) fn dialog(&self) -> Dialog {
+        let offered = self.page() == Page::Board
+            && self.room.as_ref().and_then(|room| room.offer.as_ref()).is_some_and(|offer| !offer.mine);
+        if !self.state.comparisons.is_empty() {
+            Dialog::Comparison
+        } else if self.incoming().is_some() {
+            Dialog::Invitation
+        } else if self.inviting.is_some() || self.outgoing().is_some() {
+            Dialog::Waiting
+        } else if offered {
+            Dialog::Offer
+        } else {
+            self.question
+        }
+    }
+
+    pub(crate) fn incoming(&self) -> Option<&control::Invitation> {
+        self.state.invitations.iter().find(|invitation| !invitation.mine)
+    }
+
+    pub(crate) fn outgoing(&self) -> Option<&control::Invitation> {
+        self.state.invitations.iter().find(|invitation| invitation.mine)
+    }
+
+    /// What an invitation or a new match would be played by.
+    pub(crate) fn setup(&self) -> Setup {
+        let rule = if self.preferences.standard { GomokuRule::Standard } else { GomokuRule::Freestyle };
+        Setup {
+            game: Some(setup::Game::Gomoku(GomokuSetup {
+                size: 15,
+                rule: rule.into(),
+                edge_five_wins: self.preferences.edge_five_wins,
+            })),
+        }
+    }
+
+    /// The match that the first page offers to go on with: one that is open first, then the latest that was kept.
+    pub(crate) fn unfinished(&self) -> Option<Unfinished<'_>> {
+        self.state
+            .rooms
+            .values()
+            .filter(|room| room.result.is_none() && !room.mine.is_empty())
+            .max_by_key(|room| room.link.is_some())
+            .map(Unfinished::Open)
+            .or_else(|| {
+                self.state.matches.iter().find(|one| one.result.is_none() && !one.open).map(Unfinished::Kept)
+            })
+    }
+}
+
+/// A match to go on with.
+pub(crate) enum Unfinished<'a> {
+    Open(&'a Room),
+    Kept(&'a control::MatchSummary),
+}
+
+/// The app behind its window. Adapters hold it weakly in their callbacks.
+pub(crate) struct Desk {
+    pub(crate) window: slint::Weak<MainWindow>,
+    pub(crate) sprites: Rc<Sprites>,
+    inner: RefCell<Inner>,
+    looking: slint::Timer,
+    pub(crate) board: adapters::board::Rows,
+}
+
+impl Desk {
+    pub(crate) fn see(&self) -> Ref<'_, Inner> {
+        self.inner.borrow()
+    }
+
+    /// Changes what is known, then shows it.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Inner)) {
+        change(&mut self.inner.borrow_mut());
+        self.show();
+    }
+
+    /// Sends a request; `purpose` says what to do with its reply.
+    pub(crate) fn ask(&self, body: request::Body, purpose: Purpose) {
+        let inner = &mut *self.inner.borrow_mut();
+        let id = inner.next_request;
+        inner.next_request += 1;
+        inner.asked.insert(id, purpose);
+        inner.client.send(Request { id, body: Some(body) });
+    }
+
+    /// Changes preferences, keeps them, and shows them.
+    pub(crate) fn prefer(&self, change: impl FnOnce(&mut Preferences)) {
+        {
+            let inner = &mut *self.inner.borrow_mut();
+            change(&mut inner.preferences);
+            inner.store.save(&inner.preferences);
+        }
+        self.show();
+    }
+
+    pub(crate) fn go(&self, page: Page) {
+        {
+            let inner = &mut *self.inner.borrow_mut();
+            inner.question = Dialog::None;
+            if page == Page::Home {
+                inner.pages.clear();
+            } else {
+                // No page is in the way twice: going to it again goes back to it.
+                if let Some(at) = inner.pages.iter().position(|known| *known == page) {
+                    inner.pages.truncate(at);
+                }
+            }
+            inner.pages.push(page);
+        }
+        self.moved();
+        self.show();
+    }
+
+    /// Escape, or the way back in a corner.
+    pub(crate) fn back(&self) {
+        let (dialog, page, question) = {
+            let inner = self.see();
+            (inner.dialog(), inner.page(), inner.question)
+        };
+        if dialog != Dialog::None {
+            // What a person has asked wants an answer; our own questions may be put away.
+            if dialog == question {
+                self.open(Dialog::None);
+            }
+            return;
+        }
+        match page {
+            Page::Home => {}
+            Page::Board => adapters::board::ask_to_leave(self),
+            _ => {
+                let inner = &mut *self.inner.borrow_mut();
+                inner.pages.pop();
+                if inner.pages.is_empty() {
+                    inner.pages.push(Page::Home);
+                }
+            }
+        }
+        self.moved();
+        self.show();
+    }
+
+    pub(crate) fn open(&self, dialog: Dialog) {
+        self.change(|inner| inner.question = dialog);
+    }
+
+    /// Shows a match that the host has told, or will tell.
+    pub(crate) fn open_room(&self, id: &str) {
+        let room = self.see().state.rooms.get(id).cloned();
+        let Some(room) = room else {
+            self.inner.borrow_mut().open_when_there = Some(id.to_owned());
+            return;
+        };
+        {
+            let inner = &mut *self.inner.borrow_mut();
+            inner.open_when_there = None;
+            inner.hint = None;
+            inner.room = Some(room);
+            // The way back from a match is home, not through the choice that led to it.
+            inner.pages = vec![Page::Home];
+        }
+        self.go(Page::Board);
+    }
+
+    /// Leaves the board page; an unfinished match is kept by the host.
+    pub(crate) fn leave_room(&self) {
+        let room = self.inner.borrow_mut().room.take();
+        if let Some(room) = room {
+            self.ask(request::Body::CloseRoom(control::CloseRoom { room_id: room.id }), Purpose::Nothing);
+        }
+        self.go(Page::Home);
+    }
+
+    /// After the page has changed: look around where that is of use, and ask for what the page shows.
+    fn moved(self: &Desk) {
+        let (page, scanning, ready) = {
+            let inner = self.see();
+            (inner.page(), inner.scanning, inner.ready)
+        };
+        let scan = matches!(page, Page::Home | Page::Nearby);
+        if scan != scanning && ready {
+            self.inner.borrow_mut().scanning = scan;
+            self.ask(request::Body::Scan(control::Scan { on: scan }), Purpose::Nothing);
+        }
+        if page == Page::Home && ready {
+            self.ask(
+                request::Body::ListMatches(control::ListMatches { limit: MATCHES_ASKED }),
+                Purpose::ListMatches,
+            );
+        }
+    }
+
+    /// From now on "nobody near" is only said after a while.
+    fn look_afresh(self: &Rc<Self>) {
+        self.inner.borrow_mut().looked_long = false;
+        let desk = Rc::downgrade(self);
+        self.looking.start(slint::TimerMode::SingleShot, LOOKS_ALONE_AFTER, move || {
+            if let Some(desk) = desk.upgrade() {
+                desk.change(|inner| inner.looked_long = true);
+            }
+        });
+    }
+
+    pub(crate) fn remark(&self, remark: Remark, name: &str) {
+        let Some(window) = self.window.upgrade() else { return };
+        let navigation = window.global::<Navigation>();
+        navigation.set_remark_name(name.into());
+        // The same remark again starts its time again.
+        navigation.set_remark(Remark::None);
+        navigation.set_remark(remark);
+    }
+
+    /// Lets every adapter show what is known now. Values that have not changed cost nothing: Slint compares them.
+    pub(crate) fn show(&self) {
+        if let Some(window) = self.window.upgrade() {
+            adapters::show(&window, self);
+        }
+    }
+
+    fn take(self: &Rc<Self>, said: FromHost) {
+        match said {
+            FromHost::Event(event) => self.event(*event),
+            FromHost::Reply(reply) => self.reply(*reply),
+            FromHost::Lost(why) => {
+                tracing::error!(why, "the host is gone");
+                let begun = self.see().ready;
+                self.remark(if begun { Remark::HostLost } else { Remark::HostFailed }, "");
+            }
+        }
+        self.show();
+    }
+
+    fn event(self: &Rc<Self>, event: Event) {
+        let scanned_before = self.see().state.bluetooth().is_some_and(|radio| radio.scanning);
+        self.inner.borrow_mut().state.apply(&event);
+        if !scanned_before && self.see().state.bluetooth().is_some_and(|radio| radio.scanning) {
+            self.look_afresh();
+        }
+        match event.body {
+            Some(event::Body::Ready(_)) => {
+                self.inner.borrow_mut().ready = true;
+                self.moved();
+            }
+            Some(event::Body::Radio(_)) => self.inner.borrow_mut().switching_on = false,
+            Some(event::Body::Room(room)) => self.room_changed(&room),
+            Some(event::Body::InvitationGone(gone)) => self.invitation_gone(&gone),
+            Some(event::Body::Invitation(invitation)) if invitation.mine => {
+                // The host's own account of it takes over.
+                self.inner.borrow_mut().inviting = None;
+            }
+            Some(event::Body::Connecting(connecting)) => self.connecting(&connecting),
+            Some(event::Body::Notice(notice)) => self.notice(&notice),
+            _ => {}
+        }
+    }
+
+    fn room_changed(&self, room: &Room) {
+        let (opened, followed, waited) = {
+            let inner = self.see();
+            let shown = inner.room.as_ref().map(|shown| shown.id.as_str());
+            (
+                shown == Some(room.id.as_str()),
+                shown.is_some_and(|shown| shown == room.follows),
+                inner.open_when_there.as_deref() == Some(room.id.as_str()),
+            )
+        };
+        if opened || followed {
+            self.inner.borrow_mut().room = Some(room.clone());
+        } else if waited {
+            self.open_room(&room.id);
+        }
+    }
+
+    fn connecting(&self, connecting: &control::Connecting) {
+        let asked = self.see().inviting.as_ref().is_some_and(|inviting| inviting.peer == connecting.peer);
+        let failed = matches!(connecting.state(), control::ConnectState::ConnectFailed);
+        if asked && failed {
+            self.inner.borrow_mut().inviting = None;
+            self.remark(Remark::CannotReach, &connecting.name);
+        }
+    }
+
+    fn invitation_gone(&self, gone: &control::InvitationGone) {
+        let name = {
+            let inner = &mut *self.inner.borrow_mut();
+            let ours = inner.inviting.take_if(|inviting| inviting.invite.as_deref() == Some(&gone.invite_id));
+            ours.map(|inviting| inviting.peer)
+                .and_then(|peer| inner.state.nearby.get(&peer).map(|near| near.name.clone()))
+                .unwrap_or_default()
+        };
+        let remark = match gone.end() {
+            InvitationEnd::InvitationAccepted => {
+                self.open_room(&gone.room_id);
+                return;
+            }
+            InvitationEnd::InvitationDeclined => Remark::InvitationDeclined,
+            InvitationEnd::InvitationBusy => Remark::InvitationBusy,
+            InvitationEnd::InvitationTimedOut => Remark::InvitationTimedOut,
+            InvitationEnd::InvitationWithdrawn => Remark::InvitationWithdrawn,
+            InvitationEnd::InvitationLinkLost => Remark::InvitationLost,
+            InvitationEnd::InvitationUnknownGame => Remark::InvitationUnknownGame,
+            InvitationEnd::Unspecified => return,
+        };
+        self.remark(remark, &name);
+    }
+
+    fn notice(&self, notice: &control::Notice) {
+        let remark = match notice.kind() {
+            NoticeKind::NoticeOfferDeclined => Remark::OfferDeclined,
+            NoticeKind::NoticePeerLeft => Remark::PeerLeft,
+            NoticeKind::NoticeUpdateNeeded => Remark::UpdateNeeded,
+            NoticeKind::NoticeStringsDiffer => Remark::StringsDiffer,
+            NoticeKind::NoticeRecordsDiffer => Remark::RecordsDiffer,
+            NoticeKind::NoticePeerMisbehaved => Remark::PeerMisbehaved,
+            NoticeKind::NoticeDiskFull => Remark::DiskFull,
+            NoticeKind::NoticeNewFriend => Remark::NewFriend,
+            NoticeKind::NoticeCannotReach => {
+                self.inner.borrow_mut().inviting = None;
+                Remark::CannotReach
+            }
+            NoticeKind::NoticeRadioChanged => Remark::RadioChanged,
+            NoticeKind::NoticeUnspecified => return,
+        };
+        self.remark(remark, &notice.name);
+    }
+
+    fn reply(self: &Rc<Self>, reply: Reply) {
+        let Some(purpose) = self.inner.borrow_mut().asked.remove(&reply.id) else { return };
+        match (reply.body, purpose) {
+            (Some(reply::Body::Refusal(refusal)), purpose) => self.refused(&refusal, &purpose),
+            (Some(reply::Body::RoomId(room)), Purpose::OpenRoom) => self.open_room(&room),
+            (Some(reply::Body::InviteId(invite)), Purpose::Invite) => {
+                let inner = &mut *self.inner.borrow_mut();
+                // The invitation's own event may have come first, and with it taken over.
+                if let Some(inviting) = &mut inner.inviting {
+                    inviting.invite = Some(invite);
+                }
+            }
+            (Some(reply::Body::Matches(list)), Purpose::ListMatches) => {
+                self.inner.borrow_mut().state.matches = list.matches;
+            }
+            (Some(reply::Body::Hint(hint)), Purpose::Hint { room, ply, revision }) => {
+                let at = hint.action.and_then(|action| adapters::board::point_of(&action));
+                let inner = &mut *self.inner.borrow_mut();
+                inner.hint = at.map(|at| HintState::Found { room, ply, revision, at });
+            }
+            _ => {}
+        }
+    }
+
+    fn refused(&self, refusal: &control::Refusal, purpose: &Purpose) {
+        tracing::info!(code = ?refusal.code(), detail = refusal.detail, ?purpose, "refused");
+        {
+            let inner = &mut *self.inner.borrow_mut();
+            match purpose {
+                Purpose::Invite => inner.inviting = None,
+                Purpose::PowerOn => inner.switching_on = false,
+                Purpose::Hint { .. } => inner.hint = None,
+                _ => {}
+            }
+        }
+        let remark = match refusal.code() {
+            RefusalCode::RefusalNoSuchPeer => Remark::NoSuchPeer,
+            RefusalCode::RefusalNoSuchRoom => Remark::NoSuchRoom,
+            RefusalCode::RefusalNotYourTurn => Remark::NotYourTurn,
+            RefusalCode::RefusalOccupied => Remark::Occupied,
+            RefusalCode::RefusalOffBoard => Remark::OffBoard,
+            RefusalCode::RefusalGameOver => Remark::GameOver,
+            RefusalCode::RefusalIllegal => Remark::Illegal,
+            RefusalCode::RefusalNothingToTakeBack => Remark::NothingToTakeBack,
+            RefusalCode::RefusalNoOffer => Remark::NoOffer,
+            RefusalCode::RefusalRadio => Remark::Radio,
+            RefusalCode::RefusalCannotReach => Remark::CannotReach,
+            RefusalCode::RefusalNotCompared => Remark::NotCompared,
+            RefusalCode::RefusalBusy => Remark::Busy,
+            RefusalCode::RefusalDisk => Remark::Disk,
+            RefusalCode::RefusalVersion => Remark::Version,
+            RefusalCode::RefusalLinkLost => Remark::LinkLost,
+            RefusalCode::RefusalBadRequest | RefusalCode::RefusalUnspecified => {
+                if matches!(purpose, Purpose::Hint { .. }) { Remark::NoHint } else { Remark::BadRequest }
+            }
+        };
+        // Asking at the start what nobody has touched needs no remark.
+        if !matches!(purpose, Purpose::Nothing | Purpose::ListMatches) || !matches!(remark, Remark::Radio) {
+            self.remark(remark, "");
+        }
+    }
+}

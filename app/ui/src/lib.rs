@@ -1,0 +1,34 @@
+//! Qiyou's touch app: pages, dialogs and the adapters between them and the host.
+//!
+//! The app is a client of [`host`] over a byte stream that carries `proto::control`: it asks with requests, shows what
+//! events say, and draws. What it deliberately does not do: no rule of any game, no radio, no saved match; what may be
+//! touched comes in events. The user interface thread never waits: the stream is read and written by a tokio thread, and
+//! one local task takes what has arrived.
+//!
+//! [`headless`] drives the same app with no display, for tests and for pictures of it.
+
+#![forbid(unsafe_op_in_unsafe_fn)]
+
+mod adapters;
+mod app;
+mod art;
+mod client;
+pub mod headless;
+mod preferences;
+mod state;
+
+/// What the Slint compiler makes of `ui/`.
+#[allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::all,
+    clippy::pedantic,
+    reason = "generated; the .slint files carry the docs"
+)]
+pub mod screens {
+    slint::include_modules!();
+}
+
+pub use app::{App, AppError};
+pub use client::{Client, FromHost, HandOfHost, connect};
+pub use preferences::{Language, LastColour, LastOpponent, Paper, Preferences, Store};

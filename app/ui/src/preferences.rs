@@ -1,0 +1,198 @@
+//! What the player chose on this device: kept in one small file, read once at the start.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Which language the app speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// The environment's (`LC_ALL`, `LC_MESSAGES`, `LANG`): Chinese when it begins with `zh`, else English.
+    #[default]
+    System,
+    /// Chinese, simplified.
+    Chinese,
+    /// English.
+    English,
+}
+
+impl Language {
+    /// Whether Chinese is shown, given the environment's locale such as `zh_CN.UTF-8`.
+    pub fn is_chinese(self, locale: &str) -> bool {
+        match self {
+            Self::System => locale.starts_with("zh"),
+            Self::Chinese => true,
+            Self::English => false,
+        }
+    }
+}
+
+/// Light, dark, or as the desktop says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Paper {
+    /// As the desktop says; light where it says nothing.
+    #[default]
+    System,
+    /// Ink on paper.
+    Light,
+    /// Paper on ink.
+    Dark,
+}
+
+/// Whom the last new game was against.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LastOpponent {
+    /// The device.
+    #[default]
+    Bot,
+    /// A second person here.
+    Here,
+    /// Somebody nearby.
+    Peer,
+}
+
+/// The colour chosen for the last new game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LastColour {
+    /// Begins.
+    #[default]
+    Black,
+    /// Answers.
+    White,
+    /// Drawn by lot.
+    Random,
+}
+
+/// Everything that the app itself remembers. Matches, name and friends are the host's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Preferences {
+    /// Shown language.
+    pub language: Language,
+    /// Shown theme.
+    pub paper: Paper,
+    /// No animations.
+    pub reduced_motion: bool,
+    /// Index into [`Preferences::TEXT_SCALES`].
+    pub text_size: usize,
+    /// Letters and numbers round the board.
+    pub coordinates: bool,
+    /// Last new game: whom against.
+    pub opponent: LastOpponent,
+    /// Last new game: the device's level, 1 to 10.
+    pub level: u32,
+    /// Last new game: my colour.
+    pub colour: LastColour,
+    /// Last new game: exactly five wins.
+    pub standard: bool,
+    /// Last new game: a five on an edge line wins.
+    pub edge_five_wins: bool,
+}
+
+impl Default for Preferences {
+    fn default() -> Self {
+        Self {
+            language: Language::System,
+            paper: Paper::System,
+            reduced_motion: false,
+            text_size: 0,
+            coordinates: true,
+            opponent: LastOpponent::Bot,
+            level: 3,
+            colour: LastColour::Black,
+            standard: false,
+            edge_five_wins: true,
+        }
+    }
+}
+
+impl Preferences {
+    /// What the text size multiplies every font by.
+    pub const TEXT_SCALES: [f32; 4] = [1.0, 1.25, 1.5, 2.0];
+
+    /// As [`Self::TEXT_SCALES`] at the chosen index; a file from elsewhere may hold any number.
+    pub fn text_scale(&self) -> f32 {
+        Self::TEXT_SCALES.get(self.text_size).copied().unwrap_or(1.0)
+    }
+}
+
+/// Where preferences live; `None` keeps them in memory only, as in tests.
+#[derive(Clone, Debug, Default)]
+pub struct Store(Option<PathBuf>);
+
+impl Store {
+    /// The user's configuration folder, as the desktop names it.
+    pub fn of_the_user() -> Self {
+        Self(
+            directories::ProjectDirs::from("", "", "qiyou")
+                .map(|folders| folders.config_dir().join("app.json")),
+        )
+    }
+
+    /// Keeps nothing.
+    pub fn nowhere() -> Self {
+        Self(None)
+    }
+
+    /// What was saved; the defaults where nothing was, or where it cannot be read.
+    pub fn load(&self) -> Preferences {
+        let Some(path) = &self.0 else { return Preferences::default() };
+        let Ok(text) = fs::read_to_string(path) else { return Preferences::default() };
+        let mut preferences: Preferences = serde_json::from_str(&text).unwrap_or_else(|error| {
+            tracing::warn!(%error, path = %path.display(), "preferences cannot be read; the defaults are used");
+            Preferences::default()
+        });
+        preferences.level = preferences.level.clamp(1, 10);
+        preferences
+    }
+
+    /// Saves beside the old file and then takes its place, so that a crash leaves one or the other.
+    pub fn save(&self, preferences: &Preferences) {
+        let Some(path) = &self.0 else { return };
+        let written = || -> std::io::Result<()> {
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            let beside = path.with_extension("new");
+            fs::write(&beside, serde_json::to_string_pretty(preferences)?)?;
+            fs::rename(beside, path)
+        }();
+        if let Err(error) = written {
+            tracing::warn!(%error, path = %path.display(), "preferences cannot be saved");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_chosen_is_there_again_and_a_broken_file_gives_the_defaults() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let store = Store(Some(folder.path().join("deep").join("app.json")));
+        let chosen =
+            Preferences { level: 9, language: Language::Chinese, text_size: 3, ..Preferences::default() };
+        store.save(&chosen);
+        assert_eq!(store.load(), chosen);
+        fs::write(folder.path().join("deep").join("app.json"), "{ not json").expect("written");
+        assert_eq!(store.load(), Preferences::default());
+        fs::write(folder.path().join("deep").join("app.json"), r#"{"level": 77, "text_size": 50}"#)
+            .expect("written");
+        assert_eq!((store.load().level, store.load().text_scale()), (10, 1.0));
+    }
+
+    #[test]
+    fn the_language_follows_the_environment_unless_it_is_chosen() {
+        assert!(Language::System.is_chinese("zh_CN.UTF-8"));
+        assert!(!Language::System.is_chinese("en_GB.UTF-8"));
+        assert!(!Language::System.is_chinese(""));
+        assert!(Language::Chinese.is_chinese("en_GB.UTF-8"));
+        assert!(!Language::English.is_chinese("zh_TW"));
+    }
+}

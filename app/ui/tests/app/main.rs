@@ -1,0 +1,9 @@
+//! The app from outside: its words, its pages, its fingers and keys.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod pages;
+mod play;
+mod touches;
+mod words;

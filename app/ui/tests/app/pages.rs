@@ -1,0 +1,207 @@
+//! Every page in every size and language: no text is cut off, nothing is too small for a finger.
+
+use i_slint_backend_testing::{AccessibleRole, ElementHandle, ElementQuery};
+use qiyou::headless::Stage;
+use slint::ComponentHandle;
+
+use crate::support::{SIZES, STORIES, Told, tell};
+
+slint::slint! {
+    // Measures a text as the pages would set it.
+    export component Ruler inherits Window {
+        in property <string> words;
+        in property <string> family;
+        in property <length> size;
+        in property <length> limit;
+        out property <length> wide: one-line.preferred-width;
+        out property <length> high: wrapped.preferred-height;
+        one-line := Text { text: root.words; font-family: root.family; font-size: root.size; }
+        wrapped := Text { width: root.limit; wrap: word-wrap; text: root.words; font-family: root.family; font-size: root.size; }
+    }
+}
+
+/// Half a pixel of rounding at scale 1 is no cut.
+const SLACK: f32 = 1.0;
+
+/// The styles of ui/widgets/text.slint: name, family, size at 100 %.
+const STYLES: [(&str, &str, f32); 5] = [
+    ("DisplayText", "Qiyou Kai", 34.0),
+    ("HeadingText", "Qiyou Kai", 24.0),
+    ("TitleText", "Qiyou Kai", 20.0),
+    ("BodyText", "Qiyou Sans", 16.0),
+    ("SmallText", "Qiyou Sans", 13.0),
+];
+
+fn fits(ruler: &Ruler, words: &str, family: &str, size: f32, width: f32, height: f32) -> bool {
+    ruler.set_words(words.into());
+    ruler.set_family(family.into());
+    ruler.set_size(size);
+    ruler.set_limit(width);
+    ruler.get_wide() <= width + SLACK || (ruler.get_high() <= height + SLACK && ruler.get_wide() > width)
+}
+
+/// Every text on the page that has less room than it needs, or stands beyond the window's side.
+fn cut_off(told: &Told, ruler: &Ruler, width: f32) -> Vec<String> {
+    let window = told.app.window();
+    let mut cut = Vec::new();
+    for (style, family, size) in STYLES {
+        for element in ElementQuery::from_root(window).match_type_name(style).find_all() {
+            let words = element.accessible_label().unwrap_or_default();
+            let (room, left) = (element.size(), element.absolute_position().x);
+            if words.is_empty() || element.computed_opacity() == 0.0 {
+                continue;
+            }
+            if !fits(ruler, &words, family, size, room.width, room.height)
+                || left < -SLACK
+                || left + room.width > width + SLACK
+            {
+                cut.push(format!("{words:?} in {room:?} at {left}"));
+            }
+        }
+    }
+    cut
+}
+
+#[test]
+fn no_text_is_cut_off_in_any_size_and_language() {
+    let stage = Stage::new();
+    let mut cut = Vec::new();
+    let mut measured = 0;
+    for (width, height, scale) in SIZES {
+        for chinese in [false, true] {
+            for (name, story) in STORIES {
+                let told = tell(&stage, (width, height, scale), (chinese, false, 0), story);
+                let ruler = Ruler::new().expect("a window in memory");
+                measured +=
+                    ElementQuery::from_root(told.app.window()).match_inherits("Text").find_all().len();
+                for one in cut_off(&told, &ruler, width as f32 / scale) {
+                    cut.push(format!("{name} {width}x{height} {}: {one}", if chinese { "zh" } else { "en" }));
+                }
+            }
+        }
+    }
+    assert!(measured > 1_000, "only {measured} texts were found");
+    assert!(cut.is_empty(), "{} texts are cut off:\n{}", cut.len(), cut.join("\n"));
+}
+
+#[test]
+fn the_measure_notices_a_text_that_is_cut() {
+    let stage = Stage::new();
+    let told = Told::new(&stage, SIZES[0]);
+    let ruler = Ruler::new().expect("a window in memory");
+    assert!(fits(&ruler, "棋友", "Qiyou Kai", 34.0, 70.0, 50.0));
+    assert!(!fits(&ruler, "棋友", "Qiyou Kai", 34.0, 60.0, 50.0));
+    assert!(!fits(&ruler, "Letters and numbers round the board", "Qiyou Sans", 16.0, 120.0, 30.0));
+    assert!(fits(&ruler, "Letters and numbers round the board", "Qiyou Sans", 16.0, 120.0, 100.0));
+    drop(told);
+}
+
+#[test]
+fn every_control_is_as_large_as_a_finger() {
+    const FINGER: f32 = 44.0;
+    let stage = Stage::new();
+    let mut seen = 0;
+    // The narrowest upright and the lowest lying page.
+    for size in [SIZES[0], SIZES[1]] {
+        for (name, story) in STORIES {
+            let told = tell(&stage, size, (false, false, 0), story);
+            for role in [
+                AccessibleRole::Button,
+                AccessibleRole::RadioButton,
+                AccessibleRole::Switch,
+                AccessibleRole::Spinbox,
+                AccessibleRole::TextInput,
+            ] {
+                for control in
+                    ElementQuery::from_root(told.app.window()).match_accessible_role(role).find_all()
+                {
+                    // A point of the board is as large as the board lets it be, and a finger slides to it.
+                    if control.type_name().is_some_and(|name| name == "Point") {
+                        continue;
+                    }
+                    let room = control.size();
+                    let label = control.accessible_label().unwrap_or_default();
+                    assert!(!label.is_empty(), "{name}: a control without a name");
+                    assert!(
+                        room.width >= FINGER - SLACK && room.height >= FINGER - SLACK,
+                        "{name}: {label} is {room:?}"
+                    );
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert!(seen > 300, "only {seen} controls were found");
+}
+
+#[test]
+fn at_twice_the_text_size_every_page_still_opens_and_its_controls_keep_their_names() {
+    let stage = Stage::new();
+    for size in [SIZES[0], SIZES[1]] {
+        for (name, story) in STORIES {
+            let told = tell(&stage, size, (true, true, 3), story);
+            let picture = told.scene.picture();
+            let first = picture.pixels[0];
+            assert!(picture.pixels.iter().any(|pixel| *pixel != first), "{name} is empty");
+        }
+    }
+}
+
+#[test]
+fn the_language_changes_while_the_app_runs() {
+    let stage = Stage::new();
+    let told = Told::new(&stage, SIZES[0]);
+    let says =
+        |words: &str| ElementHandle::find_by_accessible_label(told.app.window(), words).next().is_some();
+    told.prefer(false, false, 0);
+    stage.settle(&told.scene);
+    assert!(says("Settings") && !says("设置"));
+    let english = told.scene.picture();
+    told.prefer(true, false, 0);
+    stage.settle(&told.scene);
+    assert!(says("设置") && !says("Settings"));
+    assert!(told.scene.picture() != english);
+    told.app.window().hide().expect("hidden in memory");
+}
+
+#[test]
+fn the_theme_changes_the_paper() {
+    let stage = Stage::new();
+    let told = Told::new(&stage, SIZES[1]);
+    told.prefer(true, false, 0);
+    stage.settle(&told.scene);
+    let corner = |told: &Told| {
+        let pixel = told.scene.picture().pixels[0];
+        (pixel.r, pixel.g, pixel.b)
+    };
+    assert_eq!(corner(&told), (0xF3, 0xED, 0xE0));
+    told.prefer(true, true, 0);
+    stage.settle(&told.scene);
+    assert_eq!(corner(&told), (0x17, 0x15, 0x12));
+}
+
+#[test]
+fn one_move_repaints_little_more_than_its_own_cells() {
+    let stage = Stage::new();
+    let mut told = tell(&stage, SIZES[0], (true, false, 0), |_, _| {});
+    let mut room = crate::support::room(
+        crate::support::here(),
+        crate::support::here(),
+        &[proto::board::Side::First, proto::board::Side::Second],
+    );
+    told.say(proto::control::event::Body::Room(room.clone()));
+    stage.pass(std::time::Duration::ZERO);
+    told.app.open_room("room");
+    stage.settle(&told.scene);
+    told.scene.take_repainted();
+    // The same side is to move again, so that only the board differs: a stone more, and the mark of the last move.
+    let board = room.board.as_mut().expect("a board");
+    board.pieces.push(proto::control::Piece { at: 0, side: 2, kind: 0 });
+    board.last = Some(crate::support::place(0, 0));
+    told.say(proto::control::event::Body::Room(room));
+    stage.settle(&told.scene);
+    let cell = 42 * 42;
+    let repainted = told.scene.take_repainted();
+    assert!(repainted > 0 && repainted <= 6 * cell, "{repainted} pixels, a cell has {cell}");
+    drop(told.asked());
+}

@@ -1,0 +1,325 @@
+//! Whole matches on the real host in this process, by taps alone and by keys alone.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use engine::{Action, AnyGame, GameKind, Level, Limits, Point, Side};
+use host::{Host, HostConfig};
+use i_slint_backend_testing::ElementHandle;
+use qiyou::headless::{Scene, Stage};
+use qiyou::screens::{BoardAdapter, ComparisonAdapter, Dialog, Navigation, Page};
+use qiyou::{App, Language, LastColour, Preferences, Store, connect};
+use slint::platform::Key;
+use slint::{ComponentHandle, Model};
+use tokio::runtime::Runtime;
+
+use crate::support::SIZES;
+
+/// An app with a host of its own, as `qiyou` runs them. Several may sit on one stage.
+struct Table<'a> {
+    stage: &'a Stage,
+    scene: Scene,
+    app: App,
+    runtime: Runtime,
+    host: Option<Host>,
+    _saves: tempfile::TempDir,
+}
+
+impl<'a> Table<'a> {
+    fn new(stage: &'a Stage) -> Self {
+        Self::with(stage, |config| config)
+    }
+
+    fn with(stage: &'a Stage, configured: impl FnOnce(HostConfig) -> HostConfig) -> Self {
+        let saves = tempfile::tempdir().expect("a folder for the test");
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("a thread");
+        let (host, (client, from_host)) = {
+            let _inside = runtime.enter();
+            let host =
+                Host::start(configured(HostConfig::new(saves.path()))).expect("a host in an empty folder");
+            let stream = host.client();
+            (host, connect(async { Ok(stream) }))
+        };
+        let app = App::new(client, from_host, Store::nowhere(), "en_GB.UTF-8").expect("a window in memory");
+        app.window().show().expect("shown in memory");
+        app.prefer(Preferences {
+            language: Language::English,
+            reduced_motion: true,
+            level: 2,
+            colour: LastColour::Black,
+            ..Preferences::default()
+        });
+        let scene = stage.scene(SIZES[0].0, SIZES[0].1, SIZES[0].2);
+        stage.settle(&scene);
+        Self { stage, scene, app, runtime, host: Some(host), _saves: saves }
+    }
+
+    fn page(&self) -> Page {
+        self.app.window().global::<Navigation<'_>>().get_page()
+    }
+
+    fn until(&self, what: &str, condition: impl FnMut() -> bool) {
+        assert!(self.stage.until(&[&self.scene], condition), "waited in vain: {what}");
+    }
+
+    fn tap(&self, name: &str) {
+        let element = ElementHandle::find_by_accessible_label(self.app.window(), name)
+            .find(|element| element.accessible_role().is_some())
+            .unwrap_or_else(|| panic!("nothing is called {name}"));
+        let (position, size) = (element.absolute_position(), element.size());
+        self.scene.tap(position.x + size.width / 2.0, position.y + size.height / 2.0);
+        self.stage.settle(&self.scene);
+    }
+
+    fn key(&self, key: Key) {
+        self.scene.key(key);
+        self.stage.settle(&self.scene);
+    }
+
+    fn says(&self, name: &str) -> bool {
+        ElementHandle::find_by_accessible_label(self.app.window(), name).next().is_some()
+    }
+
+    fn over(&self) -> bool {
+        self.app.window().global::<BoardAdapter<'_>>().get_over()
+    }
+
+    fn live(&self) -> bool {
+        self.app.window().global::<BoardAdapter<'_>>().get_live()
+    }
+
+    /// The stones that are seen, as a point and whose.
+    fn stones(&self) -> Vec<(Point, Side)> {
+        let board = self.app.window().global::<BoardAdapter<'_>>();
+        board
+            .get_points()
+            .iter()
+            .enumerate()
+            .filter(|(_, point)| point.stone != 0)
+            .map(|(index, point)| {
+                let at = Point::new((index % 15) as u16, 14 - (index / 15) as u16);
+                (at, if point.stone == 1 { Side::First } else { Side::Second })
+            })
+            .collect()
+    }
+
+    /// Plays Black to the end of the match; `play` puts the stone. Black looks a little further than the device.
+    fn play_to_the_end(&self, play: impl Fn(Point)) {
+        let mut game = AnyGame::new(&GameKind::Gomoku.default_setup()).expect("the default is valid");
+        let mut black = engine::bot(GameKind::Gomoku, Level::new(4).expect("a level"), 7);
+        while !self.over() {
+            self.until("the turn or the end", || self.over() || self.live());
+            if self.over() {
+                break;
+            }
+            for (at, side) in self.stones() {
+                if side == Side::Second
+                    && game.turn() == Side::Second
+                    && game.legal_move(Action::Place(at)).is_ok()
+                {
+                    game.act(Action::Place(at)).expect("just found legal");
+                }
+            }
+            assert_eq!((game.turn(), game.ply() as usize), (Side::First, self.stones().len()));
+            let limits = Limits {
+                time: None,
+                nodes: Some(3_000),
+                depth: None,
+                stop: &AtomicBool::new(false),
+                elapsed: &|| Duration::ZERO,
+            };
+            let found = black.choose(&game, &limits, &mut |_| {}).expect("the game goes on");
+            let Action::Place(at) = found.line[0] else { panic!("gomoku is played by placing") };
+            let before = self.stones().len();
+            play(at);
+            game.act(found.line[0]).expect("the bot plays by the rules");
+            self.until("the stone", || self.stones().len() > before);
+        }
+    }
+
+    fn end(mut self) {
+        let host = self.host.take().expect("still there");
+        drop(self.app);
+        self.runtime.block_on(host.stop());
+    }
+
+    fn dialog(&self) -> Dialog {
+        self.app.window().global::<Navigation<'_>>().get_dialog()
+    }
+}
+
+#[test]
+fn a_whole_match_against_level_1_is_played_by_taps_alone_and_then_another_begins() {
+    let stage = Stage::new();
+    let table = Table::new(&stage);
+    table.tap("Gomoku");
+    assert_eq!(table.page(), Page::NewGame);
+    table.tap("Weaker");
+    assert!(table.says("Level 1"));
+    table.tap("Start");
+    table.until("the board", || table.page() == Page::Board);
+    table.play_to_the_end(|at| table.tap(&format!("{} empty", at.to_string().to_uppercase())));
+    table.stage.settle(&table.scene);
+    assert!(table.says("You won") || table.says("You lost") || table.says("A draw"));
+    if !table.says("A draw") {
+        let winning = table
+            .app
+            .window()
+            .global::<BoardAdapter<'_>>()
+            .get_points()
+            .iter()
+            .filter(|one| one.winning)
+            .count();
+        assert!(winning >= 5, "the winning row is shown: {winning}");
+        assert!(table.says("Five in a row"));
+    }
+    let stones = table.stones().len();
+    table.tap("Once more");
+    // Colours are swapped: the device begins.
+    table.until("the new game", || table.stones().len() < stones && table.live());
+    assert!(!table.over());
+    assert_eq!(table.stones().iter().filter(|(_, side)| *side == Side::First).count(), 1);
+    table.tap("Back");
+    table.until("home with the match to go on with", || {
+        table.page() == Page::Home && table.says("Continue: Gomoku, level 1")
+    });
+    table.tap("Continue: Gomoku, level 1");
+    table.until("the board again", || table.page() == Page::Board && !table.stones().is_empty());
+    table.end();
+}
+
+#[test]
+fn a_whole_match_against_level_1_is_played_by_keys_alone() {
+    let stage = Stage::new();
+    let table = Table::new(&stage);
+    // Settings, the nearby card, the first tile.
+    for _ in 0..3 {
+        table.key(Key::Tab);
+    }
+    table.key(Key::Return);
+    assert_eq!(table.page(), Page::NewGame);
+    // Back, three opponents, weaker.
+    for _ in 0..5 {
+        table.key(Key::Tab);
+    }
+    table.key(Key::Return);
+    assert!(table.says("Level 1"));
+    // Stronger, three colours, two rules, the edge, how it is played, start.
+    for _ in 0..9 {
+        table.key(Key::Tab);
+    }
+    table.key(Key::Return);
+    table.until("the board", || table.page() == Page::Board);
+    let cursor = std::cell::Cell::new(Point::new(7, 7));
+    // The first arrow comes to the board.
+    table.key(Key::RightArrow);
+    table.play_to_the_end(|to| {
+        let mut at = cursor.get();
+        while at != to {
+            let key = if at.column < to.column {
+                at.column += 1;
+                Key::RightArrow
+            } else if at.column > to.column {
+                at.column -= 1;
+                Key::LeftArrow
+            } else if at.row < to.row {
+                at.row += 1;
+                Key::UpArrow
+            } else {
+                at.row -= 1;
+                Key::DownArrow
+            };
+            table.scene.key(key);
+        }
+        cursor.set(at);
+        table.key(Key::Return);
+    });
+    table.stage.settle(&table.scene);
+    assert!(table.says("You won") || table.says("You lost") || table.says("A draw"));
+    table.end();
+}
+
+#[test]
+fn a_stone_can_be_taken_back_and_a_hint_is_given() {
+    let stage = Stage::new();
+    let table = Table::new(&stage);
+    table.tap("Gomoku");
+    table.tap("Weaker");
+    table.tap("Start");
+    table.until("the board", || table.page() == Page::Board);
+    table.tap("H8 empty");
+    table.until("the answer", || table.stones().len() == 2 && table.live());
+    table.tap("Take back");
+    table.until("my turn again", || table.stones().is_empty() && table.live());
+    table.tap("Hint");
+    table.until("a hint", || {
+        table.app.window().global::<BoardAdapter<'_>>().get_points().iter().any(|point| point.hint)
+    });
+    table.end();
+}
+
+/// Two apps on one network in memory, from the first sight to the end of the match, by taps alone.
+#[test]
+fn two_people_nearby_meet_compare_and_play_a_match_in_which_a_stone_is_taken_back() {
+    let stage = Stage::new();
+    let air = link::memory::MemoryNetwork::new(1);
+    let sit = |name: &str| {
+        Table::with(&stage, |config| HostConfig {
+            name: Some(name.into()),
+            transports: vec![std::sync::Arc::new(air.transport(name))],
+            ..config
+        })
+    };
+    let (anna, ben) = (sit("Anna"), sit("Ben"));
+    let both = |what: &str, condition: &dyn Fn() -> bool| {
+        assert!(stage.until(&[&anna.scene, &ben.scene], condition), "waited in vain: {what}");
+    };
+    anna.app.go(Page::Nearby);
+    both("Anna sees Ben", &|| anna.says("Invite Ben"));
+    anna.tap("Invite Ben");
+    both("both compare", &|| anna.dialog() == Dialog::Comparison && ben.dialog() == Dialog::Comparison);
+    let pictures = |table: &Table<'_>| {
+        let shown = table.app.window().global::<ComparisonAdapter<'_>>();
+        let names: Vec<_> = shown.get_pictures().iter().map(|picture| picture.name).collect();
+        (names, shown.get_digits())
+    };
+    assert_eq!(pictures(&anna), pictures(&ben), "the same on both");
+    anna.tap("The same, let us meet");
+    ben.tap("The same, let us meet");
+    both("Ben is invited", &|| ben.dialog() == Dialog::Invitation);
+    assert_eq!(anna.dialog(), Dialog::Waiting);
+    ben.tap("Play");
+    both("both at the board", &|| anna.page() == Page::Board && ben.page() == Page::Board);
+    both("Anna has Black and begins", &|| anna.live() && !ben.live());
+
+    // Five in a row for Anna, with one stone taken back on the way.
+    let turn = |mover: &Table<'_>, other: &Table<'_>, point: &str| {
+        let before = mover.stones().len();
+        both("the turn", &|| mover.live());
+        mover.tap(&format!("{point} empty"));
+        both("the stone on both boards", &|| {
+            mover.stones().len() == before + 1 && other.stones().len() == before + 1
+        });
+    };
+    turn(&anna, &ben, "H8");
+    anna.tap("Take back");
+    both("Ben is asked", &|| ben.dialog() == Dialog::Offer);
+    ben.tap("Agree");
+    both("the board is empty again", &|| anna.stones().is_empty() && ben.stones().is_empty());
+    for n in 0..4 {
+        turn(&anna, &ben, &format!("{}8", ["G", "H", "I", "J"][n]));
+        turn(&ben, &anna, &format!("{}3", ["A", "C", "E", "G"][n]));
+    }
+    turn(&anna, &ben, "K8");
+    both("both see the end", &|| anna.over() && ben.over());
+    stage.settle(&anna.scene);
+    stage.settle(&ben.scene);
+    assert!(anna.says("You won") && ben.says("You lost"));
+    assert_eq!(anna.stones(), ben.stones());
+    anna.end();
+    ben.end();
+}

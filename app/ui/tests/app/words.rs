@@ -1,0 +1,167 @@
+//! Every sentence is translated, and every character of it is in the fonts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn here() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn slint_files(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the screens' folder") {
+        let path = entry.expect("readable").path();
+        if path.is_dir() {
+            slint_files(&path, into);
+        } else if path.extension().is_some_and(|end| end == "slint") {
+            into.push(path);
+        }
+    }
+}
+
+fn sources() -> Vec<String> {
+    let mut files = Vec::new();
+    slint_files(&here().join("ui"), &mut files);
+    files.sort();
+    files.iter().map(|path| fs::read_to_string(path).expect("readable")).collect()
+}
+
+/// The string that begins at the quotation mark which `text` starts with, as written.
+fn quoted(text: &str) -> &str {
+    let inner = text.strip_prefix('"').expect("a string begins here");
+    let mut before = ' ';
+    for (index, sign) in inner.char_indices() {
+        if sign == '"' && before != '\\' {
+            return &inner[..index];
+        }
+        before = sign;
+    }
+    panic!("a string has no end: {inner}");
+}
+
+/// Every sentence that is to be translated: one and, where it counts something, many.
+fn sentences() -> BTreeSet<(String, Option<String>)> {
+    let mut found = BTreeSet::new();
+    for source in sources() {
+        for call in source.split("@tr(").skip(1) {
+            let one = quoted(call.trim_start());
+            let rest = call.trim_start()[one.len() + 2..].trim_start();
+            let many = rest.strip_prefix('|').map(|rest| quoted(rest.trim_start()).to_owned());
+            found.insert((one.to_owned(), many));
+        }
+    }
+    found
+}
+
+/// The Chinese for each English sentence, as the .po file has it.
+fn chinese() -> BTreeMap<(String, Option<String>), String> {
+    let text = fs::read_to_string(here().join("lang/zh/LC_MESSAGES/qiyou.po")).expect("readable");
+    let mut known = BTreeMap::new();
+    for entry in text.split("\n\n").skip(1) {
+        let field = |name: &str| {
+            entry
+                .lines()
+                .find_map(|line| line.strip_prefix(name))
+                .map(|rest| quoted(rest.trim_start()).to_owned())
+        };
+        if let Some(one) = field("msgid ") {
+            let said = field("msgstr ").or_else(|| field("msgstr[0] ")).unwrap_or_default();
+            known.insert((one, field("msgid_plural ")), said);
+        }
+    }
+    known
+}
+
+fn placeholders(text: &str) -> BTreeSet<String> {
+    text.split('{').skip(1).map(|rest| rest.split('}').next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn every_sentence_is_in_chinese_and_nothing_else_is() {
+    let (wanted, known) = (sentences(), chinese());
+    assert!(wanted.len() > 200, "the screens say more than this: {}", wanted.len());
+    let missing: Vec<_> = wanted.iter().filter(|one| known.get(one).is_none_or(String::is_empty)).collect();
+    assert!(missing.is_empty(), "not translated: {missing:#?}");
+    let stale: Vec<_> = known.keys().filter(|one| !wanted.contains(one)).collect();
+    assert!(stale.is_empty(), "translated but never said: {stale:#?}");
+    for ((one, many), said) in &known {
+        assert_eq!(placeholders(said), placeholders(many.as_ref().unwrap_or(one)), "{one}");
+    }
+}
+
+/// Signs of a font file; read from its character map.
+fn signs(font: &str) -> BTreeSet<char> {
+    let bytes = fs::read(here().join("assets/fonts").join(font)).expect("readable");
+    let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+    let half = |at: usize| usize::from(u16::from_be_bytes(bytes[at..at + 2].try_into().expect("two bytes")));
+    let table = (0..half(4))
+        .map(|index| 12 + 16 * index)
+        .find(|&at| &bytes[at..at + 4] == b"cmap")
+        .map(|at| word(at + 8) as usize)
+        .expect("a font has a character map");
+    let mut found = BTreeSet::new();
+    for index in 0..half(table + 2) {
+        let at = table + word(table + 4 + 8 * index + 4) as usize;
+        match half(at) {
+            // Segments of 16-bit codes.
+            4 => {
+                let segments = half(at + 6) / 2;
+                for segment in 0..segments {
+                    let end = half(at + 14 + 2 * segment);
+                    let start = half(at + 16 + 2 * (segments + segment));
+                    found.extend((start..=end).filter_map(|code| char::from_u32(code as u32)));
+                }
+            }
+            // Groups of any codes.
+            12 => {
+                for group in 0..word(at + 12) as usize {
+                    let group = at + 16 + 12 * group;
+                    found.extend((word(group)..=word(group + 4)).filter_map(char::from_u32));
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn missing(text: &str, font: &BTreeSet<char>) -> BTreeSet<char> {
+    text.chars().filter(|sign| !sign.is_control() && !font.contains(sign)).collect()
+}
+
+#[test]
+fn every_character_that_can_be_said_is_in_the_fonts() {
+    let (sans, kai) = (signs("QiyouSans.otf"), signs("QiyouKai.ttf"));
+    assert!(sans.len() > 4_000 && kai.len() > 400, "{} and {}", sans.len(), kai.len());
+    for ((one, many), said) in chinese() {
+        let all = format!("{one}{}{said}", many.unwrap_or_default());
+        assert!(missing(&all, &sans).is_empty(), "{all}: {:?}", missing(&all, &sans));
+        assert!(missing(&all, &kai).is_empty(), "{all}: {:?}", missing(&all, &kai));
+    }
+    // Words that are the same in every language stand in the screens themselves.
+    for source in sources() {
+        let literal: String = source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let pictures = ["🐶", "⛵", "🍎", "☔"].concat();
+        let unknown: Vec<char> =
+            missing(&literal, &sans).into_iter().filter(|sign| !pictures.contains(*sign)).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
+    }
+}
+
+#[test]
+fn every_picture_that_two_people_compare_is_drawn_and_named() {
+    let (pictures, sans) = (signs("QiyouPictures.ttf"), signs("QiyouSans.otf"));
+    for picture in proto::short_string::PICTURES {
+        assert!(pictures.contains(&picture.emoji), "{}", picture.english);
+        assert!(missing(picture.chinese, &sans).is_empty(), "{}", picture.chinese);
+        assert!(missing(picture.english, &sans).is_empty(), "{}", picture.english);
+    }
+}
+
+#[test]
+fn names_that_people_type_show() {
+    let sans = signs("QiyouSans.otf");
+    for name in ["客厅的平板", "小明", "李雷", "韩梅梅", "Zoë", "Jürgen", "老王的掌机"] {
+        assert!(missing(name, &sans).is_empty(), "{name}: {:?}", missing(name, &sans));
+    }
+}

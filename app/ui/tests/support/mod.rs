@@ -1,0 +1,388 @@
+//! What the tests and the pictures share: a host in hand that tells stories, one for each thing a page can show.
+
+use std::time::Duration;
+
+use proto::board::{self, Action, GomokuRule, GomokuSetup, Setup, Side, action, setup};
+use proto::control::{self, Event, Reply, Request, event, reply, request, seat};
+use qiyou::headless::{Scene, Stage};
+use qiyou::screens::Page;
+use qiyou::{App, Client, FromHost, HandOfHost, Language, Paper, Preferences, Store};
+
+/// The sizes that every page must fit: device pixels and scale.
+pub(crate) const SIZES: [(u32, u32, f32); 4] =
+    [(720, 1440, 2.0), (800, 480, 1.0), (1280, 720, 1.0), (1280, 800, 1.0)];
+
+/// The app on a stage with its host in hand.
+pub(crate) struct Told {
+    pub(crate) app: App,
+    pub(crate) scene: Scene,
+    pub(crate) hand: HandOfHost,
+}
+
+impl Told {
+    /// An app that has just been told that nothing is there yet.
+    pub(crate) fn new(stage: &Stage, (width, height, scale): (u32, u32, f32)) -> Self {
+        let (client, from_host, hand) = Client::in_hand();
+        let app = App::new(client, from_host, Store::nowhere(), "en_GB.UTF-8").expect("a window in memory");
+        slint::ComponentHandle::show(app.window()).expect("shown in memory");
+        let scene = stage.scene(width, height, scale);
+        let told = Self { app, scene, hand };
+        told.say(event::Body::Me(control::Me {
+            name: "Steam Deck".into(),
+            visibility: control::Visibility::Everyone.into(),
+            fingerprint: "3f2a91c05b7e44d1a07be4420c91ff03".into(),
+        }));
+        told.say(event::Body::Ready(control::Ready {}));
+        told
+    }
+
+    pub(crate) fn say(&self, body: event::Body) {
+        self.hand
+            .say
+            .send(FromHost::Event(Box::new(Event { body: Some(body), ..Default::default() })))
+            .expect("the app listens");
+    }
+
+    pub(crate) fn reply(&self, id: u64, body: reply::Body) {
+        self.hand
+            .say
+            .send(FromHost::Reply(Box::new(Reply { id, body: Some(body) })))
+            .expect("the app listens");
+    }
+
+    /// The requests since the last call.
+    pub(crate) fn asked(&mut self) -> Vec<Request> {
+        std::iter::from_fn(|| self.hand.asked.try_recv().ok()).collect()
+    }
+
+    /// Language, theme and text size as chosen on the settings page; no animations.
+    pub(crate) fn prefer(&self, chinese: bool, dark: bool, text_size: usize) {
+        self.app.prefer(Preferences {
+            language: if chinese { Language::Chinese } else { Language::English },
+            paper: if dark { Paper::Dark } else { Paper::Light },
+            reduced_motion: true,
+            text_size,
+            ..Preferences::default()
+        });
+    }
+}
+
+pub(crate) fn place(column: u32, row: u32) -> Action {
+    Action { kind: Some(action::Kind::Place(row * 1_024 + column)) }
+}
+
+pub(crate) fn gomoku(rule: GomokuRule) -> Setup {
+    Setup {
+        game: Some(setup::Game::Gomoku(GomokuSetup { size: 15, rule: rule.into(), edge_five_wins: true })),
+    }
+}
+
+pub(crate) fn here() -> control::Seat {
+    control::Seat { who: Some(seat::Who::Here(true)), ..Default::default() }
+}
+
+pub(crate) fn bot(level: u32) -> control::Seat {
+    control::Seat { who: Some(seat::Who::BotLevel(level)), ..Default::default() }
+}
+
+pub(crate) fn peer(name: &str) -> control::Seat {
+    control::Seat { who: Some(seat::Who::Peer("key".into())), name: name.into(), ..Default::default() }
+}
+
+/// The position of the drawn design: 17 stones, Black has just played.
+const BLACK: [(u32, u32); 9] = [(7, 9), (9, 9), (8, 8), (6, 7), (7, 7), (4, 6), (9, 6), (8, 4), (9, 5)];
+const WHITE: [(u32, u32); 8] = [(10, 10), (6, 8), (9, 7), (5, 6), (6, 6), (7, 6), (8, 6), (7, 5)];
+
+fn stones(stones: &[(u32, u32)], side: Side) -> impl Iterator<Item = control::Piece> {
+    stones.iter().map(move |(column, row)| control::Piece {
+        at: row * 1_024 + column,
+        side: side.into(),
+        kind: 0,
+    })
+}
+
+/// A match in the middle of its game.
+pub(crate) fn room(first: control::Seat, second: control::Seat, mine: &[Side]) -> control::Room {
+    let record = "h10 k11 j10 g9 i9 j8 g8 f7 h8 g7 e7 h7 j7 i7 i5 h6 j6";
+    control::Room {
+        id: "room".into(),
+        setup: Some(gomoku(GomokuRule::Standard)),
+        first: Some(first),
+        second: Some(second),
+        board: Some(control::Board {
+            game: board::Game::Gomoku.into(),
+            columns: 15,
+            rows: 15,
+            pieces: stones(&BLACK, Side::First).chain(stones(&WHITE, Side::Second)).collect(),
+            last: Some(place(9, 5)),
+            turn: Side::Second.into(),
+            ply: 17,
+            ..Default::default()
+        }),
+        mine: mine.iter().map(|side| (*side).into()).collect(),
+        can_take_back: true,
+        can_offer_draw: true,
+        can_resign: true,
+        can_new_game: true,
+        can_act: mine.contains(&Side::Second),
+        record: record.split(' ').map(Into::into).collect(),
+        ..Default::default()
+    }
+}
+
+pub(crate) fn link(state: control::PeerLink, away_ms: u32) -> control::LinkState {
+    control::LinkState {
+        carrier: control::Carrier::Bluetooth.into(),
+        state: state.into(),
+        away_ms,
+        ..Default::default()
+    }
+}
+
+/// White makes five.
+fn won(first: control::Seat, second: control::Seat, mine: &[Side]) -> control::Room {
+    let mut room = room(first, second, mine);
+    let board = room.board.as_mut().expect("set above");
+    board.pieces.extend(stones(&[(4, 9), (8, 5)], Side::First).take(1));
+    board.pieces.retain(|piece| piece.at != 6 * 1_024 + 9);
+    board.pieces.extend(stones(&[(9, 6)], Side::Second));
+    board.marks = (5..=9)
+        .map(|column| control::Mark { at: 6 * 1_024 + column, kind: control::MarkKind::MarkWinning.into() })
+        .collect();
+    board.last = Some(place(9, 6));
+    board.turn = 0;
+    board.ply = 18;
+    room.result =
+        Some(board::Result { winner: Side::Second.into(), ending: board::Ending::FiveInARow.into() });
+    room.can_act = false;
+    room.can_take_back = false;
+    room.can_resign = false;
+    room.can_offer_draw = false;
+    room
+}
+
+fn radio(state: control::RadioState) -> event::Body {
+    event::Body::Radio(control::Radio {
+        carrier: control::Carrier::Bluetooth.into(),
+        state: state.into(),
+        scanning: matches!(state, control::RadioState::RadioReady),
+        ..Default::default()
+    })
+}
+
+fn near(id: &str, name: &str, is_friend: bool, rssi_dbm: i32) -> event::Body {
+    event::Body::Nearby(control::Nearby {
+        id: id.into(),
+        name: name.into(),
+        is_friend,
+        rssi_dbm,
+        ..Default::default()
+    })
+}
+
+fn invitation(mine: bool) -> event::Body {
+    event::Body::Invitation(control::Invitation {
+        invite_id: "invite".into(),
+        peer: "a".into(),
+        name: "Librem 5".into(),
+        mine,
+        setup: Some(gomoku(GomokuRule::Freestyle)),
+        my_side: Side::Second.into(),
+        expires_ms: 60_000,
+        ..Default::default()
+    })
+}
+
+fn comparison(known_name_new_key: bool, answered_here: bool) -> event::Body {
+    event::Body::Comparison(control::Comparison {
+        peer: "a".into(),
+        name: "Librem 5".into(),
+        emoji: vec![0, 41, 35, 20],
+        digits: "482091".into(),
+        answered_here,
+        known_name_new_key,
+        ..Default::default()
+    })
+}
+
+/// Opens a match that is told.
+fn open(stage: &Stage, told: &mut Told, room: control::Room) {
+    let id = room.id.clone();
+    told.say(event::Body::Room(room));
+    stage.pass(Duration::ZERO);
+    told.app.open_room(&id);
+}
+
+fn friends_near(told: &Told) {
+    told.say(radio(control::RadioState::RadioReady));
+    told.say(near("a", "Librem 5", true, -48));
+    told.say(near("b", "客厅的平板", false, -71));
+}
+
+type Tell = fn(&Stage, &mut Told);
+
+/// Every picture of the contact sheet, by name: what the host says and what is touched until it is there.
+pub(crate) const STORIES: [(&str, Tell); 30] = [
+    ("home", |_, told| {
+        friends_near(told);
+        told.say(event::Body::Room(room(here(), bot(7), &[Side::First])));
+    }),
+    ("home-alone", |_, told| told.say(radio(control::RadioState::RadioReady))),
+    ("home-bluetooth-off", |_, told| told.say(radio(control::RadioState::RadioOff))),
+    ("new-game", |_, told| told.app.go(Page::NewGame)),
+    ("new-game-nearby", |_, told| {
+        told.app.prefer_opponent(qiyou::LastOpponent::Peer);
+        told.app.go(Page::NewGame);
+    }),
+    ("nearby", |_, told| {
+        friends_near(told);
+        told.say(near("c", "", false, 0));
+        told.say(event::Body::Connecting(control::Connecting {
+            peer: "b".into(),
+            name: "客厅的平板".into(),
+            state: control::ConnectState::ConnectDialing.into(),
+        }));
+        told.app.go(Page::Nearby);
+    }),
+    ("nearby-looking", |_, told| {
+        told.say(radio(control::RadioState::RadioReady));
+        told.app.go(Page::Nearby);
+    }),
+    ("nearby-nobody", |stage, told| {
+        told.say(radio(control::RadioState::RadioReady));
+        told.app.go(Page::Nearby);
+        stage.pass(Duration::ZERO);
+        stage.pass(Duration::from_secs(11));
+    }),
+    ("nearby-off", |_, told| {
+        told.say(radio(control::RadioState::RadioOff));
+        told.app.go(Page::Nearby);
+    }),
+    ("nearby-blocked", |_, told| {
+        told.say(radio(control::RadioState::RadioBlocked));
+        told.app.go(Page::Nearby);
+    }),
+    ("nearby-no-adapter", |_, told| {
+        told.say(radio(control::RadioState::RadioNoAdapter));
+        told.app.go(Page::Nearby);
+    }),
+    ("nearby-no-service", |_, told| {
+        told.say(radio(control::RadioState::RadioNoService));
+        told.app.go(Page::Nearby);
+    }),
+    ("nearby-no-permission", |_, told| {
+        told.say(radio(control::RadioState::RadioNoPermission));
+        told.app.go(Page::Nearby);
+    }),
+    ("board", |stage, told| {
+        let mut room = room(peer("Librem 5"), here(), &[Side::Second]);
+        room.link = Some(link(control::PeerLink::Up, 0));
+        open(stage, told, room);
+    }),
+    ("board-thinking", |stage, told| {
+        let room = room(here(), bot(7), &[Side::First]);
+        open(stage, told, room);
+        told.say(event::Body::Thinking(control::Thinking {
+            room_id: "room".into(),
+            side: Side::Second.into(),
+            on: true,
+            depth: 9,
+            nodes: 1_234_567,
+            score: Some(control::Score { score: Some(control::score::Score::Points(130)) }),
+            line: "k10 f10 e9 g11 k7 l6 d8 k8".split(' ').map(Into::into).collect(),
+            elapsed_ms: 1_800,
+        }));
+        told.app.show_thought();
+    }),
+    ("board-two-here", |stage, told| {
+        let room = room(here(), here(), &[Side::First, Side::Second]);
+        open(stage, told, room);
+    }),
+    ("board-won", |stage, told| {
+        let room = won(bot(5), here(), &[Side::Second]);
+        open(stage, told, room);
+    }),
+    ("board-lost", |stage, told| {
+        let mut room = won(here(), peer("Librem 5"), &[Side::First]);
+        room.link = Some(link(control::PeerLink::Up, 0));
+        open(stage, told, room);
+    }),
+    ("board-link-lost", |stage, told| {
+        let mut room = room(here(), peer("Librem 5"), &[Side::First]);
+        room.link = Some(link(control::PeerLink::Lost, 12_000));
+        open(stage, told, room);
+    }),
+    ("board-offer", |stage, told| {
+        let mut room = room(peer("Librem 5"), here(), &[Side::Second]);
+        room.link = Some(link(control::PeerLink::Up, 0));
+        room.offer = Some(control::PendingOffer {
+            kind: control::OfferKind::OfferTakeBack.into(),
+            mine: false,
+            by: Side::First.into(),
+        });
+        open(stage, told, room);
+    }),
+    ("board-resign", |stage, told| {
+        open(stage, told, room(here(), bot(3), &[Side::First]));
+        told.app.ask(qiyou::screens::Dialog::ConfirmResign);
+    }),
+    ("board-leave", |stage, told| {
+        let mut room = room(here(), peer("Librem 5"), &[Side::First]);
+        room.link = Some(link(control::PeerLink::Up, 0));
+        open(stage, told, room);
+        told.app.ask(qiyou::screens::Dialog::ConfirmLeave);
+    }),
+    ("board-more", |stage, told| {
+        open(stage, told, room(here(), bot(3), &[Side::First]));
+        told.app.ask(qiyou::screens::Dialog::More);
+    }),
+    ("rules", |_, told| {
+        told.app.go(Page::NewGame);
+        told.app.ask(qiyou::screens::Dialog::Rules);
+    }),
+    ("invitation", |_, told| {
+        friends_near(told);
+        told.say(invitation(false));
+    }),
+    ("waiting", |_, told| {
+        friends_near(told);
+        told.app.go(Page::Nearby);
+        told.say(invitation(true));
+    }),
+    ("comparison", |_, told| {
+        friends_near(told);
+        told.app.go(Page::Nearby);
+        told.say(comparison(false, false));
+    }),
+    ("comparison-answered", |_, told| {
+        friends_near(told);
+        told.app.go(Page::Nearby);
+        told.say(comparison(false, true));
+    }),
+    ("comparison-warning", |_, told| {
+        friends_near(told);
+        told.app.go(Page::Nearby);
+        told.say(comparison(true, false));
+    }),
+    ("settings", |_, told| told.app.go(Page::Settings)),
+];
+
+/// One story, told in this language and theme, drawn at rest.
+pub(crate) fn tell(
+    stage: &Stage,
+    size: (u32, u32, f32),
+    (chinese, dark, text_size): (bool, bool, usize),
+    tell: Tell,
+) -> Told {
+    let mut told = Told::new(stage, size);
+    told.prefer(chinese, dark, text_size);
+    stage.pass(Duration::ZERO);
+    tell(stage, &mut told);
+    stage.settle(&told.scene);
+    told
+}
+
+/// The body of a request, if there is one.
+pub(crate) fn body(request: &Request) -> &request::Body {
+    request.body.as_ref().expect("the app asks for something")
+}
