@@ -1,7 +1,5 @@
 //! The gomoku player and what its levels mean.
 
-use std::sync::Arc;
-
 use super::board::{Board, Square, Tables};
 use super::forced::Solver;
 use super::greedy::greedy;
@@ -15,8 +13,6 @@ pub struct GomokuBot {
     strength: Strength,
     table_bytes: usize,
     seed: u64,
-    /// For one rule; worked out when first needed.
-    tables: Option<(GomokuRule, Arc<Tables>)>,
     search: AlphaBeta<Position>,
     /// Lives in the position while a search runs.
     solver: Solver,
@@ -74,23 +70,17 @@ impl GomokuBot {
             strength,
             table_bytes,
             seed,
-            tables: None,
             search: AlphaBeta::new(table_bytes, options),
             solver: Solver::new(),
         }
     }
 
-    fn board(&mut self, game: &Gomoku) -> Board {
-        let rule = game.setup().rule;
-        let tables = match &self.tables {
-            Some((known, tables)) if *known == rule => Arc::clone(tables),
-            _ => {
-                let tables = Arc::new(Tables::new(rule));
-                self.tables = Some((rule, Arc::clone(&tables)));
-                tables
-            }
-        };
-        Board::new(game, tables)
+    /// Works out now what the first decision by this rule would otherwise have to wait for.
+    pub fn prepare(&mut self, rule: GomokuRule) {
+        if self.strength.depth > 0 {
+            Tables::shared(rule);
+            self.search.prepare();
+        }
     }
 
     fn think(
@@ -223,7 +213,7 @@ impl Bot for GomokuBot {
             stop: limits.stop,
             elapsed: limits.elapsed,
         };
-        let board = self.board(game);
+        let board = Board::new(game, Tables::shared(game.setup().rule));
         let solver = std::mem::replace(&mut self.solver, Solver::new());
         let mut position = Position { board, solver };
         let found = self.think(&mut position, &mut Clock::new(&own), report);

@@ -41,7 +41,7 @@ struct Sample {
 
 /// Fits the evaluation to games of one setup (that of `start`), and says the constants and how well they do.
 pub fn fit(start: &Gomoku, records: &[Record]) -> String {
-    let tables = Arc::new(Tables::new(start.setup().rule));
+    let tables = Tables::shared(start.setup().rule);
     let mut solver = Solver::new();
     let mut samples = Vec::new();
     for record in records {

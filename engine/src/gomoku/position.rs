@@ -216,7 +216,7 @@ mod tests {
         let mut rng = Rng::new(5);
         let mut decided = 0;
         for rule in GomokuRule::ALL {
-            let tables = Arc::new(Tables::new(rule));
+            let tables = Tables::shared(rule);
             let setup = GomokuSetup { size: 9, rule, ..GomokuSetup::default() };
             for round in 0..40 {
                 let mut position = position(&scattered(&setup, 4 + round % 12, &mut rng), &tables);
@@ -264,7 +264,7 @@ mod tests {
         let mut rng = Rng::new(9);
         let mut seen = [0; 3];
         for rule in GomokuRule::ALL {
-            let tables = Arc::new(Tables::new(rule));
+            let tables = Tables::shared(rule);
             let setup = GomokuSetup { size: 7, rule, ..GomokuSetup::default() };
             for round in 0..400 {
                 let game = scattered(&setup, 6 + round % 8, &mut rng);
@@ -295,7 +295,7 @@ mod tests {
         let mut rng = Rng::new(3);
         let mut threatened = 0;
         for rule in GomokuRule::ALL {
-            let tables = Arc::new(Tables::new(rule));
+            let tables = Tables::shared(rule);
             let setup = GomokuSetup { size: 11, rule, ..GomokuSetup::default() };
             for round in 0..300 {
                 let game = scattered(&setup, 6 + round % 8, &mut rng);
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_and_number_of_positions_give_the_same_finding() {
-        let tables = Arc::new(Tables::new(GomokuRule::Freestyle));
+        let tables = Tables::shared(GomokuRule::Freestyle);
         let game = scattered(&GomokuSetup::default(), 6, &mut Rng::new(2));
         let find = || {
             let mut position = position(&game, &tables);

@@ -34,7 +34,7 @@ impl Threat {
 /// Everything the bot asks of a point and a side.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
-    /// Share in [`super::board::Board::evaluate`], in the bot's points.
+    /// Share in the evaluation, in the bot's points.
     pub(super) value: i16,
     /// Rank of the move for the side that would play it.
     pub(super) attack: i16,

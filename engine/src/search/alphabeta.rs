@@ -103,6 +103,11 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
         self.order.clear();
     }
 
+    /// Takes the table's memory now instead of at the first search.
+    pub fn prepare(&mut self) {
+        self.table.begin();
+    }
+
     /// The best move for the side to move. `report` is called after each iteration and whenever the best move changes.
     /// `None` when there is no candidate. The clock may have counted before; the finding's nodes are all that it has.
     pub fn search(

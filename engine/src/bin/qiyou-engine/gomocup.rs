@@ -152,6 +152,7 @@ impl Brain {
         match size.parse().map(|size| GomokuSetup { size, ..self.setup.clone() }) {
             Ok(setup) if AnyGame::new(&Setup::Gomoku(setup.clone())).is_ok() => {
                 self.setup = setup;
+                self.bot.prepare(self.setup.rule);
                 self.restart();
                 say("OK");
             }
