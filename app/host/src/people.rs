@@ -362,10 +362,6 @@ impl Actor {
 
     fn write_entry(&mut self, key: PlayerId, entry: &Entry) -> Result<(), StoreError> {
         let now = self.now_unix_ms();
-        let seats = |record: &MatchRecord| match record.my_side {
-            Side::First => [Seat::Here, Seat::Peer(key)],
-            Side::Second => [Seat::Peer(key), Seat::Here],
-        };
         match entry {
             Entry::Friend { name, advert_key } => {
                 let met = self.people.get(&key).and_then(|peer| peer.friend.as_ref());
@@ -378,19 +374,13 @@ impl Actor {
                 }
                 Ok(())
             }
-            Entry::Began(record) => self.store.begin(record, seats(record), now),
+            Entry::Began(record) => self.store.begin(record, seats_with(key, record), now),
+            Entry::Learned(record) => self.store.learn(record, seats_with(key, record), now),
             Entry::Acted { id, ply, action, result } => self.store.append(*id, *ply, *action, *result, now),
             Entry::TakenBack { id, ply, revision } => self.store.take_back(*id, *ply, *revision, now),
             Entry::Ended { id, revision, result } => self.store.end(*id, *revision, *result, now),
             Entry::Offered { id, offered } => self.store.set_offered(*id, *offered, now),
             Entry::Replaced(record) => self.store.replace(record, now),
-            Entry::Learned(record) => {
-                if self.store.load(record.id)?.is_none() {
-                    self.store.begin(record, seats(record), now)?;
-                    self.store.settle(record.id)?;
-                }
-                Ok(())
-            }
             Entry::Settled(id) => self.store.settle(*id),
         }
     }
@@ -580,8 +570,7 @@ impl Actor {
         let Some(state) = peer.session.match_state(id) else { return };
         let record = state.record().clone();
         let seen = state.seen_ply();
-        let mut seats = [Seat::Peer(key); 2];
-        seats[record.my_side.index()] = Seat::Here;
+        let seats = seats_with(key, &record);
         if let Some((given_id, ply, at)) = peer.given
             && given_id == id
             && seen.is_some_and(|seen| seen >= ply)
@@ -1087,6 +1076,13 @@ impl Actor {
             room_id: room.map_or_else(String::new, |id| id.to_string()),
         }));
     }
+}
+
+/// Who sits where in a match with this player.
+fn seats_with(key: PlayerId, record: &MatchRecord) -> [Seat; 2] {
+    let mut seats = [Seat::Peer(key); 2];
+    seats[record.my_side.index()] = Seat::Here;
+    seats
 }
 
 impl Peer {

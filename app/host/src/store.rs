@@ -270,16 +270,33 @@ impl Store {
         seats: [Seat; 2],
         now_unix_ms: i64,
     ) -> Result<(), StoreError> {
-        let setup = setup_bytes(&record.setup);
-        let [first, second] = seats.map(seat_text);
         self.in_transaction(|transaction| {
             transaction.execute("DELETE FROM matches WHERE match_id = ?1", [record.id.0])?;
-            transaction.execute(
-                "INSERT INTO matches (match_id, setup, first_seat, second_seat, began_unix_ms, changed_unix_ms)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
-                params![record.id.0, setup, first, second, now_unix_ms],
+            write_match(transaction, record, seats, now_unix_ms)
+        })
+    }
+
+    /// A match that is over and settled before this device hears of it, and that no room shows. Nothing is written if the
+    /// file knows a match of this id.
+    pub(crate) fn learn(
+        &mut self,
+        record: &MatchRecord,
+        seats: [Seat; 2],
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            let known: bool = transaction.query_row(
+                "SELECT EXISTS (SELECT 1 FROM matches WHERE match_id = ?1)",
+                [record.id.0],
+                |row| row.get(0),
             )?;
-            write_record(transaction, record, now_unix_ms)
+            if known {
+                return Ok(());
+            }
+            write_match(transaction, record, seats, now_unix_ms)?;
+            transaction
+                .execute("UPDATE matches SET settled = 1, open = 0 WHERE match_id = ?1", [record.id.0])
+                .map(drop)
         })
     }
 
@@ -560,6 +577,21 @@ fn explain(path: &Path, error: &rusqlite::Error) -> StoreError {
     }
 }
 
+fn write_match(
+    transaction: &rusqlite::Transaction<'_>,
+    record: &MatchRecord,
+    seats: [Seat; 2],
+    now_unix_ms: i64,
+) -> rusqlite::Result<()> {
+    let [first, second] = seats.map(seat_text);
+    transaction.execute(
+        "INSERT INTO matches (match_id, setup, first_seat, second_seat, began_unix_ms, changed_unix_ms)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
+        params![record.id.0, setup_bytes(&record.setup), first, second, now_unix_ms],
+    )?;
+    write_record(transaction, record, now_unix_ms)
+}
+
 fn write_record(
     transaction: &rusqlite::Transaction<'_>,
     record: &MatchRecord,
@@ -769,6 +801,19 @@ mod tests {
         let with_peer = store.matches_with(peer).expect("read");
         assert_eq!(with_peer.iter().map(|saved| saved.settled).collect::<Vec<_>>(), [true, false]);
         assert!(store.matches_with(PlayerId([8; 32])).expect("read").is_empty());
+    }
+
+    #[test]
+    fn what_a_peer_tells_of_the_past_changes_nothing_that_is_known() {
+        let (_directory, mut store) = store();
+        let mut told = record(1);
+        told.result = Some(MatchResult::Resigned(Side::Second));
+        store.learn(&told, SEATS, 1).expect("saved");
+        let saved = store.load(told.id).expect("read").expect("there");
+        assert_eq!((&saved.record, saved.settled, saved.open), (&told, true, false));
+        told.result = Some(MatchResult::DrawAgreed);
+        store.learn(&told, SEATS, 2).expect("nothing to do");
+        assert_eq!(store.load(told.id).expect("read").expect("there"), saved);
     }
 
     #[test]
