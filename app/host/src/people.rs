@@ -1,44 +1,26 @@
-//! Other players: one session each, the links to them, comparing strings, invitations.
+//! Other players: one session each, what comes out of it, and the comparing of strings.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use engine::{Language, Setup, Side};
-use link::{Address, CarrierKind};
-use proto::control::{self, ConnectState, NoticeKind, RefusalCode, Visibility, event};
-use proto::peer::{ByeReason, DeclineReason, Envelope};
+use link::CarrierKind;
+use proto::control::{self, NoticeKind, RefusalCode, event};
+use proto::peer::ByeReason;
 use session::{
-    Command, Config, Entry, Event, Input, LinkState, MatchId, MatchRecord, MatchState, Output, Role, Session,
-    ShortString, wire,
+    Command, Config, Entry, Event, Input, LinkState, MatchId, MatchRecord, MatchState, Output, Session,
+    ShortString,
 };
-use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, DISK_RETRY, notice};
-use crate::links::{Down, LinkEnds, LinkId, LinkNews, Order, Traffic};
-use crate::reach::{Target, target_id};
+use crate::contact::PeerLink;
+use crate::invitations::Invitation;
+use crate::links::{LinkId, Order, Traffic};
+use crate::reach::Target;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::{self, Refusal};
 use crate::store::{SavedFriend, StoreError};
-
-/// Two links to the same peer that came up within this time are both sides' dialing at once; later, a new link means that
-/// the old one is dead on the other side. Longer than a slow Bluetooth connect, shorter than any restart of a host.
-const GLARE: Duration = Duration::from_secs(3);
-
-/// Unknown devices that may be connected at a time: two people cannot compare strings with more, and each costs one of a
-/// controller's few connections.
-const MAX_STRANGERS: usize = 3;
-
-/// Links that others have opened and that have not finished the handshake.
-const MAX_HANDSHAKES: usize = 4;
-
-/// An invitation that waits for its link is given up after this; longer than any goal of `reach` lasts.
-const UNSENT: Duration = Duration::from_mins(5);
-
-/// The session's own time for an invitation that was sent.
-const OPEN_FOR: Duration = Duration::from_mins(1);
 
 /// Another device's player.
 pub(crate) struct Peer {
@@ -46,9 +28,9 @@ pub(crate) struct Peer {
     /// As it last called itself; may be empty before its first hello.
     pub(crate) name: String,
     pub(crate) friend: Option<SavedFriend>,
-    session: Session,
+    pub(crate) session: Session,
     /// The name that the session tells; a session is made anew when ours has changed.
-    told_name: String,
+    pub(crate) told_name: String,
     pub(crate) link: Option<PeerLink>,
     /// When the last link was lost.
     pub(crate) lost: Option<Instant>,
@@ -63,16 +45,6 @@ pub(crate) struct Peer {
     given: Option<(MatchId, u32, Instant)>,
 }
 
-/// The link in use.
-pub(crate) struct PeerLink {
-    pub(crate) id: LinkId,
-    role: Role,
-    kind: CarrierKind,
-    since: Instant,
-    ends: LinkEnds,
-    rssi_dbm: i16,
-}
-
 struct Comparison {
     string: ShortString,
     answered_here: bool,
@@ -80,41 +52,8 @@ struct Comparison {
     known_name_new_key: bool,
 }
 
-/// An invitation of either side.
-pub(crate) struct Invitation {
-    pub(crate) target: Target,
-    pub(crate) mine: bool,
-    setup: Setup,
-    my_side: Side,
-    until: Instant,
-    /// Only of ours: the session has it.
-    sent: bool,
-}
-
-/// A task that runs a link, from dialing or accepting to its end.
-pub(crate) struct LinkTask {
-    task: AbortHandle,
-    role: Role,
-    kind: CarrierKind,
-    /// Where it was dialed, and for what.
-    pub(crate) dialed: Option<(Address, Target)>,
-    /// Known once the handshake is over.
-    pub(crate) peer: Option<PlayerId>,
-}
-
-impl LinkTask {
-    pub(crate) fn new(
-        task: AbortHandle,
-        role: Role,
-        kind: CarrierKind,
-        dialed: Option<(Address, Target)>,
-    ) -> Self {
-        Self { task, role, kind, dialed, peer: None }
-    }
-}
-
 /// Why a command to a session was not done.
-enum Undone {
+pub(crate) enum Undone {
     Refused(session::Refused),
     Disk(StoreError),
 }
@@ -129,7 +68,7 @@ impl From<Undone> for Refusal {
 }
 
 impl Peer {
-    fn session_up(&self) -> bool {
+    pub(crate) fn session_up(&self) -> bool {
         matches!(self.session.link(), LinkState::Up { .. })
     }
 
@@ -194,7 +133,11 @@ impl Actor {
         Ok(())
     }
 
-    fn new_peer(&mut self, key: PlayerId, friend: Option<SavedFriend>) -> Result<Peer, StoreError> {
+    pub(crate) fn new_peer(
+        &mut self,
+        key: PlayerId,
+        friend: Option<SavedFriend>,
+    ) -> Result<Peer, StoreError> {
         Ok(Peer {
             key,
             name: friend.as_ref().map_or_else(String::new, |friend| friend.name.clone()),
@@ -211,7 +154,7 @@ impl Actor {
         })
     }
 
-    fn new_session(&mut self, key: PlayerId, known: bool) -> Result<Session, StoreError> {
+    pub(crate) fn new_session(&mut self, key: PlayerId, known: bool) -> Result<Session, StoreError> {
         let matches = if known { self.store.matches_with(key)? } else { Vec::new() };
         Ok(Session::new(Config {
             name: self.name.clone(),
@@ -274,7 +217,7 @@ impl Actor {
     // Driving a session.
 
     /// Hands something to a session and does everything that comes out of it.
-    fn drive(&mut self, key: PlayerId, input: Input) -> Result<(), Undone> {
+    pub(crate) fn drive(&mut self, key: PlayerId, input: Input) -> Result<(), Undone> {
         let now = self.session_now();
         let Some(peer) = self.people.get_mut(&key) else { return Ok(()) };
         if peer.rebuild.is_some() {
@@ -532,7 +475,7 @@ impl Actor {
         }
     }
 
-    fn name_of(&self, key: PlayerId) -> String {
+    pub(crate) fn name_of(&self, key: PlayerId) -> String {
         self.people.get(&key).map_or_else(String::new, |peer| peer.name.clone())
     }
 
@@ -558,7 +501,7 @@ impl Actor {
         self.rooms.values().filter(|room| room.peer() == Some(key)).map(Room::id).collect()
     }
 
-    fn touch_rooms_with(&mut self, key: PlayerId) {
+    pub(crate) fn touch_rooms_with(&mut self, key: PlayerId) {
         for id in self.rooms_with(key) {
             self.changed(id);
         }
@@ -648,219 +591,6 @@ impl Actor {
         self.drive(key, Input::Command(command)).map_err(Refusal::from)
     }
 
-    // Links.
-
-    /// Somebody has connected to this device.
-    pub(crate) fn accepted(&mut self, duplex: Box<dyn link::Duplex>, kind: CarrierKind) {
-        let waiting =
-            self.links.values().filter(|link| link.role == Role::Listener && link.peer.is_none()).count();
-        if waiting >= MAX_HANDSHAKES {
-            debug!("too many handshakes at once: a link is refused");
-            return;
-        }
-        let id = self.next_link();
-        let (identity, tell) = (Arc::clone(&self.identity), self.link_teller(id));
-        let task = self.tasks.spawn(crate::links::run(duplex, Role::Listener, kind, identity, tell));
-        self.links.insert(id, LinkTask::new(task, Role::Listener, kind, None));
-    }
-
-    pub(crate) fn next_link(&mut self) -> LinkId {
-        self.last_link += 1;
-        LinkId(self.last_link)
-    }
-
-    pub(crate) fn link_teller(&self, id: LinkId) -> impl Fn(LinkNews) + Send + Sync + 'static {
-        let inbox = self.inbox.clone();
-        move |news| {
-            // When the actor has ended, so does this link.
-            let _ = inbox.send(crate::actor::Message::Link(id, news));
-        }
-    }
-
-    pub(crate) fn link_said(&mut self, id: LinkId, news: LinkNews) {
-        match news {
-            LinkNews::Greeting => {
-                if let Some((_, target)) = self.links.get(&id).and_then(|link| link.dialed.clone()) {
-                    self.tell_connecting(&target, ConnectState::ConnectGreeting);
-                }
-            }
-            LinkNews::Up { key, handshake_hash, ends } => self.link_up(id, key, handshake_hash, ends),
-            LinkNews::Said(envelope, _permit) => {
-                let Some(key) = self.links.get(&id).and_then(|link| link.peer) else { return };
-                if self.people.get(&key).is_some_and(|peer| peer.uses(id)) {
-                    if self.claims_anothers_match(key, &envelope) {
-                        warn!(peer = self.name_of(key), "a match of this id stands elsewhere: not heard");
-                        return;
-                    }
-                    // A violation was dealt with, a refusal cannot come from the peer, and a disk that is full was told.
-                    let _ = self.drive(key, Input::Received(envelope));
-                }
-            }
-            LinkNews::Down(down) => self.link_down(id, &down),
-        }
-    }
-
-    /// Whether the peer speaks of a new match under an id that belongs to a match or an invitation outside its session: one
-    /// with somebody else, or one long put away. Ids are 16 random bytes, so an honest device never does by chance, and
-    /// hearing it would let a peer rewrite what is none of its business.
-    fn claims_anothers_match(&self, key: PlayerId, envelope: &Envelope) -> bool {
-        let (Envelope::Invite(proto::peer::Invite { invite_id: claimed, .. })
-        | Envelope::Record(proto::peer::Record { match_id: claimed, .. })) = envelope
-        else {
-            return false;
-        };
-        let Ok(id) = <[u8; 16]>::try_from(&claimed[..]).map(MatchId) else { return false };
-        if self.people.get(&key).is_some_and(|peer| peer.session.match_state(id).is_some()) {
-            return false;
-        }
-        let invited_elsewhere =
-            self.invitations.get(&id).is_some_and(|invitation| invitation.target != Target::Friend(key));
-        // A journal that cannot be read protects what it may hold.
-        invited_elsewhere || self.rooms.contains_key(&id) || !matches!(self.store.load(id), Ok(None))
-    }
-
-    fn link_up(&mut self, id: LinkId, key: PlayerId, handshake_hash: [u8; 32], ends: LinkEnds) {
-        let Some(link) = self.links.get_mut(&id) else { return };
-        link.peer = Some(key);
-        let (role, kind, dialed) = (link.role, link.kind, link.dialed.clone());
-        let refuse = |ends: &LinkEnds, reason: ByeReason| {
-            let bye = proto::peer::Bye { reason: reason.into() };
-            let _ = ends.orders.try_send(Order::Send(bye.into()));
-            let _ = ends.orders.try_send(Order::Close);
-        };
-        let known = self.people.get(&key).is_some_and(|peer| peer.friend.is_some());
-        if !known {
-            // Whoever was looked for by this device's person is no surprise; others only ring when they may.
-            if role == Role::Listener && self.visibility != Visibility::Everyone {
-                debug!("a stranger was refused: only friends may connect");
-                return refuse(&ends, ByeReason::ByeBlocked);
-            }
-            let strangers = self.people.values().filter(|peer| peer.friend.is_none()).count();
-            if strangers >= MAX_STRANGERS && !self.people.contains_key(&key) {
-                debug!("a stranger was refused: too many at once");
-                return refuse(&ends, ByeReason::ByeLeaving);
-            }
-        }
-        if let Some(peer) = self.people.get(&key) {
-            if peer.rebuild.is_some() {
-                return refuse(&ends, ByeReason::ByeLeaving);
-            }
-            if let Some(old) = &peer.link {
-                let both_dialed = old.role != role && old.since.elapsed() < GLARE;
-                let lower_dials = self.identity.public_key() < key.0;
-                let keep_new = !both_dialed || (role == Role::Dialer) == lower_dials;
-                if !keep_new {
-                    debug!("both sides have dialed: this link is given up");
-                    refuse(&ends, ByeReason::ByeReplaced);
-                    self.reached(key);
-                    return;
-                }
-                debug!("another link to the same peer takes over");
-                self.drop_link(key, Some(ByeReason::ByeReplaced));
-            }
-        }
-        if !self.people.contains_key(&key) {
-            match self.new_peer(key, None) {
-                Ok(peer) => drop(self.people.insert(key, peer)),
-                Err(error) => {
-                    warn!(%error, "a peer cannot be looked up");
-                    return refuse(&ends, ByeReason::ByeLeaving);
-                }
-            }
-        }
-        if self.people[&key].told_name != self.name {
-            match self.new_session(key, known) {
-                Ok(session) => {
-                    let name = self.name.clone();
-                    let peer = self.people.get_mut(&key).expect("it was there above");
-                    (peer.session, peer.told_name) = (session, name);
-                }
-                Err(error) => debug!(%error, "the session keeps our old name"),
-            }
-        }
-        let rssi_dbm = dialed.as_ref().and_then(|(address, _)| self.rssi_at(address)).unwrap_or(0);
-        if let Some((address, _)) = &dialed {
-            self.is_at(address, key);
-        }
-        ends.traffic.trusted.send_replace(known);
-        let peer = self.people.get_mut(&key).expect("it was made above");
-        peer.link = Some(PeerLink { id, role, kind, since: Instant::now(), ends, rssi_dbm });
-        let role_in_session = role;
-        // Cannot be refused; a disk that is full was told.
-        let _ = self.drive(key, Input::LinkUp { role: role_in_session, handshake_hash });
-    }
-
-    fn link_down(&mut self, id: LinkId, down: &Down) {
-        let Some(link) = self.links.remove(&id) else { return };
-        debug!(%down, "a link is over");
-        let key = link.peer;
-        if let Some((address, target)) = &link.dialed {
-            self.dial_ended(id, address, target, key.is_some());
-        }
-        let Some(key) = key else {
-            if let Down::Misbehaved(what) = down {
-                warn!(what, "somebody who connected does not speak our protocol");
-            }
-            return;
-        };
-        if !self.people.get(&key).is_some_and(|peer| peer.uses(id)) {
-            return;
-        }
-        if let Down::Misbehaved(detail) = down {
-            let (name, detail) = (self.name_of(key), detail.clone());
-            warn!(peer = name, detail, "the peer broke the protocol: the link is closed");
-            self.back_off(&Target::Friend(key));
-            self.notice(control::Notice { name, detail, ..notice(NoticeKind::NoticePeerMisbehaved) });
-        }
-        self.link_is_gone(key);
-        let _ = self.drive(key, Input::LinkDown);
-    }
-
-    /// Lets go of the peer's link, after a last word if there is one. The session is told by the caller.
-    fn drop_link(&mut self, key: PlayerId, last_word: Option<ByeReason>) {
-        let Some(link) = self.people.get_mut(&key).and_then(|peer| peer.link.take()) else { return };
-        if let Some(reason) = last_word {
-            let bye = proto::peer::Bye { reason: reason.into() };
-            let _ = link.ends.orders.try_send(Order::Send(bye.into()));
-        }
-        if link.ends.orders.try_send(Order::Close).is_err() {
-            // It takes no orders any more.
-            self.abort_link(link.id);
-        }
-        if last_word.is_none() {
-            self.link_is_gone(key);
-        }
-    }
-
-    pub(crate) fn abort_link(&mut self, id: LinkId) {
-        if let Some(link) = self.links.remove(&id) {
-            link.task.abort();
-            if let Some((address, target)) = &link.dialed {
-                self.dial_ended(id, address, target, link.peer.is_some());
-            }
-        }
-    }
-
-    fn link_is_gone(&mut self, key: PlayerId) {
-        if let Some(peer) = self.people.get_mut(&key) {
-            peer.link = None;
-            peer.lost = Some(Instant::now());
-            if !peer.left {
-                self.look_again(key);
-            }
-        }
-        self.touch_rooms_with(key);
-    }
-
-    /// Says goodbye to everyone.
-    pub(crate) fn leave_everyone(&mut self) {
-        for key in self.people.keys().copied().collect::<Vec<_>>() {
-            if self.people.get(&key).is_some_and(|peer| peer.link.is_some()) {
-                let _ = self.drive(key, Input::Command(Command::Leave(ByeReason::ByeLeaving)));
-            }
-        }
-    }
-
     // Requests of clients.
 
     pub(crate) fn compare(&mut self, who: &str, same: bool) -> Result<(), Refusal> {
@@ -870,121 +600,6 @@ impl Actor {
             comparison.answered_here = true;
         }
         self.tell_comparison(key);
-        Ok(())
-    }
-
-    pub(crate) fn invite(
-        &mut self,
-        target: Target,
-        setup: Setup,
-        my_side: Option<Side>,
-    ) -> Result<MatchId, Refusal> {
-        if self.invitations.values().any(|one| one.mine && one.target == target) {
-            return Err(Refusal::new(RefusalCode::RefusalBusy, "one invitation is open already"));
-        }
-        let id = MatchId(self.chance.bytes());
-        let my_side = my_side.unwrap_or_else(|| Side::BOTH[(self.chance.seed() & 1) as usize]);
-        let up = match &target {
-            Target::Friend(key) => self.people.get(key).is_some_and(Peer::session_up),
-            Target::Address(_) => false,
-        };
-        let now = Instant::now();
-        let mut invitation = Invitation {
-            target: target.clone(),
-            mine: true,
-            setup: setup.clone(),
-            my_side,
-            until: now + UNSENT,
-            sent: false,
-        };
-        if let (true, Target::Friend(key)) = (up, &target) {
-            self.command(*key, Command::Invite { id, setup, my_side })?;
-            (invitation.sent, invitation.until) = (true, now + OPEN_FOR);
-            self.invitations.insert(id, invitation);
-        } else {
-            self.invitations.insert(id, invitation);
-            self.seek(target);
-        }
-        self.tell_invitation(id);
-        Ok(id)
-    }
-
-    /// Sends what waited for the link or for the comparison.
-    fn send_invitations(&mut self, key: PlayerId) {
-        if !self.people.get(&key).is_some_and(Peer::session_up) {
-            return;
-        }
-        let waiting: Vec<MatchId> = self
-            .invitations
-            .iter()
-            .filter(|(_, one)| one.mine && !one.sent && one.target == Target::Friend(key))
-            .map(|(id, _)| *id)
-            .collect();
-        for id in waiting {
-            let Some(one) = self.invitations.get_mut(&id) else { continue };
-            (one.sent, one.until) = (true, Instant::now() + OPEN_FOR);
-            let command = Command::Invite { id, setup: one.setup.clone(), my_side: one.my_side };
-            match self.command(key, command) {
-                Ok(()) => self.tell_invitation(id),
-                Err(refusal) => {
-                    debug!(detail = refusal.detail, "an invitation could not be sent");
-                    let end = match refusal.code {
-                        RefusalCode::RefusalBusy => control::InvitationEnd::InvitationBusy,
-                        RefusalCode::RefusalBadRequest => control::InvitationEnd::InvitationUnknownGame,
-                        _ => control::InvitationEnd::InvitationLinkLost,
-                    };
-                    self.invitation_gone(id, end, None);
-                }
-            }
-        }
-    }
-
-    /// Invitations to a device at this address are invitations to this player, now that it is known.
-    pub(crate) fn invitations_meant(&mut self, address: &Address, key: PlayerId) {
-        for one in self.invitations.values_mut() {
-            if one.target == Target::Address(address.clone()) {
-                one.target = Target::Friend(key);
-            }
-        }
-    }
-
-    fn end_invitations(&mut self, key: PlayerId) {
-        self.invitations_over(&Target::Friend(key), control::InvitationEnd::InvitationDeclined);
-    }
-
-    /// Invitations that were never sent end with what they waited for.
-    pub(crate) fn invitations_over(&mut self, target: &Target, end: control::InvitationEnd) {
-        let gone: Vec<MatchId> = self
-            .invitations
-            .iter()
-            .filter(|(_, one)| one.mine && !one.sent && one.target == *target)
-            .map(|(id, _)| *id)
-            .collect();
-        for id in gone {
-            self.invitation_gone(id, end, None);
-        }
-    }
-
-    pub(crate) fn withdraw(&mut self, id: MatchId) -> Result<(), Refusal> {
-        let no_such = || Refusal::new(RefusalCode::RefusalNoOffer, "no such invitation");
-        let one = self.invitations.get(&id).filter(|one| one.mine).ok_or_else(no_such)?;
-        match (one.sent, one.target.clone()) {
-            (true, Target::Friend(key)) => self.command(key, Command::Withdraw(id))?,
-            (_, target) => self.give_up(&target),
-        }
-        self.invitation_gone(id, control::InvitationEnd::InvitationWithdrawn, None);
-        Ok(())
-    }
-
-    pub(crate) fn answer_invite(&mut self, id: MatchId, accept: bool) -> Result<(), Refusal> {
-        let no_such = || Refusal::new(RefusalCode::RefusalNoOffer, "no such invitation");
-        let one = self.invitations.get(&id).filter(|one| !one.mine).ok_or_else(no_such)?;
-        let Target::Friend(key) = one.target else { return Err(no_such()) };
-        let decline = (!accept).then_some(DeclineReason::DeclineNotNow);
-        self.command(key, Command::AnswerInvite { id, decline })?;
-        if !accept {
-            self.invitation_gone(id, control::InvitationEnd::InvitationDeclined, None);
-        }
         Ok(())
     }
 
@@ -1043,39 +658,6 @@ impl Actor {
             met_unix_ms: friend.met_unix_ms.try_into().unwrap_or(0),
         })
     }
-
-    fn shown_invitation(&self, id: MatchId) -> Option<control::Invitation> {
-        let one = self.invitations.get(&id)?;
-        Some(control::Invitation {
-            invite_id: id.to_string(),
-            peer: target_id(&one.target),
-            name: self.target_name(&one.target),
-            mine: one.mine,
-            setup: Some(wire::setup(&one.setup)),
-            my_side: show::side(one.my_side).into(),
-            expires_ms: one.until.saturating_duration_since(Instant::now()).as_millis() as u32,
-            rule_sheet_en: one.setup.rule_sheet(Language::English),
-            rule_sheet_zh: one.setup.rule_sheet(Language::Chinese),
-        })
-    }
-
-    fn tell_invitation(&mut self, id: MatchId) {
-        if let Some(shown) = self.shown_invitation(id) {
-            self.tell(event::Body::Invitation(shown));
-        }
-    }
-
-    fn invitation_gone(&mut self, id: MatchId, end: control::InvitationEnd, room: Option<MatchId>) {
-        if self.invitations.remove(&id).is_none() {
-            return;
-        }
-        self.show_changes();
-        self.tell(event::Body::InvitationGone(control::InvitationGone {
-            invite_id: id.to_string(),
-            end: end.into(),
-            room_id: room.map_or_else(String::new, |id| id.to_string()),
-        }));
-    }
 }
 
 /// Who sits where in a match with this player.
@@ -1086,7 +668,7 @@ fn seats_with(key: PlayerId, record: &MatchRecord) -> [Seat; 2] {
 }
 
 impl Peer {
-    fn uses(&self, id: LinkId) -> bool {
+    pub(crate) fn uses(&self, id: LinkId) -> bool {
         self.link.as_ref().is_some_and(|link| link.id == id)
     }
 }

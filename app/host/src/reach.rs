@@ -15,8 +15,8 @@ use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, Message, notice};
+use crate::contact::LinkTask;
 use crate::links::{self, Down, LinkId, LinkNews};
-use crate::people::LinkTask;
 use crate::room::PlayerId;
 use crate::show::{self, Refusal};
 

@@ -1,0 +1,273 @@
+//! Links to peers as they come and go: who may connect, which of two links stays, and what happens when one is lost.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use link::{Address, CarrierKind};
+use proto::control::{self, ConnectState, NoticeKind, Visibility};
+use proto::peer::{ByeReason, Envelope};
+use session::{Command, Input, MatchId, Role};
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+use tracing::{debug, warn};
+
+use crate::actor::{Actor, Message, notice};
+use crate::links::{Down, LinkEnds, LinkId, LinkNews, Order};
+use crate::reach::Target;
+use crate::room::PlayerId;
+
+/// Two links to the same peer that came up within this time are both sides' dialing at once; later, a new link means that
+/// the old one is dead on the other side. Longer than a slow Bluetooth connect, shorter than any restart of a host.
+const GLARE: Duration = Duration::from_secs(3);
+
+/// Unknown devices that may be connected at a time: two people cannot compare strings with more, and each costs one of a
+/// controller's few connections.
+const MAX_STRANGERS: usize = 3;
+
+/// Links that others have opened and that have not finished the handshake.
+const MAX_HANDSHAKES: usize = 4;
+
+/// The link in use.
+pub(crate) struct PeerLink {
+    pub(crate) id: LinkId,
+    pub(crate) role: Role,
+    pub(crate) kind: CarrierKind,
+    pub(crate) since: Instant,
+    pub(crate) ends: LinkEnds,
+    pub(crate) rssi_dbm: i16,
+}
+
+/// A task that runs a link, from dialing or accepting to its end.
+pub(crate) struct LinkTask {
+    task: AbortHandle,
+    role: Role,
+    kind: CarrierKind,
+    /// Where it was dialed, and for what.
+    pub(crate) dialed: Option<(Address, Target)>,
+    /// Known once the handshake is over.
+    pub(crate) peer: Option<PlayerId>,
+}
+
+impl LinkTask {
+    pub(crate) fn new(
+        task: AbortHandle,
+        role: Role,
+        kind: CarrierKind,
+        dialed: Option<(Address, Target)>,
+    ) -> Self {
+        Self { task, role, kind, dialed, peer: None }
+    }
+}
+
+impl Actor {
+    /// Somebody has connected to this device.
+    pub(crate) fn accepted(&mut self, duplex: Box<dyn link::Duplex>, kind: CarrierKind) {
+        let waiting =
+            self.links.values().filter(|link| link.role == Role::Listener && link.peer.is_none()).count();
+        if waiting >= MAX_HANDSHAKES {
+            debug!("too many handshakes at once: a link is refused");
+            return;
+        }
+        let id = self.next_link();
+        let (identity, tell) = (Arc::clone(&self.identity), self.link_teller(id));
+        let task = self.tasks.spawn(crate::links::run(duplex, Role::Listener, kind, identity, tell));
+        self.links.insert(id, LinkTask::new(task, Role::Listener, kind, None));
+    }
+
+    pub(crate) fn next_link(&mut self) -> LinkId {
+        self.last_link += 1;
+        LinkId(self.last_link)
+    }
+
+    pub(crate) fn link_teller(&self, id: LinkId) -> impl Fn(LinkNews) + Send + Sync + 'static {
+        let inbox = self.inbox.clone();
+        move |news| {
+            // When the actor has ended, so does this link.
+            let _ = inbox.send(Message::Link(id, news));
+        }
+    }
+
+    pub(crate) fn link_said(&mut self, id: LinkId, news: LinkNews) {
+        match news {
+            LinkNews::Greeting => {
+                if let Some((_, target)) = self.links.get(&id).and_then(|link| link.dialed.clone()) {
+                    self.tell_connecting(&target, ConnectState::ConnectGreeting);
+                }
+            }
+            LinkNews::Up { key, handshake_hash, ends } => self.link_up(id, key, handshake_hash, ends),
+            LinkNews::Said(envelope, _permit) => {
+                let Some(key) = self.links.get(&id).and_then(|link| link.peer) else { return };
+                if self.people.get(&key).is_some_and(|peer| peer.uses(id)) {
+                    if self.claims_anothers_match(key, &envelope) {
+                        warn!(peer = self.name_of(key), "a match of this id stands elsewhere: not heard");
+                        return;
+                    }
+                    // A violation was dealt with, a refusal cannot come from the peer, and a disk that is full was told.
+                    let _ = self.drive(key, Input::Received(envelope));
+                }
+            }
+            LinkNews::Down(down) => self.link_down(id, &down),
+        }
+    }
+
+    /// Whether the peer speaks of a new match under an id that belongs to a match or an invitation outside its session: one
+    /// with somebody else, or one long put away. Ids are 16 random bytes, so an honest device never does by chance, and
+    /// hearing it would let a peer rewrite what is none of its business.
+    fn claims_anothers_match(&self, key: PlayerId, envelope: &Envelope) -> bool {
+        let (Envelope::Invite(proto::peer::Invite { invite_id: claimed, .. })
+        | Envelope::Record(proto::peer::Record { match_id: claimed, .. })) = envelope
+        else {
+            return false;
+        };
+        let Ok(id) = <[u8; 16]>::try_from(&claimed[..]).map(MatchId) else { return false };
+        if self.people.get(&key).is_some_and(|peer| peer.session.match_state(id).is_some()) {
+            return false;
+        }
+        let invited_elsewhere =
+            self.invitations.get(&id).is_some_and(|invitation| invitation.target != Target::Friend(key));
+        // A journal that cannot be read protects what it may hold.
+        invited_elsewhere || self.rooms.contains_key(&id) || !matches!(self.store.load(id), Ok(None))
+    }
+
+    fn link_up(&mut self, id: LinkId, key: PlayerId, handshake_hash: [u8; 32], ends: LinkEnds) {
+        let Some(link) = self.links.get_mut(&id) else { return };
+        link.peer = Some(key);
+        let (role, kind, dialed) = (link.role, link.kind, link.dialed.clone());
+        let refuse = |ends: &LinkEnds, reason: ByeReason| {
+            let bye = proto::peer::Bye { reason: reason.into() };
+            let _ = ends.orders.try_send(Order::Send(bye.into()));
+            let _ = ends.orders.try_send(Order::Close);
+        };
+        let known = self.people.get(&key).is_some_and(|peer| peer.friend.is_some());
+        if !known {
+            // Whoever was looked for by this device's person is no surprise; others only ring when they may.
+            if role == Role::Listener && self.visibility != Visibility::Everyone {
+                debug!("a stranger was refused: only friends may connect");
+                return refuse(&ends, ByeReason::ByeBlocked);
+            }
+            let strangers = self.people.values().filter(|peer| peer.friend.is_none()).count();
+            if strangers >= MAX_STRANGERS && !self.people.contains_key(&key) {
+                debug!("a stranger was refused: too many at once");
+                return refuse(&ends, ByeReason::ByeLeaving);
+            }
+        }
+        if let Some(peer) = self.people.get(&key) {
+            if peer.rebuild.is_some() {
+                return refuse(&ends, ByeReason::ByeLeaving);
+            }
+            if let Some(old) = &peer.link {
+                let both_dialed = old.role != role && old.since.elapsed() < GLARE;
+                let lower_dials = self.identity.public_key() < key.0;
+                let keep_new = !both_dialed || (role == Role::Dialer) == lower_dials;
+                if !keep_new {
+                    debug!("both sides have dialed: this link is given up");
+                    refuse(&ends, ByeReason::ByeReplaced);
+                    self.reached(key);
+                    return;
+                }
+                debug!("another link to the same peer takes over");
+                self.drop_link(key, Some(ByeReason::ByeReplaced));
+            }
+        }
+        if !self.people.contains_key(&key) {
+            match self.new_peer(key, None) {
+                Ok(peer) => drop(self.people.insert(key, peer)),
+                Err(error) => {
+                    warn!(%error, "a peer cannot be looked up");
+                    return refuse(&ends, ByeReason::ByeLeaving);
+                }
+            }
+        }
+        if self.people[&key].told_name != self.name {
+            match self.new_session(key, known) {
+                Ok(session) => {
+                    let name = self.name.clone();
+                    let peer = self.people.get_mut(&key).expect("it was there above");
+                    (peer.session, peer.told_name) = (session, name);
+                }
+                Err(error) => debug!(%error, "the session keeps our old name"),
+            }
+        }
+        let rssi_dbm = dialed.as_ref().and_then(|(address, _)| self.rssi_at(address)).unwrap_or(0);
+        if let Some((address, _)) = &dialed {
+            self.is_at(address, key);
+        }
+        ends.traffic.trusted.send_replace(known);
+        let peer = self.people.get_mut(&key).expect("it was made above");
+        peer.link = Some(PeerLink { id, role, kind, since: Instant::now(), ends, rssi_dbm });
+        let role_in_session = role;
+        // Cannot be refused; a disk that is full was told.
+        let _ = self.drive(key, Input::LinkUp { role: role_in_session, handshake_hash });
+    }
+
+    fn link_down(&mut self, id: LinkId, down: &Down) {
+        let Some(link) = self.links.remove(&id) else { return };
+        debug!(%down, "a link is over");
+        let key = link.peer;
+        if let Some((address, target)) = &link.dialed {
+            self.dial_ended(id, address, target, key.is_some());
+        }
+        let Some(key) = key else {
+            if let Down::Misbehaved(what) = down {
+                warn!(what, "somebody who connected does not speak our protocol");
+            }
+            return;
+        };
+        if !self.people.get(&key).is_some_and(|peer| peer.uses(id)) {
+            return;
+        }
+        if let Down::Misbehaved(detail) = down {
+            let (name, detail) = (self.name_of(key), detail.clone());
+            warn!(peer = name, detail, "the peer broke the protocol: the link is closed");
+            self.back_off(&Target::Friend(key));
+            self.notice(control::Notice { name, detail, ..notice(NoticeKind::NoticePeerMisbehaved) });
+        }
+        self.link_is_gone(key);
+        let _ = self.drive(key, Input::LinkDown);
+    }
+
+    /// Lets go of the peer's link, after a last word if there is one. The session is told by the caller.
+    pub(crate) fn drop_link(&mut self, key: PlayerId, last_word: Option<ByeReason>) {
+        let Some(link) = self.people.get_mut(&key).and_then(|peer| peer.link.take()) else { return };
+        if let Some(reason) = last_word {
+            let bye = proto::peer::Bye { reason: reason.into() };
+            let _ = link.ends.orders.try_send(Order::Send(bye.into()));
+        }
+        if link.ends.orders.try_send(Order::Close).is_err() {
+            // It takes no orders any more.
+            self.abort_link(link.id);
+        }
+        if last_word.is_none() {
+            self.link_is_gone(key);
+        }
+    }
+
+    pub(crate) fn abort_link(&mut self, id: LinkId) {
+        if let Some(link) = self.links.remove(&id) {
+            link.task.abort();
+            if let Some((address, target)) = &link.dialed {
+                self.dial_ended(id, address, target, link.peer.is_some());
+            }
+        }
+    }
+
+    pub(crate) fn link_is_gone(&mut self, key: PlayerId) {
+        if let Some(peer) = self.people.get_mut(&key) {
+            peer.link = None;
+            peer.lost = Some(Instant::now());
+            if !peer.left {
+                self.look_again(key);
+            }
+        }
+        self.touch_rooms_with(key);
+    }
+
+    /// Says goodbye to everyone.
+    pub(crate) fn leave_everyone(&mut self) {
+        for key in self.people.keys().copied().collect::<Vec<_>>() {
+            if self.people.get(&key).is_some_and(|peer| peer.link.is_some()) {
+                let _ = self.drive(key, Input::Command(Command::Leave(ByeReason::ByeLeaving)));
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What devices that keep to no rule may do to a host: nothing that others notice.
+
+use std::time::Duration;
+
+use bytes::BytesMut;
+use link::identity::Identity;
+use link::secure::{self, SecureLink};
+use link::{CarrierKind, Duplex, Transport};
+use proto::control::{self, NoticeKind, request};
+use proto::frame::{FrameCodec, FrameLimit, Outgoing};
+use proto::peer::{Envelope, Hello, Ping, Play};
+use tests::house::{Device, House, begin_match, friends};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::timeout;
+use tokio_util::codec::Encoder;
+
+/// A carrier's end of a link to the device of this name, without a word said.
+async fn connect(house: &House, victim: &str) -> Option<Box<dyn Duplex>> {
+    let address = house.air.transport(victim).address();
+    house.air.transport("Mallory").connect(&address).await.ok()
+}
+
+/// A link with a valid handshake of a key that nobody knows.
+async fn shake_hands(house: &House, victim: &str) -> SecureLink<Box<dyn Duplex>> {
+    let identity = Identity::generate().expect("randomness");
+    let carrier = connect(house, victim).await.expect("in reach");
+    secure::dial(carrier, &identity, CarrierKind::Memory).await.expect("a handshake is anybody's right")
+}
+
+fn frames(envelopes: impl IntoIterator<Item = Envelope>) -> BytesMut {
+    let (mut codec, mut bytes) = (FrameCodec::new(FrameLimit::Peer), BytesMut::new());
+    for envelope in envelopes {
+        codec.encode(Outgoing::from(&envelope), &mut bytes).expect("it fits");
+    }
+    bytes
+}
+
+fn hello() -> Envelope {
+    let mut hello = Hello { name: "Mallory".into(), ..Hello::default() };
+    (hello.lowest_version, hello.highest_version, hello.wants_comparison) = (1, 1, true);
+    hello.into()
+}
+
+/// Whether the host hangs up, whatever it says before.
+async fn is_dropped(link: &mut (impl tokio::io::AsyncRead + Unpin)) -> bool {
+    let mut said = Vec::new();
+    timeout(Duration::from_secs(20), link.read_to_end(&mut said)).await.is_ok()
+}
+
+/// Two friends in a match that nobody may disturb.
+async fn in_a_match(house: &mut House) -> (Device, Device) {
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    friends(&mut anna, &mut ben).await;
+    begin_match(&mut anna, &mut ben).await;
+    (anna, ben)
+}
+
+async fn check_undisturbed(mut anna: Device, mut ben: Device) {
+    anna.client.play("h8").await.expect("the match goes on");
+    ben.client.until("h8", |seen| seen.room().is_some_and(|room| room.record == ["h8"])).await;
+    for device in [&anna, &ben] {
+        assert!(device.client.seen.invitations.is_empty());
+        assert_eq!(device.client.seen.friends.len(), 1);
+    }
+    assert_eq!(anna.record(), ben.record());
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_comes_instead_of_a_handshake_is_dropped() {
+    let mut house = House::new(40);
+    let (anna, ben) = in_a_match(&mut house).await;
+    for bytes in [b"GET / HTTP/1.1\r\n\r\n".to_vec(), vec![0; 3], vec![0xFF; 70_000], vec![0, 32, 1]] {
+        let mut link = connect(&house, "Anna").await.expect("in reach");
+        // The host may hang up in the middle of it.
+        let _ = link.write_all(&bytes).await;
+        assert!(is_dropped(&mut link).await, "{} bytes", bytes.len());
+    }
+    check_undisturbed(anna, ben).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn links_that_say_nothing_are_few_and_short_lived() {
+    let mut house = House::new(41);
+    let (anna, ben) = in_a_match(&mut house).await;
+    let mut silent = Vec::new();
+    for _ in 0..40 {
+        if let Some(link) = connect(&house, "Anna").await {
+            silent.push(link);
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(house.air.links("Mallory", "Anna") <= 8, "{} at once", house.air.links("Mallory", "Anna"));
+    for link in &mut silent {
+        assert!(is_dropped(link).await);
+    }
+    check_undisturbed(anna, ben).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn frames_that_break_a_rule_end_the_link_and_people_are_told() {
+    let mut house = House::new(42);
+    let (mut anna, ben) = in_a_match(&mut house).await;
+    let ping = |token| Envelope::from(Ping { token });
+    let cases: Vec<(&str, BytesMut)> = vec![
+        ("no frame", BytesMut::from(&b"this is no frame at all"[..])),
+        ("a word before hello", frames([ping(1)])),
+        ("two hellos", frames([hello(), hello()])),
+        ("a move of a stranger", frames([hello(), Play::default().into()])),
+        ("a flood", frames(std::iter::once(hello()).chain((0..500).map(ping)))),
+        ("half a frame", frames([hello(), ping(1)]).split_to(50)),
+        ("a frame of 8 MiB", {
+            let mut bytes = frames([hello()]);
+            bytes[4..8].copy_from_slice(&(8u32 << 20).to_be_bytes());
+            bytes
+        }),
+    ];
+    for (what, bytes) in cases {
+        let mut link = shake_hands(&house, "Anna").await;
+        let _ = link.write_all(&bytes).await;
+        let _ = link.flush().await;
+        assert!(is_dropped(&mut link).await, "{what}");
+    }
+    let misbehaved = |seen: &tests::house::Seen| {
+        seen.notices.iter().filter(|one| one.kind() == NoticeKind::NoticePeerMisbehaved).count() >= 3
+    };
+    anna.client.until("notices", misbehaved).await;
+    check_undisturbed(anna, ben).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crowd_of_strangers_rings_three_times_at_most() {
+    let mut house = House::new(43);
+    let (mut anna, ben) = in_a_match(&mut house).await;
+    let mut crowd = Vec::new();
+    for _ in 0..12 {
+        let mut link = shake_hands(&house, "Anna").await;
+        let commitment = proto::peer::pair::Step::Commitment(bytes::Bytes::from_static(&[7; 32]));
+        let pair = Envelope::from(proto::peer::Pair { step: Some(commitment) });
+        let _ = link.write_all(&frames([hello(), pair])).await;
+        let _ = link.flush().await;
+        crowd.push(link);
+    }
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    anna.client.scan(false).await;
+    let links = house.air.links("Mallory", "Anna");
+    assert!(links <= 3, "{links} strangers are connected");
+    assert!(anna.client.seen.comparisons.len() <= 3);
+    drop(crowd);
+    check_undisturbed(anna, ben).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stranger_in_a_friends_name_is_pointed_out() {
+    let mut house = House::new(44);
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    friends(&mut anna, &mut ben).await;
+    ben.stop().await;
+    // The same name, another device.
+    let mut false_ben = house.device_with("Other", |config| config.name = Some("Ben".into())).await;
+    let id = false_ben.client.find("Anna").await;
+    false_ben.client.done(request::Body::Meet(control::Meet { peer: id })).await;
+    anna.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
+    let shown = anna.client.seen.comparisons.values().next().expect("one");
+    assert!(shown.known_name_new_key && shown.name == "Ben");
+    assert_eq!(anna.client.seen.friends.len(), 1);
+}
