@@ -89,7 +89,8 @@ where
         ) {
             return Err(LinkError::Carrier(shared.known_state().await));
         }
-        let attempt = attempt(shared, adapter_name, address);
+        let mut link = Link { peripheral: None };
+        let attempt = attempt(shared, adapter_name, address, &mut link);
         let error = match timeout_at(deadline, attempt).await {
             Ok(Ok(stream)) => {
                 drop(connecting);
@@ -98,6 +99,10 @@ where
             Ok(Err(error)) => error,
             Err(_) => return Err(unreachable()),
         };
+        // Not in passing: BlueZ takes 2 s to disconnect, and the next attempt must not find the old connection.
+        if let Some(peripheral) = link.peripheral.take() {
+            let _ = timeout(CALL_WITHIN, peripheral.disconnect()).await;
+        }
         failed += 1;
         let remedy = remedy(&error, failed);
         tracing::info!(%address, %error, failed, ATTEMPTS, ?remedy, "connecting failed");
@@ -115,13 +120,14 @@ async fn attempt(
     shared: &Arc<Shared>,
     adapter_name: Option<&str>,
     address: &Address,
+    link: &mut Link,
 ) -> Result<BleStream, String> {
     let text = |error: btleplug::Error| format!("{error} ({error:?})");
     let adapter = call("adapter", CALL_WITHIN, adapter(adapter_name)).await?;
     let peripheral = find(shared, &adapter, address).await?;
     // Before connecting, so that no event is missed.
     let events = call("events", CALL_WITHIN, adapter.events()).await?;
-    let mut link = Link { peripheral: Some(peripheral.clone()) };
+    link.peripheral = Some(peripheral.clone());
     let started = Instant::now();
     tokio::select! {
         connected = call("connect", CONNECTED_WITHIN, peripheral.connect()) => connected?,
@@ -170,10 +176,11 @@ async fn attempt(
         .boxed();
     let nonce = getrandom::u32().map_err(|error| error.to_string())?;
     let stream = Stream::open(Instant::now().into_std(), nonce, limit);
-    link.peripheral = None;
     let outgoing = Writer { shared: shared.clone(), peripheral, to_peripheral, _up: up };
     let stream = BleStream::start(stream, Pipe { incoming, outgoing: Box::new(outgoing) });
     stream.greeted().await.map_err(|error| error.to_string())?;
+    // From here on the stream hangs up.
+    link.peripheral = None;
     tracing::debug!(%address, took = ?started.elapsed(), "greeted");
     Ok(stream)
 }

@@ -4,7 +4,7 @@
 //! open    0x10 version  nonce u32  limit u16                        check u32    12 bytes
 //! accept  0x20 version  opener's nonce u32  own nonce u32  limit u16  check u32  16 bytes
 //! refuse  0x30 version  opener's nonce u32                          check u32    10 bytes
-//! others  kind+room  number u16  ack u16  also u16  length u16  payload…  check u32
+//! others  kind+room  number u16  ack u16  also u32  length u16  payload…  check u32
 //! ```
 //!
 //! Numbers are big-endian. The check is a CRC-32 of everything before it. For the numbered kinds the sum begins with the
@@ -20,18 +20,25 @@ pub const VERSION: u8 = 1;
 /// Bytes around the payload of a numbered fragment.
 pub const OVERHEAD: usize = HEADER + CHECK;
 
-/// Smallest fragment that any link carries: ATT's least MTU of 23 less 3. Opening and accepting fit it.
-pub const SMALLEST: usize = 20;
+/// Smallest fragment that any link carries: ATT's least MTU of 23 less five, of which bluer's writer takes two to be
+/// safe. Opening and accepting fit it.
+pub const SMALLEST: usize = 18;
 
 /// Largest fragment that is ever sent or taken.
 ///
 /// Seen in the lab: writes of 511 bytes and more return Ok and vanish, and with EATT some of 500 to 508 bytes are lost.
 pub const LARGEST: usize = 496;
 
-/// Most fragments that may be on their way at once: the room has four bits.
-pub const MOST_ROOM: u8 = 15;
+/// Most fragments that may be on their way at once: the room has four bits, and counts in [`ROOM_UNIT`]s.
+///
+/// A 30 ms interval with two full fragments and a round trip of 60 ms need four; a busy BlueZ takes 200 ms to pass an
+/// acknowledgement on and needs 14 of them; a fast air with six fragments per interval needs twice that.
+pub const MOST_ROOM: u8 = 15 * ROOM_UNIT;
 
-const HEADER: usize = 9;
+/// Fragments for each one that the room's four bits count.
+pub const ROOM_UNIT: u8 = 2;
+
+const HEADER: usize = 11;
 const CHECK: usize = 4;
 const LINK_ID: usize = 9;
 
@@ -105,14 +112,14 @@ pub enum Kind {
 pub struct Segment {
     /// What it is for.
     pub kind: Kind,
-    /// How many fragments from `ack` on the sender can take, 0 to 15.
+    /// How many fragments from `ack` on the sender can take, 0 to [`MOST_ROOM`]; sent in [`ROOM_UNIT`]s, rounded down.
     pub room: u8,
     /// Its place in the stream for [`Kind::Data`] and [`Kind::End`], else the next one to be used.
     pub number: u16,
     /// The first number that the sender has not received.
     pub ack: u16,
     /// Bit i: `ack + 1 + i` was received too.
-    pub also: u16,
+    pub also: u32,
     /// Bytes of the stream.
     pub payload: Bytes,
 }
@@ -187,10 +194,11 @@ impl Segment {
             Kind::Reset => 0x80,
         };
         let mut out = Vec::with_capacity(self.payload.len() + OVERHEAD);
-        out.push(kind | self.room);
-        for number in [self.number, self.ack, self.also, self.payload.len() as u16] {
-            out.extend(number.to_be_bytes());
-        }
+        out.push(kind | self.room / ROOM_UNIT);
+        out.extend(self.number.to_be_bytes());
+        out.extend(self.ack.to_be_bytes());
+        out.extend(self.also.to_be_bytes());
+        out.extend((self.payload.len() as u16).to_be_bytes());
         out.extend(&self.payload);
         sealed(out, &secret(link, sender))
     }
@@ -211,17 +219,17 @@ impl Segment {
             _ => return None,
         };
         let number = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
-        let length = usize::from(number(7));
+        let length = usize::from(number(9));
         let carries = matches!(kind, Kind::Data | Kind::End);
         if length != payload.len() || (!carries && length > 0) || (kind == Kind::Data && length == 0) {
             return None;
         }
         Some(Segment {
             kind,
-            room: header[0] & 0x0F,
+            room: (header[0] & 0x0F) * ROOM_UNIT,
             number: number(1),
             ack: number(3),
-            also: number(5),
+            also: u32::from_be_bytes([header[5], header[6], header[7], header[8]]),
             payload: Bytes::copy_from_slice(payload),
         })
     }
@@ -266,7 +274,7 @@ mod tests {
     fn sample() -> Segment {
         Segment {
             kind: Kind::Data,
-            room: 9,
+            room: 8,
             number: 3,
             ack: 0xFFFE,
             also: 5,
@@ -315,15 +323,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_fragment_reads_back(kind in 0..5usize, room in 0..=MOST_ROOM, numbers: [u16; 3], bytes: Vec<u8>) {
+        fn any_fragment_reads_back(kind in 0..5usize, room in 0..=15u8, numbers: [u16; 2], also: u32, bytes: Vec<u8>) {
             let kind = [Kind::Data, Kind::Ack, Kind::End, Kind::Probe, Kind::Reset][kind];
             let payload = match kind {
                 Kind::Data if bytes.is_empty() => Bytes::from_static(b"x"),
                 Kind::Data | Kind::End => bytes.into(),
                 Kind::Ack | Kind::Probe | Kind::Reset => Bytes::new(),
             };
-            let [number, ack, also] = numbers;
-            let segment = Segment { kind, room, number, ack, also, payload };
+            let [number, ack] = numbers;
+            let segment = Segment { kind, room: room * ROOM_UNIT, number, ack, also, payload };
             let bytes = segment.write(LINK, Role::Opener);
             prop_assert_eq!(bytes.len(), OVERHEAD + segment.payload.len());
             prop_assert_eq!(Segment::read(&bytes, LINK, Role::Opener), Some(segment));

@@ -38,8 +38,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 pub use fragment::{
-    Accepting, Kind, LARGEST, LinkId, MOST_ROOM, OVERHEAD, Opening, Role, SMALLEST, Segment, VERSION,
-    read_accepting, read_opening, read_refusal, write_accepting, write_opening, write_refusal,
+    Accepting, Kind, LARGEST, LinkId, MOST_ROOM, OVERHEAD, Opening, ROOM_UNIT, Role, SMALLEST, Segment,
+    VERSION, read_accepting, read_opening, read_refusal, write_accepting, write_opening, write_refusal,
 };
 
 /// A link without progress for this long is dead. Below the session's 9 s of silence, so that a link which only swallows
@@ -57,18 +57,20 @@ const GREETING_WAIT: Duration = Duration::from_millis(300);
 /// with the same connection event anyway, and a session answers a move within that time.
 const ACK_DELAY: Duration = Duration::from_millis(30);
 
-/// Every so many fragments an acknowledgement leaves at once, so that a stream of fragments keeps its window open.
-const ACK_EVERY: u32 = 2;
+/// Every so many fragments an acknowledgement leaves at once, so that a stream of fragments keeps its window open. Each
+/// costs the peer's bluetoothd a D-Bus message.
+const ACK_EVERY: u32 = 4;
 
 /// Written but not flushed bytes wait this long for more.
 const LINGER: Duration = Duration::from_millis(5);
 
-/// Bounds of the retransmission timer. Below the floor two default connection intervals and a delayed acknowledgement
-/// would already be late; above the ceiling a link that was silent for some seconds would take too long to go on.
-const SHORTEST_WAIT: Duration = Duration::from_millis(200);
+/// Bounds of the retransmission timer. The radio itself repeats what it loses, so a fragment without an answer is more
+/// often late than lost: bluetoothd and D-Bus on a busy device take some 100 ms more now and then. Above the ceiling a link
+/// that was silent for some seconds would take too long to go on.
+const SHORTEST_WAIT: Duration = Duration::from_millis(400);
 const LONGEST_WAIT: Duration = Duration::from_millis(1500);
 /// Before the first measurement.
-const FIRST_WAIT: Duration = Duration::from_millis(500);
+const FIRST_WAIT: Duration = Duration::from_millis(700);
 
 /// While the peer has no room it is asked this often.
 const PROBE_EVERY: Duration = Duration::from_millis(500);
@@ -77,7 +79,7 @@ const PROBE_EVERY: Duration = Duration::from_millis(500);
 const FIRST_WINDOW: f64 = 4.0;
 const SMALLEST_WINDOW: f64 = 2.0;
 
-/// Bytes kept for the reader, and for the air. Two full windows.
+/// Bytes kept for the reader, and for the air: a full window.
 const BUFFER: usize = 16 * 1024;
 
 /// Largest payload that any fragment carries.
@@ -175,6 +177,8 @@ pub struct Stream {
     recovering: Option<u16>,
     timing: Timing,
     backoff: u32,
+    /// One repeated fragment may leave beyond the window, to ask what is going on.
+    asking: bool,
     transmissions: u64,
     /// The latest-sent fragment known to have arrived, and its round trip.
     newest_arrived: Option<(u64, Duration)>,
@@ -236,11 +240,13 @@ struct Flight {
 #[derive(Debug, Default)]
 struct Timing {
     smooth: Option<Duration>,
+    least: Option<Duration>,
     variation: Duration,
 }
 
 impl Timing {
     fn measure(&mut self, sample: Duration) {
+        self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
         match self.smooth {
             None => {
                 self.smooth = Some(sample);
@@ -308,6 +314,7 @@ impl Stream {
             recovering: None,
             timing: Timing::default(),
             backoff: 0,
+            asking: false,
             transmissions: 0,
             newest_arrived: None,
             progress_at: now,
@@ -414,7 +421,7 @@ impl Stream {
         }
         // A peer that was told of hardly any room must learn of new room, or it waits for its probe.
         let told = self.told_edge.wrapping_sub(self.expected);
-        if taken > 0 && told <= 3 && self.room() >= MOST_ROOM / 2 {
+        if taken > 0 && told <= u16::from(MOST_ROOM / 4) && self.room() >= MOST_ROOM / 2 {
             self.ack_now = true;
         }
         taken
@@ -523,13 +530,14 @@ impl Stream {
         }
         let on_the_way = self.flight.iter().filter(|flight| !flight.arrived && !flight.lost).count();
         let window_open = (on_the_way as f64) < self.window.floor();
-        if window_open {
-            if let Some(index) = self.flight.iter().position(|flight| flight.lost) {
-                return self.send_again(now, link, index);
-            }
-            if let Some(output) = self.send_new(now, link) {
-                return output;
-            }
+        if (window_open || self.asking)
+            && let Some(index) = self.flight.iter().position(|flight| flight.lost)
+        {
+            self.asking = false;
+            return self.send_again(now, link, index);
+        }
+        if window_open && let Some(output) = self.send_new(now, link) {
+            return output;
         }
         self.plan_probe(now);
         if self.probe_at.is_some_and(|at| now >= at) {
@@ -615,7 +623,9 @@ impl Stream {
     fn segment(&self, kind: Kind, number: u16, payload: Bytes) -> Segment {
         let early = self.ahead.iter().enumerate().filter(|(_, fragment)| fragment.is_some());
         let also = early.fold(0, |bits, (i, _)| bits | 1 << i);
-        Segment { kind, room: self.room(), number, ack: self.expected, also, payload }
+        // Told in units; taken is whatever fits.
+        let room = self.room() / ROOM_UNIT * ROOM_UNIT;
+        Segment { kind, room, number, ack: self.expected, also, payload }
     }
 
     /// Fragments that would still fit if each were full. What came early has its place here already.
@@ -679,11 +689,19 @@ impl Stream {
         if let Some(oldest) = oldest {
             let at = oldest.max(self.progress_at) + self.timing.wait(self.backoff);
             if now >= at {
-                self.backoff += 1;
-                for flight in self.flight.iter_mut().filter(|flight| !flight.arrived) {
+                // The first time one fragment asks: if the others were only late, nothing else is repeated and the
+                // window stays. After that they count as lost.
+                let asks = if self.backoff == 0 { 1 } else { self.flight.len() };
+                for flight in self.flight.iter_mut().filter(|flight| !flight.arrived).take(asks) {
                     flight.lost = true;
                 }
-                self.narrow(SMALLEST_WINDOW);
+                if self.backoff > 0 {
+                    self.narrow(SMALLEST_WINDOW);
+                }
+                self.asking = self.backoff == 0;
+                self.backoff += 1;
+                let again = now + self.timing.wait(self.backoff);
+                next = Some(next.map_or(again, |next| next.min(again)));
             } else {
                 next = Some(next.map_or(at, |next| next.min(at)));
             }
@@ -738,7 +756,7 @@ impl Stream {
         let mut arrived = 0;
         let mut newest: Option<(u64, Duration, bool)> = None;
         for (index, flight) in self.flight.iter_mut().enumerate() {
-            let early = index > in_order && (index - in_order - 1) < 16;
+            let early = index > in_order && (index - in_order - 1) < 32;
             let is_here = index < in_order || (early && segment.also >> (index - in_order - 1) & 1 == 1);
             if is_here && !flight.arrived {
                 flight.arrived = true;
@@ -750,11 +768,13 @@ impl Stream {
             }
         }
         if let Some((order, round_trip, again)) = newest {
-            // Which transmission of a repeated fragment is acknowledged cannot be known: no measurement.
+            // Which transmission of a repeated fragment is acknowledged cannot be known: no measurement. And one that
+            // comes back sooner than any can is the earlier one, and says nothing about those sent in between.
             if !again {
                 self.timing.measure(round_trip);
             }
-            if self.newest_arrived.is_none_or(|(known, _)| order > known) {
+            let plausible = !again || self.timing.least.is_none_or(|least| round_trip >= least);
+            if plausible && self.newest_arrived.is_none_or(|(known, _)| order > known) {
                 self.newest_arrived = Some((order, round_trip));
             }
             self.progress_at = now;
