@@ -174,7 +174,7 @@ async fn dial(bluetooth: &BleTransport, echoes: u32, size: u32, bytes: u32) -> R
             r#"{{"event":"goodput","way":"{name}","bytes":{bytes},"seconds":{seconds:.2},"kB_per_s":{:.1}}}"#,
             f64::from(bytes) / seconds / 1e3
         );
-        println!(r#"{{"event":"counts","counts":"{:?}"}}"#, stream.counts());
+        println!(r#"{{"event":"counts","counts":"{:?}","flow":"{:?}"}}"#, stream.counts(), stream.flow());
     }
     stream.shutdown().await?;
     println!(r#"{{"event":"done","seconds":{:.1}}}"#, started.elapsed().as_secs_f64());

@@ -103,6 +103,12 @@ impl BleStream {
         self.shared.state().stream.fragment_limit()
     }
 
+    /// The smoothed round trip of a fragment, and how many may be on their way.
+    pub fn flow(&self) -> (Option<Duration>, u32) {
+        let state = self.shared.state();
+        (state.stream.round_trip(), state.stream.window())
+    }
+
     /// What happened on this link so far.
     pub fn counts(&self) -> Counts {
         self.shared.state().stream.counts()

@@ -57,9 +57,18 @@ const GREETING_WAIT: Duration = Duration::from_millis(300);
 /// with the same connection event anyway, and a session answers a move within that time.
 const ACK_DELAY: Duration = Duration::from_millis(30);
 
-/// Every so many fragments an acknowledgement leaves at once, so that a stream of fragments keeps its window open. Each
-/// costs the peer's bluetoothd a D-Bus message.
-const ACK_EVERY: u32 = 4;
+/// Every so many fragments an acknowledgement leaves at once, so that a stream of fragments keeps its window open.
+const ACK_EVERY: u32 = 2;
+
+/// The same in the middle of a long transfer, where the window is wide: each acknowledgement costs both sides a
+/// notification through bluetoothd and D-Bus, which on a slow device takes as long as a fragment's share of the air.
+const ACK_EVERY_IN_BULK: u32 = 8;
+const ACK_DELAY_IN_BULK: Duration = Duration::from_millis(100);
+
+/// After a pause this long, and after anything lost, so many fragments are acknowledged quickly, so that the sender's
+/// window grows.
+const BULK_ENDS_AFTER: Duration = Duration::from_millis(200);
+const QUICK_FRAGMENTS: u32 = 16;
 
 /// Written but not flushed bytes wait this long for more.
 const LINGER: Duration = Duration::from_millis(5);
@@ -75,8 +84,9 @@ const FIRST_WAIT: Duration = Duration::from_millis(700);
 /// While the peer has no room it is asked this often.
 const PROBE_EVERY: Duration = Duration::from_millis(500);
 
-/// Fragments on their way at the start. Four fill a 30 ms interval with two full fragments each way.
-const FIRST_WINDOW: f64 = 4.0;
+/// Fragments on their way at the start: twice what an interval of 30 ms with two full fragments and a round trip of two
+/// intervals hold. Bursts of hundreds of notifications vanish; this is far from it.
+const FIRST_WINDOW: f64 = 8.0;
 const SMALLEST_WINDOW: f64 = 2.0;
 
 /// Bytes kept for the reader, and for the air: a full window.
@@ -195,6 +205,9 @@ pub struct Stream {
     ack_due: Option<Instant>,
     ack_now: bool,
     unacknowledged: u32,
+    /// Fragments still to be acknowledged quickly.
+    quick: u32,
+    data_at: Instant,
     /// The room last told, counted from the `expected` of then.
     told_edge: u16,
 }
@@ -262,7 +275,7 @@ impl Timing {
     fn wait(&self, backoff: u32) -> Duration {
         let base = match self.smooth {
             None => FIRST_WAIT,
-            Some(smooth) => (smooth + self.variation * 4 + ACK_DELAY).max(SHORTEST_WAIT),
+            Some(smooth) => (smooth + self.variation * 4 + ACK_DELAY_IN_BULK).max(SHORTEST_WAIT),
         };
         (base * 2u32.pow(backoff.min(4))).min(LONGEST_WAIT)
     }
@@ -326,6 +339,8 @@ impl Stream {
             ack_due: None,
             ack_now: false,
             unacknowledged: 0,
+            quick: QUICK_FRAGMENTS,
+            data_at: now,
             told_edge: u16::from(MOST_ROOM),
         }
     }
@@ -472,6 +487,16 @@ impl Stream {
     /// The largest fragment sent, in bytes. Agreed while greeting: the smaller of both sides' limits.
     pub fn fragment_limit(&self) -> usize {
         usize::from(self.limit)
+    }
+
+    /// The round trip of a fragment and its acknowledgement, smoothed; with what the peer waits before it answers.
+    pub fn round_trip(&self) -> Option<Duration> {
+        self.timing.smooth
+    }
+
+    /// How many fragments may be on their way now.
+    pub fn window(&self) -> u32 {
+        self.window as u32
     }
 
     /// What happened so far.
@@ -807,6 +832,14 @@ impl Stream {
     }
 
     fn handle_payload(&mut self, now: Instant, segment: Segment) {
+        self.quick = if now >= self.data_at + BULK_ENDS_AFTER || segment.number != self.expected {
+            QUICK_FRAGMENTS
+        } else {
+            self.quick.saturating_sub(1)
+        };
+        self.data_at = now;
+        let (every, delay) =
+            if self.quick > 0 { (ACK_EVERY, ACK_DELAY) } else { (ACK_EVERY_IN_BULK, ACK_DELAY_IN_BULK) };
         let distance = segment.number.wrapping_sub(self.expected);
         if distance >= u16::from(self.room()) {
             // Old and already here, or ahead of all room: either way the peer needs to know where we are.
@@ -842,10 +875,10 @@ impl Stream {
             next = self.ahead.pop_front().flatten();
         }
         self.unacknowledged += 1;
-        if filled_a_gap || self.ended || self.unacknowledged >= ACK_EVERY {
+        if filled_a_gap || self.ended || self.unacknowledged >= every {
             self.ack_now = true;
         } else {
-            self.ack_due.get_or_insert(now + ACK_DELAY);
+            self.ack_due.get_or_insert(now + delay);
         }
     }
 }

@@ -465,6 +465,40 @@ fn a_burst_of_losses_is_mended_within_few_round_trips() {
 }
 
 #[test]
+fn a_late_answer_costs_one_fragment_and_no_window() {
+    let now = Instant::now();
+    let (mut central, mut peripheral) = opened(now);
+    central.write(now, &[7; 1800]);
+    central.flush();
+    let there = sends(&mut central, now);
+    assert_eq!(there.len(), 4);
+    let window = central.window();
+    // The device was busy for longer than the first wait; nothing was lost.
+    let mut late = now;
+    while central.counts().sent_again == 0 {
+        let Output::Idle { until: Some(until) } = central.poll(late) else { continue };
+        late = until;
+    }
+    for fragment in &there {
+        peripheral.handle(late, fragment);
+    }
+    for fragment in sends(&mut peripheral, late) {
+        central.handle(late, &fragment);
+    }
+    assert!(sends(&mut central, late + Duration::from_secs(1)).is_empty() && central.all_arrived());
+    assert_eq!(central.counts().sent_again, 1);
+    assert!(central.window() >= window);
+}
+
+#[test]
+fn a_long_transfer_is_acknowledged_less_often() {
+    let mut run = Run::new(1, Faults { per_interval: 2, ..CLEAN }, [200_000, 0]);
+    run.piecemeal = false;
+    run.go(Duration::from_mins(1));
+    assert!(run.air.sent[1] * 6 < run.air.sent[0], "{:?}", run.air.sent);
+}
+
+#[test]
 fn a_reader_that_sleeps_stops_the_writer_and_keeps_the_link() {
     let mut run = Run::new(3, CLEAN, [100_000, 0]);
     run.sides[1].asleep_until = run.now + Duration::from_mins(1);
