@@ -194,7 +194,7 @@ impl Segment {
             Kind::Reset => 0x80,
         };
         let mut out = Vec::with_capacity(self.payload.len() + OVERHEAD);
-        out.push(kind | self.room / ROOM_UNIT);
+        out.push(kind | (self.room / ROOM_UNIT));
         out.extend(self.number.to_be_bytes());
         out.extend(self.ack.to_be_bytes());
         out.extend(self.also.to_be_bytes());
