@@ -139,6 +139,8 @@ pub struct Client {
 pub struct Seen {
     /// The device's own name and visibility.
     pub me: Me,
+    /// The only carrier.
+    pub radio: Option<control::Radio>,
     /// By id.
     pub nearby: BTreeMap<String, Nearby>,
     /// By id.
@@ -164,7 +166,8 @@ impl Seen {
     fn apply(&mut self, event: &Event) {
         use event::Body;
         match event.body.clone().expect("an event that this client knows") {
-            Body::Ready(_) | Body::Thinking(_) | Body::Radio(_) | Body::InvitationGone(_) => {}
+            Body::Ready(_) | Body::Thinking(_) | Body::InvitationGone(_) => {}
+            Body::Radio(radio) => self.radio = Some(radio),
             Body::Me(me) => self.me = me,
             Body::Nearby(one) => drop(self.nearby.insert(one.id.clone(), one)),
             Body::NearbyGone(gone) => drop(self.nearby.remove(&gone.id)),

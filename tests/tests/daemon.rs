@@ -137,6 +137,19 @@ fn a_whole_game_against_the_device_by_command_line() {
 }
 
 #[test]
+fn name_and_visibility_are_kept_over_a_restart() {
+    let daemon = Daemon::start();
+    let before = daemon.json(&["name", "小明"])[0].clone();
+    assert_eq!(before["name"].as_str(), Some("小明"));
+    assert_eq!(before["fingerprint"].as_str().map(str::len), Some(29));
+    daemon.json(&["visibility", "friends"]);
+    let daemon = Daemon::start_in(daemon.leave("-TERM"), "");
+    let after = daemon.json(&["name"])[0].clone();
+    assert_eq!(after["visibility"].as_str(), Some("friends"));
+    assert_eq!((&before["name"], &before["fingerprint"]), (&after["name"], &after["fingerprint"]));
+}
+
+#[test]
 fn nobody_else_may_open_the_socket() {
     let daemon = Daemon::start();
     let mode = |path: &Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;

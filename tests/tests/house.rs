@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use proto::control::PeerLink;
-use proto::control::{self, NoticeKind, Visibility, request};
+use link::Transport;
+use proto::control::{self, NoticeKind, PeerLink, Visibility, request};
 use tests::house::{Device, House, begin_match, friends};
 
 const FAST: u32 = 1;
@@ -209,6 +209,75 @@ async fn take_back_draw_and_new_game_need_the_others_consent() {
     assert_eq!(mine(&ben), [i32::from(proto::board::Side::First)], "colours are swapped");
     play_to_the_end(&mut anna, &mut ben).await;
     check_equal(&anna, &ben, 2);
+}
+
+/// What a device that only listens hears of another within three seconds, the latest last.
+async fn overheard(house: &House, name: &str) -> Vec<link::Sighting> {
+    use futures::StreamExt;
+    let mut watch = house.air.transport("Spy").watch(true);
+    let mut heard = Vec::new();
+    let listen = async {
+        while let Some(event) = watch.next().await {
+            if let link::WatchEvent::Seen(sighting) = event
+                && sighting.address.text == name
+            {
+                heard.push(sighting);
+            }
+        }
+    };
+    // The watch has no end of its own.
+    let _ = tokio::time::timeout(Duration::from_secs(3), listen).await;
+    heard
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_tag_changes_every_quarter_of_an_hour_and_friends_still_know_it() {
+    let mut house = House::new(10);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    anna.stop().await;
+    anna.start().await;
+    let before = overheard(&house, "Anna").await;
+    tokio::time::sleep(Duration::from_mins(15)).await;
+    let after = overheard(&house, "Anna").await;
+    assert_ne!(before[0].tag, after[0].tag);
+    let id = ben.client.find("Anna").await;
+    assert!(ben.client.seen.nearby[&id].is_friend);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_strangers_hear_follows_the_visibility() {
+    let mut house = House::new(11);
+    let mut anna = house.device("Anna").await;
+    let mut see = async |visibility: Visibility| {
+        let set = control::SetVisibility { visibility: visibility.into() };
+        anna.client.done(request::Body::SetVisibility(set)).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        overheard(&house, "Anna").await.pop().map(|sighting| (sighting.open_to_all, sighting.name))
+    };
+    assert_eq!(see(Visibility::Everyone).await, Some((true, Some("Anna".into()))));
+    assert_eq!(see(Visibility::Friends).await, Some((false, None)));
+    assert_eq!(see(Visibility::Nobody).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_radio_scans_only_while_somebody_wants_it() {
+    let mut house = House::new(12);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    begin_match(&mut anna, &mut ben).await;
+    let scans = |seen: &tests::house::Seen| seen.radio.as_ref().is_some_and(|radio| radio.scanning);
+    assert!(!scans(&anna.client.seen), "a match that goes on needs no scanning");
+    house.air.set_reach("Ben", false);
+    anna.client.until("it looks for Ben", scans).await;
+    anna.client.until("it has given up for now", |seen| !scans(seen)).await;
+    anna.client.scan(true).await;
+    anna.client.until("a person looks around", scans).await;
+    anna.client.scan(false).await;
+    anna.client.until("nobody does", |seen| !scans(seen)).await;
+    // A move kept for Ben is a reason to look for him again.
+    anna.client.play("h8").await.expect("kept");
+    anna.client.until("it looks for Ben", scans).await;
+    house.air.set_reach("Ben", true);
+    ben.client.until("h8", |seen| seen.room().is_some_and(|room| room.record == ["h8"])).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use proto::board::{self, GomokuRule, GomokuSetup, Setup, Side};
 use proto::control::{
-    self, CheckState, ConnectState, Event, Invitation, InvitationEnd, NoticeKind, OfferKind, Room, Seat,
-    Visibility, event, reply, request, seat,
+    self, CheckState, ConnectState, Event, Invitation, InvitationEnd, NoticeKind, OfferKind, RadioState,
+    Room, Seat, Visibility, event, reply, request, seat,
 };
 use proto::short_string::PICTURES;
 use serde_json::{Value, json};
@@ -231,8 +231,26 @@ impl Conversation {
                 _ => return Err(Failure::Usage(format!("several devices are called {who}: say the id"))),
             }
             if self.host.next_until(deadline).await?.is_none() {
-                return Err(Failure::NotToBe(format!("{who} is not in reach")));
+                return Err(Failure::NotToBe(format!("{who} is not in reach{}", self.radio_trouble())));
             }
+        }
+    }
+
+    /// What keeps every radio from working, if it is so; empty otherwise.
+    fn radio_trouble(&self) -> String {
+        let radios = &self.host.state.radios;
+        let works = |state: RadioState| {
+            matches!(
+                state,
+                RadioState::RadioReady | RadioState::RadioTakingTurns | RadioState::RadioNoAdvertising
+            )
+        };
+        match radios.values().next() {
+            None => ": the daemon was started without Bluetooth".into(),
+            Some(radio) if !radios.values().any(|radio| works(radio.state())) => {
+                format!(": {}, see `qiyouctl doctor`", words::radio(radio.state).replace('_', " "))
+            }
+            Some(_) => String::new(),
         }
     }
 

@@ -416,7 +416,7 @@ impl Actor {
         control::Me {
             name: self.name.clone(),
             visibility: self.visibility.into(),
-            fingerprint: String::new(),
+            fingerprint: self.identity.fingerprint(),
         }
     }
 

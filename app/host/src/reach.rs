@@ -597,12 +597,13 @@ pub(crate) fn target_id(target: &Target) -> String {
 }
 
 fn shown_radio(radio: &Radio) -> control::Radio {
+    let works = matches!(radio.state, Some(CarrierState::Ready | CarrierState::TakingTurns));
     control::Radio {
         carrier: show::carrier(radio.transport.kind()).into(),
         state: radio.state.map_or(control::RadioState::RadioUnspecified, show::carrier_state).into(),
         detail: radio.state.map_or_else(String::new, |state| format!("{state:?}")),
-        scanning: radio.wants.borrow().scan,
-        advertising: radio.advertising,
+        scanning: radio.wants.borrow().scan && (works || radio.state == Some(CarrierState::NoAdvertising)),
+        advertising: radio.advertising && works,
     }
 }
 
