@@ -3,6 +3,8 @@
 //! ```text
 //! ble_echo serve [--adapter hci0] [--seconds 600]
 //! ble_echo dial  [--adapter hci0] [--echoes 200] [--size 60] [--bytes 200000]
+//! ble_echo hold  [--adapter hci0] [--seconds 60]     # keeps a link, says when it comes and goes
+//! ble_echo doctor
 //! ```
 
 use std::collections::BTreeMap;
@@ -45,13 +47,19 @@ async fn main() -> Result<(), Failure> {
             dial(&bluetooth, number("--echoes", 200)?, number("--size", 60)?, number("--bytes", 200_000)?)
                 .await
         }
+        "hold" => {
+            let seconds = u64::from(number("--seconds", 60)?);
+            // Ends by its time only.
+            let _ = tokio::time::timeout(Duration::from_secs(seconds), hold(&bluetooth)).await;
+            Ok(())
+        }
         "doctor" => {
             for finding in bluetooth.diagnose().await {
                 println!("{finding:?}");
             }
             Ok(())
         }
-        _ => Err("ble_echo serve | dial | doctor".into()),
+        _ => Err("ble_echo serve | dial | hold | doctor".into()),
     }
 }
 
@@ -98,6 +106,61 @@ async fn serve(bluetooth: &BleTransport) -> Result<(), Failure> {
         };
         let result: std::io::Result<()> = served.await;
         println!(r#"{{"event":"over","result":"{result:?}"}}"#);
+    }
+}
+
+async fn hold(bluetooth: &BleTransport) {
+    let mut down_at = Instant::now();
+    loop {
+        let mut found = None;
+        let link: Result<_, Failure> = async {
+            let mut watch = bluetooth.watch(true);
+            let address = loop {
+                match watch.next().await.ok_or("the watch ended")? {
+                    WatchEvent::Seen(seen) => break seen.address,
+                    WatchEvent::State(state) => println!(r#"{{"event":"state","state":"{state:?}"}}"#),
+                }
+            };
+            found = Some(down_at.elapsed().as_millis());
+            Ok(bluetooth.dial(&address).await?)
+        }
+        .await;
+        let mut stream = match link {
+            Ok(stream) => stream,
+            Err(error) => {
+                println!(r#"{{"event":"failed","found_ms":{found:?},"error":"{error}"}}"#);
+                continue;
+            }
+        };
+        println!(
+            r#"{{"event":"up","found_ms":{},"up_ms":{}}}"#,
+            found.unwrap_or_default(),
+            down_at.elapsed().as_millis()
+        );
+        let mut echoes = 0;
+        let mut last = Instant::now();
+        let ended: std::io::Result<()> = async {
+            loop {
+                let mut request = vec![ECHO];
+                request.extend(20u32.to_be_bytes());
+                request.extend([echoes as u8; 20]);
+                stream.write_all(&request).await?;
+                stream.flush().await?;
+                let mut back = [0; 20];
+                stream.read_exact(&mut back).await?;
+                if back != [echoes as u8; 20] {
+                    return Err(std::io::Error::other("a wrong echo"));
+                }
+                (echoes, last) = (echoes + 1, Instant::now());
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+        .await;
+        down_at = Instant::now();
+        println!(
+            r#"{{"event":"down","echoes":{echoes},"silent_ms":{},"why":"{ended:?}"}}"#,
+            last.elapsed().as_millis()
+        );
     }
 }
 

@@ -4,13 +4,15 @@
 //! Bluetooth Classic devices as well, which takes half of the time from LE.
 
 use std::collections::{HashMap, HashSet};
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bluer::{Adapter, AdapterEvent, DeviceProperty, DiscoveryFilter, DiscoveryTransport};
-use futures::StreamExt;
+use futures::{Stream, StreamExt};
 use link::{Address, CarrierKind, Sighting};
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until};
 
 use crate::advert::{COMPANY, SERVICE, read_card};
 use crate::shared::Shared;
@@ -43,33 +45,60 @@ impl Scan {
         };
         adapter.set_discovery_filter(filter).await?;
         let events = adapter.discover_devices_with_changes().await?;
-        let adapter = adapter.clone();
-        let task = tokio::spawn(async move {
-            let mut events = std::pin::pin!(events);
-            let mut looked: HashMap<bluer::Address, Instant> = HashMap::new();
-            while let Some(event) = events.next().await {
-                let AdapterEvent::DeviceAdded(address) = event else { continue };
-                if looked.get(&address).is_some_and(|at| at.elapsed() < LOOK_EVERY) {
-                    continue;
-                }
-                if looked.len() >= REMEMBERED {
-                    looked.clear();
-                }
-                looked.insert(address, Instant::now());
-                let Ok(device) = adapter.device(address) else { continue };
-                // Gone meanwhile: no error.
-                let Ok(properties) = device.all_properties().await else { continue };
-                if let Some(sighting) = sighting(address, properties) {
-                    shared.sighted(sighting);
-                }
-            }
-        });
+        let task = tokio::spawn(look_at(events, adapter.clone(), shared));
         Ok(Scan { task })
     }
 
     /// Whether discovery ended by itself: somebody switched the adapter off or took it.
     pub(super) fn is_over(&self) -> bool {
         self.task.is_finished()
+    }
+}
+
+/// Looks at each device that BlueZ reports something of, at most every [`LOOK_EVERY`], and always once more after the last
+/// report: the signal strength may come just after a first look, and not again for the 10 s of a discovery, because the
+/// controller filters duplicates.
+async fn look_at(events: impl Stream<Item = AdapterEvent>, adapter: Adapter, shared: Arc<Shared>) {
+    let mut events = pin!(events);
+    let mut looked: HashMap<bluer::Address, Instant> = HashMap::new();
+    let mut due: HashMap<bluer::Address, Instant> = HashMap::new();
+    loop {
+        let next = due.iter().map(|(&address, &at)| (at, address)).min();
+        let next = async {
+            match next {
+                Some((at, address)) => {
+                    sleep_until(at).await;
+                    address
+                }
+                None => std::future::pending().await,
+            }
+        };
+        let address = tokio::select! {
+            event = events.next() => match event {
+                Some(AdapterEvent::DeviceAdded(address)) => {
+                    if let Some(&at) = looked.get(&address).filter(|at| at.elapsed() < LOOK_EVERY) {
+                        due.entry(address).or_insert(at + LOOK_EVERY);
+                        continue;
+                    }
+                    address
+                }
+                Some(_) => continue,
+                None => return,
+            },
+            address = next => address,
+        };
+        if looked.len() >= REMEMBERED {
+            looked.clear();
+            due.clear();
+        }
+        due.remove(&address);
+        looked.insert(address, Instant::now());
+        let Ok(device) = adapter.device(address) else { continue };
+        // Gone meanwhile: no error.
+        let Ok(properties) = device.all_properties().await else { continue };
+        if let Some(sighting) = sighting(address, properties) {
+            shared.sighted(sighting);
+        }
     }
 }
 
