@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use ble_transport::{BleConfig, BleTransport};
 use futures::StreamExt;
 use link::{Card, Listener, Tag, Transport, WatchEvent};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -87,16 +87,8 @@ async fn serve(bluetooth: &BleTransport) -> Result<(), Failure> {
                         stream.write_all(&body).await?;
                     }
                     SINK => {
-                        let mut left = length;
-                        let mut buffer = [0; 4096];
-                        while left > 0 {
-                            let most = left.min(buffer.len());
-                            left -= match stream.read(&mut buffer[..most]).await? {
-                                0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
-                                n => n,
-                            };
-                        }
-                        stream.write_all(b"k").await?;
+                        let took = swallow(&mut stream, length).await?;
+                        stream.write_u32(took.as_millis() as u32).await?;
                     }
                     SOURCE => stream.write_all(&vec![7; length.min(4_000_000)]).await?,
                     _ => return Ok(()),
@@ -107,6 +99,21 @@ async fn serve(bluetooth: &BleTransport) -> Result<(), Failure> {
         let result: std::io::Result<()> = served.await;
         println!(r#"{{"event":"over","result":"{result:?}"}}"#);
     }
+}
+
+/// Reads so many bytes; how long it took from the first to the last.
+async fn swallow(stream: &mut (impl AsyncRead + Unpin), mut left: usize) -> std::io::Result<Duration> {
+    let mut buffer = [0; 4096];
+    let mut first = None;
+    while left > 0 {
+        let most = left.min(buffer.len());
+        left -= match stream.read(&mut buffer[..most]).await? {
+            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+            n => n,
+        };
+        first.get_or_insert_with(Instant::now);
+    }
+    Ok(first.map_or(Duration::ZERO, |first| first.elapsed()))
 }
 
 async fn hold(bluetooth: &BleTransport) {
@@ -222,7 +229,6 @@ async fn dial(bluetooth: &BleTransport, echoes: u32, size: u32, bytes: u32) -> R
     }
 
     for (name, what) in [("to_peripheral", SINK), ("to_central", SOURCE)] {
-        let begun = Instant::now();
         let mut request = vec![what];
         request.extend(bytes.to_be_bytes());
         if what == SINK {
@@ -230,12 +236,15 @@ async fn dial(bluetooth: &BleTransport, echoes: u32, size: u32, bytes: u32) -> R
         }
         stream.write_all(&request).await?;
         stream.flush().await?;
-        let mut answer = vec![0; if what == SINK { 1 } else { bytes as usize }];
-        stream.read_exact(&mut answer).await?;
-        let seconds = begun.elapsed().as_secs_f64();
+        let took = if what == SINK {
+            Duration::from_millis(u64::from(stream.read_u32().await?))
+        } else {
+            swallow(&mut stream, bytes as usize).await?
+        };
         println!(
-            r#"{{"event":"goodput","way":"{name}","bytes":{bytes},"seconds":{seconds:.2},"kB_per_s":{:.1}}}"#,
-            f64::from(bytes) / seconds / 1e3
+            r#"{{"event":"goodput","way":"{name}","bytes":{bytes},"seconds":{:.2},"kB_per_s":{:.1}}}"#,
+            took.as_secs_f64(),
+            f64::from(bytes) / took.as_secs_f64() / 1e3
         );
         println!(r#"{{"event":"counts","counts":"{:?}","flow":"{:?}"}}"#, stream.counts(), stream.flow());
     }
