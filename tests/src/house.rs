@@ -163,6 +163,15 @@ impl Seen {
         (self.rooms.len() == 1).then(|| self.rooms.values().next()).flatten()
     }
 
+    fn rooms_in_short(&self) -> String {
+        let rooms = self.rooms.values().map(|room| {
+            let link = room.link.map(|link| link.state());
+            let (plies, seen) = (room.record.len(), room.seen_ply);
+            format!("{plies} plies, {seen} seen, result {:?}, link {link:?}", room.result)
+        });
+        rooms.collect::<Vec<_>>().join("; ")
+    }
+
     fn apply(&mut self, event: &Event) {
         use event::Body;
         match event.body.clone().expect("an event that this client knows") {
@@ -210,7 +219,7 @@ impl Client {
             if let Ok(frame) = timeout(SILENCE, self.frames.next()).await {
                 break frame.expect("the host is there").expect("a frame");
             }
-            assert!(begun.elapsed() < PATIENCE, "the host says nothing");
+            assert!(begun.elapsed() < PATIENCE, "the host says nothing; {}", self.seen.rooms_in_short());
             std::thread::sleep(Duration::from_millis(1));
         };
         let Arrival::Next(frame) = frame else { panic!("a frame in its turn, not {frame:?}") };
@@ -267,7 +276,8 @@ impl Client {
     pub async fn until(&mut self, what: &str, mut so: impl FnMut(&Seen) -> bool) {
         let begun = std::time::Instant::now();
         while !so(&self.seen) {
-            assert!(begun.elapsed() < PATIENCE, "waited in vain for: {what}");
+            let rooms = || self.seen.rooms_in_short();
+            assert!(begun.elapsed() < PATIENCE, "waited in vain for: {what}; {}", rooms());
             self.next().await;
         }
         self.unseen.clear();

@@ -8,6 +8,11 @@ use tests::house::{Device, House, begin_match, friends};
 
 const FAST: u32 = 1;
 
+/// How many random runs: `QIYOU_SEEDS` of them, or as many as a quick test may take.
+fn seeds(quick: u64) -> u64 {
+    std::env::var("QIYOU_SEEDS").ok().and_then(|number| number.parse().ok()).unwrap_or(quick)
+}
+
 async fn pair(house: &mut House) -> (Device, Device) {
     let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
     friends(&mut anna, &mut ben).await;
@@ -62,8 +67,8 @@ async fn a_whole_game_between_two_devices_ends_with_equal_records() {
 
 #[tokio::test(start_paused = true)]
 async fn a_match_survives_links_that_break_at_random_moments() {
-    for seed in 0..12 {
-        let mut house = House::new(100 + seed);
+    for seed in 0..seeds(12) {
+        let mut house = House::new(1_000_000 + seed);
         let (mut anna, mut ben) = pair(&mut house).await;
         begin_match(&mut anna, &mut ben).await;
         house.air.set_delay(Duration::ZERO..Duration::from_millis(40));
@@ -76,8 +81,8 @@ async fn a_match_survives_links_that_break_at_random_moments() {
 
 #[tokio::test(start_paused = true)]
 async fn a_host_killed_in_the_middle_goes_on_from_its_directory() {
-    for seed in 0..6 {
-        let mut house = House::new(200 + seed);
+    for seed in 0..seeds(6) {
+        let mut house = House::new(2_000_000 + seed);
         let (mut anna, mut ben) = pair(&mut house).await;
         begin_match(&mut anna, &mut ben).await;
         anna.client.hand_over(FAST).await;
@@ -150,8 +155,8 @@ async fn silence_on_the_air_is_noticed_and_healed() {
 
 #[tokio::test(start_paused = true)]
 async fn both_dialing_at_once_leaves_one_link() {
-    for seed in 0..8 {
-        let mut house = House::new(300 + seed);
+    for seed in 0..seeds(8) {
+        let mut house = House::new(3_000_000 + seed);
         let (mut anna, mut ben) = pair(&mut house).await;
         house.air.set_delay(Duration::from_millis(1)..Duration::from_millis(50));
         house.air.cut_all();

@@ -491,7 +491,9 @@ impl Actor {
             shown.can_offer_draw = state.can_offer_draw();
             shown.can_resign = state.can_resign();
             shown.can_new_game = state.can_new_game();
-            shown.seen_ply = state.seen_ply().unwrap_or(0);
+            // After a restart the session has not heard of the peer yet, but the journal has.
+            let settled = state.is_settled().then(|| room.ply());
+            shown.seen_ply = state.seen_ply().or(settled).unwrap_or(0);
         }
         shown
     }
