@@ -1,7 +1,7 @@
 //! Draws every page in every size, language and theme: one PNG each, and a contact sheet per size.
 //!
-//! `cargo run -p qiyou --example screens [FOLDER [ONLY]]`; the folder is target/screens unless told otherwise, `ONLY` a part of
-//! the names to be drawn.
+//! `cargo run -p qiyou --example screens [FOLDER [ONLY [SIZE]]]`; the folder is target/screens unless told otherwise, `ONLY` a
+//! part of the names to be drawn, `SIZE` the text size from 0 (100 %) to 3 (200 %).
 
 #[allow(dead_code, reason = "tests use the rest")]
 #[path = "../tests/support/mod.rs"]
@@ -25,6 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let folder = arguments.next().unwrap_or_else(|| "target/screens".into());
     let only = arguments.next().unwrap_or_default();
+    let text_size = arguments.next().map_or(Ok(0), |size| size.parse())?;
     let folder = Path::new(&folder);
     fs::create_dir_all(folder)?;
     let stage = Stage::new();
@@ -39,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 if !file.contains(&only) {
                     continue;
                 }
-                let told = support::tell(&stage, (width, height, scale), (chinese, dark, 0), tell);
+                let told = support::tell(&stage, (width, height, scale), (chinese, dark, text_size), tell);
                 let picture = told.scene.picture();
                 write(&folder.join(file), picture.width, picture.height, &picture.bytes())?;
                 sheet.push(shrunk(&picture));

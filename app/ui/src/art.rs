@@ -45,7 +45,7 @@ impl Sprites {
         let it = sprites.clone();
         art.on_tile(move |game, width, height, dark| {
             it.drawn_at(&format!("tile {game} {dark}"), width, height, |w, h| {
-                framed(&widened(&themed(tile(game), dark), figure(game), w, h), w, h, h / 12)
+                framed(&widened(&themed(tile(game), dark), figure(game), w, h), w, h, w.min(h) / 14)
             })
         });
         let it = sprites.clone();

@@ -103,6 +103,9 @@ async fn reach_host(
     left: oneshot::Sender<()>,
 ) -> Result<Box<dyn Stream>, String> {
     let chosen = arguments.socket.is_some();
+    if arguments.bench_start && !chosen {
+        return fresh_host(leaving, left);
+    }
     if let Some(socket) = arguments.socket.or_else(link::control_socket) {
         match UnixStream::connect(&socket).await {
             Ok(stream) => return Ok(Box::new(stream)),
@@ -126,6 +129,22 @@ async fn reach_host(
     tokio::spawn(async move {
         let _ = leaving.await;
         host.stop().await;
+        drop(left);
+    });
+    Ok(Box::new(stream))
+}
+
+/// What is measured is the same on every machine: a host with nothing saved and no radios, beside the user's own.
+fn fresh_host(leaving: oneshot::Receiver<()>, left: oneshot::Sender<()>) -> Result<Box<dyn Stream>, String> {
+    let data_dir = std::env::temp_dir().join(format!("qiyou-bench-{}", std::process::id()));
+    let host = Host::start(HostConfig::new(&data_dir)).map_err(|error| error.to_string())?;
+    let stream = host.client();
+    tokio::spawn(async move {
+        let _ = leaving.await;
+        host.stop().await;
+        if let Err(error) = std::fs::remove_dir_all(&data_dir) {
+            tracing::warn!(%error, folder = %data_dir.display(), "what was measured with is left over");
+        }
         drop(left);
     });
     Ok(Box::new(stream))
