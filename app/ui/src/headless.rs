@@ -14,7 +14,7 @@ use slint::platform::{EventLoopProxy, Platform, PointerEventButton, WindowAdapte
 use slint::{EventLoopError, LogicalPosition, PhysicalSize, PlatformError, Rgb8Pixel};
 
 /// How long [`Stage::until`] waits for what must come. Long enough for a loaded machine; a test that meets it has failed.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// What is put on the event loop from other threads: the wake-ups of local tasks.
 #[derive(Default)]

@@ -23,7 +23,7 @@ const ROW_STEP: u32 = 1_024;
 pub(crate) struct Rows {
     points: Rc<VecModel<PointView>>,
     columns: Rc<VecModel<SharedString>>,
-    rows: Rc<VecModel<SharedString>>,
+    numbers: Rc<VecModel<SharedString>>,
     record: Rc<VecModel<SharedString>>,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     let page = window.global::<BoardAdapter>();
     page.set_points(ModelRc::from(desk.board.points.clone()));
     page.set_column_names(ModelRc::from(desk.board.columns.clone()));
-    page.set_row_names(ModelRc::from(desk.board.rows.clone()));
+    page.set_row_names(ModelRc::from(desk.board.numbers.clone()));
     page.set_record(ModelRc::from(desk.board.record.clone()));
     page.on_touch(when!(desk, |desk, index| touch(&desk, index)));
     page.on_take_back(when!(desk, |desk| offer(&desk, WireOffer::OfferTakeBack)));
@@ -204,7 +204,7 @@ fn show_points(page: &BoardAdapter<'_>, desk: &Desk, inner: &Inner, room: &Room,
     let names: Vec<SharedString> = (0..columns).map(|column| column_name(column).into()).collect();
     update(&desk.board.columns, &names);
     let numbers: Vec<SharedString> = (0..rows).rev().map(|row| (row + 1).to_string().into()).collect();
-    update(&desk.board.rows, &numbers);
+    update(&desk.board.numbers, &numbers);
 
     let mut points: Vec<PointView> = (0..rows)
         .rev()
