@@ -23,6 +23,7 @@ mod state;
     unreachable_pub,
     clippy::all,
     clippy::pedantic,
+    clippy::todo,
     reason = "generated; the .slint files carry the docs"
 )]
 pub mod screens {
