@@ -114,6 +114,8 @@ pub(crate) struct Reading {
     pub(crate) traffic: Traffic,
     /// Longest value of an ATT write or notification since the last reading, in bytes.
     pub(crate) longest_value: usize,
+    /// Links that are up.
+    pub(crate) links: usize,
 }
 
 enum Input {
@@ -396,6 +398,7 @@ impl State {
                 values_on_eatt: left.values_on_eatt + right.values_on_eatt,
             },
             longest_value: a.meter.longest_value.max(b.meter.longest_value),
+            links: a.links.len().max(b.links.len()),
         }
     }
 }

@@ -15,6 +15,9 @@ const LEVELS: [&str; 2] = ["1", "2"];
 /// A whole match of an AI that plays at once.
 const MATCH_LIMIT: Duration = Duration::from_mins(2);
 
+/// BlueZ takes 2 to 3 s to end a link.
+const HANG_UP_LIMIT: Duration = Duration::from_secs(20);
+
 /// What happens to a match while it is played.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Strike {
@@ -299,12 +302,17 @@ impl<'a> Table<'a> {
         [&self.a, &self.b].into_iter().flat_map(|player| player.see(|view| view.move_seen.clone())).collect()
     }
 
-    /// Both close everything.
-    pub(crate) async fn leave(self) -> Result<()> {
+    /// Both close everything, and nothing of them stays on the air.
+    pub(crate) async fn leave(self, report: &mut Report) -> Result<()> {
         for player in [&self.a, &self.b] {
             player.stop().await?;
         }
-        ensure!(!self.matches.is_empty(), "no match was played");
+        let begun = Instant::now();
+        while self.air.reading().await?.links > 0 {
+            ensure!(begun.elapsed() < HANG_UP_LIMIT, "two hosts have ended and their link has not");
+            sleep(Duration::from_millis(100)).await;
+        }
+        report.checks += 1;
         Ok(())
     }
 }

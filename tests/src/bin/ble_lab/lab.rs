@@ -1,6 +1,6 @@
 //! The whole of a run: two handhelds are made, the parts are played one after the other, everything is cleared away.
 
-use crate::air::{Air, Side};
+use crate::air::{Air, Fault, Side};
 use crate::bare::Bare;
 use crate::faults;
 use crate::game::{Dice, Strike, Table, Who};
@@ -59,7 +59,8 @@ enum Part {
 }
 
 /// What is played when nothing else is asked for.
-const USUAL: [Part; 3] = [Part::Stream, Part::Bare, Part::Faults];
+const USUAL: [Part; 7] =
+    [Part::Stream, Part::Bare, Part::Game, Part::Cuts, Part::Kills, Part::Storm, Part::Faults];
 
 /// CI's run must end within six minutes on two cores; one that hangs must not take the job with it.
 const LIMIT: Duration = Duration::from_mins(6);
@@ -112,17 +113,20 @@ async fn play(options: &Options, report: &mut Report) -> Result<()> {
 async fn parts(lab: &Lab, options: &Options, report: &mut Report) -> Result<()> {
     let wanted = if options.only.is_empty() { &USUAL[..] } else { &options.only };
     let plays = |part| wanted.contains(&part);
+    // The matches come first, while each device is new to the other.
+    let games = [Part::Game, Part::Cuts, Part::Kills, Part::Storm];
+    if games.into_iter().any(plays) {
+        matches(lab, options, report, plays).await?;
+    }
     let mut goodput = None;
     if plays(Part::Stream) {
         goodput = Some(stream(lab, report).await.context("the stream")?);
+        lab.clear_the_air().await?;
     }
     if plays(Part::Bare) {
         let bare = bare(lab, report).await.context("the bare service")?;
         report.goodput_ratio = goodput.map(|stream| stream / bare);
-    }
-    let games = [Part::Game, Part::Cuts, Part::Kills, Part::Storm];
-    if games.into_iter().any(plays) {
-        matches(lab, options, report, plays).await?;
+        lab.clear_the_air().await?;
     }
     if plays(Part::Faults) {
         faults::each_is_felt_and_passes(lab, report).await.context("the lab's faults")?;
@@ -157,6 +161,17 @@ impl Lab {
         let version = self.a.run(User::Root, &["bluetoothd", "--version"], Duration::from_secs(10)).await?;
         let seconds = begun.elapsed().as_secs_f64();
         println!("ble-lab: BlueZ {}, both adapters up after {seconds:.1} s", version.stdout.trim());
+        Ok(())
+    }
+
+    /// Ends a link that a part has left behind, so that the next one makes its own.
+    async fn clear_the_air(&self) -> Result<()> {
+        let begun = Instant::now();
+        while self.air.reading().await?.links > 0 {
+            ensure!(begun.elapsed() < Duration::from_secs(10), "a link will not end");
+            self.air.fault(Fault::Kick).await?;
+            sleep(Duration::from_millis(200)).await;
+        }
         Ok(())
     }
 
@@ -221,7 +236,7 @@ async fn matches(
         }
     }
     report.resume = Quantiles::of(&report.resumes);
-    table.leave().await
+    table.leave(report).await
 }
 
 /// Enough for a p95.
