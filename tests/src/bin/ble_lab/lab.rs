@@ -117,6 +117,7 @@ async fn parts(lab: &Lab, options: &Options, report: &mut Report) -> Result<()> 
     let games = [Part::Game, Part::Cuts, Part::Kills, Part::Storm];
     if games.into_iter().any(plays) {
         matches(lab, options, report, plays).await?;
+        lab.clear_the_air().await?;
     }
     let mut goodput = None;
     if plays(Part::Stream) {
@@ -164,7 +165,8 @@ impl Lab {
         Ok(())
     }
 
-    /// Ends a link that a part has left behind, so that the next one makes its own.
+    /// Ends a link that a part has left behind and lets both BlueZ forget it: of a device that it knows, BlueZ tells the
+    /// services of the last connection and not those of the advert.
     async fn clear_the_air(&self) -> Result<()> {
         let begun = Instant::now();
         while self.air.reading().await?.links > 0 {
@@ -172,6 +174,10 @@ impl Lab {
             self.air.fault(Fault::Kick).await?;
             sleep(Duration::from_millis(200)).await;
         }
+        let forget = "for d in $(bluetoothctl devices | cut -d' ' -f2); do bluetoothctl remove $d; done";
+        let forget =
+            async |guest: &Guest| guest.run(User::Root, &["sh", "-c", forget], Duration::from_secs(20)).await;
+        tokio::try_join!(forget(&self.a), forget(&self.b))?;
         Ok(())
     }
 
@@ -236,7 +242,7 @@ async fn matches(
         }
     }
     report.resume = Quantiles::of(&report.resumes);
-    table.leave(report).await
+    table.leave().await
 }
 
 /// Enough for a p95.
