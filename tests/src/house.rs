@@ -368,3 +368,17 @@ pub async fn begin_match(one: &mut Device, other: &mut Device) {
         device.client.until("a room", |seen| seen.room().is_some()).await;
     }
 }
+
+/// Waits until something is so that a thread brings about, while the hosts go on. Fails after a minute of real time, which is
+/// patience, not a bound on speed.
+///
+/// # Panics
+/// When it does not come about.
+pub async fn settle(what: &str, so: impl Fn() -> bool) {
+    let begun = std::time::Instant::now();
+    while !so() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for: {what}");
+        tokio::task::yield_now().await;
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

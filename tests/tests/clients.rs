@@ -9,7 +9,7 @@ use host::{Host, HostConfig, HostError, StoreError};
 use proto::board::{Ending, Side};
 use proto::control::{self, Attach, Message, RefusalCode, Request, reply, request};
 use proto::frame::{FrameCodec, FrameLimit, Outgoing};
-use tests::house::{Client, House};
+use tests::house::{Client, House, settle};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::codec::Encoder;
 
@@ -287,21 +287,22 @@ async fn a_bot_that_always_panics_resigns_and_the_host_lives_on() {
 #[tokio::test(start_paused = true)]
 async fn a_thinking_bot_is_stopped_when_its_room_closes() {
     let mut house = House::new(32);
+    let thinking = Arc::new(AtomicBool::new(false));
     let stopped = Arc::new(AtomicBool::new(false));
-    let told = stopped.clone();
+    let (begins, ends) = (thinking.clone(), stopped.clone());
     let endless = move |_: &AnyGame, limits: &Limits<'_>| {
+        begins.store(true, Ordering::Relaxed);
         while !limits.stop.load(Ordering::Relaxed) {
             std::thread::yield_now();
         }
-        told.store(true, Ordering::Relaxed);
+        ends.store(true, Ordering::Relaxed);
         None
     };
     let mut anna = house.device_with("Anna", |config| tricky(config, 1, endless)).await;
     let room_id = anna.client.open_room(None, Some(5)).await;
     anna.client.play("h8").await.expect("legal");
+    settle("the bot begins to think", || thinking.load(Ordering::Relaxed)).await;
     anna.client.done(request::Body::CloseRoom(control::CloseRoom { room_id })).await;
     assert!(anna.client.seen.rooms.is_empty());
-    while !stopped.load(Ordering::Relaxed) {
-        std::thread::yield_now();
-    }
+    settle("the bot stops thinking", || stopped.load(Ordering::Relaxed)).await;
 }
