@@ -129,7 +129,6 @@ impl Shared {
     }
 
     /// Gives a link to the listener. Without one, or if it does not take it, the link is dropped and so hung up.
-    #[cfg(target_os = "linux")]
     pub(crate) fn arrive(&self, stream: BleStream) {
         if let Some(listening) = self.listener().as_ref() {
             let _ = listening.arrivals.try_send(stream);
