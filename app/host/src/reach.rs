@@ -66,6 +66,9 @@ pub(crate) struct Goal {
     target: Target,
     why: Why,
     until: Instant,
+    /// Since when it is looked for. Heard before this, it counts as gone: a radio that dials a peer which went out of reach a
+    /// moment ago hangs in that for ten seconds, deaf to its return.
+    since: Instant,
     attempts: u32,
     /// Not dialed before this. `None`: not decided, since the target has not been seen.
     not_before: Option<Instant>,
@@ -304,7 +307,11 @@ impl Actor {
             }
             let address = match &goal.target {
                 Target::Address(address) => Some(address.clone()),
-                Target::Friend(key) => self.nearby.get(&key.to_string()).map(|near| near.address.clone()),
+                Target::Friend(key) => self
+                    .nearby
+                    .get(&key.to_string())
+                    .filter(|near| goal.why == Why::Person || near.heard >= goal.since)
+                    .map(|near| near.address.clone()),
             };
             let Some(address) = address else { continue };
             let waits = match (&goal.target, goal.why) {
@@ -346,6 +353,7 @@ impl Actor {
         let now = Instant::now();
         let Some(goal) = self.goals.iter_mut().find(|goal| goal.dialing == Some(id)) else { return };
         goal.dialing = None;
+        goal.since = now;
         let doubled = FIRST_BACKOFF * 2u32.pow(goal.attempts.min(8));
         goal.not_before = Some(now + doubled.min(LONGEST_BACKOFF).mul_f64(jitter));
         debug!(%address, stood, attempts = goal.attempts, "dialing came to nothing");
@@ -389,6 +397,7 @@ impl Actor {
                 target: target.clone(),
                 why,
                 until,
+                since: Instant::now(),
                 attempts: 0,
                 not_before: None,
                 dialing: None,
