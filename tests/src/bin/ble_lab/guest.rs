@@ -192,8 +192,19 @@ impl Guest {
     pub(crate) async fn power(&self, on: bool) -> Result<()> {
         let value = format!("variant:boolean:{on}");
         let arguments = ["string:org.bluez.Adapter1", "string:Powered", value.as_str()];
-        self.run(User::Root, &[&ADAPTER_SET[..], &arguments].concat(), Duration::from_secs(20)).await?;
-        Ok(())
+        let arguments = [&ADAPTER_SET[..], &arguments].concat();
+        let begun = Instant::now();
+        loop {
+            // BlueZ answers Busy while it is still at the wish before.
+            match self.run(User::Root, &arguments, Duration::from_secs(20)).await {
+                Err(error)
+                    if error.to_string().contains("Busy") && begun.elapsed() < Duration::from_secs(15) =>
+                {
+                    sleep(Duration::from_millis(200)).await;
+                }
+                other => return other.map(drop),
+            }
+        }
     }
 
     /// Stops the whole machine for a while: what suspend looks like from outside.
