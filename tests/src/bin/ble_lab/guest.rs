@@ -3,7 +3,7 @@
 use crate::air::Side;
 use crate::orders::{AGENT_PORT, Done, HCI_PORT, Message, Order, Output, Program, User, What};
 use anyhow::{Context, Result, anyhow, bail};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -205,6 +205,24 @@ impl Guest {
                 other => return other.map(drop),
             }
         }
+    }
+
+    /// Lets bluetoothd forget every device it knows.
+    pub(crate) async fn forget_devices(&self) -> Result<()> {
+        let call = ["dbus-send", "--system", "--print-reply", "--dest=org.bluez"];
+        let limit = Duration::from_secs(20);
+        let list = [&call[..], &["/", "org.freedesktop.DBus.ObjectManager.GetManagedObjects"]].concat();
+        let objects = self.run(User::Root, &list, limit).await?.stdout;
+        let paths = objects.split('"').filter(|path| path.starts_with("/org/bluez/hci0/dev_"));
+        // A device, not its services below it.
+        let devices: BTreeSet<&str> = paths.filter(|path| path.matches('/').count() == 4).collect();
+        for device in devices {
+            let path = format!("objpath:{device}");
+            let remove = ["/org/bluez/hci0", "org.bluez.Adapter1.RemoveDevice", path.as_str()];
+            // It may have gone by itself meanwhile.
+            self.try_run(User::Root, &[&call[..], &remove].concat(), limit).await?;
+        }
+        Ok(())
     }
 
     /// Stops the whole machine for a while: what suspend looks like from outside.

@@ -174,10 +174,7 @@ impl Lab {
             self.air.fault(Fault::Kick).await?;
             sleep(Duration::from_millis(200)).await;
         }
-        let forget = "for d in $(bluetoothctl devices | cut -d' ' -f2); do bluetoothctl remove $d; done";
-        let forget =
-            async |guest: &Guest| guest.run(User::Root, &["sh", "-c", forget], Duration::from_secs(20)).await;
-        tokio::try_join!(forget(&self.a), forget(&self.b))?;
+        tokio::try_join!(self.a.forget_devices(), self.b.forget_devices())?;
         Ok(())
     }
 
