@@ -106,7 +106,7 @@ impl App {
     /// Calls once the first frame is on the screen.
     pub fn after_first_frame(&self, call: impl FnOnce() + 'static) {
         self.desk.sprites.at_first_drawing(move || {
-            // A sprite is asked for while the frame is being drawn: the next turn of the event loop is after it.
+            // The next turn of the event loop comes when the frame is on the screen.
             slint::Timer::single_shot(Duration::ZERO, call);
         });
     }

@@ -32,6 +32,13 @@ impl Sprites {
         let sprites = Rc::new(Self::default());
         let art = window.global::<Art>();
         let it = sprites.clone();
+        art.on_first_drawing(move || {
+            if let Some(call) = it.first_drawing.take() {
+                call();
+            }
+            slint::Color::default()
+        });
+        let it = sprites.clone();
         art.on_icon(move |name, pixels| it.icon(name, pixels));
         let it = sprites.clone();
         art.on_stone(move |side, pixels| {
@@ -69,7 +76,7 @@ impl Sprites {
         *self.thumbnail.borrow_mut() = board;
     }
 
-    /// Calls when the first picture is asked for.
+    /// Calls while the first frame is being drawn.
     pub(crate) fn at_first_drawing(&self, call: impl FnOnce() + 'static) {
         *self.first_drawing.borrow_mut() = Some(Box::new(call));
     }
@@ -82,9 +89,6 @@ impl Sprites {
     fn drawn_at(&self, key: &str, width: i32, height: i32, svg: impl FnOnce(i32, i32) -> String) -> Image {
         if !(1..=WIDEST).contains(&width) || !(1..=WIDEST).contains(&height) {
             return Image::default();
-        }
-        if let Some(call) = self.first_drawing.take() {
-            call();
         }
         let key = format!("{key} {width}x{height}");
         if let Some(image) = self.drawn.borrow().get(&key) {
