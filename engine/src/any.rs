@@ -1,5 +1,9 @@
 //! The closed set of games, for callers that learn the game at run time.
 
+use crate::go::{Go, GoSetup};
+use crate::lights_out::{LightsOut, LightsOutSetup};
+use crate::liuzhou::{Liuzhou, LiuzhouSetup};
+use crate::xiangqi::{Xiangqi, XiangqiSetup};
 use crate::{
     Action, BoardView, Game, Gomoku, GomokuSetup, IllegalAction, Language, Names, Outcome, SetupError, Side,
 };
@@ -110,7 +114,6 @@ macro_rules! games {
             /// # Panics
             /// When the move is of another game, which is a bug of the caller.
             pub fn play(&mut self, mv: AnyMove) {
-                #[allow(unreachable_patterns, reason = "with one game in the list every pair matches")]
                 match (self, mv) {
                     $((Self::$name(game), AnyMove::$name(mv)) => Game::play(game, mv),)+
                     _ => panic!("a move belongs to the game that made it"),
@@ -130,6 +133,14 @@ macro_rules! games {
 games! {
     /// Gomoku 五子棋: five in a row.
     Gomoku(GomokuSetup) = 1, "gomoku";
+    /// Liuzhou chess 六洲棋: formations that capture.
+    Liuzhou(LiuzhouSetup) = 2, "liuzhou";
+    /// Go 围棋.
+    Go(GoSetup) = 3, "go";
+    /// Xiangqi 象棋.
+    Xiangqi(XiangqiSetup) = 4, "xiangqi";
+    /// Lights Out 关灯: one player, or a race of two on the same board.
+    LightsOut(LightsOutSetup) = 5, "lights-out";
 }
 
 impl AnyGame {

@@ -3,8 +3,7 @@
 //! Each game is one implementation of [`Game`]: a position that knows its legal moves. [`AnyGame`] is the closed set of
 //! them for callers that learn the game at run time; [`bot()`] plays any of them at a [`Level`].
 //!
-//! The rules of [`liuzhou`], [`go`], [`xiangqi`] and [`lights_out`] are complete and keep the same contract, but are not in that
-//! set yet: they join it when the wire and the screen know them. [`record`] reads and writes their games.
+//! [`record`] reads and writes games as text.
 //!
 //! What this crate deliberately does not do: no clock, no randomness, no threads of its own, no async, no protobuf. Time,
 //! seeds and the stop flag are arguments, so the same inputs give the same outputs and every failure can be replayed.
@@ -28,6 +27,8 @@ pub mod go;
 pub mod gomoku;
 pub mod lights_out;
 pub mod liuzhou;
+
+mod playouts;
 mod point;
 pub mod record;
 mod rng;

@@ -19,6 +19,13 @@ pub struct BoardView {
     pub marks: Vec<Mark>,
     /// What is to be said beside the board, such as captures due.
     pub facts: Vec<Fact>,
+    /// Where each piece of the side to move may go, from and to: the targets of a touched piece. Empty in games whose pieces
+    /// stay where they are.
+    pub steps: Vec<(Point, Point)>,
+    /// Those of [`Self::steps`] with which the side to move would lose at once, because the position repeats: to be warned of.
+    pub losing_steps: Vec<(Point, Point)>,
+    /// Legal actions that no point of the board stands for, such as [`Action::Pass`].
+    pub choices: Vec<Action>,
     /// Whose decision is next; `None` when the game is over.
     pub turn: Option<Side>,
     /// How it ended, if it did.
@@ -40,7 +47,6 @@ pub struct PieceView {
 
 /// Kinds of pieces of all games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Piece {
     /// A stone of gomoku, go or Liuzhou chess.
     Stone,
@@ -73,7 +79,6 @@ pub struct Mark {
 
 /// What a mark says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum MarkKind {
     /// Part of the line that won. Every stone of the line is marked.
     Winning,
@@ -97,7 +102,6 @@ pub enum MarkKind {
 
 /// Something to be said beside the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Fact {
     /// Captures that the side to move has still to choose.
     CapturesDue(u8),
@@ -113,4 +117,13 @@ pub enum Fact {
     Presses(u32),
     /// Fewest presses that solve the board as it was set up (Lights Out); said at the end.
     Fewest(u32),
+}
+
+/// The steps among these moves, for [`BoardView::steps`].
+pub(crate) fn steps<G: crate::Game>(moves: &[G::Move]) -> Vec<(Point, Point)> {
+    let step = |mv: &G::Move| match G::action(*mv) {
+        Action::Step { from, to } => Some((from, to)),
+        _ => None,
+    };
+    moves.iter().filter_map(step).collect()
 }

@@ -24,37 +24,11 @@ fn every_game_keeps_the_contract() {
         // Without a catch-all: a new game does not compile until its setups are listed here.
         match kind {
             GameKind::Gomoku => gomoku_setups().iter().for_each(keeps_the_contract::<Gomoku>),
+            GameKind::Liuzhou => liuzhou_setups().iter().for_each(keeps_the_contract::<Liuzhou>),
+            GameKind::Xiangqi => xiangqi_setups().iter().for_each(keeps_the_contract::<Xiangqi>),
+            GameKind::Go => go_setups().iter().for_each(keeps_the_contract::<Go>),
+            GameKind::LightsOut => lights_out_setups().iter().for_each(keeps_the_contract::<LightsOut>),
         }
-    }
-}
-
-/// Games whose rules are complete but which are not yet in the list of games that can be chosen.
-#[test]
-fn games_to_come_keep_the_contract() {
-    liuzhou_setups().iter().for_each(keeps_the_contract::<Liuzhou>);
-    xiangqi_setups().iter().for_each(keeps_the_contract::<Xiangqi>);
-    go_setups().iter().for_each(keeps_the_contract::<Go>);
-    lights_out_setups().iter().for_each(keeps_the_contract::<LightsOut>);
-}
-
-#[test]
-fn games_to_come_have_a_rule_sheet_of_their_own_for_every_setup() {
-    for language in Language::ALL {
-        let setups = liuzhou_setups();
-        let sheets: HashSet<String> =
-            setups.iter().map(|setup| Liuzhou::rule_sheet(setup, language)).collect();
-        assert_eq!(sheets.len(), setups.len());
-        let setups = lights_out_setups();
-        let sheets: HashSet<String> =
-            setups.iter().map(|setup| LightsOut::rule_sheet(setup, language)).collect();
-        assert_eq!(sheets.len(), setups.len());
-        let setups = go_setups();
-        let sheets: HashSet<String> = setups.iter().map(|setup| Go::rule_sheet(setup, language)).collect();
-        assert_eq!(sheets.len(), setups.len());
-        let setups = xiangqi_setups();
-        let sheets: HashSet<String> =
-            setups.iter().map(|setup| Xiangqi::rule_sheet(setup, language)).collect();
-        assert_eq!(sheets.len(), setups.len());
     }
 }
 
@@ -268,7 +242,12 @@ fn the_enum_over_all_games_says_what_the_typed_game_says() {
 
 #[test]
 fn every_setup_has_a_rule_sheet_in_both_languages_and_no_two_setups_the_same() {
-    let setups: Vec<Setup> = gomoku_setups().into_iter().map(Setup::Gomoku).collect();
+    let setups: Vec<Setup> = (gomoku_setups().into_iter().map(Setup::Gomoku))
+        .chain(liuzhou_setups().into_iter().map(Setup::Liuzhou))
+        .chain(go_setups().into_iter().map(Setup::Go))
+        .chain(xiangqi_setups().into_iter().map(Setup::Xiangqi))
+        .chain(lights_out_setups().into_iter().map(Setup::LightsOut))
+        .collect();
     for language in Language::ALL {
         let sheets: HashSet<String> = setups.iter().map(|setup| setup.rule_sheet(language)).collect();
         assert_eq!(

@@ -5,7 +5,7 @@ use crate::board;
 use crate::control::{Board, Event, Reply, Request, Seat, event, reply, request, seat};
 use crate::envelope::{Bounded, EnvelopeError, bound, numbered_messages};
 use crate::limits;
-use crate::peer_envelope::action;
+use crate::peer_envelope::{action, setup};
 
 numbered_messages! {
     /// One message on the local socket.
@@ -55,11 +55,17 @@ impl Bounded for Request {
             Some(Body::SetName(set)) => text(&set.name, "SetName.name"),
             Some(Body::Meet(meet)) => id(&meet.peer, "Meet.peer"),
             Some(Body::Compare(compare)) => id(&compare.peer, "Compare.peer"),
-            Some(Body::Invite(invite)) => id(&invite.peer, "Invite.peer"),
+            Some(Body::Invite(invite)) => {
+                id(&invite.peer, "Invite.peer")?;
+                setup(invite.setup.as_ref(), limits::PEER_LIGHTS_BYTES, "Invite.setup")
+            }
             Some(Body::Withdraw(withdraw)) => id(&withdraw.invite_id, "Withdraw.invite_id"),
             Some(Body::AnswerInvite(answer)) => id(&answer.invite_id, "AnswerInvite.invite_id"),
             Some(Body::Forget(forget)) => id(&forget.peer, "Forget.peer"),
-            Some(Body::OpenRoom(open)) => seats([open.first.as_ref(), open.second.as_ref()]),
+            Some(Body::OpenRoom(open)) => {
+                setup(open.setup.as_ref(), limits::LIGHTS_BYTES, "OpenRoom.setup")?;
+                seats([open.first.as_ref(), open.second.as_ref()])
+            }
             Some(Body::Act(act)) => {
                 id(&act.room_id, "Act.room_id")?;
                 bound(act.notation.len() <= limits::NOTATION_BYTES, "Act.notation")?;
@@ -106,6 +112,7 @@ impl Bounded for Reply {
                 list.matches.iter().try_for_each(|one| {
                     id(&one.room_id, "MatchSummary.room_id")?;
                     one.board.as_ref().map_or(Ok(()), board_bounds)?;
+                    setup(one.setup.as_ref(), limits::LIGHTS_BYTES, "MatchSummary.setup")?;
                     seats([one.first.as_ref(), one.second.as_ref()])?;
                     notations(&one.record, limits::SHOWN_ACTIONS, "MatchSummary.record")
                 })
@@ -151,6 +158,7 @@ impl Bounded for Event {
             Some(Body::Invitation(invitation)) => {
                 id(&invitation.invite_id, "Invitation.invite_id")?;
                 id(&invitation.peer, "Invitation.peer")?;
+                setup(invitation.setup.as_ref(), limits::PEER_LIGHTS_BYTES, "Invitation.setup")?;
                 name(&invitation.name, "Invitation.name")?;
                 bound(
                     invitation.rule_sheet_en.len() <= limits::RULE_SHEET_BYTES,
@@ -167,6 +175,7 @@ impl Bounded for Event {
                 id(&room.follows, "Room.follows")?;
                 seats([room.first.as_ref(), room.second.as_ref()])?;
                 room.board.as_ref().map_or(Ok(()), board_bounds)?;
+                setup(room.setup.as_ref(), limits::LIGHTS_BYTES, "Room.setup")?;
                 bound(room.mine.len() <= board::Side::Second as usize, "Room.mine")?;
                 notations(&room.record, limits::SHOWN_ACTIONS, "Room.record")
             }
@@ -192,5 +201,10 @@ fn board_bounds(board: &Board) -> Result<(), EnvelopeError> {
     bound(board.rows <= limits::ROWS_OR_COLUMNS, "Board.rows")?;
     bound(board.pieces.len() <= limits::PIECES, "Board.pieces")?;
     bound(board.marks.len() <= limits::PIECES, "Board.marks")?;
+    bound(board.facts.len() <= limits::FACTS, "Board.facts")?;
+    bound(board.steps.len() <= limits::STEPS, "Board.steps")?;
+    bound(board.losing_steps.len() <= limits::STEPS, "Board.losing_steps")?;
+    bound(board.choices.len() <= limits::FACTS, "Board.choices")?;
+    bound(board.lights.len() <= limits::LIGHTS_BYTES, "Board.lights")?;
     action(board.last.as_ref(), "Board.last")
 }

@@ -54,6 +54,19 @@ pub const RULE_SHEET_BYTES: usize = 16_384;
 /// Bytes of one action in notation: the longest, xiangqi's four Chinese characters such as `炮二平五`, is 12.
 pub const NOTATION_BYTES: usize = 32;
 
+/// Bytes of a board of lights in a setup between devices: 64 x 64, which is more than a person presses, and an invitation with
+/// it still fits the 1 KiB of the shortest frames.
+pub const PEER_LIGHTS_BYTES: usize = 512;
+
+/// Bytes of a board of lights as screens get it: 1,000 rows of 1,000.
+pub const LIGHTS_BYTES: usize = 125_000;
+
+/// Steps of one board as screens get them. Xiangqi has at most some 120 in a position.
+pub const STEPS: usize = 1_024;
+
+/// Facts beside a board.
+pub const FACTS: usize = 32;
+
 /// Pieces and marks on one board as screens get them: 64x64 full of both.
 pub const PIECES: usize = 4_096;
 

@@ -49,6 +49,22 @@ pub(crate) fn action(action: Option<&board::Action>, field: &'static str) -> Res
     bound(far < POINTS, field)
 }
 
+/// An absent setup passes, as an absent action does. `most`: bytes of a board of lights.
+pub(crate) fn setup(
+    setup: Option<&board::Setup>,
+    most: usize,
+    field: &'static str,
+) -> Result<(), EnvelopeError> {
+    use board::lights_out_setup::Start;
+    match setup.and_then(|setup| setup.game.as_ref()) {
+        Some(board::setup::Game::LightsOut(lights_out)) => match &lights_out.start {
+            Some(Start::Lights(bytes)) => bound(bytes.len() <= most, field),
+            Some(Start::Seed(_)) | None => Ok(()),
+        },
+        _ => Ok(()),
+    }
+}
+
 impl Bounded for Hello {
     fn check(&self) -> Result<(), EnvelopeError> {
         bound(limits::is_name(&self.name), "Hello.name")?;
@@ -79,7 +95,8 @@ impl Bounded for Pair {
 
 impl Bounded for Invite {
     fn check(&self) -> Result<(), EnvelopeError> {
-        id(&self.invite_id, "Invite.invite_id")
+        id(&self.invite_id, "Invite.invite_id")?;
+        setup(self.setup.as_ref(), limits::PEER_LIGHTS_BYTES, "Invite.setup")
     }
 }
 
@@ -141,6 +158,7 @@ impl Bounded for Record {
     fn check(&self) -> Result<(), EnvelopeError> {
         id(&self.match_id, "Record.match_id")?;
         revision(self.revision, "Record.revision")?;
+        setup(self.setup.as_ref(), limits::PEER_LIGHTS_BYTES, "Record.setup")?;
         bound(self.actions.len() <= limits::RECORD_BYTES, "Record.actions")
     }
 }
@@ -183,10 +201,14 @@ mod tests {
             || board::Action { kind: Some(board::action::Kind::Step(board::Step { from: far, to: far })) };
         let setup = || {
             Some(board::Setup {
-                game: Some(board::setup::Game::Gomoku(board::GomokuSetup {
-                    size: u32::MAX,
-                    rule: i32::MAX,
-                    edge_five_wins: true,
+                game: Some(board::setup::Game::LightsOut(board::LightsOutSetup {
+                    torus: true,
+                    diagonals: true,
+                    columns: u32::MAX,
+                    rows: u32::MAX,
+                    start: Some(board::lights_out_setup::Start::Lights(
+                        vec![0xFF; limits::PEER_LIGHTS_BYTES].into(),
+                    )),
                 })),
             })
         };

@@ -140,13 +140,27 @@ pub(crate) fn room(room: &Room) -> Value {
 
 /// A room with every stone, for `board`.
 pub(crate) fn board(shown: &Room) -> Value {
-    let Board { columns, rows, pieces, .. } = shown.board.clone().unwrap_or_default();
+    let Board { columns, rows, pieces, marks, facts, .. } = shown.board.clone().unwrap_or_default();
     let mut value = room(shown);
     value["columns"] = columns.into();
     value["rows"] = rows.into();
     value["pieces"] = pieces
         .iter()
-        .map(|piece| json!({"column": piece.at % 1024, "row": piece.at / 1024, "side": words::side(piece.side)}))
+        .map(|piece| {
+            json!({"column": piece.at % 1024, "row": piece.at / 1024, "side": words::side(piece.side),
+                "kind": words::piece(piece.kind)})
+        })
+        .collect();
+    value["marks"] = marks
+        .iter()
+        .map(|mark| {
+            json!({"column": mark.at % 1024, "row": mark.at / 1024, "kind": words::mark(mark.kind),
+                "side": words::side(mark.side)})
+        })
+        .collect();
+    value["facts"] = facts
+        .iter()
+        .map(|fact| json!({"kind": words::fact(fact.kind), "side": words::side(fact.side), "number": fact.number}))
         .collect();
     value
 }

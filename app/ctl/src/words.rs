@@ -2,8 +2,8 @@
 
 use proto::board::{Ending, GomokuRule, Result as MatchResult, Setup, Side, setup};
 use proto::control::{
-    Carrier, CheckState, ConnectState, InvitationEnd, LinkState, NoticeKind, OfferKind, PeerLink, RadioState,
-    Room, Score, Seat, Visibility, score, seat,
+    Carrier, CheckState, ConnectState, FactKind, InvitationEnd, LinkState, MarkKind, NoticeKind, OfferKind,
+    PeerLink, PieceKind, RadioState, Room, Score, Seat, Visibility, score, seat,
 };
 
 /// The schema's name of a number without its prefix, in lower case: `RADIO_NO_ADAPTER` is `no_adapter`.
@@ -59,6 +59,18 @@ pub(crate) fn check(number: i32) -> String {
     word!(CheckState, number, "CHECK_")
 }
 
+pub(crate) fn piece(number: i32) -> String {
+    word!(PieceKind, number, "PIECE_")
+}
+
+pub(crate) fn mark(number: i32) -> String {
+    word!(MarkKind, number, "MARK_")
+}
+
+pub(crate) fn fact(number: i32) -> String {
+    word!(FactKind, number, "FACT_")
+}
+
 pub(crate) fn link(link: &LinkState) -> String {
     word!(PeerLink, link.state, "PEER_LINK_")
 }
@@ -70,6 +82,10 @@ pub(crate) fn setup(setup: Option<&Setup>) -> String {
             let edge = if gomoku.edge_five_wins { "" } else { ", edge five does not win" };
             format!("gomoku {0}x{0}, {rule}{edge}", gomoku.size)
         }
+        Some(setup::Game::Liuzhou(_)) => "liuzhou".into(),
+        Some(setup::Game::Go(go)) => format!("go {0}x{0}", go.size),
+        Some(setup::Game::Xiangqi(_)) => "xiangqi".into(),
+        Some(setup::Game::LightsOut(lights)) => format!("lights-out {}x{}", lights.columns, lights.rows),
         None => "a game that this program does not know".into(),
     }
 }

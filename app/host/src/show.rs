@@ -1,6 +1,8 @@
 //! What clients are shown, made from what the host knows. The only place where both worlds' types meet.
 
-use engine::{Action, AnyGame, BoardView, IllegalAction, Level, MarkKind, Piece, Point, Score, Side};
+use engine::{
+    Action, AnyGame, Fact, IllegalAction, Level, Mark, MarkKind, Piece, PieceView, Point, Score, Side,
+};
 use link::{CarrierKind, CarrierState};
 use proto::{board, control, peer};
 use session::{InvitationEnd, OfferKind};
@@ -24,43 +26,80 @@ pub(crate) fn parse_side(number: i32) -> Option<Side> {
     }
 }
 
-fn point(point: Point) -> u32 {
-    u32::from(point.row) * 1024 + u32::from(point.column)
+pub(crate) fn board(game: &AnyGame, over: bool) -> control::Board {
+    let view = game.view();
+    let lights = match game {
+        AnyGame::LightsOut(game) => game.lights().to_bytes().into(),
+        _ => Vec::new().into(),
+    };
+    let step = |(from, to): (Point, Point)| board::Step { from: wire::point(from), to: wire::point(to) };
+    let still = |list: Vec<(Point, Point)>| if over { Vec::new() } else { list };
+    control::Board {
+        game: i32::from(view.game as u8),
+        columns: view.columns.into(),
+        rows: view.rows.into(),
+        // A board of lights may have a million: they go as bits.
+        pieces: view.pieces.into_iter().filter_map(piece).collect(),
+        last: view.last.map(wire::action),
+        marks: view.marks.into_iter().map(mark).collect(),
+        turn: view.turn.filter(|_| !over).map_or(board::Side::Unspecified, side).into(),
+        ply: view.ply,
+        facts: view.facts.into_iter().map(fact).collect(),
+        steps: still(view.steps).into_iter().map(step).collect(),
+        losing_steps: still(view.losing_steps).into_iter().map(step).collect(),
+        choices: view.choices.into_iter().filter(|_| !over).map(wire::action).collect(),
+        lights,
+    }
 }
 
-pub(crate) fn board(game: &AnyGame, over: bool) -> control::Board {
-    let BoardView { game, columns, rows, pieces, last, marks, turn, outcome: _, facts: _, ply } = game.view();
-    control::Board {
-        game: i32::from(game as u8),
-        columns: columns.into(),
-        rows: rows.into(),
-        pieces: pieces
-            .into_iter()
-            .map(|piece| control::Piece {
-                at: point(piece.at),
-                side: side(piece.side).into(),
-                kind: match piece.piece {
-                    Piece::Stone => control::PieceKind::PieceStone,
-                    _ => control::PieceKind::PieceStone,
-                }
-                .into(),
-            })
-            .collect(),
-        last: last.map(wire::action),
-        marks: marks
-            .into_iter()
-            .map(|mark| control::Mark {
-                at: point(mark.at),
-                kind: match mark.kind {
-                    MarkKind::Winning => control::MarkKind::MarkWinning,
-                    _ => control::MarkKind::MarkWinning,
-                }
-                .into(),
-            })
-            .collect(),
-        turn: turn.filter(|_| !over).map_or(board::Side::Unspecified, side).into(),
-        ply,
-    }
+/// `None` for a light.
+fn piece(piece: PieceView) -> Option<control::Piece> {
+    let kind = match piece.piece {
+        Piece::Stone => control::PieceKind::PieceStone,
+        Piece::General => control::PieceKind::PieceGeneral,
+        Piece::Adviser => control::PieceKind::PieceAdviser,
+        Piece::Elephant => control::PieceKind::PieceElephant,
+        Piece::Horse => control::PieceKind::PieceHorse,
+        Piece::Chariot => control::PieceKind::PieceChariot,
+        Piece::Cannon => control::PieceKind::PieceCannon,
+        Piece::Soldier => control::PieceKind::PieceSoldier,
+        Piece::Light => return None,
+    };
+    Some(control::Piece { at: wire::point(piece.at), side: side(piece.side).into(), kind: kind.into() })
+}
+
+fn mark(mark: Mark) -> control::Mark {
+    let mut of = board::Side::Unspecified;
+    let kind = match mark.kind {
+        MarkKind::Winning => control::MarkKind::MarkWinning,
+        MarkKind::Formation => control::MarkKind::MarkFormation,
+        MarkKind::Captured => control::MarkKind::MarkCaptured,
+        MarkKind::Target => control::MarkKind::MarkTarget,
+        MarkKind::Check => control::MarkKind::MarkCheck,
+        MarkKind::Ko => control::MarkKind::MarkKo,
+        MarkKind::Dead => control::MarkKind::MarkDead,
+        MarkKind::Territory(owner) => {
+            of = side(owner);
+            control::MarkKind::MarkTerritory
+        }
+        MarkKind::Press => control::MarkKind::MarkPress,
+    };
+    control::Mark { at: wire::point(mark.at), kind: kind.into(), side: of.into() }
+}
+
+fn fact(fact: Fact) -> control::Fact {
+    use control::FactKind;
+    let (kind, of, number) = match fact {
+        Fact::CapturesDue(count) => (FactKind::FactCapturesDue, None, count.into()),
+        Fact::InHand(side, count) => (FactKind::FactInHand, Some(side), count.into()),
+        Fact::Taken(side, count) => (FactKind::FactTaken, Some(side), count.into()),
+        Fact::Points(side, half_points) => (FactKind::FactHalfPoints, Some(side), half_points),
+        Fact::Agreed(side) => (FactKind::FactAgreed, Some(side), 0),
+        Fact::Presses(count) => (FactKind::FactPresses, None, count),
+        Fact::Fewest(count) => (FactKind::FactFewest, None, count),
+    };
+    let of = of.map_or(board::Side::Unspecified, side);
+    control::Fact { kind: kind.into(), side: of.into(), number }
 }
 
 pub(crate) fn seat(seat: Seat, assist: Option<Level>, name: String) -> control::Seat {

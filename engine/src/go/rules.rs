@@ -355,8 +355,7 @@ impl Game for Go {
             facts.extend(sides.map(Fact::Agreed));
         }
         BoardView {
-            // Not yet listed in `games!`, so it has no kind of its own; nothing draws this view before it has.
-            game: GameKind::Gomoku,
+            game: GameKind::Go,
             columns: size,
             rows: size,
             pieces: points(size, size)
@@ -365,6 +364,12 @@ impl Game for Go {
             last: self.last.map(Self::action),
             marks,
             facts,
+            steps: Vec::new(),
+            losing_steps: Vec::new(),
+            choices: [Action::Pass, Action::Agree, Action::Resume]
+                .into_iter()
+                .filter(|action| self.legal_move(*action).is_ok())
+                .collect(),
             turn: outcome.is_none().then_some(self.turn),
             outcome,
             ply: self.ply,

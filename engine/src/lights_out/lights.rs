@@ -36,6 +36,35 @@ impl Lights {
         Some(Self { columns, rows, words })
     }
 
+    /// The board of these bytes: row by row from the bottom, each row from column 0 on in whole bytes, the lowest bit first.
+    /// `None` if a side is not among [`Self::SIZES`], the length is another, or a bit beyond the last column is 1.
+    pub fn from_bytes(columns: u16, rows: u16, bytes: &[u8]) -> Option<Self> {
+        let mut lights = Self::new(columns, rows)?;
+        let length = usize::from(columns).div_ceil(8);
+        if bytes.len() != length * usize::from(rows) {
+            return None;
+        }
+        for (row, bytes) in (0..).zip(bytes.chunks_exact(length)) {
+            for (word, bytes) in lights.row_mut(row).iter_mut().zip(bytes.chunks(8)) {
+                let mut whole = [0; 8];
+                whole[..bytes.len()].copy_from_slice(bytes);
+                *word = u64::from_le_bytes(whole);
+            }
+            let beyond = !(u64::MAX >> (63 - (columns - 1) % 64));
+            if lights.row(row).last().is_some_and(|word| word & beyond != 0) {
+                return None;
+            }
+        }
+        Some(lights)
+    }
+
+    /// What [`Self::from_bytes`] reads.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let length = usize::from(self.columns).div_ceil(8);
+        let bytes_of = |row| self.row(row).iter().flat_map(|word| word.to_le_bytes()).take(length);
+        (0..self.rows).flat_map(bytes_of).collect()
+    }
+
     /// Cells from left to right.
     pub fn columns(&self) -> u16 {
         self.columns

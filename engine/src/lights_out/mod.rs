@@ -1,11 +1,14 @@
 //! Lights Out 关灯: put every light out; a press toggles a light and its neighbours.
 //!
-//! `lights` is a board of lights in packed words, `solver` finds the presses that put one out, `rules` is the game.
+//! `lights` is a board of lights in packed words, `solver` finds the presses that put one out, `rules` is the game, `bot` presses by the
+//! solution.
 
+mod bot;
 mod lights;
 mod rules;
 mod solver;
 
+pub use bot::LightsOutBot;
 pub use lights::{Lights, Neighbours};
 pub use rules::{LightPress, LightsOut, LightsOutSetup, Start};
 pub use solver::{MOST_DIMENSIONS_FOR_FEWEST, Solution, nullity, solve};

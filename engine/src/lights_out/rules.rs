@@ -214,8 +214,7 @@ impl Game for LightsOut {
         let outcome = self.outcome();
         let pieces = self.lights.points();
         BoardView {
-            // Not yet listed in `games!`, so it has no kind of its own; nothing draws this view before it has.
-            game: GameKind::Gomoku,
+            game: GameKind::LightsOut,
             columns: self.lights.columns(),
             rows: self.lights.rows(),
             pieces: pieces.map(|at| PieceView { at, side: Side::First, piece: Piece::Light }).collect(),
@@ -224,6 +223,9 @@ impl Game for LightsOut {
             facts: std::iter::once(Fact::Presses(self.presses))
                 .chain(self.fewest.map(Fact::Fewest))
                 .collect(),
+            steps: Vec::new(),
+            losing_steps: Vec::new(),
+            choices: Vec::new(),
             turn: outcome.is_none().then_some(Side::First),
             outcome,
             ply: self.presses,

@@ -16,6 +16,7 @@ use super::{
     StepBack,
 };
 use crate::game::points;
+use crate::view::steps;
 use crate::{
     Action, BoardView, Fact, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome, Piece,
     PieceView, Point, Reason, Rng, SetupError, Side,
@@ -595,6 +596,8 @@ impl Game for Liuzhou {
             (marked[0] | marked[1], MarkKind::Captured),
             (targets, MarkKind::Target),
         ];
+        let mut moves = Vec::new();
+        self.legal_moves(&mut moves);
         let mut facts = Vec::new();
         if due > 0 {
             facts.push(Fact::CapturesDue(due));
@@ -615,8 +618,7 @@ impl Game for Liuzhou {
             facts.push(Fact::Taken(side, (placed - count(live[enemy])) as u16));
         }
         BoardView {
-            // Not yet listed in `games!`, so it has no kind of its own; nothing draws this view before it has.
-            game: GameKind::Gomoku,
+            game: GameKind::Liuzhou,
             columns: side,
             rows: side,
             pieces: points(side, side)
@@ -628,6 +630,9 @@ impl Game for Liuzhou {
                 .flat_map(|(set, kind)| bits(set).map(move |point| Mark { at: to_point(point), kind }))
                 .collect(),
             facts,
+            steps: steps::<Self>(&moves),
+            losing_steps: Vec::new(),
+            choices: if moves.contains(&LiuzhouMove::Pass) { vec![Action::Pass] } else { Vec::new() },
             turn: self.outcome.is_none().then_some(turn),
             outcome: self.outcome,
             ply: self.ply,

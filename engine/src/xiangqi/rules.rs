@@ -11,6 +11,7 @@ use super::notation::{self, Notation};
 use super::repetition;
 use crate::game::points;
 use crate::text::TextError;
+use crate::view::steps;
 use crate::words::numbered;
 use crate::{
     Action, BoardView, Fact, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome, Piece,
@@ -306,9 +307,12 @@ impl Game for Xiangqi {
         let side = self.board.turn();
         let (columns, rows) = (9, RANKS as u16);
         let checked = self.board.in_check();
+        let mut moves = Vec::new();
+        self.legal_moves(&mut moves);
+        let losing: Vec<XiangqiMove> =
+            moves.iter().copied().filter(|mv| self.loses_by_repetition(*mv)).collect();
         BoardView {
-            // Not yet listed in `games!`, so it has no kind of its own; nothing draws this view before it has.
-            game: GameKind::Gomoku,
+            game: GameKind::Xiangqi,
             columns,
             rows,
             pieces: points(columns, rows)
@@ -323,6 +327,9 @@ impl Game for Xiangqi {
                 .into_iter()
                 .collect(),
             facts: Side::BOTH.into_iter().map(|side| Fact::Taken(side, self.taken[side.index()])).collect(),
+            losing_steps: steps::<Self>(&losing),
+            steps: steps::<Self>(&moves),
+            choices: Vec::new(),
             turn: self.outcome.is_none().then_some(side),
             outcome: self.outcome,
             ply: self.ply,

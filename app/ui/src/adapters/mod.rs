@@ -84,6 +84,17 @@ struct Rules {
     edge_five_wins: bool,
 }
 
+fn game_of(setup: Option<&setup::Game>) -> Game {
+    match setup {
+        Some(setup::Game::Gomoku(_)) => Game::Gomoku,
+        Some(setup::Game::Liuzhou(_)) => Game::Liuzhou,
+        Some(setup::Game::Go(_)) => Game::Go,
+        Some(setup::Game::Xiangqi(_)) => Game::Xiangqi,
+        Some(setup::Game::LightsOut(_)) => Game::LightsOut,
+        None => Game::Unknown,
+    }
+}
+
 fn rules(setup: Option<&wire::Setup>) -> Rules {
     match setup.and_then(|setup| setup.game.as_ref()) {
         Some(setup::Game::Gomoku(gomoku)) => Rules {
@@ -91,6 +102,6 @@ fn rules(setup: Option<&wire::Setup>) -> Rules {
             standard: gomoku.rule() == wire::GomokuRule::Standard,
             edge_five_wins: gomoku.edge_five_wins,
         },
-        None => Rules { game: Game::Unknown, standard: false, edge_five_wins: true },
+        other => Rules { game: game_of(other), standard: false, edge_five_wins: true },
     }
 }

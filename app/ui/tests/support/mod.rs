@@ -147,7 +147,11 @@ fn won(first: control::Seat, second: control::Seat, mine: &[Side]) -> control::R
     board.pieces.retain(|piece| piece.at != 6 * 1_024 + 9);
     board.pieces.extend(stones(&[(9, 6)], Side::Second));
     board.marks = (5..=9)
-        .map(|column| control::Mark { at: 6 * 1_024 + column, kind: control::MarkKind::MarkWinning.into() })
+        .map(|column| control::Mark {
+            at: 6 * 1_024 + column,
+            kind: control::MarkKind::MarkWinning.into(),
+            side: 0,
+        })
         .collect();
     board.last = Some(place(9, 6));
     board.turn = 0;
