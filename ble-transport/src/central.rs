@@ -13,6 +13,7 @@ use btleplug::platform::{Adapter, Manager, Peripheral};
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::future::ready;
+use futures::stream::BoxStream;
 use link::{Address, CarrierKind, CarrierState, LinkError};
 use tokio::sync::OnceCell;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
@@ -122,7 +123,6 @@ async fn attempt(
     address: &Address,
     link: &mut Link,
 ) -> Result<BleStream, String> {
-    let text = |error: btleplug::Error| format!("{error} ({error:?})");
     let adapter = call("adapter", CALL_WITHIN, adapter(adapter_name)).await?;
     let peripheral = find(shared, &adapter, address).await?;
     // Before connecting, so that no event is missed.
@@ -135,23 +135,12 @@ async fn attempt(
     }
     let up = shared.want_link();
     tracing::debug!(%address, took = ?started.elapsed(), "connected");
-    let found = async {
-        peripheral.discover_services().await.map_err(text)?;
-        let characteristics = peripheral.characteristics();
-        let find = |uuid| {
-            let found =
-                characteristics.iter().find(|known| known.service_uuid == SERVICE && known.uuid == uuid);
-            found.cloned().ok_or_else(|| format!("no characteristic {uuid}"))
-        };
-        Ok::<_, String>((find(TO_PERIPHERAL)?, find(TO_CENTRAL)?))
+    let ways = match crate::system::ways(&peripheral.id().to_string()).await {
+        Some(ways) => ways,
+        None => by_calls(&peripheral).await?,
     };
-    let (to_peripheral, to_central) =
-        timeout(DISCOVERED_WITHIN, found).await.map_err(|_| "service discovery timed out".to_owned())??;
-    // First the stream, then the subscription: the other way round the first notifications are lost.
-    let notifications = call("notifications", CALL_WITHIN, peripheral.notifications()).await?;
-    call("subscribe", CALL_WITHIN, peripheral.subscribe(&to_central)).await?;
-    let limit = fragment_limit(Some(peripheral.mtu()));
-    tracing::debug!(%address, mtu = peripheral.mtu(), limit, took = ?started.elapsed(), "subscribed");
+    let limit = fragment_limit(ways.mtu);
+    tracing::debug!(%address, mtu = ways.mtu, limit, took = ?started.elapsed(), "subscribed");
 
     let id = peripheral.id();
     let gone = {
@@ -168,21 +157,71 @@ async fn attempt(
             }
         }
     };
-    let incoming = notifications
-        .filter_map(|ValueNotification { uuid, value, .. }| {
-            ready((uuid == TO_CENTRAL).then(|| Bytes::from(value)))
-        })
-        .take_until(gone)
-        .boxed();
     let nonce = getrandom::u32().map_err(|error| error.to_string())?;
     let stream = Stream::open(Instant::now().into_std(), nonce, limit);
-    let outgoing = Writer { shared: shared.clone(), peripheral, to_peripheral, _up: up };
+    let outgoing = Writer { shared: shared.clone(), peripheral, values: ways.outgoing, _up: up };
+    let incoming = ways.incoming.take_until(gone).boxed();
     let stream = BleStream::start(stream, Pipe { incoming, outgoing: Box::new(outgoing) });
     stream.greeted().await.map_err(|error| error.to_string())?;
     // From here on the stream hangs up.
     link.peripheral = None;
     tracing::debug!(%address, took = ?started.elapsed(), "greeted");
     Ok(stream)
+}
+
+/// How values come and go, once connected.
+pub(crate) struct Ways {
+    /// What the peer notifies, as it came.
+    pub(crate) incoming: BoxStream<'static, Bytes>,
+    pub(crate) outgoing: Box<dyn Values>,
+    /// ATT's, if it is known.
+    pub(crate) mtu: Option<u16>,
+}
+
+/// Writes values without response: at Linux's default connection interval acknowledged writes pass 10 to 17 times a second.
+#[async_trait]
+pub(crate) trait Values: Send {
+    /// Hands one over; waits while the system takes no more. Ok means nothing: it may be lost nevertheless.
+    async fn write(&mut self, value: &[u8]) -> io::Result<()>;
+}
+
+/// What works with every system: calls to btleplug.
+async fn by_calls(peripheral: &Peripheral) -> Result<Ways, String> {
+    let found = async {
+        peripheral.discover_services().await.map_err(|error| format!("{error} ({error:?})"))?;
+        let characteristics = peripheral.characteristics();
+        let find = |uuid| {
+            let found =
+                characteristics.iter().find(|known| known.service_uuid == SERVICE && known.uuid == uuid);
+            found.cloned().ok_or_else(|| format!("no characteristic {uuid}"))
+        };
+        Ok::<_, String>((find(TO_PERIPHERAL)?, find(TO_CENTRAL)?))
+    };
+    let (to_peripheral, to_central) =
+        timeout(DISCOVERED_WITHIN, found).await.map_err(|_| "service discovery timed out".to_owned())??;
+    // First the stream, then the subscription: the other way round the first notifications are lost.
+    let notifications = call("notifications", CALL_WITHIN, peripheral.notifications()).await?;
+    call("subscribe", CALL_WITHIN, peripheral.subscribe(&to_central)).await?;
+    let incoming = notifications.filter_map(|ValueNotification { uuid, value, .. }| {
+        ready((uuid == TO_CENTRAL).then(|| Bytes::from(value)))
+    });
+    let outgoing = Box::new(Calls { peripheral: peripheral.clone(), to_peripheral });
+    Ok(Ways { incoming: incoming.boxed(), outgoing, mtu: Some(peripheral.mtu()) })
+}
+
+struct Calls {
+    peripheral: Peripheral,
+    to_peripheral: Characteristic,
+}
+
+#[async_trait]
+impl Values for Calls {
+    async fn write(&mut self, value: &[u8]) -> io::Result<()> {
+        self.peripheral
+            .write(&self.to_peripheral, value, WriteType::WithoutResponse)
+            .await
+            .map_err(io::Error::other)
+    }
 }
 
 /// Lets BlueZ take the request to connect, then keeps discovery away from it for as long as this is polled.
@@ -213,6 +252,7 @@ async fn find(shared: &Shared, adapter: &Adapter, address: &Address) -> Result<P
         if Instant::now() >= deadline {
             return Err("not heard".into());
         }
+        shared.unheard.notify_one();
         // Somebody heard something, or not.
         let _ = timeout(LOOK_EVERY, sightings.recv()).await;
     }
@@ -242,22 +282,18 @@ impl Drop for Link {
     }
 }
 
-/// Writes without response: at Linux's default connection interval acknowledged writes pass 10 to 17 times a second.
+/// The link as a central sees it.
 struct Writer {
     shared: Arc<Shared>,
     peripheral: Peripheral,
-    to_peripheral: Characteristic,
+    values: Box<dyn Values>,
     _up: Want,
 }
 
 #[async_trait]
 impl Outgoing for Writer {
     async fn send(&mut self, value: &[u8]) -> io::Result<()> {
-        let write = self.peripheral.write(&self.to_peripheral, value, WriteType::WithoutResponse);
-        match timeout(CALL_WITHIN, write).await {
-            Ok(result) => result.map_err(io::Error::other),
-            Err(_) => Err(io::ErrorKind::TimedOut.into()),
-        }
+        timeout(CALL_WITHIN, self.values.write(value)).await.map_err(|_| io::ErrorKind::TimedOut)?
     }
 
     async fn hang_up(&mut self) {

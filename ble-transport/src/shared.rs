@@ -23,6 +23,8 @@ pub(crate) struct Shared {
     listener: Mutex<Option<Listening>>,
     /// What is wanted has changed.
     pub(crate) changed: Arc<Notify>,
+    /// Somebody who is to be connected to was not heard: a new scan is wanted.
+    pub(crate) unheard: Notify,
     /// `None` until the first look at the system.
     state: watch::Sender<Option<CarrierState>>,
     sightings: broadcast::Sender<Sighting>,
@@ -59,6 +61,7 @@ impl Shared {
             links: Arc::default(),
             listener: Mutex::default(),
             changed: Arc::default(),
+            unheard: Notify::new(),
             state: watch::Sender::new(None),
             sightings: broadcast::Sender::new(SIGHTINGS_KEPT),
             ground: watch::Sender::new(0),

@@ -37,8 +37,9 @@ const PERSON_WAITS: Duration = Duration::from_secs(45);
 const RESUME_WINDOW: Duration = Duration::from_mins(5);
 
 /// Of two that look for each other, the one with the lower key dials at once, the other only after this: two links at a time
-/// confuse Bluetooth stacks. Longer than a usual connect.
-const FALLBACK: Duration = Duration::from_secs(3);
+/// confuse Bluetooth stacks. Longer than hearing, dialing and greeting take on a slow device (4 s were seen), so that the other
+/// one dials only a peer that cannot dial itself.
+const FALLBACK: Duration = Duration::from_secs(5);
 
 /// Waiting before another try to dial: doubled each time, from this.
 const FIRST_BACKOFF: Duration = Duration::from_millis(300);

@@ -1,10 +1,13 @@
 //! The system bus beside bluer's own connections: whether bluetoothd is there, when the system sleeps, and what bluer does
-//! not read.
+//! not read or do.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dbus::channel::MatchingReceiver;
+use dbus::Message;
+use dbus::arg::{PropMap, Variant};
+use dbus::channel::{MatchingReceiver, Token};
 use dbus::message::MatchRule;
 use dbus::nonblock::stdintf::org_freedesktop_dbus::Properties;
 use dbus::nonblock::{Proxy, SyncConnection};
@@ -13,6 +16,10 @@ use tokio::task::JoinHandle;
 
 const BLUEZ: &str = "org.bluez";
 const CALL_WITHIN: Duration = Duration::from_secs(5);
+
+/// Devices of which something was said and that nobody has looked at yet. A hostile air fills it; who does not fit is heard
+/// again.
+const DEVICES_KEPT: usize = 64;
 
 /// News from the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,5 +111,190 @@ impl Bus {
         let path = format!("/org/bluez/{adapter}");
         let proxy = Proxy::new(BLUEZ, path, CALL_WITHIN, &*self.connection);
         proxy.get("org.bluez.Adapter1", "Roles").await.ok()
+    }
+
+    /// Discovery on an adapter as this connection's own.
+    pub(super) fn discovery(&self, adapter: &str) -> Discovery {
+        Discovery { connection: self.connection.clone(), adapter: format!("/org/bluez/{adapter}") }
+    }
+
+    /// The devices below an adapter of which BlueZ says, from now on, what comes with an advert.
+    pub(super) async fn devices(&self, adapter: &str) -> Result<Devices, dbus::Error> {
+        let (tell, heard) = mpsc::channel(DEVICES_KEPT);
+        let above = format!("/org/bluez/{adapter}");
+        // Filtered at the bus as far as it can: characteristics and adapters change as well.
+        let changed = format!(
+            "type='signal',sender='{BLUEZ}',interface='{PROPERTIES}',member='PropertiesChanged',arg0='{DEVICE}',path_namespace='{above}'"
+        );
+        let added = format!("type='signal',sender='{BLUEZ}',interface='{OBJECTS}',member='InterfacesAdded'");
+        let rules = vec![changed, added];
+        for rule in &rules {
+            self.connection.add_match_no_cb(rule).await?;
+        }
+        let mut tokens = Vec::new();
+        for (interface, member, read) in [
+            (PROPERTIES, "PropertiesChanged", heard_of as fn(&Message) -> Option<bluer::Address>),
+            (OBJECTS, "InterfacesAdded", added_device),
+        ] {
+            let (tell, above) = (tell.clone(), above.clone());
+            tokens.push(self.connection.start_receive(
+                MatchRule::new_signal(interface, member),
+                Box::new(move |message, _| {
+                    if let Some(address) = read(&message)
+                        && object(&message).is_some_and(|path| path.starts_with(&above))
+                    {
+                        let _ = tell.try_send(address);
+                    }
+                    true
+                }),
+            ));
+        }
+        Ok(Devices { connection: self.connection.clone(), rules, tokens, heard })
+    }
+}
+
+const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
+const OBJECTS: &str = "org.freedesktop.DBus.ObjectManager";
+const DEVICE: &str = "org.bluez.Device1";
+
+/// What changes with an advert. Other changes need no look.
+const FROM_THE_AIR: [&str; 4] = ["RSSI", "ManufacturerData", "UUIDs", "Name"];
+
+/// The object that a signal is about: where it comes from, or, of one that tells of a new object, that.
+fn object(message: &Message) -> Option<String> {
+    match message.member().as_deref() {
+        Some("InterfacesAdded") => Some(message.get1::<dbus::Path>()?.to_string()),
+        _ => Some(message.path()?.to_string()),
+    }
+}
+
+fn heard_of(message: &Message) -> Option<bluer::Address> {
+    let (interface, changed, _) = message.read3::<String, PropMap, Vec<String>>().ok()?;
+    let from_the_air = FROM_THE_AIR.iter().any(|name| changed.contains_key(*name));
+    if interface == DEVICE && from_the_air { device_address(&object(message)?) } else { None }
+}
+
+fn added_device(message: &Message) -> Option<bluer::Address> {
+    let (path, interfaces) = message.read2::<dbus::Path, HashMap<String, PropMap>>().ok()?;
+    if interfaces.contains_key(DEVICE) { device_address(&path) } else { None }
+}
+
+/// "/org/bluez/hci0/dev_00_AA_01_00_00_42"
+fn device_address(path: &str) -> Option<bluer::Address> {
+    path.rsplit('/').next()?.strip_prefix("dev_")?.replace('_', ":").parse().ok()
+}
+
+/// Devices that are being heard. Listens until dropped.
+pub(super) struct Devices {
+    connection: Arc<SyncConnection>,
+    rules: Vec<String>,
+    tokens: Vec<Token>,
+    heard: mpsc::Receiver<bluer::Address>,
+}
+
+impl Devices {
+    /// The next one of which something was said. `None`: never again.
+    pub(super) async fn next(&mut self) -> Option<bluer::Address> {
+        self.heard.recv().await
+    }
+}
+
+impl Drop for Devices {
+    fn drop(&mut self) {
+        for token in self.tokens.drain(..) {
+            self.connection.stop_receive(token);
+        }
+        let (connection, rules) = (self.connection.clone(), std::mem::take(&mut self.rules));
+        tokio::spawn(async move {
+            for rule in rules {
+                // Fails with the bus, and then nothing is left to remove.
+                let _ = connection.remove_match_no_cb(&rule).await;
+            }
+        });
+    }
+}
+
+/// BlueZ's discovery, which each connection to the bus starts and stops for itself.
+///
+/// Not through bluer, whose discovery cannot be stopped and started again while its events are listened to.
+#[derive(Clone)]
+pub(super) struct Discovery {
+    connection: Arc<SyncConnection>,
+    adapter: String,
+}
+
+impl Discovery {
+    /// Starts it for Low Energy devices whose adverts carry this service. Never switches the adapter on.
+    pub(super) async fn start(&self, service: uuid::Uuid) -> Result<(), dbus::Error> {
+        let filter = PropMap::from([
+            ("UUIDs".to_owned(), Variant(Box::new(vec![service.to_string()]) as _)),
+            ("Transport".to_owned(), Variant(Box::new("le".to_owned()) as _)),
+            ("DuplicateData".to_owned(), Variant(Box::new(true) as _)),
+        ]);
+        let () = self.proxy().method_call(ADAPTER, "SetDiscoveryFilter", (filter,)).await?;
+        let started: Result<(), _> = self.proxy().method_call(ADAPTER, "StartDiscovery", ()).await;
+        match started {
+            // One of ours that was not stopped, because the system slept or the adapter was off.
+            Err(error) if error.name() == Some(IN_PROGRESS) => self.restart().await,
+            other => other,
+        }
+    }
+
+    /// Stops and starts it, so that the controller tells again whom it hears.
+    pub(super) async fn restart(&self) -> Result<(), dbus::Error> {
+        // Fails when it has ended by itself meanwhile, which is no reason not to start it.
+        let _: Result<(), _> = self.stop().await;
+        self.proxy().method_call(ADAPTER, "StartDiscovery", ()).await
+    }
+
+    pub(super) async fn stop(&self) -> Result<(), dbus::Error> {
+        self.proxy().method_call(ADAPTER, "StopDiscovery", ()).await
+    }
+
+    fn proxy(&self) -> Proxy<'_, &SyncConnection> {
+        Proxy::new(BLUEZ, &*self.adapter, CALL_WITHIN, &*self.connection)
+    }
+}
+
+const ADAPTER: &str = "org.bluez.Adapter1";
+const IN_PROGRESS: &str = "org.bluez.Error.InProgress";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_is_known_by_its_path() {
+        let address = device_address("/org/bluez/hci0/dev_00_AA_01_00_00_42").expect("an address");
+        assert_eq!(address.to_string(), "00:AA:01:00:00:42");
+        for other in ["/org/bluez/hci0", "/org/bluez/hci0/dev_00_AA/service000a", "/", ""] {
+            assert_eq!(device_address(other), None);
+        }
+    }
+
+    #[test]
+    fn a_change_that_comes_with_an_advert_is_told_from_others() {
+        let signal = |interface: &str, property: &str| {
+            let path = "/org/bluez/hci0/dev_00_AA_01_00_00_42";
+            let changed = PropMap::from([(property.to_owned(), Variant(Box::new(-60_i16) as _))]);
+            let message = Message::new_signal(path, PROPERTIES, "PropertiesChanged").expect("a signal");
+            message.append3(interface, changed, Vec::<String>::new())
+        };
+        assert!(heard_of(&signal(DEVICE, "RSSI")).is_some());
+        assert!(heard_of(&signal(DEVICE, "Connected")).is_none());
+        assert!(heard_of(&signal("org.bluez.Adapter1", "RSSI")).is_none());
+    }
+
+    #[test]
+    fn a_new_device_is_told_from_another_new_object() {
+        let signal = |path: &str, interface: &str| {
+            let interfaces = HashMap::from([(interface.to_owned(), PropMap::new())]);
+            let message = Message::new_signal("/", OBJECTS, "InterfacesAdded").expect("a signal");
+            message.append2(dbus::Path::new(path).expect("a path"), interfaces)
+        };
+        let device = "/org/bluez/hci0/dev_00_AA_01_00_00_42";
+        assert!(added_device(&signal(device, DEVICE)).is_some());
+        assert!(added_device(&signal(device, "org.bluez.GattService1")).is_none());
+        assert_eq!(object(&signal(device, DEVICE)).as_deref(), Some(device));
     }
 }

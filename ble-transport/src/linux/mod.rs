@@ -9,6 +9,7 @@ mod doctor;
 mod peripheral;
 mod rfkill;
 mod scan;
+mod sockets;
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use self::bus::{Bus, News};
 use self::peripheral::Served;
 use self::scan::Scan;
+pub(crate) use self::sockets::ways;
 use crate::advert::{COMPANY, SERVICE, card_payload, fitting_name};
 use crate::plan::{Ability, Power, SelfTest, Trial, Turn, Turns, World, plan};
 use crate::shared::Shared;
@@ -193,7 +195,10 @@ impl Supervisor {
             let shared = &self.shared;
             let mut failed = false;
             // Before anything starts, what must not run beside it stops.
-            if !plan.scan && used.scan.take().is_some() {
+            if !plan.scan
+                && let Some(scan) = used.scan.take()
+            {
+                scan.stop().await;
                 used.renew = true;
             }
             if !plan.advertise {
@@ -209,15 +214,21 @@ impl Supervisor {
             if plan.advertise
                 && let Some(card) = shared.card()
             {
-                failed |= !used.advertise(card).await;
+                // A new registration takes a fifth of a second of BlueZ's time: not while a peer waits for its link.
+                let renew = wants.connecting == 0;
+                failed |= !used.advertise(card, renew).await;
             }
-            if plan.scan {
-                failed |= !used.listen_for_others(shared).await;
+            if plan.scan
+                && let Some(bus) = &self.bus
+            {
+                failed |= !used.listen_for_others(bus, shared).await;
             }
             if failed {
                 retry = Some(earlier(retry, now + RETRY));
             }
-            if let Some(advert) = &used.advert {
+            if let Some(advert) = &used.advert
+                && wants.connecting == 0
+            {
                 retry = Some(earlier(retry, advert.since + RENEW_ADVERT));
             }
         }
@@ -431,11 +442,11 @@ impl Used {
         }
     }
 
-    /// Advertises this card, anew if it changed or is old. Says whether it worked.
-    async fn advertise(&mut self, card: Card) -> bool {
+    /// Advertises this card; what is on the air already anew, if `renew` and it changed or is old. Says whether it worked.
+    async fn advertise(&mut self, card: Card, renew: bool) -> bool {
         if let Some(advert) = &self.advert {
             let fresh = advert.since.elapsed() < RENEW_ADVERT && !self.renew;
-            if fresh && advert.card == card {
+            if !renew || (fresh && advert.card == card) {
                 return true;
             }
             self.advert = None;
@@ -467,12 +478,12 @@ impl Used {
     }
 
     /// Keeps discovery running. Says whether it does.
-    async fn listen_for_others(&mut self, shared: &Arc<Shared>) -> bool {
+    async fn listen_for_others(&mut self, bus: &Bus, shared: &Arc<Shared>) -> bool {
         if self.scan.as_ref().is_some_and(|scan| !scan.is_over()) {
             return true;
         }
         self.scan = None;
-        let result = timeout(CALL_WITHIN, Scan::start(&self.adapter, shared.clone())).await;
+        let result = timeout(CALL_WITHIN, Scan::start(bus, &self.adapter, shared.clone())).await;
         let worked = matches!(result, Ok(Ok(_)));
         self.test.learn(Trial { started: Turn::Scan, other_ran: self.advert.is_some(), worked });
         match result {

@@ -1,19 +1,19 @@
-//! Hearing peers, with bluer.
+//! Hearing peers: BlueZ's discovery, and what it says of each device.
 //!
 //! Not with btleplug, as elsewhere: its `start_scan` switches the adapter on, against the user's choice, and searches for
 //! Bluetooth Classic devices as well, which takes half of the time from LE.
 
 use std::collections::{HashMap, HashSet};
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bluer::{Adapter, AdapterEvent, DeviceProperty, DiscoveryFilter, DiscoveryTransport};
-use futures::{Stream, StreamExt};
+use bluer::{Adapter, DeviceProperty};
 use link::{Address, CarrierKind, Sighting};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
+use uuid::{Uuid, uuid};
 
+use super::bus::{Bus, Devices, Discovery};
 use crate::advert::{COMPANY, SERVICE, read_card};
 use crate::shared::Shared;
 
@@ -23,9 +23,16 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Devices remembered for [`LOOK_EVERY`]. More than anybody meets; a hostile air invents addresses without end.
 const REMEMBERED: usize = 256;
 
-/// Discovery runs until this is dropped.
+/// Discovery begins anew this often. A controller that filters duplicates tells of each device once in a scan, so who went
+/// away and came back, or was told of before it was ours, stays unheard until the next scan, which BlueZ begins after 10 s
+/// by itself. Long enough to hear an advert of 1.28 s, the kernel's slowest.
+const BEGIN_ANEW: Duration = Duration::from_secs(2);
+
+/// Discovery runs until [`stop`](Scan::stop), and what is heard is told until this is dropped. Dropping alone makes no call:
+/// one to a stopped bluetoothd would have D-Bus start it.
 pub(super) struct Scan {
     task: JoinHandle<()>,
+    discovery: Discovery,
 }
 
 impl Drop for Scan {
@@ -36,17 +43,24 @@ impl Drop for Scan {
 
 impl Scan {
     /// Starts discovery. Never called while the adapter is off.
-    pub(super) async fn start(adapter: &Adapter, shared: Arc<Shared>) -> bluer::Result<Scan> {
-        let filter = DiscoveryFilter {
-            uuids: HashSet::from([SERVICE]),
-            transport: DiscoveryTransport::Le,
-            duplicate_data: true,
-            ..DiscoveryFilter::default()
-        };
-        adapter.set_discovery_filter(filter).await?;
-        let events = adapter.discover_devices_with_changes().await?;
-        let task = tokio::spawn(look_at(events, adapter.clone(), shared));
-        Ok(Scan { task })
+    pub(super) async fn start(
+        bus: &Bus,
+        adapter: &Adapter,
+        shared: Arc<Shared>,
+    ) -> Result<Scan, dbus::Error> {
+        // First the ear, so that nothing is missed.
+        let devices = bus.devices(adapter.name()).await?;
+        let discovery = bus.discovery(adapter.name());
+        discovery.start(SERVICE).await?;
+        let task = tokio::spawn(listen(devices, discovery.clone(), adapter.clone(), shared));
+        Ok(Scan { task, discovery })
+    }
+
+    /// Returns when the radio is free.
+    pub(super) async fn stop(self) {
+        self.task.abort();
+        // Fails if it has ended by itself.
+        let _: Result<(), _> = self.discovery.stop().await;
     }
 
     /// Whether discovery ended by itself: somebody switched the adapter off or took it.
@@ -56,12 +70,14 @@ impl Scan {
 }
 
 /// Looks at each device that BlueZ reports something of, at most every [`LOOK_EVERY`], and always once more after the last
-/// report: the signal strength may come just after a first look, and not again for the 10 s of a discovery, because the
-/// controller filters duplicates.
-async fn look_at(events: impl Stream<Item = AdapterEvent>, adapter: Adapter, shared: Arc<Shared>) {
-    let mut events = pin!(events);
+/// report: the signal strength may come just after a first look, and not again in this scan.
+async fn listen(mut devices: Devices, discovery: Discovery, adapter: Adapter, shared: Arc<Shared>) {
     let mut looked: HashMap<bluer::Address, Instant> = HashMap::new();
-    let mut due: HashMap<bluer::Address, Instant> = HashMap::new();
+    // If another program's discovery runs already, who is near was told before and is not told again.
+    let known = adapter.device_addresses().await.unwrap_or_default();
+    let mut due: HashMap<bluer::Address, Instant> =
+        known.into_iter().take(REMEMBERED).map(|address| (address, Instant::now())).collect();
+    let mut begun = Instant::now();
     loop {
         let next = due.iter().map(|(&address, &at)| (at, address)).min();
         let next = async {
@@ -73,19 +89,34 @@ async fn look_at(events: impl Stream<Item = AdapterEvent>, adapter: Adapter, sha
                 None => std::future::pending().await,
             }
         };
+        let anew = async {
+            sleep_until(begun + BEGIN_ANEW).await;
+            // Who is about to be connected to must not be forgotten by BlueZ, as devices with random addresses are when
+            // discovery stops; whoever connects asks for a new scan if the peer stays unheard.
+            if shared.wants().connecting > 0 {
+                shared.unheard.notified().await;
+            }
+        };
         let address = tokio::select! {
-            event = events.next() => match event {
-                Some(AdapterEvent::DeviceAdded(address)) => {
+            address = devices.next() => match address {
+                Some(address) => {
                     if let Some(&at) = looked.get(&address).filter(|at| at.elapsed() < LOOK_EVERY) {
                         due.entry(address).or_insert(at + LOOK_EVERY);
                         continue;
                     }
                     address
                 }
-                Some(_) => continue,
-                None => return,
+                None => break,
             },
             address = next => address,
+            () = anew => {
+                if let Err(error) = discovery.restart().await {
+                    tracing::info!(%error, "discovery ended");
+                    break;
+                }
+                begun = Instant::now();
+                continue;
+            }
         };
         if looked.len() >= REMEMBERED {
             looked.clear();
@@ -100,22 +131,32 @@ async fn look_at(events: impl Stream<Item = AdapterEvent>, adapter: Adapter, sha
             shared.sighted(sighting);
         }
     }
+    // The supervisor starts another, if one is wanted.
+    shared.changed.notify_one();
 }
+
+/// Services that every device offers when connected to, and none advertises.
+const OF_A_CONNECTION: [Uuid; 2] =
+    [uuid!("00001800-0000-1000-8000-00805f9b34fb"), uuid!("00001801-0000-1000-8000-00805f9b34fb")];
 
 /// A device's properties as a sighting. BlueZ merges the filters of all its clients, so what comes need not be one of
 /// ours; and it replays what it remembers, without a signal strength.
+///
+/// Of a device that anything on this system has ever connected to, BlueZ shows the services of that connection in place of
+/// those in the advert: then the advert's own bytes must do.
 fn sighting(address: bluer::Address, properties: Vec<DeviceProperty>) -> Option<Sighting> {
-    let (mut rssi, mut payload, mut ours, mut name) = (None, None, false, None);
+    let (mut rssi, mut payload, mut services, mut name) = (None, None, HashSet::new(), None);
     for property in properties {
         match property {
             DeviceProperty::Rssi(value) => rssi = Some(value),
             DeviceProperty::ManufacturerData(mut fields) => payload = fields.remove(&COMPANY),
-            DeviceProperty::Uuids(uuids) => ours = uuids.contains(&SERVICE),
+            DeviceProperty::Uuids(uuids) => services = uuids,
             DeviceProperty::Name(value) => name = Some(value),
             _ => {}
         }
     }
     let rssi_dbm = Some(rssi?);
+    let ours = services.contains(&SERVICE) || OF_A_CONNECTION.iter().any(|known| services.contains(known));
     let card = read_card(&payload.filter(|_| ours)?, name)?;
     Some(Sighting {
         address: Address { kind: CarrierKind::Bluetooth, text: address.to_string() },
@@ -163,5 +204,18 @@ mod tests {
         let mut nameless = properties();
         nameless.pop();
         assert!(sighting(ADDRESS, nameless).is_some());
+    }
+
+    #[test]
+    fn a_peer_that_others_connected_to_is_known_by_its_advert() {
+        let with = |services: &[Uuid]| {
+            let mut some = properties();
+            some[1] = DeviceProperty::Uuids(services.iter().copied().collect());
+            sighting(ADDRESS, some)
+        };
+        assert!(with(&OF_A_CONNECTION).is_some());
+        let heart_rate = uuid!("0000180d-0000-1000-8000-00805f9b34fb");
+        assert!(with(&[OF_A_CONNECTION[1], heart_rate]).is_some());
+        assert_eq!(with(&[heart_rate]), None, "an advert of another program with the same company number");
     }
 }

@@ -34,6 +34,22 @@ pub(crate) enum Strike {
     Silence(Duration),
 }
 
+impl Strike {
+    /// As the report calls it.
+    fn name(self) -> &'static str {
+        match self {
+            Strike::Cut(Duration::ZERO) => "cut",
+            Strike::Cut(_) => "out_of_range",
+            Strike::Kick => "hung_up",
+            Strike::Kill(_) => "host_killed",
+            Strike::Power(..) => "adapter_off",
+            Strike::Bluetoothd(..) => "bluetoothd_killed",
+            Strike::Freeze(..) => "frozen",
+            Strike::Silence(_) => "silence",
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Who {
     A,
@@ -205,13 +221,15 @@ impl<'a> Table<'a> {
 
     /// Does it and waits until the two are together again. Whether it met anything.
     async fn strike(&self, strike: Strike, report: &mut Report) -> Result<bool> {
-        let begun = Instant::now();
+        // When nothing stands in the way of the link any more.
+        let mut free = Instant::now();
         let ups = [&self.a, &self.b].map(|p| p.see(|view| view.times_up));
         match strike {
             Strike::Cut(away) => {
                 if self.air.fault(Fault::Cut { away }).await? == Struck::Nothing {
                     return Ok(false);
                 }
+                free += away;
                 report.cuts += 1;
             }
             Strike::Kick => {
@@ -221,6 +239,7 @@ impl<'a> Table<'a> {
             }
             Strike::Kill(who) => {
                 self.player(who).kill_host().await?;
+                free = Instant::now();
                 self.player(who).start_host().await?;
                 report.kills += 1;
                 if !self.player(who).see(View::over) {
@@ -231,11 +250,13 @@ impl<'a> Table<'a> {
                 self.player(who).guest.power(false).await?;
                 sleep(time).await;
                 self.player(who).guest.power(true).await?;
+                free = Instant::now();
             }
             Strike::Bluetoothd(who, time) => {
                 self.player(who).guest.kill("bluetoothd").await?;
                 sleep(time).await;
                 self.player(who).guest.start_bluetoothd().await?;
+                free = Instant::now();
             }
             Strike::Freeze(who, time) => {
                 // Shorter than what makes the other side look for a new link; only the match must go on.
@@ -253,7 +274,9 @@ impl<'a> Table<'a> {
             player.until("the link is back", |view| view.times_up > before || view.over()).await?;
         }
         if !self.over() {
-            report.resumes.push(begun.elapsed().as_secs_f64() * 1e3);
+            let took = free.elapsed().as_secs_f64() * 1e3;
+            println!("ble-lab: {strike:?}: together again after {took:.0} ms");
+            report.resumed(strike.name(), took);
         }
         Ok(true)
     }

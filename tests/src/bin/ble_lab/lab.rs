@@ -238,7 +238,6 @@ async fn matches(
             table.play(&mut strikes, &mut dice, report).await.with_context(|| format!("{part:?}"))?;
         }
     }
-    report.resume = Quantiles::of(&report.resumes);
     table.leave().await
 }
 

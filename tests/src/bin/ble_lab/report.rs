@@ -1,6 +1,7 @@
 //! What a run of the lab says: `report.json` for machines, a table for people.
 
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The keys are a contract with whoever reads `report.json`; what a run did not measure is null. Times in milliseconds.
@@ -16,8 +17,11 @@ pub(crate) struct Report {
     pub(crate) move_seen: Option<Quantiles>,
     /// A characteristic value to the other side and back, with nothing of ours in between.
     pub(crate) bare_round_trip: Option<Quantiles>,
-    /// From the end of a link, or of a host, to the match going on.
+    /// Of matches, from the loss of the link to both sides together again; where they were out of range, from their return.
     pub(crate) resume: Option<Quantiles>,
+    /// The same after each kind of fault, from when nothing stood in the way any more: the adapter was on again, bluetoothd
+    /// on the bus, the host's process started.
+    pub(crate) resume_after: BTreeMap<&'static str, Resumes>,
     /// Longest value in an ATT write or notification, in bytes.
     pub(crate) att_payload: Option<usize>,
     /// Bytes in HCI data packets, both ways, all layers, by moves played.
@@ -33,12 +37,19 @@ pub(crate) struct Report {
     /// Whether both sides' records were the same after every match; null if none was played.
     pub(crate) records_equal: Option<bool>,
     pub(crate) seconds: f64,
-    /// Each resume, for `resume`.
-    #[serde(skip)]
-    pub(crate) resumes: Vec<f64>,
     /// What was asserted and held.
     #[serde(skip)]
     pub(crate) checks: u32,
+}
+
+/// How matches went on after one kind of fault.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Resumes {
+    pub(crate) count: usize,
+    #[serde(flatten)]
+    pub(crate) quantiles: Option<Quantiles>,
+    #[serde(skip)]
+    samples: Vec<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -64,6 +75,16 @@ impl Report {
         anyhow::ensure!(held, otherwise());
         self.checks += 1;
         Ok(())
+    }
+
+    /// A match went on so many milliseconds after this fault.
+    pub(crate) fn resumed(&mut self, fault: &'static str, took: f64) {
+        let after = self.resume_after.entry(fault).or_default();
+        after.samples.push(took);
+        (after.count, after.quantiles) = (after.samples.len(), Quantiles::of(&after.samples));
+        let of_links = ["cut", "out_of_range"].into_iter().filter_map(|fault| self.resume_after.get(fault));
+        let samples: Vec<f64> = of_links.flat_map(|after| after.samples.clone()).collect();
+        self.resume = Quantiles::of(&samples);
     }
 
     pub(crate) fn write(&self, path: &Path) -> anyhow::Result<()> {
@@ -100,8 +121,12 @@ impl Report {
             ("whole run", format!("{:.0} s", self.seconds)),
         ];
         println!();
-        for (name, value) in rows {
-            println!("  {name:<22}{value}");
+        let after = self.resume_after.iter();
+        let after = after.map(|(fault, resumes)| {
+            (format!("  after {fault}"), format!("{}, {} times", two(resumes.quantiles), resumes.count))
+        });
+        for (name, value) in rows.map(|(name, value)| (name.to_owned(), value)).into_iter().chain(after) {
+            println!("  {name:<28}{value}");
         }
         println!();
     }
