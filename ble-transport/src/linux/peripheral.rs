@@ -30,8 +30,8 @@ use crate::duplex::{BleStream, Outgoing, Pipe};
 use crate::shared::{Shared, Want};
 use crate::stream::{Opening, Stream, fragment_limit, read_opening, write_refusal};
 
-/// Writes that wait for the stream to take them. Two windows; what does not fit is lost and sent again.
-const WAITING_WRITES: usize = 32;
+/// Writes that wait for the stream to take them: a window and more. What does not fit is lost and sent again.
+const WAITING_WRITES: usize = 64;
 
 /// Disconnecting takes BlueZ 2 to 3 s.
 const DISCONNECTED_WITHIN: Duration = Duration::from_secs(5);

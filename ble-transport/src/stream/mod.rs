@@ -90,7 +90,7 @@ const FIRST_WINDOW: f64 = 8.0;
 const SMALLEST_WINDOW: f64 = 2.0;
 
 /// Bytes kept for the reader, and for the air: a full window.
-const BUFFER: usize = 16 * 1024;
+const BUFFER: usize = 32 * 1024;
 
 /// Largest payload that any fragment carries.
 const LARGEST_PAYLOAD: usize = LARGEST - OVERHEAD;
@@ -646,7 +646,9 @@ impl Stream {
     }
 
     fn segment(&self, kind: Kind, number: u16, payload: Bytes) -> Segment {
-        let early = self.ahead.iter().enumerate().filter(|(_, fragment)| fragment.is_some());
+        // What came earlier still than the bits can tell is told later.
+        let told = self.ahead.iter().take(u32::BITS as usize).enumerate();
+        let early = told.filter(|(_, fragment)| fragment.is_some());
         let also = early.fold(0, |bits, (i, _)| bits | 1 << i);
         // Told in units; taken is whatever fits.
         let room = self.room() / ROOM_UNIT * ROOM_UNIT;

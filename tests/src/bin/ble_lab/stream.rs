@@ -123,10 +123,10 @@ pub(crate) async fn drive(load: Load) -> Result<()> {
     let found = milliseconds(begun);
 
     let begun = Instant::now();
-    let mut duplex = bluetooth.connect(&address).await?;
+    let mut stream = bluetooth.dial(&address).await?;
     let connected = milliseconds(begun);
     drop(watch);
-    let duplex = &mut *duplex;
+    let duplex = &mut stream;
 
     let mut round_trips = Vec::new();
     for number in 0..load.echoes {
@@ -142,6 +142,8 @@ pub(crate) async fn drive(load: Load) -> Result<()> {
     let sunk: Sunk = serde_json::from_slice(&receive(duplex, SINK).await?)?;
     ensure!(sunk.wrong == 0, "{} of {} bytes are not what was sent", sunk.wrong, all.len());
     let goodput = sunk.bytes as f64 / (sunk.took.max(1) as f64 / 1e6);
+    let (round_trip, window) = stream.flow();
+    eprintln!("round trip {round_trip:?} with a window of {window}; {:?}", stream.counts());
     println!("{}", serde_json::to_string(&Streamed { found, connected, round_trips, goodput })?);
     Ok(())
 }
