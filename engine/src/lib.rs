@@ -31,6 +31,7 @@ pub mod liuzhou;
 mod playouts;
 mod point;
 pub mod record;
+mod regression;
 mod rng;
 pub mod search;
 mod text;

@@ -4,7 +4,7 @@ use super::board::{Board, SQUARES, Square};
 use super::forced::Solver;
 use super::shape::Threat;
 use crate::Side;
-use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Known, Urgency};
+use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Urgency};
 
 /// A board with the solver that looks for forced wins on it.
 pub(super) struct Position {
@@ -31,6 +31,7 @@ impl Position {
             into.push(Candidate {
                 mv: square,
                 rank: i32::from(own.attack) + i32::from(theirs.defence),
+                takes: 0,
                 forcing: own.threat >= Threat::Three,
             });
         }
@@ -40,6 +41,20 @@ impl Position {
 impl AlphaBetaGame for Position {
     type Move = Square;
     const MOVE_NUMBERS: usize = SQUARES;
+    /// Found by self-play; see EXPERIMENTS.md.
+    const HABITS: Habits = Habits {
+        aspiration: 25,
+        reverse_futility: 40,
+        reverse_futility_plies: 6,
+        razor: 110,
+        razor_plies: 3,
+        null_move_plies: 3,
+        late: [(4, 2, 3), (6, 1, 1)],
+        killer: 2500,
+        answer: 2000,
+        reduction: (0.4, 1.5),
+        tactics: None,
+    };
 
     fn number(mv: Square) -> u16 {
         mv.0
@@ -119,7 +134,7 @@ impl AlphaBetaGame for Position {
                 // Nothing near: the empty board, or stones so crowded that what is left lies apart.
                 let centre = board.centre();
                 let rest = board.all_empty().filter(|&square| !board.is_empty(centre) || square == centre);
-                into.extend(rest.map(|mv| Candidate { mv, rank: 0, forcing: false }));
+                into.extend(rest.map(|mv| Candidate { mv, rank: 0, takes: 0, forcing: false }));
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Looking ahead: iterative deepening, principal variation search with aspiration windows, and what is not worth looking at.
 
-use super::order::{Order, pick};
+use super::order::{NO_TRAIL, Order, pick};
 use super::table::{Bound, Memory, NO_MOVE, Table};
-use super::{AlphaBetaGame, Candidate, Clock, Effort, MAX_PLY, Urgency, Value};
-use crate::Rng;
+use super::{AlphaBetaGame, Candidate, Clock, Effort, MAX_PLY, Tactics, Urgency, Value};
+use crate::{Rng, Side};
 
 /// What a search has found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct Options {
     pub extensions: bool,
     /// Ask the game for wins by force.
     pub forced_wins: bool,
+    /// Look on where the search ends until nothing is hanging, in games with [`Tactics`].
+    pub quiescence: bool,
     /// Every judgement is off by up to this much, always the same for the same position and `seed`: how a weaker player
     /// sees the board.
     pub noise: i32,
@@ -38,37 +40,36 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { reductions: true, pruning: true, extensions: true, forced_wins: true, noise: 0, seed: 0 }
+        Self {
+            reductions: true,
+            pruning: true,
+            extensions: true,
+            forced_wins: true,
+            quiescence: true,
+            noise: 0,
+            seed: 0,
+        }
     }
 }
 
 /// The search and what it remembers from one decision to the next.
 pub struct AlphaBeta<G: AlphaBetaGame> {
-    options: Options,
-    table: Table,
-    order: Order<G>,
+    pub(super) options: Options,
+    pub(super) table: Table,
+    pub(super) order: Order<G>,
     /// Candidate lists by ply, kept to spare allocations.
-    lists: Vec<Vec<Candidate<G::Move>>>,
+    pub(super) lists: Vec<Vec<Candidate<G::Move>>>,
     /// Best lines by ply.
-    lines: Vec<Vec<G::Move>>,
+    pub(super) lines: Vec<Vec<G::Move>>,
+    /// [`AlphaBetaGame::trail`] of the move made at each ply.
+    pub(super) trails: Vec<usize>,
     /// Judgements by ply, for whether things get better.
     evals: Vec<i32>,
     reductions: Vec<[u8; 64]>,
 }
 
 /// Depth is counted in parts of a ply, so that extensions and reductions can be finer than a move.
-const PLY: i32 = 4;
-
-// Found by self-play; see EXPERIMENTS.md.
-/// Half width of the first window around the last iteration's value.
-const ASPIRATION: i32 = 25;
-/// Judgement this much above the window, for each ply of depth left, is enough.
-const REVERSE_FUTILITY: i32 = 40;
-const REVERSE_FUTILITY_DEPTH: i32 = 6 * PLY;
-/// Judgement this much below the window is not worth more than a look for a forced win.
-const RAZOR: i32 = 110;
-const RAZOR_DEPTH: i32 = 3 * PLY;
-const NULL_MOVE_DEPTH: i32 = 3 * PLY;
+pub(super) const PLY: i32 = 4;
 
 impl<G: AlphaBetaGame> AlphaBeta<G> {
     /// A search whose table of positions takes this many bytes, from the first search on.
@@ -80,7 +81,8 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
                     if depth == 0 || n == 0 {
                         return 0;
                     }
-                    let plies = 0.4 + f64::from(depth).ln() * (n as f64).ln() / 1.5;
+                    let (base, flatness) = G::HABITS.reduction;
+                    let plies = base + f64::from(depth).ln() * (n as f64).ln() / flatness;
                     (plies * f64::from(PLY)) as u8
                 })
             })
@@ -91,6 +93,7 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
             order: Order::new(),
             lists: Vec::new(),
             lines: Vec::new(),
+            trails: Vec::new(),
             evals: Vec::new(),
             reductions,
         }
@@ -116,14 +119,27 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
         clock: &mut Clock<'_>,
         report: &mut dyn FnMut(&Finding<G::Move>),
     ) -> Option<Finding<G::Move>> {
+        self.search_among(game, &|_| true, clock, report)
+    }
+
+    /// [`Self::search`] among some of the moves only.
+    pub fn search_among(
+        &mut self,
+        game: &mut G,
+        among: &dyn Fn(G::Move) -> bool,
+        clock: &mut Clock<'_>,
+        report: &mut dyn FnMut(&Finding<G::Move>),
+    ) -> Option<Finding<G::Move>> {
         self.table.begin();
         self.order.begin();
         self.lists.resize_with(MAX_PLY + 1, Vec::new);
         self.lines.resize_with(MAX_PLY + 2, Vec::new);
         self.evals.resize(MAX_PLY + 1, 0);
+        self.trails.resize(MAX_PLY + 1, NO_TRAIL);
 
         let mut candidates = Vec::new();
         game.candidates(&mut candidates);
+        candidates.retain(|candidate| among(candidate.mv));
         candidates.sort_by_key(|candidate| -candidate.rank);
         let first = candidates.first()?.mv;
         let finding = Finding { line: vec![first], value: game.evaluate(), depth: 0, nodes: clock.nodes() };
@@ -137,7 +153,7 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
         i32::from(self.reductions[(depth / PLY).min(63) as usize][n.min(63)])
     }
 
-    fn judge(&self, game: &G) -> i32 {
+    pub(super) fn judge(&self, game: &G) -> i32 {
         let eval = game.evaluate();
         if self.options.noise == 0 {
             return eval;
@@ -148,10 +164,10 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
 }
 
 /// One search under way.
-struct Walk<'a, 'c, G: AlphaBetaGame> {
-    known: &'a mut AlphaBeta<G>,
-    game: &'a mut G,
-    clock: &'a mut Clock<'c>,
+pub(super) struct Walk<'a, 'c, G: AlphaBetaGame> {
+    pub(super) known: &'a mut AlphaBeta<G>,
+    pub(super) game: &'a mut G,
+    pub(super) clock: &'a mut Clock<'c>,
     report: &'a mut dyn FnMut(&Finding<G::Move>),
     /// The moves of the root, the best so far first.
     candidates: Vec<Candidate<G::Move>>,
@@ -168,6 +184,8 @@ struct Place<M> {
     cut: bool,
     /// The move that led here; `None` after a pass.
     previous: Option<M>,
+    /// Number of a move that is not to be made here: what is the position worth without it? [`NO_MOVE`] mostly.
+    without: u16,
 }
 
 impl<G: AlphaBetaGame> Walk<'_, '_, G> {
@@ -193,7 +211,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
 
     /// One iteration: a narrow window first, wider ones until the value lies inside. `None` when the clock ran out.
     fn aspirate(&mut self, plies: i32) -> Option<i32> {
-        let mut width = ASPIRATION;
+        let mut width = G::HABITS.aspiration;
         let last = self.finding.value;
         let (mut alpha, mut beta) = if plies >= 4 && !Value::is_proven(last) {
             (last - width, last + width)
@@ -216,23 +234,25 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
 
     /// The root: every candidate is searched, and the list is kept in order from one iteration to the next.
     fn root(&mut self, mut alpha: i32, beta: i32, depth: i32) -> Option<i32> {
+        let side = self.game.turn();
         let mut best = -Value::INFINITE;
         for n in 0..self.candidates.len() {
             let candidate = self.candidates[n];
-            self.game.make(candidate.mv);
+            self.make(candidate.mv, 0);
             let mut value = best;
-            let place = |depth, cut| Place { ply: 1, depth, cut, previous: Some(candidate.mv) };
+            let place =
+                |depth, cut| Place { ply: 1, depth, cut, previous: Some(candidate.mv), without: NO_MOVE };
             if n > 0 {
                 let reducible =
                     self.known.options.reductions && n >= 3 && !candidate.forcing && depth >= 3 * PLY;
                 let reduction = if reducible { self.known.reduction(depth, n) * 2 / 3 } else { 0 };
-                value = -self.node(-alpha - 1, -alpha, place(depth - PLY - reduction, true));
+                value = self.below(side, alpha, alpha + 1, place(depth - PLY - reduction, true));
                 if value > alpha && reduction > 0 {
-                    value = -self.node(-alpha - 1, -alpha, place(depth - PLY, true));
+                    value = self.below(side, alpha, alpha + 1, place(depth - PLY, true));
                 }
             }
             if n == 0 || value > alpha {
-                value = -self.node(-beta, -alpha, place(depth - PLY, false));
+                value = self.below(side, alpha, beta, place(depth - PLY, false));
             }
             self.game.unmake();
             if self.clock.is_over() {
@@ -260,6 +280,31 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         Some(best)
     }
 
+    /// Makes a move at this ply, and remembers its trail.
+    pub(super) fn make(&mut self, mv: G::Move, ply: usize) {
+        if G::TRAILS > 0 {
+            self.known.trails[ply] = self.game.trail(mv);
+        }
+        self.game.make(mv);
+    }
+
+    /// Trails of the moves one and two plies before this one.
+    pub(super) fn before(&self, ply: usize) -> [usize; 2] {
+        if G::TRAILS == 0 {
+            return [NO_TRAIL; 2];
+        }
+        [1, 2].map(|back| ply.checked_sub(back).map_or(NO_TRAIL, |ply| self.known.trails[ply]))
+    }
+
+    /// The value of the node that a move of `side` has led to, for that side.
+    fn below(&mut self, side: Side, alpha: i32, beta: i32, place: Place<G::Move>) -> i32 {
+        if !G::ALTERNATES && self.game.turn() == side {
+            self.node(alpha, beta, place)
+        } else {
+            -self.node(-beta, -alpha, place)
+        }
+    }
+
     /// The value of a position, exact inside the window and a bound outside. Worthless once the clock is over.
     fn node(&mut self, mut alpha: i32, mut beta: i32, place: Place<G::Move>) -> i32 {
         let ply = place.ply;
@@ -280,31 +325,42 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             return alpha;
         }
         let in_line = beta - alpha > 1;
+        let urgency = self.game.urgency();
+        let mut depth = place.depth;
+        if let Some(tactics) = G::HABITS.tactics
+            && self.known.options.extensions
+            && urgency == Urgency::Threatened
+        {
+            depth += tactics.check_extension;
+        }
+        if depth <= 0 && self.is_leaf_quiet() {
+            return self.quiet(alpha, beta, ply, 0);
+        }
         let key = self.game.key();
-        let memory = self.known.table.get(key);
+        let memory = if place.without == NO_MOVE { self.known.table.get(key) } else { None };
         if let Some(memory) = memory
             && !in_line
-            && memory.depth >= place.depth
+            && memory.depth >= depth
         {
             let value = Value::from_node(memory.value, ply);
-            let good = match memory.bound {
-                Bound::Exact => true,
-                Bound::Lower => value >= beta,
-                Bound::Upper => value <= alpha,
-            };
-            if good {
+            if memory.bound.decides(value, alpha, beta) {
                 return value;
             }
         }
-        let urgency = self.game.urgency();
-        if place.depth <= 0 && urgency != Urgency::Forced {
+        if depth <= 0 && urgency != Urgency::Forced {
             return self.leaf(ply);
         }
-        let eval = memory.map_or_else(|| self.known.judge(self.game), |memory| memory.eval);
-        self.known.evals[ply] = eval;
+        let calm = G::HABITS.tactics.is_none() || urgency == Urgency::Free;
+        // In check there is nothing to judge; whether things get better is seen against the last own move's judgement.
+        let eval = match memory {
+            _ if !calm => 0,
+            Some(memory) => memory.eval,
+            None => self.known.judge(self.game),
+        };
+        self.known.evals[ply] = if calm || ply < 2 { eval } else { self.known.evals[ply - 2] };
         // Nothing new where the table has been here: a forced win would have been found then.
         if self.known.options.forced_wins && (memory.is_none() || ply == 1) && urgency != Urgency::Forced {
-            let thorough = ply == 1 && place.depth >= PLY;
+            let thorough = ply == 1 && depth >= PLY;
             let effort = if thorough { Effort::Thorough } else { Effort::Inner };
             if let Some(plies) = self.game.forced_win(effort, self.clock) {
                 let value = Value::WIN - (ply as i32 + plies as i32);
@@ -314,9 +370,23 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
                 return value;
             }
         }
+        // A remembered value from inside the tree says more than judgement where it bounds it from the right side.
+        let better = memory
+            .filter(|memory| {
+                G::HABITS.tactics.is_some()
+                    && !Value::is_proven(memory.value)
+                    && !Value::is_ruled(memory.value)
+                    && match memory.bound {
+                        Bound::Exact => true,
+                        Bound::Lower => memory.value > eval,
+                        Bound::Upper => memory.value < eval,
+                    }
+            })
+            .map_or(eval, |memory| memory.value);
         if !in_line
             && urgency == Urgency::Free
-            && let Some(value) = self.shortcut(eval, alpha, beta, place)
+            && place.without == NO_MOVE
+            && let Some(value) = self.shortcut(better, alpha, beta, Place { depth, ..place })
         {
             return value;
         }
@@ -324,22 +394,73 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             return 0;
         }
         let first = memory.map_or(NO_MOVE, |memory| memory.mv);
-        let mut depth = place.depth.max(0);
-        if self.known.options.reductions && first == NO_MOVE && depth >= 4 * PLY {
+        depth = depth.max(0);
+        let extension = match memory {
+            Some(memory) => match self.singular(memory, beta, Place { depth, ..place }) {
+                Singular::Extend(extension) => extension,
+                Singular::Enough(value) => return value,
+            },
+            None => 0,
+        };
+        if self.known.options.reductions && first == NO_MOVE && place.without == NO_MOVE && depth >= 4 * PLY {
             depth -= PLY;
         }
         let mut candidates = std::mem::take(&mut self.known.lists[ply]);
         self.game.candidates(&mut candidates);
-        self.known.order.rank(&mut candidates, first, self.game.turn(), ply, place.previous);
-        let (best, bound, mv) = self.moves(&mut candidates, alpha, beta, Place { depth, ..place }, urgency);
+        self.known.order.rank(self.game, &mut candidates, first, ply, place.previous, self.before(ply));
+        let here = Here { urgency, eval, first, extension };
+        let (best, bound, mv) = self.moves(&mut candidates, alpha, beta, Place { depth, ..place }, here);
         let nothing_to_play = candidates.is_empty();
         self.known.lists[ply] = candidates;
-        if self.clock.is_over() || nothing_to_play {
+        if self.clock.is_over() {
             return 0;
         }
-        let value = Value::to_node(best, ply);
-        self.known.table.put(key, Memory { mv, value, eval, depth: depth.min(255), bound });
+        if nothing_to_play {
+            return G::STUCK.value(ply);
+        }
+        if best == -Value::INFINITE {
+            // Without the one move that there is.
+            return alpha;
+        }
+        if place.without == NO_MOVE && !Value::is_ruled(best) {
+            let value = Value::to_node(best, ply);
+            self.known.table.put(key, Memory { mv, value, eval, depth: depth.min(255), bound });
+        }
         best
+    }
+
+    /// Whether the search looks on quietly where its depth ends.
+    fn is_leaf_quiet(&self) -> bool {
+        G::HABITS.tactics.is_some() && self.known.options.quiescence
+    }
+
+    /// Is the remembered move so much better than the others that it deserves a deeper look? And if even the others are good
+    /// enough, the node is.
+    fn singular(&mut self, memory: Memory, beta: i32, place: Place<G::Move>) -> Singular {
+        let Some(tactics) = G::HABITS.tactics else { return Singular::Extend(0) };
+        let plies = place.depth / PLY;
+        if !self.known.options.extensions
+            || plies < tactics.singular_plies
+            || memory.mv == NO_MOVE
+            || memory.bound == Bound::Upper
+            || memory.depth < place.depth - 3 * PLY
+            || Value::is_proven(memory.value)
+            || Value::is_ruled(memory.value)
+        {
+            return Singular::Extend(0);
+        }
+        let enough = memory.value - tactics.singular * plies;
+        let depth = (place.depth - PLY) / 2;
+        let value = self.node(enough - 1, enough, Place { depth, without: memory.mv, ..place });
+        if value < enough {
+            Singular::Extend(PLY)
+        } else if enough >= beta && !self.clock.is_over() {
+            Singular::Enough(enough)
+        } else if memory.value >= beta {
+            Singular::Extend(-PLY)
+        } else {
+            Singular::Extend(0)
+        }
     }
 
     /// Searches the candidates of a node, and says the best value, what it is worth and the number of its move.
@@ -349,26 +470,34 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         mut alpha: i32,
         beta: i32,
         place: Place<G::Move>,
-        urgency: Urgency,
+        here: Here,
     ) -> (i32, Bound, u16) {
-        let Place { ply, depth, cut, previous } = place;
+        let Place { ply, depth, cut, previous, without } = place;
+        let Here { urgency, eval, first, extension: first_extension } = here;
         let side = self.game.turn();
+        let before = self.before(ply);
         let in_line = beta - alpha > 1;
         let improving = ply >= 2 && self.known.evals[ply] > self.known.evals[ply - 2];
-        let extension = match urgency {
-            _ if !self.known.options.extensions => 0,
-            Urgency::Forced => PLY,
-            Urgency::Threatened | Urgency::Free => 0,
-        };
         let plies = depth / PLY;
-        let enough = if improving { 6 + plies * plies } else { 4 + plies * plies * 2 / 3 };
-        let new_depth = depth - PLY + extension;
+        let (base, growth, parts) = G::HABITS.late[usize::from(improving)];
+        let enough = base + plies * plies * growth / parts;
         let mut best = -Value::INFINITE;
         let mut best_number = NO_MOVE;
         let mut bound = Bound::Upper;
         let mut searched = 0;
         for n in 0..candidates.len() {
             let candidate = pick(candidates, n);
+            let number = G::number(candidate.mv);
+            if number == without {
+                continue;
+            }
+            let extension = match urgency {
+                _ if !self.known.options.extensions => 0,
+                _ if number == first && first_extension != 0 => first_extension,
+                Urgency::Forced => PLY,
+                Urgency::Threatened | Urgency::Free => 0,
+            };
+            let new_depth = depth - PLY + extension;
             let quiet = !candidate.forcing && urgency == Urgency::Free;
             let late = quiet && !in_line && best > -Value::PROVEN && searched >= enough;
             if self.known.options.pruning && late {
@@ -386,20 +515,36 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
                 if cut {
                     reduction += PLY / 2;
                 }
-                reduction -= self.known.order.history(side, candidate.mv) * PLY / 1024;
+                if candidate.takes == 0 {
+                    reduction -= self.known.order.history(self.game, side, candidate.mv, before) * PLY / 1024;
+                }
                 reduction = reduction.clamp(0, (new_depth - PLY).max(0));
             }
-            let next = |depth, cut| Place { ply: ply + 1, depth, cut, previous: Some(candidate.mv) };
-            self.game.make(candidate.mv);
+            if let Some(tactics) = G::HABITS.tactics
+                && self.known.options.pruning
+                && best > -Value::RULED + MAX_PLY as i32
+                && urgency != Urgency::Forced
+                && self.is_hopeless(&tactics, candidate, eval, alpha, place, urgency, new_depth - reduction)
+            {
+                continue;
+            }
+            let next = |depth, cut| Place {
+                ply: ply + 1,
+                depth,
+                cut,
+                previous: Some(candidate.mv),
+                without: NO_MOVE,
+            };
+            self.make(candidate.mv, ply);
             let mut value = best;
             if searched > 0 {
-                value = -self.node(-alpha - 1, -alpha, next(new_depth - reduction, true));
+                value = self.below(side, alpha, alpha + 1, next(new_depth - reduction, true));
                 if value > alpha && reduction > 0 {
-                    value = -self.node(-alpha - 1, -alpha, next(new_depth, !cut));
+                    value = self.below(side, alpha, alpha + 1, next(new_depth, !cut));
                 }
             }
             if searched == 0 || (value > alpha && value < beta && in_line) {
-                value = -self.node(-beta, -alpha, next(new_depth, !in_line && !cut));
+                value = self.below(side, alpha, beta, next(new_depth, !in_line && !cut));
             }
             self.game.unmake();
             if self.clock.is_over() {
@@ -411,7 +556,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             }
             if value > alpha {
                 alpha = value;
-                best_number = G::number(candidate.mv);
+                best_number = number;
                 bound = Bound::Exact;
                 if in_line {
                     let (here, below) = self.known.lines.split_at_mut(ply + 1);
@@ -423,12 +568,44 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             if value >= beta {
                 bound = Bound::Lower;
                 if urgency == Urgency::Free {
-                    self.known.order.learn(&candidates[..=n], side, ply, previous, plies);
+                    self.known.order.learn(self.game, &candidates[..=n], ply, previous, before, plies);
                 }
                 break;
             }
         }
         (best, bound, best_number)
+    }
+
+    /// Whether a move is not worth a look by what is known of it before it is made: `depth` is what it would be looked at.
+    #[allow(clippy::too_many_arguments, reason = "all of them are facts of the loop that asks")]
+    fn is_hopeless(
+        &self,
+        tactics: &Tactics,
+        candidate: Candidate<G::Move>,
+        eval: i32,
+        alpha: i32,
+        place: Place<G::Move>,
+        urgency: Urgency,
+        depth: i32,
+    ) -> bool {
+        if candidate.forcing || candidate.takes > 0 {
+            let plies = place.depth / PLY;
+            return plies <= 8 && !self.game.holds(candidate.mv, -tactics.loud_loss * plies);
+        }
+        if urgency != Urgency::Free {
+            return false;
+        }
+        let plies = depth.max(0) / PLY;
+        let (base, slope) = tactics.futility;
+        if plies <= tactics.futility_plies && eval + base + slope * plies <= alpha {
+            return true;
+        }
+        let side = self.game.turn();
+        let history = self.known.order.history(self.game, side, candidate.mv, self.before(place.ply));
+        if plies <= 4 && history < -tactics.history * (plies + 1) {
+            return true;
+        }
+        plies <= 8 && !self.game.holds(candidate.mv, -tactics.quiet_loss * plies * plies)
     }
 
     /// A value outside the window that is as good as certain without looking at every move.
@@ -437,18 +614,31 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         if !self.known.options.pruning || Value::is_proven(beta) {
             return None;
         }
+        let habits = G::HABITS;
         let improving = ply >= 2 && eval > self.known.evals[ply - 2];
-        let margin = REVERSE_FUTILITY * depth / PLY - if improving { REVERSE_FUTILITY } else { 0 };
-        if depth <= REVERSE_FUTILITY_DEPTH && eval - margin >= beta {
+        let margin =
+            habits.reverse_futility * depth / PLY - if improving { habits.reverse_futility } else { 0 };
+        if depth <= habits.reverse_futility_plies * PLY && eval - margin >= beta {
             return Some(eval);
         }
-        if depth <= RAZOR_DEPTH && eval + RAZOR * (depth / PLY + 1) <= alpha {
-            return Some(eval);
+        if depth <= habits.razor_plies * PLY && eval + habits.razor * (depth / PLY + 1) <= alpha {
+            if habits.tactics.is_none() {
+                return Some(eval);
+            }
+            let value = self.quiet(alpha, alpha + 1, ply, 0);
+            if value <= alpha {
+                return Some(value);
+            }
         }
-        if cut && depth >= NULL_MOVE_DEPTH && eval >= beta && self.game.pass() {
-            let depth = depth - 3 * PLY - depth / 4;
-            let value =
-                -self.node(-beta, -beta + 1, Place { ply: ply + 1, depth, cut: false, previous: None });
+        if cut && depth >= habits.null_move_plies * PLY && eval >= beta && self.game.pass() {
+            let further =
+                habits.tactics.map_or(0, |tactics| ((eval - beta) / tactics.null_move_step).min(3) * PLY);
+            let depth = depth - 3 * PLY - depth / 4 - further;
+            if G::TRAILS > 0 {
+                self.known.trails[ply] = NO_TRAIL;
+            }
+            let place = Place { ply: ply + 1, depth, cut: false, previous: None, without: NO_MOVE };
+            let value = -self.node(-beta, -beta + 1, place);
             self.game.unpass();
             if value >= beta && !self.clock.is_over() {
                 return Some(if Value::is_proven(value) { beta } else { value });
@@ -468,6 +658,24 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
     }
 }
 
+/// What a node knows before it makes a move.
+#[derive(Clone, Copy)]
+struct Here {
+    urgency: Urgency,
+    eval: i32,
+    /// Number of the remembered move, and by how much it is to be looked at more deeply.
+    first: u16,
+    extension: i32,
+}
+
+/// What came of the question whether a move is the only good one.
+enum Singular {
+    /// Look this much deeper, in parts of a ply.
+    Extend(i32),
+    /// Without that move the node is worth at least this, which is outside the window.
+    Enough(i32),
+}
+
 /// Plain minimax over the same game, slow and simple: what the search without its options must equal.
 #[cfg(test)]
 pub(crate) fn minimax<G: AlphaBetaGame>(game: &mut G, depth: u32, ply: usize) -> i32 {
@@ -479,12 +687,14 @@ pub(crate) fn minimax<G: AlphaBetaGame>(game: &mut G, depth: u32, ply: usize) ->
     if depth == 0 && game.urgency() != Urgency::Forced {
         return game.evaluate();
     }
+    let side = game.turn();
     let mut candidates = Vec::new();
     game.candidates(&mut candidates);
-    let mut best = if candidates.is_empty() { 0 } else { -Value::INFINITE };
+    let mut best = if candidates.is_empty() { G::STUCK.value(ply) } else { -Value::INFINITE };
     for candidate in candidates {
         game.make(candidate.mv);
-        best = best.max(-minimax(game, depth.saturating_sub(1), ply + 1));
+        let value = minimax(game, depth.saturating_sub(1), ply + 1);
+        best = best.max(if game.turn() == side { value } else { -value });
         game.unmake();
     }
     best

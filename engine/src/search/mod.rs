@@ -1,14 +1,17 @@
 //! The alpha-beta search that the board games with two sides and nothing hidden share.
 //!
 //! A game gives its moves, its judgement and what it can prove ([`AlphaBetaGame`]); [`AlphaBeta`] looks ahead. The parts are
-//! files apart: `alphabeta` walks the tree, `order` decides which move comes first, `table` remembers positions, `clock`
-//! says when to stop, `value` is what scores mean. Evaluation belongs to the games.
+//! files apart: `alphabeta` walks the tree, `quiet` looks on from its leaves until nothing is hanging, `order` decides which
+//! move comes first, `table` remembers positions, `clock` says when to stop, `value` is what scores mean, `habits` is what of
+//! all this suits a game. Evaluation belongs to the games.
 //!
 //! What it does not do: read a clock (the caller lends one in [`crate::Limits`]), draw random numbers, start threads.
 
 mod alphabeta;
 mod clock;
+mod habits;
 mod order;
+mod quiet;
 mod table;
 mod value;
 
@@ -20,6 +23,7 @@ use crate::Side;
 pub(crate) use alphabeta::minimax;
 pub use alphabeta::{AlphaBeta, Finding, Options};
 pub use clock::Clock;
+pub use habits::{Habits, Tactics};
 pub use value::{Known, MAX_PLY, Value};
 
 /// A position that [`AlphaBeta`] can search: moves are made and taken back in place.
@@ -31,9 +35,21 @@ pub trait AlphaBetaGame {
     type Move: Copy + Eq + Debug;
     /// [`Self::number`] is always below this. Tables of moves have this size.
     const MOVE_NUMBERS: usize;
+    /// [`Self::trail`] is always below this; 0 for a game whose moves say little about the next ones.
+    const TRAILS: usize = 0;
+    /// What of the search suits the game.
+    const HABITS: Habits;
+    /// What a side that has no move has come to.
+    const STUCK: Known = Known::Draw;
+    /// Whether the turn changes with every move. If not, the search looks at [`Self::turn`] after each.
+    const ALTERNATES: bool = true;
 
     /// A number of its own for each move; the same move has the same number in every position.
     fn number(mv: Self::Move) -> u16;
+    /// What moves where, as a number: a move of [`Self::candidates`] here. What was good after what is learnt by these.
+    fn trail(&self, _mv: Self::Move) -> usize {
+        0
+    }
     /// Whose move it is.
     fn turn(&self) -> Side;
     /// Hash of the position, side to move included.
@@ -54,8 +70,19 @@ pub trait AlphaBetaGame {
     /// How free the side to move is.
     fn urgency(&self) -> Urgency;
     /// Puts the moves worth searching into `into` (cleared first). A move left out must be no better than some move that is
-    /// in, when the side to move is under a threat; else it may be left out by judgement. Empty: a draw.
+    /// in, when the side to move is under a threat; else it may be left out by judgement. Empty: [`Self::STUCK`].
     fn candidates(&self, into: &mut Vec<Candidate<Self::Move>>);
+    /// Puts the moves into `into` (cleared first) that must be looked at before the position is judged: captures that do not
+    /// lose material, and, if `checks`, what attacks at once. Where the side to move is [`Urgency::Forced`] those among which
+    /// it must choose. Only asked in games with [`Tactics`].
+    fn loud(&self, into: &mut Vec<Candidate<Self::Move>>, _checks: bool) {
+        into.clear();
+    }
+    /// Whether the exchange of pieces that the move begins on its point leaves the side to move with at least this many
+    /// points more than before, by count of material alone.
+    fn holds(&self, _mv: Self::Move, _points: i32) -> bool {
+        true
+    }
     /// Judgement of the position for the side to move, well inside [`Value::PROVEN`].
     fn evaluate(&self) -> i32;
     /// Looks for a win by threats that leave no choice, with this much effort, and says in how many plies it wins. `None`
@@ -68,8 +95,10 @@ pub trait AlphaBetaGame {
 pub struct Candidate<M> {
     /// The move.
     pub mv: M,
-    /// The game's own rank of it among the moves here; history adds to it. Between 0 and 10,000.
+    /// The game's own rank of it among the moves here; history adds to it. Between -10,000 and 10,000.
     pub rank: i32,
+    /// What it takes at once, in points; 0 for nothing. Such moves have no history: their rank says it all.
+    pub takes: i32,
     /// Whether it threatens something that the other side must answer. Such moves are neither pruned nor reduced much.
     pub forcing: bool,
 }

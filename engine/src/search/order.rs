@@ -11,24 +11,34 @@ pub(super) struct Order<G: AlphaBetaGame> {
     answers: Vec<Option<G::Move>>,
     /// How often a move was the best, by side and number: between plus and minus [`HISTORY_MAX`].
     history: [Vec<i16>; 2],
+    /// The same by what moved where before (a row) and what moves where now. Both colours and the distances of one and two
+    /// plies share it: a row says by its number whose move it was.
+    after: Vec<i16>,
 }
+
+/// Stands for no move in a list of [`AlphaBetaGame::trail`]s.
+pub(super) const NO_TRAIL: usize = usize::MAX;
 
 /// Bound of a history score: a full score outweighs the ranks of three open threes.
 const HISTORY_MAX: i32 = 8192;
 /// Ranks are multiplied by this before history is added. 32 beat 64 by 163 to 137 and 164 to 136 games, 128 lost to it.
 const RANK_SCALE: i32 = 32;
-const KILLER: i32 = 2500;
-const ANSWER: i32 = 2000;
 
 impl<G: AlphaBetaGame> Order<G> {
     pub(super) const fn new() -> Self {
-        Self { killers: Vec::new(), answers: Vec::new(), history: [Vec::new(), Vec::new()] }
+        Self {
+            killers: Vec::new(),
+            answers: Vec::new(),
+            history: [Vec::new(), Vec::new()],
+            after: Vec::new(),
+        }
     }
 
     /// To be called before each search: history fades, killers go.
     pub(super) fn begin(&mut self) {
         self.killers = vec![[None; 2]; MAX_PLY + 1];
         self.answers.resize(G::MOVE_NUMBERS, None);
+        self.after.resize(G::TRAILS * G::TRAILS, 0);
         for history in &mut self.history {
             history.resize(G::MOVE_NUMBERS, 0);
             for score in history {
@@ -42,34 +52,50 @@ impl<G: AlphaBetaGame> Order<G> {
         *self = Self::new();
     }
 
-    /// How often this move has been the best, in [-1, 1] parts of 1024.
-    pub(super) fn history(&self, side: Side, mv: G::Move) -> i32 {
-        i32::from(self.history[side.index()][usize::from(G::number(mv))]) * 1024 / HISTORY_MAX
+    /// How often this move has been the best, in [-1, 1] parts of 1024: by itself and, where the game has trails, after the
+    /// moves one and two plies ago (`before`), which count as much each.
+    pub(super) fn history(&self, game: &G, side: Side, mv: G::Move, before: [usize; 2]) -> i32 {
+        let alone = i32::from(self.history[side.index()][usize::from(G::number(mv))]);
+        (alone + self.after(game, mv, before)) * 1024 / HISTORY_MAX
+    }
+
+    fn after(&self, game: &G, mv: G::Move, before: [usize; 2]) -> i32 {
+        if G::TRAILS == 0 {
+            return 0;
+        }
+        let trail = game.trail(mv);
+        let rows = before.into_iter().filter(|&row| row != NO_TRAIL);
+        rows.map(|row| i32::from(self.after[row * G::TRAILS + trail])).sum()
     }
 
     /// Gives each candidate its final rank. `first` is the number of the move that the table remembers.
     pub(super) fn rank(
         &self,
+        game: &G,
         candidates: &mut [Candidate<G::Move>],
         first: u16,
-        side: Side,
         ply: usize,
         previous: Option<G::Move>,
+        before: [usize; 2],
     ) {
+        let side = game.turn();
         let killers = self.killers[ply];
         let answer = previous.and_then(|mv| self.answers[usize::from(G::number(mv))]);
         for candidate in candidates {
             let mv = candidate.mv;
             candidate.rank = if G::number(mv) == first {
                 i32::MAX
+            } else if candidate.takes > 0 {
+                candidate.rank * RANK_SCALE
             } else {
                 let mut rank = candidate.rank * RANK_SCALE
-                    + i32::from(self.history[side.index()][usize::from(G::number(mv))]);
+                    + i32::from(self.history[side.index()][usize::from(G::number(mv))])
+                    + self.after(game, mv, before);
                 if killers.contains(&Some(mv)) {
-                    rank += KILLER;
+                    rank += G::HABITS.killer;
                 }
                 if answer == Some(mv) {
-                    rank += ANSWER;
+                    rank += G::HABITS.answer;
                 }
                 rank
             };
@@ -79,17 +105,22 @@ impl<G: AlphaBetaGame> Order<G> {
     /// The last of `tried` refuted the node; the moves before it did not.
     pub(super) fn learn(
         &mut self,
+        game: &G,
         tried: &[Candidate<G::Move>],
-        side: Side,
         ply: usize,
         previous: Option<G::Move>,
+        before: [usize; 2],
         plies: i32,
     ) {
-        let Some((&Candidate { mv: best, .. }, before)) = tried.split_last() else { return };
+        let Some((&Candidate { mv: best, takes, .. }, others)) = tried.split_last() else { return };
+        if takes > 0 {
+            return;
+        }
+        let side = game.turn();
         let bonus = (plies * plies * 16 + 16).min(HISTORY_MAX / 4);
-        self.nudge(side, best, bonus);
-        for candidate in before {
-            self.nudge(side, candidate.mv, -bonus / 2);
+        self.nudge(game, side, best, before, bonus);
+        for candidate in others.iter().filter(|candidate| candidate.takes == 0) {
+            self.nudge(game, side, candidate.mv, before, -bonus / 2);
         }
         let killers = &mut self.killers[ply];
         if killers[0] != Some(best) {
@@ -100,12 +131,21 @@ impl<G: AlphaBetaGame> Order<G> {
         }
     }
 
-    /// Moves the score towards the sign of `bonus`, the less the further out it is, so that it stays inside its bound.
-    fn nudge(&mut self, side: Side, mv: G::Move, bonus: i32) {
-        let score = &mut self.history[side.index()][usize::from(G::number(mv))];
-        let old = i32::from(*score);
-        *score = (old + bonus - old * bonus.abs() / HISTORY_MAX) as i16;
+    fn nudge(&mut self, game: &G, side: Side, mv: G::Move, before: [usize; 2], bonus: i32) {
+        nudge(&mut self.history[side.index()][usize::from(G::number(mv))], bonus);
+        if G::TRAILS > 0 {
+            let trail = game.trail(mv);
+            for row in before.into_iter().filter(|&row| row != NO_TRAIL) {
+                nudge(&mut self.after[row * G::TRAILS + trail], bonus);
+            }
+        }
     }
+}
+
+/// Moves the score towards the sign of `bonus`, the less the further out it is, so that it stays inside its bound.
+fn nudge(score: &mut i16, bonus: i32) {
+    let old = i32::from(*score);
+    *score = (old + bonus - old * bonus.abs() / HISTORY_MAX) as i16;
 }
 
 /// Brings the best of the candidates from `from` on to that place. Sorting them all would be wasted where the first refutes.

@@ -12,6 +12,17 @@ pub(super) enum Bound {
     Exact = 3,
 }
 
+impl Bound {
+    /// Whether a value remembered with this bound says all that a window asks.
+    pub(super) const fn decides(self, value: i32, alpha: i32, beta: i32) -> bool {
+        match self {
+            Self::Exact => true,
+            Self::Lower => value >= beta,
+            Self::Upper => value <= alpha,
+        }
+    }
+}
+
 /// What is remembered of one position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Memory {

@@ -18,6 +18,16 @@ impl Value {
     /// From here on up a score is a proven win; judgement stays below.
     pub const PROVEN: i32 = Self::WIN - 2 * MAX_PLY as i32;
 
+    /// A win or loss by a rule about repetition, less the plies to it. It is no proof, since it depends on the moves that
+    /// led there, and so is not remembered either.
+    pub(super) const RULED: i32 = Self::PROVEN - 1;
+
+    /// Whether the score is a win or loss by a rule about repetition.
+    pub(super) const fn is_ruled(value: i32) -> bool {
+        let value = value.abs();
+        value < Self::PROVEN && value >= Self::RULED - MAX_PLY as i32
+    }
+
     /// Whether the score is a proven win or loss.
     pub const fn is_proven(value: i32) -> bool {
         value.abs() >= Self::PROVEN
@@ -66,6 +76,10 @@ pub enum Known {
     LossIn(u32),
     /// Nobody wins.
     Draw,
+    /// The moves that led here have lost the game for the other side by a rule about repetition.
+    WonByRule,
+    /// The moves that led here have lost the game for the side to move by a rule about repetition.
+    LostByRule,
 }
 
 impl Known {
@@ -75,6 +89,8 @@ impl Known {
             Self::WinIn(plies) => Value::WIN - (ply as i32 + plies as i32),
             Self::LossIn(plies) => -Value::WIN + (ply as i32 + plies as i32),
             Self::Draw => 0,
+            Self::WonByRule => Value::RULED - ply as i32,
+            Self::LostByRule => -Value::RULED + ply as i32,
         }
     }
 }

@@ -166,6 +166,39 @@ pub(super) fn shots(square: u8, ranks: &[u16; RANKS], files: &[u16; FILES]) -> S
     of_rank(along_rank, rank) | of_file(along_file, file)
 }
 
+/// On one line: the places from which a cannon would hit this one, beyond exactly one piece; the piece that ends them is one.
+const fn beyond(place: usize, length: usize, occupied: usize) -> u16 {
+    let mut reached = 0;
+    let (mut n, mut seen) = (place, 0);
+    while n > 0 && seen < 2 {
+        n -= 1;
+        if seen == 1 {
+            reached |= 1 << n;
+        }
+        seen += occupied >> n & 1;
+    }
+    n = place + 1;
+    seen = 0;
+    while n < length && seen < 2 {
+        if seen == 1 {
+            reached |= 1 << n;
+        }
+        seen += occupied >> n & 1;
+        n += 1;
+    }
+    reached
+}
+line_table!(RANK_BEYOND, beyond, FILES, RANK_PATTERNS);
+line_table!(FILE_BEYOND, beyond, RANKS, FILE_PATTERNS);
+
+/// The squares from which a cannon would hit this one.
+pub(super) fn behind(square: u8, ranks: &[u16; RANKS], files: &[u16; FILES]) -> Set {
+    let (file, rank) = (FILE[usize::from(square)], RANK[usize::from(square)]);
+    let along_rank = RANK_BEYOND[usize::from(file)][usize::from(ranks[usize::from(rank)])];
+    let along_file = FILE_BEYOND[usize::from(rank)][usize::from(files[usize::from(file)])];
+    of_rank(along_rank, rank) | of_file(along_file, file)
+}
+
 const fn offset(square: usize, files: isize, ranks: isize) -> Option<usize> {
     let (file, rank) = ((square % FILES) as isize + files, (square / FILES) as isize + ranks);
     if file < 0 || file >= FILES as isize || rank < 0 || rank >= RANKS as isize {

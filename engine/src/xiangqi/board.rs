@@ -193,7 +193,15 @@ impl Board {
 
     /// The same pieces with the other side to move.
     pub(super) fn passed(&self) -> Self {
-        Self { turn: self.turn.other(), key: self.key ^ TURN_KEY, ..*self }
+        let mut passed = *self;
+        passed.pass();
+        passed
+    }
+
+    /// Gives the turn to the other side; a second time undoes it.
+    pub(super) fn pass(&mut self) {
+        self.turn = self.turn.other();
+        self.key ^= TURN_KEY;
     }
 
     /// The square of this side's general.

@@ -95,10 +95,23 @@ impl Board {
     /// Every legal move, into `into` (cleared first), in a fixed order.
     pub fn legal_moves(&self, into: &mut Vec<XiangqiMove>) {
         into.clear();
+        self.each_legal(Set::MAX, |mv| into.push(mv));
+    }
+
+    /// Calls `found` with each legal move to one of these squares.
+    pub(super) fn each_legal(&self, to: Set, mut found: impl FnMut(XiangqiMove)) {
+        let wanted = to;
         let mut board = *self;
         self.each_piece(|from, free, tested| {
-            into.extend(squares(free).map(|to| XiangqiMove { from, to }));
-            into.extend(squares(tested).map(|to| XiangqiMove { from, to }).filter(|&mv| board.is_safe(mv)));
+            for to in squares(free & wanted) {
+                found(XiangqiMove { from, to });
+            }
+            for to in squares(tested & wanted) {
+                let mv = XiangqiMove { from, to };
+                if board.is_safe(mv) {
+                    found(mv);
+                }
+            }
         });
     }
 

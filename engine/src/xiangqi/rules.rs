@@ -86,6 +86,16 @@ impl Xiangqi {
         &self.board
     }
 
+    /// Moves since the last capture, and the board's key before each.
+    pub(super) fn past(&self) -> &[(u64, XiangqiMove)] {
+        &self.past
+    }
+
+    /// Plies since the last capture or soldier's move.
+    pub(super) fn quiet(&self) -> u16 {
+        self.quiet
+    }
+
     /// Whether this legal move would lose the game at once by perpetual check or chase: what a player is warned of.
     pub fn loses_by_repetition(&self, mv: XiangqiMove) -> bool {
         let mut after = self.clone();

@@ -7,6 +7,8 @@ mod levels;
 mod lights;
 mod positions;
 mod timer;
+mod ucci;
+mod uci;
 
 use std::process::ExitCode;
 
@@ -23,6 +25,10 @@ struct Arguments {
 enum Command {
     /// Speaks the Gomocup protocol (plastovicka.github.io/protocl2en.htm) on standard input and output.
     Gomocup(gomocup::Arguments),
+    /// Speaks UCI for xiangqi (squares as Fairy-Stockfish's `UCI_Variant xiangqi`) on standard input and output.
+    Uci(uci::Arguments),
+    /// Speaks UCCI, the dialect of Chinese boards, on standard input and output.
+    Ucci(uci::Arguments),
     /// Positions a second, depth after a second, and the node-count signature, on fixed positions.
     Bench(bench::Arguments),
     /// Fits the evaluation to games that `levels --print` has written, and prints its constants.
@@ -42,6 +48,8 @@ enum Command {
 fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Gomocup(arguments) => gomocup::run(&arguments),
+        Command::Uci(arguments) => uci::run(&arguments),
+        Command::Ucci(arguments) => ucci::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Levels(arguments) => levels::run(&arguments),

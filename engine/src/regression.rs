@@ -1,0 +1,184 @@
+//! Where the numbers of evaluations come from: a logistic regression of game results on what an evaluation counts.
+//!
+//! A judgement is a sum of terms, each with a weight for a full board and one for an empty board; between them it slides with
+//! the game's phase. Games fit their weights with it by `qiyou-engine fit`.
+
+use crate::Rng;
+
+/// A position as the evaluation sees it.
+pub(crate) struct Sample {
+    /// Terms and how often they are there, positive for the side of whom `result` speaks.
+    pub(crate) terms: Vec<(u16, i8)>,
+    /// Share of the weights for a full board, 0 to 1.
+    pub(crate) full: f32,
+    /// Factor on the whole judgement.
+    pub(crate) scale: f32,
+    /// 1: that side won the game, 0.5: a draw.
+    pub(crate) result: f32,
+}
+
+/// How well weights foretell results.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loss {
+    /// On the samples that were learnt from.
+    pub(crate) learnt: f64,
+    /// On every tenth block of samples, which was not.
+    pub(crate) unknown: f64,
+}
+
+/// Weights fitted to samples.
+pub(crate) struct Fit {
+    pub(crate) weights: Vec<[i16; 2]>,
+    /// Points that make a win e times as likely as a loss; found for the weights before and kept.
+    pub(crate) points_per_e: f64,
+    pub(crate) before: Loss,
+    pub(crate) after: Loss,
+}
+
+/// One game after the other makes the samples; a block of this size is learnt from or held back as a whole, so that hardly a
+/// game is on both sides.
+const BLOCK: usize = 500;
+
+/// Fits weights to samples, beginning with those that the game has. Terms seen less often than about `PULL_COUNT` times stay
+/// near what they were.
+pub(crate) fn fit(samples: &[Sample], before: &[[i16; 2]]) -> Fit {
+    let blocks = |held_back: bool| -> Vec<&Sample> {
+        let blocks = samples.chunks(BLOCK).enumerate().filter(|(n, _)| (n % 10 == 0) == held_back);
+        blocks.flat_map(|(_, block)| block).collect()
+    };
+    let (unknown, learnt) = (blocks(true), blocks(false));
+    let points = |scale: f64| -> Vec<[f64; 2]> {
+        before.iter().map(|pair| pair.map(|weight| f64::from(weight) / scale)).collect()
+    };
+    // The scale at which the weights as they are foretell best.
+    let points_per_e = (5..60)
+        .map(|n| f64::from(n) * 10.0)
+        .min_by(|&a, &b| loss(&learnt, &points(a)).total_cmp(&loss(&learnt, &points(b))))
+        .expect("there are scales to choose from");
+    let start = points(points_per_e);
+    let weights = descend(&learnt, &start);
+    let losses =
+        |weights: &[[f64; 2]]| Loss { learnt: loss(&learnt, weights), unknown: loss(&unknown, weights) };
+    Fit {
+        before: losses(&start),
+        after: losses(&weights),
+        weights: weights
+            .iter()
+            .map(|pair| pair.map(|weight| (weight * points_per_e).round() as i16))
+            .collect(),
+        points_per_e,
+    }
+}
+
+/// Adam (Kingma and Ba 2015) with its usual constants, in small batches, its rate falling to nothing.
+fn descend(samples: &[&Sample], start: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    const EPOCHS: usize = 24;
+    const BATCH: usize = 512;
+    const RATE: f64 = 0.006;
+    /// Pull towards the weights as they are, in samples' worth.
+    const PULL_COUNT: f64 = 60.0;
+    let mut weights = start.to_vec();
+    let (mut mean, mut spread) = (vec![[0.0_f64; 2]; start.len()], vec![[0.0_f64; 2]; start.len()]);
+    let mut order: Vec<usize> = (0..samples.len()).collect();
+    let mut rng = Rng::new(1);
+    let steps = EPOCHS * samples.len().div_ceil(BATCH);
+    let pull = PULL_COUNT / samples.len().max(1) as f64;
+    let mut step = 0;
+    for _ in 0..EPOCHS {
+        for n in (1..order.len()).rev() {
+            order.swap(n, rng.below(n as u32 + 1) as usize);
+        }
+        for batch in order.chunks(BATCH) {
+            step += 1;
+            let mut slope: Vec<[f64; 2]> = weights
+                .iter()
+                .zip(start)
+                .map(|(weight, start)| [0, 1].map(|n| (weight[n] - start[n]) * pull))
+                .collect();
+            for &n in batch {
+                let sample = samples[n];
+                let error = (foretell(sample, &weights) - f64::from(sample.result)) / batch.len() as f64
+                    * f64::from(sample.scale);
+                let full = f64::from(sample.full);
+                for &(term, count) in &sample.terms {
+                    let slope = &mut slope[usize::from(term)];
+                    slope[0] += error * f64::from(count) * full;
+                    slope[1] += error * f64::from(count) * (1.0 - full);
+                }
+            }
+            let rate = RATE * (1.0 - step as f64 / (steps + 1) as f64);
+            let (mean_part, spread_part) = (1.0 - 0.9_f64.powi(step), 1.0 - 0.999_f64.powi(step));
+            for (n, slope) in slope.iter().enumerate() {
+                for part in 0..2 {
+                    let (mean, spread) = (&mut mean[n][part], &mut spread[n][part]);
+                    *mean = 0.9 * *mean + 0.1 * slope[part];
+                    *spread = 0.999 * *spread + 0.001 * slope[part] * slope[part];
+                    weights[n][part] -= rate * (*mean / mean_part) / ((*spread / spread_part).sqrt() + 1e-8);
+                }
+            }
+        }
+    }
+    weights
+}
+
+/// Share of the points that a sample's side gets, by these weights.
+fn foretell(sample: &Sample, weights: &[[f64; 2]]) -> f64 {
+    let (mut full, mut empty) = (0.0, 0.0);
+    for &(term, count) in &sample.terms {
+        let [a, b] = weights[usize::from(term)];
+        full += a * f64::from(count);
+        empty += b * f64::from(count);
+    }
+    let share = f64::from(sample.full);
+    let sum = (full * share + empty * (1.0 - share)) * f64::from(sample.scale);
+    1.0 / (1.0 + (-sum).exp())
+}
+
+fn loss(samples: &[&Sample], weights: &[[f64; 2]]) -> f64 {
+    let total: f64 = samples
+        .iter()
+        .map(|sample| {
+            let (p, result) = (foretell(sample, weights).clamp(1e-6, 1.0 - 1e-6), f64::from(sample.result));
+            -(result * p.ln() + (1.0 - result) * (1.0 - p).ln())
+        })
+        .sum();
+    total / samples.len().max(1) as f64
+}
+
+/// The weights as the rows of a Rust table.
+pub(crate) fn rows(weights: &[[i16; 2]]) -> String {
+    let mut text = String::new();
+    for row in weights.chunks(10) {
+        let pairs: Vec<String> = row.iter().map(|[full, empty]| format!("[{full}, {empty}],")).collect();
+        text += &format!("    {}\n", pairs.join(" "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_that_made_the_results_are_found_again() {
+        // Two terms: the first is worth one e on a full board and nothing on an empty one, the second the other way round.
+        let mut rng = Rng::new(3);
+        let samples: Vec<Sample> = (0..20_000)
+            .map(|_| {
+                let counts = [0, 1].map(|_| rng.below(5) as i8 - 2);
+                let full = rng.below(101) as f32 / 100.0;
+                let sum = f32::from(counts[0]) * full + f32::from(counts[1]) * (1.0 - full);
+                let p = 1.0 / (1.0 + (-f64::from(sum)).exp());
+                let won = f64::from(rng.below(1_000_000)) < p * 1e6;
+                let terms = vec![(0, counts[0]), (1, counts[1])];
+                Sample { terms, full, scale: 1.0, result: f32::from(u8::from(won)) }
+            })
+            .collect();
+        let found = fit(&samples, &[[40, 60], [60, 40]]);
+        let unit = found.points_per_e;
+        let part = |term: usize, n: usize| f64::from(found.weights[term][n]) / unit;
+        assert!((part(0, 0) - 1.0).abs() < 0.15 && part(0, 1).abs() < 0.15, "{:?} of {unit}", found.weights);
+        assert!((part(1, 1) - 1.0).abs() < 0.15 && part(1, 0).abs() < 0.15, "{:?} of {unit}", found.weights);
+        assert!(found.after.unknown < found.before.unknown);
+    }
+}

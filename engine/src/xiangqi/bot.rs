@@ -1,0 +1,128 @@
+//! The xiangqi player and what its levels mean.
+
+use super::position::{Position, loses_by_rule};
+use super::{Xiangqi, XiangqiMove};
+use crate::search::{AlphaBeta, Clock, Finding, Options, Value};
+use crate::{Game, Level, Limits, Report, Score};
+
+/// A xiangqi player. It holds hardly any memory before its first search.
+pub struct XiangqiBot {
+    strength: Strength,
+    table_bytes: usize,
+    search: AlphaBeta<Position>,
+}
+
+/// What a level may use, beside the caller's limits.
+#[derive(Clone, Copy)]
+struct Strength {
+    /// Plies of full search.
+    depth: u32,
+    /// Positions visited.
+    nodes: u64,
+    /// How far off each judgement may be.
+    noise: i32,
+    /// Whether it looks on from where its depth ends until nothing hangs.
+    quiescence: bool,
+    table_bytes: usize,
+}
+
+const MB: usize = 1 << 20;
+const NO_LIMIT: u32 = u32::MAX;
+/// Room for every position that a search with a limit can visit, and some to spare.
+const BYTES_PER_NODE: usize = 32;
+
+/// Levels 1 to 10. Up to 3 a player may overlook that a piece hangs; from 4 on captures are looked at to their end. The steps
+/// were set by matches of neighbours; see EXPERIMENTS.md.
+const STRENGTHS: [Strength; 10] = [
+    Strength { depth: 1, nodes: 1_000, noise: 400, quiescence: false, table_bytes: MB / 4 },
+    Strength { depth: 1, nodes: 1_000, noise: 150, quiescence: false, table_bytes: MB / 4 },
+    Strength { depth: 2, nodes: 2_000, noise: 120, quiescence: false, table_bytes: MB / 4 },
+    Strength { depth: 1, nodes: 2_000, noise: 90, quiescence: true, table_bytes: MB / 4 },
+    Strength { depth: 2, nodes: 4_000, noise: 60, quiescence: true, table_bytes: MB / 2 },
+    Strength { depth: 3, nodes: 8_000, noise: 40, quiescence: true, table_bytes: MB },
+    Strength { depth: 5, nodes: 20_000, noise: 25, quiescence: true, table_bytes: 2 * MB },
+    Strength { depth: 7, nodes: 60_000, noise: 10, quiescence: true, table_bytes: 4 * MB },
+    Strength { depth: 10, nodes: 300_000, noise: 0, quiescence: true, table_bytes: 16 * MB },
+    Strength { depth: NO_LIMIT, nodes: u64::MAX, noise: 0, quiescence: true, table_bytes: 32 * MB },
+];
+
+impl XiangqiBot {
+    /// A player of this strength; the seed colours its errors.
+    pub fn new(level: Level, seed: u64) -> Self {
+        Self::with_table(level, seed, None)
+    }
+
+    /// A player whose table of positions takes this many bytes instead of what the level would choose (32 MB at most).
+    pub fn with_table(level: Level, seed: u64, table_bytes: Option<usize>) -> Self {
+        let strength = STRENGTHS[usize::from(level.number()) - 1];
+        let options =
+            Options { noise: strength.noise, seed, quiescence: strength.quiescence, ..Options::default() };
+        let table_bytes = table_bytes.unwrap_or(strength.table_bytes);
+        Self { strength, table_bytes, search: AlphaBeta::new(table_bytes, options) }
+    }
+
+    /// Takes now the memory that the first decision would otherwise have to wait for.
+    pub fn prepare(&mut self) {
+        self.search.prepare();
+    }
+
+    /// Forgets what earlier searches have learnt.
+    pub fn forget(&mut self) {
+        self.search.forget(self.table_bytes);
+    }
+
+    /// Forgets what earlier searches have learnt if there is no clock: then an answer must depend on the question only. Takes
+    /// no more memory than the limits can fill.
+    fn start_afresh(&mut self, limits: &Limits<'_>) {
+        if limits.time.is_none() {
+            let enough =
+                limits.nodes.map_or(usize::MAX, |nodes| (nodes as usize).saturating_mul(BYTES_PER_NODE));
+            self.search.forget(self.table_bytes.min(enough).max(MB / 16));
+        }
+    }
+
+    /// Chooses for the side to move among the moves that `among` lets through. `None` when the game is over, or nothing is
+    /// let through.
+    pub fn think(
+        &mut self,
+        game: &Xiangqi,
+        among: &dyn Fn(XiangqiMove) -> bool,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Finding<XiangqiMove>),
+    ) -> Option<Finding<XiangqiMove>> {
+        if game.outcome().is_some() {
+            return None;
+        }
+        let own = Limits {
+            time: limits.time,
+            nodes: Some(limits.nodes.map_or(self.strength.nodes, |nodes| nodes.min(self.strength.nodes))),
+            depth: Some(limits.depth.map_or(self.strength.depth, |depth| depth.min(self.strength.depth))),
+            stop: limits.stop,
+            elapsed: limits.elapsed,
+        };
+        // A move that ends the game by the rule about repetition is no choice while there is another.
+        let mut moves = Vec::new();
+        game.legal_moves(&mut moves);
+        moves.retain(|&mv| among(mv));
+        let losing: Vec<XiangqiMove> = moves.iter().copied().filter(|&mv| loses_by_rule(game, mv)).collect();
+        let all_lose = losing.len() == moves.len();
+        let among = |mv| among(mv) && (all_lose || !losing.contains(&mv));
+        let mut position = Position::new(game);
+        self.search.search_among(&mut position, &among, &mut Clock::new(&own), report)
+    }
+
+    /// A finding in the words of every game.
+    pub fn report(finding: &Finding<XiangqiMove>) -> Report {
+        Report {
+            line: finding.line.iter().map(|&mv| Xiangqi::action(mv)).collect(),
+            score: Self::score(finding),
+            depth: finding.depth,
+            nodes: finding.nodes,
+        }
+    }
+
+    /// The finding's value in the words of every game.
+    pub fn score(finding: &Finding<XiangqiMove>) -> Score {
+        Value::score(finding.value)
+    }
+}
