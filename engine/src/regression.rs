@@ -3,6 +3,8 @@
 //! A judgement is a sum of terms, each with a weight for a full board and one for an empty board; between them it slides with
 //! the game's phase. Games fit their weights with it by `qiyou-engine fit`.
 
+use std::fmt::Write as _;
+
 use crate::Rng;
 
 /// A position as the evaluation sees it.
@@ -150,7 +152,7 @@ pub(crate) fn rows(weights: &[[i16; 2]]) -> String {
     let mut text = String::new();
     for row in weights.chunks(10) {
         let pairs: Vec<String> = row.iter().map(|[full, empty]| format!("[{full}, {empty}],")).collect();
-        text += &format!("    {}\n", pairs.join(" "));
+        writeln!(text, "    {}", pairs.join(" ")).expect("writing to a String cannot fail");
     }
     text
 }

@@ -296,7 +296,9 @@ mod tests {
                         assert!(plies == 2 && loses(&game, 2));
                         seen[2] += 1;
                     }
-                    Some(Known::Draw) => panic!("the board is not full"),
+                    Some(Known::Draw | Known::WonByRule | Known::LostByRule) => {
+                        panic!("the board is not full")
+                    }
                     None => assert!(!wins(&game, 1)),
                 }
             }

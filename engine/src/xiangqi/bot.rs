@@ -3,7 +3,7 @@
 use super::position::{Position, loses_by_rule};
 use super::{Xiangqi, XiangqiMove};
 use crate::search::{AlphaBeta, Clock, Finding, Options, Value};
-use crate::{Game, Level, Limits, Report, Score};
+use crate::{AnyGame, Bot, Game, Level, Limits, Report, Score};
 
 /// A xiangqi player. It holds hardly any memory before its first search.
 pub struct XiangqiBot {
@@ -124,5 +124,19 @@ impl XiangqiBot {
     /// The finding's value in the words of every game.
     pub fn score(finding: &Finding<XiangqiMove>) -> Score {
         Value::score(finding.value)
+    }
+}
+
+impl Bot for XiangqiBot {
+    fn choose(
+        &mut self,
+        game: &AnyGame,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Report),
+    ) -> Option<Report> {
+        let AnyGame::Xiangqi(game) = game else { return None };
+        self.start_afresh(limits);
+        self.think(game, &|_| true, limits, &mut |finding| report(&Self::report(finding)))
+            .map(|finding| Self::report(&finding))
     }
 }

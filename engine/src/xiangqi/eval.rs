@@ -319,3 +319,66 @@ const LEFT_FILE: Set = {
     }
     set
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::xiangqi::fen::Fen;
+
+    const POSITIONS: [&str; 5] = [
+        Fen::START,
+        "r2akab1r/4n4/1cn1b4/p1p1p1p1p/9/2P6/P3P1P1P/1CN1C1N2/9/R1BAKAB1R w",
+        "3akab1r/9/2n1b1n2/p3p1p1p/9/2R6/P3P1P1P/2N1C1N2/4A4/2BAK1B1R b",
+        "2bak4/4a4/4b4/9/4c4/4N4/9/4B1C2/4A4/3AK1BC1 w",
+        "3ak4/9/3PbP3/2p6/9/9/6p2/3p1p3/9/3AK4 w",
+    ];
+
+    #[test]
+    fn the_search_judges_by_the_terms_that_are_fitted() {
+        for fen in POSITIONS {
+            let board = Fen::read(fen).expect("a position").board;
+            let (places, phase) = count_places(&board);
+            let (mut full, mut empty) = (0, 0);
+            each_term(&board, |term, count| {
+                full += i32::from(WEIGHTS[term][0]) * count;
+                empty += i32::from(WEIGHTS[term][1]) * count;
+            });
+            let value = blend(full, empty, phase);
+            let strong = if value > 0 { Side::First } else { Side::Second };
+            let value = value * scale(&board, strong) / SCALE_FULL;
+            let value = if board.turn() == Side::First { value } else { -value };
+            assert_eq!(evaluate(&board, places, phase), value, "{fen}");
+        }
+    }
+
+    #[test]
+    fn both_sides_are_judged_alike() {
+        for fen in POSITIONS {
+            // Turn the board round: rows in the other order, colours exchanged.
+            let mut words = fen.split(' ');
+            let (rows, side) = (words.next().expect("rows"), words.next().expect("a side"));
+            let swap = |c: char| {
+                if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
+            };
+            let rows: Vec<String> =
+                rows.split('/').rev().map(|row| row.chars().map(swap).collect()).collect();
+            let turned = format!("{} {}", rows.join("/"), if side == "w" { "b" } else { "w" });
+            let judge = |fen: &str| {
+                let board = Fen::read(fen).expect("a position").board;
+                let (places, phase) = count_places(&board);
+                evaluate(&board, places, phase)
+            };
+            assert_eq!(judge(fen), judge(&turned), "{fen}");
+        }
+    }
+
+    #[test]
+    fn a_side_that_cannot_cross_the_river_is_never_ahead() {
+        let board = Fen::read("2bakab2/9/9/9/9/9/9/4c4/9/4K4 w").expect("a position").board;
+        let (places, phase) = count_places(&board);
+        assert!(evaluate(&board, places, phase) <= 0);
+        let board = Fen::read("2bakab2/9/9/9/9/9/9/9/9/3K1A3 w").expect("a position").board;
+        let (places, phase) = count_places(&board);
+        assert_eq!(evaluate(&board, places, phase), 0);
+    }
+}

@@ -56,7 +56,7 @@ pub(super) const WEIGHTS: [[i16; 2]; TERMS] = [
 /// The search judges where nothing is in check and nothing hangs: those positions, with the game's result, for Red.
 fn samples_of(record: &Record, samples: &mut Vec<Sample>) {
     let start = Xiangqi::new(&super::XiangqiSetup::default()).expect("the default setup is valid");
-    let mut position = Position::from_board(*start.board());
+    let mut position = Position::from_board(start.board());
     let result = match record.winner {
         None => 0.5,
         Some(Side::First) => 1.0,

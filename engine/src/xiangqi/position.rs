@@ -24,7 +24,8 @@ pub(super) struct Position {
 struct Now {
     /// Plies since the last capture or soldier's move.
     quiet: u16,
-    /// Moves at the end of `past` that lead from one position to the next without a capture or a pass.
+    /// Moves at the end of `past` that could all be taken back by moves of the game: no capture, no soldier's step forward,
+    /// no pass.
     linked: u16,
     /// Whether the side to move is in check.
     in_check: bool,
@@ -40,6 +41,12 @@ struct Step {
     before: Now,
 }
 
+/// Plies of a round of moves that the search recognises. Soldiers that go to and fro across the river make games without end
+/// and without repetition; looking all the way back in them took most of the time.
+const LONGEST_ROUND: usize = 100;
+/// A judgement shrinks with the plies since anything final happened, to half at this many, so that a side that is ahead does
+/// something about it.
+const STALE: i32 = 128;
 /// Judgement never looks like proof.
 const JUDGEMENT_MAX: i32 = 20_000;
 
@@ -51,7 +58,7 @@ impl Position {
         for &(_, mv) in past.iter().rev() {
             board.unmake(mv, Cell::EMPTY);
         }
-        let mut position = Self::from_board(board);
+        let mut position = Self::from_board(&board);
         position.quiet_limit = game.setup().quiet_limit.unwrap_or(u16::MAX);
         for &(_, mv) in past {
             position.make(mv);
@@ -62,10 +69,10 @@ impl Position {
     }
 
     /// A board without a past, and without a limit of quiet plies.
-    pub(super) fn from_board(board: Board) -> Self {
-        let (places, phase) = eval::count_places(&board);
+    pub(super) fn from_board(board: &Board) -> Self {
+        let (places, phase) = eval::count_places(board);
         let now = Now { quiet: 0, linked: 0, in_check: board.in_check(), places, phase };
-        Self { board, past: Vec::with_capacity(256), quiet_limit: u16::MAX, now }
+        Self { board: *board, past: Vec::with_capacity(256), quiet_limit: u16::MAX, now }
     }
 
     pub(super) fn board(&self) -> &Board {
@@ -75,7 +82,7 @@ impl Position {
     /// How the game stands if this position has been there before since the last capture. The rules ask for a third time;
     /// what two rounds of the same moves would bring, the first shows.
     fn repeated(&self) -> Option<Known> {
-        let linked = usize::from(self.now.linked);
+        let linked = usize::from(self.now.linked).min(LONGEST_ROUND);
         if linked < 4 {
             return None;
         }
@@ -85,10 +92,9 @@ impl Position {
         // Whether every move of the side to move (the first of the round), of the other, gave check. A position's flag
         // tells of the move before it.
         let checks = |from: usize| {
-            (from..round.len()).step_by(2).all(|n| {
-                let after = round.get(n + 1).map_or(self.now.in_check, |step| step.before.in_check);
-                after
-            })
+            (from..round.len())
+                .step_by(2)
+                .all(|n| round.get(n + 1).map_or(self.now.in_check, |step| step.before.in_check))
         };
         match (checks(0), checks(1)) {
             (true, false) => return Some(Known::LostByRule),
@@ -150,7 +156,8 @@ struct CheckSquares {
 }
 
 impl CheckSquares {
-    /// Whether a piece of this kind gives check from here; what a move uncovers is not seen.
+    /// Whether a piece of this kind gives check from here. What a move uncovers is not seen, nor that a cannon which moves
+    /// away from the general was itself the screen.
     const fn has(&self, kind: Kind, to: u8) -> bool {
         let set = match kind {
             Kind::Horse => self.horse,
@@ -219,7 +226,8 @@ impl AlphaBetaGame for Position {
         let now = &mut self.now;
         now.places += eval::place_pair(side, kind, mv.to) - eval::place_pair(side, kind, mv.from);
         now.quiet = if kind == Kind::Soldier { 0 } else { now.quiet.saturating_add(1) };
-        now.linked += 1;
+        let forward = kind == Kind::Soldier && mv.from.abs_diff(mv.to) > 1;
+        now.linked = if forward { 0 } else { now.linked.saturating_add(1) };
         if let Some((enemy, kind)) = taken.piece() {
             now.places -= eval::place_pair(enemy, kind, mv.to);
             now.phase -= eval::phase_of(kind);
@@ -288,12 +296,11 @@ impl AlphaBetaGame for Position {
         self.board.each_legal(Set::MAX, |mv| {
             let (_, kind) = self.board.at(mv.from).expect("a move has a piece");
             let check = checks.has(kind, mv.to);
-            into.push(match self.board.at(mv.to) {
-                Some((_, taken)) => self.capture(mv, kind, taken, check),
-                None => {
-                    let rank = self.step_gain(kind, mv) + if check { CHECK } else { 0 };
-                    Candidate { mv, rank, takes: 0, forcing: check }
-                }
+            into.push(if let Some((_, taken)) = self.board.at(mv.to) {
+                self.capture(mv, kind, taken, check)
+            } else {
+                let rank = self.step_gain(kind, mv) + if check { CHECK } else { 0 };
+                Candidate { mv, rank, takes: 0, forcing: check }
             });
         });
     }
@@ -327,7 +334,9 @@ impl AlphaBetaGame for Position {
     }
 
     fn evaluate(&self) -> i32 {
-        eval::evaluate(&self.board, self.now.places, self.now.phase).clamp(-JUDGEMENT_MAX, JUDGEMENT_MAX)
+        let value = eval::evaluate(&self.board, self.now.places, self.now.phase);
+        let value = value * (2 * STALE - i32::from(self.now.linked).min(STALE)) / (2 * STALE);
+        value.clamp(-JUDGEMENT_MAX, JUDGEMENT_MAX)
     }
 
     fn forced_win(&mut self, _effort: Effort, _clock: &mut Clock<'_>) -> Option<u32> {
@@ -344,4 +353,198 @@ pub(super) fn loses_by_rule(game: &Xiangqi, mv: XiangqiMove) -> bool {
         outcome.winner == Some(after.turn())
             && matches!(outcome.reason, Reason::PerpetualCheck | Reason::PerpetualChase)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::search::{AlphaBeta, Options, Value, minimax};
+    use crate::xiangqi::XiangqiSetup;
+    use crate::{Limits, Rng};
+
+    /// A game after so many moves drawn by lot, captures preferred so that boards thin out; not ended.
+    fn scattered(plies: u32, rng: &mut Rng) -> Xiangqi {
+        'again: loop {
+            let mut game = Xiangqi::new(&XiangqiSetup::default()).expect("the setup is valid");
+            let mut moves = Vec::new();
+            while game.ply() < plies {
+                game.legal_moves(&mut moves);
+                let captures: Vec<XiangqiMove> =
+                    moves.iter().copied().filter(|mv| game.board().at(mv.to).is_some()).collect();
+                let list = if captures.is_empty() || rng.below(2) == 0 { &moves } else { &captures };
+                game.play(list[rng.below(list.len() as u32) as usize]);
+                if game.outcome().is_some() {
+                    continue 'again;
+                }
+            }
+            return game;
+        }
+    }
+
+    fn to_depth<T>(depth: u32, ask: impl FnOnce(&mut Clock<'_>) -> T) -> T {
+        let stop = AtomicBool::new(false);
+        let limits =
+            Limits { time: None, nodes: None, depth: Some(depth), stop: &stop, elapsed: &|| Duration::ZERO };
+        ask(&mut Clock::new(&limits))
+    }
+
+    #[test]
+    fn without_its_shortcuts_the_search_finds_what_plain_minimax_finds() {
+        let plain = Options {
+            reductions: false,
+            pruning: false,
+            extensions: false,
+            quiescence: false,
+            ..Options::default()
+        };
+        let mut rng = Rng::new(5);
+        let mut decided = 0;
+        for round in 0..60 {
+            let mut position = Position::new(&scattered(20 + 2 * round, &mut rng));
+            let depth = 1 + round % 3;
+            let expected = minimax(&mut position, depth, 0);
+            let found = to_depth(depth, |clock| {
+                AlphaBeta::new(1 << 20, plain.clone()).search(&mut position, clock, &mut |_| {})
+            })
+            .expect("there are moves");
+            assert_eq!(found.value, expected, "round {round}, depth {depth}");
+            decided += u32::from(Value::is_proven(expected));
+        }
+        assert!(decided > 0, "some are to end in mate");
+    }
+
+    #[test]
+    fn what_is_kept_move_by_move_equals_what_is_counted_afresh() {
+        let mut rng = Rng::new(7);
+        let mut moves = Vec::new();
+        for round in 0..40 {
+            let game = scattered(10 + 4 * round, &mut rng);
+            let mut position = Position::new(&game);
+            let before = (position.now.places, position.now.phase, position.key(), position.evaluate());
+            let mut made = 0;
+            for _ in 0..20 {
+                position.board.legal_moves(&mut moves);
+                if moves.is_empty() {
+                    break;
+                }
+                position.make(moves[rng.below(moves.len() as u32) as usize]);
+                made += 1;
+                let fresh = Position::from_board(&position.board);
+                assert_eq!(position.now.places, fresh.now.places);
+                assert_eq!(
+                    (position.now.phase, position.now.in_check),
+                    (fresh.now.phase, fresh.now.in_check)
+                );
+                assert_eq!(position.key(), position.board.fresh_key());
+            }
+            for _ in 0..made {
+                position.unmake();
+            }
+            let after = (position.now.places, position.now.phase, position.key(), position.evaluate());
+            assert_eq!(before, after);
+        }
+    }
+
+    #[test]
+    fn the_quiet_look_sees_every_capture_that_does_not_lose_and_direct_checks() {
+        let mut rng = Rng::new(11);
+        let (mut loud, mut all) = (Vec::new(), Vec::new());
+        let mut checks = 0;
+        for round in 0..200 {
+            let mut position = Position::new(&scattered(10 + round % 80, &mut rng));
+            if position.urgency() != Urgency::Free {
+                continue;
+            }
+            position.loud(&mut loud, true);
+            position.candidates(&mut all);
+            for candidate in all.clone() {
+                let mv = candidate.mv;
+                let listed = loud.iter().filter(|other| other.mv == mv).count();
+                let holds = position.holds(mv, 0);
+                position.make(mv);
+                let check = position.now.in_check;
+                position.unmake();
+                if candidate.takes > 0 {
+                    assert_eq!(listed, usize::from(holds), "{mv:?}");
+                    assert!(candidate.forcing >= holds);
+                } else {
+                    assert!(listed == 0 || holds, "{mv:?}");
+                    let (_, kind) = position.board.at(mv.from).expect("a move has a piece");
+                    assert!(check || kind == Kind::Cannon || !candidate.forcing, "{mv:?}");
+                    assert!(check || kind == Kind::Cannon || listed == 0, "{mv:?}");
+                    checks += usize::from(check) * listed;
+                }
+            }
+        }
+        assert!(checks > 50, "{checks}");
+    }
+
+    #[test]
+    fn a_round_of_moves_is_judged_in_the_search_as_the_rules_judge_its_end() {
+        // Boards with few pieces, so that positions come up again; each time the rules end a game by repetition, the search
+        // must have said so when the position came up before, if the round was the same both times.
+        let mut rng = Rng::new(2);
+        let mut seen = [0; 3];
+        let fens = [
+            "3k5/9/9/9/9/9/9/9/4R4/5K3 w",
+            "3k5/9/9/9/9/9/9/9/4R4/4K4 w",
+            "4k4/9/9/9/9/4r4/9/9/3R5/4K4 w",
+            "3k5/4a4/9/9/2N6/9/6n2/9/4A4/4K4 w",
+            "3k1a3/9/9/9/9/9/7r1/9/1C7/4KA3 w",
+        ];
+        let mut moves = Vec::new();
+        for round in 0..4_000 {
+            let setup = XiangqiSetup::default();
+            let mut game = Xiangqi::from_position(&setup, fens[round % fens.len()]).expect("a position");
+            // Four moves back and forth, three times over.
+            let mut circle: Vec<XiangqiMove> = Vec::new();
+            let mut ok = true;
+            for n in 0..12 {
+                game.legal_moves(&mut moves);
+                let mv = match n {
+                    0 | 1 => moves.get(rng.below(moves.len().max(1) as u32) as usize).copied(),
+                    2 | 3 => {
+                        let XiangqiMove { from, to } = circle[n - 2];
+                        moves.iter().copied().find(|mv| (mv.from, mv.to) == (to, from))
+                    }
+                    _ => moves.iter().copied().find(|&mv| mv == circle[n - 4]),
+                };
+                let Some(mv) = mv.filter(|mv| game.board().at(mv.to).is_none()) else {
+                    ok = false;
+                    break;
+                };
+                circle.push(mv);
+                if n == 4 {
+                    // The round is closed for the first time: what does the search think of it?
+                    let known = Position::new(&game).known();
+                    assert!(known.is_some(), "the position has been there before");
+                }
+                game.play(mv);
+                if game.outcome().is_some() {
+                    break;
+                }
+            }
+            let Some(outcome) = game.outcome().filter(|_| ok && circle.len() == 8) else { continue };
+            let once = Xiangqi::from_position(&setup, fens[round % fens.len()]).expect("a position");
+            let mut position = Position::new(&once);
+            for &mv in &circle[..4] {
+                position.make(mv);
+            }
+            let expected = match outcome.winner {
+                None => Known::Draw,
+                Some(side) if side == position.turn() => Known::WonByRule,
+                Some(_) => Known::LostByRule,
+            };
+            assert_eq!(position.known(), Some(expected), "{circle:?} {outcome:?}");
+            seen[match expected {
+                Known::WonByRule => 0,
+                Known::LostByRule => 1,
+                _ => 2,
+            }] += 1;
+        }
+        assert!(seen[1] > 5 && seen[2] > 20, "{seen:?}");
+    }
 }

@@ -1,23 +1,32 @@
-//! Fits gomoku's evaluation to games.
+//! Fits a game's evaluation to games.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use engine::gomoku::fit::{Record, fit};
-use engine::{Game, Gomoku, GomokuRule, GomokuSetup, Side};
+use engine::gomoku::fit as gomoku;
+use engine::xiangqi::fit as xiangqi;
+use engine::{Game, GameKind, Gomoku, GomokuRule, GomokuSetup, Side, xiangqi::Xiangqi};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// What `levels --print` has written.
     games: PathBuf,
-    /// The games are of the standard rule.
+    /// Which game: its word, such as `xiangqi`.
+    #[arg(long, default_value = "gomoku", value_parser = kind)]
+    game: GameKind,
+    /// Gomoku: the games are of the standard rule.
     #[arg(long)]
     standard: bool,
 }
 
+/// A game whose evaluation can be fitted.
+fn kind(word: &str) -> Result<GameKind, String> {
+    GameKind::from_word(word)
+        .filter(|kind| matches!(kind, GameKind::Gomoku | GameKind::Xiangqi))
+        .ok_or_else(|| "gomoku or xiangqi".into())
+}
+
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    let rule = if arguments.standard { GomokuRule::Standard } else { GomokuRule::Freestyle };
-    let start = Gomoku::new(&GomokuSetup { rule, ..GomokuSetup::default() }).expect("the setup is valid");
     let text = match std::fs::read_to_string(&arguments.games) {
         Ok(text) => text,
         Err(error) => {
@@ -32,13 +41,31 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     lines.sort_by_key(|line| {
         line.bytes().fold(7_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
     });
-    let records: Vec<Record> = lines.into_iter().filter_map(|line| read(&start, line)).collect();
-    print!("{} games\n{}", records.len(), fit(&start, &records));
+    if arguments.game == GameKind::Xiangqi {
+        let start =
+            Xiangqi::new(&engine::xiangqi::XiangqiSetup::default()).expect("the default setup is valid");
+        let records = lines.into_iter().filter_map(|line| read(&start, line));
+        let records: Vec<_> =
+            records.map(|(moves, opening, winner)| xiangqi::Record { moves, opening, winner }).collect();
+        let (file, line) = xiangqi::fit(&records);
+        eprintln!("{line}");
+        print!("{file}");
+    } else {
+        let rule = if arguments.standard { GomokuRule::Standard } else { GomokuRule::Freestyle };
+        let start = Gomoku::new(&GomokuSetup { rule, ..GomokuSetup::default() }).expect("the setup is valid");
+        let records = lines.into_iter().filter_map(|line| read(&start, line));
+        let records: Vec<_> =
+            records.map(|(moves, opening, winner)| gomoku::Record { moves, opening, winner }).collect();
+        print!("{} games\n{}", records.len(), gomoku::fit(&start, &records));
+    }
     ExitCode::SUCCESS
 }
 
+/// Moves, how many of them were the opening, and the winner.
+type Read<G> = (Vec<<G as Game>::Move>, usize, Option<Side>);
+
 /// `winner opening moves…`; `None` if the line is not of that form or a move is not legal.
-fn read(start: &Gomoku, line: &str) -> Option<Record> {
+fn read<G: Game>(start: &G, line: &str) -> Option<Read<G>> {
     let mut words = line.split(' ');
     let winner = match words.next()? {
         "first" => Some(Side::First),
@@ -54,5 +81,5 @@ fn read(start: &Gomoku, line: &str) -> Option<Record> {
         game.play(mv);
         moves.push(mv);
     }
-    Some(Record { moves, opening, winner })
+    Some((moves, opening, winner))
 }

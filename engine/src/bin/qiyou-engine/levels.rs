@@ -1,4 +1,4 @@
-//! Matches between two levels: balanced openings drawn by seed, each played twice with colours exchanged.
+//! Matches between two levels of a game: balanced openings drawn by seed, each played twice with colours exchanged.
 
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -12,6 +12,9 @@ use crate::timer::{Ask, choose};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
+    /// Which game: its word, such as `xiangqi`.
+    #[arg(long, default_value = "gomoku", value_parser = kind)]
+    game: GameKind,
     /// Level of the one side.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=10))]
     a: u8,
@@ -30,7 +33,7 @@ pub(crate) struct Arguments {
     /// Draws the openings and colours the players' errors.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Exactly five wins.
+    /// Gomoku: exactly five wins.
     #[arg(long)]
     standard: bool,
     /// Fails when A scores less than this share, in percent.
@@ -41,12 +44,22 @@ pub(crate) struct Arguments {
     print: bool,
 }
 
+/// A game that this can play matches of.
+fn kind(word: &str) -> Result<GameKind, String> {
+    GameKind::from_word(word)
+        .filter(|&kind| kind != GameKind::LightsOut)
+        .ok_or_else(|| "a game for two: gomoku, xiangqi, liuzhou or go".into())
+}
+
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let (Some(a), Some(b)) = (Level::new(arguments.a), Level::new(arguments.b)) else {
         return ExitCode::FAILURE;
     };
-    let rule = if arguments.standard { GomokuRule::Standard } else { GomokuRule::Freestyle };
-    let setup = Setup::Gomoku(GomokuSetup { rule, ..GomokuSetup::default() });
+    let setup = if arguments.standard && arguments.game == GameKind::Gomoku {
+        Setup::Gomoku(GomokuSetup { rule: GomokuRule::Standard, ..GomokuSetup::default() })
+    } else {
+        arguments.game.default_setup()
+    };
     let mut rng = Rng::new(arguments.seed);
     let mut pairs = Vec::new();
     let mut tally = [0_u32; 3];
@@ -86,7 +99,8 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let low = elo(share - error);
     let high = elo(share + error);
     println!(
-        "level {} against level {}: +{won} ={drawn} -{lost}, {:.1} %, Elo {:+.0} ({low:+.0} to {high:+.0}), {:.0} s",
+        "{}, level {} against level {}: +{won} ={drawn} -{lost}, {:.1} %, Elo {:+.0} ({low:+.0} to {high:+.0}), {:.0} s",
+        arguments.game.word(),
         arguments.a,
         arguments.b,
         share * 100.0,
@@ -112,10 +126,11 @@ fn play(
 ) -> Option<Side> {
     let mut game = replay(setup, opening);
     let (first, second) = if a_plays == Side::First { (a, b) } else { (b, a) };
-    let mut bots = [bot(GameKind::Gomoku, first, seed), bot(GameKind::Gomoku, second, seed ^ 1)];
+    let kind = setup.kind();
+    let mut bots = [bot(kind, first, seed), bot(kind, second, seed ^ 1)];
     let time = arguments.nodes.is_none().then(|| Duration::from_millis(arguments.ms));
     let mut record: Vec<String> = opening.iter().map(|&action| game.notation(action)).collect();
-    while game.outcome().is_none() {
+    while game.outcome().is_none() && game.ply() < LONGEST {
         let action = ask(bots[game.turn().index()].as_mut(), &game, time, arguments.nodes).0;
         record.push(game.notation(action));
         game.act(action).expect("a bot's choice is legal");
@@ -132,6 +147,9 @@ fn play(
     winner
 }
 
+/// A game that goes on after this many plies counts as a draw. Xiangqi's soldiers can go to and fro for ever.
+const LONGEST: u32 = 500;
+
 fn ask(bot: &mut dyn Bot, game: &AnyGame, time: Option<Duration>, nodes: Option<u64>) -> (Action, Score) {
     let stop = AtomicBool::new(false);
     let limits = Ask { time, nodes, depth: None, stop: &stop };
@@ -147,27 +165,41 @@ fn replay(setup: &Setup, actions: &[Action]) -> AnyGame {
     game
 }
 
-/// A few stones near the middle after which neither side is far ahead, by the judgement of a middling search.
+/// A few plies after which neither side is far ahead, by the judgement of a middling search: in gomoku stones near the
+/// middle, in the other games any legal moves.
 fn opening(setup: &Setup, rng: &mut Rng) -> Vec<Action> {
-    /// Stones may lie this far from the middle.
+    /// Gomoku stones may lie this far from the middle.
     const REACH: u32 = 3;
-    /// A judgement beyond this is not balanced: about the worth of an open three.
-    const BALANCED: i32 = 60;
+    let kind = setup.kind();
+    // A judgement beyond this is not balanced: about the worth of an open three, of half a soldier, of a stone.
+    let (balanced, nodes) = match kind {
+        GameKind::Gomoku => (60, 20_000),
+        GameKind::Xiangqi => (60, 5_000),
+        _ => (100, 5_000),
+    };
     loop {
-        let stones = 3 + rng.below(4);
+        let plies = if kind == GameKind::Gomoku { 3 + rng.below(4) } else { 4 + rng.below(5) };
         let mut game = replay(setup, &[]);
         let middle = game.view().columns / 2;
         let mut actions = Vec::new();
-        while actions.len() < stones as usize {
-            let mut coordinate = || middle + rng.below(2 * REACH + 1) as u16 - REACH as u16;
-            let action = Action::Place(Point::new(coordinate(), coordinate()));
+        while actions.len() < plies as usize && game.outcome().is_none() {
+            let action = if kind == GameKind::Gomoku {
+                let mut coordinate = || middle + rng.below(2 * REACH + 1) as u16 - REACH as u16;
+                Action::Place(Point::new(coordinate(), coordinate()))
+            } else {
+                let legal = game.legal_actions();
+                legal[rng.below(legal.len() as u32) as usize]
+            };
             if game.act(action).is_ok() {
                 actions.push(action);
             }
         }
-        let mut judge = bot(GameKind::Gomoku, Level::MAX, 0);
-        if let (_, Score::Points(points)) = ask(judge.as_mut(), &game, None, Some(20_000))
-            && points.abs() <= BALANCED
+        if game.outcome().is_some() {
+            continue;
+        }
+        let mut judge = bot(kind, Level::MAX, 0);
+        if let (_, Score::Points(points)) = ask(judge.as_mut(), &game, None, Some(nodes))
+            && points.abs() <= balanced
         {
             return actions;
         }

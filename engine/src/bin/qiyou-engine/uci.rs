@@ -139,7 +139,7 @@ struct Go {
     time: Option<Duration>,
     /// Own time left and what each move adds.
     clock: Option<(Duration, Duration)>,
-    moves_to_go: Option<u32>,
+    moves_left: Option<u32>,
     /// Not to answer before `stop`.
     infinite: bool,
     among: Vec<XiangqiMove>,
@@ -314,7 +314,7 @@ impl Player {
                 "binc" if !red => bonus = Duration::from_millis(number),
                 "time" => left = Some(unit(number)),
                 "increment" => bonus = unit(number),
-                "movestogo" => go.moves_to_go = Some(number as u32),
+                "movestogo" => go.moves_left = Some(number as u32),
                 _ => {}
             }
         }
@@ -327,7 +327,7 @@ impl Player {
         let time = go.time.map(|time| time.saturating_sub(self.overhead)).or_else(|| {
             let (left, bonus) = go.clock?;
             let left = left.saturating_sub(self.overhead);
-            let moves = go.moves_to_go.map_or(MOVES_TO_GO, |moves| moves.clamp(1, MOVES_TO_GO));
+            let moves = go.moves_left.map_or(MOVES_TO_GO, |moves| moves.clamp(1, MOVES_TO_GO));
             // Never more than a third of what is left, however much a move adds, unless it is the last before more.
             Some((left / moves + bonus * 3 / 4).min(if moves == 1 { left * 9 / 10 } else { left / 3 }))
         })?;

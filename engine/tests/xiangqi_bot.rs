@@ -1,0 +1,243 @@
+//! Claims about the xiangqi player and about its program.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use engine::xiangqi::{Xiangqi, XiangqiBot, XiangqiSetup};
+use engine::{AnyGame, Bot, Game, Level, Limits, Report, Rng, Score};
+
+fn choose(level: u8, fen: &str, nodes: u64) -> (Xiangqi, Report) {
+    let game = Xiangqi::from_position(&XiangqiSetup::default(), fen).expect("a position");
+    let stop = AtomicBool::new(false);
+    let limits =
+        Limits { time: None, nodes: Some(nodes), depth: None, stop: &stop, elapsed: &|| Duration::ZERO };
+    let level = Level::new(level).expect("a level");
+    let found = XiangqiBot::new(level, 1).choose(&AnyGame::Xiangqi(game.clone()), &limits, &mut |_| {});
+    (game, found.expect("the game goes on"))
+}
+
+#[test]
+fn mates_are_found_with_their_length() {
+    // Two chariots; a chariot and a cannon behind it; a horse and a chariot.
+    for (fen, plies) in [
+        ("4k4/R8/9/9/9/9/9/9/1R7/3K5 w", 1),
+        ("3k5/R8/9/9/9/9/9/9/1R7/5K3 w", 1),
+        ("3k5/9/9/9/9/9/9/R8/1R7/5K3 w", 3),
+    ] {
+        let (_, found) = choose(10, fen, 100_000);
+        assert_eq!(found.score, Score::WinIn(plies), "{fen} {found:?}");
+        assert_eq!(found.line.len() as u32, plies, "{fen} {found:?}");
+    }
+}
+
+#[test]
+fn a_side_without_a_move_has_lost_and_the_search_knows_it() {
+    // Black's general has nowhere to go once the soldier takes the last square.
+    let (mut game, found) = choose(10, "3k5/9/4P4/9/9/9/9/9/9/4K4 w", 50_000);
+    assert!(matches!(found.score, Score::WinIn(_)), "{found:?}");
+    for action in found.line {
+        let mv = game.legal_move(action).expect("the line is legal");
+        game.play(mv);
+    }
+    assert!(game.outcome().is_some_and(|outcome| outcome.winner.is_some()));
+}
+
+#[test]
+fn from_level_4_on_nobody_leaves_a_chariot_where_it_is_taken_for_nothing() {
+    // The chariot on e5 is attacked by the one on e9 and has nothing to gain by staying.
+    for level in 4..=10 {
+        for fen in [
+            "3akab2/4r4/2n1b4/p1p1p3p/4R1p2/9/P1P1P1P1P/2N1C1N2/9/2BAKAB1R w",
+            "2bakab2/9/2n1c1n2/p1p3p1p/9/2P1R1P2/P7P/N3C1N2/9/2BAKAB2 w",
+        ] {
+            let (game, found) = choose(level, fen, 20_000);
+            let before = engine_material(&game);
+            let mut after = game.clone();
+            // Let the other side take what it likes, at full strength.
+            let mv = after.legal_move(found.line[0]).expect("legal");
+            after.play(mv);
+            let (_, answer) = choose(10, &after.position(), 30_000);
+            let mv = after.legal_move(answer.line[0]).expect("legal");
+            after.play(mv);
+            assert!(engine_material(&after) - before > -600, "level {level}: {found:?} {answer:?}");
+        }
+    }
+}
+
+/// Red's material less Black's, by the usual counts.
+fn engine_material(game: &Xiangqi) -> i32 {
+    (0..90)
+        .filter_map(|square| game.board().at(square))
+        .map(|(side, kind)| {
+            let worth = [0, 200, 200, 400, 900, 450, 100][kind as usize];
+            if side == engine::Side::First { worth } else { -worth }
+        })
+        .sum()
+}
+
+#[test]
+fn the_bot_does_not_lose_by_repetition_what_it_can_play_on() {
+    // Red gives check for ever from here unless it knows better: the chariot chases the general on two squares.
+    let setup = XiangqiSetup::default();
+    let mut game = Xiangqi::from_position(&setup, "3k5/9/9/9/9/9/9/9/R3A4/4K3c w").expect("a position");
+    let stop = AtomicBool::new(false);
+    let mut bots = [XiangqiBot::new(Level::MAX, 1), XiangqiBot::new(Level::MAX, 2)];
+    for _ in 0..60 {
+        if game.outcome().is_some() {
+            break;
+        }
+        let limits =
+            Limits { time: None, nodes: Some(2_000), depth: None, stop: &stop, elapsed: &|| Duration::ZERO };
+        let any = AnyGame::Xiangqi(game.clone());
+        let found = bots[game.turn().index()].choose(&any, &limits, &mut |_| {}).expect("a move");
+        let mv = game.legal_move(found.line[0]).expect("legal");
+        game.play(mv);
+    }
+    let lost_by_rule = game.outcome().is_some_and(|outcome| {
+        matches!(outcome.reason, engine::Reason::PerpetualCheck | engine::Reason::PerpetualChase)
+    });
+    assert!(!lost_by_rule, "{:?}", game.outcome());
+}
+
+#[test]
+fn every_level_plays_by_the_rules_and_the_same_question_gets_the_same_answer() {
+    let mut rng = Rng::new(8);
+    for level in 1..=10 {
+        let mut game = Xiangqi::new(&XiangqiSetup::default()).expect("the setup is valid");
+        let mut moves = Vec::new();
+        for _ in 0..12 {
+            game.legal_moves(&mut moves);
+            game.play(moves[rng.below(moves.len() as u32) as usize]);
+            if game.outcome().is_some() {
+                break;
+            }
+            let (_, first) = choose(level, &game.position(), 600);
+            let (_, second) = choose(level, &game.position(), 600);
+            assert_eq!(first, second, "level {level}");
+            let mut ahead = AnyGame::Xiangqi(game.clone());
+            for &action in &first.line {
+                ahead.act(action).unwrap_or_else(|refusal| panic!("level {level}: {refusal} {first:?}"));
+            }
+        }
+    }
+}
+
+struct Program {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Program {
+    fn start(language: &str) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_qiyou-engine"))
+            .arg(language)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the engine runs");
+        let input = child.stdin.take().expect("piped");
+        let output = BufReader::new(child.stdout.take().expect("piped"));
+        Self { child, input, output }
+    }
+
+    fn say(&mut self, line: &str) {
+        writeln!(self.input, "{line}").expect("the engine listens");
+    }
+
+    /// Reads lines up to one that begins so; gives all of them.
+    fn until(&mut self, word: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        loop {
+            let mut line = String::new();
+            assert!(self.output.read_line(&mut line).expect("text") > 0, "the engine has gone: {lines:?}");
+            let line = line.trim_end().to_owned();
+            let found = line.starts_with(word);
+            lines.push(line);
+            if found {
+                return lines;
+            }
+        }
+    }
+
+    fn ask(&mut self, line: &str, word: &str) -> Vec<String> {
+        self.say(line);
+        self.until(word)
+    }
+
+    fn last(&mut self, line: &str, word: &str) -> String {
+        self.ask(line, word).pop().expect("the line that was waited for")
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = writeln!(self.input, "quit");
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_uci_dialogue_gets_its_answers() {
+    let mut engine = Program::start("uci");
+    let hello = engine.ask("uci", "uciok");
+    assert!(hello.iter().any(|line| line.starts_with("option name UCI_Variant")), "{hello:?}");
+    assert_eq!(engine.last("isready", "readyok"), "readyok");
+    engine.say("setoption name Hash value 4");
+    // Squares count ranks from 1 to 10.
+    engine.say("position startpos moves b1c3 b10c8");
+    let lines = engine.ask("go depth 5", "bestmove");
+    assert!(lines.iter().any(|line| line.starts_with("info depth 5 multipv 1 score cp ")), "{lines:?}");
+    // A mate in one, and what else there is when only other moves are asked for.
+    engine.say("position fen 4k4/R8/9/9/9/9/9/9/1R7/3K5 w - - 0 1");
+    let lines = engine.ask("go depth 4", "bestmove");
+    assert_eq!(lines.last().map(String::as_str), Some("bestmove b2b10"));
+    assert!(lines.iter().any(|line| line.contains("score mate 1")), "{lines:?}");
+    let best = engine.last("go depth 4 searchmoves d1d2 b2b3", "bestmove");
+    assert!(best.starts_with("bestmove d1d2") || best.starts_with("bestmove b2b3"), "{best}");
+    engine.say("setoption name MultiPV value 3");
+    engine.say("position startpos");
+    let lines = engine.ask("go depth 3", "bestmove");
+    for n in 1..=3 {
+        assert!(lines.iter().any(|line| line.contains(&format!("info depth 3 multipv {n} "))), "{lines:?}");
+    }
+    engine.say("setoption name MultiPV value 1");
+    engine.say("position fen 4k4/R8/9/9/9/9/9/9/1R7/3K5 w - - 0 1 moves b2b10");
+    assert_eq!(engine.last("go depth 3", "bestmove"), "bestmove (none)");
+}
+
+#[test]
+fn an_endless_search_answers_when_it_is_stopped_and_is_ready_meanwhile() {
+    let mut engine = Program::start("uci");
+    engine.say("position startpos");
+    engine.say("go infinite");
+    assert_eq!(engine.last("isready", "readyok"), "readyok");
+    assert!(engine.last("stop", "bestmove").starts_with("bestmove "));
+    // Pondering: the clock starts with the hit.
+    engine.say("go ponder movetime 20");
+    engine.until("info depth 3 ");
+    assert!(engine.last("ponderhit", "bestmove").starts_with("bestmove "));
+    // Nodes, clocks, and nonsense in between.
+    engine.say("position fen no such position");
+    engine.say("position startpos moves a1a9");
+    assert!(engine.last("go nodes 2000", "bestmove").starts_with("bestmove "));
+    assert!(engine.last("go wtime 500 btime 500 winc 0 binc 0", "bestmove").starts_with("bestmove "));
+    assert!(engine.last("go wtime -20 btime 500", "bestmove").starts_with("bestmove "));
+}
+
+#[test]
+fn a_ucci_dialogue_gets_its_answers() {
+    let mut engine = Program::start("ucci");
+    engine.ask("ucci", "ucciok");
+    engine.say("setoption usemillisec true");
+    engine.say("position fen 4k4/R8/9/9/9/9/9/9/1R7/3K5 w - - 0 1");
+    assert_eq!(engine.last("go depth 4", "bestmove"), "bestmove b1b9");
+    engine.say("position fen 4k4/R8/9/9/9/9/9/9/1R7/3K5 w - - 0 1");
+    engine.say("banmoves b1b9");
+    assert_ne!(engine.last("go time 300", "bestmove"), "bestmove b1b9");
+    engine.say("position fen 4k4/R8/9/9/9/9/9/9/1R7/3K5 w - - 0 1 moves b1b9");
+    assert_eq!(engine.last("go depth 3", "nobestmove"), "nobestmove");
+    assert_eq!(engine.last("quit", "bye"), "bye");
+}
