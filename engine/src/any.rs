@@ -1,8 +1,9 @@
 //! The closed set of games, for callers that learn the game at run time.
 
 use crate::go::{Go, GoSetup};
-use crate::lights_out::{LightsOut, LightsOutSetup};
+use crate::lights_out::{LightsOut, LightsOutSetup, Start};
 use crate::liuzhou::{Liuzhou, LiuzhouSetup};
+use crate::options::{ChoiceError, GameOption, NamedSetup, Options};
 use crate::xiangqi::{Xiangqi, XiangqiSetup};
 use crate::{
     Action, BoardView, Game, Gomoku, GomokuSetup, IllegalAction, Language, Names, Outcome, SetupError, Side,
@@ -48,6 +49,16 @@ macro_rules! games {
                 Self::ALL.iter().copied().find(|kind| kind.word() == word)
             }
 
+            /// The ways of playing this game that have a name, the default first; empty where no other than the default has one.
+            pub fn presets(self) -> Vec<NamedSetup<Setup>> {
+                match self {
+                    $(Self::$name => <$setup as Options>::presets()
+                        .into_iter()
+                        .map(|NamedSetup { word, name, setup }| NamedSetup { word, name, setup: Setup::$name(setup) })
+                        .collect(),)+
+                }
+            }
+
             /// The setup that a new match of this game starts with.
             pub fn default_setup(self) -> Setup {
                 match self { $(Self::$name => Setup::$name($setup::default()),)+ }
@@ -64,6 +75,16 @@ macro_rules! games {
             /// Which game this sets up.
             pub const fn kind(&self) -> GameKind {
                 match self { $(Self::$name(_) => GameKind::$name,)+ }
+            }
+
+            /// What may be chosen, and what is chosen.
+            pub fn options(&self) -> Vec<GameOption> {
+                match self { $(Self::$name(setup) => setup.options(),)+ }
+            }
+
+            /// Chooses a value of an option, by their words.
+            pub fn choose(&mut self, option: &str, value: &str) -> Result<(), ChoiceError> {
+                match self { $(Self::$name(setup) => setup.choose(option, value),)+ }
             }
 
             /// The rules that this setup makes: numbered sentences, one a line. See [`Game::rule_sheet`].
@@ -141,6 +162,34 @@ games! {
     Xiangqi(XiangqiSetup) = 4, "xiangqi";
     /// Lights Out 关灯: one player, or a race of two on the same board.
     LightsOut(LightsOutSetup) = 5, "lights-out";
+}
+
+impl GameKind {
+    /// The setup of a preset by its word.
+    pub fn preset(self, word: &str) -> Result<Setup, ChoiceError> {
+        let presets = self.presets();
+        let known: Vec<&str> = presets.iter().map(|preset| preset.word).collect();
+        let found = presets.iter().find(|preset| preset.word == word).map(|preset| preset.setup.clone());
+        found.ok_or_else(|| ChoiceError::Preset(word.into(), known.join(", ")))
+    }
+}
+
+impl Setup {
+    /// What the next game of the same two is played by: the same, but another random board of lights.
+    #[must_use]
+    pub fn next(&self) -> Self {
+        let mut next = self.clone();
+        if let Self::LightsOut(LightsOutSetup { start: Start::Random { seed, .. }, .. }) = &mut next {
+            *seed = seed.wrapping_add(1);
+        }
+        next
+    }
+
+    /// The word of the preset that this is unchanged, if it is one.
+    pub fn preset(&self) -> Option<&'static str> {
+        let presets = self.kind().presets();
+        presets.into_iter().find(|preset| preset.setup == *self).map(|preset| preset.word)
+    }
 }
 
 impl AnyGame {

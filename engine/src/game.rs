@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use crate::options::Options;
 use crate::{Action, BoardView, IllegalAction, Language, Names, Point};
 
 /// Whose stones: the one who begins, or the other. Black in gomoku, go and Liuzhou chess, red in xiangqi is `First`.
@@ -82,7 +83,7 @@ pub struct SetupError(pub &'static str);
 /// changes the turn as the view says; no action, however wrong, panics.
 pub trait Game: Clone + Send + 'static {
     /// Rules and size that both players agree on before the first move.
-    type Setup: Clone + Debug + Default + PartialEq + Send;
+    type Setup: Options + Debug + Default + Send;
     /// Compact, and legal by construction for the position it was made from.
     type Move: Copy + Eq + Debug + Send;
 

@@ -28,6 +28,7 @@ pub mod gomoku;
 pub mod lights_out;
 pub mod liuzhou;
 
+pub mod options;
 mod playouts;
 mod point;
 pub mod record;

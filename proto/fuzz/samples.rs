@@ -100,6 +100,10 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
     let point =
         ResumePoint { match_id: id(), ply: 31, digest: 0xDEAD_BEEF, revision: 2, ..ResumePoint::default() };
     let over = ResumePoint { result: Some(won()), ..point.clone() };
+    let invite = |game| {
+        let setup = Some(board::Setup { game: Some(game) });
+        Envelope::from(Invite { invite_id: id(), setup, ..Invite::default() })
+    };
     vec![
         (
             "hello-stranger",
@@ -133,6 +137,37 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
         ("pair-nothing", Pair { step: None }.into()),
         ("invite", Invite { invite_id: id(), setup: Some(gomoku()), colours: 1 }.into()),
         ("invite-unknown-game", Invite { invite_id: id(), setup: None, colours: 9 }.into()),
+        (
+            "invite-liuzhou",
+            invite(setup::Game::Liuzhou(board::LiuzhouSetup {
+                inner_six: 3,
+                loses_at: 3,
+                quiet_limit: 60,
+                ..Default::default()
+            })),
+        ),
+        (
+            "invite-go",
+            invite(setup::Game::Go(board::GoSetup {
+                size: 19,
+                komi_half_points: 15,
+                handicap: 2,
+                ..Default::default()
+            })),
+        ),
+        (
+            "invite-xiangqi",
+            invite(setup::Game::Xiangqi(board::XiangqiSetup { quiet_limit: 120, ..Default::default() })),
+        ),
+        (
+            "invite-lights",
+            invite(setup::Game::LightsOut(board::LightsOutSetup {
+                columns: 3,
+                rows: 2,
+                start: Some(board::lights_out_setup::Start::Lights(Bytes::from_static(&[5, 2]))),
+                ..Default::default()
+            })),
+        ),
         (
             "answer-accept",
             InviteAnswer { invite_id: id(), answer: Some(invite_answer::Answer::Accept(true)) }.into(),
@@ -209,6 +244,9 @@ fn control_messages() -> Vec<(&'static str, Message)> {
         pieces: vec![control::Piece { at: at(7, 7), side: 1, ..control::Piece::default() }],
         last: Some(place(7, 7)),
         marks: vec![control::Mark { at: at(7, 7), ..control::Mark::default() }],
+        facts: vec![control::Fact { kind: control::FactKind::FactTaken.into(), side: 2, number: 3 }],
+        steps: vec![board::Step { from: at(0, 1), to: at(2, 2) }],
+        choices: vec![act(action::Kind::Pass(true))],
         turn: 2,
         ply: 1,
         ..control::Board::default()
@@ -230,6 +268,18 @@ fn control_messages() -> Vec<(&'static str, Message)> {
                 setup: Some(gomoku()),
                 first: seat(seat::Who::Here(true)),
                 second: seat(seat::Who::BotLevel(10)),
+                ..control::OpenRoom::default()
+            })),
+        ),
+        (
+            "describe",
+            ask(request::Body::Describe(control::Describe {
+                choice: Some(control::GameChoice {
+                    game: board::Game::Go.into(),
+                    preset: "japanese".into(),
+                    options: vec![control::ChosenOption { option: "size".into(), value: "9".into() }],
+                }),
+                ..control::Describe::default()
             })),
         ),
         (

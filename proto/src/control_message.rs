@@ -2,7 +2,9 @@
 //! against mistakes and runaway lists rather than against malice; they are checked all the same.
 
 use crate::board;
-use crate::control::{Board, Event, Reply, Request, Seat, event, reply, request, seat};
+use crate::control::{
+    Board, Event, GameChoice, GameSheet, Reply, Request, Seat, Words, event, reply, request, seat,
+};
 use crate::envelope::{Bounded, EnvelopeError, bound, numbered_messages};
 use crate::limits;
 use crate::peer_envelope::{action, setup};
@@ -42,6 +44,43 @@ fn seats(both: [Option<&Seat>; 2]) -> Result<(), EnvelopeError> {
     })
 }
 
+fn choice(choice: Option<&GameChoice>) -> Result<(), EnvelopeError> {
+    let Some(choice) = choice else { return Ok(()) };
+    id(&choice.preset, "GameChoice.preset")?;
+    bound(choice.options.len() <= limits::OPTIONS, "GameChoice.options")?;
+    choice.options.iter().try_for_each(|one| {
+        id(&one.option, "ChosenOption.option")?;
+        id(&one.value, "ChosenOption.value")
+    })
+}
+
+fn words(words: Option<&Words>, field: &'static str) -> Result<(), EnvelopeError> {
+    let Some(Words { zh, en }) = words else { return Ok(()) };
+    bound(zh.len() <= limits::CLIENT_ID_BYTES && en.len() <= limits::CLIENT_ID_BYTES, field)
+}
+
+fn sheet_bounds(sheet: &GameSheet) -> Result<(), EnvelopeError> {
+    setup(sheet.setup.as_ref(), limits::LIGHTS_BYTES, "GameSheet.setup")?;
+    bound(sheet.presets.len() <= limits::OPTIONS, "GameSheet.presets")?;
+    sheet.presets.iter().try_for_each(|preset| {
+        id(&preset.preset, "GamePreset.preset")?;
+        words(preset.name.as_ref(), "GamePreset.name")
+    })?;
+    bound(sheet.options.len() <= limits::OPTIONS, "GameSheet.options")?;
+    sheet.options.iter().try_for_each(|option| {
+        id(&option.option, "GameOption.option")?;
+        words(option.name.as_ref(), "GameOption.name")?;
+        bound(option.values.len() <= limits::OPTION_VALUES, "GameOption.values")?;
+        option.values.iter().try_for_each(|value| {
+            id(&value.value, "OptionValue.value")?;
+            words(value.name.as_ref(), "OptionValue.name")
+        })
+    })?;
+    bound(sheet.rule_sheet_en.len() <= limits::RULE_SHEET_BYTES, "GameSheet.rule_sheet_en")?;
+    bound(sheet.rule_sheet_zh.len() <= limits::RULE_SHEET_BYTES, "GameSheet.rule_sheet_zh")?;
+    text(&sheet.problem, "GameSheet.problem")
+}
+
 impl Bounded for Request {
     fn check(&self) -> Result<(), EnvelopeError> {
         use request::Body;
@@ -57,13 +96,15 @@ impl Bounded for Request {
             Some(Body::Compare(compare)) => id(&compare.peer, "Compare.peer"),
             Some(Body::Invite(invite)) => {
                 id(&invite.peer, "Invite.peer")?;
-                setup(invite.setup.as_ref(), limits::PEER_LIGHTS_BYTES, "Invite.setup")
+                setup(invite.setup.as_ref(), limits::PEER_LIGHTS_BYTES, "Invite.setup")?;
+                choice(invite.choice.as_ref())
             }
             Some(Body::Withdraw(withdraw)) => id(&withdraw.invite_id, "Withdraw.invite_id"),
             Some(Body::AnswerInvite(answer)) => id(&answer.invite_id, "AnswerInvite.invite_id"),
             Some(Body::Forget(forget)) => id(&forget.peer, "Forget.peer"),
             Some(Body::OpenRoom(open)) => {
                 setup(open.setup.as_ref(), limits::LIGHTS_BYTES, "OpenRoom.setup")?;
+                choice(open.choice.as_ref())?;
                 seats([open.first.as_ref(), open.second.as_ref()])
             }
             Some(Body::Act(act)) => {
@@ -84,6 +125,10 @@ impl Bounded for Request {
                 bound(list.limit as usize <= limits::LISTED_MATCHES, "ListMatches.limit")
             }
             Some(Body::Hint(hint)) => id(&hint.room_id, "Hint.room_id"),
+            Some(Body::Describe(describe)) => {
+                setup(describe.setup.as_ref(), limits::LIGHTS_BYTES, "Describe.setup")?;
+                choice(describe.choice.as_ref())
+            }
         }
     }
 }
@@ -95,6 +140,7 @@ impl Bounded for Reply {
             None | Some(Body::Done(_)) => Ok(()),
             Some(Body::Refusal(refusal)) => {
                 text(&refusal.detail, "Refusal.detail")?;
+                words(refusal.reason.as_ref(), "Refusal.reason")?;
                 action(refusal.action.as_ref(), "Refusal.action")
             }
             Some(Body::Diagnosis(diagnosis)) => {
@@ -119,8 +165,10 @@ impl Bounded for Reply {
             }
             Some(Body::Hint(hint)) => {
                 bound(hint.notation.len() <= limits::NOTATION_BYTES, "HintFound.notation")?;
+                bound(hint.presses.len() <= limits::LIGHTS_BYTES, "HintFound.presses")?;
                 action(hint.action.as_ref(), "HintFound.action")
             }
+            Some(Body::Sheet(sheet)) => sheet_bounds(sheet),
         }
     }
 }

@@ -64,6 +64,12 @@ pub const LIGHTS_BYTES: usize = 125_000;
 /// Steps of one board as screens get them. Xiangqi has at most some 120 in a position.
 pub const STEPS: usize = 1_024;
 
+/// Options, and presets, of one game: twice what the richest, Liuzhou chess, has.
+pub const OPTIONS: usize = 32;
+
+/// Values of one option as a menu offers them.
+pub const OPTION_VALUES: usize = 64;
+
 /// Facts beside a board.
 pub const FACTS: usize = 32;
 

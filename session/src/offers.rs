@@ -394,6 +394,6 @@ impl MatchState {
 
     /// The new game that follows this match: the same setup, colours swapped.
     pub(crate) fn new_game(&self) -> MatchRecord {
-        MatchRecord::new(self.new_game_id(), self.record().setup.clone(), self.their_side())
+        MatchRecord::new(self.new_game_id(), self.record().setup.next(), self.their_side())
     }
 }

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use engine::{Rng, Side};
-use pair::{ANNA, BERT, CUTS, Cut, Pair, small};
+use pair::{ANNA, BERT, CUTS, Cut, Pair, any_small};
 use proto::peer::{ByeReason, DeclineReason, Envelope};
 use session::{Command, MatchId, MatchState, OfferKind};
 
@@ -19,7 +19,8 @@ use session::{Command, MatchId, MatchState, OfferKind};
 enum Op {
     /// Plays the action of this number, in the match of this number.
     Act(usize, u8, u8),
-    Invite(usize, Side),
+    /// By the setup of this number.
+    Invite(usize, Side, u8),
     AnswerInvite(usize, bool),
     Withdraw(usize),
     Offer(usize, u8, OfferKind),
@@ -52,7 +53,7 @@ fn random_op(rng: &mut Rng, calm: u32) -> Op {
         58..=72 if calm == 2 => Op::Run,
         76..=84 if calm == 0 => Op::Deliver(device, 1),
         0..=29 => Op::Act(device, which, rng.below(256) as u8),
-        30..=33 => Op::Invite(device, Side::BOTH[rng.below(2) as usize]),
+        30..=33 => Op::Invite(device, Side::BOTH[rng.below(2) as usize], rng.below(10) as u8),
         34..=38 => Op::AnswerInvite(device, rng.below(5) > 0),
         39 => Op::Withdraw(device),
         40..=47 => {
@@ -94,9 +95,9 @@ fn perform(pair: &mut Pair, op: Op) {
                 let _ = pair.act(device, id, actions[usize::from(number) % few]);
             }
         }
-        Op::Invite(device, my_side) => {
+        Op::Invite(device, my_side, number) => {
             let id = pair.fresh_id();
-            let _ = pair.command(device, Command::Invite { id, setup: small(), my_side });
+            let _ = pair.command(device, Command::Invite { id, setup: any_small(number), my_side });
         }
         Op::AnswerInvite(device, accept) => {
             if let Some(id) = pair.invited(device) {

@@ -299,7 +299,12 @@ impl Client {
 
     /// A gomoku match on this device, and the room's id.
     pub async fn open_room(&mut self, first: Option<u32>, second: Option<u32>) -> String {
-        let open = control::OpenRoom { setup: None, first: Some(bot(first)), second: Some(bot(second)) };
+        let open = control::OpenRoom {
+            setup: None,
+            first: Some(bot(first)),
+            second: Some(bot(second)),
+            choice: None,
+        };
         match self.ask(request::Body::OpenRoom(open)).await {
             Ok(reply::Body::RoomId(id)) => id,
             other => panic!("no room: {other:?}"),
@@ -356,17 +361,29 @@ pub async fn friends(one: &mut Device, other: &mut Device) {
 
 /// A match between two friends, the inviter first.
 pub async fn begin_match(one: &mut Device, other: &mut Device) {
+    begin_match_of(one, other, None).await;
+}
+
+/// A match of what is chosen between two friends, the inviter first. Gives the rules as the invited one reads them.
+pub async fn begin_match_of(
+    one: &mut Device,
+    other: &mut Device,
+    choice: Option<control::GameChoice>,
+) -> String {
     let peer = one.client.seen.friends.values().next().expect("a friend").id.clone();
-    let invite = control::Invite { peer, setup: None, my_side: proto::board::Side::First.into() };
+    let invite = control::Invite { peer, setup: None, my_side: proto::board::Side::First.into(), choice };
     let invited = one.client.ask(request::Body::Invite(invite)).await;
     assert!(matches!(invited, Ok(reply::Body::InviteId(_))), "{invited:?}");
     other.client.until("an invitation", |seen| seen.invitations.values().any(|one| !one.mine)).await;
-    let invite_id = other.client.seen.invitations.keys().next().expect("it was there a line above").clone();
+    let invitation =
+        other.client.seen.invitations.values().next().expect("it was there a line above").clone();
+    let (invite_id, sheet) = (invitation.invite_id, invitation.rule_sheet_en);
     let answer = control::AnswerInvite { invite_id, accept: true };
     other.client.done(request::Body::AnswerInvite(answer)).await;
     for device in [one, other] {
         device.client.until("a room", |seen| seen.room().is_some()).await;
     }
+    sheet
 }
 
 /// Waits until something is so that a thread brings about, while the hosts go on. Fails after a minute of real time, which is

@@ -105,7 +105,9 @@ async fn nonsense_in_a_well_formed_request_is_refused() {
         let who = Some(control::seat::Who::BotLevel(level));
         Some(control::Seat { who, ..control::Seat::default() })
     };
-    let open = |setup, first| request::Body::OpenRoom(control::OpenRoom { setup, first, second: None });
+    let open = |setup, first| {
+        request::Body::OpenRoom(control::OpenRoom { setup, first, second: None, choice: None })
+    };
     let act = |notation: &str| {
         let (room_id, notation) = (room_id.clone(), notation.to_owned());
         request::Body::Act(control::Act { room_id, action: None, notation })

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use link::Transport;
+use proto::board::Game;
 use proto::control::{self, NoticeKind, PeerLink, Visibility, request};
-use tests::house::{Device, House, begin_match, friends};
+use tests::house::{Device, House, begin_match, begin_match_of, friends};
 
 const FAST: u32 = 1;
 
@@ -63,6 +64,43 @@ async fn a_whole_game_between_two_devices_ends_with_equal_records() {
     let link = room.link.expect("a link");
     assert!(link.bytes_sent > 0 && link.messages_received > 0);
     assert!(link.seen_action_ply > 0, "the time to the acknowledgement was measured");
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_game_is_played_between_two_devices_by_the_rules_they_agreed_on() {
+    // Plies that are seen: in Liuzhou chess and Go enough for the first captures.
+    const PLIES: usize = 24;
+    let chosen =
+        |option: &str, value: &str| control::ChosenOption { option: option.into(), value: value.into() };
+    let games = [
+        (Game::Liuzhou, vec![chosen("edge-six", "2")], "A whole line along an edge captures 2."),
+        (Game::Go, vec![chosen("size", "5"), chosen("scoring", "territory")], "Territory counts"),
+        (Game::Xiangqi, vec![chosen("quiet-limit", "20")], "20 plies without a capture"),
+        (Game::Gomoku, vec![chosen("rule", "standard"), chosen("size", "13")], "exactly five"),
+    ];
+    for (seed, (game, options, sentence)) in (4_000_000..).zip(games) {
+        let mut house = House::new(seed);
+        let (mut anna, mut ben) = pair(&mut house).await;
+        let choice = control::GameChoice { game: game.into(), preset: String::new(), options };
+        let sheet = begin_match_of(&mut anna, &mut ben, Some(choice)).await;
+        assert!(sheet.contains(sentence), "{sheet}");
+        anna.client.hand_over(FAST).await;
+        ben.client.hand_over(FAST).await;
+        let some = |seen: &tests::house::Seen| {
+            seen.room().is_some_and(|room| room.record.len() >= PLIES || room.result.is_some())
+        };
+        anna.client.until("some plies", some).await;
+        // Refused when the game has come to its own end by now.
+        let room_id = ben.client.seen.room().expect("one room").id.clone();
+        let _ = ben.client.ask(request::Body::Resign(control::Resign { room_id, side: 0 })).await;
+        let over = |seen: &tests::house::Seen| {
+            let all = |room: &control::Room| room.seen_ply as usize == room.record.len();
+            seen.room().is_some_and(|room| room.result.is_some() && all(room))
+        };
+        anna.client.until("the match is over", over).await;
+        ben.client.until("the match is over", over).await;
+        check_equal(&anna, &ben, 1);
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -324,7 +362,7 @@ async fn an_invitation_to_a_stranger_waits_for_the_comparison() {
     let mut house = House::new(9);
     let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
     let peer = anna.client.find("Ben").await;
-    let invite = control::Invite { peer, setup: None, my_side: 0 };
+    let invite = control::Invite { peer, setup: None, my_side: 0, choice: None };
     anna.client.ask(request::Body::Invite(invite)).await.expect("invited");
     for device in [&mut anna, &mut ben] {
         device.client.until("a string", |seen| !seen.comparisons.is_empty()).await;

@@ -95,6 +95,11 @@ pub(crate) enum Command {
         /// Its id, or from whom [default: the only one]
         which: Option<String>,
     },
+    /// The rules that a choice makes, and what else could be chosen
+    Rules {
+        #[command(flatten)]
+        game: GameChoice,
+    },
     /// A match on this device
     New {
         #[command(flatten)]
@@ -228,26 +233,26 @@ pub(crate) struct GameChoice {
     /// Which game
     #[arg(long, value_enum, default_value_t = Game::Gomoku)]
     pub(crate) game: Game,
-    /// Which lines win
-    #[arg(long, value_enum, default_value_t = Rules::Freestyle)]
-    pub(crate) rules: Rules,
-    /// Points on a side of the board
-    #[arg(long, default_value_t = 15)]
-    pub(crate) size: u32,
-    /// A line wholly on the edge of the board does not win
-    #[arg(long)]
-    pub(crate) no_edge_five: bool,
+    /// A way of playing that has a name, such as `japanese`; `qiyouctl rules` lists them
+    #[arg(long, default_value = "", hide_default_value = true)]
+    pub(crate) preset: String,
+    /// One option of the rules, such as `size=9`; may be given many times
+    #[arg(long = "option", short = 'o', value_name = "OPTION=VALUE", value_parser = parse_option)]
+    pub(crate) options: Vec<(String, String)>,
+}
+
+fn parse_option(text: &str) -> Result<(String, String), String> {
+    let (option, value) = text.split_once('=').ok_or("expected OPTION=VALUE, such as `size=9`")?;
+    Ok((option.into(), value.into()))
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Game {
     Gomoku,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum Rules {
-    Freestyle,
-    Standard,
+    Liuzhou,
+    Go,
+    Xiangqi,
+    LightsOut,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]

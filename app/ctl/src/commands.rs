@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use proto::board::{self, GomokuRule, GomokuSetup, Setup, Side};
+use proto::board::{self, Side};
 use proto::control::{
     self, CheckState, ConnectState, Event, Invitation, InvitationEnd, NoticeKind, OfferKind, RadioState,
     Room, Seat, Visibility, event, reply, request, seat,
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::arguments::{
-    Arguments, Colour, Command, Game, GameChoice, LocalSeat, Rules, SideChoice, VisibilityChoice,
+    Arguments, Colour, Command, Game, GameChoice, LocalSeat, SideChoice, VisibilityChoice,
 };
 use crate::connection::{Connection, Failure};
 use crate::{board as board_text, json, words};
@@ -76,6 +76,7 @@ impl Conversation {
                 let answer = control::AnswerInvite { invite_id, accept: false };
                 self.ask_done(request::Body::AnswerInvite(answer)).await
             }
+            Command::Rules { game } => self.rules(&game).await,
             Command::New { game, opponent, player, colour } => {
                 self.new_match(&game, opponent, player, colour).await
             }
@@ -424,7 +425,8 @@ impl Conversation {
             Colour::Second => Side::Second,
             Colour::Random => Side::Unspecified,
         };
-        let invite = control::Invite { peer, setup: Some(setup(game)), my_side: my_side.into() };
+        let invite =
+            control::Invite { peer, setup: None, my_side: my_side.into(), choice: Some(choice(game)) };
         let reply::Body::InviteId(id) = self.host.ask(request::Body::Invite(invite)).await? else {
             return Err(unexpected());
         };
@@ -518,11 +520,24 @@ impl Conversation {
         };
         let (player, opponent) = (local_seat(player), local_seat(opponent));
         let (first, second) = if second { (opponent, player) } else { (player, opponent) };
-        let open = control::OpenRoom { setup: Some(setup(game)), first: Some(first), second: Some(second) };
+        let open = control::OpenRoom {
+            setup: None,
+            first: Some(first),
+            second: Some(second),
+            choice: Some(choice(game)),
+        };
         let reply::Body::RoomId(id) = self.host.ask(request::Body::OpenRoom(open)).await? else {
             return Err(unexpected());
         };
         self.print(|| format!("room {id}"), || json!({"room_id": id}))
+    }
+
+    async fn rules(&mut self, game: &GameChoice) -> Result<(), Failure> {
+        let describe = control::Describe { choice: Some(choice(game)), setup: None };
+        let reply::Body::Sheet(sheet) = self.host.ask(request::Body::Describe(describe)).await? else {
+            return Err(unexpected());
+        };
+        self.print(|| words::sheet(&sheet), || json::sheet(&sheet))
     }
 
     async fn hint(&mut self, room: Option<&str>) -> Result<(), Failure> {
@@ -727,18 +742,19 @@ fn local_seat(seat: LocalSeat) -> Seat {
     Seat { who: Some(who), name: String::new(), bot_assists: false }
 }
 
-fn setup(choice: &GameChoice) -> Setup {
-    let rule = match choice.rules {
-        Rules::Freestyle => GomokuRule::Freestyle,
-        Rules::Standard => GomokuRule::Standard,
+fn choice(game: &GameChoice) -> control::GameChoice {
+    let kind = match game.game {
+        Game::Gomoku => board::Game::Gomoku,
+        Game::Liuzhou => board::Game::Liuzhou,
+        Game::Go => board::Game::Go,
+        Game::Xiangqi => board::Game::Xiangqi,
+        Game::LightsOut => board::Game::LightsOut,
     };
-    match choice.game {
-        Game::Gomoku => Setup {
-            game: Some(board::setup::Game::Gomoku(GomokuSetup {
-                size: choice.size,
-                rule: rule.into(),
-                edge_five_wins: !choice.no_edge_five,
-            })),
-        },
+    control::GameChoice {
+        game: kind.into(),
+        preset: game.preset.clone(),
+        options: (game.options.iter().cloned())
+            .map(|(option, value)| control::ChosenOption { option, value })
+            .collect(),
     }
 }

@@ -3,8 +3,8 @@
 
 use proto::board::Result as MatchResult;
 use proto::control::{
-    Board, Check, Comparison, Connecting, Event, Friend, Invitation, MatchSummary, Nearby, Room, Seat, event,
-    seat,
+    Board, Check, Comparison, Connecting, Event, Friend, GameSheet, Invitation, MatchSummary, Nearby, Room,
+    Seat, event, seat,
 };
 use serde_json::{Value, json};
 
@@ -163,6 +163,20 @@ pub(crate) fn board(shown: &Room) -> Value {
         .map(|fact| json!({"kind": words::fact(fact.kind), "side": words::side(fact.side), "number": fact.number}))
         .collect();
     value
+}
+
+pub(crate) fn sheet(sheet: &GameSheet) -> Value {
+    json!({
+        "setup": words::setup(sheet.setup.as_ref()),
+        "preset": sheet.preset,
+        "presets": sheet.presets.iter().map(|preset| &preset.preset).collect::<Vec<_>>(),
+        "options": sheet.options.iter().map(|option| json!({
+            "option": option.option, "chosen": option.chosen,
+            "values": option.values.iter().map(|value| &value.value).collect::<Vec<_>>(),
+            "least": option.numbers.then_some(option.least), "most": option.numbers.then_some(option.most),
+        })).collect::<Vec<_>>(),
+        "rules_en": sheet.rule_sheet_en, "rules_zh": sheet.rule_sheet_zh, "problem": sheet.problem,
+    })
 }
 
 pub(crate) fn summary(summary: &MatchSummary) -> Value {

@@ -2,8 +2,8 @@
 
 use proto::board::{Ending, GomokuRule, Result as MatchResult, Setup, Side, setup};
 use proto::control::{
-    Carrier, CheckState, ConnectState, FactKind, InvitationEnd, LinkState, MarkKind, NoticeKind, OfferKind,
-    PeerLink, PieceKind, RadioState, Room, Score, Seat, Visibility, score, seat,
+    Carrier, CheckState, ConnectState, FactKind, GameSheet, InvitationEnd, LinkState, MarkKind, NoticeKind,
+    OfferKind, PeerLink, PieceKind, RadioState, Room, Score, Seat, Visibility, score, seat,
 };
 
 /// The schema's name of a number without its prefix, in lower case: `RADIO_NO_ADAPTER` is `no_adapter`.
@@ -88,6 +88,29 @@ pub(crate) fn setup(setup: Option<&Setup>) -> String {
         Some(setup::Game::LightsOut(lights)) => format!("lights-out {}x{}", lights.columns, lights.rows),
         None => "a game that this program does not know".into(),
     }
+}
+
+/// Rules, presets and options with their values; what is chosen stands in brackets.
+pub(crate) fn sheet(sheet: &GameSheet) -> String {
+    let mark = |word: &str, chosen: &str| if word == chosen { format!("[{word}]") } else { word.to_owned() };
+    let mut lines = vec![sheet.rule_sheet_en.clone()];
+    if !sheet.presets.is_empty() {
+        let presets: Vec<String> =
+            sheet.presets.iter().map(|preset| mark(&preset.preset, &sheet.preset)).collect();
+        lines.push(format!("--preset {}", presets.join("|")));
+    }
+    for option in &sheet.options {
+        let values: Vec<String> =
+            option.values.iter().map(|value| mark(&value.value, &option.chosen)).collect();
+        let range =
+            if option.numbers { format!(" ({} to {})", option.least, option.most) } else { String::new() };
+        let name = option.name.as_ref().map_or("", |name| name.en.as_str());
+        lines.push(format!("--option {}={}{range}: {name}", option.option, values.join("|")));
+    }
+    if !sheet.problem.is_empty() {
+        lines.push(format!("This makes no game: {}", sheet.problem));
+    }
+    lines.join("\n")
 }
 
 /// `here`, `bot:5`, `assist:5`, or the peer's name.

@@ -46,7 +46,7 @@ pub(crate) enum Message {
     /// From a bot's thread: which seat, the ticket, the news.
     Bot(BotSeat, u64, BotNews),
     /// From a thread that looks for a hint: who asked in which request, and what it found.
-    Hint(ClientId, u64, MatchId, Option<engine::Report>),
+    Hint(ClientId, u64, MatchId, Result<control::HintFound, Refusal>),
     /// From a link to a peer.
     Link(LinkId, LinkNews),
     /// From a carrier: which, and what.
@@ -70,6 +70,8 @@ pub(crate) struct Actor {
     /// Whether the last write succeeded; people are told once when it stops to.
     disk_works: bool,
     pub(crate) chance: Chance,
+    /// Hints being looked for.
+    pub(crate) hints: usize,
     pub(crate) wall_clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
     pub(crate) started: Instant,
     pub(crate) name: String,
@@ -120,6 +122,7 @@ pub(crate) enum Answer {
     Room(MatchId),
     Invite(MatchId),
     Matches(control::Matches),
+    Sheet(control::GameSheet),
     /// Somebody answers later.
     Later,
 }
@@ -161,6 +164,7 @@ impl Actor {
             store,
             disk_works: true,
             chance,
+            hints: 0,
             wall_clock: config.wall_clock,
             started: Instant::now(),
             name,
@@ -236,7 +240,7 @@ impl Actor {
     fn hear(&mut self, message: Message) {
         match message {
             Message::NewClient(stream) => self.welcome(stream),
-            Message::Client(id, ClientNews::Asked(request, _permit)) => self.asked(id, request),
+            Message::Client(id, ClientNews::Asked(request, _permit)) => self.asked(id, *request),
             Message::Client(id, ClientNews::Gone) => self.client_gone(id),
             Message::Bot(seat, ticket, news) => self.bot_said(seat, ticket, news),
             Message::Hint(client, request, room, found) => self.hint_found(client, request, room, found),
@@ -358,6 +362,7 @@ impl Actor {
             Ok(Answer::Room(room)) => control::reply::Body::RoomId(room.to_string()),
             Ok(Answer::Invite(invitation)) => control::reply::Body::InviteId(invitation.to_string()),
             Ok(Answer::Matches(matches)) => control::reply::Body::Matches(matches),
+            Ok(Answer::Sheet(sheet)) => control::reply::Body::Sheet(sheet),
             Err(refusal) => {
                 debug!(code = ?refusal.code, detail = refusal.detail, "refused");
                 control::reply::Body::Refusal(refusal.into_wire())

@@ -25,7 +25,7 @@ pub(crate) struct ClientId(pub(crate) u64);
 /// What a connection tells the actor.
 pub(crate) enum ClientNews {
     /// A request; the permit is dropped when it has been dealt with.
-    Asked(control::Request, OwnedSemaphorePermit),
+    Asked(Box<control::Request>, OwnedSemaphorePermit),
     /// The connection is over.
     Gone,
 }
@@ -74,7 +74,7 @@ async fn read(mut reader: ReadHalf<Box<dyn Duplex>>, tell: &impl Fn(ClientNews))
                 Err(error) => return warn!(%error, "a client sent no frame: it is dropped"),
             };
             let Ok(permit) = requests.clone().acquire_owned().await else { return };
-            tell(ClientNews::Asked(request, permit));
+            tell(ClientNews::Asked(Box::new(request), permit));
         }
         match reader.read_buf(&mut bytes).await {
             Ok(0) => return,

@@ -40,6 +40,7 @@ mod bots;
 mod chance;
 mod clients;
 mod contact;
+mod games;
 mod host;
 mod invitations;
 mod links;

@@ -3,18 +3,22 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::{AnyGame, GameKind, Level, Limits, Setup, Side};
+use engine::{AnyGame, Level, Limits, Setup, Side};
 use link::Verdict;
 use proto::control::{self, RefusalCode, Visibility, event, request};
 use session::{Command, MatchId, MatchRecord, MatchResult, OfferKind, wire};
 
 use crate::actor::{Actor, Answer, Message, NAME, VISIBILITY, done};
 use crate::clients::ClientId;
+use crate::games;
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
 
 /// Rooms open at a time. A person keeps a few; each costs a client its board at every attach.
 const MAX_ROOMS: usize = 32;
+
+/// Hints being looked for at the same time: each is a thread at full speed.
+const MAX_HINTS: usize = 2;
 
 /// Time for a hint: a person who asks for one waits for it.
 const HINT_TIME: Duration = Duration::from_secs(1);
@@ -46,6 +50,7 @@ impl Actor {
             Body::SetSeat(set) => self.set_seat(set),
             Body::ListMatches(list) => self.list_matches(list.limit),
             Body::Hint(hint) => self.hint(client, number, &hint.room_id),
+            Body::Describe(describe) => games::describe(&describe).map(Answer::Sheet),
             Body::Stop(_) => {
                 let (done, _) = tokio::sync::oneshot::channel();
                 let _ = self.inbox.send(Message::Stop(done));
@@ -63,7 +68,7 @@ impl Actor {
             Body::Compare(compare) => self.compare(&compare.peer, compare.same).map(|()| Answer::Done),
             Body::Invite(invite) => {
                 let target = self.target(&invite.peer)?;
-                let setup = parse_setup(invite.setup.as_ref())?;
+                let setup = self.chosen_setup(invite.setup.as_ref(), invite.choice.as_ref())?;
                 if self.radios.is_empty() {
                     return Err(Refusal::new(RefusalCode::RefusalRadio, "this host has no links"));
                 }
@@ -185,7 +190,7 @@ impl Actor {
     }
 
     fn open_room(&mut self, open: control::OpenRoom) -> Result<Answer, Refusal> {
-        let setup = parse_setup(open.setup.as_ref())?;
+        let setup = self.chosen_setup(open.setup.as_ref(), open.choice.as_ref())?;
         let seats = [local_seat(open.first.as_ref())?, local_seat(open.second.as_ref())?];
         let record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First);
         self.begin(record, seats, None).map(Answer::Room)
@@ -271,7 +276,7 @@ impl Actor {
             OfferKind::NewGame => {
                 let [first, second] = room.seats;
                 let record =
-                    MatchRecord::new(MatchId(self.chance.bytes()), room.record().setup.clone(), Side::First);
+                    MatchRecord::new(MatchId(self.chance.bytes()), room.record().setup.next(), Side::First);
                 let new = self.begin(record, [second, first], Some(id))?;
                 self.close_room(id)?;
                 Ok(Answer::Room(new))
@@ -400,6 +405,9 @@ impl Actor {
         if !room.turn().is_some_and(|turn| room.mine().any(|side| side == turn)) {
             return Err(Refusal::new(RefusalCode::RefusalNotYourTurn, "a hint is for whoever is to move"));
         }
+        if self.hints >= MAX_HINTS {
+            return Err(Refusal::new(RefusalCode::RefusalBusy, "a hint is being looked for already"));
+        }
         let (game, maker, seed) = (room.game().clone(), self.bot_maker.clone(), self.chance.seed());
         let (inbox, time) = (self.inbox.clone(), HINT_TIME.min(self.bot_time));
         let think = move || {
@@ -412,14 +420,16 @@ impl Actor {
                     stop: &AtomicBool::new(false),
                     elapsed: &|| started.elapsed(),
                 };
-                maker(game.kind(), Level::MAX, seed).choose(&game, &limits, &mut |_| {})
+                games::advise(maker(game.kind(), Level::MAX, seed).as_mut(), &game, &limits)
             }));
-            let _ = inbox.send(Message::Hint(client, number, id, found.ok().flatten()));
+            let nothing = || Err(Refusal::new(RefusalCode::RefusalNoSuchRoom, "there is nothing to advise"));
+            let _ = inbox.send(Message::Hint(client, number, id, found.unwrap_or_else(|_| nothing())));
         };
         std::thread::Builder::new()
             .name("hint".into())
             .spawn(think)
             .map_err(|error| Refusal::new(RefusalCode::RefusalBusy, error.to_string()))?;
+        self.hints += 1;
         Ok(Answer::Later)
     }
 
@@ -428,20 +438,28 @@ impl Actor {
         client: ClientId,
         number: u64,
         room: MatchId,
-        found: Option<engine::Report>,
+        found: Result<control::HintFound, Refusal>,
     ) {
-        let action = found.and_then(|report| report.line.first().copied());
-        let body = match (action, self.rooms.get(&room)) {
-            (Some(action), Some(room)) => control::reply::Body::Hint(control::HintFound {
-                action: Some(wire::action(action)),
-                notation: room.game().notation(action),
-            }),
-            _ => control::reply::Body::Refusal(
-                Refusal::new(RefusalCode::RefusalNoSuchRoom, "there is nothing to advise any more")
-                    .into_wire(),
-            ),
+        self.hints -= 1;
+        let closed = || Err(Refusal::new(RefusalCode::RefusalNoSuchRoom, "the room is closed"));
+        let found = if self.rooms.contains_key(&room) { found } else { closed() };
+        let body = match found {
+            Ok(found) => control::reply::Body::Hint(found),
+            Err(refusal) => control::reply::Body::Refusal(refusal.into_wire()),
         };
         self.reply(client, control::Reply { id: number, body: Some(body) });
+    }
+
+    /// What a match is to be played by, as a client says it.
+    fn chosen_setup(
+        &mut self,
+        setup: Option<&proto::board::Setup>,
+        choice: Option<&control::GameChoice>,
+    ) -> Result<Setup, Refusal> {
+        let setup = games::read(setup, choice, || self.chance.seed() as u32)?;
+        AnyGame::new(&setup)
+            .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
+        Ok(setup)
     }
 
     pub(crate) fn room_id(&self, name: &str) -> Result<MatchId, Refusal> {
@@ -453,17 +471,6 @@ impl Actor {
 
 fn invitation_id(name: &str) -> Result<MatchId, Refusal> {
     parse_match_name(name).ok_or_else(|| Refusal::new(RefusalCode::RefusalNoOffer, "no such invitation"))
-}
-
-/// Nothing said: a game of gomoku as most people know it.
-pub(crate) fn parse_setup(setup: Option<&proto::board::Setup>) -> Result<Setup, Refusal> {
-    let bad = |what: String| Refusal::new(RefusalCode::RefusalBadRequest, what);
-    let setup = match setup {
-        None => GameKind::Gomoku.default_setup(),
-        Some(setup) => wire::read_setup(Some(setup)).map_err(|error| bad(error.to_string()))?,
-    };
-    AnyGame::new(&setup).map_err(|error| bad(error.to_string()))?;
-    Ok(setup)
 }
 
 /// A seat that needs no other device.

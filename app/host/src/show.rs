@@ -1,7 +1,7 @@
 //! What clients are shown, made from what the host knows. The only place where both worlds' types meet.
 
 use engine::{
-    Action, AnyGame, Fact, IllegalAction, Level, Mark, MarkKind, Piece, PieceView, Point, Score, Side,
+    Action, AnyGame, Fact, IllegalAction, Language, Level, Mark, MarkKind, Piece, PieceView, Point, Score, Side,
 };
 use link::{CarrierKind, CarrierState};
 use proto::{board, control, peer};
@@ -188,11 +188,13 @@ pub(crate) struct Refusal {
     pub(crate) code: control::RefusalCode,
     pub(crate) detail: String,
     pub(crate) action: Option<Action>,
+    /// Why the rules refuse it, when they do.
+    pub(crate) why: Option<IllegalAction>,
 }
 
 impl Refusal {
     pub(crate) fn new(code: control::RefusalCode, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), action: None }
+        Self { code, detail: detail.into(), action: None, why: None }
     }
 
     /// An action that the rules refuse.
@@ -203,7 +205,7 @@ impl Refusal {
             IllegalAction::Occupied(_) => control::RefusalCode::RefusalOccupied,
             _ => control::RefusalCode::RefusalIllegal,
         };
-        Self { code, detail: why.to_string(), action: Some(action) }
+        Self { code, detail: why.to_string(), action: Some(action), why: Some(why) }
     }
 
     pub(crate) fn into_wire(self) -> control::Refusal {
@@ -211,6 +213,10 @@ impl Refusal {
             code: self.code.into(),
             detail: self.detail,
             action: self.action.map(wire::action),
+            reason: self.why.map(|why| control::Words {
+                zh: why.words(Language::Chinese),
+                en: why.words(Language::English),
+            }),
         }
     }
 }

@@ -604,6 +604,7 @@ impl Desk {
             RefusalCode::RefusalBadRequest | RefusalCode::RefusalUnspecified => {
                 if matches!(purpose, Purpose::Hint { .. }) { Remark::NoHint } else { Remark::BadRequest }
             }
+            RefusalCode::RefusalUnsolvable => Remark::NoHint,
         };
         // Asking at the start what nobody has touched needs no remark.
         if !matches!(purpose, Purpose::Nothing | Purpose::ListMatches) || !matches!(remark, Remark::Radio) {

@@ -4,6 +4,7 @@
 //! stones, `score` the counting, `setup` what players agree on before it.
 
 mod board;
+mod options;
 mod rules;
 mod score;
 mod setup;

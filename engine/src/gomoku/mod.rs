@@ -7,6 +7,7 @@ mod bot;
 pub mod fit;
 mod forced;
 mod greedy;
+mod options;
 mod pattern;
 mod position;
 mod rules;

@@ -5,6 +5,7 @@
 
 mod bot;
 mod lights;
+mod options;
 mod rules;
 mod solver;
 

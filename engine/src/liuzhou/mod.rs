@@ -4,6 +4,7 @@
 //! `position` a position as a line of text.
 
 mod formations;
+mod options;
 mod position;
 mod rules;
 mod setup;

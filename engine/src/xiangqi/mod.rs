@@ -16,6 +16,7 @@ mod fen;
 pub mod fit;
 mod moves;
 mod notation;
+mod options;
 mod position;
 mod repetition;
 mod rules;

@@ -5,7 +5,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use engine::{Action, GomokuSetup, Point, Setup, Side};
+use engine::go::GoSetup;
+use engine::{Action, GameKind, GomokuSetup, Point, Setup, Side};
 use proto::peer::{ByeReason, Envelope};
 use session::{
     Command, Config, Entry, Error, Event, Input, Instant, LinkState, MatchId, MatchRecord, MatchState,
@@ -142,9 +143,23 @@ pub(crate) enum Cut {
 
 pub(crate) const CUTS: [Cut; 4] = [Cut::All, Cut::Clean, Cut::SenderNotices, Cut::ReceiverNotices];
 
+/// Actions after which a match that goes on is resigned.
+const PATIENCE: usize = 30;
+
 /// Small enough for random play to end by five in a row, by a full board and by neither.
 pub(crate) fn small() -> Setup {
     Setup::Gomoku(GomokuSetup { size: 5, ..GomokuSetup::default() })
+}
+
+/// A small setup of any game; of gomoku, the game that ends in most ways at random, more often than not.
+pub(crate) fn any_small(number: u8) -> Setup {
+    match number % 10 {
+        0 => GameKind::Liuzhou.default_setup(),
+        1 => Setup::Go(GoSetup { size: 3, ..GoSetup::default() }),
+        2 => GameKind::Xiangqi.default_setup(),
+        3 => GameKind::LightsOut.default_setup(),
+        _ => small(),
+    }
 }
 
 pub(crate) fn place(column: u16, row: u16) -> Action {
@@ -576,10 +591,18 @@ impl Pair {
         let open = |state: &&MatchState| state.record().result.is_none();
         let ids: Vec<_> = self.devices[ANNA].session.matches().filter(open).map(MatchState::id).collect();
         for id in ids {
-            while self.devices[ANNA].state(id).record().result.is_none() {
+            // Enough for a full board of gomoku. Games without an end of their own end by resigning.
+            for _ in 0..PATIENCE {
+                if self.devices[ANNA].state(id).record().result.is_some() {
+                    break;
+                }
                 let actor = usize::from(!self.devices[ANNA].state(id).can_act());
                 let action = self.devices[actor].state(id).position().legal_actions()[0];
                 self.act(actor, id, action).expect("one of them is to move, and the action is legal");
+                self.run();
+            }
+            if self.devices[ANNA].state(id).record().result.is_none() {
+                self.command(BERT, Command::Resign(id)).expect("the match goes on");
                 self.run();
             }
             self.check_level(id);

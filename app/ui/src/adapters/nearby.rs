@@ -33,7 +33,12 @@ fn invite(desk: &Desk, peer: &str) {
         let inner = desk.see();
         (inner.setup(), new_game::my_side(inner.preferences.colour))
     };
-    let invite = control::Invite { peer: peer.to_owned(), setup: Some(setup.clone()), my_side: side.into() };
+    let invite = control::Invite {
+        peer: peer.to_owned(),
+        setup: Some(setup.clone()),
+        my_side: side.into(),
+        choice: None,
+    };
     desk.ask(request::Body::Invite(invite), Purpose::Invite);
     desk.change(|inner| {
         // What an earlier try came to is of no more interest.

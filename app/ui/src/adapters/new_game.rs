@@ -65,7 +65,8 @@ fn start(desk: &Desk) {
             if black { (here(), bot) } else { (bot, here()) }
         }
     };
-    let open = control::OpenRoom { setup: Some(setup), first: Some(first), second: Some(second) };
+    let open =
+        control::OpenRoom { setup: Some(setup), first: Some(first), second: Some(second), choice: None };
     desk.ask(request::Body::OpenRoom(open), Purpose::OpenRoom);
 }
 

@@ -257,7 +257,11 @@ fn a_hint_is_shown_for_its_position_only() {
     assert!(matches!(body(&asked[0]), request::Body::Hint(_)));
     told.reply(
         asked[0].id,
-        reply::Body::Hint(control::HintFound { action: Some(place(3, 3)), notation: "d4".into() }),
+        reply::Body::Hint(control::HintFound {
+            action: Some(place(3, 3)),
+            notation: "d4".into(),
+            ..Default::default()
+        }),
     );
     stage.settle(&told.scene);
     let points = || {

@@ -1,0 +1,173 @@
+//! Games by words, for clients that do not know them: what may be chosen, what is, and what a solver or bot advises.
+
+use engine::lights_out::{LightsOutSetup, Solution, Start};
+use engine::options::{Both, ChoiceError, GameOption};
+use engine::{AnyGame, Bot, GameKind, Language, Limits, Setup};
+use proto::control::{self, RefusalCode};
+use session::wire;
+
+use crate::show::Refusal;
+
+fn bad(what: impl ToString) -> Refusal {
+    Refusal::new(RefusalCode::RefusalBadRequest, what.to_string())
+}
+
+impl From<ChoiceError> for Refusal {
+    fn from(error: ChoiceError) -> Self {
+        bad(error)
+    }
+}
+
+/// The setup that a client means. Nothing said: gomoku as most people know it. `seed` draws the number of a random board
+/// that no one has chosen.
+pub(crate) fn read(
+    setup: Option<&proto::board::Setup>,
+    choice: Option<&control::GameChoice>,
+    seed: impl FnOnce() -> u32,
+) -> Result<Setup, Refusal> {
+    match (setup, choice) {
+        (Some(_), Some(_)) => Err(bad("a setup, or a choice, but not both")),
+        (None, None) => Ok(GameKind::Gomoku.default_setup()),
+        (Some(setup), None) => wire::read_setup(Some(setup)).map_err(bad),
+        (None, Some(choice)) => {
+            let kind = wire::read_game(choice.game).ok_or_else(|| bad("no such game"))?;
+            let mut setup =
+                if choice.preset.is_empty() { kind.default_setup() } else { kind.preset(&choice.preset)? };
+            if let Setup::LightsOut(LightsOutSetup { start: Start::Random { seed: number, .. }, .. }) =
+                &mut setup
+            {
+                *number = seed().into();
+            }
+            for one in &choice.options {
+                setup.choose(&one.option, &one.value)?;
+            }
+            Ok(setup)
+        }
+    }
+}
+
+/// Everything that a menu shows of a choice, or of a setup.
+pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, Refusal> {
+    let setup = read(asked.setup.as_ref(), asked.choice.as_ref(), || 0)?;
+    let problem = AnyGame::new(&setup).err().map_or_else(String::new, |error| error.to_string());
+    Ok(control::GameSheet {
+        preset: setup.preset().unwrap_or_default().into(),
+        presets: (setup.kind().presets().into_iter())
+            .map(|preset| control::GamePreset { preset: preset.word.into(), name: Some(words(preset.name)) })
+            .collect(),
+        options: setup.options().into_iter().map(option).collect(),
+        rule_sheet_en: setup.rule_sheet(Language::English),
+        rule_sheet_zh: setup.rule_sheet(Language::Chinese),
+        setup: Some(wire::setup(&setup)),
+        problem,
+    })
+}
+
+fn words(both: Both) -> control::Words {
+    control::Words { zh: both.chinese, en: both.english }
+}
+
+fn option(option: GameOption) -> control::GameOption {
+    control::GameOption {
+        option: option.word.into(),
+        name: Some(words(option.name)),
+        values: (option.values.into_iter())
+            .map(|value| control::OptionValue { value: value.word, name: Some(words(value.name)) })
+            .collect(),
+        chosen: option.chosen,
+        numbers: option.numbers.is_some(),
+        least: option.numbers.as_ref().map_or(0, |numbers| *numbers.start()),
+        most: option.numbers.as_ref().map_or(0, |numbers| *numbers.end()),
+    }
+}
+
+/// A good action in this position; for a board of lights the whole solution.
+pub(crate) fn advise(
+    bot: &mut dyn Bot,
+    game: &AnyGame,
+    limits: &Limits<'_>,
+) -> Result<control::HintFound, Refusal> {
+    let (mut presses, mut of_fewest) = (Vec::new(), false);
+    if let AnyGame::LightsOut(lights) = game {
+        match lights.solution() {
+            Solution::Unsolvable => {
+                let why = "no presses put this board out";
+                return Err(Refusal::new(RefusalCode::RefusalUnsolvable, why));
+            }
+            Solution::Presses { presses: all, fewest } => (presses, of_fewest) = (all.to_bytes(), fewest),
+        }
+    }
+    let action = bot.choose(game, limits, &mut |_| {}).and_then(|report| report.line.first().copied());
+    let Some(action) = action else {
+        return Err(Refusal::new(RefusalCode::RefusalNoSuchRoom, "there is nothing to advise"));
+    };
+    Ok(control::HintFound {
+        action: Some(wire::action(action)),
+        notation: game.notation(action),
+        presses: presses.into(),
+        fewest: of_fewest,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proto::board::Game;
+
+    fn choice(game: Game, preset: &str, options: &[(&str, &str)]) -> control::GameChoice {
+        control::GameChoice {
+            game: game.into(),
+            preset: preset.into(),
+            options: (options.iter())
+                .map(|(option, value)| control::ChosenOption {
+                    option: (*option).into(),
+                    value: (*value).into(),
+                })
+                .collect(),
+        }
+    }
+
+    fn sheet(choice: control::GameChoice) -> Result<control::GameSheet, Refusal> {
+        describe(&control::Describe { choice: Some(choice), setup: None })
+    }
+
+    #[test]
+    fn every_game_is_described_by_a_choice_and_by_its_setup_alike() {
+        for game in [Game::Gomoku, Game::Liuzhou, Game::Go, Game::Xiangqi, Game::LightsOut] {
+            let by_choice = sheet(choice(game, "", &[])).expect("the default");
+            let by_setup = control::Describe { choice: None, setup: by_choice.setup.clone() };
+            assert_eq!(describe(&by_setup).ok(), Some(by_choice.clone()));
+            assert!(by_choice.problem.is_empty() && !by_choice.rule_sheet_zh.is_empty());
+            assert!(!by_choice.options.is_empty());
+        }
+    }
+
+    #[test]
+    fn options_are_chosen_on_top_of_a_preset() {
+        let chosen =
+            sheet(choice(Game::Go, "japanese", &[("size", "9"), ("handicap", "2"), ("placing", "free")]));
+        let chosen = chosen.expect("all of them are offered");
+        assert!(chosen.rule_sheet_en.contains("9 x 9") && chosen.rule_sheet_en.contains("Territory"));
+        assert!(chosen.rule_sheet_en.contains("where he likes"), "{}", chosen.rule_sheet_en);
+        assert_eq!(chosen.preset, "");
+        assert_eq!(
+            sheet(choice(Game::Go, "japanese", &[])).map(|sheet| sheet.preset).ok(),
+            Some("japanese".into())
+        );
+    }
+
+    #[test]
+    fn a_choice_that_makes_no_game_says_why_and_one_that_there_is_not_is_refused() {
+        let none = sheet(choice(Game::Go, "", &[("size", "3"), ("handicap", "9")])).expect("each is offered");
+        assert!(!none.problem.is_empty());
+        for (game, preset, options) in [
+            (Game::Unspecified, "", &[][..]),
+            (Game::Go, "korean", &[]),
+            (Game::Gomoku, "", &[("komi", "7")]),
+            (Game::Gomoku, "", &[("size", "fifteen")]),
+        ] {
+            let refused = sheet(choice(game, preset, options)).err().map(|refusal| refusal.code);
+            assert_eq!(refused, Some(RefusalCode::RefusalBadRequest), "{game:?} {preset} {options:?}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What may be chosen about gomoku.
+
+use super::{GomokuRule, GomokuSetup};
+use crate::Language;
+use crate::options::{Both, Listed, NamedSetup, Options, Row, switch};
+
+/// As a menu offers them; any of [`GomokuSetup::SIZES`] may be named.
+const SIZES: [u32; 5] = [13, 15, 17, 19, 20];
+
+fn both(rule: GomokuRule) -> Both {
+    Both::new(rule.name(Language::Chinese), rule.name(Language::English))
+}
+
+impl Options for GomokuSetup {
+    fn rows(&self) -> Vec<Row<Self>> {
+        let rule = |word, rule: GomokuRule, is, set| Listed { word, name: both(rule), is, set };
+        let (least, most) = (*Self::SIZES.start(), *Self::SIZES.end());
+        vec![
+            Row::listed(
+                "rule",
+                Both::new("规则", "Rules"),
+                vec![
+                    rule(
+                        "freestyle",
+                        GomokuRule::Freestyle,
+                        |setup: &Self| setup.rule == GomokuRule::Freestyle,
+                        |setup: &mut Self| setup.rule = GomokuRule::Freestyle,
+                    ),
+                    rule(
+                        "standard",
+                        GomokuRule::Standard,
+                        |setup: &Self| setup.rule == GomokuRule::Standard,
+                        |setup: &mut Self| setup.rule = GomokuRule::Standard,
+                    ),
+                ],
+            ),
+            Row::number(
+                "size",
+                Both::new("棋盘", "Board"),
+                &SIZES,
+                least.into()..=most.into(),
+                |size| Both::same(format!("{size} × {size}")),
+                |setup: &Self| setup.size.into(),
+                |setup, size| setup.size = size as u8,
+            ),
+            switch!("edge-five", "边线上的五连算胜", "A five on the edge wins", edge_five_wins),
+        ]
+    }
+
+    fn presets() -> Vec<NamedSetup<Self>> {
+        let of = |word, rule| NamedSetup { word, name: both(rule), setup: Self { rule, ..Self::default() } };
+        vec![of("freestyle", GomokuRule::Freestyle), of("standard", GomokuRule::Standard)]
+    }
+}
