@@ -297,6 +297,7 @@ fn control_messages() -> Vec<(&'static str, Message)> {
                 code: control::RefusalCode::RefusalOccupied.into(),
                 detail: "h8 is occupied".into(),
                 action: Some(place(7, 7)),
+                reason: Some(control::Words { zh: "e5 已有棋子".into(), en: "e5 is occupied".into() }),
             })),
         ),
         (

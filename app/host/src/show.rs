@@ -1,7 +1,8 @@
 //! What clients are shown, made from what the host knows. The only place where both worlds' types meet.
 
 use engine::{
-    Action, AnyGame, Fact, IllegalAction, Language, Level, Mark, MarkKind, Piece, PieceView, Point, Score, Side,
+    Action, AnyGame, Fact, IllegalAction, Language, Level, Mark, MarkKind, Piece, PieceView, Point, Score,
+    Side,
 };
 use link::{CarrierKind, CarrierState};
 use proto::{board, control, peer};
