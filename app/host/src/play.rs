@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use engine::{Action, Side};
-use proto::control::{self, event};
+use proto::control::{self, RefusalCode, event};
+use proto::limits;
 use session::{Command, MatchId, MatchRecord, MatchResult};
 use tokio::time::Instant;
 use tracing::{debug, error, warn};
@@ -13,7 +14,7 @@ use crate::bots::{self, BotNews, BotThread};
 use crate::show::{self, Refusal};
 
 /// Actions of a bot's line that are shown.
-const SHOWN_LINE: usize = proto::limits::LINE_ACTIONS;
+const SHOWN_LINE: usize = limits::LINE_ACTIONS;
 
 impl Actor {
     /// Plays for the side to move, whoever decides for it here. Saved before anyone sees it.
@@ -21,6 +22,9 @@ impl Actor {
         let room = &self.rooms[&id];
         if let Some(key) = room.peer() {
             return self.act_with_peer(key, id, action);
+        }
+        if room.record().actions.len() >= limits::SHOWN_ACTIONS {
+            return Err(Refusal::new(RefusalCode::RefusalGameOver, "the record is full"));
         }
         let record = room.after(action).map_err(|why| Refusal::illegal(why, action))?;
         let (ply, result, now) = (record.actions.len() as u32, record.result, self.now_unix_ms());

@@ -6,6 +6,7 @@ use std::time::Duration;
 use engine::{AnyGame, Level, Limits, Setup, Side};
 use link::Verdict;
 use proto::control::{self, RefusalCode, Visibility, event, request};
+use proto::limits;
 use session::{Command, MatchId, MatchRecord, MatchResult, OfferKind, wire};
 
 use crate::actor::{Actor, Answer, Message, NAME, VISIBILITY, done};
@@ -259,6 +260,9 @@ impl Actor {
                     ));
                 };
                 let mut record = room.record().clone();
+                if record.revision >= limits::REVISIONS {
+                    return Err(Refusal::new(RefusalCode::RefusalNothingToTakeBack, "taken back too often"));
+                }
                 record.actions.truncate(ply as usize);
                 record.revision += 1;
                 record.result = None;
