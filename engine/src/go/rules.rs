@@ -92,8 +92,38 @@ impl Go {
         self.prisoners[side.index()]
     }
 
+    /// Where the side to move may not take a lone stone back at once.
+    pub(super) fn ko(&self) -> Option<Point> {
+        self.ko.map(|place| self.board.point(place))
+    }
+
+    /// Whether superko forbids a board with this key of its stones and this side to move.
+    pub(super) fn was_there(&self, stones: u64, to_move: Side) -> bool {
+        self.past.contains(&self.past_key(stones, to_move))
+    }
+
+    /// Whether the other side has just passed and a pass now would end the play.
+    pub(super) fn is_after_pass(&self) -> bool {
+        matches!(self.phase, Phase::Playing { passes: 1 })
+    }
+
+    /// Whether the sides are agreeing on the dead stones.
+    pub(super) fn is_agreeing(&self) -> bool {
+        matches!(self.phase, Phase::Agreeing { .. })
+    }
+
+    /// Whether the stone on this point is marked as dead.
+    pub(super) fn is_dead(&self, point: Point) -> bool {
+        self.board.place(point).is_some_and(|place| self.dead.contains(&place))
+    }
+
+    /// The last decision.
+    pub(super) fn last(&self) -> Option<GoMove> {
+        self.last
+    }
+
     /// Whether Black is still putting handicap stones where he likes.
-    fn is_placing_handicap(&self) -> bool {
+    pub(super) fn is_placing_handicap(&self) -> bool {
         matches!(self.setup.handicap, Handicap::Free(stones) if self.ply < u32::from(stones))
     }
 
