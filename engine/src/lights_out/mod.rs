@@ -12,4 +12,4 @@ mod solver;
 pub use bot::LightsOutBot;
 pub use lights::{Lights, Neighbours};
 pub use rules::{LightPress, LightsOut, LightsOutSetup, Start};
-pub use solver::{MOST_DIMENSIONS_FOR_FEWEST, Solution, nullity, solve};
+pub use solver::{BenchSystem, MOST_DIMENSIONS_FOR_FEWEST, Solution, nullity, solve};
