@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Point;
+use crate::{Language, Point};
 
 /// What a player does, as fingers and the wire say it. It may be illegal; [`crate::Game::legal_move`] is the only gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,6 +28,44 @@ pub enum Action {
     Agree,
     /// Go back to the board rather than agree (Go).
     Resume,
+    /// Take a colour, or ask the other to, in the opening (gomoku's swap2).
+    Choose(Choice),
+}
+
+/// What a player chooses in an opening in which the colours are not given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Choice {
+    /// Play Black.
+    Black,
+    /// Play White.
+    White,
+    /// Put a white and a black stone more, and let the other choose.
+    TwoMore,
+}
+
+impl Choice {
+    /// Every choice.
+    pub const ALL: [Self; 3] = [Self::Black, Self::White, Self::TwoMore];
+
+    /// The choice's word in notation: `black`, `white`, `more`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Black => "black",
+            Self::White => "white",
+            Self::TwoMore => "more",
+        }
+    }
+
+    /// The choice as the player reads it.
+    pub const fn words(self, language: Language) -> &'static str {
+        match self {
+            Self::Black => language.pick("执黑", "Play Black"),
+            Self::White => language.pick("执白", "Play White"),
+            Self::TwoMore => {
+                language.pick("再摆两子，由对方选色", "Put two more stones and let the other choose")
+            }
+        }
+    }
 }
 
 /// The action in plain coordinates, whatever the game: `h8`, `h8i9`, `xh8`, `pass`. Games with a notation of their own use
@@ -42,6 +80,7 @@ impl fmt::Display for Action {
             Self::Toggle(point) => write!(f, "dead {point}"),
             Self::Agree => write!(f, "agree"),
             Self::Resume => write!(f, "resume"),
+            Self::Choose(choice) => f.write_str(choice.word()),
         }
     }
 }
@@ -59,6 +98,9 @@ pub enum IllegalAction {
     /// A piece stands there.
     #[error("{0} is occupied")]
     Occupied(Point),
+    /// A colour is to be chosen first, in the opening.
+    #[error("a colour is to be chosen first")]
+    ChooseFirst,
     /// This game has no such action, or not in this phase.
     #[error("this game does not know that action here")]
     WrongKind,

@@ -6,7 +6,8 @@ use crate::liuzhou::{Liuzhou, LiuzhouSetup};
 use crate::options::{ChoiceError, GameOption, NamedSetup, Options};
 use crate::xiangqi::{Xiangqi, XiangqiSetup};
 use crate::{
-    Action, BoardView, Game, Gomoku, GomokuSetup, IllegalAction, Language, Names, Outcome, SetupError, Side,
+    Action, BoardView, Game, Gomoku, GomokuSetup, IllegalAction, Language, Names, Outcome, Point, SetupError,
+    Side,
 };
 
 /// Makes [`GameKind`], [`Setup`], [`AnyGame`] and [`AnyMove`] from the list of games. To add a game: its file, one line here,
@@ -42,6 +43,11 @@ macro_rules! games {
             /// How a game of this kind ended, as one sentence: `Black wins: five in a row.`
             pub fn outcome_words(self, outcome: &Outcome, language: Language) -> String {
                 match self { $(Self::$name => outcome.words::<$name>(language),)+ }
+            }
+
+            /// A point as this game's board names it: `h8`, in Go `H8` and without `I`, in xiangqi with rows from 0.
+            pub fn point_name(self, point: Point) -> String {
+                match self { $(Self::$name => <$name as Game>::point_name(point),)+ }
             }
 
             /// The game with this word, if there is one.
@@ -200,6 +206,10 @@ impl AnyGame {
     /// See [`Game::turn`].
     pub fn turn(&self) -> Side {
         each_game!(self, game => game.turn())
+    }
+    /// See [`Game::color`].
+    pub fn color(&self, player: Side) -> Side {
+        each_game!(self, game => game.color(player))
     }
     /// See [`Game::ply`].
     pub fn ply(&self) -> u32 {

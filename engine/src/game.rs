@@ -2,10 +2,12 @@
 
 use std::fmt::Debug;
 
+use crate::gomoku::Fault;
 use crate::options::Options;
 use crate::{Action, BoardView, IllegalAction, Language, Names, Point};
 
-/// Whose stones: the one who begins, or the other. Black in gomoku, go and Liuzhou chess, red in xiangqi is `First`.
+/// A player: the one who begins, or the other. Black in gomoku, go and Liuzhou chess, red in xiangqi is `First`'s colour, and
+/// so a side stands for a colour as well, except where players may exchange them: [`Game::color`] says who has which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     /// Begins the game.
@@ -69,6 +71,8 @@ pub enum Reason {
     Score,
     /// Every light is out.
     AllOut,
+    /// The loser played on a forbidden point (renju).
+    Forbidden(Fault),
 }
 
 /// Options that do not make a game, such as a board of 3 x 3 for gomoku.
@@ -93,6 +97,11 @@ pub trait Game: Clone + Send + 'static {
     fn setup(&self) -> &Self::Setup;
     /// Whose decision is next. After the end: the side that would be next.
     fn turn(&self) -> Side;
+    /// The colour that a player has, as the side whose colour it usually is: they differ once the players of gomoku have
+    /// exchanged colours in the opening.
+    fn color(&self, player: Side) -> Side {
+        player
+    }
     /// Decisions made since the start.
     fn ply(&self) -> u32;
     /// `None` while the game goes on.
@@ -116,6 +125,10 @@ pub trait Game: Clone + Send + 'static {
     fn notation(&self, action: Action) -> String;
     /// The action that a player's text means in this position, legal or not; `None` if it is none.
     fn parse(&self, text: &str) -> Option<Action>;
+    /// A point as this game's board names it, whether or not it is on the board.
+    fn point_name(point: Point) -> String {
+        point.to_string()
+    }
     /// What this game and its sides are called.
     fn names(language: Language) -> Names;
     /// The rules that this setup makes, for two people to agree on: numbered sentences, one a line.

@@ -22,6 +22,7 @@
 mod action;
 mod any;
 mod bot;
+pub mod files;
 mod game;
 pub mod go;
 pub mod gomoku;
@@ -35,16 +36,17 @@ pub mod record;
 mod regression;
 mod rng;
 pub mod search;
+pub mod sgf;
 mod text;
 mod view;
 mod words;
 pub mod xiangqi;
 
-pub use action::{Action, IllegalAction};
+pub use action::{Action, Choice, IllegalAction};
 pub use any::{AnyGame, AnyMove, GameKind, Setup};
 pub use bot::{Bot, Level, Limits, Report, Score, bot};
 pub use game::{Game, Outcome, Reason, SetupError, Side};
-pub use gomoku::{Gomoku, GomokuRule, GomokuSetup};
+pub use gomoku::{Gomoku, GomokuOpening, GomokuRule, GomokuSetup};
 pub use point::{ParsePointError, Point};
 pub use rng::Rng;
 pub use text::TextError;

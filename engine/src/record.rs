@@ -13,7 +13,7 @@
 //! variation = "(" { item } ")"                  left out when reading
 //! result  = "1-0" | "0-1" | "1/2-1/2" | "*"
 //! ```
-//! Tags with a meaning here: `Rules` (Liuzhou chess: the setup as text) and `FEN` or `Position` (where the game began). In
+//! Tags with a meaning here: `Rules` (the setup as text) and `FEN` or `Position` (where the game began). In
 //! Liuzhou chess every action is a move of its own: `1. c3 d4 2. c4 xd4 e5`.
 
 use std::fmt::Write as _;
@@ -171,10 +171,10 @@ impl Liuzhou {
 impl Xiangqi {
     /// The position in which a record begins. An error is in the value of a tag, and counts columns there.
     pub fn start_of(record: &Record) -> Result<Self, TextError> {
-        let setup = XiangqiSetup::default();
+        let setup: XiangqiSetup = record.tag("Rules").unwrap_or_default().parse()?;
         match record.tag("FEN") {
             Some(fen) => Self::from_position(&setup, fen),
-            None => Ok(Self::new(&setup).expect("the default setup is valid")),
+            None => Ok(Self::new(&setup).expect("a setup that was read is valid")),
         }
     }
 
@@ -188,12 +188,19 @@ impl Xiangqi {
             Notation::Wxf => "WXF",
             Notation::Chinese => "Chinese",
         };
-        let tags = [("Game", "Chinese Chess"), ("FEN", &self.position()), ("Format", format)];
+        let setup = self.setup().to_string();
+        let mut tags = vec![("Game", "Chinese Chess"), ("Format", format)];
+        // Other programs know no options.
+        if *self.setup() != XiangqiSetup::default() {
+            tags.push(("Rules", &setup));
+        }
+        let position = self.position();
+        tags.push(("FEN", &position));
         write_record(self.clone(), &tags, actions, |game, mv| game.write(mv, notation))
     }
 }
 
-fn write_record<G: Game>(
+pub(crate) fn write_record<G: Game>(
     mut game: G,
     tags: &[(&str, &str)],
     actions: &[Action],

@@ -1,4 +1,6 @@
-//! What is wrong with a text that should have been a position, a record or a setup.
+//! What is wrong with a text that should have been a position, a record or a setup, and what their readers share.
+
+use crate::Point;
 
 /// Where reading stopped, and what would have been right there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,4 +25,79 @@ impl TextError {
 /// The words of a line with the byte at which each begins.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split_whitespace().map(move |word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
+}
+
+/// Reads rows of signs from the top, `/` between them, where a number is so many empty points; `at` is where they begin in
+/// the line. `put` gets each sign with its point, and says what was expected instead if it is none.
+pub(crate) fn read_rows(
+    line: &str,
+    at: usize,
+    rows: &str,
+    (columns, count): (usize, usize),
+    mut put: impl FnMut(char, Point) -> Result<(), &'static str>,
+) -> Result<(), TextError> {
+    const LENGTH: &str = "as many points in a row as the board has";
+    const COUNT: &str = "as many rows as the board has";
+    let (mut row, mut column, mut digits) = (count - 1, 0_usize, 0_usize);
+    for (offset, c) in rows.char_indices() {
+        let wrong = |expected| Err(TextError::at(line, at + offset, expected));
+        if let Some(digit) = c.to_digit(10) {
+            // What is in front of this digit was tens, not points of its own.
+            let number = digits.saturating_mul(10).saturating_add(digit as usize);
+            column = column.saturating_sub(digits).saturating_add(number);
+            digits = number;
+        } else if c == '/' {
+            digits = 0;
+            if column != columns {
+                return wrong(LENGTH);
+            }
+            if row == 0 {
+                return wrong(COUNT);
+            }
+            (row, column) = (row - 1, 0);
+        } else {
+            digits = 0;
+            if column >= columns {
+                return wrong(LENGTH);
+            }
+            if let Err(expected) = put(c, Point::new(column as u16, row as u16)) {
+                return wrong(expected);
+            }
+            column += 1;
+        }
+        if column > columns {
+            return wrong(LENGTH);
+        }
+    }
+    match (row, column == columns) {
+        (0, true) => Ok(()),
+        (0, false) => Err(TextError::at(line, at + rows.len(), LENGTH)),
+        _ => Err(TextError::at(line, at + rows.len(), COUNT)),
+    }
+}
+
+/// The rows that [`read_rows`] reads.
+pub(crate) fn write_rows(columns: u16, rows: u16, sign: impl Fn(Point) -> Option<char>) -> String {
+    let mut text = String::new();
+    for row in (0..rows).rev() {
+        let mut empty = 0;
+        for column in 0..columns {
+            match sign(Point::new(column, row)) {
+                None => empty += 1,
+                Some(c) => {
+                    if empty > 0 {
+                        text += &std::mem::take(&mut empty).to_string();
+                    }
+                    text.push(c);
+                }
+            }
+        }
+        if empty > 0 {
+            text += &empty.to_string();
+        }
+        if row > 0 {
+            text.push('/');
+        }
+    }
+    text
 }

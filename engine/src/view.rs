@@ -1,5 +1,6 @@
 //! What a screen or a text needs to show a position, in words that no screen owns.
 
+use crate::gomoku::Opening;
 use crate::{Action, GameKind, Outcome, Point, Side};
 
 /// A position to be looked at. Made by [`crate::Game::view`]; the UI draws it and computes no rule.
@@ -39,7 +40,7 @@ pub struct BoardView {
 pub struct PieceView {
     /// Where it stands.
     pub at: Point,
-    /// Whose it is.
+    /// Whose colour it has: in gomoku after an exchange of colours not the player's own, see [`Fact::Swapped`].
     pub side: Side,
     /// What it is.
     pub piece: Piece,
@@ -98,6 +99,10 @@ pub enum MarkKind {
     Territory(Side),
     /// A light to press, from the solution (Lights Out).
     Press,
+    /// A point where the side to move would lose by playing (renju).
+    Forbidden,
+    /// Part of the lines for which the last stone was forbidden (renju). Every stone of them is marked.
+    Fault,
 }
 
 /// Something to be said beside the board.
@@ -115,6 +120,10 @@ pub enum Fact {
     Agreed(Side),
     /// Presses made so far (Lights Out).
     Presses(u32),
+    /// The players have exchanged colours: the second has Black.
+    Swapped,
+    /// The opening on the board has a name (renju).
+    Opening(Opening),
     /// Fewest presses that solve the board as it was set up (Lights Out); said at the end.
     Fewest(u32),
 }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::{Game, IllegalAction, Outcome, Reason, Side};
+use crate::gomoku::Fault;
+use crate::{AnyGame, Game, GameKind, IllegalAction, Outcome, Point, Reason, Side};
 
 /// A language that a player reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -49,11 +50,21 @@ impl Names {
 }
 
 impl Outcome {
-    /// Who won and why, as one sentence: `Black wins: five in a row.`
+    /// Who won and why, as one sentence: `Black wins: five in a row.` For a game in which the players have exchanged colours
+    /// see [`Self::words_in`].
     pub fn words<G: Game>(&self, language: Language) -> String {
-        let names = G::names(language);
+        self.said(G::names(language), self.winner, language)
+    }
+
+    /// Who won and why in this game, in the colours that the players have there.
+    pub fn words_in(&self, game: &AnyGame, language: Language) -> String {
+        let color = self.winner.map(|player| game.color(player));
+        self.said(game.kind().names(language), color, language)
+    }
+
+    fn said(self, names: Names, winner: Option<Side>, language: Language) -> String {
         let reason = self.reason.words(language);
-        match (language, self.winner) {
+        match (language, winner) {
             (Language::Chinese, Some(side)) => format!("{}胜：{reason}。", names.side(side)),
             (Language::English, Some(side)) => format!("{} wins: {reason}.", names.side(side)),
             (Language::Chinese, None) => format!("和棋：{reason}。"),
@@ -82,38 +93,85 @@ impl Reason {
             }
             Self::Score => language.pick("数子（目）", "by count"),
             Self::AllOut => language.pick("灯已全灭", "every light is out"),
+            Self::Forbidden(fault) => match fault {
+                Fault::Overline => language.pick("对方长连禁手", "a forbidden overline by the other side"),
+                Fault::DoubleFour => {
+                    language.pick("对方四四禁手", "a forbidden double four by the other side")
+                }
+                Fault::DoubleThree => {
+                    language.pick("对方三三禁手", "a forbidden double three by the other side")
+                }
+            },
         }
     }
 }
 
 impl IllegalAction {
-    /// The refusal as the player reads it. English is also what `Display` says.
+    /// The refusal as the player reads it, with points in plain coordinates. English is also what `Display` says.
     pub fn words(&self, language: Language) -> String {
-        match (language, self) {
-            (Language::English, _) => self.to_string(),
-            (Language::Chinese, Self::Ended) => "对局已经结束".into(),
-            (Language::Chinese, Self::OffBoard(point)) => format!("{point} 不在棋盘上"),
-            (Language::Chinese, Self::Occupied(point)) => format!("{point} 已有棋子"),
-            (Language::Chinese, Self::WrongKind) => "此时不能这样走".into(),
-            (Language::Chinese, Self::Empty(point)) => format!("{point} 没有棋子"),
-            (Language::Chinese, Self::NotYours(point)) => format!("{point} 不是你的棋子"),
-            (Language::Chinese, Self::OwnPiece(point)) => format!("{point} 是你自己的棋子"),
-            (Language::Chinese, Self::NotItsStep(point)) => format!("{point} 的棋子不能这样走"),
-            (Language::Chinese, Self::CaptureFirst(due)) => format!("先吃子，还有 {due} 枚"),
-            (Language::Chinese, Self::InFormation(point)) => format!("{point} 在城中，不能吃"),
-            (Language::Chinese, Self::AlreadyCaptured(point)) => format!("{point} 已经被吃"),
-            (Language::Chinese, Self::StraightBack(point)) => format!("{point} 不能马上退回刚离开的城"),
-            (Language::Chinese, Self::InTheWay(point)) => format!("{point} 有子挡路"),
-            (Language::Chinese, Self::HorseLeg(point)) => format!("蹩马腿：{point}"),
-            (Language::Chinese, Self::ElephantEye(point)) => format!("塞象眼：{point}"),
-            (Language::Chinese, Self::CannonScreen) => "炮吃子须恰好隔一子".into(),
-            (Language::Chinese, Self::River) => "相（象）不能过河".into(),
-            (Language::Chinese, Self::Palace) => "将帅和士不能出九宫".into(),
-            (Language::Chinese, Self::GeneralAttacked(point)) => format!("{point} 的棋子会吃掉将（帅）"),
-            (Language::Chinese, Self::GeneralsFace) => "将帅不能照面".into(),
-            (Language::Chinese, Self::Ko(point)) => format!("{point} 是劫，须先在别处下一手"),
-            (Language::Chinese, Self::Superko) => "全局不得同形".into(),
-            (Language::Chinese, Self::Suicide(point)) => format!("{point} 是禁入点"),
+        self.said(language, |point| point.to_string())
+    }
+
+    /// The refusal as the player of this game reads it, with points named as on its board.
+    pub fn words_in(&self, game: GameKind, language: Language) -> String {
+        self.said(language, |point| game.point_name(point))
+    }
+
+    fn said(self, language: Language, name: impl Fn(Point) -> String) -> String {
+        let at = name;
+        let (chinese, english) = match self {
+            Self::Ended => ("对局已经结束".into(), "the game is over".into()),
+            Self::OffBoard(p) => (format!("{} 不在棋盘上", at(p)), format!("{} is not on the board", at(p))),
+            Self::Occupied(p) => (format!("{} 已有棋子", at(p)), format!("{} is occupied", at(p))),
+            Self::ChooseFirst => ("先选择执黑或执白".into(), "a colour is to be chosen first".into()),
+            Self::WrongKind => ("此时不能这样走".into(), "this game does not know that action here".into()),
+            Self::Empty(p) => (format!("{} 没有棋子", at(p)), format!("there is no piece on {}", at(p))),
+            Self::NotYours(p) => {
+                (format!("{} 不是你的棋子", at(p)), format!("the piece on {} is not yours", at(p)))
+            }
+            Self::OwnPiece(p) => {
+                (format!("{} 是你自己的棋子", at(p)), format!("the piece on {} is your own", at(p)))
+            }
+            Self::NotItsStep(p) => (
+                format!("{} 的棋子不能这样走", at(p)),
+                format!("the piece on {} does not move that way", at(p)),
+            ),
+            Self::CaptureFirst(due) => (format!("先吃子，还有 {due} 枚"), format!("{due} to capture first")),
+            Self::InFormation(p) => {
+                (format!("{} 在城中，不能吃", at(p)), format!("{} is safe: it stands in a formation", at(p)))
+            }
+            Self::AlreadyCaptured(p) => {
+                (format!("{} 已经被吃", at(p)), format!("{} is captured already", at(p)))
+            }
+            Self::StraightBack(p) => (
+                format!("{} 不能马上退回刚离开的城", at(p)),
+                format!("{} may not go straight back into the formation it has just left", at(p)),
+            ),
+            Self::InTheWay(p) => (format!("{} 有子挡路", at(p)), format!("{} is in the way", at(p))),
+            Self::HorseLeg(p) => (format!("蹩马腿：{}", at(p)), format!("the horse is blocked by {}", at(p))),
+            Self::ElephantEye(p) => {
+                (format!("塞象眼：{}", at(p)), format!("the elephant is blocked by {}", at(p)))
+            }
+            Self::CannonScreen => {
+                ("炮吃子须恰好隔一子".into(), "a cannon takes only over exactly one piece".into())
+            }
+            Self::River => ("相（象）不能过河".into(), "an elephant does not cross the river".into()),
+            Self::Palace => ("将帅和士不能出九宫".into(), "general and advisers stay in the palace".into()),
+            Self::GeneralAttacked(p) => (
+                format!("{} 的棋子会吃掉将（帅）", at(p)),
+                format!("the piece on {} would take the general", at(p)),
+            ),
+            Self::GeneralsFace => ("将帅不能照面".into(), "the generals would face each other".into()),
+            Self::Ko(p) => (
+                format!("{} 是劫，须先在别处下一手", at(p)),
+                format!("{} is a ko: play elsewhere first", at(p)),
+            ),
+            Self::Superko => ("全局不得同形".into(), "the board would repeat itself".into()),
+            Self::Suicide(p) => (format!("{} 是禁入点", at(p)), format!("{} would be suicide", at(p))),
+        };
+        match language {
+            Language::Chinese => chinese,
+            Language::English => english,
         }
     }
 }

@@ -33,9 +33,10 @@ fn gomoku(moves: &str) -> AnyGame {
 #[test]
 fn every_level_plays_whole_games_by_the_rules_on_every_board() {
     for (n, level) in levels().enumerate() {
-        let rule = GomokuRule::ALL[n % 2];
+        let rule = GomokuRule::ALL[n % 3];
         let size = [5, 9, 15, 20][n % 4];
-        let setup = Setup::Gomoku(GomokuSetup { size, rule, edge_five_wins: n % 3 > 0 });
+        let setup =
+            Setup::Gomoku(GomokuSetup { size, rule, edge_five_wins: n % 3 > 0, ..GomokuSetup::default() });
         let mut game = AnyGame::new(&setup).expect("the setup is valid");
         let mut bots = [bot(setup.kind(), level, 1), bot(setup.kind(), level, 2)];
         while game.outcome().is_none() {

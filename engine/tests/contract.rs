@@ -9,8 +9,8 @@ use engine::liuzhou::{
 };
 use engine::xiangqi::{Xiangqi, XiangqiSetup};
 use engine::{
-    Action, AnyGame, Game, GameKind, Gomoku, GomokuRule, GomokuSetup, IllegalAction, Language, Point, Rng,
-    Setup, Side,
+    Action, AnyGame, Choice, Game, GameKind, Gomoku, GomokuOpening, GomokuRule, GomokuSetup, IllegalAction,
+    Language, Point, Rng, Setup, Side,
 };
 
 /// Games played with each setup. All setups of all games together take about four seconds.
@@ -66,7 +66,9 @@ fn go_setups() -> Vec<GoSetup> {
 }
 
 fn xiangqi_setups() -> Vec<XiangqiSetup> {
-    [Some(120), Some(40), None].map(|quiet_limit| XiangqiSetup { quiet_limit }).into()
+    [(Some(120), false), (Some(40), true), (None, false)]
+        .map(|(quiet_limit, black_first)| XiangqiSetup { quiet_limit, black_first })
+        .into()
 }
 
 /// The presets, and every value of every option, combined so that each pair of options meets in several ways.
@@ -101,10 +103,15 @@ fn liuzhou_setups() -> Vec<LiuzhouSetup> {
 
 fn gomoku_setups() -> Vec<GomokuSetup> {
     let mut setups = Vec::new();
-    for size in [5, 6, 13, 15, 17, 19, 20] {
+    for size in [5, 6, 13, 15, 20] {
         for rule in GomokuRule::ALL {
             for edge_five_wins in [true, false] {
-                setups.push(GomokuSetup { size, rule, edge_five_wins });
+                let opening =
+                    if size % 2 == 1 && edge_five_wins { GomokuOpening::Swap2 } else { GomokuOpening::Free };
+                setups.push(GomokuSetup { size, rule, edge_five_wins, opening });
+                if size == 6 {
+                    setups.push(GomokuSetup { size, rule, edge_five_wins, opening: GomokuOpening::Swap2 });
+                }
             }
         }
     }
@@ -115,8 +122,12 @@ fn keeps_the_contract<G: Game>(setup: &G::Setup) {
     let fresh = G::new(setup).expect("the setups of this test are valid");
     assert_eq!(fresh.setup(), setup);
     assert_eq!((fresh.ply(), fresh.view().last), (0, None));
-    // Only handicap stones, already on the board, give the first move to the other.
-    assert!(fresh.turn() == Side::First || fresh.view().pieces.iter().all(|piece| piece.side == Side::First));
+    // Only handicap stones, already on the board, and an option of xiangqi give the first move to the other.
+    assert!(
+        fresh.turn() == Side::First
+            || fresh.view().pieces.iter().all(|piece| piece.side == Side::First)
+            || fresh.view().game == GameKind::Xiangqi
+    );
     for seed in 0..GAMES_PER_SETUP {
         let mut rng = Rng::new(seed);
         let mut game = fresh.clone();
@@ -209,7 +220,8 @@ fn hostile_action(rng: &mut Rng) -> Action {
     }
     let mut point = || Point::new(coordinate(rng), coordinate(rng));
     let (from, to) = (point(), point());
-    match rng.below(10) {
+    match rng.below(12) {
+        7..=8 => Action::Choose(Choice::ALL[rng.below(3) as usize]),
         0 => Action::Pass,
         1 => Action::Step { from, to },
         2 => Action::Capture(from),

@@ -317,3 +317,49 @@ fn the_outcome_is_said_in_both_languages() {
     assert_eq!(outcome.words::<Go>(Language::English), "Black wins: by count.");
     assert_eq!(outcome.words::<Go>(Language::Chinese), "黑方胜：数子（目）。");
 }
+
+fn position(setup: GoSetup, line: &str) -> Go {
+    Go::from_position(&setup, line).unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+/// White surrounds three black stones, with A2 and D1 free, and has no liberty outside: the bent four in the corner.
+const BENT_FOUR: &str = "7/7/7/bbb4/wwbbbb1/1wwwwb1/bbb1wb1";
+
+#[test]
+fn a_bent_four_in_the_corner_is_death_for_who_plays_there_and_a_ko_for_the_other() {
+    let mut white = position(small(7), &format!("{BENT_FOUR} w"));
+    play(&mut white, "A2, D1");
+    assert!(is_empty(&white, "A2 A3 B2 B3 C2 D2 E1 E2"), "White took his own last liberty but one");
+    let mut black = position(small(7), &format!("{BENT_FOUR} b"));
+    play(&mut black, "A2, D1");
+    assert!(is_empty(&black, "A1 B1 C1 A2"), "White takes the four");
+    play(&mut black, "B1, A1, A2");
+    assert!(is_empty(&black, "A1"), "and Black the ko within");
+    assert_eq!(refusal(&black, "A1"), Some(IllegalAction::Ko(point("A1"))));
+    // Left alone, White's group is marked as dead, and all is Black's.
+    let counts = |setup| counted(position(setup, &format!("{BENT_FOUR} b")), "B2");
+    assert_eq!(counts(small(7)), [2 * 49, 0]);
+    let territory = GoSetup { scoring: Scoring::Territory, ..small(7) };
+    assert_eq!(counts(territory), [2 * (49 - 12 + 7), 0], "empty points and seven prisoners");
+}
+
+/// White holds a ko in the corner; he may approach at D8 or D9, Black may take the ko and connect.
+const TEN_THOUSAND_YEARS: &str = "1wb1wb3/wbb1wb3/wwwwwb3/bbbbbb3/9/9/9/9/9";
+
+#[test]
+fn a_ten_thousand_year_ko_becomes_a_seki_or_is_decided_by_who_approaches() {
+    let mut black = position(small(9), &format!("{TEN_THOUSAND_YEARS} b"));
+    play(&mut black, "A9");
+    assert!(is_empty(&black, "B9"));
+    assert_eq!(refusal(&black, "B9"), Some(IllegalAction::Ko(point("B9"))));
+    play(&mut black, "pass, B9");
+    // Black: 14 stones and 57 points outside; White: eight stones; D8 and D9 are neutral.
+    assert_eq!(counted(black, ""), [2 * 71, 2 * 8]);
+    let territory = GoSetup { scoring: Scoring::Territory, ..small(9) };
+    let mut seki = position(territory, &format!("{TEN_THOUSAND_YEARS} b"));
+    play(&mut seki, "A9, pass, B9");
+    assert_eq!(counted(seki, ""), [2 * (57 + 1), 0], "nobody has points in the seki; one prisoner");
+    let mut white = position(small(9), &format!("{TEN_THOUSAND_YEARS} w"));
+    play(&mut white, "D9, pass, D8");
+    assert!(is_empty(&white, "B8 C8 C9"), "once he has approached, White takes the corner");
+}

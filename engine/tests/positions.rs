@@ -32,6 +32,12 @@ fn perft_prints_the_count_alone() {
         ),
         (&["--game", "gomoku", "--depth", "2"], "50400\n"),
         (&["--game", "go", "--depth", "1"], "362\n"),
+        (&["--game", "go", "--position", "5/1bw2/b1bw1/1bw2/5 w", "--depth", "1"], "19\n"),
+        (&["--game", "gomoku", "--rules", "5 standard", "--depth", "2"], "600\n"),
+        (&["--game", "gomoku", "--rules", "9 swap2", "--depth", "4"], "1535760\n"),
+        (&["--game", "gomoku", "--position", "5/5/5/1bbbb/5 b", "--depth", "2"], "400\n"),
+        (&["--game", "lights-out", "--rules", "3x3 seed=1", "--depth", "2"], "81\n"),
+        (&["--game", "lights-out", "--position", "#./##", "--depth", "1"], "4\n"),
     ] {
         let arguments = [&["perft"], arguments].concat();
         assert_eq!(run(&arguments, ""), (Some(0), count.to_owned()), "{arguments:?}");
@@ -56,7 +62,10 @@ fn what_cannot_be_read_ends_with_two_and_the_column() {
     for (arguments, said) in [
         (&["legal", "--game", "xiangqi", "--position", "3k5/9 w"][..], "--position: line 1, column 6: "),
         (&["legal", "--game", "liuzhou", "--rules", "fengyang loses-at=x"], "--rules: line 1, column 19: "),
-        (&["legal", "--game", "go", "--position", "19"], "--position: "),
+        (&["legal", "--game", "go", "--position", "19"], "--position: line 1, column 3: "),
+        (&["legal", "--game", "gomoku", "--position", "5/5/5/5/4q b"], "--position: line 1, column 10: "),
+        (&["legal", "--game", "lights-out", "--position", "#./#x"], "--position: line 1, column 5: "),
+        (&["legal", "--game", "go", "--rules", "9 komi=x"], "--rules: line 1, column 8: "),
     ] {
         let (code, text) = run(arguments, "");
         assert_eq!(code, Some(2), "{arguments:?}");
@@ -104,12 +113,77 @@ fn replay_says_how_a_game_ended_and_why() {
             "xiangqi",
             "1. h2e2\na9a5",
             2,
-            "FILE: line 2, column 1: expected a legal move (a7 is in the way); 1 actions before it are legal\n",
+            "FILE: line 2, column 1: expected a legal move (a6 is in the way); 1 actions before it are legal\n",
         ),
+        (
+            "gomoku",
+            "(;GM[4]SZ[15];B[hh]",
+            2,
+            "FILE: line 1, column 20: expected ) to end the game; 1 actions before it are legal\n",
+        ),
+        (
+            "gomoku",
+            "Piskvorky 15x15, 0:0, 0\n8,8,0\n8,8,0",
+            2,
+            "FILE: line 3, column 1: expected a legal move (h8 is occupied); 1 actions before it are legal\n",
+        ),
+        ("go", "(;SZ[9];B[ee];W[];B[])", 0, "The game is not over.\n"),
+        ("go", "(;SZ[9]KM[0.5]RE[B+80.5];B[ee];W[];B[])", 0, "Black wins: by count.\n"),
+        ("lights-out", "[Rules \"3x3\"]\n[Position \"#../#../...\"]\na3 a2", 0, "The game is not over.\n"),
+        ("lights-out", "[Position \".#./###/.#.\"]\n1. b2", 0, "The player wins: every light is out.\n"),
     ] {
         let file = tempfile::NamedTempFile::new().expect("a file of the test's own");
         std::fs::write(file.path(), record).expect("it can be written");
         let path = file.path().to_str().expect("the path is text");
         assert_eq!(run(&["replay", "--game", game, path], ""), (Some(code), said.to_owned()), "{record}");
     }
+}
+
+#[test]
+fn a_file_is_shown_and_converted_between_formats() {
+    let folder = tempfile::tempdir().expect("a folder of the test's own");
+    let path = |name: &str| folder.path().join(name).to_str().expect("the path is text").to_owned();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(path(name), bytes).expect("it can be written");
+    let read = |name: &str| std::fs::read_to_string(path(name)).expect("it was written");
+    // GBK: \u{68cb} is C6 E5.
+    write("game.sgf", b"(;GM[4]SZ[15]CA[GBK]PB[\xc6\xe5]RU[renju];B[hh];W[hg];B[ig](;W[gi])(;W[aa]))");
+    let (code, text) = run(&["show", "--game", "gomoku", &path("game.sgf")], "");
+    assert_eq!(code, Some(0), "{text}");
+    for part in
+        ["gomoku: 15 renju", "PB: 棋", "variations of the first: 2", "h8 h9 i9 g7", "The game is not over."]
+    {
+        assert!(text.contains(part), "{part} is missing: {text}");
+    }
+    assert_eq!(run(&["convert", &path("game.sgf"), &path("game.psq")], ""), (Some(0), "4 actions\n".into()));
+    assert!(read("game.psq").starts_with("Piskvorky 15x15, 0:0, 0\r\n8,8,0\r\n8,7,0\r\n9,7,0\r\n7,9,0\r\n"));
+    assert_eq!(run(&["convert", &path("game.psq"), &path("back.sgf")], "").0, Some(0));
+    assert!(read("back.sgf").contains(";B[hh];W[hg];B[ig];W[gi]"), "{}", read("back.sgf"));
+    assert_eq!(run(&["convert", &path("game.sgf"), &path("utf8.sgf")], "").0, Some(0));
+    assert!(
+        read("utf8.sgf").contains("CA[UTF-8]") && read("utf8.sgf").contains("(;W[aa])"),
+        "{}",
+        read("utf8.sgf")
+    );
+    assert_eq!(run(&["convert", &path("game.sgf"), &path("game.qiyou")], "").0, Some(0));
+    assert_eq!(run(&["convert", &path("game.qiyou"), &path("game.pos")], "").0, Some(0));
+    assert!(read("game.pos").ends_with(" b\n"));
+    write("x.pgn", "1. 炮二平五 马8进7".as_bytes());
+    assert_eq!(run(&["convert", "--notation", "wxf", &path("x.pgn"), &path("y.pgn")], "").0, Some(0));
+    assert!(read("y.pgn").contains("1. C2=5 H8+7"), "{}", read("y.pgn"));
+    assert_eq!(run(&["convert", &path("y.pgn"), &path("y.fen")], "").0, Some(0));
+    assert!(read("y.fen").starts_with("rnbakab1r/9/1c4nc1/"));
+    // A broken file: nothing is written unless asked for, and what could be read then is.
+    write("broken.sgf", b"(;GM[1]SZ[9];B[ee];W[ee])");
+    let (code, said) = run(&["convert", &path("broken.sgf"), &path("no.qiyou")], "");
+    assert_eq!(code, Some(2));
+    assert!(said.starts_with("FILE: line 1, column 22: "), "{said}");
+    assert!(std::fs::metadata(path("no.qiyou")).is_err());
+    assert_eq!(run(&["convert", "--partial", &path("broken.sgf"), &path("some.qiyou")], "").0, Some(2));
+    assert!(read("some.qiyou").contains("1. E5"), "{}", read("some.qiyou"));
+    let (code, _) = run(&["convert", &path("x.pgn"), &path("x.psq")], "");
+    assert_eq!(code, Some(2), "a .psq holds no xiangqi");
+    write("board.lights", b".#.\n###\n.#.\n");
+    let (code, text) = run(&["show", "--game", "lights-out", &path("board.lights")], "");
+    assert_eq!(code, Some(0));
+    assert!(text.contains(". # .\n# # #\n. # .\n"), "{text}");
 }

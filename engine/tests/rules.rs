@@ -33,6 +33,7 @@ fn gomoku_setup(options: &str) -> GomokuSetup {
         match word {
             "freestyle" => setup.rule = GomokuRule::Freestyle,
             "standard" => setup.rule = GomokuRule::Standard,
+            "renju" => setup.rule = GomokuRule::Renju,
             "no-edge" => setup.edge_five_wins = false,
             size => setup.size = size.parse().expect("an option is a word of this list or a size"),
         }
@@ -51,8 +52,11 @@ fn played(setup: &Setup, moves: &str) -> AnyGame {
 
 fn said(game: &AnyGame) -> String {
     let view = game.view();
-    let winners =
-        view.marks.iter().filter(|mark| mark.kind == MarkKind::Winning).map(|mark| mark.at.to_string());
+    let winners = view
+        .marks
+        .iter()
+        .filter(|mark| matches!(mark.kind, MarkKind::Winning | MarkKind::Fault))
+        .map(|mark| mark.at.to_string());
     let who = match view.outcome {
         None => "open",
         Some(Outcome { winner: None, .. }) => "draw",

@@ -78,8 +78,12 @@ fn place(row: u32, column: u32) -> board::Action {
 }
 
 fn gomoku() -> board::Setup {
-    let gomoku =
-        board::GomokuSetup { size: 15, rule: board::GomokuRule::Standard.into(), edge_five_wins: true };
+    let gomoku = board::GomokuSetup {
+        size: 15,
+        rule: board::GomokuRule::Standard.into(),
+        edge_five_wins: true,
+        ..board::GomokuSetup::default()
+    };
     board::Setup { game: Some(setup::Game::Gomoku(gomoku)) }
 }
 
@@ -181,6 +185,7 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
         ("play-step", play(action::Kind::Step(board::Step { from: at(0, 4), to: at(1, 4) }))),
         ("play-capture", play(action::Kind::Capture(at(3, 3)))),
         ("play-pass", play(action::Kind::Pass(true))),
+        ("play-choose", play(action::Kind::Choose(board::Choice::TwoMore.into()))),
         (
             "ack",
             Ack { match_id: id(), ply: 9, digest: 7, revision: 1, result: Some(won()), ..Ack::default() }

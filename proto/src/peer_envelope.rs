@@ -42,7 +42,7 @@ pub(crate) fn action(action: Option<&board::Action>, field: &'static str) -> Res
     use board::action::Kind;
     const POINTS: u32 = limits::ROWS_OR_COLUMNS * limits::ROWS_OR_COLUMNS;
     let far = match action.and_then(|action| action.kind.as_ref()) {
-        None | Some(Kind::Pass(_) | Kind::Agree(_) | Kind::Resume(_)) => return Ok(()),
+        None | Some(Kind::Pass(_) | Kind::Agree(_) | Kind::Resume(_) | Kind::Choose(_)) => return Ok(()),
         Some(Kind::Place(point) | Kind::Capture(point) | Kind::Press(point) | Kind::Toggle(point)) => *point,
         Some(Kind::Step(step)) => step.from.max(step.to),
     };

@@ -1,6 +1,7 @@
 //! Between the engine's words and those of `proto::board`. The host uses the same for its clients.
 
-use engine::{Action, GameKind, Outcome, Point, Reason, Setup, Side};
+use engine::gomoku::Fault;
+use engine::{Action, Choice, GameKind, Outcome, Point, Reason, Setup, Side};
 use proto::{board, limits};
 
 use crate::MatchResult;
@@ -73,6 +74,7 @@ pub fn action(action: Action) -> board::Action {
         Action::Toggle(at) => Kind::Toggle(point(at)),
         Action::Agree => Kind::Agree(true),
         Action::Resume => Kind::Resume(true),
+        Action::Choose(choice) => Kind::Choose(write_choice(choice).into()),
     };
     board::Action { kind: Some(kind) }
 }
@@ -89,7 +91,25 @@ pub fn read_action(action: Option<&board::Action>) -> Result<Action, Unreadable>
         Kind::Toggle(at) => Action::Toggle(read_point(*at)?),
         Kind::Agree(_) => Action::Agree,
         Kind::Resume(_) => Action::Resume,
+        Kind::Choose(choice) => Action::Choose(read_choice(*choice)?),
     })
+}
+
+fn write_choice(choice: Choice) -> board::Choice {
+    match choice {
+        Choice::Black => board::Choice::Black,
+        Choice::White => board::Choice::White,
+        Choice::TwoMore => board::Choice::TwoMore,
+    }
+}
+
+fn read_choice(number: i32) -> Result<Choice, Unreadable> {
+    match board::Choice::try_from(number) {
+        Ok(board::Choice::Black) => Ok(Choice::Black),
+        Ok(board::Choice::White) => Ok(Choice::White),
+        Ok(board::Choice::TwoMore) => Ok(Choice::TwoMore),
+        Ok(board::Choice::Unspecified) | Err(_) => Err(Unreadable("choice")),
+    }
 }
 
 /// How a match ended.
@@ -120,7 +140,7 @@ pub fn read_result(result: &board::Result) -> Result<MatchResult, Unreadable> {
 }
 
 /// Every reason with its number: one list for both directions.
-const REASONS: [(Reason, board::Ending); 12] = [
+const REASONS: [(Reason, board::Ending); 15] = [
     (Reason::FiveInARow, board::Ending::FiveInARow),
     (Reason::BoardFull, board::Ending::BoardFull),
     (Reason::TooFewStones, board::Ending::TooFewStones),
@@ -133,6 +153,9 @@ const REASONS: [(Reason, board::Ending); 12] = [
     (Reason::BareMaterial, board::Ending::BareMaterial),
     (Reason::Score, board::Ending::Score),
     (Reason::AllOut, board::Ending::AllOut),
+    (Reason::Forbidden(Fault::Overline), board::Ending::ForbiddenOverline),
+    (Reason::Forbidden(Fault::DoubleFour), board::Ending::ForbiddenDoubleFour),
+    (Reason::Forbidden(Fault::DoubleThree), board::Ending::ForbiddenDoubleThree),
 ];
 
 /// The number of a reason by the rules; unspecified for one that is not in the list yet.
@@ -147,13 +170,17 @@ fn read_reason(ending: board::Ending) -> Option<Reason> {
     REASONS.iter().find(|(_, number)| *number == ending).map(|(reason, _)| *reason)
 }
 
-/// Adds an action as `peer.Record` packs it: a varint of kind and point, for a step another of its end.
+/// Adds an action as `peer.Record` packs it: a varint of kind and point, for a step another of its end. What has no point shares
+/// the kind of a pass: a pass is 0 there, a choice its number.
 pub fn pack_action(action: Action, into: &mut Vec<u8>) {
     let (kind, at) = match action {
+        Action::Choose(choice) => {
+            return pack_number(PASS | (write_choice(choice) as u32) << KIND_BITS, into);
+        }
         Action::Place(at) => (0, Some(at)),
         Action::Step { from, .. } => (1, Some(from)),
         Action::Capture(at) => (2, Some(at)),
-        Action::Pass => (3, None),
+        Action::Pass => (PASS, None),
         Action::Press(at) => (4, Some(at)),
         Action::Toggle(at) => (5, Some(at)),
         Action::Agree => (6, None),
@@ -187,7 +214,8 @@ pub fn unpack_actions(mut packed: &[u8]) -> Result<Vec<Action>, Unreadable> {
             (0, z) => Action::Place(separate(z)?),
             (1, z) => Action::Step { from: separate(z)?, to: separate(unpack_number(&mut packed)?)? },
             (2, z) => Action::Capture(separate(z)?),
-            (3, 0) => Action::Pass,
+            (PASS, 0) => Action::Pass,
+            (PASS, choice) => Action::Choose(read_choice(choice as i32)?),
             (4, z) => Action::Press(separate(z)?),
             (5, z) => Action::Toggle(separate(z)?),
             (6, 0) => Action::Agree,
@@ -199,6 +227,7 @@ pub fn unpack_actions(mut packed: &[u8]) -> Result<Vec<Action>, Unreadable> {
 }
 
 const KIND_BITS: u32 = 3;
+const PASS: u32 = 3;
 
 /// Bits of a column or row below [`limits::ROWS_OR_COLUMNS`].
 const COORDINATE_BITS: u32 = 10;
@@ -250,6 +279,7 @@ mod tests {
         let points = [(0, 0), (7, 7), (14, 0), (0, 14), (18, 18), (1023, 1023), (1023, 0), (512, 511)];
         let points = points.map(|(column, row)| Point::new(column, row));
         let mut actions = vec![Action::Pass, Action::Agree, Action::Resume];
+        actions.extend(Choice::ALL.map(Action::Choose));
         for at in points {
             actions.extend([Action::Place(at), Action::Capture(at), Action::Press(at), Action::Toggle(at)]);
             actions.extend(points.map(|to| Action::Step { from: at, to }));
@@ -275,7 +305,7 @@ mod tests {
 
     #[test]
     fn packed_bytes_are_taken_in_one_form_only() {
-        for bytes in [&[0x80][..], &[0x80, 0x00], &[0xFF; 4], &[0x01], &[0x0B], &[0x80, 0x80, 0x80, 0x7F]] {
+        for bytes in [&[0x80][..], &[0x80, 0x00], &[0xFF; 4], &[0x01], &[0x23], &[0x80, 0x80, 0x80, 0x7F]] {
             assert!(unpack_actions(bytes).is_err(), "{bytes:?}");
         }
         let longest = vec![3; limits::RECORD_ACTIONS];

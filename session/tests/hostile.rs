@@ -50,6 +50,7 @@ impl Fuzzer {
             2 => Kind::Capture(point),
             3 => Kind::Place(self.rng.next_u64() as u32),
             4 => return None,
+            5 => Kind::Choose(self.below(5) as i32),
             _ => Kind::Place(point),
         };
         Some(board::Action { kind: Some(kind) })
@@ -71,7 +72,9 @@ impl Fuzzer {
             1 => Some(board::Setup { game: None }),
             2 => {
                 let rule = self.below(4) as i32;
-                let gomoku = board::GomokuSetup { size: self.number(5), rule, edge_five_wins: false };
+                let opening = self.below(3) as i32;
+                let size = self.number(5);
+                let gomoku = board::GomokuSetup { size, rule, edge_five_wins: false, opening };
                 Some(board::Setup { game: Some(board::setup::Game::Gomoku(gomoku)) })
             }
             _ => Some(wire::setup(&small())),

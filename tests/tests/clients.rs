@@ -98,7 +98,7 @@ async fn nonsense_in_a_well_formed_request_is_refused() {
     let mut anna = house.device("Anna").await;
     let room_id = anna.client.open_room(None, None).await;
     let gomoku = |size, rule| {
-        let setup = proto::board::GomokuSetup { size, rule, edge_five_wins: true };
+        let setup = proto::board::GomokuSetup { size, rule, edge_five_wins: true, opening: 0 };
         Some(proto::board::Setup { game: Some(proto::board::setup::Game::Gomoku(setup)) })
     };
     let seat = |level| {

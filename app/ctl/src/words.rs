@@ -1,9 +1,9 @@
 //! Numbers of the schema as words: short ones for scripts, sentences for people.
 
-use proto::board::{Ending, GomokuRule, Result as MatchResult, Setup, Side, setup};
+use proto::board::{Ending, GomokuOpening, GomokuRule, Result as MatchResult, Setup, Side, setup};
 use proto::control::{
-    Carrier, CheckState, ConnectState, FactKind, GameSheet, InvitationEnd, LinkState, MarkKind, NoticeKind,
-    OfferKind, PeerLink, PieceKind, RadioState, Room, Score, Seat, Visibility, score, seat,
+    Board, Carrier, CheckState, ConnectState, FactKind, GameSheet, InvitationEnd, LinkState, MarkKind,
+    NoticeKind, OfferKind, PeerLink, PieceKind, RadioState, Room, Score, Seat, Visibility, score, seat,
 };
 
 /// The schema's name of a number without its prefix, in lower case: `RADIO_NO_ADAPTER` is `no_adapter`.
@@ -80,7 +80,8 @@ pub(crate) fn setup(setup: Option<&Setup>) -> String {
         Some(setup::Game::Gomoku(gomoku)) => {
             let rule = word!(GomokuRule, gomoku.rule, "GOMOKU_RULE_");
             let edge = if gomoku.edge_five_wins { "" } else { ", edge five does not win" };
-            format!("gomoku {0}x{0}, {rule}{edge}", gomoku.size)
+            let opening = if gomoku.opening() == GomokuOpening::Swap2 { ", swap2" } else { "" };
+            format!("gomoku {0}x{0}, {rule}{edge}{opening}", gomoku.size)
         }
         Some(setup::Game::Liuzhou(_)) => "liuzhou".into(),
         Some(setup::Game::Go(go)) => format!("go {0}x{0}", go.size),
@@ -138,7 +139,18 @@ pub(crate) fn score(score: Score) -> String {
     }
 }
 
-/// How a match ended, as a sentence.
+/// How a match ended, as a sentence. `board`: the room's, which says whether the players have exchanged colours.
+pub(crate) fn result_in(result: MatchResult, board: &Board) -> String {
+    let swapped = board.facts.iter().any(|fact| fact.kind() == FactKind::FactSwapped);
+    let words = self::result(result);
+    match (swapped, result.winner()) {
+        (true, Side::First) => words.replacen("X (first)", "O (first)", 1),
+        (true, Side::Second) => words.replacen("O (second)", "X (second)", 1),
+        _ => words,
+    }
+}
+
+/// How a match ended, as a sentence, when the players have the colours that they began with.
 pub(crate) fn result(result: MatchResult) -> String {
     let why = match result.ending() {
         Ending::Unspecified => "over".into(),
@@ -155,7 +167,7 @@ pub(crate) fn result(result: MatchResult) -> String {
 pub(crate) fn room(room: &Room) -> String {
     let board = room.board.clone().unwrap_or_default();
     let state = match &room.result {
-        Some(over) => result(*over),
+        Some(over) => result_in(*over, &board),
         None => format!("ply {}, {} to move", board.ply, side(board.turn)),
     };
     let last = room.record.last().map_or_else(String::new, |last| format!(", last {last}"));

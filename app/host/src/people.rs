@@ -576,7 +576,7 @@ impl Actor {
     ) -> Result<(), Refusal> {
         let room = &self.rooms[&id];
         // The rules' own word comes before the session's: it says what is wrong with the action.
-        room.after(action).map_err(|why| Refusal::illegal(why, action))?;
+        room.after(action).map_err(|why| Refusal::illegal(why, action, room.game().kind()))?;
         let (ply, now) = (room.ply() + 1, Instant::now());
         let thought = now - room.turn_since;
         if let Some(peer) = self.people.get_mut(&key) {

@@ -26,7 +26,7 @@ impl Actor {
         if room.record().actions.len() >= limits::SHOWN_ACTIONS {
             return Err(Refusal::new(RefusalCode::RefusalGameOver, "the record is full"));
         }
-        let record = room.after(action).map_err(|why| Refusal::illegal(why, action))?;
+        let record = room.after(action).map_err(|why| Refusal::illegal(why, action, room.game().kind()))?;
         let (ply, result, now) = (record.actions.len() as u32, record.result, self.now_unix_ms());
         let written = self.store.append(id, ply, action, result, now);
         self.saved(written)?;

@@ -1,8 +1,8 @@
 //! What clients are shown, made from what the host knows. The only place where both worlds' types meet.
 
 use engine::{
-    Action, AnyGame, Fact, IllegalAction, Language, Level, Mark, MarkKind, Piece, PieceView, Point, Score,
-    Side,
+    Action, AnyGame, Fact, GameKind, IllegalAction, Language, Level, Mark, MarkKind, Piece, PieceView, Point,
+    Score, Side,
 };
 use link::{CarrierKind, CarrierState};
 use proto::{board, control, peer};
@@ -84,6 +84,8 @@ fn mark(mark: Mark) -> control::Mark {
             control::MarkKind::MarkTerritory
         }
         MarkKind::Press => control::MarkKind::MarkPress,
+        MarkKind::Forbidden => control::MarkKind::MarkForbidden,
+        MarkKind::Fault => control::MarkKind::MarkFault,
     };
     control::Mark { at: wire::point(mark.at), kind: kind.into(), side: of.into() }
 }
@@ -98,6 +100,8 @@ fn fact(fact: Fact) -> control::Fact {
         Fact::Agreed(side) => (FactKind::FactAgreed, Some(side), 0),
         Fact::Presses(count) => (FactKind::FactPresses, None, count),
         Fact::Fewest(count) => (FactKind::FactFewest, None, count),
+        Fact::Swapped => (FactKind::FactSwapped, None, 0),
+        Fact::Opening(opening) => (FactKind::FactOpening, None, opening.number().into()),
     };
     let of = of.map_or(board::Side::Unspecified, side);
     control::Fact { kind: kind.into(), side: of.into(), number }
@@ -120,7 +124,7 @@ pub(crate) fn score(score: Score) -> control::Score {
     use control::score::Score as Shown;
     control::Score {
         score: Some(match score {
-            Score::Points(points) | Score::Chance { points, .. } => Shown::Points(points),
+            Score::Points(points) => Shown::Points(points),
             Score::WinIn(plies) => Shown::WinIn(plies),
             Score::LossIn(plies) => Shown::LossIn(plies),
         }),
@@ -190,23 +194,19 @@ pub(crate) struct Refusal {
     pub(crate) detail: String,
     pub(crate) action: Option<Action>,
     /// Why the rules refuse it, when they do.
-    pub(crate) why: Option<IllegalAction>,
+    pub(crate) reason: Option<control::Words>,
 }
 
 impl Refusal {
     pub(crate) fn new(code: control::RefusalCode, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), action: None, why: None }
+        Self { code, detail: detail.into(), action: None, reason: None }
     }
 
-    /// An action that the rules refuse.
-    pub(crate) fn illegal(why: IllegalAction, action: Action) -> Self {
-        let code = match why {
-            IllegalAction::Ended => control::RefusalCode::RefusalGameOver,
-            IllegalAction::OffBoard(_) => control::RefusalCode::RefusalOffBoard,
-            IllegalAction::Occupied(_) => control::RefusalCode::RefusalOccupied,
-            _ => control::RefusalCode::RefusalIllegal,
-        };
-        Self { code, detail: why.to_string(), action: Some(action), why: Some(why) }
+    /// An action that the rules of this game refuse; the points are named as on its board.
+    pub(crate) fn illegal(why: IllegalAction, action: Action, game: GameKind) -> Self {
+        let [zh, en] = [Language::Chinese, Language::English].map(|language| why.words_in(game, language));
+        let reason = Some(control::Words { zh, en: en.clone() });
+        Self { code: illegal_code(why), detail: en, action: Some(action), reason }
     }
 
     pub(crate) fn into_wire(self) -> control::Refusal {
@@ -214,11 +214,17 @@ impl Refusal {
             code: self.code.into(),
             detail: self.detail,
             action: self.action.map(wire::action),
-            reason: self.why.map(|why| control::Words {
-                zh: why.words(Language::Chinese),
-                en: why.words(Language::English),
-            }),
+            reason: self.reason,
         }
+    }
+}
+
+fn illegal_code(why: IllegalAction) -> control::RefusalCode {
+    match why {
+        IllegalAction::Ended => control::RefusalCode::RefusalGameOver,
+        IllegalAction::OffBoard(_) => control::RefusalCode::RefusalOffBoard,
+        IllegalAction::Occupied(_) => control::RefusalCode::RefusalOccupied,
+        _ => control::RefusalCode::RefusalIllegal,
     }
 }
 
@@ -238,7 +244,11 @@ impl From<session::Refused> for Refusal {
                 Code::RefusalNoOffer
             }
             Refused::NotYourTurn => Code::RefusalNotYourTurn,
-            Refused::Illegal(why) => return Self { action: None, ..Self::illegal(*why, Action::Pass) },
+            Refused::Illegal(why) => {
+                let [zh, en] = [Language::Chinese, Language::English].map(|language| why.words(language));
+                let reason = Some(control::Words { zh, en });
+                return Self { reason, ..Self::new(illegal_code(*why), refused.to_string()) };
+            }
             Refused::WrongPhase | Refused::RecordFull => Code::RefusalGameOver,
             Refused::NothingToTakeBack => Code::RefusalNothingToTakeBack,
             Refused::Away => Code::RefusalLinkLost,

@@ -256,6 +256,7 @@ impl Inner {
                 size: 15,
                 rule: rule.into(),
                 edge_five_wins: self.preferences.edge_five_wins,
+                opening: 0,
             })),
         }
     }

@@ -154,6 +154,23 @@ impl Board {
 
     /// Puts a stone on an empty point where it is no suicide, takes what it captures, and gives the captured points.
     pub(super) fn put(&mut self, place: Place, side: Side) -> Vec<Place> {
+        self.stand(place, side);
+        let mut captured = Vec::new();
+        for neighbour in self.neighbours(place) {
+            match self.at(neighbour) {
+                Cell::Stone(owner) if owner == side => self.join(place, neighbour),
+                Cell::Stone(_) if self.liberties[usize::from(self.head(neighbour))] == 0 => {
+                    captured.extend(self.chain(neighbour));
+                    self.remove(neighbour);
+                }
+                _ => {}
+            }
+        }
+        captured
+    }
+
+    /// A new chain of one stone; takes its liberty from its neighbours.
+    fn stand(&mut self, place: Place, side: Side) {
         let n = usize::from(place);
         let key = stone_key(self.point(place), side);
         self.cells[n] = Cell::Stone(side);
@@ -173,18 +190,24 @@ impl Board {
                 Cell::Border => {}
             }
         }
-        let mut captured = Vec::new();
+    }
+
+    /// Puts a stone on an empty point and captures nothing: for setting up a position.
+    pub(super) fn set(&mut self, place: Place, side: Side) {
+        self.stand(place, side);
         for neighbour in self.neighbours(place) {
-            match self.at(neighbour) {
-                Cell::Stone(owner) if owner == side => self.join(place, neighbour),
-                Cell::Stone(_) if self.liberties[usize::from(self.head(neighbour))] == 0 => {
-                    captured.extend(self.chain(neighbour));
-                    self.remove(neighbour);
-                }
-                _ => {}
+            if self.at(neighbour) == Cell::Stone(side) {
+                self.join(place, neighbour);
             }
         }
-        captured
+    }
+
+    /// Whether no chain is without a liberty.
+    pub(super) fn every_chain_breathes(&self) -> bool {
+        self.places().all(|place| match self.at(place) {
+            Cell::Stone(_) => self.liberties[usize::from(self.head(place))] > 0,
+            _ => true,
+        })
     }
 
     /// Whether this stone stands alone with one liberty.
@@ -231,7 +254,7 @@ impl Board {
 }
 
 /// Key of a stone on a point, the same on every machine and every size of board.
-pub(super) const fn stone_key(at: Point, side: Side) -> u64 {
+const fn stone_key(at: Point, side: Side) -> u64 {
     let cell = (at.row as u64) << 9 | (at.column as u64) << 1 | side as u64;
     Rng::new(0x676f_0000_0000_0000_u64.wrapping_add(cell)).next_u64()
 }

@@ -33,6 +33,15 @@ pub enum GoMove {
     Resume,
 }
 
+/// What a position has beside its stones and the side to move.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Circumstances {
+    pub(super) ko: Option<Point>,
+    /// In a row: 2 when the dead stones are being agreed on.
+    pub(super) passes: u8,
+    pub(super) prisoners: [u32; 2],
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Passes in a row so far.
@@ -61,6 +70,8 @@ pub struct Go {
     past: HashSet<u64>,
     /// Stones that each side has captured.
     prisoners: [u32; 2],
+    /// Handicap stones that Black has still to put where he likes.
+    handicap_left: u8,
     ply: u32,
     last: Option<GoMove>,
 }
@@ -87,44 +98,91 @@ impl Go {
         }
     }
 
+    /// Whether the stone on a point is marked as dead.
+    pub fn is_dead(&self, point: Point) -> bool {
+        self.board.place(point).is_some_and(|place| self.dead.contains(&place))
+    }
+
     /// Stones that this side has captured, those marked as dead left out.
     pub fn prisoners(&self, side: Side) -> u32 {
         self.prisoners[side.index()]
     }
 
-    /// Where the side to move may not take a lone stone back at once.
-    pub(super) fn ko(&self) -> Option<Point> {
-        self.ko.map(|place| self.board.point(place))
+    /// Whether Black is still putting handicap stones where he likes.
+    pub(crate) fn is_placing_handicap(&self) -> bool {
+        self.handicap_left > 0
     }
 
-    /// Whether superko forbids a board with this key of its stones and this side to move.
-    pub(super) fn was_there(&self, stones: u64, to_move: Side) -> bool {
-        self.past.contains(&self.past_key(stones, to_move))
-    }
-
-    /// Whether the other side has just passed and a pass now would end the play.
-    pub(super) fn is_after_pass(&self) -> bool {
-        matches!(self.phase, Phase::Playing { passes: 1 })
-    }
-
-    /// Whether the sides are agreeing on the dead stones.
-    pub(super) fn is_agreeing(&self) -> bool {
+    /// Whether both have passed and the dead stones are being agreed on.
+    pub(crate) fn is_agreeing(&self) -> bool {
         matches!(self.phase, Phase::Agreeing { .. })
     }
 
-    /// Whether the stone on this point is marked as dead.
-    pub(super) fn is_dead(&self, point: Point) -> bool {
-        self.board.place(point).is_some_and(|place| self.dead.contains(&place))
+    /// The ko's point, passes in a row and prisoners: what a position has beside its stones and the side to move.
+    pub(super) fn circumstances(&self) -> Circumstances {
+        Circumstances {
+            ko: self.ko.map(|place| self.board.point(place)),
+            passes: match self.phase {
+                Phase::Playing { passes } => passes,
+                Phase::Agreeing { .. } | Phase::Over => 2,
+            },
+            prisoners: self.prisoners,
+        }
     }
 
-    /// The last decision.
-    pub(super) fn last(&self) -> Option<GoMove> {
-        self.last
+    /// This game with points set to stones or to nothing and this side to move, as an editor does it: earlier boards are
+    /// forgotten, the count of decisions goes on. `None` where a point is off the board or a chain would have no liberty.
+    pub(crate) fn edited(&self, changes: &[(Point, Option<Side>)], turn: Side) -> Option<Self> {
+        let size = u16::from(self.setup.size);
+        let mut stones: Vec<Option<Side>> = points(size, size).map(|at| self.at(at)).collect();
+        for &(at, stone) in changes {
+            self.board.place(at)?;
+            stones[usize::from(at.row * size + at.column)] = stone;
+        }
+        let mut board = Board::new(self.setup.size);
+        for (at, side) in points(size, size).zip(&stones).filter_map(|(at, stone)| Some((at, (*stone)?))) {
+            board.set(board.place(at)?, side);
+        }
+        if !board.every_chain_breathes() {
+            return None;
+        }
+        let mut go = Self {
+            board,
+            turn,
+            phase: Phase::Playing { passes: 0 },
+            ko: None,
+            dead: HashSet::new(),
+            past: HashSet::new(),
+            handicap_left: 0,
+            ..self.clone()
+        };
+        go.remember();
+        Some(go)
     }
 
-    /// Whether Black is still putting handicap stones where he likes.
-    pub(super) fn is_placing_handicap(&self) -> bool {
-        matches!(self.setup.handicap, Handicap::Free(stones) if self.ply < u32::from(stones))
+    /// Counts by this setup from here on; its size must be the same.
+    pub(super) fn restore_setup(&mut self, setup: &GoSetup) {
+        self.setup = setup.clone();
+    }
+
+    /// What the line of a position says beside stones and side. The ko is taken only where a stone has just been captured.
+    pub(super) fn set_circumstances(&mut self, to: Circumstances) -> bool {
+        self.prisoners = to.prisoners;
+        self.phase = match to.passes {
+            2.. => Phase::Agreeing { agreed: [false; 2] },
+            passes => Phase::Playing { passes },
+        };
+        let Some(ko) = to.ko else { return true };
+        let Some(place) = self.board.place(ko) else { return false };
+        // The stone that took the ko stands next to it with this one liberty.
+        let taker = self.board.neighbours(place).into_iter().find(|&near| {
+            self.board.at(near) == Cell::Stone(self.turn.other()) && self.board.is_lone_in_atari(near)
+        });
+        if self.board.at(place) != Cell::Empty || taker.is_none() || to.passes > 0 {
+            return false;
+        }
+        self.ko = Some(place);
+        true
     }
 
     /// What is remembered of a board for superko.
@@ -185,12 +243,8 @@ impl Go {
             Phase::Agreeing { agreed } => 4 | u64::from(agreed[0]) | u64::from(agreed[1]) << 1,
             Phase::Over => 8,
         };
-        let handicap_left = match self.setup.handicap {
-            Handicap::Free(stones) => u32::from(stones).saturating_sub(self.ply),
-            _ => 0,
-        };
         let ko = self.ko.map_or(0, u64::from);
-        let state = phase << 32 | u64::from(handicap_left) << 24 | ko;
+        let state = phase << 32 | u64::from(self.handicap_left) << 24 | ko;
         let dead = self.dead.iter().fold(0, |key, &place| key ^ mix(0x6465_6164, u64::from(place)));
         mix(setup_key(&self.setup), state) ^ turn_key(self.turn) ^ dead
     }
@@ -230,6 +284,10 @@ impl Game for Go {
             dead: HashSet::new(),
             past: HashSet::new(),
             prisoners: [0; 2],
+            handicap_left: match setup.handicap {
+                Handicap::Free(stones) => stones,
+                Handicap::None | Handicap::Stars(_) => 0,
+            },
             ply: 0,
             last: None,
         };
@@ -346,6 +404,7 @@ impl Game for Go {
         }
         self.ply += 1;
         self.last = Some(mv);
+        self.handicap_left = self.handicap_left.saturating_sub(1);
         // A mark leaves the turn, and so does a free handicap stone that is not the last.
         if !matches!(mv, GoMove::Toggle(_)) && !self.is_placing_handicap() {
             self.turn = side.other();
@@ -406,15 +465,11 @@ impl Game for Go {
         }
     }
 
-    /// Letters without `I`, as on every Go board: `D4`, `pass`, `dead D4`, `agree`, `resume`.
+    /// Letters without `I`, as on every Go board: `D4`, `pass`, `dead D4`, `agree`, `resume`. The space may be left out.
     fn notation(&self, action: Action) -> String {
-        let name = |point: Point| match COLUMNS.get(usize::from(point.column)) {
-            Some(letter) => format!("{}{}", *letter as char, u32::from(point.row) + 1),
-            None => point.to_string(),
-        };
         match action {
-            Action::Place(point) => name(point),
-            Action::Toggle(point) => format!("dead {}", name(point)),
+            Action::Place(point) => Self::point_name(point),
+            Action::Toggle(point) => format!("dead {}", Self::point_name(point)),
             _ => action.to_string(),
         }
     }
@@ -432,10 +487,17 @@ impl Game for Go {
             "PASS" => Some(Action::Pass),
             "AGREE" => Some(Action::Agree),
             "RESUME" => Some(Action::Resume),
-            _ => match text.strip_prefix("DEAD ") {
+            _ => match text.strip_prefix("DEAD") {
                 Some(rest) => point(rest.trim()).map(Action::Toggle),
                 None => point(&text).map(Action::Place),
             },
+        }
+    }
+
+    fn point_name(point: Point) -> String {
+        match COLUMNS.get(usize::from(point.column)) {
+            Some(letter) => format!("{}{}", *letter as char, u32::from(point.row) + 1),
+            None => point.to_string(),
         }
     }
 

@@ -1,5 +1,9 @@
 //! What a match of Go is played by.
 
+use std::fmt;
+use std::str::FromStr;
+
+use crate::text::{TextError, words};
 use crate::words::numbered;
 use crate::{Language, SetupError};
 
@@ -79,7 +83,7 @@ impl GoSetup {
 
     /// Columns and rows of the handicap stones on star points, in the order of the GTP specification, version 2, 4.1.1;
     /// `None` where that has none: below 7 x 7, and more than four on even sizes and on 7 x 7.
-    pub(super) fn stars(&self, stones: u8) -> Option<Vec<(u8, u8)>> {
+    pub(crate) fn stars(&self, stones: u8) -> Option<Vec<(u8, u8)>> {
         let size = self.size;
         let most = if size < 7 {
             0
@@ -131,11 +135,7 @@ impl GoSetup {
         let pick = |chinese: &'static str, english: &'static str| language.pick(chinese, english).to_owned();
         let chinese = language == Language::Chinese;
         let size = self.size;
-        let komi = format!(
-            "{}{}",
-            self.komi_half_points / 2,
-            if self.komi_half_points % 2 == 1 { ".5" } else { "" }
-        );
+        let komi = points_text(self.komi_half_points.into());
         let stones = self.handicap.stones();
         let mut sentences = vec![
             match (self.handicap, chinese) {
@@ -195,5 +195,82 @@ impl GoSetup {
             });
         }
         numbered(&sentences)
+    }
+}
+
+/// Size, then what is not as usual: `9`, `13 territory komi=6.5`, `19 superko=situational handicap=4`, `9 free=2`.
+impl fmt::Display for GoSetup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let usual = Self::default();
+        write!(f, "{}", self.size)?;
+        if self.scoring == Scoring::Territory {
+            write!(f, " territory")?;
+        }
+        if self.komi_half_points != usual.komi_half_points {
+            write!(f, " komi={}", points_text(self.komi_half_points.into()))?;
+        }
+        if self.superko == Superko::Situational {
+            write!(f, " superko=situational")?;
+        }
+        match self.handicap {
+            Handicap::None => Ok(()),
+            Handicap::Stars(stones) => write!(f, " handicap={stones}"),
+            Handicap::Free(stones) => write!(f, " free={stones}"),
+        }
+    }
+}
+
+/// Half points as a number of points: `7.5`.
+pub(crate) fn points_text(half_points: u32) -> String {
+    format!("{}{}", half_points / 2, if half_points % 2 == 1 { ".5" } else { "" })
+}
+
+/// A number of points in halves, as half points.
+pub(crate) fn read_points(text: &str) -> Option<u8> {
+    let (whole, half) = match text.split_once('.') {
+        None => (text, 0),
+        Some((whole, fraction)) => match fraction.trim_end_matches('0') {
+            "" => (whole, 0),
+            "5" => (whole, 1),
+            _ => return None,
+        },
+    };
+    let whole: u8 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    whole.checked_mul(2)?.checked_add(half)
+}
+
+/// Reads what `Display` writes, in any order, and `area` and `superko=positional`.
+impl FromStr for GoSetup {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let mut setup = Self::default();
+        for (at, word) in words(text) {
+            let (name, value) = word.split_once('=').unwrap_or((word, ""));
+            let wrong = |expected| TextError::at(text, at + name.len() + 1, expected);
+            let stones = || value.parse().map_err(|_| wrong("a number of stones"));
+            match (name, value) {
+                ("area", "") => setup.scoring = Scoring::Area,
+                ("territory", "") => setup.scoring = Scoring::Territory,
+                ("komi", value) => {
+                    setup.komi_half_points =
+                        read_points(value).ok_or_else(|| wrong("0 to 127.5 points, in halves"))?;
+                }
+                ("superko", "positional") => setup.superko = Superko::Positional,
+                ("superko", "situational") => setup.superko = Superko::Situational,
+                ("superko", _) => return Err(wrong("positional or situational")),
+                ("handicap", _) => setup.handicap = Handicap::Stars(stones()?),
+                ("free", _) => setup.handicap = Handicap::Free(stones()?),
+                (size, "") if size.parse::<u8>().is_ok() => {
+                    setup.size = size.parse().expect("it was just parsed");
+                }
+                _ => {
+                    let expected = "a size, area, territory, komi=, superko=, handicap= or free=";
+                    return Err(TextError::at(text, at, expected));
+                }
+            }
+        }
+        setup.check().map_err(|error| TextError::at(text, 0, error.0))?;
+        Ok(setup)
     }
 }

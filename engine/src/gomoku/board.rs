@@ -3,10 +3,11 @@
 use std::sync::{Arc, OnceLock};
 
 use super::pattern::{EMPTY, LineTable, Pattern, Run, WALL};
+use super::renju::Trial;
 use super::rules::stone_key;
 use super::shape::{Shape, ShapeTable, Threat};
 use super::{Gomoku, GomokuRule, GomokuSetup, Placement};
-use crate::{Game, Point, Side};
+use crate::{Game, Point, Reason, Side};
 
 /// A point as the bot counts them: `32 * (row + MARGIN) + column + MARGIN`. The margin keeps steps along any line inside the
 /// arrays, and 32 makes a step up a row a shift.
@@ -59,23 +60,26 @@ pub(super) struct Tables {
 
 impl Tables {
     /// The tables of this rule, worked out once for the whole program: some milliseconds on a desktop, 0.6 MB for freestyle
-    /// and 1.6 MB for standard.
+    /// and 1.6 MB for the others.
     pub(super) fn shared(rule: GomokuRule) -> Arc<Self> {
         static FREESTYLE: OnceLock<Arc<Tables>> = OnceLock::new();
         static STANDARD: OnceLock<Arc<Tables>> = OnceLock::new();
+        static RENJU: OnceLock<Arc<Tables>> = OnceLock::new();
         let tables = match rule {
             GomokuRule::Freestyle => &FREESTYLE,
             GomokuRule::Standard => &STANDARD,
+            GomokuRule::Renju => &RENJU,
         };
         Arc::clone(tables.get_or_init(|| Arc::new(Self::new(rule))))
     }
 
     fn new(rule: GomokuRule) -> Self {
-        let run = match rule {
-            GomokuRule::Freestyle => Run::FiveOrMore,
-            GomokuRule::Standard => Run::ExactlyFive,
+        let runs = match rule {
+            GomokuRule::Freestyle => [Run::FiveOrMore; 2],
+            GomokuRule::Standard => [Run::ExactlyFive; 2],
+            GomokuRule::Renju => [Run::ExactlyFive, Run::FiveOrMore],
         };
-        Self { lines: LineTable::new([run; 2]), shapes: ShapeTable::new() }
+        Self { lines: LineTable::new(runs), shapes: ShapeTable::new() }
     }
 }
 
@@ -111,6 +115,10 @@ pub(super) struct Board {
     /// Whether the last stone made five.
     five_made: bool,
     turn: Side,
+    /// Whether points may be forbidden to Black.
+    renju: bool,
+    /// Whether lines on the edge of the board count.
+    edges: bool,
     key: u64,
     empty: u32,
     frames: Vec<Frame>,
@@ -133,6 +141,8 @@ impl Board {
             last_five: [Square(0); 2],
             five_made: false,
             turn: Side::First,
+            renju: setup.rule == GomokuRule::Renju,
+            edges: setup.edge_five_wins,
             key: 0,
             empty: u32::from(size) * u32::from(size),
             frames: Vec::new(),
@@ -146,9 +156,9 @@ impl Board {
             board.turn = piece.side;
             board.make(Square::of(piece.at));
         }
-        board.turn = game.turn();
+        board.turn = game.next_color();
         board.key = game.key();
-        board.five_made = game.outcome().is_some_and(|outcome| outcome.winner.is_some());
+        board.five_made = game.outcome().is_some_and(|outcome| outcome.reason == Reason::FiveInARow);
         board.frames.clear();
         board.saved.clear();
         board
@@ -382,6 +392,61 @@ impl Board {
         })
     }
 
+    /// Whether points may be forbidden to this side.
+    pub(super) fn has_forbidden_points(&self, side: Side) -> bool {
+        self.renju && side == Side::First
+    }
+
+    /// Whether a stone of the side to move on this empty square would lose by renju's rules. A glance at the patterns spares
+    /// most squares the exact question.
+    pub(super) fn is_forbidden(&self, square: Square) -> bool {
+        if !self.has_forbidden_points(self.turn) {
+            return false;
+        }
+        let patterns = self.patterns(square, Side::First);
+        let count = |wanted: fn(Pattern) -> bool| patterns.iter().filter(|&&p| wanted(p)).count();
+        let fours = count(|p| p >= Pattern::Four) + count(|p| p == Pattern::DoubleFour);
+        let threes = count(|p| p == Pattern::TightThree || p == Pattern::OpenThree);
+        if fours < 2 && threes < 2 && !self.may_overline(square) {
+            return false;
+        }
+        let size = usize::from(self.size);
+        let mut stones = vec![None; size * size];
+        for point in crate::game::points(self.size, self.size) {
+            let at = Square::of(point);
+            if !self.is_empty(at) {
+                stones[usize::from(point.row) * size + usize::from(point.column)] = self.stone(at);
+            }
+        }
+        let point = square.point();
+        let mut trial = Trial { size: self.size.into(), edges: self.edges, stones: &mut stones };
+        trial.fault((point.column.into(), point.row.into())).is_some()
+    }
+
+    /// The stone on an occupied square; lines that count for nothing know none.
+    fn stone(&self, square: Square) -> Option<Side> {
+        (0..4).find_map(|direction| {
+            let (line, place) = square.line(direction);
+            match self.lines[direction][line] >> (2 * place) & WALL {
+                1 => Some(Side::First),
+                2 => Some(Side::Second),
+                _ => None,
+            }
+        })
+    }
+
+    /// Whether five black stones or more would stand side by side with one on this square along any line.
+    fn may_overline(&self, square: Square) -> bool {
+        (0..4).any(|direction| {
+            let (line, place) = square.line(direction);
+            let line = self.lines[direction][line];
+            let black = |at: u32| line >> (2 * at) & WALL == 1;
+            let back = (1..=MARGIN.into()).take_while(|n| black(place - n)).count();
+            let forth = (1..=MARGIN.into()).take_while(|n| black(place + n)).count();
+            back + forth >= 5
+        })
+    }
+
     /// Every empty square, row by row.
     pub(super) fn all_empty(&self) -> impl Iterator<Item = Square> + use<'_> {
         crate::game::points(self.size, self.size).map(Square::of).filter(|&square| self.is_empty(square))
@@ -421,14 +486,14 @@ fn empty_lines(setup: &GomokuSetup) -> [[u64; 64]; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Rng;
+    use crate::{Outcome, Rng};
 
     fn setups() -> Vec<GomokuSetup> {
         let mut setups = Vec::new();
         for size in [5, 9, 15, 20] {
             for rule in GomokuRule::ALL {
                 for edge_five_wins in [true, false] {
-                    setups.push(GomokuSetup { size, rule, edge_five_wins });
+                    setups.push(GomokuSetup { size, rule, edge_five_wins, ..GomokuSetup::default() });
                 }
             }
         }
@@ -457,8 +522,12 @@ mod tests {
                     game.legal_moves(&mut moves);
                     let Some(&mv) = moves.get(rng.below(moves.len().max(1) as u32) as usize) else { break };
                     before.push(knowledge(&board));
+                    let square = Square::from(mv.placement().expect("a stone"));
+                    let forbidden = board.is_forbidden(square);
                     game.play(mv);
-                    board.make(mv.into());
+                    board.make(square);
+                    let lost = matches!(game.outcome(), Some(Outcome { reason: Reason::Forbidden(_), .. }));
+                    assert_eq!(forbidden, lost, "{setup:?} seed {seed} ply {}", game.ply());
                     let fresh = Board::new(&game, Arc::clone(&tables));
                     assert_eq!(
                         knowledge(&board),
@@ -467,7 +536,8 @@ mod tests {
                         game.ply()
                     );
                 }
-                assert_eq!(board.five_made(), game.outcome().is_some_and(|outcome| outcome.winner.is_some()));
+                let by_five = game.outcome().is_some_and(|outcome| outcome.reason == Reason::FiveInARow);
+                assert_eq!(board.five_made(), by_five);
                 for before in before.into_iter().rev() {
                     board.unmake();
                     assert_eq!(knowledge(&board), before);
@@ -490,8 +560,9 @@ mod tests {
                     for &mv in &moves {
                         let mut next = game.clone();
                         next.play(mv);
-                        let wins = next.outcome().is_some_and(|outcome| outcome.winner.is_some());
-                        assert_eq!(board.threat(mv.into(), game.turn()) == Threat::Five, wins);
+                        let wins = next.outcome().is_some_and(|outcome| outcome.reason == Reason::FiveInARow);
+                        let square = Square::from(mv.placement().expect("a stone"));
+                        assert_eq!(board.threat(square, game.turn()) == Threat::Five, wins);
                     }
                     let Some(&mv) = moves.get(rng.below(moves.len().max(1) as u32) as usize) else { break };
                     game.play(mv);

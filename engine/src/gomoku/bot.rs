@@ -6,7 +6,7 @@ use super::greedy::greedy;
 use super::position::Position;
 use super::{Gomoku, GomokuRule};
 use crate::search::{AlphaBeta, AlphaBetaGame, Clock, Finding, Options, Value};
-use crate::{Action, AnyGame, Bot, Game, Level, Limits, Report, Score};
+use crate::{Action, AnyGame, Bot, Choice, Game, Level, Limits, Point, Report, Rng, Score};
 
 /// A gomoku player. It holds hardly any memory before its first search, and at low levels ever.
 pub struct GomokuBot {
@@ -83,6 +83,25 @@ impl GomokuBot {
         }
     }
 
+    /// What a bot that does not look ahead does in swap2: a first stone in the middle and two near it as the seed says, and
+    /// at level 1 any choice.
+    fn opening(&self, game: &Gomoku) -> Option<Action> {
+        let mut rng = Rng::new(self.seed ^ game.key());
+        if !game.choices().is_empty() && self.strength.depth == 0 {
+            return Some(Action::Choose(game.choices()[rng.below(game.choices().len() as u32) as usize]));
+        }
+        if !game.is_opening() {
+            return None;
+        }
+        // A ring that leaves neither side a win at once: three stones beside each other would.
+        let middle = i32::from(game.setup().size / 2);
+        let reach = middle.min(4) as u32;
+        let mut coordinate = || (middle + rng.below(2 * reach + 1) as i32 - reach as i32) as u16;
+        (0..100)
+            .map(|_| Action::Place(Point::new(coordinate(), coordinate())))
+            .find(|&action| game.legal_move(action).is_ok())
+    }
+
     fn think(
         &mut self,
         position: &mut Position,
@@ -96,8 +115,11 @@ impl GomokuBot {
         /// Percent of the limits: what is found is a win for certain, but mostly there is none.
         const THREES_SHARE: u32 = 3;
         let solver = &mut position.solver;
-        let mut win = solver.shortest_fours(board, strength.fours, FOURS_NODES, clock);
-        if win.is_none() && strength.threes > 0 && position.known().is_none() {
+        // The solver knows no forbidden points.
+        let free = !board.has_forbidden_points(board.turn());
+        let mut win =
+            if free { solver.shortest_fours(board, strength.fours, FOURS_NODES, clock) } else { None };
+        if free && win.is_none() && strength.threes > 0 && position.known().is_none() {
             win = position.solver.threes(&mut position.board, 14, strength.threes, THREES_SHARE, clock);
         }
         if let Some(win) = win {
@@ -120,11 +142,26 @@ impl GomokuBot {
         let mut finding = self.search.search(position, clock, &mut |finding| report(&to_report(finding)))?;
         if finding.value <= -Value::PROVEN
             && strength.fours >= LOST_FOURS
+            && free
             && let Some(better) = hardest_to_win(position, finding.line[0], clock)
         {
             finding.line = vec![better];
         }
         Some(to_report(&finding))
+    }
+}
+
+/// The colour that a judgement of White's, whose stone is next, speaks for; two more stones where it speaks for none.
+fn preferred(choices: &[Choice], score: Score) -> Choice {
+    /// A fifth of what makes a win e times as likely as a loss.
+    const EVEN: i32 = 80;
+    match score {
+        Score::Points(points) if points.abs() <= EVEN && choices.contains(&Choice::TwoMore) => {
+            Choice::TwoMore
+        }
+        Score::Points(points) if points < 0 => Choice::Black,
+        Score::LossIn(_) => Choice::Black,
+        Score::Points(_) | Score::WinIn(_) => Choice::White,
     }
 }
 
@@ -135,7 +172,7 @@ const LOST_FOURS: u32 = 6;
 /// paper. `None` when the choice already is such a move, or there is none.
 fn hardest_to_win(position: &mut Position, choice: Square, clock: &mut Clock<'_>) -> Option<Square> {
     const NODES: u32 = 5_000;
-    let Position { board, solver } = position;
+    let Position { board, solver, .. } = position;
     let mut others: Vec<Square> = board.near().filter(|&square| square != choice).collect();
     let (us, them) = (board.turn(), board.turn().other());
     others.sort_by_key(|&square| -(board.shape(square, us).attack + board.shape(square, them).defence));
@@ -159,7 +196,7 @@ fn actions(line: &[Square]) -> Vec<Action> {
 /// As much of a forced win as can be shown: the first move, and what follows while the answers are the only ones.
 fn winning_line(position: &mut Position, first: Square, clock: &mut Clock<'_>) -> Vec<Square> {
     const NODES: u32 = 2_000;
-    let Position { board, solver } = position;
+    let Position { board, solver, .. } = position;
     let mut line = vec![first];
     board.make(first);
     while !board.five_made() && board.empty() > 0 && line.len() < 60 {
@@ -187,15 +224,18 @@ impl Bot for GomokuBot {
         limits: &Limits<'_>,
         report: &mut dyn FnMut(&Report),
     ) -> Option<Report> {
-        #[allow(irrefutable_let_patterns, reason = "with one game in the list every game is this one")]
         let AnyGame::Gomoku(game) = game else { return None };
         if game.outcome().is_some() {
             return None;
         }
+        if let Some(action) = self.opening(game) {
+            let found = Report { line: vec![action], score: Score::Points(0), depth: 1, nodes: 1 };
+            report(&found);
+            return Some(found);
+        }
         if self.strength.depth == 0 {
-            let mv = greedy(game, self.seed)?;
-            let found =
-                Report { line: vec![Gomoku::action(mv)], score: Score::Points(0), depth: 1, nodes: 1 };
+            let action = Action::Place(greedy(game, self.seed)?.point());
+            let found = Report { line: vec![action], score: Score::Points(0), depth: 1, nodes: 1 };
             report(&found);
             return Some(found);
         }
@@ -215,8 +255,21 @@ impl Bot for GomokuBot {
         };
         let board = Board::new(game, Tables::shared(game.setup().rule));
         let solver = std::mem::replace(&mut self.solver, Solver::new());
-        let mut position = Position { board, solver };
-        let found = self.think(&mut position, &mut Clock::new(&own), report);
+        let mut position = Position::new(board, solver);
+        let mut clock = Clock::new(&own);
+        let choices: Vec<Choice> = game.choices().to_vec();
+        let found = if choices.is_empty() {
+            self.think(&mut position, &mut clock, report)
+        } else {
+            // Judged without telling: what is told is the choice.
+            let judged = self.think(&mut position, &mut clock, &mut |_| {});
+            judged.map(|judged| {
+                let choice = preferred(&choices, judged.score);
+                let chosen = Report { line: vec![Action::Choose(choice)], ..judged };
+                report(&chosen);
+                chosen
+            })
+        };
         self.solver = position.solver;
         found
     }

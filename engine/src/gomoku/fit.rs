@@ -92,7 +92,7 @@ fn samples_of(
     let stop = AtomicBool::new(false);
     let limits = Limits { time: None, nodes: None, depth: None, stop: &stop, elapsed: &|| Duration::ZERO };
     let mut clock = Clock::new(&limits);
-    let mut position = Position { board: Board::new(start, Arc::clone(tables)), solver };
+    let mut position = Position::new(Board::new(start, Arc::clone(tables)), solver);
     for (ply, &mv) in record.moves.iter().enumerate() {
         // The search judges only where nothing is certain, no five is to be stopped and no win by fours is there.
         if ply >= record.opening

@@ -1,14 +1,18 @@
 //! Level 1: the greedy five-cell table of the design that this project continues. It looks at single points and not ahead.
 
-use super::{DIRECTIONS, Gomoku, Placement};
-use crate::{Game, Rng, Side};
+use super::{DIRECTIONS, Gomoku, GomokuMove, Placement};
+use crate::{Game, Point, Rng, Side};
 
-/// The best point by the table for the side to move; the seed breaks ties. `None` when the game is over.
+/// The best point by the table for the colour that is next, which no rule forbids if there is one; the seed breaks ties.
+/// `None` when the game is over or no stone is next.
 pub(super) fn greedy(game: &Gomoku, seed: u64) -> Option<Placement> {
     let mut moves = Vec::new();
     game.legal_moves(&mut moves);
+    let forbidden: Vec<Point> = game.forbidden().into_iter().map(|(point, _)| point).collect();
     let mut rng = Rng::new(seed ^ game.key());
-    moves.into_iter().max_by_key(|&mv| (worth(game, mv, game.turn()), rng.next_u64()))
+    moves.into_iter().filter_map(GomokuMove::placement).max_by_key(|&mv| {
+        (!forbidden.contains(&mv.point()), worth(game, mv, game.next_color()), rng.next_u64())
+    })
 }
 
 /// Worth of an empty point by the windows of five that hold it: own stones 0..=4 alone, enemy stones 0..=4 alone.

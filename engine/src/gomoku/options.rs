@@ -1,8 +1,8 @@
 //! What may be chosen about gomoku.
 
-use super::{GomokuRule, GomokuSetup};
+use super::{GomokuOpening, GomokuRule, GomokuSetup};
 use crate::Language;
-use crate::options::{Both, Listed, NamedSetup, Options, Row, switch};
+use crate::options::{Both, Listed, NamedSetup, Options, Row, listed, switch};
 
 /// As a menu offers them; any of [`GomokuSetup::SIZES`] may be named.
 const SIZES: [u32; 5] = [13, 15, 17, 19, 20];
@@ -32,6 +32,12 @@ impl Options for GomokuSetup {
                         |setup: &Self| setup.rule == GomokuRule::Standard,
                         |setup: &mut Self| setup.rule = GomokuRule::Standard,
                     ),
+                    rule(
+                        "renju",
+                        GomokuRule::Renju,
+                        |setup: &Self| setup.rule == GomokuRule::Renju,
+                        |setup: &mut Self| setup.rule = GomokuRule::Renju,
+                    ),
                 ],
             ),
             Row::number(
@@ -43,12 +49,24 @@ impl Options for GomokuSetup {
                 |setup: &Self| setup.size.into(),
                 |setup, size| setup.size = size as u8,
             ),
+            Row::listed(
+                "opening",
+                Both::new("开局", "Opening"),
+                vec![
+                    listed!("free", "自由开局", "Free", opening = GomokuOpening::Free),
+                    listed!("swap2", "Swap2", "Swap2", opening = GomokuOpening::Swap2),
+                ],
+            ),
             switch!("edge-five", "边线上的五连算胜", "A five on the edge wins", edge_five_wins),
         ]
     }
 
     fn presets() -> Vec<NamedSetup<Self>> {
         let of = |word, rule| NamedSetup { word, name: both(rule), setup: Self { rule, ..Self::default() } };
-        vec![of("freestyle", GomokuRule::Freestyle), of("standard", GomokuRule::Standard)]
+        vec![
+            of("freestyle", GomokuRule::Freestyle),
+            of("standard", GomokuRule::Standard),
+            of("renju", GomokuRule::Renju),
+        ]
     }
 }

@@ -10,6 +10,8 @@ use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Urge
 pub(super) struct Position {
     pub(super) board: Board,
     pub(super) solver: Solver,
+    /// For each move made: whether it was forbidden, which is known a move later.
+    faults: Vec<bool>,
 }
 
 /// Own moves and positions that a look for a forced win may take, by effort.
@@ -19,6 +21,10 @@ const INNER: (u32, u32) = (12, 250);
 const THOROUGH: [(u32, u32); 2] = [(6, 5_000), (20, 5_000)];
 
 impl Position {
+    pub(super) fn new(board: Board, solver: Solver) -> Self {
+        Self { board, solver, faults: Vec::new() }
+    }
+
     fn them(&self) -> Side {
         self.board.turn().other()
     }
@@ -69,10 +75,12 @@ impl AlphaBetaGame for Position {
     }
 
     fn make(&mut self, mv: Square) {
+        self.faults.push(self.board.is_forbidden(mv));
         self.board.make(mv);
     }
 
     fn unmake(&mut self) {
+        self.faults.pop();
         self.board.unmake();
     }
 
@@ -89,13 +97,19 @@ impl AlphaBetaGame for Position {
         let (board, us, them) = (&self.board, self.board.turn(), self.them());
         if board.five_made() {
             Some(Known::LossIn(0))
+        } else if self.faults.last() == Some(&true) {
+            // As if the five were still to be made, so that nothing else has to know of wins without a stone.
+            Some(Known::WinIn(1))
         } else if board.empty() == 0 {
             Some(Known::Draw)
         } else if board.count(us, Threat::Five) > 0 {
             Some(Known::WinIn(1))
         } else if board.count(them, Threat::Five) > 1 {
             Some(Known::LossIn(2))
-        } else if board.count(them, Threat::Five) == 0 && board.count(us, Threat::TwoFours) > 0 {
+        } else if board.count(them, Threat::Five) == 0
+            && board.count(us, Threat::TwoFours) > 0
+            && !board.has_forbidden_points(us)
+        {
             Some(Known::WinIn(3))
         } else {
             None
@@ -106,7 +120,7 @@ impl AlphaBetaGame for Position {
         let (board, us, them) = (&self.board, self.board.turn(), self.them());
         if board.count(us, Threat::Five) > 0 || board.count(them, Threat::Five) > 0 {
             Urgency::Forced
-        } else if board.count(them, Threat::TwoFours) > 0 {
+        } else if board.count(them, Threat::TwoFours) > 0 && !board.has_forbidden_points(them) {
             Urgency::Threatened
         } else {
             Urgency::Free
@@ -120,9 +134,9 @@ impl AlphaBetaGame for Position {
             self.collect(into, |square| board.threat(square, us) == Threat::Five);
         } else if board.count(them, Threat::Five) > 0 {
             self.collect(into, |square| board.threat(square, them) == Threat::Five);
-        } else if board.count(us, Threat::TwoFours) > 0 {
+        } else if board.count(us, Threat::TwoFours) > 0 && !board.has_forbidden_points(us) {
             self.collect(into, |square| board.threat(square, us) == Threat::TwoFours);
-        } else if board.count(them, Threat::TwoFours) > 0 {
+        } else if board.count(them, Threat::TwoFours) > 0 && !board.has_forbidden_points(them) {
             // Only a four of one's own, or a stone on the line of theirs, comes in time. Every stone that takes a four away
             // stands where that four would have been made.
             self.collect(into, |square| {
@@ -143,10 +157,12 @@ impl AlphaBetaGame for Position {
         let (board, us, them) = (&self.board, self.board.turn(), self.them());
         let mut value = board.value(us) - board.value(them) + TEMPO;
         for (threat, own, theirs) in THREATS {
-            if board.count(us, threat) > 0 {
+            // A double three that is forbidden is no threat.
+            let counts = |side| threat != Threat::DoubleThree || !board.has_forbidden_points(side);
+            if board.count(us, threat) > 0 && counts(us) {
                 value += own;
             }
-            if board.count(them, threat) > 0 {
+            if board.count(them, threat) > 0 && counts(them) {
                 value -= theirs;
             }
         }
@@ -154,6 +170,10 @@ impl AlphaBetaGame for Position {
     }
 
     fn forced_win(&mut self, effort: Effort, clock: &mut Clock<'_>) -> Option<u32> {
+        // The solver knows no forbidden points: what it finds for the side that has them may be none.
+        if self.board.has_forbidden_points(self.board.turn()) {
+            return None;
+        }
         let stages: &[(u32, u32)] = match effort {
             Effort::Leaf => &[LEAF],
             Effort::Inner => &[INNER],
@@ -189,6 +209,9 @@ mod tests {
     use crate::search::{AlphaBeta, Options, Value, minimax};
     use crate::{Game, Gomoku, GomokuRule, GomokuSetup, Limits, Rng};
 
+    /// What plain looks at every move compare with has a judgement that knows no forbidden points.
+    const WITHOUT_FORBIDDEN_POINTS: [GomokuRule; 2] = [GomokuRule::Freestyle, GomokuRule::Standard];
+
     /// A position after so many stones dropped near the middle, with nobody having won.
     fn scattered(setup: &GomokuSetup, stones: u32, rng: &mut Rng) -> Gomoku {
         'again: loop {
@@ -211,7 +234,7 @@ mod tests {
     }
 
     fn position(game: &Gomoku, tables: &Arc<Tables>) -> Position {
-        Position { board: Board::new(game, Arc::clone(tables)), solver: Solver::new() }
+        Position::new(Board::new(game, Arc::clone(tables)), Solver::new())
     }
 
     fn with_limits<T>(depth: Option<u32>, nodes: Option<u64>, ask: impl FnOnce(&Limits<'_>) -> T) -> T {
@@ -230,7 +253,7 @@ mod tests {
         };
         let mut rng = Rng::new(5);
         let mut decided = 0;
-        for rule in GomokuRule::ALL {
+        for rule in WITHOUT_FORBIDDEN_POINTS {
             let tables = Tables::shared(rule);
             let setup = GomokuSetup { size: 9, rule, ..GomokuSetup::default() };
             for round in 0..40 {
@@ -278,7 +301,7 @@ mod tests {
         }
         let mut rng = Rng::new(9);
         let mut seen = [0; 3];
-        for rule in GomokuRule::ALL {
+        for rule in WITHOUT_FORBIDDEN_POINTS {
             let tables = Tables::shared(rule);
             let setup = GomokuSetup { size: 7, rule, ..GomokuSetup::default() };
             for round in 0..400 {
@@ -311,7 +334,7 @@ mod tests {
         // A move that is not a candidate must lose to a win in three at most.
         let mut rng = Rng::new(3);
         let mut threatened = 0;
-        for rule in GomokuRule::ALL {
+        for rule in WITHOUT_FORBIDDEN_POINTS {
             let tables = Tables::shared(rule);
             let setup = GomokuSetup { size: 11, rule, ..GomokuSetup::default() };
             for round in 0..300 {

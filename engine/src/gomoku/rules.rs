@@ -1,14 +1,42 @@
 //! The game itself.
 //!
-//! Sources: freestyle and standard as played at Gomocup (gomocup.org/detail-information, rules 0 and 1). The edge option is
-//! this project's own.
+//! Sources: freestyle and standard as played at Gomocup (gomocup.org/detail-information, rules 0 and 1); renju and swap2 as
+//! their modules say. A forbidden point of renju may be played, and loses: renju.net, rule 9.1. The edge option is this
+//! project's own.
 
-use super::{DIRECTIONS, GomokuRule, GomokuSetup};
+use super::renju::Trial;
+use super::swap2::Stage;
+use super::{DIRECTIONS, Fault, GomokuRule, GomokuSetup, Opening};
 use crate::game::points;
 use crate::{
-    Action, BoardView, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome, Piece,
-    PieceView, Point, Reason, Rng, SetupError, Side,
+    Action, BoardView, Choice, Fact, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome,
+    Piece, PieceView, Point, Reason, Rng, SetupError, Side,
 };
+
+/// One decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GomokuMove {
+    /// Put a stone here.
+    Place(Placement),
+    /// Take a colour, or ask the other to.
+    Choose(Choice),
+}
+
+impl GomokuMove {
+    /// The stone, if this move puts one.
+    pub const fn placement(self) -> Option<Placement> {
+        match self {
+            Self::Place(placement) => Some(placement),
+            Self::Choose(_) => None,
+        }
+    }
+}
+
+impl From<Placement> for GomokuMove {
+    fn from(placement: Placement) -> Self {
+        Self::Place(placement)
+    }
+}
 
 /// A stone put on an empty point of the board that the move was made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,21 +52,30 @@ impl Placement {
     }
 }
 
-/// A position of gomoku. Black ([`Side::First`]) begins.
+/// A position of gomoku. Black begins; that is [`Side::First`], unless the players have exchanged colours.
 ///
-/// Its key covers the setup, the stones and whose turn it is: everything that decides what may follow. The order of the
-/// moves and which stone was last are left out.
+/// Its key covers the setup, the stones, whose decision of what kind is next and who has which colour: everything that decides
+/// what may follow. The order of the moves and which stone was last are left out.
 #[derive(Clone)]
 pub struct Gomoku {
     setup: GomokuSetup,
-    /// Row by row from the bottom.
+    /// Colours, row by row from the bottom.
     stones: Vec<Option<Side>>,
-    turn: Side,
+    /// How many.
+    stone_count: usize,
+    /// Colour of the next stone.
+    color: Side,
+    stage: Stage,
     ply: u32,
-    last: Option<Placement>,
+    last: Option<GomokuMove>,
+    /// The first three stones, for the name of the opening.
+    opening: [Option<Placement>; 3],
     /// Every stone of every line that won, line by line; empty while nobody has won.
     five: Vec<Point>,
-    key: u64,
+    /// Why the last stone was forbidden, and the stones that make it so.
+    fault: Option<(Fault, Vec<Point>)>,
+    /// Of the setup, the stones and the colour of the next.
+    stones_key: u64,
 }
 
 impl Gomoku {
@@ -50,6 +87,78 @@ impl Gomoku {
         } else {
             None
         }
+    }
+
+    /// Where Black, whose stone is next, would lose by playing, and why. Empty by other rules, for White, and in the opening.
+    pub fn forbidden(&self) -> Vec<(Point, Fault)> {
+        let asked = self.setup.rule == GomokuRule::Renju
+            && self.color == Side::First
+            && matches!(self.stage, Stage::Settled { .. })
+            && self.outcome().is_none();
+        if asked { self.trial(&mut self.stones.clone()).forbidden() } else { Vec::new() }
+    }
+
+    /// Why this empty point is forbidden for Black, whoever is to move, and the stones that make it so, that point included.
+    pub fn fault(&self, point: Point) -> Option<(Fault, Vec<Point>)> {
+        if self.setup.rule != GomokuRule::Renju || self.at(point.column.into(), point.row.into()).is_some() {
+            return None;
+        }
+        self.trial(&mut self.stones.clone()).fault((point.column.into(), point.row.into()))
+    }
+
+    /// The name of the first three stones, if they are one of renju's openings; only by renju's rules.
+    pub fn opening(&self) -> Option<Opening> {
+        let [Some(first), Some(second), Some(third)] = self.opening else { return None };
+        if self.setup.rule != GomokuRule::Renju {
+            return None;
+        }
+        Opening::of(self.setup.size, [first, second, third].map(|stone| (stone.column, stone.row)))
+    }
+
+    /// What the player whose turn it is may choose; none while a stone is next.
+    pub fn choices(&self) -> &'static [Choice] {
+        self.stage.choices()
+    }
+
+    /// Whether the players have not chosen their colours yet.
+    pub fn is_opening(&self) -> bool {
+        !matches!(self.stage, Stage::Settled { .. })
+    }
+
+    /// Colour of the next stone.
+    pub fn next_color(&self) -> Side {
+        self.color
+    }
+
+    fn trial<'a>(&self, stones: &'a mut [Option<Side>]) -> Trial<'a> {
+        Trial { size: self.setup.size.into(), edges: self.setup.edge_five_wins, stones }
+    }
+
+    /// This game with points set to stones or to nothing and this colour next, as an editor does it: the opening is over and
+    /// nobody has won by what the editor did, the count of decisions goes on. Points off the board are left out.
+    pub(crate) fn edited(&self, changes: &[(Point, Option<Side>)], next: Side) -> Self {
+        let size = u16::from(self.setup.size);
+        let mut game = self.clone();
+        for &(at, stone) in changes.iter().filter(|(at, _)| at.column < size && at.row < size) {
+            game.stones[usize::from(at.row * size + at.column)] = stone;
+        }
+        game.stone_count = game.stones.iter().flatten().count();
+        game.color = next;
+        let swapped = matches!(self.stage, Stage::Settled { swapped: true });
+        game.stage = Stage::Settled { swapped };
+        game.opening = [None; 3];
+        (game.five, game.fault) = (Vec::new(), None);
+        game.stones_key = game.fresh_key() ^ stage_key(game.stage);
+        game
+    }
+
+    /// Whether any line of stones wins, whoever made it.
+    pub(super) fn has_winning_line(&self) -> bool {
+        let size = self.setup.size;
+        (0..size).flat_map(|row| (0..size).map(move |column| Placement { column, row })).any(|placement| {
+            let stone = self.stones[self.index(placement)];
+            stone.is_some_and(|side| !self.fives_through(placement, side).is_empty())
+        })
     }
 
     fn index(&self, placement: Placement) -> usize {
@@ -73,6 +182,7 @@ impl Gomoku {
             let long_enough = match self.setup.rule {
                 GomokuRule::Freestyle => length >= 5,
                 GomokuRule::Standard => length == 5,
+                GomokuRule::Renju => length == 5 || (length > 5 && side == Side::Second),
             };
             let on_edge =
                 (dr == 0 && (row == 0 || row == edge)) || (dc == 0 && (column == 0 || column == edge));
@@ -92,7 +202,7 @@ pub(super) const fn stone_key(column: u16, row: u16, side: Side) -> u64 {
     Rng::new(0x676f_6d6f_6b75_0000_u64.wrapping_add(cell)).next_u64()
 }
 
-/// Key of White to move.
+/// Key of White's stone being next.
 pub(super) const TURN_KEY: u64 = Rng::new(0x7475_726e).next_u64();
 
 /// Key of the empty board: the setup.
@@ -100,25 +210,39 @@ const fn setup_key(setup: &GomokuSetup) -> u64 {
     let rule = match setup.rule {
         GomokuRule::Freestyle => 0,
         GomokuRule::Standard => 1,
+        GomokuRule::Renju => 2,
     };
-    Rng::new(0x7365_7475_7000_0000 | (setup.size as u64) << 8 | rule << 1 | setup.edge_five_wins as u64)
-        .next_u64()
+    let opening = setup.opening as u64;
+    let number = opening << 16 | (setup.size as u64) << 8 | rule << 1 | setup.edge_five_wins as u64;
+    Rng::new(0x7365_7475_7000_0000 | number).next_u64()
+}
+
+/// Key of how far an opening is in which colours are chosen; nothing where there is none or it is over as it began.
+fn stage_key(stage: Stage) -> u64 {
+    match stage.number() {
+        0 => 0,
+        number => Rng::new(0x7377_6170_0000_0000 | number).next_u64(),
+    }
 }
 
 impl Game for Gomoku {
     type Setup = GomokuSetup;
-    type Move = Placement;
+    type Move = GomokuMove;
 
     fn new(setup: &GomokuSetup) -> Result<Self, SetupError> {
         setup.check()?;
         Ok(Self {
             setup: setup.clone(),
             stones: vec![None; usize::from(setup.size) * usize::from(setup.size)],
-            turn: Side::First,
+            stone_count: 0,
+            color: Side::First,
+            stage: Stage::new(setup.opening),
             ply: 0,
             last: None,
+            opening: [None; 3],
             five: Vec::new(),
-            key: setup_key(setup),
+            fault: None,
+            stones_key: setup_key(setup),
         })
     }
 
@@ -127,7 +251,14 @@ impl Game for Gomoku {
     }
 
     fn turn(&self) -> Side {
-        self.turn
+        self.stage.player(self.color)
+    }
+
+    fn color(&self, player: Side) -> Side {
+        match self.stage {
+            Stage::Settled { swapped: true } => player.other(),
+            _ => player,
+        }
     }
 
     fn ply(&self) -> u32 {
@@ -136,28 +267,47 @@ impl Game for Gomoku {
 
     fn outcome(&self) -> Option<Outcome> {
         if !self.five.is_empty() {
-            Some(Outcome { winner: Some(self.turn.other()), reason: Reason::FiveInARow })
-        } else if self.ply as usize == self.stones.len() {
+            Some(Outcome { winner: Some(self.turn().other()), reason: Reason::FiveInARow })
+        } else if let Some((fault, _)) = self.fault {
+            Some(Outcome { winner: Some(self.turn()), reason: Reason::Forbidden(fault) })
+        } else if self.stone_count == self.stones.len() {
             Some(Outcome { winner: None, reason: Reason::BoardFull })
         } else {
             None
         }
     }
 
-    fn legal_moves(&self, into: &mut Vec<Placement>) {
+    fn legal_moves(&self, into: &mut Vec<GomokuMove>) {
         into.clear();
-        if self.outcome().is_none() {
-            let size = self.setup.size;
-            let placements = (0..size).flat_map(|row| (0..size).map(move |column| Placement { column, row }));
-            into.extend(placements.zip(&self.stones).filter(|(_, stone)| stone.is_none()).map(|(mv, _)| mv));
+        if self.outcome().is_some() {
+            return;
         }
+        if !self.stage.choices().is_empty() {
+            into.extend(self.stage.choices().iter().map(|&choice| GomokuMove::Choose(choice)));
+            return;
+        }
+        let size = self.setup.size;
+        let placements = (0..size).flat_map(|row| (0..size).map(move |column| Placement { column, row }));
+        into.extend(
+            placements
+                .zip(&self.stones)
+                .filter(|(_, stone)| stone.is_none())
+                .map(|(placement, _)| GomokuMove::Place(placement)),
+        );
     }
 
-    fn legal_move(&self, action: Action) -> Result<Placement, IllegalAction> {
+    fn legal_move(&self, action: Action) -> Result<GomokuMove, IllegalAction> {
         if self.outcome().is_some() {
             return Err(IllegalAction::Ended);
         }
-        let Action::Place(point) = action else { return Err(IllegalAction::WrongKind) };
+        let point = match action {
+            Action::Choose(choice) if self.stage.choices().contains(&choice) => {
+                return Ok(GomokuMove::Choose(choice));
+            }
+            Action::Place(_) if !self.stage.choices().is_empty() => return Err(IllegalAction::ChooseFirst),
+            Action::Place(point) => point,
+            _ => return Err(IllegalAction::WrongKind),
+        };
         let size = u16::from(self.setup.size);
         if point.column >= size || point.row >= size {
             return Err(IllegalAction::OffBoard(point));
@@ -165,45 +315,74 @@ impl Game for Gomoku {
         let placement = Placement { column: point.column as u8, row: point.row as u8 };
         match self.stones[self.index(placement)] {
             Some(_) => Err(IllegalAction::Occupied(point)),
-            None => Ok(placement),
+            None => Ok(placement.into()),
         }
     }
 
-    fn action(mv: Placement) -> Action {
-        Action::Place(mv.point())
+    fn action(mv: GomokuMove) -> Action {
+        match mv {
+            GomokuMove::Place(placement) => Action::Place(placement.point()),
+            GomokuMove::Choose(choice) => Action::Choose(choice),
+        }
     }
 
-    fn play(&mut self, mv: Placement) {
-        let side = self.turn;
-        let index = self.index(mv);
-        debug_assert!(
-            self.stones[index].is_none() && self.five.is_empty(),
-            "a move is for the position it was made from"
-        );
-        self.stones[index] = Some(side);
-        self.five = self.fives_through(mv, side);
-        self.key ^= stone_key(mv.column.into(), mv.row.into(), side) ^ TURN_KEY;
-        self.turn = side.other();
+    fn play(&mut self, mv: GomokuMove) {
         self.ply += 1;
         self.last = Some(mv);
+        let placement = match mv {
+            GomokuMove::Place(placement) => placement,
+            GomokuMove::Choose(choice) => {
+                debug_assert!(self.stage.choices().contains(&choice), "a move is for its position");
+                self.stage = self.stage.after_choice(choice);
+                return;
+            }
+        };
+        let color = self.color;
+        let index = self.index(placement);
+        debug_assert!(
+            self.stones[index].is_none() && self.five.is_empty() && self.fault.is_none(),
+            "a move is for the position it was made from"
+        );
+        if self.setup.rule == GomokuRule::Renju && color == Side::First {
+            self.fault = self.fault(placement.point());
+        }
+        self.stones[index] = Some(color);
+        if self.stone_count < self.opening.len() {
+            self.opening[self.stone_count] = Some(placement);
+        }
+        self.stone_count += 1;
+        self.five = self.fives_through(placement, color);
+        self.stones_key ^= stone_key(placement.column.into(), placement.row.into(), color) ^ TURN_KEY;
+        self.color = color.other();
+        self.stage = self.stage.after_stone();
     }
 
     fn key(&self) -> u64 {
-        self.key
+        self.stones_key ^ stage_key(self.stage)
     }
 
     fn fresh_key(&self) -> u64 {
         let size = u16::from(self.setup.size);
-        let turn = if self.turn == Side::Second { TURN_KEY } else { 0 };
+        let next = if self.color == Side::Second { TURN_KEY } else { 0 };
         points(size, size)
             .zip(&self.stones)
             .filter_map(|(at, stone)| stone.map(|side| stone_key(at.column, at.row, side)))
-            .fold(setup_key(&self.setup) ^ turn, |key, stone| key ^ stone)
+            .fold(setup_key(&self.setup) ^ next ^ stage_key(self.stage), |key, stone| key ^ stone)
     }
 
     fn view(&self) -> BoardView {
         let size = u16::from(self.setup.size);
         let outcome = self.outcome();
+        let mut marks: Vec<Mark> = self.five.iter().map(|&at| Mark { at, kind: MarkKind::Winning }).collect();
+        if let Some((_, stones)) = &self.fault {
+            marks.extend(stones.iter().map(|&at| Mark { at, kind: MarkKind::Fault }));
+        }
+        marks.extend(self.forbidden().into_iter().map(|(at, _)| Mark { at, kind: MarkKind::Forbidden }));
+        let mut facts = Vec::new();
+        if self.color(Side::First) != Side::First {
+            facts.push(Fact::Swapped);
+        }
+        facts.extend(self.opening().map(Fact::Opening));
         BoardView {
             game: GameKind::Gomoku,
             columns: size,
@@ -213,12 +392,12 @@ impl Game for Gomoku {
                 .filter_map(|(at, side)| side.map(|side| PieceView { at, side, piece: Piece::Stone }))
                 .collect(),
             last: self.last.map(Self::action),
-            marks: self.five.iter().map(|&at| Mark { at, kind: MarkKind::Winning }).collect(),
-            facts: Vec::new(),
+            marks,
+            facts,
             steps: Vec::new(),
             losing_steps: Vec::new(),
-            choices: Vec::new(),
-            turn: outcome.is_none().then_some(self.turn),
+            choices: self.stage.choices().iter().map(|&choice| Action::Choose(choice)).collect(),
+            turn: outcome.is_none().then_some(self.turn()),
             outcome,
             ply: self.ply,
         }
@@ -229,7 +408,12 @@ impl Game for Gomoku {
     }
 
     fn parse(&self, text: &str) -> Option<Action> {
-        text.trim().parse().ok().map(Action::Place)
+        let text = text.trim();
+        let choice = Choice::ALL.into_iter().find(|choice| text.eq_ignore_ascii_case(choice.word()));
+        match choice {
+            Some(choice) => Some(Action::Choose(choice)),
+            None => text.parse().ok().map(Action::Place),
+        }
     }
 
     fn names(language: Language) -> Names {

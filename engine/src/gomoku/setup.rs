@@ -1,5 +1,9 @@
 //! What a match of gomoku is played by.
 
+use std::fmt;
+use std::str::FromStr;
+
+use crate::text::{TextError, words};
 use crate::words::numbered;
 use crate::{Language, SetupError};
 
@@ -11,17 +15,52 @@ pub enum GomokuRule {
     Freestyle,
     /// Exactly five; six or more in a line win nothing.
     Standard,
+    /// Exactly five for Black, to whom overlines, double fours and double threes are forbidden; five or more for White.
+    Renju,
 }
 
 impl GomokuRule {
     /// Every rule, in the order in which a menu shows them.
-    pub const ALL: [Self; 2] = [Self::Freestyle, Self::Standard];
+    pub const ALL: [Self; 3] = [Self::Freestyle, Self::Standard, Self::Renju];
 
     /// What players call the rule.
     pub const fn name(self, language: Language) -> &'static str {
         match self {
             Self::Freestyle => language.pick("自由规则", "Freestyle"),
             Self::Standard => language.pick("标准规则", "Standard"),
+            Self::Renju => language.pick("连珠规则", "Renju"),
+        }
+    }
+
+    /// The rule's word on command lines and in files: `renju`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Freestyle => "freestyle",
+            Self::Standard => "standard",
+            Self::Renju => "renju",
+        }
+    }
+}
+
+/// How the first stones are put.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum GomokuOpening {
+    /// Like all others.
+    #[default]
+    Free,
+    /// The players choose their colours after three or five stones.
+    Swap2,
+}
+
+impl GomokuOpening {
+    /// Every opening, in the order in which a menu shows them.
+    pub const ALL: [Self; 2] = [Self::Free, Self::Swap2];
+
+    /// What players call it.
+    pub const fn name(self, language: Language) -> &'static str {
+        match self {
+            Self::Free => language.pick("自由开局", "Free opening"),
+            Self::Swap2 => language.pick("Swap2 开局", "Swap2"),
         }
     }
 }
@@ -37,11 +76,13 @@ pub struct GomokuSetup {
     /// Whether a line that lies wholly on an edge of the board wins. Off is the house rule of the design that this project
     /// continues.
     pub edge_five_wins: bool,
+    /// How the first stones are put.
+    pub opening: GomokuOpening,
 }
 
 impl Default for GomokuSetup {
     fn default() -> Self {
-        Self { size: 15, rule: GomokuRule::Freestyle, edge_five_wins: true }
+        Self { size: 15, rule: GomokuRule::Freestyle, edge_five_wins: true, opening: GomokuOpening::Free }
     }
 }
 
@@ -75,12 +116,29 @@ impl GomokuSetup {
                     "横、竖或斜先连成五子或更多者胜（自由规则）。",
                     "The first line of five or more stones wins, along a row, a column or a diagonal (freestyle).",
                 ),
+                GomokuRule::Renju => pick(
+                    "横、竖或斜先连成五子者胜（连珠规则）：黑须恰好五子，白五子或更多。",
+                    "The first line of five wins, along a row, a column or a diagonal (renju): exactly five for Black, five or more for White.",
+                ),
                 GomokuRule::Standard => pick(
                     "横、竖或斜先恰好连成五子者胜，六子或更多不算（标准规则）。",
                     "The first line of exactly five stones wins, along a row, a column or a diagonal; six or more do not count (standard).",
                 ),
             },
         ];
+        if self.rule == GomokuRule::Renju {
+            sentences.push(pick(
+                "黑有禁手：长连（六子或更多）、四四、三三，下在禁手点者负；同时成五则胜。活三须能以合法的一手成为活四才算三。白无禁手。",
+                "Black may not make an overline (six or more), two fours at once, or two threes at once: playing so loses, unless it makes five at the same time. A three counts only if a legal move can make it a straight four. Nothing is forbidden to White.",
+            ));
+        }
+        match self.opening {
+            GomokuOpening::Free => {}
+            GomokuOpening::Swap2 => sentences.push(pick(
+                "Swap2 开局：先手方摆黑、白、黑三子；后手方选择执白续下、执黑，或再摆白、黑两子后由先手方选色。之后轮到白下。",
+                "Swap2: the first player puts a black, a white and a black stone. The second then plays White and goes on, or plays Black, or puts a white and a black stone more, after which the first chooses a colour. White has the next stone.",
+            )),
+        }
         if !self.edge_five_wins {
             sentences.push(pick(
                 "整条连线都在棋盘最外边上的不算。",
@@ -89,5 +147,46 @@ impl GomokuSetup {
         }
         sentences.push(pick("棋盘下满而无人获胜为和棋。", "A full board without a winner is a draw."));
         numbered(&sentences)
+    }
+}
+
+/// Size and rule, then what is not as usual: `15 freestyle`, `15 renju swap2`, `19 standard no-edge`.
+impl fmt::Display for GomokuSetup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.size, self.rule.word())?;
+        if !self.edge_five_wins {
+            write!(f, " no-edge")?;
+        }
+        if self.opening == GomokuOpening::Swap2 {
+            write!(f, " swap2")?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads what `Display` writes, in any order; what is left out is as usual.
+impl FromStr for GomokuSetup {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let mut setup = Self::default();
+        for (at, word) in words(text) {
+            match word {
+                "no-edge" => setup.edge_five_wins = false,
+                "swap2" => setup.opening = GomokuOpening::Swap2,
+                _ => {
+                    let rule = GomokuRule::ALL.into_iter().find(|rule| rule.word() == word);
+                    match (rule, word.parse()) {
+                        (Some(rule), _) => setup.rule = rule,
+                        (None, Ok(size)) if Self::SIZES.contains(&size) => setup.size = size,
+                        _ => {
+                            let expected = "a size of 5 to 20, freestyle, standard, renju, no-edge or swap2";
+                            return Err(TextError::at(text, at, expected));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(setup)
     }
 }

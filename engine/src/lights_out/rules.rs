@@ -1,6 +1,10 @@
 //! The game: one player presses until every light is out.
 
+use std::fmt;
+use std::str::FromStr;
+
 use super::{Lights, Neighbours, Solution, solve};
+use crate::text::{TextError, words};
 use crate::words::numbered;
 use crate::{
     Action, BoardView, Fact, Game, GameKind, IllegalAction, Language, Names, Outcome, Piece, PieceView,
@@ -36,6 +40,45 @@ impl Default for LightsOutSetup {
     fn default() -> Self {
         // 5 x 5 is the size of the toy of 1995 that gave the game its name.
         Self { neighbours: Neighbours::default(), start: Start::Random { columns: 5, rows: 5, seed: 0 } }
+    }
+}
+
+/// Size and seed, then what is not as usual: `5x5 seed=7`, `9x9 seed=1 torus diagonals`. A board that was set up is written as
+/// its size alone: the board is the position.
+impl fmt::Display for LightsOutSetup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.start {
+            Start::Random { columns, rows, seed } => write!(f, "{columns}x{rows} seed={seed}")?,
+            Start::Board(lights) => write!(f, "{}x{}", lights.columns(), lights.rows())?,
+        }
+        let words = [(self.neighbours.torus, " torus"), (self.neighbours.diagonals, " diagonals")];
+        words.into_iter().filter(|(on, _)| *on).try_for_each(|(_, word)| f.write_str(word))
+    }
+}
+
+/// Reads what `Display` writes, in any order; without a size 5x5, without a seed 0.
+impl FromStr for LightsOutSetup {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let mut neighbours = Neighbours::default();
+        let (mut columns, mut rows, mut seed) = (5, 5, 0);
+        for (at, word) in words(text) {
+            let wrong = TextError::at(text, at, "a size such as 5x5, seed=, torus or diagonals");
+            match (word, word.strip_prefix("seed="), word.split_once('x')) {
+                ("torus", ..) => neighbours.torus = true,
+                ("diagonals", ..) => neighbours.diagonals = true,
+                (_, Some(number), _) => seed = number.parse().map_err(|_| wrong)?,
+                (_, None, Some((c, r))) => {
+                    columns = c.parse().map_err(|_| wrong)?;
+                    rows = r.parse().map_err(|_| wrong)?;
+                }
+                _ => return Err(wrong),
+            }
+        }
+        let setup = Self { neighbours, start: Start::Random { columns, rows, seed } };
+        setup.board().map_err(|error| TextError::at(text, 0, error.0))?;
+        Ok(setup)
     }
 }
 

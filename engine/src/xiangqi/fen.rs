@@ -39,6 +39,10 @@ const LETTERS: [(char, Kind); 9] = [
 impl Fen {
     pub(super) const START: &str = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1";
 
+    /// The same with Black to move.
+    pub(super) const START_BLACK: &str =
+        "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR b - - 0 1";
+
     /// Fails where the line is malformed, or has pieces where no game can have them, or the side not to move in check.
     pub(super) fn read(line: &str) -> Result<Self, TextError> {
         let mut fields = words(line);

@@ -4,18 +4,21 @@
 //! that comes up for the third time is judged in `repetition`. Plies without a capture or a soldier's move are drawn at the
 //! limit of the setup, and so is a position in which neither side has a piece that can cross the river.
 
+use std::fmt;
+use std::str::FromStr;
+
 use super::attacks::{FILE, PALACES, RANK, SOLDIER, bit, squares};
 use super::board::{Board, Cell, Kind, RANKS, XiangqiMove, to_point, to_square};
 use super::fen::Fen;
 use super::notation::{self, Notation};
 use super::repetition;
 use crate::game::points;
-use crate::text::TextError;
+use crate::text::{TextError, words};
 use crate::view::steps;
 use crate::words::numbered;
 use crate::{
     Action, BoardView, Fact, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome, Piece,
-    PieceView, Reason, Rng, SetupError, Side,
+    PieceView, Point, Reason, Rng, SetupError, Side,
 };
 
 /// What a match of xiangqi is played by.
@@ -23,15 +26,17 @@ use crate::{
 pub struct XiangqiSetup {
     /// Plies without a capture or a soldier's move that make a draw. 120 by the World Xiangqi rules: sixty moves of each.
     pub quiet_limit: Option<u16>,
+    /// Black ([`Side::Second`]) has the first move, as in some places and old books.
+    pub black_first: bool,
 }
 
 impl Default for XiangqiSetup {
     fn default() -> Self {
-        Self { quiet_limit: Some(120) }
+        Self { quiet_limit: Some(120), black_first: false }
     }
 }
 
-/// A position of xiangqi. Red ([`Side::First`]) begins.
+/// A position of xiangqi. Red is [`Side::First`], and begins unless the setup says otherwise.
 ///
 /// Its key covers the setup, the pieces and the side to move. Left out: how often the position has been there, and the
 /// count of plies towards a draw.
@@ -205,6 +210,40 @@ impl Xiangqi {
     }
 }
 
+/// The limit of plies, then what is not as usual: `quiet=120`, `quiet=off black-first`.
+impl fmt::Display for XiangqiSetup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.quiet_limit {
+            Some(limit) => write!(f, "quiet={limit}")?,
+            None => write!(f, "quiet=off")?,
+        }
+        if self.black_first { write!(f, " black-first") } else { Ok(()) }
+    }
+}
+
+/// Reads what `Display` writes, in any order; what is left out is as usual.
+impl FromStr for XiangqiSetup {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let mut setup = Self::default();
+        for (at, word) in words(text) {
+            match word.strip_prefix("quiet=") {
+                Some("off") => setup.quiet_limit = None,
+                Some(limit) => {
+                    let limit = limit.parse().ok();
+                    let expected = "off, or plies from 1 to 1,000";
+                    setup.quiet_limit = Some(limit.ok_or(TextError::at(text, at + 6, expected))?);
+                }
+                None if word == "black-first" => setup.black_first = true,
+                None => return Err(TextError::at(text, at, "quiet= or black-first")),
+            }
+        }
+        setup.check().map_err(|error| TextError::at(text, 0, error.0))?;
+        Ok(setup)
+    }
+}
+
 impl XiangqiSetup {
     fn check(&self) -> Result<(), SetupError> {
         match self.quiet_limit {
@@ -214,7 +253,8 @@ impl XiangqiSetup {
     }
 
     fn key(&self) -> u64 {
-        Rng::new(0x7869_616e_6771_0000 | u64::from(self.quiet_limit.unwrap_or(0))).next_u64()
+        let number = u64::from(self.black_first) << 16 | u64::from(self.quiet_limit.unwrap_or(0));
+        Rng::new(0x7869_616e_6771_0000 ^ number).next_u64()
     }
 }
 
@@ -224,7 +264,8 @@ impl Game for Xiangqi {
 
     fn new(setup: &XiangqiSetup) -> Result<Self, SetupError> {
         setup.check()?;
-        Ok(Self::from_position(setup, Fen::START).expect("the start is a position"))
+        let start = if setup.black_first { Fen::START_BLACK } else { Fen::START };
+        Ok(Self::from_position(setup, start).expect("the start is a position"))
     }
 
     fn setup(&self) -> &XiangqiSetup {
@@ -362,6 +403,14 @@ impl Game for Xiangqi {
         notation::read(&self.board, text).map(Self::action)
     }
 
+    /// ICCS: the file's letter and the rank from 0, `e4`.
+    fn point_name(point: Point) -> String {
+        to_square(point).map_or_else(
+            || point.to_string(),
+            |_| format!("{}{}", char::from(b'a' + point.column as u8), point.row),
+        )
+    }
+
     fn names(language: Language) -> Names {
         match language {
             Language::Chinese => Names { game: "象棋", first: "红方", second: "黑方" },
@@ -372,7 +421,11 @@ impl Game for Xiangqi {
     fn rule_sheet(setup: &XiangqiSetup, language: Language) -> String {
         let pick = |chinese: &'static str, english: &'static str| language.pick(chinese, english).to_owned();
         let mut sentences = vec![
-            pick("红先黑后，轮流走一着。", "Red begins; the sides move in turn."),
+            if setup.black_first {
+                pick("黑先红后，轮流走一着。", "Black begins; the sides move in turn.")
+            } else {
+                pick("红先黑后，轮流走一着。", "Red begins; the sides move in turn.")
+            },
             pick(
                 "将死对方，或使对方无子可走（困毙），即胜。",
                 "A side that is mated, or has no legal move, has lost.",

@@ -4,7 +4,7 @@ use engine::go::{GoSetup, Handicap, Scoring, Superko};
 use engine::lights_out::{Lights, LightsOutSetup, Neighbours, Start};
 use engine::liuzhou::{Blocked, ForcedRemoval, LiuzhouSetup, Safety, SeveralFormations, StepBack};
 use engine::xiangqi::XiangqiSetup;
-use engine::{GomokuRule, GomokuSetup, Setup};
+use engine::{GomokuOpening, GomokuRule, GomokuSetup, Setup};
 use proto::board::{self, lights_out_setup, setup};
 
 use super::Unreadable;
@@ -15,8 +15,9 @@ pub fn setup(setup: &Setup) -> board::Setup {
         Setup::Gomoku(gomoku) => setup::Game::Gomoku(write_gomoku(gomoku)),
         Setup::Liuzhou(liuzhou) => setup::Game::Liuzhou(write_liuzhou(liuzhou)),
         Setup::Go(go) => setup::Game::Go(write_go(go)),
-        Setup::Xiangqi(XiangqiSetup { quiet_limit }) => {
-            setup::Game::Xiangqi(board::XiangqiSetup { quiet_limit: limit(*quiet_limit) })
+        Setup::Xiangqi(XiangqiSetup { quiet_limit, black_first }) => {
+            let quiet_limit = limit(*quiet_limit);
+            setup::Game::Xiangqi(board::XiangqiSetup { quiet_limit, black_first: *black_first })
         }
         Setup::LightsOut(lights_out) => setup::Game::LightsOut(write_lights_out(lights_out)),
     };
@@ -30,7 +31,8 @@ pub fn read_setup(setup: Option<&board::Setup>) -> Result<Setup, Unreadable> {
         setup::Game::Liuzhou(liuzhou) => Setup::Liuzhou(read_liuzhou(liuzhou)?),
         setup::Game::Go(go) => Setup::Go(read_go(go)?),
         setup::Game::Xiangqi(xiangqi) => {
-            Setup::Xiangqi(XiangqiSetup { quiet_limit: read_limit(xiangqi.quiet_limit)? })
+            let quiet_limit = read_limit(xiangqi.quiet_limit)?;
+            Setup::Xiangqi(XiangqiSetup { quiet_limit, black_first: xiangqi.black_first })
         }
         setup::Game::LightsOut(lights_out) => Setup::LightsOut(read_lights_out(lights_out)?),
     })
@@ -55,7 +57,8 @@ macro_rules! choices {
 }
 
 choices! {
-    gomoku_rule, read_gomoku_rule, "rule": GomokuRule = GomokuRule { Freestyle, Standard };
+    gomoku_rule, read_gomoku_rule, "rule": GomokuRule = GomokuRule { Freestyle, Standard, Renju };
+    opening, read_opening, "opening": GomokuOpening = GomokuOpening { Free, Swap2 };
     several, read_several, "several": SeveralFormations = LiuzhouSeveral { Sum, Highest };
     safety, read_safety, "safety": Safety = LiuzhouSafety { UnlessNoOther, Always, Never };
     blocked, read_blocked, "blocked": Blocked = LiuzhouBlocked { Removal, Loses, Passes };
@@ -81,8 +84,13 @@ fn read_limit(number: u32) -> Result<Option<u16>, Unreadable> {
 }
 
 fn write_gomoku(setup: &GomokuSetup) -> board::GomokuSetup {
-    let GomokuSetup { size, rule, edge_five_wins } = *setup;
-    board::GomokuSetup { size: size.into(), rule: gomoku_rule(rule), edge_five_wins }
+    let GomokuSetup { size, rule, edge_five_wins, opening: begins } = *setup;
+    board::GomokuSetup {
+        size: size.into(),
+        rule: gomoku_rule(rule),
+        edge_five_wins,
+        opening: opening(begins),
+    }
 }
 
 fn read_gomoku(setup: &board::GomokuSetup) -> Result<GomokuSetup, Unreadable> {
@@ -90,6 +98,7 @@ fn read_gomoku(setup: &board::GomokuSetup) -> Result<GomokuSetup, Unreadable> {
         size: small(setup.size, "size")?,
         rule: read_gomoku_rule(setup.rule)?,
         edge_five_wins: setup.edge_five_wins,
+        opening: read_opening(setup.opening)?,
     })
 }
 
@@ -207,7 +216,9 @@ mod tests {
         for size in [5, 15, 20] {
             for rule in GomokuRule::ALL {
                 for edge_five_wins in [false, true] {
-                    comes_back(Setup::Gomoku(GomokuSetup { size, rule, edge_five_wins }));
+                    for opening in GomokuOpening::ALL {
+                        comes_back(Setup::Gomoku(GomokuSetup { size, rule, edge_five_wins, opening }));
+                    }
                 }
             }
         }
@@ -247,7 +258,9 @@ mod tests {
     #[test]
     fn xiangqi_and_lights_out_setups_read_back() {
         for quiet_limit in [None, Some(1), Some(120)] {
-            comes_back(Setup::Xiangqi(XiangqiSetup { quiet_limit }));
+            for black_first in [false, true] {
+                comes_back(Setup::Xiangqi(XiangqiSetup { quiet_limit, black_first }));
+            }
         }
         let boards = ["#", "#..\n.##\n", &"#".repeat(65), &format!("{}\n{0}\n", ".#".repeat(500))];
         let starts = boards.map(|board| Start::Board(board.parse().expect("a board")));

@@ -73,7 +73,12 @@ pub(crate) fn place(column: u32, row: u32) -> Action {
 
 pub(crate) fn gomoku(rule: GomokuRule) -> Setup {
     Setup {
-        game: Some(setup::Game::Gomoku(GomokuSetup { size: 15, rule: rule.into(), edge_five_wins: true })),
+        game: Some(setup::Game::Gomoku(GomokuSetup {
+            size: 15,
+            rule: rule.into(),
+            edge_five_wins: true,
+            opening: 0,
+        })),
     }
 }
 

@@ -54,8 +54,12 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         let rule = if arguments.standard { GomokuRule::Standard } else { GomokuRule::Freestyle };
         let start = Gomoku::new(&GomokuSetup { rule, ..GomokuSetup::default() }).expect("the setup is valid");
         let records = lines.into_iter().filter_map(|line| read(&start, line));
-        let records: Vec<_> =
-            records.map(|(moves, opening, winner)| gomoku::Record { moves, opening, winner }).collect();
+        let records: Vec<_> = records
+            .map(|(moves, opening, winner)| {
+                let moves = moves.into_iter().filter_map(engine::gomoku::GomokuMove::placement).collect();
+                gomoku::Record { moves, opening, winner }
+            })
+            .collect();
         print!("{} games\n{}", records.len(), gomoku::fit(&start, &records));
     }
     ExitCode::SUCCESS

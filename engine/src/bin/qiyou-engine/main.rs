@@ -3,10 +3,10 @@
 mod bench;
 mod fit;
 mod gomocup;
-mod gtp;
 mod levels;
 mod lights;
 mod positions;
+mod rules_bench;
 mod timer;
 mod ucci;
 mod uci;
@@ -30,10 +30,10 @@ enum Command {
     Uci(uci::Arguments),
     /// Speaks UCCI, the dialect of Chinese boards, on standard input and output.
     Ucci(uci::Arguments),
-    /// Speaks the Go Text Protocol, version 2, on standard input and output.
-    Gtp(gtp::Arguments),
     /// Positions a second, depth after a second, and the node-count signature, on fixed positions.
     Bench(bench::Arguments),
+    /// Speed of the rules: boards of lights by size, random games of Go, perft of xiangqi.
+    BenchRules(rules_bench::Arguments),
     /// Fits the evaluation to games that `levels --print` has written, and prints its constants.
     Fit(fit::Arguments),
     /// A match between two levels, with paired openings and both colours.
@@ -43,7 +43,11 @@ enum Command {
     /// Lists the legal actions in a position, one a line.
     Legal(positions::Start),
     /// Plays a record and says how it ended, with the reason, on the last line.
-    Replay(positions::Replay),
+    Replay(positions::OneFile),
+    /// Prints what a file holds: what it says of the game, the moves, the board at the end, how it ended.
+    Show(positions::OneFile),
+    /// Writes a file of a game in another format, which the ending of its name says.
+    Convert(positions::Convert),
     /// Finds the presses that put out a board of lights, read from standard input as rows of `.` and `#`.
     SolveLights(lights::Arguments),
 }
@@ -53,13 +57,15 @@ fn main() -> ExitCode {
         Command::Gomocup(arguments) => gomocup::run(&arguments),
         Command::Uci(arguments) => uci::run(&arguments),
         Command::Ucci(arguments) => ucci::run(&arguments),
-        Command::Gtp(arguments) => gtp::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::BenchRules(arguments) => rules_bench::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Levels(arguments) => levels::run(&arguments),
         Command::Perft(arguments) => positions::perft(&arguments),
         Command::Legal(arguments) => positions::legal(&arguments),
         Command::Replay(arguments) => positions::replay(&arguments),
+        Command::Show(arguments) => positions::show(&arguments),
+        Command::Convert(arguments) => positions::convert(&arguments),
         Command::SolveLights(arguments) => lights::run(&arguments),
     }
 }

@@ -1,25 +1,26 @@
-//! Questions about positions: how many ways to play (`perft`), which actions are legal (`legal`), and how a recorded game
-//! ended (`replay`).
+//! Questions about positions and files: how many ways to play (`perft`), which actions are legal (`legal`), what a file holds
+//! (`show`), how its game ended (`replay`), and the same in another format (`convert`).
 
+use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use engine::go::{Go, GoSetup};
-use engine::liuzhou::{Liuzhou, LiuzhouSetup};
-use engine::record::{self, Record};
-use engine::xiangqi::{Xiangqi, XiangqiSetup};
-use engine::{Game, Gomoku, GomokuSetup, Language, TextError};
+use engine::files::{Format, GameFile, Unread};
+use engine::record::Interrupted;
+use engine::xiangqi::Notation;
+use engine::{AnyGame, BoardView, GameKind, Language, Piece, PieceView, Point, Side, TextError};
 
 #[derive(clap::Args)]
 pub(crate) struct Start {
     /// Which game.
     #[arg(long)]
     game: Which,
-    /// What it is played by: for Liuzhou chess a preset and options such as `shandong quiet=off`.
+    /// What it is played by: `shandong quiet=off`, `15 renju swap2`, `9 territory komi=6.5`, `quiet=off`, `5x5 seed=7`.
     #[arg(long)]
     rules: Option<String>,
-    /// The position in the game's own notation (FEN for xiangqi, the line of Liuzhou chess); left out: the start.
+    /// The position in the game's own notation: FEN for xiangqi, a like line for the others; left out: the start.
     #[arg(long)]
     position: Option<String>,
 }
@@ -34,12 +35,29 @@ pub(crate) struct Perft {
 }
 
 #[derive(clap::Args)]
-pub(crate) struct Replay {
-    /// Which game: xiangqi (PGN) or liuzhou.
+pub(crate) struct OneFile {
+    /// Which game.
     #[arg(long)]
     game: Which,
-    /// The record.
-    file: std::path::PathBuf,
+    /// The file: .sgf, .psq, .pgn, .qiyou, .fen, .lights; with another ending it is what its content looks like.
+    file: PathBuf,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Convert {
+    /// Which game; needed where the file does not say it.
+    #[arg(long)]
+    game: Option<Which>,
+    /// The notation of moves in a .pgn of xiangqi.
+    #[arg(long, value_enum, default_value_t = Moves::Iccs)]
+    notation: Moves,
+    /// Write what could be read of a broken file. It is an error all the same.
+    #[arg(long)]
+    partial: bool,
+    /// The file to read.
+    from: PathBuf,
+    /// The file to write; its ending says the format.
+    to: PathBuf,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -48,115 +66,252 @@ enum Which {
     Liuzhou,
     Go,
     Xiangqi,
+    LightsOut,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Moves {
+    Iccs,
+    Wxf,
+    Chinese,
+}
+
+impl Which {
+    const fn kind(self) -> GameKind {
+        match self {
+            Self::Gomoku => GameKind::Gomoku,
+            Self::Liuzhou => GameKind::Liuzhou,
+            Self::Go => GameKind::Go,
+            Self::Xiangqi => GameKind::Xiangqi,
+            Self::LightsOut => GameKind::LightsOut,
+        }
+    }
 }
 
 /// Prints the number of sequences of legal decisions of this length, the number alone on the last line.
 pub(crate) fn perft(arguments: &Perft) -> ExitCode {
-    let depth = arguments.depth;
     answer(arguments.start.open().map(|position| match position {
-        Opened::Gomoku(game) => count(&game, depth),
-        Opened::Liuzhou(game) => count(&game, depth),
-        Opened::Go(game) => count(&game, depth),
         // The last ply in bulk; endings by repetition are no matter of single moves, as in other programs' counts.
-        Opened::Xiangqi(game) => engine::xiangqi::perft(game.board(), depth),
+        AnyGame::Xiangqi(game) => engine::xiangqi::perft(game.board(), arguments.depth),
+        position => count(&position, arguments.depth),
     }))
 }
 
 /// Prints every legal action, one a line.
 pub(crate) fn legal(arguments: &Start) -> ExitCode {
-    answer(arguments.open().map(|position| match position {
-        Opened::Gomoku(game) => actions(&game),
-        Opened::Liuzhou(game) => actions(&game),
-        Opened::Go(game) => actions(&game),
-        Opened::Xiangqi(game) => actions(&game),
+    answer(arguments.open().map(|game| {
+        let texts: Vec<String> =
+            game.legal_actions().into_iter().map(|action| game.notation(action)).collect();
+        texts.join("\n")
     }))
 }
 
 /// Plays a record and prints how it ended, with the reason, on the last line.
-pub(crate) fn replay(arguments: &Replay) -> ExitCode {
-    let read = |error: String| Unreadable("FILE", error);
-    let ended = std::fs::read_to_string(&arguments.file)
-        .map_err(|error| read(error.to_string()))
-        .and_then(|text| Record::read(&text).map_err(|stopped| read(stopped.error.to_string())))
-        .and_then(|record| match arguments.game {
-            Which::Xiangqi => ending(Xiangqi::start_of(&record), &record).map_err(read),
-            Which::Liuzhou => ending(Liuzhou::start_of(&record), &record).map_err(read),
-            Which::Gomoku | Which::Go => Err(read("this game's records are not read yet".into())),
-        });
-    answer(ended)
+pub(crate) fn replay(arguments: &OneFile) -> ExitCode {
+    let read = read(arguments.game.kind(), &arguments.file);
+    answer(read.map(|file| ending(&file)).map_err(|stopped| stopped.0))
 }
 
-fn ending<G: Game>(start: Result<G, TextError>, record: &Record) -> Result<String, String> {
-    let start = start.map_err(|error| format!("in a tag, {error}"))?;
-    let game = record::replay(start, record).map_err(|stopped| {
-        let why = stopped.refusal.map_or_else(String::new, |refusal| format!(" ({refusal})"));
-        format!("{}{why}; {} actions before it are legal", stopped.error, stopped.read.ply())
-    })?;
-    Ok(match (game.outcome(), &record.result) {
-        (Some(outcome), _) => outcome.words::<G>(Language::English),
-        (None, Some(result)) => format!("The game is not over by its rules; the record says {result}."),
-        (None, None) => "The game is not over.".into(),
-    })
+/// Prints what a file says of a game, its moves, the board at its end and how it ended; of a broken file what could be read.
+pub(crate) fn show(arguments: &OneFile) -> ExitCode {
+    match read(arguments.game.kind(), &arguments.file) {
+        Ok(file) => answer(Ok::<_, Unreadable>(shown(&file))),
+        Err(stopped) => {
+            let (unreadable, partial) = *stopped;
+            if let Some(file) = partial {
+                print(shown(&file));
+            }
+            answer(Err::<String, _>(unreadable))
+        }
+    }
 }
 
-enum Opened {
-    Gomoku(Gomoku),
-    Liuzhou(Liuzhou),
-    Go(Go),
-    Xiangqi(Xiangqi),
+/// Writes a file again in the format that the other's ending says.
+pub(crate) fn convert(arguments: &Convert) -> ExitCode {
+    answer(converted(arguments))
+}
+
+fn converted(arguments: &Convert) -> Result<String, Unreadable> {
+    let ending = |path: &Path| path.extension().map(|ending| ending.to_string_lossy().into_owned());
+    let to = ending(&arguments.to).and_then(|ending| Format::by_extension(&ending));
+    let format = match to.ok_or(Unreadable("TO", "expected an ending of a known format".into()))? {
+        Format::Record(_) => Format::Record(match arguments.notation {
+            Moves::Iccs => Notation::Iccs,
+            Moves::Wxf => Notation::Wxf,
+            Moves::Chinese => Notation::Chinese,
+        }),
+        format => format,
+    };
+    let game = match arguments.game {
+        Some(which) => which.kind(),
+        None => game_of(&arguments.from)?,
+    };
+    let (file, broken) = match read(game, &arguments.from) {
+        Ok(file) => (file, None),
+        Err(stopped) => match *stopped {
+            (unreadable, Some(file)) if arguments.partial => (file, Some(unreadable)),
+            (unreadable, _) => return Err(unreadable),
+        },
+    };
+    let text = file.write(format).map_err(|why| Unreadable("TO", why.into()))?;
+    std::fs::write(&arguments.to, text).map_err(|error| Unreadable("TO", error.to_string()))?;
+    broken.map_or_else(|| Ok(format!("{} actions", file.actions.len())), Err)
+}
+
+/// The game that a file's ending or content says.
+fn game_of(path: &Path) -> Result<GameKind, Unreadable> {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    let unknown = || Unreadable("--game", "the file does not say which game it is of".into());
+    let bytes = || std::fs::read(path).map_err(|error| Unreadable("FROM", error.to_string()));
+    match ending.as_deref() {
+        Some("psq") => Ok(GameKind::Gomoku),
+        Some("pgn" | "fen") => Ok(GameKind::Xiangqi),
+        Some("lights") => Ok(GameKind::LightsOut),
+        Some("sgf") => {
+            let collection = match engine::sgf::Collection::read(&bytes()?) {
+                Ok(collection) => collection,
+                Err(stopped) => stopped.read,
+            };
+            let tree = collection.games.into_iter().next();
+            match tree.and_then(|tree| tree.game_number()) {
+                Some(4) => Ok(GameKind::Gomoku),
+                _ => Ok(GameKind::Go),
+            }
+        }
+        Some("qiyou") => {
+            let text = String::from_utf8_lossy(&bytes()?).into_owned();
+            let record = match engine::record::Record::read(&text) {
+                Ok(record) => record,
+                Err(stopped) => stopped.read,
+            };
+            let word = record.tag("Game").map(str::to_ascii_lowercase).ok_or_else(unknown)?;
+            GameKind::from_word(&word).ok_or_else(unknown)
+        }
+        _ => Err(unknown()),
+    }
 }
 
 /// An argument that cannot be read: which, and why.
 struct Unreadable(&'static str, String);
 
-impl Start {
-    fn open(&self) -> Result<Opened, Unreadable> {
-        let rules = |error: TextError| Unreadable("--rules", error.to_string());
-        let position = |error: TextError| Unreadable("--position", error.to_string());
-        let none = |what: Option<&String>, name| match what {
-            Some(_) => Err(Unreadable(name, "this game has no notation for it yet".into())),
-            None => Ok(()),
-        };
-        let text = self.position.as_deref();
-        Ok(match self.game {
-            Which::Liuzhou => {
-                let setup: LiuzhouSetup = self.rules.as_deref().unwrap_or_default().parse().map_err(rules)?;
-                let start = Liuzhou::new(&setup).expect("rules that were read make a game");
-                Opened::Liuzhou(match text {
-                    Some(line) => Liuzhou::from_position(&setup, line).map_err(position)?,
-                    None => start,
-                })
-            }
-            Which::Xiangqi => {
-                none(self.rules.as_ref(), "--rules")?;
-                let setup = XiangqiSetup::default();
-                let start = Xiangqi::new(&setup).expect("the default setup is valid");
-                Opened::Xiangqi(match text {
-                    Some(fen) => Xiangqi::from_position(&setup, fen).map_err(position)?,
-                    None => start,
-                })
-            }
-            Which::Gomoku | Which::Go => {
-                none(self.rules.as_ref(), "--rules")?;
-                none(self.position.as_ref(), "--position")?;
-                match self.game {
-                    Which::Go => {
-                        Opened::Go(Go::new(&GoSetup::default()).expect("the default setup is valid"))
-                    }
-                    _ => Opened::Gomoku(
-                        Gomoku::new(&GomokuSetup::default()).expect("the default setup is valid"),
-                    ),
-                }
-            }
-        })
+/// Reads a file; on an error also what could be read.
+fn read(game: GameKind, path: &Path) -> Result<GameFile, Box<(Unreadable, Option<GameFile>)>> {
+    let bytes =
+        std::fs::read(path).map_err(|error| Box::new((Unreadable("FILE", error.to_string()), None)))?;
+    let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned());
+    let format = ending.and_then(|ending| Format::by_extension(&ending));
+    let format = format.unwrap_or_else(|| Format::by_content(game, &bytes));
+    GameFile::read(game, format, &bytes).map_err(|stopped: Unread| {
+        let Interrupted { error, refusal, read } = *stopped;
+        let why = refusal
+            .map_or_else(String::new, |refusal| format!(" ({})", refusal.words_in(game, Language::English)));
+        let before = read
+            .as_ref()
+            .map_or_else(String::new, |file| format!("; {} actions before it are legal", file.actions.len()));
+        Box::new((Unreadable("FILE", format!("{error}{why}{before}")), read))
+    })
+}
+
+fn ending(file: &GameFile) -> String {
+    match (file.game.outcome(), &file.result) {
+        (Some(outcome), _) => outcome.words_in(&file.game, Language::English),
+        (None, Some(result)) => format!("The game is not over by its rules; the record says {result}."),
+        (None, None) => "The game is not over.".into(),
     }
 }
 
+fn shown(file: &GameFile) -> String {
+    let mut text = String::new();
+    let mut line = |words: &str| {
+        writeln!(text, "{words}").expect("writing to a String cannot fail");
+    };
+    line(&format!("{}: {}", file.game.kind().word(), file.start.setup()));
+    for (name, value) in &file.tags {
+        line(&format!("{name}: {}", value.replace('\n', " ")));
+    }
+    if let Some(collection) = &file.collection {
+        let tree = collection.games.first();
+        let variations = tree.map_or(0, engine::sgf::Tree::variations);
+        line(&format!("games: {}, variations of the first: {variations}", collection.games.len()));
+    }
+    let mut game = file.start.clone();
+    let mut moves = Vec::new();
+    for &action in &file.actions {
+        moves.push(game.notation(action));
+        game.act(action).expect("the actions of a file that was read are legal");
+    }
+    for (n, ten) in moves.chunks(10).enumerate() {
+        line(&format!("{:>4}  {}", 10 * n + 1, ten.join(" ")));
+    }
+    let view = file.game.view();
+    if u32::from(view.columns) * u32::from(view.rows) <= MOST_CELLS {
+        line(&board(&view));
+    }
+    line(&file.game.position());
+    text + &ending(file)
+}
+
+/// A larger board does not fit a screen.
+const MOST_CELLS: u32 = 2_500;
+
+/// Rows from the top: stones as X and O, pieces of xiangqi as in a FEN, lights as `#`.
+fn board(view: &BoardView) -> String {
+    let mut text = String::new();
+    for row in (0..view.rows).rev() {
+        for column in 0..view.columns {
+            let piece = view.pieces.iter().copied().find(|piece| piece.at == Point::new(column, row));
+            text.push(piece.map_or('.', letter));
+            text.push(' ');
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+    }
+    text
+}
+
+fn letter(PieceView { side, piece, .. }: PieceView) -> char {
+    let letter = match piece {
+        Piece::Stone => return if side == Side::First { 'X' } else { 'O' },
+        Piece::Light => return '#',
+        Piece::General => 'k',
+        Piece::Adviser => 'a',
+        Piece::Elephant => 'b',
+        Piece::Horse => 'n',
+        Piece::Chariot => 'r',
+        Piece::Cannon => 'c',
+        Piece::Soldier => 'p',
+    };
+    if side == Side::First { letter.to_ascii_uppercase() } else { letter }
+}
+
+impl Start {
+    fn open(&self) -> Result<AnyGame, Unreadable> {
+        let kind = self.game.kind();
+        let rules = |error: TextError| Unreadable("--rules", error.to_string());
+        let setup = match (&self.rules, &self.position) {
+            (Some(text), _) => kind.read_setup(text).map_err(rules)?,
+            // Without rules the line of a position says the size of its board.
+            (None, Some(line)) => kind.default_setup_for(line),
+            (None, None) => kind.default_setup(),
+        };
+        match &self.position {
+            Some(line) => AnyGame::from_position(&setup, line)
+                .map_err(|error| Unreadable("--position", error.to_string())),
+            None => AnyGame::new(&setup).map_err(|error| Unreadable("--rules", error.to_string())),
+        }
+    }
+}
+
+fn print(text: impl std::fmt::Display) {
+    // A reader that has closed its end has read enough.
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+/// 0, or 2 where an argument or a file cannot be read.
 fn answer(result: Result<impl std::fmt::Display, Unreadable>) -> ExitCode {
     match result {
         Ok(text) => {
-            // A reader that has closed its end has read enough.
-            let _ = writeln!(std::io::stdout(), "{text}");
+            print(text);
             ExitCode::SUCCESS
         }
         Err(Unreadable(what, why)) => {
@@ -166,19 +321,16 @@ fn answer(result: Result<impl std::fmt::Display, Unreadable>) -> ExitCode {
     }
 }
 
-fn count<G: Game>(game: &G, depth: u32) -> u64 {
-    let mut moves = Vec::new();
-    game.legal_moves(&mut moves);
+fn count(game: &AnyGame, depth: u32) -> u64 {
+    let actions = game.legal_actions();
     if depth == 0 {
         return 1;
     }
-    let total = moves.len();
-    let watched = std::io::stderr().is_terminal() && depth > 3;
+    let total = actions.len();
+    let watched = std::io::stderr().is_terminal() && depth > 2;
     let mut sum = 0;
-    for (n, mv) in (1..).zip(moves) {
-        let mut after = game.clone();
-        after.play(mv);
-        sum += below(&after, depth - 1);
+    for (n, action) in (1..).zip(actions) {
+        sum += below(game, action, depth - 1);
         if watched {
             eprint!("\r{n} of {total}, {sum} so far");
         }
@@ -189,28 +341,15 @@ fn count<G: Game>(game: &G, depth: u32) -> u64 {
     sum
 }
 
-fn below<G: Game>(game: &G, depth: u32) -> u64 {
+fn below(game: &AnyGame, action: engine::Action, depth: u32) -> u64 {
     if depth == 0 {
         return 1;
     }
-    let mut moves = Vec::new();
-    game.legal_moves(&mut moves);
+    let mut after = game.clone();
+    after.act(action).expect("it was in the list of legal actions");
+    let actions = after.legal_actions();
     if depth == 1 {
-        return moves.len() as u64;
+        return actions.len() as u64;
     }
-    moves
-        .into_iter()
-        .map(|mv| {
-            let mut after = game.clone();
-            after.play(mv);
-            below(&after, depth - 1)
-        })
-        .sum()
-}
-
-fn actions<G: Game>(game: &G) -> String {
-    let mut moves = Vec::new();
-    game.legal_moves(&mut moves);
-    let texts: Vec<String> = moves.into_iter().map(|mv| game.notation(G::action(mv))).collect();
-    texts.join("\n")
+    actions.into_iter().map(|action| below(&after, action, depth - 1)).sum()
 }

@@ -1,0 +1,395 @@
+//! Files of games, whatever the game and the format: what opening, showing and converting a file needs.
+//!
+//! | ending | format | games |
+//! |---|---|---|
+//! | `.sgf` | SGF FF\[4\], see [`crate::sgf`] | go, gomoku |
+//! | `.psq` | Gomocup, see [`crate::gomoku::Psq`] | gomoku |
+//! | `.pgn` | PGN, see [`crate::record`] | xiangqi |
+//! | `.qiyou` | tags and moves with the same grammar | all |
+//! | `.fen`, `.pos` | the line of a position | all |
+//! | `.lights` | rows of `.` and `#` | lights-out |
+
+use crate::go::{Go, GoSetup};
+use crate::gomoku::Psq;
+use crate::lights_out::{Lights, LightsOut, LightsOutSetup, Start};
+use crate::liuzhou::Liuzhou;
+use crate::record::{Interrupted, Record, write_record};
+use crate::sgf::{Collection, GoRecord, GomokuRecord};
+use crate::xiangqi::{Notation, Xiangqi};
+use crate::{Action, AnyGame, Game, GameKind, Gomoku, GomokuSetup, Setup, TextError};
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// SGF.
+    Sgf,
+    /// Gomocup's `.psq`.
+    Psq,
+    /// Tags and moves: PGN for xiangqi, in this notation when it is written, and the same for other games.
+    Record(Notation),
+    /// The line of a position.
+    Position,
+    /// Rows of lights.
+    Lights,
+}
+
+impl Format {
+    /// The format that the ending of a file's name says, with or without the dot before it.
+    pub fn by_extension(extension: &str) -> Option<Self> {
+        Some(match extension.trim_start_matches('.').to_ascii_lowercase().as_str() {
+            "sgf" => Self::Sgf,
+            "psq" => Self::Psq,
+            "pgn" | "qiyou" => Self::Record(Notation::Iccs),
+            "fen" | "pos" => Self::Position,
+            "lights" => Self::Lights,
+            _ => return None,
+        })
+    }
+
+    /// The format that a file of this game looks like.
+    pub fn by_content(game: GameKind, bytes: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
+        let text = text.trim_start_matches('\u{feff}').trim_start();
+        match game {
+            GameKind::Gomoku if text.starts_with("Piskvorky") => Self::Psq,
+            GameKind::Gomoku | GameKind::Go if !text.starts_with('[') => Self::Sgf,
+            GameKind::LightsOut if !text.starts_with('[') => Self::Lights,
+            _ => Self::Record(Notation::Iccs),
+        }
+    }
+}
+
+/// A game from a file.
+#[derive(Clone)]
+pub struct GameFile {
+    /// Where the actions begin.
+    pub start: AnyGame,
+    /// The main line.
+    pub actions: Vec<Action>,
+    /// The position at the end.
+    pub game: AnyGame,
+    /// How the file says that it ended.
+    pub result: Option<String>,
+    /// What else the file says of the game, by the names that its format has for it.
+    pub tags: Vec<(String, String)>,
+    /// For SGF the whole file with its variations.
+    pub collection: Option<Collection>,
+}
+
+/// A file that was not read to its end; what was read is offered if it is enough for a game.
+pub type Unread = Box<Interrupted<Option<GameFile>>>;
+
+impl GameKind {
+    /// The setup that a text says, in this game's own words; the default where nothing is said. See the `Display` of each setup.
+    pub fn read_setup(self, text: &str) -> Result<Setup, TextError> {
+        Ok(match self {
+            Self::Gomoku => Setup::Gomoku(text.parse()?),
+            Self::Liuzhou => Setup::Liuzhou(text.parse()?),
+            Self::Go => Setup::Go(text.parse()?),
+            Self::Xiangqi => Setup::Xiangqi(text.parse()?),
+            Self::LightsOut => Setup::LightsOut(text.parse()?),
+        })
+    }
+}
+
+/// The setup as text, read again by [`GameKind::read_setup`].
+impl std::fmt::Display for Setup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Gomoku(setup) => setup.fmt(f),
+            Self::Liuzhou(setup) => setup.fmt(f),
+            Self::Go(setup) => setup.fmt(f),
+            Self::Xiangqi(setup) => setup.fmt(f),
+            Self::LightsOut(setup) => setup.fmt(f),
+        }
+    }
+}
+
+impl AnyGame {
+    /// The position that a line describes, by this setup, in the game's own notation.
+    pub fn from_position(setup: &Setup, line: &str) -> Result<Self, TextError> {
+        Ok(match setup {
+            Setup::Gomoku(setup) => Self::Gomoku(Gomoku::from_position(setup, line)?),
+            Setup::Liuzhou(setup) => Self::Liuzhou(Liuzhou::from_position(setup, line)?),
+            Setup::Go(setup) => Self::Go(Go::from_position(setup, line)?),
+            Setup::Xiangqi(setup) => Self::Xiangqi(Xiangqi::from_position(setup, line)?),
+            Setup::LightsOut(setup) => {
+                let lights: Lights =
+                    line.trim_end().replace('/', "\n").parse().map_err(|error: TextError| {
+                        // Rows stand beside each other in a line.
+                        let before: usize = line
+                            .split('/')
+                            .take(error.line as usize - 1)
+                            .map(|row| row.chars().count() + 1)
+                            .sum();
+                        TextError { line: 1, column: error.column + before as u32, ..error }
+                    })?;
+                let setup = LightsOutSetup { start: Start::Board(lights), ..setup.clone() };
+                let game = LightsOut::new(&setup);
+                Self::LightsOut(game.map_err(|error| TextError { line: 1, column: 1, expected: error.0 })?)
+            }
+        })
+    }
+
+    /// The line of this position; see [`Self::from_position`]. What it leaves out is said by each game.
+    pub fn position(&self) -> String {
+        match self {
+            Self::Gomoku(game) => game.position(),
+            Self::Liuzhou(game) => game.position(),
+            Self::Go(game) => game.position(),
+            Self::Xiangqi(game) => game.position(),
+            Self::LightsOut(game) => game.lights().to_string().trim_end().replace('\n', "/"),
+        }
+    }
+}
+
+impl GameFile {
+    /// Reads a file of this game.
+    pub fn read(game: GameKind, format: Format, bytes: &[u8]) -> Result<Self, Unread> {
+        match format {
+            Format::Sgf => read_sgf(game, bytes),
+            Format::Psq => read_psq(game, bytes),
+            Format::Record(_) => read_record(game, bytes),
+            Format::Position | Format::Lights => read_position(game, format, bytes),
+        }
+    }
+
+    /// The file's text. `Err` says why this game cannot be written so.
+    pub fn write(&self, format: Format) -> Result<String, &'static str> {
+        match (format, &self.start) {
+            (Format::Sgf, _) if self.collection.is_some() => {
+                Ok(self.collection.as_ref().expect("it was just looked at").write())
+            }
+            (Format::Sgf, AnyGame::Go(start)) => Ok(self.with_tags(GoRecord::write(start, &self.actions))),
+            (Format::Sgf, AnyGame::Gomoku(start)) => {
+                Ok(self.with_tags(GomokuRecord::write(start, &self.actions)))
+            }
+            (Format::Sgf, _) => Err("SGF has games of go and gomoku only"),
+            (Format::Psq, AnyGame::Gomoku(start)) => self.write_psq(start),
+            (Format::Psq, _) => Err("a .psq holds gomoku only"),
+            (Format::Record(notation), AnyGame::Xiangqi(start)) => Ok(start.record(&self.actions, notation)),
+            (Format::Record(_), AnyGame::Liuzhou(start)) => Ok(start.record(&self.actions)),
+            (Format::Record(_), AnyGame::Gomoku(start)) => Ok(self.record(start)),
+            (Format::Record(_), AnyGame::Go(start)) => Ok(self.record(start)),
+            (Format::Record(_), AnyGame::LightsOut(start)) => Ok(self.record(start)),
+            (Format::Position, _) => Ok(self.game.position() + "\n"),
+            (Format::Lights, AnyGame::LightsOut(_)) => match &self.game {
+                AnyGame::LightsOut(game) => Ok(game.lights().to_string()),
+                _ => Err("only boards of lights are rows of lights"),
+            },
+            (Format::Lights, _) => Err("only boards of lights are rows of lights"),
+        }
+    }
+
+    fn record<G: Game>(&self, start: &G) -> String {
+        let (game, rules) = (self.start.kind().word(), self.start.setup().to_string());
+        // An opening in which colours are chosen is no position.
+        let fresh = AnyGame::new(&self.start.setup());
+        // A board of lights that was set up stands in no text of its setup.
+        let is_board =
+            matches!(self.start.setup(), Setup::LightsOut(LightsOutSetup { start: Start::Board(_), .. }));
+        let is_fresh = !is_board && fresh.is_ok_and(|fresh| fresh.key() == self.start.key());
+        let position = self.start.position();
+        let mut tags = vec![("Game", game), ("Rules", rules.as_str())];
+        if !is_fresh {
+            tags.push(("Position", &position));
+        }
+        // A space ends a move.
+        write_record(start.clone(), &tags, &self.actions, |game, mv| {
+            game.notation(G::action(mv)).replace(' ', "")
+        })
+    }
+
+    fn with_tags(&self, mut tree: crate::sgf::Tree) -> String {
+        for (name, value) in &self.tags {
+            if matches!(name.as_str(), "PB" | "PW" | "EV" | "DT" | "PC") {
+                tree.root_mut().set_text(name, value);
+            }
+        }
+        Collection { games: vec![tree] }.write()
+    }
+
+    fn write_psq(&self, start: &Gomoku) -> Result<String, &'static str> {
+        if start.ply() > 0 || !start.view().pieces.is_empty() || start.next_color() != crate::Side::First {
+            return Err("a .psq begins with the empty board");
+        }
+        let points = self.actions.iter().filter_map(|action| match action {
+            Action::Place(point) => Some((*point, std::time::Duration::ZERO)),
+            _ => None,
+        });
+        let name = |tag: &str| self.tags.iter().find(|(name, _)| name == tag).map(|(_, value)| value.clone());
+        let names = name("PB").zip(name("PW")).map(|(black, white)| [black, white]);
+        Ok(Psq { setup: start.setup().clone(), moves: points.collect(), names }.write())
+    }
+}
+
+fn read_sgf(game: GameKind, bytes: &[u8]) -> Result<GameFile, Unread> {
+    // A broken file is played as far as it goes; its own error then counts.
+    let (collection, error) = match Collection::read(bytes) {
+        Ok(collection) => (collection, None),
+        Err(stopped) => (stopped.read, Some(stopped.error)),
+    };
+    let begin = TextError { line: 1, column: 1, expected: "(; to begin a game" };
+    let Some(tree) = collection.games.first() else {
+        let error = error.unwrap_or(begin);
+        return Err(Box::new(Interrupted { error, refusal: None, read: None }));
+    };
+    let tags = tree
+        .root()
+        .properties
+        .iter()
+        .filter(|property| property.name.len() == 2)
+        .filter_map(|property| Some((property.name.clone(), property.values.first()?.text())))
+        .collect();
+    let file = |start: AnyGame, actions, game: AnyGame, result| GameFile {
+        start,
+        actions,
+        game,
+        result,
+        tags,
+        collection: Some(collection.clone()),
+    };
+    let read = match game {
+        GameKind::Go => match GoRecord::read(tree) {
+            Ok(GoRecord { start, actions, game, result }) => {
+                Ok(file(AnyGame::Go(start), actions, AnyGame::Go(game), result))
+            }
+            Err(stopped) => {
+                let Interrupted { error, refusal, read } = *stopped;
+                let read = read.map(|GoRecord { start, actions, game, result }| {
+                    file(AnyGame::Go(start), actions, AnyGame::Go(game), result)
+                });
+                Err(Box::new(Interrupted { error, refusal, read }))
+            }
+        },
+        GameKind::Gomoku => match GomokuRecord::read(tree) {
+            Ok(GomokuRecord { start, actions, game, result }) => {
+                Ok(file(AnyGame::Gomoku(start), actions, AnyGame::Gomoku(game), result))
+            }
+            Err(stopped) => {
+                let Interrupted { error, refusal, read } = *stopped;
+                let read = read.map(|GomokuRecord { start, actions, game, result }| {
+                    file(AnyGame::Gomoku(start), actions, AnyGame::Gomoku(game), result)
+                });
+                Err(Box::new(Interrupted { error, refusal, read }))
+            }
+        },
+        GameKind::Liuzhou | GameKind::Xiangqi | GameKind::LightsOut => {
+            let error =
+                TextError { expected: "another format: SGF has games of go and gomoku only", ..begin };
+            return Err(Box::new(Interrupted { error, refusal: None, read: None }));
+        }
+    };
+    match (read, error) {
+        (Ok(file), None) => Ok(file),
+        (Ok(file), Some(error)) => Err(Box::new(Interrupted { error, refusal: None, read: Some(file) })),
+        (Err(stopped), _) => Err(stopped),
+    }
+}
+
+fn read_psq(game: GameKind, bytes: &[u8]) -> Result<GameFile, Unread> {
+    if game != GameKind::Gomoku {
+        let error = TextError { line: 1, column: 1, expected: "another format: a .psq holds gomoku only" };
+        return Err(Box::new(Interrupted { error, refusal: None, read: None }));
+    }
+    let file = |psq: Psq| {
+        let start = Gomoku::new(&psq.setup).expect("a setup that was read is valid");
+        let names = psq.names.clone().into_iter().flatten();
+        GameFile {
+            start: AnyGame::Gomoku(start),
+            actions: psq.actions(),
+            game: AnyGame::Gomoku(psq.game()),
+            result: None,
+            tags: ["PB", "PW"].into_iter().map(str::to_owned).zip(names).collect(),
+            collection: None,
+        }
+    };
+    match Psq::read(&String::from_utf8_lossy(bytes)) {
+        Ok(psq) => Ok(file(psq)),
+        Err(stopped) => {
+            let Interrupted { error, refusal, read } = *stopped;
+            Err(Box::new(Interrupted { error, refusal, read: Some(file(read)) }))
+        }
+    }
+}
+
+fn read_record(game: GameKind, bytes: &[u8]) -> Result<GameFile, Unread> {
+    let text = String::from_utf8_lossy(bytes);
+    let (record, broken) = match Record::read(&text) {
+        Ok(record) => (record, None),
+        Err(stopped) => (stopped.read, Some(stopped.error)),
+    };
+    let nothing = |error| Box::new(Interrupted { error, refusal: None, read: None });
+    let setup = game.read_setup(record.tag("Rules").unwrap_or_default()).map_err(nothing)?;
+    let start = match record.tag("Position").or(record.tag("FEN")) {
+        Some(line) => AnyGame::from_position(&setup, line),
+        None => AnyGame::new(&setup).map_err(|error| TextError { line: 1, column: 1, expected: error.0 }),
+    }
+    .map_err(nothing)?;
+    let mut file = GameFile {
+        game: start.clone(),
+        start,
+        actions: Vec::new(),
+        result: record.result.clone(),
+        tags: record.tags.clone(),
+        collection: None,
+    };
+    for written in &record.moves {
+        let error = |expected| TextError { line: written.line, column: written.column, expected };
+        let (error, refusal) = match file.game.parse(&written.text) {
+            None => (error("a move"), None),
+            Some(action) => match file.game.act(action) {
+                Ok(()) => {
+                    file.actions.push(action);
+                    continue;
+                }
+                Err(refusal) => (error("a legal move"), Some(refusal)),
+            },
+        };
+        return Err(Box::new(Interrupted { error, refusal, read: Some(file) }));
+    }
+    match broken {
+        None => Ok(file),
+        Some(error) => Err(Box::new(Interrupted { error, refusal: None, read: Some(file) })),
+    }
+}
+
+fn read_position(game: GameKind, format: Format, bytes: &[u8]) -> Result<GameFile, Unread> {
+    let text = String::from_utf8_lossy(bytes);
+    let nothing = |error| Box::new(Interrupted { error, refusal: None, read: None });
+    let start = if format == Format::Lights && game == GameKind::LightsOut {
+        let lights: Lights = text.parse().map_err(nothing)?;
+        let setup = LightsOutSetup { start: Start::Board(lights), ..LightsOutSetup::default() };
+        let game = LightsOut::new(&setup);
+        AnyGame::LightsOut(
+            game.map_err(|error| nothing(TextError { line: 1, column: 1, expected: error.0 }))?,
+        )
+    } else {
+        AnyGame::from_position(&game.default_setup_for(&text), text.trim_end()).map_err(nothing)?
+    };
+    Ok(GameFile {
+        game: start.clone(),
+        start,
+        actions: Vec::new(),
+        result: None,
+        tags: Vec::new(),
+        collection: None,
+    })
+}
+
+impl GameKind {
+    /// The default setup with as many rows as a position's line has, where the game has boards of several sizes.
+    pub fn default_setup_for(self, position: &str) -> Setup {
+        let rows = position.split_whitespace().next().unwrap_or_default().matches('/').count() + 1;
+        let size = u8::try_from(rows).ok();
+        let mut setup = self.default_setup();
+        match &mut setup {
+            Setup::Gomoku(gomoku) => {
+                gomoku.size = size.filter(|size| GomokuSetup::SIZES.contains(size)).unwrap_or(gomoku.size);
+            }
+            Setup::Go(go) => go.size = size.filter(|size| GoSetup::SIZES.contains(size)).unwrap_or(go.size),
+            Setup::Liuzhou(_) | Setup::Xiangqi(_) | Setup::LightsOut(_) => {}
+        }
+        setup
+    }
+}

@@ -1,0 +1,100 @@
+//! A position as one line of text, like the FEN of chess.
+//!
+//! ```text
+//! position  = rows " " side [" " ko [" " passes [" " prisoners " " prisoners]]]
+//! rows      = as many rows as the board has, from the top, "/" between them; numbers are empty points, "b" and "w" stones
+//! side      = "b" | "w"     whose decision is next
+//! ko        = point | "-"   where a lone stone may not be taken back at once: `D4`
+//! passes    = "0" | "1" | "2"   in a row; after two the dead stones are agreed on
+//! prisoners = number        what Black has captured, what White has captured
+//! ```
+//! What may be left out is no ko, no pass, no prisoners. The start on 9 x 9 is `9/9/9/9/9/9/9/9/9 b - 0 0 0`. Earlier boards,
+//! which superko forbids, stones marked as dead and who has agreed to them are not part of the line.
+
+use std::fmt::Write as _;
+
+use super::rules::Circumstances;
+use super::{Go, GoSetup, Handicap};
+use crate::text::{TextError, read_rows, words};
+use crate::{Action, Game, Point, Side};
+
+impl Go {
+    /// The position that the line describes, by this setup, whose handicap counts in the score alone. Fails where the line is
+    /// malformed, a chain has no liberty, or the ko is none.
+    pub fn from_position(setup: &GoSetup, line: &str) -> Result<Self, TextError> {
+        let empty = GoSetup { handicap: Handicap::None, ..setup.clone() };
+        setup.check().map_err(|error| TextError { line: 1, column: 1, expected: error.0 })?;
+        let start = Self::new(&empty).map_err(|error| TextError { line: 1, column: 1, expected: error.0 })?;
+        let mut fields = words(line);
+        let (at, rows) = fields.next().ok_or(TextError::at(line, 0, "rows of stones"))?;
+        let mut stones = Vec::new();
+        let size = usize::from(setup.size);
+        read_rows(line, at, rows, (size, size), |sign, point| {
+            let side = match sign {
+                'b' | 'x' | 'X' => Side::First,
+                'w' | 'o' | 'O' => Side::Second,
+                _ => return Err("b, w, a number or /"),
+            };
+            stones.push((point, Some(side)));
+            Ok(())
+        })?;
+        const SIDE: &str = "b or w, the side to move";
+        let (side_at, side) = fields.next().ok_or(TextError::at(line, line.len(), SIDE))?;
+        let turn = match side {
+            "b" => Side::First,
+            "w" => Side::Second,
+            _ => return Err(TextError::at(line, side_at, SIDE)),
+        };
+        let mut go = start.edited(&stones, turn).ok_or(TextError::at(
+            line,
+            at,
+            "stones of which each chain has a liberty",
+        ))?;
+        go.restore_setup(setup);
+        let mut circumstances = Circumstances::default();
+        let mut ko_at = line.len();
+        if let Some((at, word)) = fields.next().filter(|(_, word)| *word != "-") {
+            match go.parse(word) {
+                Some(Action::Place(point)) => circumstances.ko = Some(point),
+                _ => return Err(TextError::at(line, at, "the point of a ko, or -")),
+            }
+            ko_at = at;
+        }
+        if let Some((at, word)) = fields.next() {
+            circumstances.passes = match word {
+                "0" => 0,
+                "1" => 1,
+                "2" => 2,
+                _ => return Err(TextError::at(line, at, "0, 1 or 2 passes")),
+            };
+        }
+        for prisoners in &mut circumstances.prisoners {
+            if let Some((at, word)) = fields.next() {
+                let number: Option<u16> = word.parse().ok();
+                *prisoners = number.ok_or(TextError::at(line, at, "a number of prisoners"))?.into();
+            }
+        }
+        if let Some((at, _)) = fields.next() {
+            return Err(TextError::at(line, at, "the end of the line"));
+        }
+        if go.set_circumstances(circumstances) {
+            Ok(go)
+        } else {
+            Err(TextError::at(line, ko_at, "an empty point beside the lone stone that took the ko, or -"))
+        }
+    }
+
+    /// The line of this position; see [`Self::from_position`].
+    pub fn position(&self) -> String {
+        let size = u16::from(self.setup().size);
+        let mut line = crate::text::write_rows(size, size, |at: Point| {
+            self.at(at).map(|side| if side == Side::First { 'b' } else { 'w' })
+        });
+        let Circumstances { ko, passes, prisoners } = self.circumstances();
+        let ko = ko.map_or("-".into(), |point| self.notation(Action::Place(point)));
+        let side = if self.turn() == Side::First { 'b' } else { 'w' };
+        write!(line, " {side} {ko} {passes} {} {}", prisoners[0], prisoners[1])
+            .expect("writing to a String cannot fail");
+        line
+    }
+}

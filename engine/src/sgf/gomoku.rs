@@ -1,0 +1,199 @@
+//! What the properties of a tree mean in gomoku and renju.
+//!
+//! | property | here |
+//! |---|---|
+//! | `SZ` | size, 15 where nothing is said; only square boards |
+//! | `RU` | what says `renju`: renju; `standard` or `exact`: exactly five; else freestyle; `no-edge` as in [`GomokuSetup`] |
+//! | `AB AW AE PL` | stones set up and the colour of the next, at the root or later |
+//! | `B W` | a stone: two letters as in Go, or letter and number as `h8`. A colour that comes twice is taken at its word |
+//! | `QC` | of this program: a choice of swap2, `black`, `white` or `more`. A tree that has one begins with swap2 |
+//! | `TM OT BL WL OB OW` | clocks, see [`Tree::main_time`] and [`Node::time_left`] |
+//!
+//! `B` and `W` are colours: after an exchange of colours `PB` is the name of the second player.
+
+use super::go::{color, first_mover, side_to_move};
+use super::{Node, Tree, Value, points};
+use crate::record::Interrupted;
+use crate::{
+    Action, Choice, Game, Gomoku, GomokuOpening, GomokuRule, GomokuSetup, IllegalAction, Outcome, Point,
+    Side, TextError,
+};
+
+/// The main line of a game of gomoku.
+#[derive(Clone)]
+pub struct GomokuRecord {
+    /// Where the actions begin: the start, or the position after the last node that sets up stones.
+    pub start: Gomoku,
+    /// From there to the end.
+    pub actions: Vec<Action>,
+    /// The position at the end.
+    pub game: Gomoku,
+    /// How the file says that it ended (`RE`): `B+`, `W+R`, `0`.
+    pub result: Option<String>,
+}
+
+const CHOICE: &str = "QC";
+
+impl GomokuRecord {
+    /// Plays the main line of a tree. On an error the moves before it are offered; none where the root is wrong.
+    pub fn read(tree: &Tree) -> Result<Self, Box<Interrupted<Option<Self>>>> {
+        let start = start(tree).map_err(|error| Interrupted { error, refusal: None, read: None })?;
+        let result = tree.root().text("RE");
+        let mut record = Self { game: start.clone(), start, actions: Vec::new(), result };
+        for (n, node) in tree.main_line().enumerate() {
+            if let Err((error, refusal)) = record.follow(node, n == 0) {
+                return Err(Box::new(Interrupted { error, refusal, read: Some(record) }));
+            }
+        }
+        Ok(record)
+    }
+
+    /// A tree of these actions, played from this position. Names, dates and clocks may be added to its nodes.
+    ///
+    /// # Panics
+    /// When an action is not legal where it stands, which is a bug of the caller.
+    pub fn write(start: &Gomoku, actions: &[Action]) -> Tree {
+        let setup = start.setup();
+        let size = u16::from(setup.size);
+        let mut tree = Tree::default();
+        let root = tree.root_mut();
+        super::begin(root, 4, size);
+        let edge = if setup.edge_five_wins { "" } else { " no-edge" };
+        root.set_text("RU", &format!("{}{edge}", setup.rule.word()));
+        let at = |point| Value::new(&points::write(point, size));
+        let pieces = start.view().pieces;
+        for (name, side) in [("AB", Side::First), ("AW", Side::Second)] {
+            let list: Vec<Value> =
+                pieces.iter().filter(|piece| piece.side == side).map(|piece| at(piece.at)).collect();
+            if !list.is_empty() {
+                root.set(name, list);
+            }
+        }
+        if !pieces.is_empty() || start.next_color() == Side::Second {
+            root.set_text("PL", color(start.next_color()));
+        }
+        let mut game = start.clone();
+        let mut last = 0;
+        for &action in actions {
+            let side = game.next_color();
+            let mv = game.legal_move(action).expect("the caller gives the actions of a game");
+            game.play(mv);
+            let mut node = Node::default();
+            match action {
+                Action::Choose(choice) => node.set_text(CHOICE, choice.word()),
+                Action::Place(point) => node.set(color(side), vec![at(point)]),
+                _ => continue,
+            }
+            last = tree.add(last, node);
+        }
+        if let Some(Outcome { winner, .. }) = game.outcome() {
+            let result = winner.map_or("0".into(), |player| format!("{}+", color(game.color(player))));
+            tree.root_mut().set_text("RE", &result);
+        }
+        tree
+    }
+
+    fn follow(&mut self, node: &Node, is_root: bool) -> Result<(), (TextError, Option<IllegalAction>)> {
+        if !is_root {
+            let changes = changes(node, self.game.setup()).map_err(|error| (error, None))?;
+            let next = side_to_move(node).map_err(|error| (error, None))?;
+            if !changes.is_empty() || next.is_some() {
+                let next = next.unwrap_or(self.game.next_color());
+                self.begin_again(self.game.edited(&changes, next));
+            }
+        }
+        for property in &node.properties {
+            for value in &property.values {
+                let text = value.text();
+                let text = text.trim();
+                let (action, side) = match property.name.as_str() {
+                    "B" => (place(text, self.game.setup()), Some(Side::First)),
+                    "W" => (place(text, self.game.setup()), Some(Side::Second)),
+                    CHOICE => {
+                        let choice = Choice::ALL.into_iter().find(|choice| choice.word() == text);
+                        (choice.map(Action::Choose), None)
+                    }
+                    _ => continue,
+                };
+                // A move without a point says that the player did not move.
+                if text.is_empty() {
+                    continue;
+                }
+                let action = action.ok_or_else(|| (value.error("a point of the board"), None))?;
+                if side.is_some_and(|side| side != self.game.next_color())
+                    && self.game.choices().is_empty()
+                    && self.game.outcome().is_none()
+                {
+                    self.begin_again(self.game.edited(&[], self.game.next_color().other()));
+                }
+                let mv = self.game.legal_move(action);
+                let mv = mv.map_err(|refusal| (value.error("a legal move"), Some(refusal)))?;
+                self.game.play(mv);
+                self.actions.push(action);
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_again(&mut self, game: Gomoku) {
+        self.start = game.clone();
+        self.game = game;
+        self.actions.clear();
+    }
+}
+
+/// A stone on a point in either notation.
+fn place(text: &str, setup: &GomokuSetup) -> Option<Action> {
+    let size = u16::from(setup.size);
+    let point = points::read(text, size).or_else(|| {
+        let point: Point = text.parse().ok()?;
+        (point.column < size && point.row < size).then_some(point)
+    });
+    point.map(Action::Place)
+}
+
+fn changes(node: &Node, setup: &GomokuSetup) -> Result<Vec<(Point, Option<Side>)>, TextError> {
+    let mut changes = Vec::new();
+    for (name, stone) in [("AE", None), ("AB", Some(Side::First)), ("AW", Some(Side::Second))] {
+        let read = |text: &str| match place(text, setup) {
+            Some(Action::Place(point)) => Some(point),
+            _ => None,
+        };
+        changes.extend(points::list(node.values(name), read)?.into_iter().map(|point| (point, stone)));
+    }
+    Ok(changes)
+}
+
+/// The setup and the stones of the root.
+fn start(tree: &Tree) -> Result<Gomoku, TextError> {
+    let root = tree.root();
+    let at = |name: &str, expected| {
+        let value = root.value(name);
+        value.map_or(TextError { line: 1, column: 1, expected }, |value| value.error(expected))
+    };
+    // A file without a number is of whatever game it is opened as.
+    if root.value("GM").is_some() && tree.game_number() != Some(4) {
+        return Err(at("GM", "4, the number of gomoku"));
+    }
+    let mut setup = GomokuSetup::default();
+    if let Some(text) = root.text("SZ") {
+        setup.size = super::square(&text).ok_or_else(|| at("SZ", "the size of a square board"))?;
+        if !GomokuSetup::SIZES.contains(&setup.size) {
+            return Err(at("SZ", "a size of 5 to 20"));
+        }
+    }
+    let rules = root.text("RU").unwrap_or_default().to_ascii_lowercase();
+    if rules.contains("renju") {
+        setup.rule = GomokuRule::Renju;
+    } else if rules.contains("standard") || rules.contains("exact") {
+        setup.rule = GomokuRule::Standard;
+    }
+    setup.edge_five_wins = !rules.contains("no-edge");
+    if tree.main_line().any(|node| node.value(CHOICE).is_some()) {
+        setup.opening = GomokuOpening::Swap2;
+    }
+    let game = Gomoku::new(&setup).map_err(|error| at("SZ", error.0))?;
+    let changes = changes(root, &setup)?;
+    let next = side_to_move(root)?.or(first_mover(tree)).unwrap_or(Side::First);
+    if changes.is_empty() && next == Side::First { Ok(game) } else { Ok(game.edited(&changes, next)) }
+}
