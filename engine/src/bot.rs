@@ -81,7 +81,8 @@ pub fn bot(kind: GameKind, level: Level, seed: u64) -> Box<dyn Bot> {
     match kind {
         GameKind::Gomoku => Box::new(crate::gomoku::GomokuBot::new(level, seed)),
         GameKind::Xiangqi => Box::new(crate::xiangqi::XiangqiBot::new(level, seed)),
-        GameKind::Liuzhou | GameKind::Go => Box::new(crate::playouts::PlayoutsBot::new(level, seed)),
+        GameKind::Liuzhou => Box::new(crate::liuzhou::LiuzhouBot::new(level, seed)),
+        GameKind::Go => Box::new(crate::playouts::PlayoutsBot::new(level, seed)),
         GameKind::LightsOut => Box::new(crate::lights_out::LightsOutBot),
     }
 }

@@ -77,8 +77,9 @@ fn descend(samples: &[&Sample], start: &[[f64; 2]]) -> Vec<[f64; 2]> {
     const EPOCHS: usize = 24;
     const BATCH: usize = 512;
     const RATE: f64 = 0.006;
-    /// Pull towards the weights as they are, in samples' worth.
-    const PULL_COUNT: f64 = 60.0;
+    /// Pull towards the weights as they are, in samples' worth. Of 60, 400, 1,500 and 5,000 this foretold unknown games of
+    /// xiangqi best (1,667 games).
+    const PULL_COUNT: f64 = 400.0;
     let mut weights = start.to_vec();
     let (mut mean, mut spread) = (vec![[0.0_f64; 2]; start.len()], vec![[0.0_f64; 2]; start.len()]);
     let mut order: Vec<usize> = (0..samples.len()).collect();
@@ -179,8 +180,8 @@ mod tests {
         let found = fit(&samples, &[[40, 60], [60, 40]]);
         let unit = found.points_per_e;
         let part = |term: usize, n: usize| f64::from(found.weights[term][n]) / unit;
-        assert!((part(0, 0) - 1.0).abs() < 0.15 && part(0, 1).abs() < 0.15, "{:?} of {unit}", found.weights);
-        assert!((part(1, 1) - 1.0).abs() < 0.15 && part(1, 0).abs() < 0.15, "{:?} of {unit}", found.weights);
+        assert!((part(0, 0) - 1.0).abs() < 0.25 && part(0, 1).abs() < 0.25, "{:?} of {unit}", found.weights);
+        assert!((part(1, 1) - 1.0).abs() < 0.25 && part(1, 0).abs() < 0.25, "{:?} of {unit}", found.weights);
         assert!(found.after.unknown < found.before.unknown);
     }
 }

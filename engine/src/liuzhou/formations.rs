@@ -42,11 +42,13 @@ const THROUGH: [[u8; 8]; POINTS as usize] = through();
 
 /// Formations that this set of points completes through this point of it.
 pub(super) fn complete_through(point: u8, stones: u64) -> impl Iterator<Item = &'static Formation> {
-    THROUGH[usize::from(point)]
-        .iter()
-        .take_while(|&&number| number != u8::MAX)
-        .map(|&number| &ALL[usize::from(number)])
-        .filter(move |formation| formation.points & !stones == 0)
+    through_point(point).filter(move |formation| formation.points & !stones == 0)
+}
+
+/// The formations through this point of the board.
+pub(super) fn through_point(point: u8) -> impl Iterator<Item = &'static Formation> {
+    let numbers = THROUGH[usize::from(point)].iter().take_while(|&&number| number != u8::MAX);
+    numbers.map(|&number| &ALL[usize::from(number)])
 }
 
 const fn bit(column: u8, row: u8) -> u64 {

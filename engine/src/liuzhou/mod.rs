@@ -2,13 +2,22 @@
 //!
 //! `rules` is the game itself, `formations` the table of what captures, `setup` what players agree on before it, and
 //! `position` a position as a line of text.
+//!
+//! The player: `lookahead` is the game as the search sees it, `eval` what it judges by with its numbers in `weights`, `fit`
+//! where those come from, `bot` the levels.
 
+mod bot;
+mod eval;
+pub mod fit;
 mod formations;
+mod lookahead;
 mod options;
 mod position;
 mod rules;
 mod setup;
+mod weights;
 
+pub use bot::LiuzhouBot;
 pub use formations::{Formation, FormationKind};
 pub use rules::{Liuzhou, LiuzhouMove};
 pub use setup::{Blocked, ForcedRemoval, LiuzhouSetup, Preset, Safety, SeveralFormations, StepBack};

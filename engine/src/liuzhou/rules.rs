@@ -87,9 +87,23 @@ pub struct Liuzhou {
     last: Option<LiuzhouMove>,
     /// Points of the formations that the last placement or step made.
     made: u64,
-    /// Positions in which a step was due, since the last capture.
+    /// Positions in which a step was due.
     past: Vec<([u64; 2], Side)>,
+    /// From here on they are later than the last capture.
+    past_from: usize,
     /// Key of the stones alone.
+    stones_key: u64,
+}
+
+/// What a move changes, for a search to take it back.
+#[derive(Clone, Copy)]
+pub(super) struct Undo {
+    state: State,
+    outcome: Option<Outcome>,
+    last: Option<LiuzhouMove>,
+    made: u64,
+    /// Where the positions since the last capture begin, and how many there are in all.
+    past: (usize, usize),
     stones_key: u64,
 }
 
@@ -104,6 +118,7 @@ impl Liuzhou {
             last: None,
             made: 0,
             past: Vec::new(),
+            past_from: 0,
             stones_key: stones_key(&state),
         };
         if state.phase == Phase::Moving {
@@ -119,6 +134,60 @@ impl Liuzhou {
         &self.state
     }
 
+    /// Key of the stones alone.
+    pub(super) fn stones_key(&self) -> u64 {
+        self.stones_key
+    }
+
+    /// Whether the position in which a step is now due has been there before since the last capture.
+    pub(super) fn is_repeated(&self) -> bool {
+        let now = (self.state.live, self.state.turn);
+        self.past[self.past_from..].iter().filter(|&&position| position == now).count() > 1
+    }
+
+    /// Plays a legal move, and says what [`Self::take_back`] needs to undo it.
+    pub(super) fn try_out(&mut self, mv: LiuzhouMove) -> Undo {
+        let undo = self.undo();
+        self.play(mv);
+        undo
+    }
+
+    /// Gives the turn to the other side without a move, where a placement or a step is due.
+    pub(super) fn skip(&mut self) -> Undo {
+        let undo = self.undo();
+        self.ply += 1;
+        self.state.turn = self.state.turn.other();
+        undo
+    }
+
+    fn undo(&self) -> Undo {
+        Undo {
+            state: self.state,
+            outcome: self.outcome,
+            last: self.last,
+            made: self.made,
+            past: (self.past_from, self.past.len()),
+            stones_key: self.stones_key,
+        }
+    }
+
+    /// Undoes the last move that was tried out and not yet taken back.
+    pub(super) fn take_back(&mut self, undo: Undo) {
+        self.state = undo.state;
+        self.outcome = undo.outcome;
+        self.last = undo.last;
+        self.made = undo.made;
+        self.past_from = undo.past.0;
+        self.past.truncate(undo.past.1);
+        self.stones_key = undo.stones_key;
+        self.ply -= 1;
+    }
+
+    /// What `side` would capture by having stones there, one of which has just come to this point.
+    pub(super) fn claim_of(&self, point: u8, stones: u64) -> u8 {
+        self.claim(point, stones).1
+    }
+
     /// Captures that the side to move has still to choose; 0 when it places or steps.
     pub fn captures_due(&self) -> u8 {
         self.state.due
@@ -130,6 +199,22 @@ impl Liuzhou {
         formations::ALL
             .iter()
             .filter(move |formation| formation.points & !stones == 0 && self.setup.captures(formation) > 0)
+    }
+
+    /// Calls `found` with every legal move, in a fixed order.
+    pub(super) fn each_legal(&self, mut found: impl FnMut(LiuzhouMove)) {
+        if self.outcome.is_some() {
+        } else if self.state.due > 0 {
+            bits(self.targets(self.state.turn)).map(LiuzhouMove::Capture).for_each(found);
+        } else if self.state.phase == Phase::Placing {
+            bits(BOARD & !self.occupied()).map(LiuzhouMove::Place).for_each(found);
+        } else {
+            let mut steps = self.steps().map(|(from, to)| LiuzhouMove::Step(from, to)).peekable();
+            if steps.peek().is_none() {
+                found(LiuzhouMove::Pass);
+            }
+            steps.for_each(found);
+        }
     }
 
     /// Stones of the other side that `side` may capture.
@@ -276,7 +361,7 @@ impl Liuzhou {
             self.outcome = Some(Outcome { winner: Some(turn.other()), reason: Reason::NoMoves });
             return;
         }
-        let seen = self.past.iter().filter(|&&position| position == (live, turn)).count();
+        let seen = self.past[self.past_from..].iter().filter(|&&position| position == (live, turn)).count();
         self.past.push((live, turn));
         let reached = |limit: Option<u16>, count: u16| limit.is_some_and(|limit| count >= limit);
         if seen >= 2 {
@@ -368,7 +453,7 @@ impl Liuzhou {
             self.stones_key ^= stone_key(point, enemy, true);
         } else {
             self.state.quiet = 0;
-            self.past.clear();
+            self.past_from = self.past.len();
         }
         let due = self.state.due - 1;
         self.ask(side, self.state.phase, due);
@@ -395,7 +480,7 @@ pub(super) fn bits(mut set: u64) -> impl Iterator<Item = u8> {
 }
 
 /// Points one step away along a line.
-const fn neighbours(point: u8) -> u64 {
+pub(super) const fn neighbours(point: u8) -> u64 {
     let (bit, column) = (1_u64 << point, point % SIZE);
     let sideways = if column == 0 { 0 } else { bit >> 1 } | if column == SIZE - 1 { 0 } else { bit << 1 };
     (sideways | bit << SIZE | bit >> SIZE) & BOARD
@@ -496,17 +581,7 @@ impl Game for Liuzhou {
 
     fn legal_moves(&self, into: &mut Vec<LiuzhouMove>) {
         into.clear();
-        if self.outcome.is_some() {
-        } else if self.state.due > 0 {
-            into.extend(bits(self.targets(self.state.turn)).map(LiuzhouMove::Capture));
-        } else if self.state.phase == Phase::Placing {
-            into.extend(bits(BOARD & !self.occupied()).map(LiuzhouMove::Place));
-        } else {
-            into.extend(self.steps().map(|(from, to)| LiuzhouMove::Step(from, to)));
-            if into.is_empty() {
-                into.push(LiuzhouMove::Pass);
-            }
-        }
+        self.each_legal(|mv| into.push(mv));
     }
 
     fn legal_move(&self, action: Action) -> Result<LiuzhouMove, IllegalAction> {

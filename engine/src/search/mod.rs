@@ -3,7 +3,7 @@
 //! A game gives its moves, its judgement and what it can prove ([`AlphaBetaGame`]); [`AlphaBeta`] looks ahead. The parts are
 //! files apart: `alphabeta` walks the tree, `quiet` looks on from its leaves until nothing is hanging, `order` decides which
 //! move comes first, `table` remembers positions, `clock` says when to stop, `value` is what scores mean, `habits` is what of
-//! all this suits a game. Evaluation belongs to the games.
+//! all this suits a game, `strength` what a level may use. Evaluation belongs to the games.
 //!
 //! What it does not do: read a clock (the caller lends one in [`crate::Limits`]), draw random numbers, start threads.
 
@@ -12,6 +12,7 @@ mod clock;
 mod habits;
 mod order;
 mod quiet;
+mod strength;
 mod table;
 mod value;
 
@@ -24,6 +25,7 @@ pub(crate) use alphabeta::minimax;
 pub use alphabeta::{AlphaBeta, Finding, Options};
 pub use clock::Clock;
 pub use habits::{Habits, Tactics};
+pub(crate) use strength::Strength;
 pub use value::{Known, MAX_PLY, Value};
 
 /// A position that [`AlphaBeta`] can search: moves are made and taken back in place.

@@ -2,7 +2,7 @@
 
 use super::position::{Position, loses_by_rule};
 use super::{Xiangqi, XiangqiMove};
-use crate::search::{AlphaBeta, Clock, Finding, Options, Value};
+use crate::search::{AlphaBeta, Clock, Finding, Strength, Value};
 use crate::{AnyGame, Bot, Game, Level, Limits, Report, Score};
 
 /// A xiangqi player. It holds hardly any memory before its first search.
@@ -12,24 +12,8 @@ pub struct XiangqiBot {
     search: AlphaBeta<Position>,
 }
 
-/// What a level may use, beside the caller's limits.
-#[derive(Clone, Copy)]
-struct Strength {
-    /// Plies of full search.
-    depth: u32,
-    /// Positions visited.
-    nodes: u64,
-    /// How far off each judgement may be.
-    noise: i32,
-    /// Whether it looks on from where its depth ends until nothing hangs.
-    quiescence: bool,
-    table_bytes: usize,
-}
-
 const MB: usize = 1 << 20;
 const NO_LIMIT: u32 = u32::MAX;
-/// Room for every position that a search with a limit can visit, and some to spare.
-const BYTES_PER_NODE: usize = 32;
 
 /// Levels 1 to 10. Up to 3 a player may overlook that a piece hangs; from 4 on captures are looked at to their end. The steps
 /// were set by matches of neighbours; see EXPERIMENTS.md.
@@ -55,10 +39,8 @@ impl XiangqiBot {
     /// A player whose table of positions takes this many bytes instead of what the level would choose (32 MB at most).
     pub fn with_table(level: Level, seed: u64, table_bytes: Option<usize>) -> Self {
         let strength = STRENGTHS[usize::from(level.number()) - 1];
-        let options =
-            Options { noise: strength.noise, seed, quiescence: strength.quiescence, ..Options::default() };
         let table_bytes = table_bytes.unwrap_or(strength.table_bytes);
-        Self { strength, table_bytes, search: AlphaBeta::new(table_bytes, options) }
+        Self { strength, table_bytes, search: AlphaBeta::new(table_bytes, strength.options(seed)) }
     }
 
     /// Takes now the memory that the first decision would otherwise have to wait for.
@@ -75,9 +57,7 @@ impl XiangqiBot {
     /// no more memory than the limits can fill.
     fn start_afresh(&mut self, limits: &Limits<'_>) {
         if limits.time.is_none() {
-            let enough =
-                limits.nodes.map_or(usize::MAX, |nodes| (nodes as usize).saturating_mul(BYTES_PER_NODE));
-            self.search.forget(self.table_bytes.min(enough).max(MB / 16));
+            self.search.forget(Strength::room(self.table_bytes, limits));
         }
     }
 
@@ -93,13 +73,7 @@ impl XiangqiBot {
         if game.outcome().is_some() {
             return None;
         }
-        let own = Limits {
-            time: limits.time,
-            nodes: Some(limits.nodes.map_or(self.strength.nodes, |nodes| nodes.min(self.strength.nodes))),
-            depth: Some(limits.depth.map_or(self.strength.depth, |depth| depth.min(self.strength.depth))),
-            stop: limits.stop,
-            elapsed: limits.elapsed,
-        };
+        let own = self.strength.limit(limits);
         // A move that ends the game by the rule about repetition is no choice while there is another.
         let mut moves = Vec::new();
         game.legal_moves(&mut moves);

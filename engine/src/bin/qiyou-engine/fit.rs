@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use engine::gomoku::fit as gomoku;
-use engine::xiangqi::fit as xiangqi;
-use engine::{Game, GameKind, Gomoku, GomokuRule, GomokuSetup, Side, xiangqi::Xiangqi};
+use engine::liuzhou::{Liuzhou, LiuzhouSetup, fit as liuzhou};
+use engine::xiangqi::{Xiangqi, XiangqiSetup, fit as xiangqi};
+use engine::{Game, GameKind, Gomoku, GomokuRule, GomokuSetup, Side};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -22,8 +23,8 @@ pub(crate) struct Arguments {
 /// A game whose evaluation can be fitted.
 fn kind(word: &str) -> Result<GameKind, String> {
     GameKind::from_word(word)
-        .filter(|kind| matches!(kind, GameKind::Gomoku | GameKind::Xiangqi))
-        .ok_or_else(|| "gomoku or xiangqi".into())
+        .filter(|kind| matches!(kind, GameKind::Gomoku | GameKind::Xiangqi | GameKind::Liuzhou))
+        .ok_or_else(|| "gomoku, xiangqi or liuzhou".into())
 }
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
@@ -41,27 +42,42 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     lines.sort_by_key(|line| {
         line.bytes().fold(7_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
     });
-    if arguments.game == GameKind::Xiangqi {
-        let start =
-            Xiangqi::new(&engine::xiangqi::XiangqiSetup::default()).expect("the default setup is valid");
-        let records = lines.into_iter().filter_map(|line| read(&start, line));
-        let records: Vec<_> =
-            records.map(|(moves, opening, winner)| xiangqi::Record { moves, opening, winner }).collect();
-        let (file, line) = xiangqi::fit(&records);
-        eprintln!("{line}");
-        print!("{file}");
-    } else {
-        let rule = if arguments.standard { GomokuRule::Standard } else { GomokuRule::Freestyle };
-        let start = Gomoku::new(&GomokuSetup { rule, ..GomokuSetup::default() }).expect("the setup is valid");
-        let records = lines.into_iter().filter_map(|line| read(&start, line));
-        let records: Vec<_> = records
-            .map(|(moves, opening, winner)| {
-                let moves = moves.into_iter().filter_map(engine::gomoku::GomokuMove::placement).collect();
-                gomoku::Record { moves, opening, winner }
-            })
-            .collect();
-        print!("{} games\n{}", records.len(), gomoku::fit(&start, &records));
-    }
+    let (file, line) = match arguments.game {
+        GameKind::Xiangqi => {
+            let start = Xiangqi::new(&XiangqiSetup::default()).expect("the default setup is valid");
+            let records: Vec<_> = lines
+                .into_iter()
+                .filter_map(|line| read(&start, line))
+                .map(|(moves, opening, winner)| xiangqi::Record { moves, opening, winner })
+                .collect();
+            xiangqi::fit(&records)
+        }
+        GameKind::Liuzhou => {
+            let start = Liuzhou::new(&LiuzhouSetup::default()).expect("the default setup is valid");
+            let records: Vec<_> = lines
+                .into_iter()
+                .filter_map(|line| read(&start, line))
+                .map(|(moves, opening, winner)| liuzhou::Record { moves, opening, winner })
+                .collect();
+            liuzhou::fit(&records)
+        }
+        _ => {
+            let rule = if arguments.standard { GomokuRule::Standard } else { GomokuRule::Freestyle };
+            let setup = GomokuSetup { rule, ..GomokuSetup::default() };
+            let start = Gomoku::new(&setup).expect("the setup is valid");
+            let records: Vec<_> = lines
+                .into_iter()
+                .filter_map(|line| read(&start, line))
+                .map(|(moves, opening, winner)| {
+                    let moves = moves.into_iter().filter_map(engine::gomoku::GomokuMove::placement).collect();
+                    gomoku::Record { moves, opening, winner }
+                })
+                .collect();
+            (gomoku::fit(&start, &records), format!("{} games", records.len()))
+        }
+    };
+    eprintln!("{line}");
+    print!("{file}");
     ExitCode::SUCCESS
 }
 

@@ -1,0 +1,87 @@
+//! The Liuzhou chess player and what its levels mean.
+
+use super::lookahead::Lookahead;
+use super::{Liuzhou, LiuzhouMove};
+use crate::search::{AlphaBeta, Clock, Finding, Strength, Value};
+use crate::{AnyGame, Bot, Game, Level, Limits, Report};
+
+/// A Liuzhou chess player. It holds hardly any memory before its first search.
+///
+/// It is asked for one decision at a time: a step that captures, then each capture.
+pub struct LiuzhouBot {
+    strength: Strength,
+    search: AlphaBeta<Lookahead>,
+}
+
+const MB: usize = 1 << 20;
+const NO_LIMIT: u32 = u32::MAX;
+
+/// Levels 1 to 10. The first three do not look whether a formation is about to be made; from 4 on captures are looked at to
+/// their end. The steps were set by matches of neighbours; see EXPERIMENTS.md.
+const STRENGTHS: [Strength; 10] = [
+    Strength { depth: 1, nodes: 1_000, noise: 250, quiescence: false, table_bytes: MB / 4 },
+    Strength { depth: 1, nodes: 1_000, noise: 100, quiescence: false, table_bytes: MB / 4 },
+    Strength { depth: 2, nodes: 2_000, noise: 80, quiescence: false, table_bytes: MB / 4 },
+    Strength { depth: 1, nodes: 2_000, noise: 60, quiescence: true, table_bytes: MB / 4 },
+    Strength { depth: 2, nodes: 4_000, noise: 40, quiescence: true, table_bytes: MB / 2 },
+    Strength { depth: 3, nodes: 8_000, noise: 30, quiescence: true, table_bytes: MB },
+    Strength { depth: 4, nodes: 20_000, noise: 20, quiescence: true, table_bytes: 2 * MB },
+    Strength { depth: 6, nodes: 60_000, noise: 10, quiescence: true, table_bytes: 4 * MB },
+    Strength { depth: 9, nodes: 300_000, noise: 0, quiescence: true, table_bytes: 16 * MB },
+    Strength { depth: NO_LIMIT, nodes: u64::MAX, noise: 0, quiescence: true, table_bytes: 32 * MB },
+];
+
+/// A capture is a part of the move that earned it, which has been thought over already: it gets this share of the time.
+const CAPTURE_SHARE: u32 = 3;
+
+impl LiuzhouBot {
+    /// A player of this strength; the seed colours its errors.
+    pub fn new(level: Level, seed: u64) -> Self {
+        let strength = STRENGTHS[usize::from(level.number()) - 1];
+        Self { strength, search: AlphaBeta::new(strength.table_bytes, strength.options(seed)) }
+    }
+
+    /// Chooses the next decision of the side to move. `None` when the game is over.
+    pub fn think(
+        &mut self,
+        game: &Liuzhou,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Report),
+    ) -> Option<Report> {
+        if game.outcome().is_some() {
+            return None;
+        }
+        if limits.time.is_none() {
+            self.search.forget(Strength::room(self.strength.table_bytes, limits));
+        }
+        let mut own = self.strength.limit(limits);
+        if game.captures_due() > 0 {
+            own.time = own.time.map(|time| time / CAPTURE_SHARE);
+        }
+        let mut ahead = Lookahead::new(game);
+        let report = &mut |finding: &Finding<LiuzhouMove>| report(&in_words(finding));
+        self.search.search(&mut ahead, &mut Clock::new(&own), report).map(|finding| in_words(&finding))
+    }
+}
+
+/// A finding in the words of every game.
+fn in_words(finding: &Finding<LiuzhouMove>) -> Report {
+    Report {
+        line: finding.line.iter().map(|&mv| Liuzhou::action(mv)).collect(),
+        score: Value::score(finding.value),
+        depth: finding.depth,
+        nodes: finding.nodes,
+    }
+}
+
+impl Bot for LiuzhouBot {
+    fn choose(
+        &mut self,
+        game: &AnyGame,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Report),
+    ) -> Option<Report> {
+        let AnyGame::Liuzhou(game) = game else { return None };
+        self.think(game, limits, report)
+    }
+}

@@ -1,0 +1,80 @@
+//! Fits the weights of [`super::eval`] to games.
+//!
+//! `qiyou-engine fit --game liuzhou` runs this over games that `qiyou-engine levels --game liuzhou --print` has written, and
+//! prints the file `weights.rs`.
+
+use super::eval::{self, HAND_MAX, TERMS};
+use super::lookahead::Lookahead;
+use super::weights::WEIGHTS;
+use super::{Liuzhou, LiuzhouMove, LiuzhouSetup};
+use crate::regression::{self, Sample};
+use crate::search::{AlphaBetaGame, Urgency};
+use crate::{Game, Side};
+
+/// A finished game: the decisions, how many of them were the opening, and who won.
+pub struct Record {
+    /// From the start.
+    pub moves: Vec<LiuzhouMove>,
+    /// Decisions at the start that nobody chose.
+    pub opening: usize,
+    /// `None`: a draw.
+    pub winner: Option<Side>,
+}
+
+/// The file of weights fitted to games, and a line about how well they do.
+pub fn fit(records: &[Record]) -> (String, String) {
+    let mut samples = Vec::new();
+    for record in records {
+        samples_of(record, &mut samples);
+    }
+    let found = regression::fit(&samples, &WEIGHTS);
+    let file = format!("{HEAD}{}];\n", regression::rows(&found.weights));
+    let line = format!(
+        "{} games, {} samples, {:.0} points per e; loss {:.4}, on unknown games {:.4}; before {:.4} and {:.4}",
+        records.len(),
+        samples.len(),
+        found.points_per_e,
+        found.after.learnt,
+        found.after.unknown,
+        found.before.learnt,
+        found.before.unknown
+    );
+    (file, line)
+}
+
+const HEAD: &str = "\
+//! The weights of the terms of [`super::eval`]: for an empty board and for the moving phase, in hundredths of a stone or so.
+//!
+//! Written by `qiyou-engine fit --game liuzhou`; see EXPERIMENTS.md.
+
+use super::eval::TERMS;
+
+#[rustfmt::skip]
+pub(super) static WEIGHTS: [[i16; 2]; TERMS] = [
+";
+
+/// The search judges where no capture is due or to be had at once: those positions, with the game's result, for Black.
+fn samples_of(record: &Record, samples: &mut Vec<Sample>) {
+    let setup = LiuzhouSetup::default();
+    let mut ahead = Lookahead::new(&Liuzhou::new(&setup).expect("the default setup is valid"));
+    let shapes = eval::shapes(&setup);
+    let result = match record.winner {
+        None => 0.5,
+        Some(Side::First) => 1.0,
+        Some(Side::Second) => 0.0,
+    };
+    let mut loud = Vec::new();
+    for (ply, &mv) in record.moves.iter().enumerate() {
+        if ply >= record.opening && ahead.urgency() == Urgency::Free {
+            ahead.loud(&mut loud, false);
+            if loud.is_empty() {
+                let mut counts = [0_i8; TERMS];
+                eval::each_term(ahead.game(), &shapes, |term, count| counts[term] += count as i8);
+                let terms = (0_u16..).zip(counts).filter(|&(_, count)| count != 0).collect();
+                let full = eval::in_hand(ahead.game()) as f32 / HAND_MAX as f32;
+                samples.push(Sample { terms, full, scale: 1.0, result });
+            }
+        }
+        ahead.make(mv);
+    }
+}
