@@ -49,6 +49,13 @@ pub enum Score {
     WinIn(u32),
     /// The side to move loses in this many plies, proven.
     LossIn(u32),
+    /// An estimate of both how likely and how high the side to move wins.
+    Chance {
+        /// Chance of winning, in thousandths.
+        permille: u16,
+        /// Lead at the end on average, in hundredths of the game's own unit; positive is good for the side to move.
+        points: i32,
+    },
 }
 
 /// What a search has found so far: given while it thinks, and at its end.
@@ -82,7 +89,7 @@ pub fn bot(kind: GameKind, level: Level, seed: u64) -> Box<dyn Bot> {
         GameKind::Gomoku => Box::new(crate::gomoku::GomokuBot::new(level, seed)),
         GameKind::Xiangqi => Box::new(crate::xiangqi::XiangqiBot::new(level, seed)),
         GameKind::Liuzhou => Box::new(crate::liuzhou::LiuzhouBot::new(level, seed)),
-        GameKind::Go => Box::new(crate::playouts::PlayoutsBot::new(level, seed)),
+        GameKind::Go => Box::new(crate::go::GoBot::new(level, seed)),
         GameKind::LightsOut => Box::new(crate::lights_out::LightsOutBot),
     }
 }

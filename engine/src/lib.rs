@@ -30,7 +30,6 @@ pub mod lights_out;
 pub mod liuzhou;
 
 pub mod options;
-mod playouts;
 mod point;
 pub mod record;
 mod regression;

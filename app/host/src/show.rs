@@ -124,7 +124,7 @@ pub(crate) fn score(score: Score) -> control::Score {
     use control::score::Score as Shown;
     control::Score {
         score: Some(match score {
-            Score::Points(points) => Shown::Points(points),
+            Score::Points(points) | Score::Chance { points, .. } => Shown::Points(points),
             Score::WinIn(plies) => Shown::WinIn(plies),
             Score::LossIn(plies) => Shown::LossIn(plies),
         }),

@@ -254,7 +254,7 @@ impl Board {
 }
 
 /// Key of a stone on a point, the same on every machine and every size of board.
-const fn stone_key(at: Point, side: Side) -> u64 {
+pub(super) const fn stone_key(at: Point, side: Side) -> u64 {
     let cell = (at.row as u64) << 9 | (at.column as u64) << 1 | side as u64;
     Rng::new(0x676f_0000_0000_0000_u64.wrapping_add(cell)).next_u64()
 }

@@ -2,14 +2,29 @@
 //!
 //! `board` is the stones with their chains and liberties, `rules` the game with ko, passes and the agreement about dead
 //! stones, `score` the counting, `setup` what players agree on before it.
+//!
+//! The player is apart from the rules: `stones` is its own quicker board, with `shape` (eyes and patterns) and `ladder`;
+//! `playout` plays games to their end, `prior` and `tree` are what `search` grows, `life` says which stones live, and `bot`
+//! is the player with its levels.
 
 mod board;
+mod bot;
+mod ladder;
+mod life;
 mod options;
+mod playout;
 mod position;
+mod prior;
 mod rules;
 mod score;
+mod search;
 pub(crate) mod setup;
+mod shape;
+mod stones;
+mod tree;
 
+pub use bot::{Analysis, Considered, GoBot, PassWhen, play_out};
+pub use life::{Chain, Fate, Status};
 pub use rules::{Go, GoMove};
 pub use score::Score;
 pub use setup::{GoSetup, Handicap, Scoring, Superko};

@@ -108,6 +108,26 @@ impl Go {
         self.prisoners[side.index()]
     }
 
+    /// Where the side to move may not take a lone stone back at once.
+    pub(super) fn ko(&self) -> Option<Point> {
+        self.ko.map(|place| self.board.point(place))
+    }
+
+    /// Whether superko forbids a board with this key of its stones and this side to move.
+    pub(super) fn was_there(&self, stones: u64, to_move: Side) -> bool {
+        self.past.contains(&self.past_key(stones, to_move))
+    }
+
+    /// Whether the other side has just passed and a pass now would end the play.
+    pub(super) fn is_after_pass(&self) -> bool {
+        matches!(self.phase, Phase::Playing { passes: 1 })
+    }
+
+    /// The last decision.
+    pub(super) fn last(&self) -> Option<GoMove> {
+        self.last
+    }
+
     /// Whether Black is still putting handicap stones where he likes.
     pub(crate) fn is_placing_handicap(&self) -> bool {
         self.handicap_left > 0

@@ -156,12 +156,14 @@ fn preferred(choices: &[Choice], score: Score) -> Choice {
     /// A fifth of what makes a win e times as likely as a loss.
     const EVEN: i32 = 80;
     match score {
-        Score::Points(points) if points.abs() <= EVEN && choices.contains(&Choice::TwoMore) => {
+        Score::Points(points) | Score::Chance { points, .. }
+            if points.abs() <= EVEN && choices.contains(&Choice::TwoMore) =>
+        {
             Choice::TwoMore
         }
-        Score::Points(points) if points < 0 => Choice::Black,
+        Score::Points(points) | Score::Chance { points, .. } if points < 0 => Choice::Black,
         Score::LossIn(_) => Choice::Black,
-        Score::Points(_) | Score::WinIn(_) => Choice::White,
+        Score::Points(_) | Score::Chance { .. } | Score::WinIn(_) => Choice::White,
     }
 }
 

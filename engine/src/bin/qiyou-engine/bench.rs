@@ -4,7 +4,8 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use engine::{AnyGame, GameKind, Level, bot};
+use engine::go::{self, Go, GoBot, GoSetup};
+use engine::{AnyGame, Game, GameKind, Level, Limits, bot};
 
 use crate::timer::{Ask, choose};
 
@@ -30,7 +31,54 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
     let signature: u64 = positions.iter().map(|game| search(game, None, Some(SIGNATURE_DEPTH)).1).sum();
     println!("gomoku signature: {signature} positions at depth {SIGNATURE_DEPTH}");
+    if !arguments.signature {
+        for size in [9, 19] {
+            playouts(size, Duration::from_millis(arguments.ms));
+        }
+    }
+    println!("go signature: {} nodes after {SIGNATURE_PLAYOUTS} playouts on 9x9", go_nodes());
     ExitCode::SUCCESS
+}
+
+/// Playouts of which the nodes are counted for Go's signature.
+const SIGNATURE_PLAYOUTS: u64 = 2000;
+
+/// Games to the end of the board a second, light and as the search plays them, and playouts of the search itself.
+fn playouts(size: u8, time: Duration) {
+    let rate = |light: bool| {
+        let begin = Instant::now();
+        let (mut games, mut moves) = (0_u32, 0);
+        while begin.elapsed() < time {
+            moves += go::play_out(size, light, 50, u64::from(games));
+            games += 50;
+        }
+        let seconds = begin.elapsed().as_secs_f64();
+        (f64::from(games) / seconds, moves as f64 / f64::from(games))
+    };
+    let ((light, light_moves), (full, full_moves)) = (rate(true), rate(false));
+    let begin = Instant::now();
+    let elapsed = move || begin.elapsed();
+    let stop = AtomicBool::new(false);
+    let limits = Limits { time: Some(time), nodes: None, depth: None, stop: &stop, elapsed: &elapsed };
+    let position = Go::new(&GoSetup { size, ..GoSetup::default() }).expect("the setup is valid");
+    let found = GoBot::new(Level::MAX, 1).analyse(&position, &limits, &mut |_| {});
+    let searched = found.map_or(0.0, |found| found.playouts as f64 / begin.elapsed().as_secs_f64());
+    println!(
+        "go {size}x{size}: {light:.0} light playouts a second ({light_moves:.0} moves each), {full:.0} full ({full_moves:.0}), {searched:.0} in the search"
+    );
+}
+
+fn go_nodes() -> usize {
+    let stop = AtomicBool::new(false);
+    let limits = Limits {
+        time: None,
+        nodes: Some(SIGNATURE_PLAYOUTS),
+        depth: None,
+        stop: &stop,
+        elapsed: &|| Duration::ZERO,
+    };
+    let position = Go::new(&GoSetup { size: 9, ..GoSetup::default() }).expect("the setup is valid");
+    GoBot::new(Level::MAX, 1).analyse(&position, &limits, &mut |_| {}).map_or(0, |found| found.nodes)
 }
 
 fn by_time(positions: &[AnyGame], time: Duration) {

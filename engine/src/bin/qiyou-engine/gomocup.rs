@@ -288,7 +288,7 @@ fn parse_point(text: &str) -> Option<Point> {
 /// For people who watch: depth, score and line.
 fn message(found: &Report, elapsed: Duration) -> String {
     let score = match found.score {
-        Score::Points(points) => points.to_string(),
+        Score::Points(points) | Score::Chance { points, .. } => points.to_string(),
         Score::WinIn(plies) => format!("+M{plies}"),
         Score::LossIn(plies) => format!("-M{plies}"),
     };

@@ -3,6 +3,7 @@
 mod bench;
 mod fit;
 mod gomocup;
+mod gtp;
 mod levels;
 mod lights;
 mod positions;
@@ -30,6 +31,8 @@ enum Command {
     Uci(uci::Arguments),
     /// Speaks UCCI, the dialect of Chinese boards, on standard input and output.
     Ucci(uci::Arguments),
+    /// Speaks the Go Text Protocol, version 2, on standard input and output.
+    Gtp(gtp::Arguments),
     /// Positions a second, depth after a second, and the node-count signature, on fixed positions.
     Bench(bench::Arguments),
     /// Speed of the rules: boards of lights by size, random games of Go, perft of xiangqi.
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::Gomocup(arguments) => gomocup::run(&arguments),
         Command::Uci(arguments) => uci::run(&arguments),
         Command::Ucci(arguments) => ucci::run(&arguments),
+        Command::Gtp(arguments) => gtp::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::BenchRules(arguments) => rules_bench::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),

@@ -435,7 +435,7 @@ fn info(
     let ms = spent.as_millis();
     if dialect == Dialect::Ucci {
         let points = match XiangqiBot::score(finding) {
-            Score::Points(points) => points,
+            Score::Points(points) | Score::Chance { points, .. } => points,
             // UCCI knows no mates; boards show numbers near 10,000 as such.
             Score::WinIn(plies) => 10_000 - plies as i32,
             Score::LossIn(plies) => plies as i32 - 10_000,
@@ -446,7 +446,7 @@ fn info(
         );
     }
     let score = match XiangqiBot::score(finding) {
-        Score::Points(points) => format!("cp {points}"),
+        Score::Points(points) | Score::Chance { points, .. } => format!("cp {points}"),
         Score::WinIn(plies) => format!("mate {}", plies.div_ceil(2)),
         Score::LossIn(plies) => format!("mate -{}", plies.div_ceil(2)),
     };

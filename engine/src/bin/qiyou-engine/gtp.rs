@@ -1,0 +1,773 @@
+//! The Go Text Protocol: the other program asks line by line, every question is answered on standard output.
+//!
+//! Sources: G. Farnebäck, "Specification of the Go Text Protocol, version 2, draft 2" (2002); `kgs-` commands as in the
+//! documentation of kgsGtp; `lz-` and `kata-` commands as in the documentation of KataGo's GTP extensions.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::io::{BufRead, Write as _};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use engine::go::{Analysis, Fate, Go, GoBot, GoMove, GoSetup, Handicap, PassWhen, Status};
+use engine::{Action, Game, Level, Limits, Point, Side};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// How strong to play, 1 to 10.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=10))]
+    level: u8,
+    /// Colours the playouts.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Playouts for a move instead of time, for matches that repeat exactly.
+    #[arg(long)]
+    playouts: Option<u64>,
+    /// Time for a move at most, in milliseconds, whatever clock is set.
+    #[arg(long)]
+    time_ms: Option<u64>,
+    /// What the tree may take, in megabytes.
+    #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=65536))]
+    memory_mb: u32,
+    /// Resigns when the chance of winning is below this, in percent, twice in a row; 0 never.
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(0..=50))]
+    resign: u8,
+    /// Changes a number that the search goes by, NAME=VALUE; see EXPERIMENTS.md.
+    #[arg(long)]
+    tune: Vec<String>,
+}
+
+/// Plays until `quit` or the end of input.
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let level = Level::new(arguments.level).unwrap_or(Level::MAX);
+    let mut bot = GoBot::new(level, arguments.seed)
+        .with_memory((arguments.memory_mb as usize) << 20)
+        .passing(PassWhen::CleanedUp);
+    for change in &arguments.tune {
+        let (name, value) = change.split_once('=').unwrap_or((change, ""));
+        bot = match bot.tuned(name, value) {
+            Ok(bot) => bot,
+            Err(why) => {
+                eprintln!("--tune {change}: {why}");
+                return ExitCode::from(2);
+            }
+        };
+    }
+    let asked = Arc::new(AtomicBool::new(false));
+    let mut table = Table {
+        bot,
+        lines: read_lines(Arc::clone(&asked)),
+        waiting: VecDeque::new(),
+        asked,
+        setup: GoSetup::default(),
+        game: Go::new(&GoSetup::default()).expect("the default setup is valid"),
+        actions: Vec::new(),
+        moves: Vec::new(),
+        clocks: [None; 2],
+        pace: Pace::None,
+        playouts: arguments.playouts,
+        time: arguments.time_ms.map(Duration::from_millis),
+        resign: f32::from(arguments.resign) / 100.0,
+        hopeless: 0,
+    };
+    while let Some((line, arrived)) = table.next_line() {
+        if table.obey(&line, arrived) == Next::End {
+            break;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// Moves are thought out whatever comes in meanwhile: a script that is piped in gets all its answers.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// Lines with the moment of their arrival. A thread reads them, so that they are heard while the engine thinks; each sets the
+/// flag.
+fn read_lines(asked: Arc<AtomicBool>) -> Receiver<(String, Instant)> {
+    let (send, lines) = channel();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            if send.send((line, Instant::now())).is_err() {
+                break;
+            }
+            asked.store(true, Ordering::Relaxed);
+        }
+        asked.store(true, Ordering::Relaxed);
+    });
+    lines
+}
+
+#[derive(PartialEq, Eq)]
+enum Next {
+    Line,
+    End,
+}
+
+/// What has been said about time.
+#[derive(Clone, Copy)]
+enum Pace {
+    /// Nothing: a second a move, unless told otherwise on the command line.
+    None,
+    /// No limit was asked for.
+    Free,
+    /// So much for the game, then so much for every so many moves.
+    Clock { main: Duration, more: Duration, stones: u32 },
+}
+
+/// What is left on one side's clock; stones of the present period, 0 in the main time.
+#[derive(Clone, Copy)]
+struct Left {
+    time: Duration,
+    stones: u32,
+}
+
+/// Kept back from each move for the way through pipes and the other program's own delays.
+const RESERVE: Duration = Duration::from_millis(8);
+/// Without any limit.
+const DEFAULT_TIME: Duration = Duration::from_secs(1);
+/// For a question about the status of stones.
+const STATUS_PLAYOUTS: u64 = 2_000;
+
+struct Table {
+    bot: GoBot,
+    lines: Receiver<(String, Instant)>,
+    /// Lines taken from the channel and not yet obeyed.
+    waiting: VecDeque<(String, Instant)>,
+    /// Whether a line has come in since an analysis began.
+    asked: Arc<AtomicBool>,
+    setup: GoSetup,
+    game: Go,
+    actions: Vec<Action>,
+    /// How many actions there were before each move that was asked for: what gave the turn goes back with it.
+    moves: Vec<usize>,
+    clocks: [Option<Left>; 2],
+    pace: Pace,
+    playouts: Option<u64>,
+    time: Option<Duration>,
+    resign: f32,
+    /// Own moves in a row at which to resign.
+    hopeless: u32,
+}
+
+/// What a command says: text after `=`, or why it failed.
+type Answer = Result<String, String>;
+
+const COMMANDS: [&str; 32] = [
+    "boardsize",
+    "clear_board",
+    "final_score",
+    "final_status_list",
+    "fixed_handicap",
+    "genmove",
+    "get_komi",
+    "kata-analyze",
+    "kata-genmove_analyze",
+    "kgs-genmove_cleanup",
+    "kgs-time_settings",
+    "known_command",
+    "komi",
+    "list_commands",
+    "loadsgf",
+    "lz-analyze",
+    "lz-genmove_analyze",
+    "name",
+    "place_free_handicap",
+    "play",
+    "protocol_version",
+    "query_boardsize",
+    "quit",
+    "reg_genmove",
+    "set_free_handicap",
+    "showboard",
+    "stop",
+    "time_left",
+    "time_settings",
+    "undo",
+    "version",
+    "winrate",
+];
+
+impl Table {
+    fn next_line(&mut self) -> Option<(String, Instant)> {
+        self.waiting.pop_front().or_else(|| self.lines.recv().ok())
+    }
+
+    fn obey(&mut self, line: &str, arrived: Instant) -> Next {
+        // Comments, control characters and tabs as in section 2.6 and 3.1 of the specification.
+        let line: String = line
+            .split('#')
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .filter_map(|c| if c == '\t' { Some(' ') } else { Some(c).filter(|c| !c.is_control()) })
+            .collect();
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        let Some(&first) = words.first() else { return Next::Line };
+        let id = if first.bytes().all(|byte| byte.is_ascii_digit()) { words.remove(0) } else { "" };
+        let Some((&command, rest)) = words.split_first() else { return Next::Line };
+        match command {
+            "lz-analyze" | "kata-analyze" => self.analyse(id, command, rest),
+            "lz-genmove_analyze" | "kata-genmove_analyze" => self.genmove_analyse(id, command, rest, arrived),
+            _ => {
+                let answer = self.answer(command, rest, arrived);
+                say(&match answer {
+                    Ok(text) => format!("={id} {text}\n"),
+                    Err(why) => format!("?{id} {why}\n"),
+                });
+            }
+        }
+        if command == "quit" { Next::End } else { Next::Line }
+    }
+
+    fn answer(&mut self, command: &str, words: &[&str], arrived: Instant) -> Answer {
+        match command {
+            "protocol_version" => Ok("2".into()),
+            "name" => Ok("Qiyou".into()),
+            "version" => Ok(env!("CARGO_PKG_VERSION").into()),
+            "known_command" => Ok(words.first().is_some_and(|word| COMMANDS.contains(word)).to_string()),
+            "list_commands" => Ok(COMMANDS.join("\n")),
+            "quit" | "stop" => Ok(String::new()),
+            "boardsize" => self.board_size(words),
+            "query_boardsize" => Ok(self.setup.size.to_string()),
+            "clear_board" => {
+                let setup = GoSetup { handicap: Handicap::None, ..self.setup.clone() };
+                self.start(setup)
+            }
+            "komi" => self.komi(words),
+            "get_komi" => Ok(format!("{}", f32::from(self.setup.komi_half_points) / 2.0)),
+            "play" => self.play(words),
+            "genmove" => self.genmove(words, arrived, true),
+            "reg_genmove" => self.genmove(words, arrived, false),
+            "kgs-genmove_cleanup" => {
+                let (resign, hopeless) = (self.resign, self.hopeless);
+                self.resign = 0.0;
+                let answer = self.genmove(words, arrived, true);
+                (self.resign, self.hopeless) = (resign, hopeless);
+                answer
+            }
+            "undo" => self.undo(),
+            "fixed_handicap" => self.fixed_handicap(words),
+            "place_free_handicap" => self.place_free_handicap(words),
+            "set_free_handicap" => self.set_free_handicap(words),
+            "time_settings" => self.time_settings(words),
+            "kgs-time_settings" => self.kgs_time_settings(words),
+            "time_left" => self.time_left(words),
+            "final_score" => Ok(score_words(self.status().margin)),
+            "final_status_list" => self.final_status_list(words),
+            "showboard" => Ok(self.show()),
+            "winrate" => self.winrate(),
+            "loadsgf" => Err("no SGF reader yet".into()),
+            _ => Err("unknown command".into()),
+        }
+    }
+
+    fn start(&mut self, setup: GoSetup) -> Answer {
+        self.game = Go::new(&setup).map_err(|error| error.to_string())?;
+        self.setup = setup;
+        self.actions.clear();
+        self.moves.clear();
+        self.hopeless = 0;
+        self.clocks = [None; 2];
+        Ok(String::new())
+    }
+
+    fn replay(&mut self) -> Answer {
+        let mut game = Go::new(&self.setup).map_err(|error| error.to_string())?;
+        for &action in &self.actions {
+            let mv = game.legal_move(action).map_err(|refusal| refusal.to_string())?;
+            game.play(mv);
+        }
+        self.game = game;
+        Ok(String::new())
+    }
+
+    fn board_size(&mut self, words: &[&str]) -> Answer {
+        let size: u8 = number(words)?;
+        let setup = GoSetup { size, handicap: Handicap::None, ..self.setup.clone() };
+        self.start(setup).map_err(|_| "unacceptable size".into())
+    }
+
+    fn komi(&mut self, words: &[&str]) -> Answer {
+        let komi: f32 = number(words)?;
+        let half_points = (komi * 2.0).round();
+        if !(0.0..=255.0).contains(&half_points) {
+            return Err("komi is 0 to 127.5 here".into());
+        }
+        let old = self.setup.komi_half_points;
+        self.setup.komi_half_points = half_points as u8;
+        self.replay().inspect_err(|_| self.setup.komi_half_points = old)
+    }
+
+    fn act(&mut self, action: Action) -> Result<(), String> {
+        let mv = self.game.legal_move(action).map_err(|refusal| format!("illegal move: {refusal}"))?;
+        self.game.play(mv);
+        self.actions.push(action);
+        Ok(())
+    }
+
+    /// Gives the move to a side: the protocol lets one move twice in a row, and play after two passes.
+    fn give_turn(&mut self, side: Side) -> Result<(), String> {
+        if matches!(self.game.legal_move(Action::Agree), Ok(GoMove::Agree)) {
+            if self.game.turn() == side {
+                self.act(Action::Agree)?;
+            }
+            self.act(Action::Resume)?;
+        }
+        if self.game.turn() != side {
+            self.act(Action::Pass)?;
+            // Two in a row, if the other side has just passed.
+            if self.game.turn() != side || self.game.legal_move(Action::Agree).is_ok() {
+                return self.give_turn(side);
+            }
+        }
+        Ok(())
+    }
+
+    fn play(&mut self, words: &[&str]) -> Answer {
+        let &[colour, vertex] = words else { return Err("syntax error".into()) };
+        let side = parse_side(colour)?;
+        if vertex.eq_ignore_ascii_case("resign") {
+            return Ok(String::new());
+        }
+        let before = self.actions.len();
+        let Some(action @ (Action::Place(_) | Action::Pass)) = self.game.parse(vertex) else {
+            return Err("syntax error".into());
+        };
+        let played = self.give_turn(side).and_then(|()| self.act(action));
+        if let Err(why) = played {
+            self.actions.truncate(before);
+            self.replay()?;
+            return Err(why);
+        }
+        self.moves.push(before);
+        Ok(String::new())
+    }
+
+    fn undo(&mut self) -> Answer {
+        let before = self.moves.pop().ok_or("cannot undo")?;
+        self.actions.truncate(before);
+        self.replay()
+    }
+
+    fn genmove(&mut self, words: &[&str], arrived: Instant, plays: bool) -> Answer {
+        let side = parse_side(words.first().copied().unwrap_or_default())?;
+        let before = self.actions.len();
+        self.give_turn(side)?;
+        let chosen = self.choose(side, arrived);
+        if chosen == Chosen::Resign || !plays {
+            self.actions.truncate(before);
+            self.replay()?;
+        }
+        match chosen {
+            Chosen::Resign => Ok("resign".into()),
+            Chosen::Move(action) => {
+                if plays {
+                    self.act(action)?;
+                    self.moves.push(before);
+                }
+                Ok(self.game.notation(action))
+            }
+        }
+    }
+
+    fn choose(&mut self, side: Side, arrived: Instant) -> Chosen {
+        let time = self.allotted(side);
+        let elapsed = move || arrived.elapsed();
+        let limits = Limits { time, nodes: self.playouts, depth: None, stop: &NEVER, elapsed: &elapsed };
+        let Some(found) = self.bot.decide(&self.game, &limits, &mut |_| {}) else {
+            return Chosen::Move(Action::Pass);
+        };
+        let chance = match found.score {
+            engine::Score::Chance { permille, .. } => f32::from(permille) / 1000.0,
+            _ => 0.5,
+        };
+        self.hopeless = if chance < self.resign { self.hopeless + 1 } else { 0 };
+        let points = u32::from(self.setup.size).pow(2);
+        if self.hopeless >= 2 && self.game.ply() > points / 4 {
+            return Chosen::Resign;
+        }
+        Chosen::Move(found.line[0])
+    }
+
+    /// Time for the next move of this side; `None`: no limit but the playouts.
+    fn allotted(&self, side: Side) -> Option<Duration> {
+        let points = u32::from(self.setup.size).pow(2);
+        // About so many own moves are to come, never few: a game may go on long after the board is full.
+        let to_come = (points * 2 / 5).saturating_sub(self.game.ply() / 2).max(points / 8).max(4);
+        let share = match (self.pace, self.clocks[side.index()]) {
+            (Pace::None, None) if self.playouts.is_some() || self.time.is_some() => None,
+            (Pace::None, None) => Some(DEFAULT_TIME),
+            (Pace::Free, _) => None,
+            (_, Some(Left { time, stones })) if stones > 0 => Some(time / stones),
+            (Pace::Clock { more, stones, .. }, Some(Left { time, .. })) => {
+                Some(time / to_come + more / stones.max(1) / 2)
+            }
+            (Pace::None, Some(Left { time, .. })) => Some(time / to_come),
+            (Pace::Clock { main, more, stones }, None) if main.is_zero() => Some(more / stones.max(1)),
+            (Pace::Clock { main, more, stones }, None) => {
+                // The clock is ours to keep when nobody tells what is left: a share of what there was at first.
+                Some(main / (points * 2 / 5).max(10) + more / stones.max(1) / 2)
+            }
+        };
+        let time = match (share, self.time) {
+            (Some(share), Some(time)) => Some(share.min(time)),
+            (share, time) => share.or(time),
+        };
+        time.map(|time| time.saturating_sub(RESERVE).max(Duration::from_millis(1)))
+    }
+
+    fn fixed_handicap(&mut self, words: &[&str]) -> Answer {
+        let stones: u8 = number(words)?;
+        if !self.actions.is_empty() {
+            return Err("board not empty".into());
+        }
+        let setup = GoSetup { handicap: Handicap::Stars(stones), ..self.setup.clone() };
+        self.start(setup).map_err(|_| "invalid number of stones".to_owned())?;
+        Ok(self.stones_on_board())
+    }
+
+    fn place_free_handicap(&mut self, words: &[&str]) -> Answer {
+        let stones: u8 = number(words)?;
+        if !self.actions.is_empty() {
+            return Err("board not empty".into());
+        }
+        let setup = GoSetup { handicap: Handicap::Free(stones), ..self.setup.clone() };
+        self.start(setup).map_err(|_| "invalid number of stones".to_owned())?;
+        for _ in 0..stones {
+            match self.choose(Side::First, Instant::now()) {
+                Chosen::Move(action) => self.act(action)?,
+                Chosen::Resign => return Err("no move".into()),
+            }
+        }
+        Ok(self.stones_on_board())
+    }
+
+    fn set_free_handicap(&mut self, words: &[&str]) -> Answer {
+        if !self.actions.is_empty() {
+            return Err("board not empty".into());
+        }
+        let stones = u8::try_from(words.len()).map_err(|_| "invalid number of stones")?;
+        let old = self.setup.clone();
+        let setup = GoSetup { handicap: Handicap::Free(stones), ..old.clone() };
+        self.start(setup).map_err(|_| "invalid number of stones".to_owned())?;
+        for word in words {
+            let placed = match self.game.parse(word) {
+                Some(action @ Action::Place(_)) => self.act(action),
+                _ => Err("syntax error".into()),
+            };
+            if let Err(why) = placed {
+                self.start(old)?;
+                return Err(why);
+            }
+        }
+        Ok(String::new())
+    }
+
+    fn stones_on_board(&self) -> String {
+        let stones = self.points().filter(|&point| self.game.at(point).is_some());
+        stones.map(|point| self.game.notation(Action::Place(point))).collect::<Vec<_>>().join(" ")
+    }
+
+    fn points(&self) -> impl Iterator<Item = Point> + use<> {
+        let size = u16::from(self.setup.size);
+        (0..size).flat_map(move |row| (0..size).map(move |column| Point::new(column, row)))
+    }
+
+    fn time_settings(&mut self, words: &[&str]) -> Answer {
+        let &[main, more, stones] = words else { return Err("syntax error".into()) };
+        let (main, more, stones) = (seconds(main)?, seconds(more)?, parse::<u32>(stones)?);
+        self.set_clock(main, more, stones);
+        Ok(String::new())
+    }
+
+    fn kgs_time_settings(&mut self, words: &[&str]) -> Answer {
+        match *words {
+            ["none"] => {
+                self.pace = Pace::Free;
+                self.clocks = [None; 2];
+            }
+            ["absolute", main] => self.set_clock(seconds(main)?, Duration::ZERO, 0),
+            // Each period of Japanese byo-yomi is for one move.
+            ["byoyomi", main, period, _] => self.set_clock(seconds(main)?, seconds(period)?, 1),
+            ["canadian", main, more, stones] => {
+                self.set_clock(seconds(main)?, seconds(more)?, parse(stones)?);
+            }
+            _ => return Err("syntax error".into()),
+        }
+        Ok(String::new())
+    }
+
+    fn set_clock(&mut self, main: Duration, more: Duration, stones: u32) {
+        // Section 4.2: time for no stones means that there is no limit.
+        self.pace =
+            if stones == 0 && !more.is_zero() { Pace::Free } else { Pace::Clock { main, more, stones } };
+        self.clocks = [None; 2];
+    }
+
+    fn time_left(&mut self, words: &[&str]) -> Answer {
+        let &[colour, time, stones] = words else { return Err("syntax error".into()) };
+        let left = Left { time: seconds(time)?, stones: parse(stones)? };
+        self.clocks[parse_side(colour)?.index()] = Some(left);
+        Ok(String::new())
+    }
+
+    fn status(&mut self) -> Status {
+        let elapsed = || Duration::ZERO;
+        let limits =
+            Limits { time: None, nodes: Some(STATUS_PLAYOUTS), depth: None, stop: &NEVER, elapsed: &elapsed };
+        self.bot.status(&self.game, &limits)
+    }
+
+    fn final_status_list(&mut self, words: &[&str]) -> Answer {
+        let wanted = match words {
+            ["dead"] => Fate::Dead,
+            ["alive"] => Fate::Alive,
+            ["seki"] => Fate::Seki,
+            _ => return Err("expected alive, dead or seki".into()),
+        };
+        let status = self.status();
+        let name = |&point: &Point| self.game.notation(Action::Place(point));
+        let chains = status.chains.iter().filter(|chain| chain.fate == wanted);
+        let lines: Vec<String> =
+            chains.map(|chain| chain.stones.iter().map(name).collect::<Vec<_>>().join(" ")).collect();
+        Ok(lines.join("\n"))
+    }
+
+    fn winrate(&mut self) -> Answer {
+        let elapsed = || Duration::ZERO;
+        let nodes = Some(self.playouts.unwrap_or(STATUS_PLAYOUTS));
+        let limits = Limits { time: None, nodes, depth: None, stop: &NEVER, elapsed: &elapsed };
+        let found = self.bot.analyse(&self.game, &limits, &mut |_| {}).ok_or("the game is over")?;
+        Ok(format!("{:.3} {:+.1}", found.chance, found.lead))
+    }
+
+    fn show(&self) -> String {
+        const COLUMNS: &str = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
+        let size = u16::from(self.setup.size);
+        let letters: Vec<String> =
+            COLUMNS.chars().take(size.into()).map(|letter| letter.to_string()).collect();
+        let letters = format!("   {}", letters.join(" "));
+        let mut text = format!("\n{letters}\n");
+        for row in (0..size).rev() {
+            let cells = (0..size).map(|column| match self.game.at(Point::new(column, row)) {
+                Some(Side::First) => "X",
+                Some(Side::Second) => "O",
+                None => ".",
+            });
+            let cells: Vec<&str> = cells.collect();
+            let _ = writeln!(text, "{:2} {} {}", row + 1, cells.join(" "), row + 1);
+        }
+        let taken = |side| self.game.prisoners(side);
+        let turn = if self.game.turn() == Side::First { "black" } else { "white" };
+        let _ = write!(
+            text,
+            "{letters}\n{turn} to move, captured by black {}, by white {}",
+            taken(Side::First),
+            taken(Side::Second)
+        );
+        text
+    }
+
+    /// Thinks and tells what it finds until the next line comes in.
+    fn analyse(&mut self, id: &str, command: &str, words: &[&str]) {
+        let wishes = match Wishes::of(command, words) {
+            Ok(wishes) => wishes,
+            Err(why) => return say(&format!("?{id} {why}\n")),
+        };
+        if let Err(why) = wishes.side.map_or(Ok(()), |side| self.give_turn(side)) {
+            return say(&format!("?{id} {why}\n"));
+        }
+        say(&format!("={id}"));
+        self.asked.store(false, Ordering::Relaxed);
+        // A line that came before the flag was cleared is in the channel by now.
+        while let Ok(line) = self.lines.try_recv() {
+            self.waiting.push_back(line);
+        }
+        if self.waiting.is_empty() {
+            let begin = Instant::now();
+            let elapsed = move || begin.elapsed();
+            // The tree has to be kept for the next question: that takes a limit, which no one waits for.
+            const LONG: Duration = Duration::from_hours(24);
+            let limits =
+                Limits { time: Some(LONG), nodes: None, depth: None, stop: &self.asked, elapsed: &elapsed };
+            let mut told = begin;
+            let game = &self.game;
+            self.bot.analyse(game, &limits, &mut |analysis| {
+                if told.elapsed() >= wishes.every {
+                    told = Instant::now();
+                    say(&wishes.words(game, analysis));
+                }
+            });
+        }
+        say("");
+    }
+
+    fn genmove_analyse(&mut self, id: &str, command: &str, words: &[&str], arrived: Instant) {
+        let answer = Wishes::of(command, words).and_then(|wishes| {
+            let side = wishes.side.unwrap_or(self.game.turn());
+            let before = self.actions.len();
+            self.give_turn(side)?;
+            let time = self.allotted(side);
+            let elapsed = move || arrived.elapsed();
+            let limits = Limits { time, nodes: self.playouts, depth: None, stop: &NEVER, elapsed: &elapsed };
+            say(&format!("={id}"));
+            let found = self.bot.analyse(&self.game, &limits, &mut |_| {}).ok_or("the game is over")?;
+            say(&wishes.words(&self.game, &found));
+            let chosen = self.choose(side, Instant::now());
+            let text = match chosen {
+                Chosen::Resign => "resign".to_owned(),
+                Chosen::Move(action) => {
+                    self.act(action)?;
+                    self.moves.push(before);
+                    self.game.notation(action)
+                }
+            };
+            say(&format!("play {text}\n"));
+            Ok(())
+        });
+        if let Err(why) = answer {
+            say(&format!("?{id} {why}\n"));
+        }
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Chosen {
+    Move(Action),
+    Resign,
+}
+
+/// What an analysis is to tell, how often, and in whose words.
+struct Wishes {
+    kata: bool,
+    side: Option<Side>,
+    every: Duration,
+    ownership: bool,
+    most: usize,
+}
+
+impl Wishes {
+    fn of(command: &str, words: &[&str]) -> Result<Self, String> {
+        let mut wishes = Self {
+            kata: command.starts_with("kata"),
+            side: None,
+            every: Duration::from_millis(500),
+            ownership: false,
+            most: usize::MAX,
+        };
+        let mut words = words.iter();
+        let centiseconds =
+            |word: &str| parse::<u64>(word).map(|time| Duration::from_millis(time.max(1) * 10));
+        while let Some(&word) = words.next() {
+            let mut next = || words.next().copied().ok_or("syntax error");
+            match word {
+                "interval" => wishes.every = centiseconds(next()?)?,
+                "ownership" => wishes.ownership = next()? == "true",
+                "maxmoves" => wishes.most = parse(next()?)?,
+                "minmoves" | "rootInfo" | "pvVisits" | "movesOwnership" | "ownershipStdev" => {
+                    next()?;
+                }
+                _ => match parse_side(word) {
+                    Ok(side) => wishes.side = Some(side),
+                    Err(_) => wishes.every = centiseconds(word)?,
+                },
+            }
+        }
+        Ok(wishes)
+    }
+
+    /// One line, whose chances are those of the side to move.
+    fn words(&self, game: &Go, analysis: &Analysis) -> String {
+        let name = |mv: GoMove| game.notation(Go::action(mv));
+        let mut text = String::new();
+        for (order, mv) in analysis.moves.iter().filter(|mv| mv.visits > 0).take(self.most).enumerate() {
+            let space = if order == 0 { "" } else { " " };
+            let first = name(mv.line[0]);
+            let line: Vec<String> = mv.line.iter().map(|&mv| name(mv)).collect();
+            let line = line.join(" ");
+            // Lower bound of the chance by twice the error of so many playouts.
+            let error = 2.0 * (mv.chance * (1.0 - mv.chance) / mv.visits as f32).max(0.0).sqrt();
+            let low = (mv.chance - error).clamp(0.0, 1.0);
+            let _ = if self.kata {
+                let lead = analysis.lead;
+                let utility = 2.0 * mv.chance - 1.0;
+                write!(
+                    text,
+                    "{space}info move {first} visits {} utility {utility:.4} winrate {:.4} scoreMean {lead:.2} scoreLead {lead:.2} scoreStdev 0 prior {:.4} lcb {low:.4} utilityLcb {:.4} order {order} pv {line}",
+                    mv.visits,
+                    mv.chance,
+                    mv.prior,
+                    2.0 * low - 1.0
+                )
+            } else {
+                write!(
+                    text,
+                    "{space}info move {first} visits {} winrate {:.0} prior {:.0} lcb {:.0} order {order} pv {line}",
+                    mv.visits,
+                    mv.chance * 10_000.0,
+                    mv.prior * 10_000.0,
+                    low * 10_000.0
+                )
+            };
+        }
+        if self.kata && self.ownership {
+            // Rows from above, and the view of the side to move.
+            let size = usize::from(game.setup().size);
+            let sign = if game.turn() == Side::First { 1.0 } else { -1.0 };
+            text.push_str(" ownership");
+            for row in analysis.owners.chunks(size).rev() {
+                for owner in row {
+                    let _ = write!(text, " {:.3}", sign * owner);
+                }
+            }
+        }
+        text
+    }
+}
+
+fn parse<T: std::str::FromStr>(word: &str) -> Result<T, String> {
+    word.parse().map_err(|_| "syntax error".into())
+}
+
+fn number<T: std::str::FromStr>(words: &[&str]) -> Result<T, String> {
+    parse(words.first().copied().unwrap_or_default())
+}
+
+fn seconds(word: &str) -> Result<Duration, String> {
+    /// A day: more is no limit, and products of it stay in range.
+    const MOST: f64 = 86_400.0;
+    let seconds: f64 = parse(word)?;
+    if seconds.is_finite() {
+        Ok(Duration::from_secs_f64(seconds.clamp(0.0, MOST)))
+    } else {
+        Err("syntax error".into())
+    }
+}
+
+fn parse_side(word: &str) -> Result<Side, String> {
+    match word.to_ascii_lowercase().as_str() {
+        "b" | "black" => Ok(Side::First),
+        "w" | "white" => Ok(Side::Second),
+        _ => Err("syntax error".into()),
+    }
+}
+
+fn score_words(margin: f32) -> String {
+    if margin > 0.0 {
+        format!("B+{margin}")
+    } else if margin < 0.0 {
+        format!("W+{}", -margin)
+    } else {
+        "0".into()
+    }
+}
+
+/// Lines to the other program. If it is gone there is nobody left to tell.
+fn say(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+}

@@ -1,0 +1,527 @@
+//! The Go player, what its levels mean, and what it says about a position.
+
+use super::life::{self, Status};
+use super::playout::{Odds, Playouts, Policy};
+use super::search::{Ending, Options, Search};
+use super::stones::{At, BLACK, EMPTY, PASS, Stones};
+use super::{Go, GoMove};
+use crate::{Action, Bot, Game, Level, Limits, Point, Report, Rng, Score, Side};
+
+/// A player of Go. It holds hardly any memory before its first search.
+pub struct GoBot {
+    strength: Strength,
+    seed: u64,
+    memory: usize,
+    options: Options,
+    ending: Ending,
+    /// The search of the last decision, for boards of that size.
+    thinker: Option<(u8, Box<dyn Thinker>)>,
+    /// The dead stones that it agreed to last, and the ply.
+    agreed: Option<(u32, Vec<Point>)>,
+    /// After the other side did not agree: play until nothing is left to agree about.
+    play_out: bool,
+}
+
+/// What a level may use, beside the caller's limits.
+#[derive(Clone, Copy)]
+struct Strength {
+    /// Playouts for a move.
+    playouts: u64,
+    /// How often, of 100 moves, it plays something that it has hardly looked at.
+    slips: u32,
+}
+
+/// Levels 1 to 10; the steps are measured in `EXPERIMENTS.md`.
+const STRENGTHS: [Strength; 10] = [
+    Strength { playouts: 8, slips: 35 },
+    Strength { playouts: 16, slips: 15 },
+    Strength { playouts: 32, slips: 5 },
+    Strength { playouts: 64, slips: 0 },
+    Strength { playouts: 150, slips: 0 },
+    Strength { playouts: 350, slips: 0 },
+    Strength { playouts: 800, slips: 0 },
+    Strength { playouts: 2_000, slips: 0 },
+    Strength { playouts: 6_000, slips: 0 },
+    Strength { playouts: u64::MAX, slips: 0 },
+];
+
+/// What the tree may take unless told otherwise.
+const MEMORY: usize = 128 << 20;
+
+/// When two passes end the game, what a pass must be sure of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PassWhen {
+    /// The count is decided, dead stones left to agreement.
+    Settled,
+    /// Also every dead stone is off the board, so that counting what is there gives the same.
+    CleanedUp,
+}
+
+/// What the bot thinks of a position.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    /// Moves, the best first. Never empty.
+    pub moves: Vec<Considered>,
+    /// Chance that the side to move wins, 0 to 1.
+    pub chance: f32,
+    /// Points by which the side to move is ahead at the end, on average.
+    pub lead: f32,
+    /// Every point from 1.0, First's for certain, to -1.0, Second's; row by row from the bottom.
+    pub owners: Vec<f32>,
+    /// Playouts that this rests on, of earlier decisions too.
+    pub playouts: u64,
+    /// Nodes of the tree.
+    pub nodes: usize,
+}
+
+/// A move that was considered.
+#[derive(Clone, Debug)]
+pub struct Considered {
+    /// Expected play from this move on, itself first.
+    pub line: Vec<GoMove>,
+    /// Playouts through it.
+    pub visits: u32,
+    /// Chance that the side to move wins with it, 0 to 1.
+    pub chance: f32,
+    /// What was thought of it before looking, 0 to 1.
+    pub prior: f32,
+}
+
+impl GoBot {
+    /// A player of this strength; the seed colours its playouts and its errors.
+    pub fn new(level: Level, seed: u64) -> Self {
+        Self {
+            strength: STRENGTHS[usize::from(level.number()) - 1],
+            seed,
+            memory: MEMORY,
+            options: Options::default(),
+            ending: Ending::Agreed,
+            thinker: None,
+            agreed: None,
+            play_out: false,
+        }
+    }
+
+    /// With a tree of at most about this many bytes.
+    pub fn with_memory(mut self, bytes: usize) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// Passing only when this is so; [`PassWhen::Settled`] unless told otherwise.
+    pub fn passing(mut self, when: PassWhen) -> Self {
+        self.ending = match when {
+            PassWhen::Settled => Ending::Agreed,
+            PassWhen::CleanedUp => Ending::AsItStands,
+        };
+        self
+    }
+
+    /// With a number that the search goes by changed, by its name in `EXPERIMENTS.md`: for matches that compare them.
+    ///
+    /// # Errors
+    /// When there is no such number, or the text is none.
+    pub fn tuned(mut self, name: &str, value: &str) -> Result<Self, String> {
+        let number: f32 = value.parse().map_err(|_| format!("{value} is no number"))?;
+        let reasons = &mut self.options.reasons;
+        let float = match name {
+            "atari" => return Ok(self.with_odds(|odds| odds.atari = number as u32)),
+            "two" => return Ok(self.with_odds(|odds| odds.two = number as u32)),
+            "nakade" => return Ok(self.with_odds(|odds| odds.nakade = number as u32)),
+            "pattern" => return Ok(self.with_odds(|odds| odds.pattern = number as u32)),
+            "self-atari" => return Ok(self.with_odds(|odds| odds.self_atari = number as u32)),
+            "expand" => &mut self.options.expand,
+            "equivalence" => &mut self.options.equivalence,
+            "points-part" => &mut self.options.points_part,
+            "curiosity" => &mut self.options.curiosity,
+            "width" => &mut self.options.width,
+            "prior-even" => &mut reasons.even,
+            "prior-pattern" => &mut reasons.pattern,
+            "prior-self-atari" => &mut reasons.self_atari,
+            "prior-secure" => &mut reasons.secure,
+            "prior-open" => &mut reasons.open,
+            "prior-run" => &mut reasons.run_in_vain,
+            "prior-nakade" => &mut reasons.nakade,
+            "prior-take" => {
+                reasons.take[0] = number;
+                return Ok(self);
+            }
+            "prior-save" => {
+                reasons.save[0] = number;
+                return Ok(self);
+            }
+            "prior-catch" => {
+                reasons.catch[0] = number;
+                return Ok(self);
+            }
+            "prior-each" => {
+                (reasons.take[1], reasons.save[1], reasons.catch[1]) = (number, number, number);
+                return Ok(self);
+            }
+            "prior-near" => {
+                reasons.near = [1.0, 0.8, 0.5, 0.3].map(|part| part * number);
+                return Ok(self);
+            }
+            "prior-low" => {
+                reasons.low = [number, number * 0.6];
+                return Ok(self);
+            }
+            _ => return Err(format!("there is no number {name}")),
+        };
+        *float = number;
+        Ok(self)
+    }
+
+    fn with_odds(mut self, change: impl FnOnce(&mut Odds)) -> Self {
+        change(&mut self.options.odds);
+        self
+    }
+
+    /// Thinks about a position in play. `report` is called now and then while thinking. `None` when the game is over or the
+    /// sides are agreeing on the dead stones.
+    pub fn analyse(
+        &mut self,
+        go: &Go,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Analysis),
+    ) -> Option<Analysis> {
+        self.think(go, limits, false, report)
+    }
+
+    fn think(
+        &mut self,
+        go: &Go,
+        limits: &Limits<'_>,
+        early: bool,
+        report: &mut dyn FnMut(&Analysis),
+    ) -> Option<Analysis> {
+        if go.outcome().is_some() || go.is_agreeing() {
+            return None;
+        }
+        let ending = if self.play_out { Ending::AsItStands } else { self.ending };
+        // Without a clock the answer depends on the arguments only, not on what was asked before.
+        let keep = limits.time.is_some();
+        let seed = self.seed;
+        let thinker = self.thinker(go.setup().size);
+        if !keep {
+            thinker.seed(seed);
+        }
+        Some(thinker.think(go, ending, keep, early, limits, report))
+    }
+
+    fn thinker(&mut self, size: u8) -> &mut Box<dyn Thinker> {
+        if self.thinker.as_ref().is_none_or(|&(old, _)| old != size) {
+            let options = self.options.clone();
+            self.thinker = Some((size, thinker(size, self.memory, self.seed, options)));
+        }
+        let (_, thinker) = self.thinker.as_mut().expect("it was just put there");
+        thinker
+    }
+
+    /// What becomes of every chain and point: a proposal for the counting. Half of the limits are spent with each side to
+    /// move.
+    pub fn status(&mut self, go: &Go, limits: &Limits<'_>) -> Status {
+        let seed = self.seed;
+        let thinker = self.thinker(go.setup().size);
+        thinker.seed(seed);
+        thinker.status(go, limits)
+    }
+
+    /// What to do in this position. `None` only when the game is over.
+    pub fn decide(
+        &mut self,
+        go: &Go,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Report),
+    ) -> Option<Report> {
+        if go.outcome().is_some() {
+            return None;
+        }
+        if go.is_agreeing() {
+            return Some(self.agree(go, limits));
+        }
+        if go.ply() < 2 {
+            self.play_out = false;
+        }
+        let most = self.strength.playouts;
+        let own = Limits {
+            time: limits.time,
+            nodes: match (limits.nodes, most) {
+                (None, u64::MAX) => None,
+                (nodes, most) => Some(nodes.map_or(most, |nodes| nodes.min(most))),
+            },
+            depth: None,
+            stop: limits.stop,
+            elapsed: limits.elapsed,
+        };
+        if go.is_placing_handicap()
+            && let Some(mv) = free_star(go)
+        {
+            return Some(Report { line: vec![Go::action(mv)], score: Score::Points(0), depth: 0, nodes: 0 });
+        }
+        let found = self.think(go, &own, true, &mut |analysis| report(&to_report(analysis)))?;
+        let mut chosen = to_report(&found);
+        let mut rng = Rng::new(self.seed ^ go.key());
+        let ending = if self.play_out { Ending::AsItStands } else { self.ending };
+        let thinker = self.thinker(go.setup().size);
+        let moves: Vec<&Considered> = found.moves.iter().filter(|mv| mv.line[0] != GoMove::Pass).collect();
+        let can_pass = !go.is_placing_handicap();
+        let Some(&best) = moves.first() else { return Some(chosen) };
+        if can_pass && thinker.may_pass(go, ending, &found) {
+            chosen.line = vec![Action::Pass];
+        } else if rng.below(100) < self.strength.slips {
+            // Any move that it has thought of at all, the better thought of the likelier.
+            let among = &moves[..moves.len().min(30)];
+            let slip = among[rng.below(among.len() as u32).min(rng.below(among.len() as u32)) as usize];
+            chosen.line = slip.line.iter().map(|&mv| Go::action(mv)).collect();
+        } else {
+            chosen.line = best.line.iter().map(|&mv| Go::action(mv)).collect();
+        }
+        report(&chosen);
+        Some(chosen)
+    }
+
+    /// The next step in agreeing on the dead stones: marks what it thinks is dead, then agrees. If the other side changes what
+    /// it has agreed to, it takes what is no worse for it, and else asks to play on.
+    fn agree(&mut self, go: &Go, limits: &Limits<'_>) -> Report {
+        const PLAYOUTS: u64 = 1_000;
+        let own = Limits {
+            time: limits.time,
+            nodes: Some(limits.nodes.map_or(PLAYOUTS, |nodes| nodes.min(PLAYOUTS))),
+            depth: None,
+            stop: limits.stop,
+            elapsed: limits.elapsed,
+        };
+        let status = self.status(go, &own);
+        let mut wanted: Vec<Point> = status.dead().collect();
+        wanted.sort_unstable();
+        let marked: Vec<Point> = status
+            .owners
+            .iter()
+            .map(|&(point, _)| point)
+            .filter(|&point| go.at(point).is_some() && go.is_dead(point))
+            .collect();
+        let sign = if go.turn() == Side::First { 1.0 } else { -1.0 };
+        let score = Score::Points((100.0 * sign * status.margin) as i32);
+        let report = |action| Report { line: vec![action], score, depth: 1, nodes: PLAYOUTS };
+        let mut sorted = marked.clone();
+        sorted.sort_unstable();
+        if sorted == wanted {
+            self.agreed = Some((go.ply(), wanted));
+            return report(Action::Agree);
+        }
+        // The other side has seen what we agreed to and wants something else.
+        let refused =
+            self.agreed.as_ref().is_some_and(|&(ply, ref agreed)| ply < go.ply() && *agreed == wanted);
+        if refused {
+            let margin = |dead: &[Point]| {
+                let stones = Stones::<704, 11>::of(go);
+                let owners = life::owners_without(&stones, dead);
+                owners.into_iter().map(super::stones::margin).sum::<i32>() as f32 * sign
+            };
+            self.agreed = None;
+            if margin(&sorted) >= margin(&wanted) {
+                return report(Action::Agree);
+            }
+            self.play_out = true;
+            return report(Action::Resume);
+        }
+        // One mark a decision; a mark goes for the whole chain.
+        let first = status.chains.iter().find(|chain| {
+            chain.stones.first().is_some_and(|point| wanted.contains(point) != marked.contains(point))
+        });
+        match first {
+            Some(chain) => report(Action::Toggle(chain.stones[0])),
+            None => report(Action::Agree),
+        }
+    }
+}
+
+impl Bot for GoBot {
+    fn choose(
+        &mut self,
+        game: &crate::AnyGame,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Report),
+    ) -> Option<Report> {
+        let crate::AnyGame::Go(go) = game else { return None };
+        self.decide(go, limits, report)
+    }
+}
+
+/// The next star point for a free handicap.
+fn free_star(go: &Go) -> Option<GoMove> {
+    let stars = (2..=9).rev().find_map(|stones| go.setup().stars(stones))?;
+    stars
+        .into_iter()
+        .map(|(column, row)| GoMove::Place(Point::new(column.into(), row.into())))
+        .find(|&mv| go.legal_move(Go::action(mv)).is_ok())
+}
+
+fn to_report(analysis: &Analysis) -> Report {
+    let best = &analysis.moves[0];
+    Report {
+        line: best.line.iter().map(|&mv| Go::action(mv)).collect(),
+        score: Score::Chance {
+            permille: (best.chance * 1000.0).clamp(0.0, 1000.0) as u16,
+            points: (analysis.lead * 100.0) as i32,
+        },
+        depth: best.line.len() as u32,
+        nodes: analysis.playouts,
+    }
+}
+
+/// A search whatever the size of the board.
+trait Thinker: Send {
+    fn seed(&mut self, seed: u64);
+    fn think(
+        &mut self,
+        go: &Go,
+        ending: Ending,
+        keep: bool,
+        early: bool,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Analysis),
+    ) -> Analysis;
+    fn status(&mut self, go: &Go, limits: &Limits<'_>) -> Status;
+    /// Whether to pass after the search that has just ended.
+    fn may_pass(&self, go: &Go, ending: Ending, found: &Analysis) -> bool;
+}
+
+fn thinker(size: u8, bytes: usize, seed: u64, options: Options) -> Box<dyn Thinker> {
+    match size {
+        ..=9 => Box::new(Search::<128, 2>::new(size, bytes, seed, options)),
+        10..=13 => Box::new(Search::<256, 4>::new(size, bytes, seed, options)),
+        14..=19 => Box::new(Search::<448, 7>::new(size, bytes, seed, options)),
+        _ => Box::new(Search::<704, 11>::new(size, bytes, seed, options)),
+    }
+}
+
+/// Moves of a line that are shown.
+const LINE: usize = 12;
+
+impl<const N: usize, const W: usize> Thinker for Search<N, W> {
+    fn seed(&mut self, seed: u64) {
+        Search::seed(self, seed);
+    }
+
+    fn think(
+        &mut self,
+        go: &Go,
+        ending: Ending,
+        keep: bool,
+        early: bool,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Analysis),
+    ) -> Analysis {
+        self.set(go, ending, keep);
+        self.run(go, limits, early, &mut |search| report(&analysis(search, go.turn())));
+        analysis(self, go.turn())
+    }
+
+    fn status(&mut self, go: &Go, limits: &Limits<'_>) -> Status {
+        let mut owned = vec![0.0; self.stones().geometry.points.len()];
+        // The second half begins where the first has left the clock.
+        let half = |part: u32| Limits {
+            time: limits.time.map(|time| time * part / 2),
+            nodes: limits.nodes.map(|nodes| nodes.div_ceil(2)),
+            depth: None,
+            stop: limits.stop,
+            elapsed: limits.elapsed,
+        };
+        for (part, side) in [(1, go.turn()), (2, go.turn().other())] {
+            self.set_to_move(go, side, Ending::Agreed, false);
+            self.run(go, &half(part), false, &mut |_| {});
+            for (sum, owned) in owned.iter_mut().zip(self.ownership()) {
+                *sum += owned / 2.0;
+            }
+        }
+        let mut status = life::status(self.stones(), &owned);
+        let dead: Vec<Point> = status.dead().collect();
+        let owners = life::owners_without(self.stones(), &dead);
+        status.margin = self.count(&owners, Side::First) as f32 / 2.0;
+        status
+    }
+
+    fn may_pass(&self, go: &Go, ending: Ending, found: &Analysis) -> bool {
+        /// Owners are decided when no more than one playout in so many says otherwise.
+        const DECIDED: f32 = 0.7;
+        let stones = self.stones();
+        let side = go.turn();
+        let status = life::status(stones, &found.owners);
+        let dead: Vec<Point> = status.dead().collect();
+        let as_it_stands = self.count(&stones.area(), side);
+        let owners = life::owners_without(stones, &dead);
+        let agreed = self.count(&owners, side);
+        let is_decided = status.chains.iter().all(|chain| {
+            let points = chain.stones.iter().map(|&point| {
+                let at = stones.geometry.points.binary_search(&stones.geometry.at(point));
+                at.map_or(0.0, |n| found.owners[n].abs())
+            });
+            chain.proven || points.sum::<f32>() / chain.stones.len() as f32 > DECIDED
+        });
+        let counts_alike = ending == Ending::Agreed || dead.is_empty();
+        let wins = match ending {
+            Ending::Agreed => agreed > 0 && is_decided,
+            Ending::AsItStands => agreed > 0 && as_it_stands > 0,
+        };
+        if go.is_after_pass() && wins {
+            return true;
+        }
+        // No point is left that is worth a move: each has an owner, and the playouts agree with it.
+        let is_filled = owners.iter().zip(&found.owners).all(|(&owner, &owned)| {
+            owner != EMPTY && (owned > 0.0) == (owner == BLACK) && owned.abs() > DECIDED
+        });
+        if is_decided && counts_alike && is_filled {
+            return true;
+        }
+        // What is left to play, such as dame in a seki, is worse than a pass, and the pass costs nothing.
+        let prefers = found.moves[0].line[0] == GoMove::Pass;
+        prefers && (wins || found.moves.len() == 1 || (go.is_after_pass() && is_decided && agreed > 0))
+    }
+}
+
+fn analysis<const N: usize, const W: usize>(search: &Search<N, W>, turn: Side) -> Analysis {
+    let geometry = search.stones().geometry;
+    let to_move = |&at: &At| if at == PASS { GoMove::Pass } else { GoMove::Place(geometry.point(at)) };
+    let moves: Vec<Considered> = search
+        .tried(LINE)
+        .into_iter()
+        .map(|tried| Considered {
+            line: tried.line.iter().map(to_move).collect(),
+            visits: tried.visits,
+            chance: tried.share,
+            prior: tried.prior,
+        })
+        .collect();
+    let lead = if turn == Side::First { search.margin() } else { -search.margin() };
+    Analysis {
+        chance: moves.first().map_or(0.5, |best| best.chance),
+        moves,
+        lead,
+        owners: search.ownership(),
+        playouts: u64::from(search.visits()),
+        nodes: search.nodes(),
+    }
+}
+
+/// Plays this many games from the empty board without looking ahead, and says how many moves they took: for measuring. Light
+/// playouts play anything that fills no own eye, full ones as the search does.
+pub fn play_out(size: u8, light: bool, games: u32, seed: u64) -> u64 {
+    fn run<const N: usize, const W: usize>(size: u8, policy: Policy, games: u32, seed: u64) -> u64 {
+        let mut playouts = Playouts::<N>::new(seed, Odds::default());
+        let empty = Stones::<N, W>::new(size);
+        let play = |_| {
+            let mut stones = empty.clone();
+            u64::from(playouts.play(&mut stones, BLACK, PASS, policy))
+        };
+        (0..games).map(play).sum()
+    }
+    let policy = if light { Policy::Light } else { Policy::Full };
+    match size {
+        ..=9 => run::<128, 2>(size, policy, games, seed),
+        10..=13 => run::<256, 4>(size, policy, games, seed),
+        14..=19 => run::<448, 7>(size, policy, games, seed),
+        _ => run::<704, 11>(size, policy, games, seed),
+    }
+}

@@ -1,0 +1,123 @@
+//! Whether a chain with few liberties can be caught by one atari after another.
+
+use super::playout::saving_moves;
+use super::stones::{At, PASS, Stones, other};
+
+/// Positions that one reading may look at: a ladder across the whole board takes about 80 on 19 x 19.
+const MOST: u32 = 150;
+
+/// Whether a chain in atari gets away when its side is to move.
+pub(super) fn escapes<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At) -> bool {
+    runs(stones, chain, &mut 0)
+}
+
+/// An atari that catches a chain with two liberties in the end; [`PASS`] if there is none.
+pub(super) fn catch<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At) -> At {
+    chase(stones, chain, &mut 0)
+}
+
+/// Whether a chain of two liberties is safe from a ladder if the enemy moves next.
+pub(super) fn is_safe<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At) -> bool {
+    match stones.count(chain) {
+        0 | 1 => false,
+        2 => catch(stones, chain) == PASS,
+        _ => true,
+    }
+}
+
+fn runs<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At, seen: &mut u32) -> bool {
+    let colour = stones.cell(chain);
+    let mut moves = [PASS; 8];
+    let mut length = 0;
+    saving_moves(stones, chain, |at| {
+        if length < moves.len() && !moves[..length].contains(&at) {
+            moves[length] = at;
+            length += 1;
+        }
+    });
+    // Running is more often the way than taking.
+    moves[..length].iter().rev().any(|&at| {
+        *seen += 1;
+        if *seen > MOST {
+            // Too long to read: what takes so long mostly gets away.
+            return true;
+        }
+        let mut next = stones.clone();
+        next.put(at, colour);
+        match next.count(chain) {
+            0 | 1 => false,
+            2 => chase(&next, chain, seen) == PASS,
+            _ => true,
+        }
+    })
+}
+
+fn chase<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At, seen: &mut u32) -> At {
+    let hunter = other(stones.cell(chain));
+    let mut moves = [PASS; 2];
+    for (place, at) in moves.iter_mut().zip(stones.liberties(chain).iter()) {
+        *place = at;
+    }
+    // The side where running would give more liberties is the one to close.
+    if stones.liberties_after(moves[0], other(hunter)) < stones.liberties_after(moves[1], other(hunter)) {
+        moves.swap(0, 1);
+    }
+    for at in moves {
+        if !stones.is_legal(at, hunter) {
+            continue;
+        }
+        *seen += 1;
+        if *seen > MOST {
+            return PASS;
+        }
+        let mut next = stones.clone();
+        next.put(at, hunter);
+        if next.count(chain) == 1 && !runs(&next, chain, seen) {
+            return at;
+        }
+    }
+    PASS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Point;
+    use crate::go::stones::{BLACK, WHITE};
+
+    /// White's stone `d4` is held on two sides; more stones by column and row.
+    fn ladder(more: &[(u16, u16, u8)]) -> (Stones<128, 2>, At) {
+        let mut stones = Stones::new(9);
+        let held = [(3, 3, WHITE), (2, 3, BLACK), (3, 2, BLACK), (4, 2, BLACK)];
+        for &(column, row, colour) in held.iter().chain(more) {
+            let at = stones.geometry.at(Point::new(column, row));
+            stones.put(at, colour);
+        }
+        let chain = stones.geometry.at(Point::new(3, 3));
+        (stones, chain)
+    }
+
+    #[test]
+    fn a_ladder_catches_on_an_open_board() {
+        let (mut stones, chain) = ladder(&[]);
+        assert!(!is_safe(&stones, chain));
+        let at = catch(&stones, chain);
+        assert_eq!(stones.geometry.point(at), Point::new(3, 4));
+        stones.put(at, BLACK);
+        assert!(!escapes(&stones, chain));
+    }
+
+    #[test]
+    fn a_stone_in_the_way_breaks_a_ladder() {
+        let (stones, chain) = ladder(&[(6, 6, WHITE)]);
+        assert!(is_safe(&stones, chain));
+        let (stones, chain) = ladder(&[(6, 6, WHITE), (3, 4, BLACK)]);
+        assert!(escapes(&stones, chain));
+    }
+
+    #[test]
+    fn taking_a_chaser_breaks_a_ladder() {
+        let (stones, chain) = ladder(&[(1, 3, WHITE), (2, 2, WHITE)]);
+        assert!(is_safe(&stones, chain));
+    }
+}

@@ -1,0 +1,303 @@
+//! Which stones live: for certain, and as far as playouts can tell.
+
+use std::collections::HashSet;
+
+use super::stones::{At, BORDER, EMPTY, Stones, margin, other, side};
+use crate::{Point, Side};
+
+/// What becomes of a chain when both sides play well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It stays on the board.
+    Alive,
+    /// It can be taken.
+    Dead,
+    /// It stays, without two eyes, because neither side can afford to attack.
+    Seki,
+}
+
+/// A chain and what becomes of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chain {
+    /// Its stones, row by row from the bottom.
+    pub stones: Vec<Point>,
+    /// Whose stones.
+    pub side: Side,
+    /// What becomes of it.
+    pub fate: Fate,
+    /// Whether that is proven: it has two eyes that nobody can take (D. B. Benson, "Life in the Game of Go", 1976), or stands
+    /// in an eye of such stones too small to live in. Else it is the judgement of playouts.
+    pub proven: bool,
+}
+
+/// What becomes of a board: a proposal for the counting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Status {
+    /// Every chain, by its first stone.
+    pub chains: Vec<Chain>,
+    /// Every point from 1.0, First's for certain, to -1.0, Second's; row by row from the bottom.
+    pub owners: Vec<(Point, f32)>,
+    /// Points by which First is ahead when the dead stones are taken off, komi included.
+    pub margin: f32,
+}
+
+impl Status {
+    /// The stones that it says are dead.
+    pub fn dead(&self) -> impl Iterator<Item = Point> + '_ {
+        self.chains
+            .iter()
+            .filter(|chain| chain.fate == Fate::Dead)
+            .flat_map(|chain| chain.stones.iter().copied())
+    }
+}
+
+/// The heads of the chains of this colour that live even if their side never moves again.
+pub(super) fn unconditional<const N: usize, const W: usize>(
+    stones: &Stones<N, W>,
+    colour: u8,
+) -> HashSet<At> {
+    let regions = regions(stones, colour);
+    let mut chains: HashSet<At> = stones
+        .geometry
+        .points
+        .iter()
+        .copied()
+        .filter(|&at| stones.cell(at) == colour && stones.head(at) == at)
+        .collect();
+    let mut left: Vec<&Region> = regions.iter().collect();
+    loop {
+        let before = (chains.len(), left.len());
+        chains.retain(|chain| left.iter().filter(|region| region.vital_to.contains(chain)).count() >= 2);
+        left.retain(|region| region.borders.iter().all(|chain| chains.contains(chain)));
+        if (chains.len(), left.len()) == before {
+            return chains;
+        }
+    }
+}
+
+/// A connected set of points without stones of one colour.
+struct Region {
+    points: Vec<At>,
+    /// Heads of the chains of that colour around it.
+    borders: HashSet<At>,
+    /// Heads of those chains to which every empty point of it is a liberty.
+    vital_to: HashSet<At>,
+}
+
+fn regions<const N: usize, const W: usize>(stones: &Stones<N, W>, colour: u8) -> Vec<Region> {
+    let mut seen = HashSet::new();
+    let mut list = Vec::new();
+    for &start in &stones.geometry.points {
+        if stones.cell(start) == colour || !seen.insert(start) {
+            continue;
+        }
+        let mut points = vec![start];
+        let mut borders = HashSet::new();
+        let mut looked = 0;
+        while let Some(&at) = points.get(looked) {
+            looked += 1;
+            for neighbour in stones.four(at) {
+                let neighbour = neighbour as At;
+                match stones.cell(neighbour) {
+                    BORDER => {}
+                    cell if cell == colour => {
+                        borders.insert(stones.head(neighbour));
+                    }
+                    _ => {
+                        if seen.insert(neighbour) {
+                            points.push(neighbour);
+                        }
+                    }
+                }
+            }
+        }
+        let is_vital = |&chain: &At| {
+            let liberties = stones.liberties(chain);
+            points.iter().all(|&at| stones.cell(at) != EMPTY || liberties.has(usize::from(at)))
+        };
+        let vital_to = borders.iter().copied().filter(is_vital).collect();
+        list.push(Region { points, borders, vital_to });
+    }
+    list
+}
+
+/// Chains of each colour, by head, whose fate is proven.
+pub(super) fn proven<const N: usize, const W: usize>(stones: &Stones<N, W>) -> Vec<(At, Fate)> {
+    let mut list = Vec::new();
+    for colour in [1, 2] {
+        let alive = unconditional(stones, colour);
+        for region in regions(stones, colour) {
+            let closed =
+                !region.borders.is_empty() && region.borders.iter().all(|chain| alive.contains(chain));
+            // With at most one empty point that is no liberty of the stones around there is no room for two eyes.
+            let inner = |at: At| stones.four(at).iter().all(|&next| stones.cell(next as At) != colour);
+            let room = region.points.iter().filter(|&&at| inner(at)).count();
+            if closed && room < 2 {
+                let enemies = region.points.iter().copied();
+                list.extend(
+                    enemies
+                        .filter(|&at| stones.cell(at) == other(colour) && stones.head(at) == at)
+                        .map(|at| (at, Fate::Dead)),
+                );
+            }
+        }
+        list.extend(alive.into_iter().map(|chain| (chain, Fate::Alive)));
+    }
+    list.sort_by_key(|&(chain, _)| chain);
+    list
+}
+
+/// The status of every chain, by who owned the points in playouts: from 1, Black's, to -1, White's, in the order of the
+/// geometry's points.
+pub(super) fn status<const N: usize, const W: usize>(stones: &Stones<N, W>, owned: &[f32]) -> Status {
+    let geometry = stones.geometry;
+    let certain = proven(stones);
+    let mut chains = Vec::new();
+    let mut dead = HashSet::new();
+    for &head in &geometry.points {
+        let colour = stones.cell(head);
+        if colour == EMPTY {
+            continue;
+        }
+        if chains.iter().any(|&(other, _, _): &(At, Fate, bool)| other == stones.head(head)) {
+            continue;
+        }
+        let head = stones.head(head);
+        let sum: f32 = geometry
+            .points
+            .iter()
+            .zip(owned)
+            .filter(|&(&at, _)| stones.cell(at) == colour && stones.head(at) == head)
+            .map(|(_, owned)| owned * margin(colour) as f32)
+            .sum();
+        let (fate, proven) = match certain.iter().find(|&&(chain, _)| chain == head) {
+            Some(&(_, fate)) => (fate, true),
+            None if sum < 0.0 => (Fate::Dead, false),
+            None => (Fate::Alive, false),
+        };
+        if fate == Fate::Dead {
+            dead.insert(head);
+        }
+        chains.push((head, fate, proven));
+    }
+    let is_dead = |at: At| stones.cell(at) != EMPTY && dead.contains(&stones.head(at));
+    for (head, fate, proven) in &mut chains {
+        if *fate == Fate::Alive && !*proven && is_seki(stones, *head, &is_dead) {
+            *fate = Fate::Seki;
+        }
+    }
+    let point = |at: At| geometry.point(at);
+    let list = chains
+        .into_iter()
+        .map(|(head, fate, proven)| Chain {
+            stones: geometry
+                .points
+                .iter()
+                .filter(|&&at| stones.cell(at) != EMPTY && stones.head(at) == head)
+                .map(|&at| point(at))
+                .collect(),
+            side: side(stones.cell(head)),
+            fate,
+            proven,
+        })
+        .collect();
+    Status {
+        chains: list,
+        owners: geometry.points.iter().zip(owned).map(|(&at, &owned)| (point(at), owned)).collect(),
+        margin: 0.0,
+    }
+}
+
+/// Whether a living chain shares liberties with living enemies and has no more than one liberty that is all its own.
+fn is_seki<const N: usize, const W: usize>(
+    stones: &Stones<N, W>,
+    head: At,
+    is_dead: &impl Fn(At) -> bool,
+) -> bool {
+    let colour = stones.cell(head);
+    let shared = |at: At| {
+        stones.four(at).iter().any(|&next| stones.cell(next as At) == other(colour) && !is_dead(next as At))
+    };
+    let touches_dead = stones.chain(head).any(|stone| {
+        stones.four(stone).iter().any(|&next| stones.cell(next as At) == other(colour) && is_dead(next as At))
+    });
+    let (with_both, alone): (Vec<At>, Vec<At>) = stones.liberties(head).iter().partition(|&at| shared(at));
+    !touches_dead && !with_both.is_empty() && alone.len() <= 1
+}
+
+/// Whose each point is when the dead chains are taken off; in the order of the geometry's points.
+pub(super) fn owners_without<const N: usize, const W: usize>(
+    stones: &Stones<N, W>,
+    dead: &[Point],
+) -> Vec<u8> {
+    let mut board = stones.clone();
+    for &point in dead {
+        let at = board.geometry.at(point);
+        if board.cell(at) != EMPTY {
+            board.remove(at);
+        }
+    }
+    board.area()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::go::stones::{BLACK, WHITE};
+
+    /// A board drawn from above, `X` black, `O` white.
+    fn board(picture: &[&str]) -> Stones<128, 2> {
+        let mut stones = Stones::new(picture.len() as u8);
+        for (row, line) in picture.iter().rev().enumerate() {
+            for (column, cell) in line.bytes().enumerate() {
+                let at = stones.geometry.at(Point::new(column as u16, row as u16));
+                match cell {
+                    b'X' => stones.put(at, BLACK),
+                    b'O' => stones.put(at, WHITE),
+                    _ => {}
+                }
+            }
+        }
+        stones
+    }
+
+    fn fate(list: &[(At, Fate)], stones: &Stones<128, 2>, column: u16, row: u16) -> Option<Fate> {
+        let head = stones.head(stones.geometry.at(Point::new(column, row)));
+        list.iter().find(|&&(chain, _)| chain == head).map(|&(_, fate)| fate)
+    }
+
+    #[test]
+    fn two_eyes_live_for_certain_and_one_does_not() {
+        let stones = board(&[
+            ".........",
+            ".........",
+            ".........",
+            ".........",
+            ".........",
+            "......OOO",
+            "......O..",
+            "XXXXX.O..",
+            ".X.X..OOO",
+        ]);
+        let list = proven(&stones);
+        // The black chain has two eyes at the edge; the white one has a single space of four points.
+        assert_eq!(fate(&list, &stones, 1, 0), Some(Fate::Alive));
+        assert_eq!(fate(&list, &stones, 8, 0), None);
+        let stones = board(&[
+            ".........",
+            ".........",
+            ".........",
+            ".........",
+            "OO.......",
+            "XXXXXX...",
+            "XO..XO...",
+            "XXXXXX...",
+            ".X.XX....",
+        ]);
+        let list = proven(&stones);
+        assert_eq!(fate(&list, &stones, 0, 1), Some(Fate::Alive));
+        assert_eq!(fate(&list, &stones, 1, 2), Some(Fate::Dead));
+        assert_eq!(fate(&list, &stones, 5, 2), None);
+        assert_eq!(fate(&list, &stones, 0, 4), None);
+    }
+}

@@ -1,0 +1,357 @@
+//! Games played to their end without looking ahead.
+//!
+//! A light playout is uniformly random but for own eyes. A full one first answers what the last move did: it takes what can
+//! be taken there, saves what can be saved, and follows patterns of local play; see `EXPERIMENTS.md` for what each is worth.
+
+use super::stones::{At, BLACK, BORDER, EMPTY, PASS, Stones, WHITE, margin, other};
+use crate::Rng;
+
+/// How playouts play.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Policy {
+    /// Any move that is legal and fills no own eye.
+    Light,
+    /// With local answers.
+    Full,
+}
+
+/// How often a playout follows each rule, of 256.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Odds {
+    /// Takes a chain next to the last move, or saves one that the last move has put in atari.
+    pub(super) atari: u32,
+    /// Looks at chains next to the last move that have two liberties.
+    pub(super) two: u32,
+    /// Follows a pattern next to the last move.
+    pub(super) pattern: u32,
+    /// Refuses a self-atari.
+    pub(super) self_atari: u32,
+    /// Plays in the middle of a small enemy eye space next to the last move.
+    pub(super) nakade: u32,
+}
+
+impl Default for Odds {
+    fn default() -> Self {
+        Self { atari: 240, two: 0, pattern: 240, self_atari: 230, nakade: 0 }
+    }
+}
+
+/// What playouts share and what the last of them was like.
+pub(super) struct Playouts<const N: usize> {
+    rng: Rng,
+    odds: Odds,
+    /// Who was the first to play on a point, from the leaf on.
+    pub(super) first: [u8; N],
+}
+
+/// A few moves to choose among.
+struct Choice {
+    moves: [At; Self::MOST],
+    length: usize,
+}
+
+impl Choice {
+    const MOST: usize = 24;
+
+    const fn new() -> Self {
+        Self { moves: [PASS; Self::MOST], length: 0 }
+    }
+
+    #[inline]
+    fn add(&mut self, at: At) {
+        if self.length < Self::MOST {
+            self.moves[self.length] = at;
+            self.length += 1;
+        }
+    }
+
+    fn pick(&self, rng: &mut Rng) -> At {
+        match self.length {
+            0 => PASS,
+            1 => self.moves[0],
+            length => self.moves[rng.below(length as u32) as usize],
+        }
+    }
+}
+
+impl<const N: usize> Playouts<N> {
+    pub(super) const fn new(seed: u64, odds: Odds) -> Self {
+        Self { rng: Rng::new(seed), odds, first: [EMPTY; N] }
+    }
+
+    pub(super) const fn rng(&mut self) -> &mut Rng {
+        &mut self.rng
+    }
+
+    #[inline]
+    fn happens(&mut self, odds: u32) -> bool {
+        odds > 0 && (self.rng.next_u64() >> 56) < u64::from(odds)
+    }
+
+    /// Plays until neither side can move but into its own eyes, which takes how many moves. `last` is the last move before.
+    pub(super) fn play<const W: usize>(
+        &mut self,
+        stones: &mut Stones<N, W>,
+        mut turn: u8,
+        mut last: At,
+        policy: Policy,
+    ) -> u32 {
+        // A playout ends by itself but for long kos; three times the board is beyond all that do.
+        let most = 3 * stones.geometry.points.len() as u32;
+        let mut passes = 0;
+        let mut moves = 0;
+        while passes < 2 && moves < most {
+            let at = match policy {
+                Policy::Full if last != PASS => match self.local(stones, turn, last) {
+                    PASS => self.anywhere(stones, turn, policy),
+                    at => at,
+                },
+                _ => self.anywhere(stones, turn, policy),
+            };
+            if at == PASS {
+                stones.pass();
+                passes += 1;
+            } else {
+                stones.put(at, turn);
+                passes = 0;
+                let first = &mut self.first[usize::from(at)];
+                if *first == EMPTY {
+                    *first = turn;
+                }
+            }
+            last = at;
+            turn = other(turn);
+            moves += 1;
+        }
+        moves
+    }
+
+    /// An answer to the last move; [`PASS`] if there is none.
+    #[inline]
+    fn local<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, last: At) -> At {
+        if self.happens(self.odds.atari) {
+            let at = self.atari(stones, turn, last);
+            if at != PASS {
+                return at;
+            }
+        }
+        if self.happens(self.odds.nakade) {
+            let at = nakade(stones, turn, last);
+            if at != PASS {
+                return at;
+            }
+        }
+        if self.happens(self.odds.two) {
+            let at = self.two(stones, turn, last);
+            if at != PASS {
+                return at;
+            }
+        }
+        if self.happens(self.odds.pattern) {
+            let mut choice = Choice::new();
+            for neighbour in stones.eight(last) {
+                let at = neighbour as At;
+                if stones.cell(at) == EMPTY
+                    && stones.is_pattern(at)
+                    && stones.is_legal(at, turn)
+                    && !stones.is_self_atari(at, turn)
+                {
+                    choice.add(at);
+                }
+            }
+            return choice.pick(&mut self.rng);
+        }
+        PASS
+    }
+
+    /// Takes a chain that the last move has left with one liberty, or saves one that it has put in atari.
+    fn atari<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, last: At) -> At {
+        let mut choice = Choice::new();
+        if stones.cell(last) == other(turn) && stones.count(last) == 1 {
+            let at = stones.liberties(last).first();
+            if stones.is_legal(at, turn) {
+                choice.add(at);
+            }
+        }
+        for neighbour in stones.four(last) {
+            let stone = neighbour as At;
+            if stones.cell(stone) == turn && stones.count(stone) == 1 {
+                saving_moves(stones, stone, |at| choice.add(at));
+            }
+        }
+        choice.pick(&mut self.rng)
+    }
+
+    /// Gives a chain that the last move has left with two liberties a third, or puts the last move's in atari.
+    fn two<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, last: At) -> At {
+        let mut choice = Choice::new();
+        if stones.cell(last) == other(turn) && stones.count(last) == 2 {
+            for at in stones.liberties(last).iter() {
+                // The atari is worth something where the answer leaves no more than two liberties.
+                let rest = stones.liberties(last).iter().find(|&rest| rest != at).unwrap_or(PASS);
+                if stones.is_legal(at, turn)
+                    && !stones.is_self_atari(at, turn)
+                    && stones.liberties_after(rest, other(turn)) <= 2
+                {
+                    choice.add(at);
+                }
+            }
+        }
+        for neighbour in stones.four(last) {
+            let stone = neighbour as At;
+            if stones.cell(stone) == turn && stones.count(stone) == 2 {
+                for at in stones.liberties(stone).iter() {
+                    if stones.is_legal(at, turn) && stones.liberties_after(at, turn) > 2 {
+                        choice.add(at);
+                    }
+                }
+            }
+        }
+        choice.pick(&mut self.rng)
+    }
+
+    /// Any move that is legal, fills no own eye and is, mostly, no self-atari. [`PASS`] if there is none.
+    fn anywhere<const W: usize>(&mut self, stones: &mut Stones<N, W>, turn: u8, policy: Policy) -> At {
+        let mut left = stones.empty().len();
+        while left > 0 {
+            let n = self.rng.below(left as u32) as usize;
+            let at = stones.empty()[n];
+            if stones.is_legal(at, turn)
+                && !stones.is_eye(at, turn)
+                && (policy == Policy::Light
+                    || !stones.is_self_atari(at, turn)
+                    || !self.happens(self.odds.self_atari))
+            {
+                return at;
+            }
+            left -= 1;
+            stones.swap_empty(n, left);
+        }
+        PASS
+    }
+}
+
+/// Moves that save a chain in atari: taking a neighbour, or running to two liberties.
+pub(super) fn saving_moves<const N: usize, const W: usize>(
+    stones: &Stones<N, W>,
+    chain: At,
+    mut found: impl FnMut(At),
+) {
+    let turn = stones.cell(chain);
+    for stone in stones.chain(chain) {
+        for neighbour in stones.four(stone) {
+            let enemy = neighbour as At;
+            if stones.cell(enemy) == other(turn) && stones.count(enemy) == 1 {
+                let at = stones.liberties(enemy).first();
+                if stones.is_legal(at, turn) {
+                    found(at);
+                }
+            }
+        }
+    }
+    let at = stones.liberties(chain).first();
+    if stones.is_legal(at, turn) && stones.liberties_after(at, turn) >= 2 {
+        found(at);
+    }
+}
+
+/// The vital point of an empty region of three to five points next to the last move that only enemies surround; [`PASS`] if
+/// there is none: the point with the most neighbours inside.
+pub(super) fn nakade<const N: usize, const W: usize>(stones: &Stones<N, W>, turn: u8, last: At) -> At {
+    for neighbour in stones.four(last) {
+        if stones.cell(neighbour as At) != EMPTY {
+            continue;
+        }
+        let mut region = [PASS; 6];
+        region[0] = neighbour as At;
+        let (mut length, mut looked) = (1, 0);
+        let mut closed = true;
+        'grow: while looked < length {
+            for next in stones.four(region[looked]) {
+                let next = next as At;
+                match stones.cell(next) {
+                    BORDER => {}
+                    EMPTY if region[..length].contains(&next) => {}
+                    EMPTY if length == 5 => {
+                        closed = false;
+                        break 'grow;
+                    }
+                    EMPTY => {
+                        region[length] = next;
+                        length += 1;
+                    }
+                    owner if owner == turn => {
+                        closed = false;
+                        break 'grow;
+                    }
+                    _ => {}
+                }
+            }
+            looked += 1;
+        }
+        if !closed || length < 3 {
+            continue;
+        }
+        let inside =
+            |at: At| stones.four(at).iter().filter(|&&next| region[..length].contains(&(next as At))).count();
+        let best = (0..length).max_by_key(|&n| inside(region[n])).unwrap_or(0);
+        if inside(region[best]) >= 2 && stones.is_legal(region[best], turn) {
+            return region[best];
+        }
+    }
+    PASS
+}
+
+/// Whose each point is at the end of a playout, when every empty point but seki and dame is an eye; in the order of the
+/// geometry's points. Black's less White's.
+pub(super) fn owners<const N: usize, const W: usize>(
+    stones: &Stones<N, W>,
+    mut each: impl FnMut(At, i32),
+) -> i32 {
+    let mut sum = 0;
+    for &at in &stones.geometry.points {
+        let owner = match stones.cell(at) {
+            EMPTY => {
+                let seen = stones.four(at).into_iter().fold(0, |seen, neighbour| {
+                    let cell = stones.cell(neighbour as At);
+                    // The border has both bits and says nothing.
+                    if cell == BORDER { seen } else { seen | cell }
+                });
+                if seen == BLACK || seen == WHITE { seen } else { EMPTY }
+            }
+            stone => stone,
+        };
+        let points = margin(owner);
+        each(at, points);
+        sum += points;
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::go::stones::WHITE;
+
+    #[test]
+    fn a_playout_ends_with_a_board_that_its_owners_fill() {
+        let mut playouts = Playouts::<128>::new(1, Odds::default());
+        for (n, policy) in [Policy::Light, Policy::Full].into_iter().cycle().take(200).enumerate() {
+            let mut stones = Stones::<128, 2>::new(9);
+            let moves = playouts.play(&mut stones, BLACK, PASS, policy);
+            assert!(moves > 60, "playout {n}");
+            // Nothing to move but eyes.
+            for &at in stones.empty() {
+                for colour in [BLACK, WHITE] {
+                    if stones.is_legal(at, colour) && !stones.is_eye(at, colour) {
+                        assert!(moves == 243 || stones.is_self_atari(at, colour), "playout {n} at {at}");
+                    }
+                }
+            }
+            let exact = stones.area().into_iter().map(margin).sum::<i32>();
+            let quick = owners(&stones, |_, _| {});
+            // They differ in dame and seki at most, in regions of several points.
+            assert!((exact - quick).abs() <= 8, "{exact} {quick}");
+        }
+    }
+}

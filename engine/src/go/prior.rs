@@ -1,0 +1,252 @@
+//! What is thought of moves before any of them is tried.
+//!
+//! Each reason for or against a move counts like so many playouts won or lost.
+
+use super::ladder;
+use super::playout::{nakade, saving_moves};
+use super::stones::{At, EMPTY, PASS, Stones};
+
+/// Weights of the reasons, in playouts. Found by self-play; see `EXPERIMENTS.md`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Reasons {
+    /// Of every move, half of them won: how slowly a mind is changed.
+    pub(super) even: f32,
+    /// Takes one stone; and more for each further one.
+    pub(super) take: [f32; 2],
+    /// Saves one stone in atari; and more for each further one.
+    pub(super) save: [f32; 2],
+    /// Runs with a chain that is caught nevertheless: playouts lost.
+    pub(super) run_in_vain: f32,
+    /// Catches one stone in a ladder; and more for each further one.
+    pub(super) catch: [f32; 2],
+    /// Gets a chain that could be caught in a ladder out of it.
+    pub(super) secure: f32,
+    /// Is a self-atari: playouts lost.
+    pub(super) self_atari: f32,
+    /// Fits a pattern of local play.
+    pub(super) pattern: f32,
+    /// Is this near to the last move; see [`distance`].
+    pub(super) near: [f32; 4],
+    /// On the first line, on the second, far from any stone: playouts lost.
+    pub(super) low: [f32; 2],
+    /// On the third or fourth line far from any stone.
+    pub(super) open: f32,
+    /// Kills inside an eye space.
+    pub(super) nakade: f32,
+}
+
+impl Default for Reasons {
+    fn default() -> Self {
+        Self {
+            even: 10.0,
+            take: [15.0, 8.0],
+            save: [12.0, 8.0],
+            run_in_vain: 10.0,
+            catch: [10.0, 6.0],
+            secure: 10.0,
+            self_atari: 12.0,
+            pattern: 9.0,
+            near: [20.0, 16.0, 10.0, 6.0],
+            low: [10.0, 6.0],
+            open: 8.0,
+            nakade: 25.0,
+        }
+    }
+}
+
+/// Stones beyond this many more make a chain no more urgent.
+const MANY: u16 = 8;
+
+/// A move and what is thought of it: playouts, and how many of them are won.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Prior {
+    pub(super) at: At,
+    pub(super) visits: f32,
+    pub(super) wins: f32,
+}
+
+impl Prior {
+    fn win(&mut self, playouts: f32) {
+        self.visits += playouts;
+        self.wins += playouts;
+    }
+
+    fn lose(&mut self, playouts: f32) {
+        self.visits += playouts;
+    }
+}
+
+/// Puts a prior for every legal move (superko apart) that fills no own eye into `into`.
+pub(super) fn priors<const N: usize, const W: usize>(
+    stones: &Stones<N, W>,
+    turn: u8,
+    last: At,
+    reasons: &Reasons,
+    into: &mut Vec<Prior>,
+) {
+    into.clear();
+    let mut place = [u16::MAX; N];
+    for &at in &stones.geometry.points {
+        if stones.cell(at) == EMPTY && stones.is_legal(at, turn) && !stones.is_eye(at, turn) {
+            place[usize::from(at)] = into.len() as u16;
+            into.push(Prior { at, visits: reasons.even, wins: reasons.even / 2.0 });
+        }
+    }
+    for prior in into.iter_mut() {
+        of_place(stones, turn, last, reasons, prior);
+    }
+    let mut tell = |at: At, playouts: f32, wins: bool| {
+        if let Some(prior) = into.get_mut(usize::from(place[usize::from(at)])) {
+            if wins {
+                prior.win(playouts);
+            } else {
+                prior.lose(playouts);
+            }
+        }
+    };
+    for &stone in &stones.geometry.points {
+        if stones.cell(stone) == EMPTY || stones.head(stone) != stone {
+            continue;
+        }
+        let more = f32::from((stones.stones(stone) - 1).min(MANY));
+        let weight = |[one, each]: [f32; 2]| one + more * each;
+        let own = stones.cell(stone) == turn;
+        match (own, stones.count(stone)) {
+            (true, 1) => {
+                let mut told = [PASS; 8];
+                let mut length = 0;
+                saving_moves(stones, stone, |at| {
+                    if length < told.len() && !told[..length].contains(&at) {
+                        told[length] = at;
+                        length += 1;
+                    }
+                });
+                for &at in &told[..length] {
+                    let mut next = stones.clone();
+                    next.put(at, turn);
+                    if ladder::is_safe(&next, stone) {
+                        tell(at, weight(reasons.save), true);
+                    } else {
+                        tell(at, reasons.run_in_vain, false);
+                    }
+                }
+            }
+            (false, 1) => {
+                // What cannot get away can be taken later.
+                let urgent = ladder::escapes(stones, stone);
+                let part = if urgent { 1.0 } else { 0.5 };
+                tell(stones.liberties(stone).first(), part * weight(reasons.take), true);
+            }
+            (false, 2) => {
+                let at = ladder::catch(stones, stone);
+                if at != PASS {
+                    tell(at, weight(reasons.catch), true);
+                }
+            }
+            (true, 2) if ladder::catch(stones, stone) != PASS => {
+                for at in stones.liberties(stone).iter() {
+                    if stones.is_legal(at, turn) && stones.liberties_after(at, turn) >= 2 {
+                        let mut next = stones.clone();
+                        next.put(at, turn);
+                        if ladder::is_safe(&next, stone) {
+                            tell(at, reasons.secure, true);
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    if last != PASS {
+        let at = nakade(stones, turn, last);
+        if at != PASS {
+            tell(at, reasons.nakade, true);
+        }
+    }
+}
+
+/// What can be said of a move by where it is.
+fn of_place<const N: usize, const W: usize>(
+    stones: &Stones<N, W>,
+    turn: u8,
+    last: At,
+    reasons: &Reasons,
+    prior: &mut Prior,
+) {
+    let at = prior.at;
+    if stones.is_self_atari(at, turn) {
+        prior.lose(reasons.self_atari);
+    } else if stones.is_pattern(at) {
+        prior.win(reasons.pattern);
+    }
+    if last != PASS
+        && let Some(&weight) = reasons.near.get(usize::from(distance(stones, at, last)).saturating_sub(2))
+    {
+        prior.win(weight);
+    }
+    let line = stones.geometry.line(at);
+    if line <= 4 && is_open(stones, at) {
+        match line {
+            1 | 2 => prior.lose(reasons.low[usize::from(line) - 1]),
+            _ => prior.win(reasons.open),
+        }
+    }
+}
+
+/// How far two points are apart: columns and rows, and the larger of the two again. Neighbours are 2 apart, diagonal ones 3.
+fn distance<const N: usize, const W: usize>(stones: &Stones<N, W>, a: At, b: At) -> u16 {
+    let (a, b) = (stones.geometry.point(a), stones.geometry.point(b));
+    let (columns, rows) = (a.column.abs_diff(b.column), a.row.abs_diff(b.row));
+    columns + rows + columns.max(rows)
+}
+
+/// Whether no stone is within three steps.
+fn is_open<const N: usize, const W: usize>(stones: &Stones<N, W>, at: At) -> bool {
+    const STEPS: u16 = 3;
+    let point = stones.geometry.point(at);
+    let last = u16::from(stones.geometry.size) - 1;
+    let around = |middle: u16| middle.saturating_sub(STEPS)..=(middle + STEPS).min(last);
+    around(point.row).all(|row| {
+        around(point.column).all(|column| {
+            column.abs_diff(point.column) + row.abs_diff(point.row) > STEPS
+                || stones.cell(stones.geometry.at(crate::Point::new(column, row))) == EMPTY
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Point;
+    use crate::go::stones::{BLACK, WHITE};
+
+    fn share(list: &[Prior], stones: &Stones<128, 2>, column: u16, row: u16) -> f32 {
+        let at = stones.geometry.at(Point::new(column, row));
+        list.iter().find(|prior| prior.at == at).map_or(-1.0, |prior| prior.wins / prior.visits)
+    }
+
+    #[test]
+    fn saving_stones_is_thought_better_than_a_move_elsewhere_and_throwing_them_away_worse() {
+        let mut stones = Stones::<128, 2>::new(9);
+        for (column, row, colour) in [
+            (4, 4, BLACK),
+            (4, 5, BLACK),
+            (3, 4, WHITE),
+            (5, 4, WHITE),
+            (3, 5, WHITE),
+            (5, 5, WHITE),
+            (4, 6, WHITE),
+            (0, 1, WHITE),
+            (1, 1, WHITE),
+            (2, 0, WHITE),
+        ] {
+            stones.put(stones.geometry.at(Point::new(column, row)), colour);
+        }
+        let mut list = Vec::new();
+        priors(&stones, BLACK, PASS, &Reasons::default(), &mut list);
+        let elsewhere = share(&list, &stones, 7, 2);
+        assert!(share(&list, &stones, 4, 3) > elsewhere);
+        assert!(share(&list, &stones, 0, 0) < elsewhere, "a self-atari in the corner");
+        assert_eq!(list.len(), 81 - 10);
+    }
+}

@@ -1,0 +1,295 @@
+//! What the Go player keeps to at every level, and what it says about positions.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use engine::go::{Fate, Go, GoBot, GoMove, GoSetup, Handicap, Scoring, Status};
+use engine::{Action, Game, Level, Limits, Outcome, Point, Report, Side};
+
+fn level(number: u8) -> Level {
+    Level::new(number).expect("1 to 10")
+}
+
+fn limited<R>(nodes: u64, ask: impl FnOnce(&Limits<'_>) -> R) -> R {
+    let stop = AtomicBool::new(false);
+    ask(&Limits { time: None, nodes: Some(nodes), depth: None, stop: &stop, elapsed: &|| Duration::ZERO })
+}
+
+fn decide(bot: &mut GoBot, go: &Go, nodes: u64) -> Report {
+    limited(nodes, |limits| bot.decide(go, limits, &mut |_| {})).expect("the game goes on")
+}
+
+fn status(go: &Go, nodes: u64) -> Status {
+    limited(nodes, |limits| GoBot::new(Level::MAX, 1).status(go, limits))
+}
+
+fn act(go: &mut Go, action: Action) {
+    let mv = go.legal_move(action).unwrap_or_else(|refusal| panic!("{action}: {refusal}"));
+    go.play(mv);
+}
+
+/// A board drawn from above, `X` black, `O` white, reached by legal moves; Black to move unless there are more black stones.
+fn board(setup: &GoSetup, picture: &[&str]) -> Go {
+    let setup = GoSetup { size: picture.len() as u8, ..setup.clone() };
+    let mut go = Go::new(&setup).expect("the setup is valid");
+    let stones = |cell: u8| -> Vec<Action> {
+        let rows = picture.iter().rev().enumerate();
+        rows.flat_map(|(row, line)| line.bytes().enumerate().map(move |(column, at)| (row, column, at)))
+            .filter(|&(_, _, at)| at == cell)
+            .map(|(row, column, _)| Action::Place(Point::new(column as u16, row as u16)))
+            .collect()
+    };
+    let (black, white) = (stones(b'X'), stones(b'O'));
+    // Passes fill up; never two in a row, which would end the game.
+    for n in 0..black.len().max(white.len()) {
+        act(&mut go, black.get(n).copied().unwrap_or(Action::Pass));
+        act(&mut go, white.get(n).copied().unwrap_or(Action::Pass));
+    }
+    go
+}
+
+fn name(go: &Go, action: Action) -> String {
+    go.notation(action)
+}
+
+#[test]
+fn every_level_plays_whole_games_to_an_agreed_end() {
+    for number in 1..=10 {
+        let setup = GoSetup {
+            size: [5, 7, 9][usize::from(number) % 3],
+            scoring: if number % 2 == 0 { Scoring::Territory } else { Scoring::Area },
+            komi_half_points: 13,
+            ..GoSetup::default()
+        };
+        let mut go = Go::new(&setup).expect("the setup is valid");
+        let mut bots = [GoBot::new(level(number), 1), GoBot::new(level(number), 2)];
+        while go.outcome().is_none() {
+            assert!(go.ply() < 600, "level {number} does not come to an end");
+            let found = decide(&mut bots[go.turn().index()], &go, 60);
+            act(&mut go, found.line[0]);
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_position_and_playouts_give_the_same_choice_whatever_was_asked_before() {
+    let mut go = Go::new(&GoSetup { size: 9, ..GoSetup::default() }).expect("the setup is valid");
+    let before = go.clone();
+    for text in ["E5", "C4", "D3"] {
+        let action = go.parse(text).expect("a move");
+        act(&mut go, action);
+    }
+    for number in 1..=10 {
+        let mut fresh = GoBot::new(level(number), 7);
+        let mut used = GoBot::new(level(number), 7);
+        decide(&mut used, &before, 300);
+        assert_eq!(decide(&mut fresh, &go, 500), decide(&mut used, &go, 500), "level {number}");
+    }
+}
+
+#[test]
+fn a_bot_told_to_stop_ends_at_its_next_playout_and_still_answers() {
+    let go = Go::new(&GoSetup::default()).expect("the setup is valid");
+    for when in [0, 1, 20] {
+        let stop = AtomicBool::new(when == 0);
+        let looks = AtomicU32::new(0);
+        let elapsed = || {
+            if looks.fetch_add(1, Ordering::Relaxed) + 1 == when {
+                stop.store(true, Ordering::Relaxed);
+            }
+            Duration::ZERO
+        };
+        let hour = Some(Duration::from_hours(1));
+        let limits = Limits { time: hour, nodes: None, depth: None, stop: &stop, elapsed: &elapsed };
+        let found = GoBot::new(Level::MAX, 1).decide(&go, &limits, &mut |_| {}).expect("a move");
+        assert!(found.nodes <= u64::from(when) + 1, "{} playouts", found.nodes);
+        assert!(go.legal_move(found.line[0]).is_ok());
+    }
+}
+
+#[test]
+fn it_saves_stones_in_atari_from_level_four_on() {
+    let go = board(
+        &GoSetup::default(),
+        &[
+            ".........",
+            ".........",
+            "..O......",
+            ".OXOO....",
+            ".OXXXO...",
+            ".OXXXOX..",
+            "..OO.O...",
+            "...XXX...",
+            "..X...X..",
+        ],
+    );
+    // Seven black stones have one liberty, E3, where another stone waits.
+    for number in 4..=10 {
+        let found = decide(&mut GoBot::new(level(number), 3), &go, 1_000);
+        assert_eq!(name(&go, found.line[0]), "E3", "level {number}");
+    }
+}
+
+/// Two living sides with a wall between them and a dead white stone in Black's part.
+const FINISHED: [&str; 9] = [
+    ".X.XO.O..",
+    "XX.XO.OO.",
+    ".XXXOOO.O",
+    "X..XO.OO.",
+    ".O.XOO.O.",
+    "X..XXOOOO",
+    ".XXXOO...",
+    "XX.XO.O.O",
+    ".X.XO.OO.",
+];
+
+#[test]
+fn it_passes_when_nothing_is_left_and_its_side_is_ahead() {
+    let setup = GoSetup { komi_half_points: 1, ..GoSetup::default() };
+    let mut go = board(&setup, &FINISHED);
+    if go.turn() == Side::Second {
+        act(&mut go, Action::Pass);
+    }
+    let [black, white] = go.score().half_points;
+    let mut bot = GoBot::new(Level::MAX, 1);
+    let found = decide(&mut bot, &go, 1_000);
+    assert_eq!(found.line[0], Action::Pass, "{black} {white}");
+}
+
+#[test]
+fn it_does_not_pass_while_a_pass_would_lose_the_count() {
+    // The wall has a gap on each side: whoever gets there first has more.
+    let mut picture = FINISHED;
+    picture[5] = "X...XOOOO";
+    picture[4] = ".O..OO.O.";
+    let setup = GoSetup { komi_half_points: 1, ..GoSetup::default() };
+    let mut go = board(&setup, &picture);
+    if go.turn() == Side::Second {
+        act(&mut go, Action::Pass);
+    }
+    let found = decide(&mut GoBot::new(Level::MAX, 1), &go, 1_000);
+    assert!(matches!(found.line[0], Action::Place(_)));
+}
+
+#[test]
+fn it_marks_the_dead_stones_and_agrees() {
+    let mut go = board(&GoSetup::default(), &FINISHED);
+    while go.legal_move(Action::Pass).is_ok() {
+        act(&mut go, Action::Pass);
+    }
+    let mut bots = [GoBot::new(level(5), 1), GoBot::new(level(5), 2)];
+    let mut steps = Vec::new();
+    while go.outcome().is_none() {
+        let found = decide(&mut bots[go.turn().index()], &go, 400);
+        steps.push(name(&go, found.line[0]));
+        act(&mut go, found.line[0]);
+        assert!(steps.len() < 10, "{steps:?}");
+    }
+    assert_eq!(steps, ["dead B5", "agree", "agree"]);
+}
+
+#[test]
+fn it_plays_on_when_the_other_side_calls_its_living_stones_dead() {
+    let mut go = board(&GoSetup::default(), &FINISHED);
+    if go.turn() == Side::Second {
+        act(&mut go, Action::Pass);
+    }
+    act(&mut go, Action::Pass);
+    act(&mut go, Action::Pass);
+    let mut bot = GoBot::new(level(5), 1);
+    let side = go.turn();
+    loop {
+        let found = decide(&mut bot, &go, 400);
+        act(&mut go, found.line[0]);
+        if found.line[0] == Action::Agree {
+            break;
+        }
+    }
+    // The other side marks all that it can of the bot's stones, and agrees to that.
+    let stones: Vec<Point> =
+        (0..81).map(|n| Point::new(n % 9, n / 9)).filter(|&point| go.at(point) == Some(side)).collect();
+    act(&mut go, Action::Toggle(stones[0]));
+    act(&mut go, Action::Agree);
+    assert_eq!(decide(&mut bot, &go, 400).line[0], Action::Resume);
+}
+
+#[test]
+fn it_agrees_to_a_change_in_its_own_favour() {
+    let mut go = board(&GoSetup::default(), &FINISHED);
+    if go.turn() == Side::Second {
+        act(&mut go, Action::Pass);
+    }
+    act(&mut go, Action::Pass);
+    act(&mut go, Action::Pass);
+    let mut bot = GoBot::new(level(5), 1);
+    let side = go.turn();
+    loop {
+        let found = decide(&mut bot, &go, 400);
+        act(&mut go, found.line[0]);
+        if found.line[0] == Action::Agree {
+            break;
+        }
+    }
+    let theirs = (0..81)
+        .map(|n| Point::new(n % 9, n / 9))
+        .find(|&point| go.at(point) == Some(side.other()) && name(&go, Action::Place(point)) != "B5")
+        .expect("they have stones");
+    act(&mut go, Action::Toggle(theirs));
+    act(&mut go, Action::Agree);
+    assert_eq!(decide(&mut bot, &go, 400).line[0], Action::Agree);
+    act(&mut go, Action::Agree);
+    assert!(matches!(go.outcome(), Some(Outcome { winner: Some(winner), .. }) if winner == side));
+}
+
+#[test]
+fn it_says_which_stones_are_dead_and_how_the_count_stands() {
+    let go = board(&GoSetup { komi_half_points: 15, ..GoSetup::default() }, &FINISHED);
+    let found = status(&go, 1_000);
+    let dead: Vec<String> = found.dead().map(|point| name(&go, Action::Place(point))).collect();
+    assert_eq!(dead, ["B5"]);
+    assert!(found.chains.iter().any(|chain| chain.proven && chain.fate == Fate::Alive));
+    let stones: usize = found.chains.iter().map(|chain| chain.stones.len()).sum();
+    let on_board = (0..81).filter(|n| go.at(Point::new(n % 9, n / 9)).is_some()).count();
+    assert_eq!(stones, on_board);
+    // Black has the four columns on the left, White the five on the right.
+    assert!((found.margin - (36.0 - 45.0 - 7.5)).abs() <= 2.0, "{}", found.margin);
+}
+
+#[test]
+fn it_places_a_free_handicap_on_stars() {
+    let setup = GoSetup { size: 9, handicap: Handicap::Free(4), ..GoSetup::default() };
+    let mut go = Go::new(&setup).expect("the setup is valid");
+    let mut bot = GoBot::new(level(5), 1);
+    let mut placed = Vec::new();
+    while go.turn() == Side::First {
+        let found = decide(&mut bot, &go, 50);
+        placed.push(name(&go, found.line[0]));
+        act(&mut go, found.line[0]);
+    }
+    placed.sort();
+    assert_eq!(placed, ["C3", "C7", "G3", "G7"]);
+    let answer = decide(&mut bot, &go, 50);
+    assert!(matches!(go.legal_move(answer.line[0]), Ok(GoMove::Place(_))));
+}
+
+#[test]
+fn it_never_takes_a_ko_back_against_the_rules() {
+    // On a tiny board kos and superko come up all the time; the rules refuse what is wrong.
+    for seed in 0..6 {
+        let setup = GoSetup { size: 4, komi_half_points: 1, ..GoSetup::default() };
+        let mut go = Go::new(&setup).expect("the setup is valid");
+        let mut bots = [GoBot::new(level(4), seed), GoBot::new(level(3), seed + 10)];
+        while go.outcome().is_none() && go.ply() < 200 {
+            let found = decide(&mut bots[go.turn().index()], &go, 80);
+            let mut ahead = go.clone();
+            for &action in &found.line {
+                // A line may end with two passes, after which there is nothing to place.
+                let Ok(mv) = ahead.legal_move(action) else {
+                    panic!("{action} in {found:?}");
+                };
+                ahead.play(mv);
+            }
+            act(&mut go, found.line[0]);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! `qiyou-engine gtp` answers as the Go Text Protocol says.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+/// What the program says to these lines, answers apart, without the empty lines between them.
+fn ask(arguments: &[&str], lines: &str) -> Vec<String> {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_qiyou-engine"))
+        .arg("gtp")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the engine runs");
+    program.stdin.take().expect("it is piped").write_all(lines.as_bytes()).expect("it reads");
+    let output = program.wait_with_output().expect("it ends");
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).expect("it writes text");
+    text.split("\n\n").map(|answer| answer.trim().to_owned()).filter(|answer| !answer.is_empty()).collect()
+}
+
+#[test]
+fn every_command_that_it_lists_it_knows() {
+    let listed = ask(&[], "list_commands\nquit\n");
+    let commands: Vec<&str> = listed[0].trim_start_matches('=').split_whitespace().collect();
+    // Section 6 of the specification: what every engine must have.
+    for required in [
+        "protocol_version",
+        "name",
+        "version",
+        "known_command",
+        "list_commands",
+        "quit",
+        "boardsize",
+        "clear_board",
+        "komi",
+        "play",
+        "genmove",
+    ] {
+        assert!(commands.contains(&required), "{required}");
+    }
+    for command in commands {
+        let answer = &ask(&["--playouts", "10"], &format!("known_command {command}\n{command}\nquit\n"));
+        assert_eq!(answer[0], "= true");
+        assert!(!answer[1].contains("unknown command"), "{command}: {}", answer[1]);
+    }
+    assert_eq!(ask(&[], "frobnicate\n7 known_command frobnicate\n")[..2], ["? unknown command", "=7 false"]);
+}
+
+#[test]
+fn it_plays_takes_back_and_refuses_what_is_wrong() {
+    let lines = "1 boardsize 9\n2 komi 5.5\n3 get_komi\n4 play b E5\n5 play w E5\n6 play w pass # comment\n7 play B j9\n\
+                 8 play b A1\n9 undo\n10 undo\n11 undo\n12 undo\n13 undo\n14 boardsize 99\n15 komi x\n16 play x a1\nquit\n";
+    let answers = ask(&[], lines);
+    let expected = [
+        "=1",
+        "=2",
+        "=3 5.5",
+        "=4",
+        "?5 illegal move",
+        "=6",
+        "=7",
+        "=8",
+        "=9",
+        "=10",
+        "=11",
+        "=12",
+        "?13 cannot undo",
+        "?14 unacceptable size",
+        "?15 syntax error",
+        "?16 syntax error",
+        "=",
+    ];
+    assert_eq!(answers.len(), expected.len(), "{answers:?}");
+    for (answer, expected) in answers.iter().zip(expected) {
+        assert!(answer.starts_with(expected), "{answer} for {expected}");
+    }
+}
+
+#[test]
+fn the_same_playouts_give_the_same_moves() {
+    let lines = "boardsize 9\nclear_board\ngenmove b\ngenmove w\ngenmove b\nquit\n";
+    let first = ask(&["--playouts", "200"], lines);
+    assert_eq!(first, ask(&["--playouts", "200"], lines));
+    assert!(first[2].len() >= 4, "{first:?}");
+}
+
+#[test]
+fn handicaps_are_placed_as_the_specification_has_them() {
+    let answers = ask(
+        &["--playouts", "10"],
+        "boardsize 9\nfixed_handicap 2\nshowboard\nclear_board\nset_free_handicap C3 E5 G7\nplay w D4\nclear_board\nplace_free_handicap 3\nfixed_handicap 2\nboardsize 9\nfixed_handicap 99\nquit\n",
+    );
+    assert_eq!(answers[1], "= C3 G7");
+    assert!(answers[2].contains("white to move"));
+    assert_eq!(answers[4], "=");
+    assert_eq!(answers[5], "=");
+    assert_eq!(answers[7].split(' ').count(), 4, "{}", answers[7]);
+    assert_eq!(answers[8], "? board not empty");
+    assert_eq!(answers[10], "? invalid number of stones");
+}
+
+#[test]
+fn after_two_passes_play_may_go_on_and_the_count_is_told() {
+    let walls: Vec<String> = (1..=5).map(|row| format!("play b C{row}\nplay w D{row}\n")).collect();
+    let mut lines = format!("boardsize 5\nkomi 0.5\n{}", walls.concat());
+    lines += "play b pass\nplay w pass\nfinal_score\nfinal_status_list dead\nfinal_status_list alive\nplay b A1\nplay b A3\nshowboard\nquit\n";
+    let answers = ask(&[], &lines);
+    assert_eq!(answers[14], "= B+4.5");
+    assert_eq!(answers[15], "=");
+    assert_eq!(answers[16].lines().count(), 2);
+    assert_eq!(answers[17..19], ["=", "="]);
+    assert!(answers[19].contains(" 3 X . X O . 3"), "{}", answers[19]);
+}
+
+#[test]
+fn analysis_ends_with_the_next_line() {
+    for (command, word) in [("lz-analyze b 1", "winrate"), ("kata-analyze 1 ownership true", "scoreLead")] {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_qiyou-engine"))
+            .arg("gtp")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the engine runs");
+        let mut input = program.stdin.take().expect("it is piped");
+        let mut output = std::io::BufReader::new(program.stdout.take().expect("it is piped"));
+        write!(input, "boardsize 5\n{command}\n").expect("it reads");
+        let mut line = String::new();
+        while !line.contains("info move") {
+            line.clear();
+            assert!(std::io::BufRead::read_line(&mut output, &mut line).expect("it writes") > 0);
+        }
+        assert!(line.contains(word) && line.contains(" pv "), "{line}");
+        write!(input, "name\nquit\n").expect("it reads");
+        let mut rest = String::new();
+        std::io::Read::read_to_string(&mut output, &mut rest).expect("it ends");
+        assert!(format!("{line}{rest}").contains("\n\n= Qiyou\n"), "{rest}");
+        assert!(program.wait().expect("it ends").success());
+    }
+}
+
+#[test]
+fn no_line_however_wrong_ends_it() {
+    let mut lines = String::new();
+    for command in [
+        "boardsize",
+        "boardsize -1",
+        "komi",
+        "komi nan",
+        "komi 1e30",
+        "play",
+        "play b",
+        "play b Z99",
+        "play b ääää",
+        "genmove",
+        "genmove x",
+        "time_settings",
+        "time_settings -1 0 0",
+        "time_settings nan 0 0",
+        "time_settings 1e300 1e300 99999999999",
+        "time_left b x 1",
+        "kgs-time_settings byoyomi",
+        "fixed_handicap",
+        "fixed_handicap 1",
+        "set_free_handicap",
+        "set_free_handicap A1 A1",
+        "set_free_handicap pass pass",
+        "final_status_list",
+        "final_status_list x",
+        "loadsgf",
+        "loadsgf /nowhere",
+        "undo",
+        "\u{7f}\u{1}",
+        "99999999999999999999",
+        "lz-analyze x y",
+        "kata-analyze interval",
+        "play w resign",
+        "# only a comment",
+        "play b pass",
+        "play b pass",
+    ] {
+        lines += command;
+        lines += "\n";
+    }
+    lines += "name\nquit\n";
+    let answers = ask(&["--playouts", "10"], &lines);
+    assert_eq!(answers[answers.len() - 2], "= Qiyou");
+}
