@@ -234,6 +234,8 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
         ("pong", Pong { token: 1 }.into()),
         ("bye", Bye { reason: 1 }.into()),
         ("unsupported", Unsupported { msgid: 99 }.into()),
+        ("phrase", peer::Say { match_id: id(), what: Some(peer::say::What::Phrase(3)) }.into()),
+        ("text", peer::Say { match_id: id(), what: Some(peer::say::What::Text("好棋！".into())) }.into()),
     ]
 }
 

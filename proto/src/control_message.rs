@@ -125,6 +125,12 @@ impl Bounded for Request {
                 bound(list.limit as usize <= limits::LISTED_MATCHES, "ListMatches.limit")
             }
             Some(Body::Hint(hint)) => id(&hint.room_id, "Hint.room_id"),
+            Some(Body::Say(say)) => {
+                id(&say.room_id, "Say.room_id")?;
+                bound(say.text.is_empty() || limits::is_said(&say.text), "Say.text")
+            }
+            Some(Body::SetMuted(set)) => id(&set.peer, "SetMuted.peer"),
+            Some(Body::TakeTheirs(take)) => id(&take.room_id, "TakeTheirs.room_id"),
             Some(Body::Describe(describe)) => {
                 setup(describe.setup.as_ref(), limits::LIGHTS_BYTES, "Describe.setup")?;
                 choice(describe.choice.as_ref())
@@ -235,6 +241,10 @@ impl Bounded for Event {
                 name(&notice.name, "Notice.name")?;
                 id(&notice.room_id, "Notice.room_id")?;
                 text(&notice.detail, "Notice.detail")
+            }
+            Some(Body::Said(said)) => {
+                id(&said.room_id, "Said.room_id")?;
+                text(&said.text, "Said.text")
             }
             Some(Body::Connecting(connecting)) => {
                 id(&connecting.peer, "Connecting.peer")?;

@@ -88,6 +88,17 @@ pub fn is_name(name: &str) -> bool {
     name.len() <= NAME_BYTES && name.chars().count() <= NAME_CHARS && !name.chars().any(is_control)
 }
 
+/// Characters of what is typed beside the board: two lines of a phone.
+pub const SAID_CHARS: usize = 200;
+
+/// Whether this may be said: something, not longer than [`SAID_CHARS`], without control characters, as in a name.
+pub fn is_said(text: &str) -> bool {
+    !text.is_empty()
+        && text.len() <= 4 * SAID_CHARS
+        && text.chars().count() <= SAID_CHARS
+        && !text.chars().any(is_control)
+}
+
 /// The nearest thing to `wish` that [`is_name`]: without control characters, without spaces around it, cut to length.
 pub fn fit_name(wish: &str) -> String {
     let clean: String = wish.chars().filter(|c| !is_control(*c)).collect();

@@ -4,8 +4,8 @@ use crate::board;
 use crate::envelope::{Bounded, EnvelopeError, bound, numbered_messages};
 use crate::limits;
 use crate::peer::{
-    Ack, Bye, Hello, Invite, InviteAnswer, Offer, OfferAnswer, Pair, Ping, Play, Pong, Record, Resign,
-    Unsupported, Withdraw, pair,
+    Ack, Bye, Hello, Invite, InviteAnswer, Offer, OfferAnswer, Pair, Ping, Play, Pong, Record, Resign, Say,
+    Unsupported, Withdraw, pair, say,
 };
 
 numbered_messages! {
@@ -26,6 +26,7 @@ numbered_messages! {
         13 => Pong,
         14 => Bye,
         15 => Unsupported,
+        16 => Say,
     }
 }
 
@@ -163,6 +164,16 @@ impl Bounded for Record {
     }
 }
 
+impl Bounded for Say {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        id(&self.match_id, "Say.match_id")?;
+        match &self.what {
+            Some(say::What::Text(text)) => bound(limits::is_said(text), "Say.text"),
+            Some(say::What::Phrase(_)) | None => Ok(()),
+        }
+    }
+}
+
 /// No fields with a length.
 macro_rules! unbounded {
     ($($message:ident),+) => {
@@ -285,6 +296,7 @@ mod tests {
             Pong { token: u64::MAX }.into(),
             Bye { reason: ByeReason::ByeReplaced.into() }.into(),
             Unsupported { msgid: u32::MAX }.into(),
+            Say { match_id: id(), what: Some(say::What::Text("😀".repeat(limits::SAID_CHARS))) }.into(),
         ]
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use engine::{Action, Setup, Side};
 use proto::peer;
 
-use crate::{MatchId, MatchRecord, OfferKind};
+use crate::{MatchId, MatchRecord, OfferKind, Saying};
 
 /// Time on this device since some fixed moment. Only differences mean anything; it never goes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -127,6 +127,13 @@ pub enum Command {
     },
     /// Give up. Possible while the peer is away.
     Resign(MatchId),
+    /// Say something to the peer beside the board of a match.
+    Say {
+        /// Which match.
+        id: MatchId,
+        /// What.
+        saying: Saying,
+    },
     /// The records differ ([`crate::Event::RecordsDiffer`]), and this device's person gives way: the peer's replaces ours.
     TakeTheirs(MatchId),
     /// Say goodbye and close the link; matches are kept.
@@ -187,6 +194,12 @@ pub enum Refused {
     /// A match or an invitation has this id already.
     #[error("the id is taken")]
     IdTaken,
+    /// Nothing is said, or too much at once: see [`Saying`].
+    #[error("nothing that can be said")]
+    Unsayable,
+    /// Too much was said within a few seconds.
+    #[error("too much at once: wait a moment")]
+    TooFast,
 }
 
 /// Why the peer's doing ends the link. Not the user's fault; the match waits for better behaviour.

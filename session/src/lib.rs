@@ -46,6 +46,7 @@ mod pairing;
 mod play;
 mod record;
 mod resume;
+mod saying;
 mod session;
 pub mod wire;
 
@@ -53,4 +54,5 @@ pub use input::{Command, Config, Error, Input, Instant, Refused, Role, Settled, 
 pub use match_state::MatchState;
 pub use output::{Entry, Event, InvitationEnd, Output, ShortString};
 pub use record::{Consent, MatchId, MatchRecord, MatchResult, OfferKind};
+pub use saying::Saying;
 pub use session::{HIGHEST_VERSION, LOWEST_VERSION, LinkState, MAX_MATCHES, Session};

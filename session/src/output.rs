@@ -5,7 +5,7 @@ use std::time::Duration;
 use engine::{Action, Setup, Side};
 use proto::peer;
 
-use crate::{Consent, Instant, MatchId, MatchRecord, MatchResult, OfferKind};
+use crate::{Consent, Instant, MatchId, MatchRecord, MatchResult, OfferKind, Saying};
 
 /// What is to be done, in this order.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,6 +164,13 @@ pub enum Event {
         mine: bool,
         /// Whether it was accepted.
         accepted: bool,
+    },
+    /// The peer says something beside the board.
+    Said {
+        /// In which match.
+        id: MatchId,
+        /// What.
+        saying: Saying,
     },
     /// Records differ in a way that neither device may decide alone; play stops at the last common ply until one person takes
     /// the other's record ([`crate::Command::TakeTheirs`]).

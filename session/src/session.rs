@@ -10,6 +10,7 @@ use crate::invitation::Invitations;
 use crate::liveness::{Due, Liveness};
 use crate::match_state::Standing;
 use crate::pairing::Comparison;
+use crate::saying::Pace;
 use crate::{
     Command, Config, Entry, Error, Event, Input, Instant, MatchId, MatchState, Output, Refused, Role,
     Violation,
@@ -45,6 +46,8 @@ pub struct Session {
     /// What the journal last was told of the peer as a friend.
     pub(crate) friend: Option<(String, [u8; 32])>,
     pub(crate) now: Instant,
+    pub(crate) said_here: Pace,
+    pub(crate) said_there: Pace,
     outputs: VecDeque<Output>,
 }
 
@@ -102,12 +105,19 @@ impl Session {
             peer_games: Vec::new(),
             friend: None,
             now: Instant::default(),
+            said_here: Pace::default(),
+            said_there: Pace::default(),
             outputs: VecDeque::new(),
         };
         for (record, settled) in config.matches {
             session.restore(record, settled);
         }
         session
+    }
+
+    /// Told to the peer with the next hello, instead of [`Config::advert_key`].
+    pub fn set_advert_key(&mut self, advert_key: [u8; 32]) {
+        self.advert_key = advert_key;
     }
 
     /// Takes in what happened. On an error nothing of the match or the journal has changed.
@@ -216,6 +226,10 @@ impl Session {
             Envelope::OfferAnswer(answer) => self.received_offer_answer(answer),
             Envelope::Resign(resign) => self.received_resign(resign),
             Envelope::Record(record) => self.received_record(record),
+            Envelope::Say(say) => {
+                self.received_say(say);
+                Ok(())
+            }
             Envelope::Ping(ping) => {
                 self.send(peer::Pong { token: ping.token });
                 Ok(())
@@ -250,6 +264,7 @@ impl Session {
             Command::AnswerOffer { id, accept } => self.answer_offer(id, accept),
             Command::Resign(id) => self.resign(id),
             Command::TakeTheirs(id) => self.take_theirs(id),
+            Command::Say { id, saying } => self.say(id, saying),
             Command::Leave(reason) => {
                 if !matches!(self.link, Link::Down | Link::Closed(_)) {
                     self.goodbye(reason);
@@ -384,5 +399,6 @@ fn subject(envelope: &peer::Envelope) -> &'static str {
         Envelope::Ping(_) | Envelope::Pong(_) => "ping",
         Envelope::Bye(_) => "goodbye",
         Envelope::Unsupported(_) => "refusal",
+        Envelope::Say(_) => "words",
     }
 }

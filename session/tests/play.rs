@@ -7,9 +7,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use engine::{IllegalAction, Point, Side};
 use pair::{ANNA, BERT, Pair, place, small};
-use proto::peer::{self, ByeReason, Envelope};
+use proto::peer::{self, ByeReason, Envelope, Phrase};
 use session::{
-    Command, Error, Event, Input, MatchId, MatchRecord, MatchResult, OfferKind, Refused, Violation, wire,
+    Command, Error, Event, Input, MatchId, MatchRecord, MatchResult, OfferKind, Refused, Saying, Violation,
+    wire,
 };
 
 #[test]
@@ -415,4 +416,54 @@ fn a_refused_command_sends_and_writes_nothing() {
         assert_eq!((pair.devices[ANNA].sent.len(), pair.devices[ANNA].events.len()), (sent, told));
         assert_eq!(pair.devices[ANNA].journal.record(id).cloned(), record);
     }
+}
+
+#[test]
+fn what_is_said_is_told_once_and_lost_with_the_link() {
+    let (mut pair, id) = Pair::playing();
+    let say = |saying| Command::Say { id, saying };
+    pair.command(ANNA, say(Saying::Phrase(Phrase::GoodMove))).expect("the link is up");
+    pair.command(BERT, say(Saying::Text("谢谢！".into()))).expect("the link is up");
+    pair.run();
+    let heard = |pair: &Pair, device: usize| -> Vec<Saying> {
+        let events = pair.devices[device].events.iter();
+        let said = |event: &Event| match event {
+            Event::Said { id: of, saying } if *of == id => Some(saying.clone()),
+            _ => None,
+        };
+        events.filter_map(said).collect()
+    };
+    assert_eq!(heard(&pair, BERT), [Saying::Phrase(Phrase::GoodMove)]);
+    assert_eq!(heard(&pair, ANNA), [Saying::Text("谢谢！".into())]);
+
+    pair.lose_links();
+    assert_eq!(pair.command(ANNA, say(Saying::Text("?".into()))), Err(Refused::Away));
+    pair.heal();
+    assert_eq!((heard(&pair, ANNA).len(), heard(&pair, BERT).len()), (1, 1));
+}
+
+#[test]
+fn nothing_unsayable_is_said_and_nobody_talks_without_end() {
+    let (mut pair, id) = Pair::playing();
+    for saying in [
+        Saying::Phrase(Phrase::Unspecified),
+        Saying::Text(String::new()),
+        Saying::Text("two\nlines".into()),
+        Saying::Text("x".repeat(201)),
+    ] {
+        assert_eq!(pair.command(ANNA, Command::Say { id, saying }), Err(Refused::Unsayable));
+    }
+    let other = Command::Say { id: MatchId([99; 16]), saying: Saying::Phrase(Phrase::Hello) };
+    assert_eq!(pair.command(ANNA, other), Err(Refused::NoSuchMatch));
+    let hello = || Command::Say { id, saying: Saying::Phrase(Phrase::Hello) };
+    let said = (0..20).take_while(|_| pair.command(ANNA, hello()).is_ok()).count();
+    assert_eq!((said, pair.command(ANNA, hello())), (8, Err(Refused::TooFast)));
+    pair.run();
+    // A peer that does not keep to it is not heard beyond it.
+    for _ in 0..20 {
+        let what = Some(peer::say::What::Phrase(Phrase::Hello.into()));
+        pair.input(BERT, Input::Received(peer::Say { match_id: id.0.to_vec().into(), what }.into()));
+    }
+    let heard = pair.devices[BERT].events.iter().filter(|event| matches!(event, Event::Said { .. })).count();
+    assert_eq!(heard, 8);
 }

@@ -155,6 +155,8 @@ pub struct Seen {
     pub connecting: BTreeMap<String, Connecting>,
     /// All so far.
     pub notices: Vec<Notice>,
+    /// All so far.
+    pub said: Vec<control::Said>,
 }
 
 impl Seen {
@@ -189,6 +191,7 @@ impl Seen {
             Body::RoomGone(gone) => drop(self.rooms.remove(&gone.id)),
             Body::Connecting(one) => drop(self.connecting.insert(one.peer.clone(), one)),
             Body::Notice(notice) => self.notices.push(notice),
+            Body::Said(said) => self.said.push(said),
         }
         if let Some(Body::InvitationGone(gone)) = &event.body {
             self.invitations.remove(&gone.invite_id);

@@ -375,3 +375,44 @@ async fn an_invitation_to_a_stranger_waits_for_the_comparison() {
     anna.client.until("declined", |seen| seen.invitations.is_empty()).await;
     assert!(anna.client.seen.rooms.is_empty() && ben.client.seen.rooms.is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_friends_say_is_heard_unless_they_are_muted() {
+    let mut house = House::new(5_000_000);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    begin_match(&mut anna, &mut ben).await;
+    let room_id = anna.client.seen.room().expect("one room").id.clone();
+    let text = |text: &str| {
+        request::Body::Say(control::Say { room_id: room_id.clone(), phrase: 0, text: text.into() })
+    };
+    anna.client.done(text("手下留情")).await;
+    ben.client
+        .until("words", |seen| seen.said.iter().any(|said| said.text == "手下留情" && !said.mine))
+        .await;
+    assert!(anna.client.seen.said.iter().any(|said| said.mine), "what is said is shown here too");
+
+    let friend = ben.client.seen.friends.keys().next().expect("Anna").clone();
+    let mute = |muted| request::Body::SetMuted(control::SetMuted { peer: friend.clone(), muted });
+    ben.client.done(mute(true)).await;
+    ben.client.until("muted", |seen| seen.friends.values().any(|friend| friend.muted)).await;
+    // It stays so over a restart.
+    ben.kill().await;
+    ben.start().await;
+    ben.client.until("still muted", |seen| seen.friends.values().any(|friend| friend.muted)).await;
+    anna.client.until("Ben is back", |seen| seen.friends.values().any(|friend| friend.connected)).await;
+    anna.client.done(text("not heard")).await;
+    anna.client.play("h8").await.expect("played");
+    ben.client.until("h8", |seen| seen.room().is_some_and(|room| room.record == ["h8"])).await;
+    assert!(ben.client.seen.said.is_empty(), "{:?}", ben.client.seen.said);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_forgotten_does_not_recognise_this_device_any_more() {
+    let mut house = House::new(6_000_000);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    let friend = anna.client.seen.friends.keys().next().expect("Ben").clone();
+    anna.client.done(request::Body::Forget(control::Forget { peer: friend })).await;
+    ben.client.until("Anna is gone", |seen| seen.friends.values().all(|friend| !friend.connected)).await;
+    let id = ben.client.find("Anna").await;
+    assert!(!ben.client.seen.friends.contains_key(&id), "her tag says nothing to Ben now");
+}

@@ -181,6 +181,29 @@ pub(crate) enum Command {
         #[command(flatten)]
         room: RoomChoice,
     },
+    /// Say something to the player at the other device
+    Say {
+        /// Words of your own, at most 200 characters, or with `--phrase` the name of a phrase such as `good-move`
+        text: String,
+        /// One of the phrases that each device shows in its own language
+        #[arg(long)]
+        phrase: bool,
+        #[command(flatten)]
+        room: RoomChoice,
+    },
+    /// Do not show what a friend says
+    Mute {
+        /// Name or id
+        who: String,
+        /// Show it again
+        #[arg(long)]
+        off: bool,
+    },
+    /// The two records differ: give way, and take the other device's
+    TakeTheirs {
+        #[command(flatten)]
+        room: RoomChoice,
+    },
     /// Open rooms
     Rooms,
     /// Matches that were played or go on, the latest first

@@ -118,6 +118,24 @@ impl Conversation {
             }
             Command::Yes { room } => self.answer_offer(true, room.room.as_deref()).await,
             Command::No { room } => self.answer_offer(false, room.room.as_deref()).await,
+            Command::Say { text, phrase, room } => {
+                let room_id = self.room(room.room.as_deref(), |room| room.link.is_some())?.id;
+                let say = if phrase {
+                    let phrase = words::read_phrase(&text)?.into();
+                    control::Say { room_id, phrase, text: String::new() }
+                } else {
+                    control::Say { room_id, phrase: 0, text }
+                };
+                self.ask_done(request::Body::Say(say)).await
+            }
+            Command::Mute { who, off } => {
+                let peer = self.friend(&who)?;
+                self.ask_done(request::Body::SetMuted(control::SetMuted { peer, muted: !off })).await
+            }
+            Command::TakeTheirs { room } => {
+                let room_id = self.room(room.room.as_deref(), |room| room.differs)?.id;
+                self.ask_done(request::Body::TakeTheirs(control::TakeTheirs { room_id })).await
+            }
             Command::Rooms => {
                 let rooms: Vec<Room> = self.host.state.rooms.values().cloned().collect();
                 rooms.iter().try_for_each(|room| self.print(|| words::room(room), || json::room(room)))

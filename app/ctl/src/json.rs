@@ -56,6 +56,11 @@ pub(crate) fn event(event: &Event) -> Value {
                 "score": thinking.score.map(words::score), "line": thinking.line,
                 "elapsed_ms": thinking.elapsed_ms}),
         ),
+        Some(event::Body::Said(said)) => (
+            "said",
+            json!({"room_id": said.room_id, "mine": said.mine, "text": said.text,
+                "phrase": (said.phrase != 0).then(|| words::phrase(said.phrase))}),
+        ),
         Some(event::Body::Notice(notice)) => (
             "notice",
             json!({"kind": words::notice(notice.kind), "name": notice.name, "room_id": notice.room_id,
@@ -75,7 +80,7 @@ pub(crate) fn nearby(nearby: &Nearby) -> Value {
 
 pub(crate) fn friend(friend: &Friend) -> Value {
     json!({"id": friend.id, "name": friend.name, "near": friend.near, "connected": friend.connected,
-        "met_unix_ms": friend.met_unix_ms})
+        "met_unix_ms": friend.met_unix_ms, "muted": friend.muted})
 }
 
 pub(crate) fn connecting(connecting: &Connecting) -> Value {
@@ -134,7 +139,7 @@ pub(crate) fn room(room: &Room) -> Value {
         "can_offer_draw": room.can_offer_draw, "can_resign": room.can_resign,
         "can_new_game": room.can_new_game,
         "record": room.record, "revision": room.revision, "digest": digest(room.digest),
-        "seen_ply": room.seen_ply, "follows": room.follows,
+        "differs": room.differs, "seen_ply": room.seen_ply, "follows": room.follows,
     })
 }
 

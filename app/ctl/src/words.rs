@@ -5,6 +5,9 @@ use proto::control::{
     Board, Carrier, CheckState, ConnectState, FactKind, GameSheet, InvitationEnd, LinkState, MarkKind,
     NoticeKind, OfferKind, PeerLink, PieceKind, RadioState, Room, Score, Seat, Visibility, score, seat,
 };
+use proto::peer::Phrase;
+
+use crate::connection::Failure;
 
 /// The schema's name of a number without its prefix, in lower case: `RADIO_NO_ADAPTER` is `no_adapter`.
 macro_rules! word {
@@ -57,6 +60,20 @@ pub(crate) fn visibility(number: i32) -> String {
 
 pub(crate) fn check(number: i32) -> String {
     word!(CheckState, number, "CHECK_")
+}
+
+/// The schema's name of a phrase without its prefix, with hyphens: `good-move`.
+pub(crate) fn phrase(number: i32) -> String {
+    word!(Phrase, number, "PHRASE_").replace('_', "-")
+}
+
+pub(crate) fn read_phrase(word: &str) -> Result<Phrase, Failure> {
+    let name = format!("PHRASE_{}", word.replace('-', "_").to_uppercase());
+    Phrase::from_str_name(&name).filter(|phrase| *phrase != Phrase::Unspecified).ok_or_else(|| {
+        // Numbers are below 64; those without a phrase are gaps.
+        let known: Vec<String> = (1..64).filter(|n| Phrase::try_from(*n).is_ok()).map(phrase).collect();
+        Failure::Usage(format!("there is no phrase `{word}`; there are: {}", known.join(", ")))
+    })
 }
 
 pub(crate) fn piece(number: i32) -> String {

@@ -77,6 +77,8 @@ pub(crate) struct Actor {
     pub(crate) name: String,
     pub(crate) visibility: Visibility,
     pub(crate) identity: Arc<Identity>,
+    /// Told to friends only; makes this device's tags.
+    pub(crate) advert_key: [u8; 32],
     clients: BTreeMap<ClientId, Client>,
     next_client: u64,
     /// Friends, and strangers while they are connected.
@@ -157,6 +159,7 @@ impl Actor {
             .setting(VISIBILITY)?
             .and_then(|text| Visibility::from_str_name(&text))
             .unwrap_or(Visibility::Everyone);
+        let advert_key = store.advert_key()?.unwrap_or(*identity.advert_key());
         let mut actor = Self {
             inbox,
             messages,
@@ -169,6 +172,7 @@ impl Actor {
             started: Instant::now(),
             name,
             visibility,
+            advert_key,
             identity: Arc::new(identity),
             clients: BTreeMap::new(),
             next_client: 1,
@@ -492,6 +496,7 @@ impl Actor {
             };
             shown.offer = (state.their_offer().map(|kind| offer(kind, record.my_side.other(), false)))
                 .or_else(|| state.my_offer().map(|kind| offer(kind, record.my_side, true)));
+            shown.differs = state.differs();
             shown.can_take_back = state.can_take_back();
             shown.can_offer_draw = state.can_offer_draw();
             shown.can_resign = state.can_resign();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use link::CarrierKind;
 use proto::control::{self, NoticeKind, RefusalCode, event};
-use proto::peer::ByeReason;
+use proto::peer::{ByeReason, Phrase};
 use session::{
     Command, Config, Entry, Event, Input, LinkState, MatchId, MatchRecord, MatchState, Output, Session,
     ShortString,
@@ -158,7 +158,7 @@ impl Actor {
         let matches = if known { self.store.matches_with(key)? } else { Vec::new() };
         Ok(Session::new(Config {
             name: self.name.clone(),
-            advert_key: *self.identity.advert_key(),
+            advert_key: self.advert_key,
             known,
             // The name is known after the hello only; `event` compares it then.
             known_name_new_key: false,
@@ -309,7 +309,9 @@ impl Actor {
             Entry::Friend { name, advert_key } => {
                 let met = self.people.get(&key).and_then(|peer| peer.friend.as_ref());
                 let met_unix_ms = met.map_or(now, |friend| friend.met_unix_ms);
-                let friend = SavedFriend { key, name: name.clone(), advert_key: *advert_key, met_unix_ms };
+                let muted = met.is_some_and(|friend| friend.muted);
+                let friend =
+                    SavedFriend { key, name: name.clone(), advert_key: *advert_key, met_unix_ms, muted };
                 self.store.put_friend(&friend)?;
                 if let Some(peer) = self.people.get_mut(&key) {
                     peer.name.clone_from(name);
@@ -441,6 +443,16 @@ impl Actor {
                     self.notice(control::Notice { name, room_id, ..notice(NoticeKind::NoticeOfferDeclined) });
                 }
                 self.sync_room(key, id);
+            }
+            Event::Said { id, saying } => {
+                let muted = self
+                    .people
+                    .get(&key)
+                    .and_then(|peer| peer.friend.as_ref())
+                    .is_some_and(|friend| friend.muted);
+                if !muted {
+                    self.tell_said(id, false, saying);
+                }
             }
             Event::RecordsDiffer { id, common } => {
                 let (name, room_id) = (self.name_of(key), id.to_string());
@@ -607,8 +619,11 @@ impl Actor {
         if self.people.get(&key).is_none_or(|peer| peer.friend.is_none()) {
             return Err(Refusal::new(RefusalCode::RefusalNoSuchPeer, "no such friend"));
         }
-        let written = self.store.forget(key);
+        // Who is forgotten must not recognise this device any more; who is not learns the new key with the next hello.
+        let advert_key = self.chance.bytes();
+        let written = self.store.forget(key, &advert_key);
         self.saved(written)?;
+        self.set_advert_key(advert_key);
         self.drop_link(key, Some(ByeReason::ByeLeaving));
         for id in self.rooms_with(key) {
             self.rooms.remove(&id);
@@ -627,6 +642,53 @@ impl Actor {
         self.give_up(&Target::Friend(key));
         self.people.remove(&key);
         Ok(())
+    }
+
+    fn set_advert_key(&mut self, advert_key: [u8; 32]) {
+        self.advert_key = advert_key;
+        for peer in self.people.values_mut() {
+            peer.session.set_advert_key(advert_key);
+        }
+    }
+
+    pub(crate) fn set_muted(&mut self, key: PlayerId, muted: bool) -> Result<(), Refusal> {
+        if self.people.get(&key).is_none_or(|peer| peer.friend.is_none()) {
+            return Err(Refusal::new(RefusalCode::RefusalNoSuchPeer, "no such friend"));
+        }
+        let written = self.store.set_muted(key, muted);
+        self.saved(written)?;
+        if let Some(friend) = self.people.get_mut(&key).and_then(|peer| peer.friend.as_mut()) {
+            friend.muted = muted;
+        }
+        Ok(())
+    }
+
+    /// What a person here says to the peer of a room.
+    pub(crate) fn say(&mut self, say: control::Say) -> Result<(), Refusal> {
+        let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
+        let id = self.room_id(&say.room_id)?;
+        let key = self.rooms[&id].peer().ok_or_else(|| bad("nobody else is in this room"))?;
+        let saying = match (say.phrase(), say.text.is_empty()) {
+            (phrase, true) => Saying::Phrase(phrase),
+            (Phrase::Unspecified, false) => Saying::Text(say.text),
+            _ => return Err(bad("a phrase or a text, but not both")),
+        };
+        self.command(key, Command::Say { id, saying: saying.clone() })?;
+        self.tell_said(id, true, saying);
+        Ok(())
+    }
+
+    fn tell_said(&mut self, id: MatchId, mine: bool, saying: Saying) {
+        let (phrase, text) = match saying {
+            Saying::Phrase(phrase) => (phrase, String::new()),
+            Saying::Text(text) => (Phrase::Unspecified, text),
+        };
+        self.tell(event::Body::Said(control::Said {
+            room_id: id.to_string(),
+            mine,
+            phrase: phrase.into(),
+            text,
+        }));
     }
 
     /// The player whom a client names: by its id, or by the id of a device nearby.
@@ -656,6 +718,7 @@ impl Actor {
             name: peer.name.clone(),
             connected: peer.session_up(),
             met_unix_ms: friend.met_unix_ms.try_into().unwrap_or(0),
+            muted: friend.muted,
         })
     }
 }

@@ -148,7 +148,7 @@ impl Actor {
         let scan = self.anyone_scans() || !self.goals.is_empty();
         let busy = self.people.values().any(|peer| peer.link.is_some() && peer.friend.is_some());
         let card = (self.visibility != Visibility::Nobody).then(|| Card {
-            tag: Tag::of(self.identity.advert_key(), epoch),
+            tag: Tag::of(&self.advert_key, epoch),
             open_to_all: self.visibility == Visibility::Everyone,
             busy,
             name: (self.visibility == Visibility::Everyone).then(|| self.name.clone()),

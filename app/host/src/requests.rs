@@ -51,6 +51,18 @@ impl Actor {
             Body::SetSeat(set) => self.set_seat(set),
             Body::ListMatches(list) => self.list_matches(list.limit),
             Body::Hint(hint) => self.hint(client, number, &hint.room_id),
+            Body::Say(say) => self.say(say).map(|()| Answer::Done),
+            Body::SetMuted(set) => {
+                let key = self.player(&set.peer)?;
+                self.set_muted(key, set.muted).map(|()| Answer::Done)
+            }
+            Body::TakeTheirs(take) => {
+                let id = self.room_id(&take.room_id)?;
+                let key = self.rooms[&id].peer().ok_or_else(|| {
+                    Refusal::new(RefusalCode::RefusalBadRequest, "nobody else is in this room")
+                })?;
+                self.command(key, Command::TakeTheirs(id)).map(|()| Answer::Done)
+            }
             Body::Describe(describe) => games::describe(&describe).map(Answer::Sheet),
             Body::Stop(_) => {
                 let (done, _) = tokio::sync::oneshot::channel();

@@ -254,7 +254,10 @@ impl From<session::Refused> for Refusal {
             Refused::Away => Code::RefusalLinkLost,
             Refused::NotCompared => Code::RefusalNotCompared,
             Refused::InvitationOpen | Refused::OfferOpen | Refused::TooManyMatches => Code::RefusalBusy,
-            Refused::UnknownGame | Refused::Setup(_) | Refused::IdTaken => Code::RefusalBadRequest,
+            Refused::UnknownGame | Refused::Setup(_) | Refused::IdTaken | Refused::Unsayable => {
+                Code::RefusalBadRequest
+            }
+            Refused::TooFast => Code::RefusalBusy,
         };
         Self::new(code, refused.to_string())
     }

@@ -20,6 +20,8 @@ use session::wire;
 
 /// Name of the database in the data directory.
 pub const DATABASE: &str = "qiyou.db";
+/// Key of a setting.
+const ADVERT_KEY: &str = "advert_key";
 /// Held while a host uses the directory.
 const LOCK: &str = "lock";
 /// Another process that only reads (a backup, `sqlite3`) may hold the file for a moment.
@@ -69,6 +71,8 @@ const MIGRATIONS: &[&str] = &["
             (SELECT lower(hex(action)) AS action FROM actions WHERE actions.match_id = matches.match_id ORDER BY ply)), '') AS actions,
         revision, ending, winner
         FROM matches;
+", "
+    ALTER TABLE friends ADD COLUMN muted INTEGER NOT NULL DEFAULT 0; -- what this friend says is not shown
 "];
 
 /// Why something could not be saved or read. Nothing that was saved before is lost by any of these.
@@ -114,6 +118,8 @@ pub(crate) struct SavedFriend {
     pub(crate) name: String,
     pub(crate) advert_key: [u8; 32],
     pub(crate) met_unix_ms: i64,
+    /// What this friend says is not shown.
+    pub(crate) muted: bool,
 }
 
 /// A match as the file keeps it.
@@ -221,10 +227,18 @@ impl Store {
             .map_err(|error| self.explain(error))
     }
 
+    /// The advert key since a friend was first forgotten; `None` before: the identity's own.
+    pub(crate) fn advert_key(&self) -> Result<Option<[u8; 32]>, StoreError> {
+        self.connection
+            .query_row("SELECT value FROM settings WHERE key = ?1", [ADVERT_KEY], |row| row.get(0))
+            .optional()
+            .map_err(|error| self.explain(error))
+    }
+
     pub(crate) fn friends(&self) -> Result<Vec<SavedFriend>, StoreError> {
         let read = || {
             let mut statement = self.connection.prepare_cached(
-                "SELECT key, name, advert_key, met_unix_ms FROM friends ORDER BY name, key",
+                "SELECT key, name, advert_key, met_unix_ms, muted FROM friends ORDER BY name, key",
             )?;
             statement
                 .query_map([], |row| {
@@ -233,6 +247,7 @@ impl Store {
                         name: row.get(1)?,
                         advert_key: row.get(2)?,
                         met_unix_ms: row.get(3)?,
+                        muted: row.get(4)?,
                     })
                 })?
                 .collect::<Result<_, _>>()
@@ -240,7 +255,15 @@ impl Store {
         read().map_err(|error| self.explain(error))
     }
 
-    /// Adds a friend, or changes its name and advert key; when it was met stays.
+    /// Whether what a friend says is shown.
+    pub(crate) fn set_muted(&mut self, key: PlayerId, muted: bool) -> Result<(), StoreError> {
+        self.connection
+            .execute("UPDATE friends SET muted = ?2 WHERE key = ?1", params![key.0, muted])
+            .map(drop)
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Adds a friend, or changes its name and advert key; when it was met, and what was chosen about it, stays.
     pub(crate) fn put_friend(&mut self, friend: &SavedFriend) -> Result<(), StoreError> {
         self.connection
             .execute(
@@ -252,11 +275,15 @@ impl Store {
             .map_err(|error| self.explain(error))
     }
 
-    /// Forgets a friend. Matches with it stay as records and are closed.
-    pub(crate) fn forget(&mut self, key: PlayerId) -> Result<(), StoreError> {
+    /// Forgets a friend, and has another advert key from now on. Matches with the friend stay as records and are closed.
+    pub(crate) fn forget(&mut self, key: PlayerId, advert_key: &[u8; 32]) -> Result<(), StoreError> {
         let seat = seat_text(Seat::Peer(key));
         self.in_transaction(|transaction| {
             transaction.execute("DELETE FROM friends WHERE key = ?1", [key.0])?;
+            transaction.execute(
+                "INSERT OR REPLACE INTO settings (key, value) VALUES (?1, ?2)",
+                params![ADVERT_KEY, advert_key],
+            )?;
             transaction
                 .execute("UPDATE matches SET open = 0 WHERE first_seat = ?1 OR second_seat = ?1", [&seat])?;
             Ok(())
@@ -740,10 +767,13 @@ mod tests {
     fn what_was_saved_is_read_again_after_a_restart() {
         let (directory, mut store) = store();
         let id = MatchId([1; 16]);
-        let friend =
-            SavedFriend {
-                key: PlayerId([7; 32]), name: "小明".into(), advert_key: [9; 32], met_unix_ms: 5
-            };
+        let friend = SavedFriend {
+            key: PlayerId([7; 32]),
+            name: "小明".into(),
+            advert_key: [9; 32],
+            met_unix_ms: 5,
+            muted: false,
+        };
         store.put_friend(&friend).expect("saved");
         store.set_setting("name", "Anna").expect("saved");
         store.begin(&record(1), SEATS, 10).expect("saved");

@@ -1,0 +1,82 @@
+//! What people say to each other beside the board. It is told once, kept nowhere, and lost with the link.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use proto::limits;
+use proto::peer::{self, Phrase, say};
+
+use crate::session::Link;
+use crate::{Event, Instant, MatchId, Refused, Session};
+
+/// Something said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Saying {
+    /// Without typing: shown in the other's language.
+    Phrase(Phrase),
+    /// As it was typed; see [`limits::is_said`].
+    Text(String),
+}
+
+/// So much may be said within [`WHILE`]. Faster than anybody types or taps on purpose; what comes faster is not shown, so that
+/// a peer cannot cover the board with words.
+const AT_ONCE: usize = 8;
+/// See [`AT_ONCE`].
+const WHILE: Duration = Duration::from_secs(10);
+
+/// When the last things were said, by one side.
+#[derive(Default)]
+pub(crate) struct Pace(VecDeque<Instant>);
+
+impl Pace {
+    fn may_say(&mut self, now: Instant) -> bool {
+        while self.0.front().is_some_and(|&then| now.since(then) >= WHILE) {
+            self.0.pop_front();
+        }
+        if self.0.len() >= AT_ONCE {
+            return false;
+        }
+        self.0.push_back(now);
+        true
+    }
+}
+
+impl Session {
+    pub(crate) fn say(&mut self, id: MatchId, saying: Saying) -> Result<(), Refused> {
+        if self.index_of(id).is_none() {
+            return Err(Refused::NoSuchMatch);
+        }
+        let what = match saying {
+            Saying::Phrase(Phrase::Unspecified) => return Err(Refused::Unsayable),
+            Saying::Phrase(phrase) => say::What::Phrase(phrase.into()),
+            Saying::Text(text) if limits::is_said(&text) => say::What::Text(text),
+            Saying::Text(_) => return Err(Refused::Unsayable),
+        };
+        if !matches!(self.link, Link::Up) {
+            return Err(Refused::Away);
+        }
+        if !self.said_here.may_say(self.now) {
+            return Err(Refused::TooFast);
+        }
+        self.send(peer::Say { match_id: id.0.to_vec().into(), what: Some(what) });
+        Ok(())
+    }
+
+    /// What is about no match of ours, of a newer version, or too much, is not heard: it decides nothing.
+    pub(crate) fn received_say(&mut self, say: peer::Say) {
+        let id = say.match_id[..].try_into().map(MatchId).ok().filter(|id| self.index_of(*id).is_some());
+        let saying = match say.what {
+            Some(say::What::Text(text)) => Some(Saying::Text(text)),
+            Some(say::What::Phrase(number)) => Phrase::try_from(number)
+                .ok()
+                .filter(|phrase| *phrase != Phrase::Unspecified)
+                .map(Saying::Phrase),
+            None => None,
+        };
+        if let (Some(id), Some(saying)) = (id, saying)
+            && self.said_there.may_say(self.now)
+        {
+            self.tell(Event::Said { id, saying });
+        }
+    }
+}
