@@ -7,8 +7,8 @@ use link::CarrierKind;
 use proto::control::{self, NoticeKind, RefusalCode, event};
 use proto::peer::{ByeReason, Phrase};
 use session::{
-    Command, Config, Entry, Event, Input, LinkState, MatchId, MatchRecord, MatchState, Output, Session,
-    ShortString,
+    Command, Config, Entry, Event, Input, LinkState, MatchId, MatchRecord, MatchState, Output, Saying,
+    Session, ShortString,
 };
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
