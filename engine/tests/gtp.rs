@@ -140,6 +140,39 @@ fn analysis_ends_with_the_next_line() {
 }
 
 #[test]
+fn a_file_is_loaded_up_to_a_move_and_its_moves_taken_back() {
+    let file = tempfile::NamedTempFile::new().expect("there is room");
+    std::fs::write(
+        file.path(),
+        "(;GM[1]FF[4]SZ[9]KM[6.5]AB[ee]AW[gg]PL[W];W[cc];B[cg];W[];B[gc](;W[dd])(;W[ii]))",
+    )
+    .expect("there is room");
+    let path = file.path().to_str().expect("a plain path");
+    let lines = format!(
+        "loadsgf {path}\nshowboard\nget_komi\nloadsgf {path} 3\nshowboard\nundo\nundo\nundo\nshowboard\nkomi 5\nquit\n"
+    );
+    let answers = ask(&[], &lines);
+    assert!(
+        answers[1].contains(" 6 . . . O . . . . . 6") && answers[1].contains("black to move"),
+        "{}",
+        answers[1]
+    );
+    assert_eq!(answers[2], "= 6.5");
+    assert!(
+        !answers[4].contains(" 6 . . . O") && answers[4].contains(" 3 . . X . . . O . . 3"),
+        "{}",
+        answers[4]
+    );
+    assert_eq!(answers[5..8], ["=", "=", "? cannot undo"]);
+    assert!(
+        answers[8].contains("white to move") && answers[8].contains(" 5 . . . . X . . . . 5"),
+        "{}",
+        answers[8]
+    );
+    assert!(answers[9].starts_with("? "));
+}
+
+#[test]
 fn no_line_however_wrong_ends_it() {
     let mut lines = String::new();
     for command in [

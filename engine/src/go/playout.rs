@@ -32,7 +32,7 @@ pub(super) struct Odds {
 
 impl Default for Odds {
     fn default() -> Self {
-        Self { atari: 240, two: 0, pattern: 240, self_atari: 230, nakade: 0 }
+        Self { atari: 240, two: 0, pattern: 240, self_atari: 230, nakade: 220 }
     }
 }
 

@@ -46,7 +46,7 @@ impl Default for Reasons {
             secure: 10.0,
             self_atari: 12.0,
             pattern: 9.0,
-            near: [20.0, 16.0, 10.0, 6.0],
+            near: [10.0, 8.0, 5.0, 3.0],
             low: [10.0, 6.0],
             open: 8.0,
             nakade: 25.0,

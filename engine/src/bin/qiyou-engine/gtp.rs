@@ -13,6 +13,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use engine::go::{Analysis, Fate, Go, GoBot, GoMove, GoSetup, Handicap, PassWhen, Status};
+use engine::sgf::{Collection, GoRecord};
 use engine::{Action, Game, Level, Limits, Point, Side};
 
 #[derive(clap::Args)]
@@ -63,6 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         waiting: VecDeque::new(),
         asked,
         setup: GoSetup::default(),
+        start: Go::new(&GoSetup::default()).expect("the default setup is valid"),
         game: Go::new(&GoSetup::default()).expect("the default setup is valid"),
         actions: Vec::new(),
         moves: Vec::new(),
@@ -140,6 +142,8 @@ struct Table {
     /// Whether a line has come in since an analysis began.
     asked: Arc<AtomicBool>,
     setup: GoSetup,
+    /// Where the actions begin: an empty board, handicap stones, or what a file has set up.
+    start: Go,
     game: Go,
     actions: Vec<Action>,
     /// How many actions there were before each move that was asked for: what gave the turn goes back with it.
@@ -260,23 +264,28 @@ impl Table {
             "final_status_list" => self.final_status_list(words),
             "showboard" => Ok(self.show()),
             "winrate" => self.winrate(),
-            "loadsgf" => Err("no SGF reader yet".into()),
+            "loadsgf" => self.load_sgf(words),
             _ => Err("unknown command".into()),
         }
     }
 
     fn start(&mut self, setup: GoSetup) -> Answer {
-        self.game = Go::new(&setup).map_err(|error| error.to_string())?;
+        self.start = Go::new(&setup).map_err(|error| error.to_string())?;
+        self.begin(setup);
+        Ok(String::new())
+    }
+
+    fn begin(&mut self, setup: GoSetup) {
+        self.game = self.start.clone();
         self.setup = setup;
         self.actions.clear();
         self.moves.clear();
         self.hopeless = 0;
         self.clocks = [None; 2];
-        Ok(String::new())
     }
 
     fn replay(&mut self) -> Answer {
-        let mut game = Go::new(&self.setup).map_err(|error| error.to_string())?;
+        let mut game = self.start.clone();
         for &action in &self.actions {
             let mv = game.legal_move(action).map_err(|refusal| refusal.to_string())?;
             game.play(mv);
@@ -297,9 +306,17 @@ impl Table {
         if !(0.0..=255.0).contains(&half_points) {
             return Err("komi is 0 to 127.5 here".into());
         }
-        let old = self.setup.komi_half_points;
+        if self.setup.komi_half_points == half_points as u8 {
+            return Ok(String::new());
+        }
+        // A position from a file may have no way to it from an empty board.
+        let empty = Go::new(&self.setup).map_err(|error| error.to_string())?;
+        if empty.key() != self.start.key() {
+            return Err("the komi of a loaded game stays".into());
+        }
         self.setup.komi_half_points = half_points as u8;
-        self.replay().inspect_err(|_| self.setup.komi_half_points = old)
+        self.start = Go::new(&self.setup).map_err(|error| error.to_string())?;
+        self.replay()
     }
 
     fn act(&mut self, action: Action) -> Result<(), String> {
@@ -344,6 +361,40 @@ impl Table {
             return Err(why);
         }
         self.moves.push(before);
+        Ok(String::new())
+    }
+
+    /// The main line of a file's first game, up to before a move by its number if one is given.
+    fn load_sgf(&mut self, words: &[&str]) -> Answer {
+        let &[file, ref rest @ ..] = words else { return Err("syntax error".into()) };
+        let most = match rest {
+            [] => usize::MAX,
+            [number, ..] => parse::<usize>(number)?.saturating_sub(1),
+        };
+        let cannot = |why: String| format!("cannot load file: {why}");
+        let bytes = std::fs::read(file).map_err(|error| cannot(error.to_string()))?;
+        let games = Collection::read(&bytes).map_err(|stopped| cannot(stopped.error.to_string()))?.games;
+        let tree = games.first().ok_or_else(|| cannot("no game".into()))?;
+        let mut record = GoRecord::read(tree).map_err(|stopped| cannot(stopped.error.to_string()))?;
+        // What the file says of the count is no move.
+        while matches!(record.actions.last(), Some(Action::Toggle(_) | Action::Agree)) {
+            record.actions.pop();
+        }
+        let setup = record.start.setup().clone();
+        self.start = record.start;
+        self.begin(setup);
+        for action in record.actions {
+            if self.moves.len() == most {
+                break;
+            }
+            // What lets play go on after two passes belongs to the move that follows.
+            let is_move = matches!(action, Action::Place(_) | Action::Pass);
+            let before = self.actions.len();
+            self.act(action)?;
+            if is_move {
+                self.moves.push(before);
+            }
+        }
         Ok(String::new())
     }
 
