@@ -171,38 +171,53 @@ impl System {
     /// Brings the rows into reduced echelon form, and gives the column of each row's leading bit.
     ///
     /// By the method of the four Russians (Arlazarov, Dinic, Kronrod, Faradzev 1970; as in Albrecht, Bard, Hart, "Algorithm 898",
-    /// 2010): up to [`BLOCK`] leading rows at a time, of which all sums are kept in a table, so that every other row is cleared in
-    /// their columns by one addition.
+    /// 2010): up to two times [`TABLE`] leading rows at a time, of which all sums are kept in two tables, so that every other row
+    /// is cleared in their columns by one pass over its words.
     fn reduce(&mut self) -> Vec<usize> {
         let (stride, rows) = (self.stride, self.words.len() / self.stride);
         let mut pivots: Vec<usize> = Vec::new();
-        let mut table = vec![0; stride << BLOCK];
+        let mut tables = [vec![0; stride << TABLE], vec![0; stride << TABLE]];
         let mut column = 0;
         while column < self.unknowns && pivots.len() < rows {
             let top = pivots.len();
-            while column < self.unknowns && pivots.len() < rows.min(top + BLOCK) {
+            while column < self.unknowns && pivots.len() < rows.min(top + 2 * TABLE) {
                 self.lead(column, top, &mut pivots);
                 column += 1;
             }
             let block = &pivots[top..];
-            let Some(&first) = block.first() else { break };
+            let (Some(&first), Some(&last)) = (block.first(), block.last()) else { break };
             // Left of the first leading bit these rows are 0.
             let word = first / 64;
             let width = stride - word;
-            for (n, _) in block.iter().enumerate() {
-                let row = &self.words[(top + n) * stride + word..(top + n + 1) * stride];
-                let (done, rest) = table.split_at_mut((1 << n) * width);
-                rest[..done.len()].copy_from_slice(done);
-                rest[..done.len()].chunks_exact_mut(width).for_each(|sum| add(sum, row));
+            for (table, begin) in tables.iter_mut().zip([0, TABLE]) {
+                for n in begin..block.len().min(begin + TABLE) {
+                    let row = &self.words[(top + n) * stride + word..(top + n + 1) * stride];
+                    let (done, rest) = table.split_at_mut((1 << (n - begin)) * width);
+                    let more = &mut rest[..done.len()];
+                    more.copy_from_slice(done);
+                    more.chunks_exact_mut(width).for_each(|sum| add(sum, row));
+                }
             }
+            let side_by_side = last - first == block.len() - 1;
+            let shift = first % 64;
             for (n, line) in self.words.chunks_exact_mut(stride).enumerate() {
                 if (top..top + block.len()).contains(&n) {
                     continue;
                 }
-                let sum =
-                    block.iter().enumerate().fold(0, |sum, (n, &at)| sum | usize::from(bit(line, at)) << n);
-                if sum > 0 {
-                    add(&mut line[word..], &table[sum * width..(sum + 1) * width]);
+                let line = &mut line[word..];
+                let bits = if side_by_side {
+                    let beyond = line.get(1).map_or(0, |next| next << 1 << (63 - shift));
+                    ((line[0] >> shift | beyond) & ((1 << block.len()) - 1)) as usize
+                } else {
+                    let bits = block.iter().map(|&at| bit(line, at - 64 * word));
+                    bits.enumerate().fold(0, |sum, (n, bit)| sum | usize::from(bit) << n)
+                };
+                if bits > 0 {
+                    let (low, high) = (bits & ((1 << TABLE) - 1), bits >> TABLE);
+                    let sums = tables[0][low * width..].iter().zip(&tables[1][high * width..]);
+                    for (word, (low, high)) in line.iter_mut().zip(sums) {
+                        *word ^= low ^ high;
+                    }
                 }
             }
         }
@@ -214,11 +229,13 @@ impl System {
     fn lead(&mut self, column: usize, top: usize, pivots: &mut Vec<usize>) {
         let (stride, rows) = (self.stride, self.words.len() / self.stride);
         let next = pivots.len();
+        // Left of the block's first leading bit these rows are 0.
+        let word = pivots.get(top).map_or(column, |&first| first) / 64;
         for row in next..rows {
             for (n, &pivot) in (top..).zip(&pivots[top..]) {
                 if bit(&self.words[row * stride..], pivot) {
                     let (upper, lower) = self.words.split_at_mut(row * stride);
-                    add(&mut lower[..stride], &upper[n * stride..][..stride]);
+                    add(&mut lower[word..stride], &upper[n * stride + word..][..stride - word]);
                 }
             }
             if !bit(&self.words[row * stride..], column) {
@@ -231,7 +248,7 @@ impl System {
             for earlier in top..next {
                 if bit(&self.words[earlier * stride..], column) {
                     let (upper, lower) = self.words.split_at_mut(next * stride);
-                    add(&mut upper[earlier * stride..][..stride], &lower[..stride]);
+                    add(&mut upper[earlier * stride + word..][..stride - word], &lower[word..stride]);
                 }
             }
             pivots.push(column);
@@ -240,9 +257,8 @@ impl System {
     }
 }
 
-/// Leading rows whose sums are kept at a time. At n = 1,000 (one thread, this project's bench) 6 to 8 take the same time and 5 and 9
-/// a tenth more.
-const BLOCK: usize = 7;
+/// Leading rows whose sums one table keeps. Measured by `scripts/bench-rules` at n = 1,000.
+const TABLE: usize = 7;
 
 fn bit(words: &[u64], n: usize) -> bool {
     words[n / 64] >> (n % 64) & 1 == 1
