@@ -2,7 +2,7 @@
 //!
 //! | ending | format | games |
 //! |---|---|---|
-//! | `.sgf` | SGF FF\[4\], see [`crate::sgf`] | go, gomoku |
+//! | `.sgf` | SGF `FF[4]`, see [`crate::sgf`] | go, gomoku |
 //! | `.psq` | Gomocup, see [`crate::gomoku::Psq`] | gomoku |
 //! | `.pgn` | PGN, see [`crate::record`] | xiangqi |
 //! | `.qiyou` | tags and moves with the same grammar | all |

@@ -1,4 +1,4 @@
-//! Fits the weights of [`super::eval`] to games.
+//! Fits the weights of `eval` to games.
 //!
 //! `qiyou-engine fit --game liuzhou` runs this over games that `qiyou-engine levels --game liuzhou --print` has written, and
 //! prints the file `weights.rs`.
@@ -43,7 +43,7 @@ pub fn fit(records: &[Record]) -> (String, String) {
 }
 
 const HEAD: &str = "\
-//! The weights of the terms of [`super::eval`]: for an empty board and for the moving phase, in hundredths of a stone or so.
+//! The weights of the terms of `eval`: for an empty board and for the moving phase, in hundredths of a stone or so.
 //!
 //! Written by `qiyou-engine fit --game liuzhou`; see EXPERIMENTS.md.
 

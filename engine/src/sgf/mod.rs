@@ -1,4 +1,4 @@
-//! SGF, the Smart Game Format FF[4] (red-bean.com/sgf): records of Go (`GM[1]`) and gomoku (`GM[4]`).
+//! SGF, the Smart Game Format `FF[4]` (red-bean.com/sgf): records of Go (`GM[1]`) and gomoku (`GM[4]`).
 //!
 //! `mod.rs` is the tree of nodes as it stands in a file, whatever the game; `encoding` the characters of the file; `go` and
 //! `gomoku` what the properties mean there. The tree keeps everything that it read, variations and unknown properties too,
@@ -8,7 +8,7 @@
 //! errors, offers nothing of a file that ends too early, and walks the tree by recursion.
 //!
 //! What files of other programs get wrong is read all the same: text before and after the games, property names with small
-//! letters (FF[3]), spaces between name and value, a property twice in one node.
+//! letters (`FF[3]`), spaces between name and value, a property twice in one node.
 
 mod encoding;
 mod go;

@@ -1,4 +1,4 @@
-//! Fits the weights of [`super::eval`] to games.
+//! Fits the weights of `eval` to games.
 //!
 //! `qiyou-engine fit --game xiangqi` runs this over games that `qiyou-engine levels --game xiangqi --print` has written, and
 //! prints the file `weights.rs`.
@@ -43,7 +43,7 @@ pub fn fit(records: &[Record]) -> (String, String) {
 }
 
 const HEAD: &str = "\
-//! The weights of the terms of [`super::eval`]: for a full board and for an empty one, in hundredths of a soldier or so.
+//! The weights of the terms of `eval`: for a full board and for an empty one, in hundredths of a soldier or so.
 //!
 //! Written by `qiyou-engine fit --game xiangqi`; see EXPERIMENTS.md.
 
