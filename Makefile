@@ -38,8 +38,8 @@ screens: ## every page in every size, language and theme as pictures in target/s
 	@scripts/need build
 	scripts/screens
 
-bench: ## codec, AI speed, app start and memory, in one run
-	@scripts/need build play screen
+bench: ## codec, AI, rules beside libm4ri and Fairy-Stockfish, app start and memory, in one run
+	@scripts/need build play screen bench
 	scripts/bench
 
 bench-levels: ## level 10 against 5 and 5 against 1, 40 games each

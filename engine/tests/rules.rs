@@ -1,8 +1,8 @@
 //! Positions with their results, from `rules.txt`, and claims about single rules.
 
 use engine::{
-    Action, AnyGame, Game, Gomoku, GomokuRule, GomokuSetup, IllegalAction, Language, MarkKind, Outcome,
-    Point, Reason, Setup, Side,
+    Action, AnyGame, Game, GameKind, Gomoku, GomokuRule, GomokuSetup, IllegalAction, Language, MarkKind,
+    Outcome, Point, Reason, Setup, Side,
 };
 
 #[test]
@@ -158,4 +158,48 @@ fn the_rule_sheet_says_the_option_only_when_it_is_on() {
     let house = GomokuSetup { edge_five_wins: false, ..default };
     assert!(sheet(house.clone(), Language::English).contains("edge"));
     assert!(sheet(house, Language::Chinese).contains("最外边"));
+}
+
+#[test]
+fn a_refusal_names_points_as_the_board_of_the_game_does_in_both_languages() {
+    let occupied = IllegalAction::Occupied(Point::new(8, 3));
+    for (game, name) in [
+        (GameKind::Gomoku, "i4"),
+        (GameKind::Liuzhou, "i4"),
+        (GameKind::Go, "J4"),
+        (GameKind::Xiangqi, "i3"),
+        (GameKind::LightsOut, "i4"),
+    ] {
+        assert_eq!(occupied.words_in(game, Language::English), format!("{name} is occupied"));
+        assert_eq!(occupied.words_in(game, Language::Chinese), format!("{name} 已有棋子"));
+    }
+    let at = Point::new(2, 3);
+    for refusal in [
+        IllegalAction::Ended,
+        IllegalAction::OffBoard(at),
+        IllegalAction::ChooseFirst,
+        IllegalAction::WrongKind,
+        IllegalAction::Empty(at),
+        IllegalAction::NotYours(at),
+        IllegalAction::OwnPiece(at),
+        IllegalAction::NotItsStep(at),
+        IllegalAction::CaptureFirst(2),
+        IllegalAction::InFormation(at),
+        IllegalAction::AlreadyCaptured(at),
+        IllegalAction::StraightBack(at),
+        IllegalAction::InTheWay(at),
+        IllegalAction::HorseLeg(at),
+        IllegalAction::ElephantEye(at),
+        IllegalAction::CannonScreen,
+        IllegalAction::River,
+        IllegalAction::Palace,
+        IllegalAction::GeneralAttacked(at),
+        IllegalAction::GeneralsFace,
+        IllegalAction::Ko(at),
+        IllegalAction::Superko,
+        IllegalAction::Suicide(at),
+    ] {
+        assert_eq!(refusal.words(Language::English), refusal.to_string(), "Display is the English");
+        assert_ne!(refusal.words(Language::Chinese), refusal.to_string());
+    }
 }

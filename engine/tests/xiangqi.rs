@@ -407,3 +407,206 @@ fn a_fen_bent_at_random_is_refused_or_makes_a_position_that_can_be_played() {
     }
     assert!(played > 500, "{played} of the lines were positions");
 }
+
+/// Name, position, moves to the third occurrence, and who wins by it. From the tests of Fairy-Stockfish (`test.py`,
+/// `test_is_optional_game_end`), which take them from the Asian rules (asianxiangqi.org, "AXF rules", with its diagrams' numbers).
+const REPETITIONS_OF_OTHERS: &[(&str, &str, &str, Option<Side>)] = &[
+    (
+        "a cannon chases a chariot, chased side to move",
+        "2bakabnr/9/r1n1c4/2p1p1p1p/PP7/9/4P1P1P/2C3NC1/9/1NBAKAB1R w",
+        "c2a2 a7b7 a2b2 b7a7 b2a2 a7b7 a2b2 b7a7 b2a2",
+        Some(Side::Second),
+    ),
+    (
+        "discovered chase by cannon, soldier's captures among it",
+        "2bakabr1/9/9/r1p1p1p2/p7R/P8/9/9/9/CC1AKA3 w",
+        "a4a5 a6b6 a5b5 b6a6 b5a5 a6b6 a5b5 b6a6 b5a5",
+        Some(Side::Second),
+    ),
+    (
+        "chase by soldier",
+        "2bakabr1/9/9/r1p1p1p2/p7R/P8/9/9/9/1C1AKA3 w",
+        "a4a5 a6b6 a5b5 b6a6 b5a5 a6b6 a5b5 b6a6 b5a5",
+        None,
+    ),
+    (
+        "mutual chase",
+        "4k4/7n1/9/4pR3/9/9/4P4/9/9/4K4 w",
+        "f6h6 h8f7 h6h7 f7g5 h7g7 g5i6 g7g6 i6h8 g6h6 h8f7 h6h7 f7g5 h7g7 g5i6 g7g6 i6h8 g6h6",
+        None,
+    ),
+    (
+        "perpetual check against checks now and then",
+        "9/3kc4/3a5/3P5/9/4p4/9/4K4/9/3C5 w",
+        "d6e6 e4d4 e6d6 d4e4 d6e6 e4d4 e6d6 d4e4",
+        Some(Side::First),
+    ),
+    (
+        "perpetual check by a soldier",
+        "3k5/9/9/9/9/5p3/9/5p3/5K3/5C3 w",
+        "f1e1 f2e2 e1f1 e2f2 f1e1 f2e2 e1f1 e2f2",
+        Some(Side::First),
+    ),
+    (
+        "an elephant that moves uncovers a cannon again and again",
+        "3k5/4P4/4b4/3C5/4c4/9/9/9/9/5K3 w",
+        "d6e6 e7g5 e6d6 g5e7 d6e6 e7g5 e6d6 g5e7",
+        Some(Side::First),
+    ),
+    (
+        "a horse chases a chariot",
+        "4k4/9/4b4/2c2nR2/9/9/9/9/9/3K5 w",
+        "g6g5 f6g8 g5g6 g8f6 g6g5 f6g8 g5g6 g8f6",
+        Some(Side::First),
+    ),
+    (
+        "horses chase a soldier across the river",
+        "3P5/3k5/3nn4/9/9/9/9/9/9/5K3 w",
+        "d9e9 d8e8 e9d9 e8d8 d9e9 d8e8 e9d9 e8d8",
+        Some(Side::First),
+    ),
+    (
+        "a chariot chases a chariot that a cannon pins",
+        "4ck3/9/9/9/9/2r1R4/9/9/4A4/3AK4 w",
+        "e4e3 c4c3 e3e4 c3c4 e4e3 c4c3 e3e4 c3c4",
+        Some(Side::First),
+    ),
+    (
+        "cannons chase a cannon in turn",
+        "4k4/9/9/c1c6/9/r8/9/9/C8/3K5 w",
+        "a1c1 a4c4 c1a1 c4a4 a1c1 a4c4 c1a1 c4a4",
+        Some(Side::First),
+    ),
+    (
+        "mutual perpetual check",
+        "9/4c4/3k5/3r5/9/9/4C4/9/4K4/3R5 w",
+        "e3d3 d6e6 d3e3 e6d6 e3d3 d6e6 d3e3 e6d6",
+        None,
+    ),
+    (
+        "two cannons, two soldiers: no piece is chased throughout",
+        "3k5/6c2/9/7P1/6c2/6P2/9/9/9/5K3 w",
+        "h6g6 g5h5 g6h6 h5g5 h6g6 g5h5 g6h6 h5g5",
+        None,
+    ),
+    (
+        "a chariot that is protected is not chased",
+        "4ck3/9/9/9/9/2r1R1N2/6N2/9/4A4/3AK4 w",
+        "e4e3 c4c3 e3e4 c3c4 e4e3 c4c3 e3e4 c3c4",
+        None,
+    ),
+    (
+        "cannons of which each can take the other",
+        "5k3/9/9/c8/9/P1P6/9/2C6/9/3K5 w",
+        "c2a2 a6c6 a2c2 c6a6 c2a2 a6c6 a2c2 c6a6",
+        None,
+    ),
+    (
+        "a cannon attacks one chariot, then the other",
+        "4k4/9/r1r6/9/PPPP5/9/9/9/1C7/5K3 w",
+        "b1a1 a7b7 a1c1 c7d7 c1b1 b7a7 b1d1 d7c7 d1a1 a7b7 a1c1 c7d7 c1b1 b7a7 b1d1 d7c7 d1a1",
+        None,
+    ),
+    (
+        "diagram 106: chariot chases cannon, but the attack does not change",
+        "3k2b2/4P4/4b4/9/8p/6Bc1/6P1P/3AB4/4pp3/1p1K3R1 w",
+        "h0h1 h4h3 h1h0 h3h4 h0h1 h4h3 h1h0 h3h4",
+        None,
+    ),
+    (
+        "creating pins to undermine the root",
+        "4k4/4c4/9/4p4/9/9/3rn4/3NR4/4K4/9 b",
+        "e3g4 e1f1 g4e3 f1e1 e3g4 e1f1 g4e3 f1e1",
+        Some(Side::First),
+    ),
+    (
+        "discovered check threat by rook",
+        "5k3/9/9/9/9/1N2P1C2/9/4BC3/9/cr1RK4 w",
+        "b4c2 b0c0 c2b4 c0b0 b4c2 b0c0 c2b4 c0b0",
+        Some(Side::First),
+    ),
+    (
+        "a pin undermines the root, and a horse threatens by a discovered check",
+        "5k3/9/9/9/9/4c4/3n5/3NBA3/4A4/4K4 w",
+        "e0d0 e4d4 d0e0 d4e4 e0d0 e4d4 d0e0 d4e4",
+        Some(Side::First),
+    ),
+    (
+        "a pin undermines the root, and a chariot threatens by a discovered check",
+        "5k3/9/9/9/9/4c4/3r5/3NB4/4A4/4K4 w",
+        "e0d0 e4d4 d0e0 d4e4 e0d0 e4d4 d0e0 d4e4",
+        Some(Side::First),
+    ),
+    (
+        "X-ray protected discovered check",
+        "5k3/9/9/9/9/9/9/9/9/3NK1cr1 w",
+        "d0c2 h0h2 c2d0 h2h0 d0c2 h0h2 c2d0 h2h0",
+        Some(Side::First),
+    ),
+    (
+        "No overprotection by king",
+        "3k5/9/9/3n5/9/9/3r5/9/9/3NK4 w",
+        "d0c2 d3c3 c2d0 c3d3 d0c2 d3c3 c2d0 c3d3",
+        None,
+    ),
+    (
+        "Overprotection by king",
+        "3k5/9/9/9/9/9/3r5/9/9/3NK4 w",
+        "d0c2 d3c3 c2d0 c3d3 d0c2 d3c3 c2d0 c3d3",
+        Some(Side::First),
+    ),
+    (
+        "Fake protection by cannon",
+        "5k3/9/9/9/9/1C7/1r7/9/1C7/4K4 w",
+        "b4c4 b3c3 c4b4 c3b3 b4c4 b3c3 c4b4 c3b3",
+        Some(Side::First),
+    ),
+    (
+        "fake protection + mutual chase",
+        "4ka3/c2R1R2c/4b4/9/9/9/9/9/9/4K4 w",
+        "f8f6 f9e8 f6f8 e8f9 f8f6 f9e8 f6f8 e8f9",
+        None,
+    ),
+];
+
+/// The same, where that program judges otherwise than these rules do here, and who wins there. They turn on checks and chases in
+/// turn, on pieces that are pinned and on attacks that a move only uncovers, of which the rule page says nothing: here draws.
+const DISPUTED_REPETITIONS: &[(&str, &str, &str, Option<Side>)] = &[
+    (
+        "discovered and anti-discovered chase by cannon",
+        "5k3/9/9/5C3/5c3/5C3/9/9/5p3/4K4 w",
+        "f4d4 f5d5 d4f4 d5f5 f4d4 f5d5 d4f4 d5f5",
+        Some(Side::Second),
+    ),
+    (
+        "a check by a cannon and a chase by a chariot in turn",
+        "3k5/9/9/9/9/9/9/9/cr1CAK3/9 w",
+        "d1d3 b1b3 d3d1 b3b1 d1d3 b1b3 d3d1 b3b1",
+        Some(Side::First),
+    ),
+    (
+        "diagram 39: a chased chariot, pinned by a horse, chases too",
+        "2baka1r1/C4rN2/9/1Rp1p4/9/9/4P4/9/4A4/4KA3 w",
+        "b6b8 f9e8 b8b9 e8f9 b9b8 f9e8 b8b9 e8f9 b9b8",
+        Some(Side::Second),
+    ),
+    (
+        "diagram 39 again: the pinned chariot chases too",
+        "5k3/9/9/9/9/9/7r1/9/2nRA3c/4K4 w",
+        "e1f0 h3h1 f0e1 h1h3 e1f0 h3h1 f0e1 h1h3",
+        Some(Side::First),
+    ),
+];
+
+#[test]
+fn repetitions_from_other_rule_books_are_judged_as_there() {
+    for &(name, fen, moves, winner) in REPETITIONS_OF_OTHERS {
+        let outcome = play(game(fen), moves).outcome().unwrap_or_else(|| panic!("{name}: not over"));
+        assert_eq!(outcome.winner, winner, "{name}");
+    }
+    for &(name, fen, moves, winner) in DISPUTED_REPETITIONS {
+        let outcome = play(game(fen), moves).outcome().unwrap_or_else(|| panic!("{name}: not over"));
+        assert_eq!((outcome.winner, outcome.reason), (None, Reason::Repetition), "{name}");
+        assert!(winner.is_some(), "{name}: no longer disputed");
+    }
+}
