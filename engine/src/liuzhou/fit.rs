@@ -27,7 +27,7 @@ pub fn fit(records: &[Record]) -> (String, String) {
     for record in records {
         samples_of(record, &mut samples);
     }
-    let found = regression::fit(&samples, &WEIGHTS);
+    let found = regression::fit(&samples, &WEIGHTS, |_| PULL);
     let file = format!("{HEAD}{}];\n", regression::rows(&found.weights));
     let line = format!(
         "{} games, {} samples, {:.0} points per e; loss {:.4}, on unknown games {:.4}; before {:.4} and {:.4}",
@@ -41,6 +41,9 @@ pub fn fit(records: &[Record]) -> (String, String) {
     );
     (file, line)
 }
+
+/// How strongly each term is held where it was; see [`regression::fit`].
+const PULL: f64 = 1_000.0;
 
 const HEAD: &str = "\
 //! The weights of the terms of `eval`: for an empty board and for the moving phase, in hundredths of a stone or so.
