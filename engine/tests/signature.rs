@@ -6,6 +6,8 @@ use std::process::Command;
 /// any other puts its new line here.
 const SIGNATURE: &str = "\
 gomoku signature: 429032 positions at depth 6
+xiangqi signature: 74003 positions at depth 8
+liuzhou signature: 40521 positions at depth 6
 go signature: 18589 nodes after 2000 playouts on 9x9
 ";
 

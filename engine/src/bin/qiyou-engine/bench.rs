@@ -14,29 +14,46 @@ pub(crate) struct Arguments {
     /// Time for each position, in milliseconds.
     #[arg(long, default_value_t = 1000)]
     ms: u64,
-    /// Only the signature, which needs no time.
+    /// Only the signatures, which need no time.
     #[arg(long)]
     signature: bool,
+    /// Only this game: its word, such as `xiangqi`.
+    #[arg(long)]
+    game: Option<String>,
 }
 
-/// One position a line: moves from the empty board.
-const POSITIONS: &str = include_str!("../../../data/bench_gomoku.txt");
-/// Depth at which the positions of each are counted for the signature.
-const SIGNATURE_DEPTH: u32 = 6;
+/// A game's positions, one a line as moves from the start, and the depth to which the signature counts.
+struct Suite {
+    kind: GameKind,
+    positions: &'static str,
+    depth: u32,
+}
+
+const SUITES: [Suite; 3] = [
+    Suite { kind: GameKind::Gomoku, positions: include_str!("../../../data/bench_gomoku.txt"), depth: 6 },
+    Suite { kind: GameKind::Xiangqi, positions: include_str!("../../../data/bench_xiangqi.txt"), depth: 8 },
+    Suite { kind: GameKind::Liuzhou, positions: include_str!("../../../data/bench_liuzhou.txt"), depth: 6 },
+];
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    let positions: Vec<AnyGame> = positions().collect();
-    if !arguments.signature {
-        by_time(&positions, Duration::from_millis(arguments.ms));
-    }
-    let signature: u64 = positions.iter().map(|game| search(game, None, Some(SIGNATURE_DEPTH)).1).sum();
-    println!("gomoku signature: {signature} positions at depth {SIGNATURE_DEPTH}");
-    if !arguments.signature {
-        for size in [9, 19] {
-            playouts(size, Duration::from_millis(arguments.ms));
+    let asked = |kind: GameKind| arguments.game.as_deref().is_none_or(|word| word == kind.word());
+    for suite in SUITES.iter().filter(|suite| asked(suite.kind)) {
+        let positions: Vec<AnyGame> = suite.games().collect();
+        let word = suite.kind.word();
+        if !arguments.signature {
+            by_time(word, &positions, Duration::from_millis(arguments.ms));
         }
+        let signature: u64 = positions.iter().map(|game| search(game, None, Some(suite.depth)).1).sum();
+        println!("{word} signature: {signature} positions at depth {}", suite.depth);
     }
-    println!("go signature: {} nodes after {SIGNATURE_PLAYOUTS} playouts on 9x9", go_nodes());
+    if asked(GameKind::Go) {
+        if !arguments.signature {
+            for size in [9, 19] {
+                playouts(size, Duration::from_millis(arguments.ms));
+            }
+        }
+        println!("go signature: {} nodes after {SIGNATURE_PLAYOUTS} playouts on 9x9", go_nodes());
+    }
     ExitCode::SUCCESS
 }
 
@@ -81,7 +98,7 @@ fn go_nodes() -> usize {
     GoBot::new(Level::MAX, 1).analyse(&position, &limits, &mut |_| {}).map_or(0, |found| found.nodes)
 }
 
-fn by_time(positions: &[AnyGame], time: Duration) {
+fn by_time(word: &str, positions: &[AnyGame], time: Duration) {
     let (mut nodes, mut spent, mut depths) = (0, Duration::ZERO, 0);
     for game in positions {
         let begin = Instant::now();
@@ -97,7 +114,7 @@ fn by_time(positions: &[AnyGame], time: Duration) {
         depths += depth;
     }
     println!(
-        "gomoku: {:.0} positions a second, depth {:.1} in {} ms",
+        "{word}: {:.0} positions a second, depth {:.1} in {} ms",
         nodes as f64 / spent.as_secs_f64(),
         f64::from(depths) / positions.len() as f64,
         time.as_millis()
@@ -106,19 +123,21 @@ fn by_time(positions: &[AnyGame], time: Duration) {
 
 fn search(game: &AnyGame, time: Option<Duration>, depth: Option<u32>) -> (u32, u64) {
     let stop = AtomicBool::new(false);
-    let mut bot = bot(GameKind::Gomoku, Level::MAX, 1);
+    let mut bot = bot(game.kind(), Level::MAX, 1);
     let ask = Ask { time, nodes: None, depth, stop: &stop };
     choose(bot.as_mut(), game, &ask, Instant::now(), &mut |_| {})
         .map_or((0, 0), |found| (found.depth, found.nodes))
 }
 
-fn positions() -> impl Iterator<Item = AnyGame> {
-    POSITIONS.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(|line| {
-        let mut game = AnyGame::new(&GameKind::Gomoku.default_setup()).expect("the default setup is valid");
-        for word in line.split_whitespace() {
-            let action = game.parse(word).expect("the file holds moves");
-            game.act(action).expect("the file holds legal moves");
-        }
-        game
-    })
+impl Suite {
+    fn games(&self) -> impl Iterator<Item = AnyGame> {
+        self.positions.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(|line| {
+            let mut game = AnyGame::new(&self.kind.default_setup()).expect("the default setup is valid");
+            for word in line.split_whitespace() {
+                let action = game.parse(word).expect("the file holds moves");
+                game.act(action).expect("the file holds legal moves");
+            }
+            game
+        })
+    }
 }
