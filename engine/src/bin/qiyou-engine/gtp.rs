@@ -668,7 +668,8 @@ impl Table {
             say(&format!("={id}"));
             let found = self.bot.analyse(&self.game, &limits, &mut |_| {}).ok_or("the game is over")?;
             say(&wishes.words(&self.game, &found));
-            let chosen = self.choose(side, Instant::now());
+            // The time is used up: this only chooses from what was found.
+            let chosen = self.choose(side, arrived);
             let text = match chosen {
                 Chosen::Resign => "resign".to_owned(),
                 Chosen::Move(action) => {
