@@ -90,7 +90,7 @@ where
         ) {
             return Err(LinkError::Carrier(shared.known_state().await));
         }
-        let mut link = Link { peripheral: None };
+        let mut link = Link { shared: shared.clone(), peripheral: None, up: None };
         let attempt = attempt(shared, adapter_name, address, &mut link);
         let error = match timeout_at(deadline, attempt).await {
             Ok(Ok(stream)) => {
@@ -101,11 +101,13 @@ where
             Err(_) => return Err(unreachable()),
         };
         // Not in passing: BlueZ takes 2 s to disconnect, and the next attempt must not find the old connection.
-        if let Some(peripheral) = link.peripheral.take() {
+        if let Some(peripheral) = link.given_up() {
             let _ = timeout(CALL_WITHIN, peripheral.disconnect()).await;
         }
+        drop(link);
         failed += 1;
-        let remedy = remedy(&error, failed);
+        // The peer, or somebody else, was faster.
+        let remedy = if shared.wants().links > 0 { Remedy::GiveUp } else { remedy(&error, failed) };
         tracing::info!(%address, %error, failed, ATTEMPTS, ?remedy, "connecting failed");
         match remedy {
             Remedy::Again => {}
@@ -133,9 +135,9 @@ async fn attempt(
         connected = call("connect", CONNECTED_WITHIN, peripheral.connect()) => connected?,
         never = make_way(shared) => match never {},
     }
-    let up = shared.want_link();
+    link.up = Some(shared.want_link());
     tracing::debug!(%address, took = ?started.elapsed(), "connected");
-    let ways = match crate::system::ways(&peripheral.id().to_string()).await {
+    let ways = match crate::system::ways(&peripheral.id().to_string()).await? {
         Some(ways) => ways,
         None => by_calls(&peripheral).await?,
     };
@@ -159,10 +161,11 @@ async fn attempt(
     };
     let nonce = getrandom::u32().map_err(|error| error.to_string())?;
     let stream = Stream::open(Instant::now().into_std(), nonce, limit);
-    let outgoing = Writer { shared: shared.clone(), peripheral, values: ways.outgoing, _up: up };
+    let outgoing = Writer { shared: shared.clone(), peripheral, values: ways.outgoing, _up: link.up.take() };
     let incoming = ways.incoming.take_until(gone).boxed();
     let stream = BleStream::start(stream, Pipe { incoming, outgoing: Box::new(outgoing) });
     stream.greeted().await.map_err(|error| error.to_string())?;
+    shared.meets(address.text.clone());
     // From here on the stream hangs up.
     link.peripheral = None;
     tracing::debug!(%address, took = ?started.elapsed(), "greeted");
@@ -271,13 +274,28 @@ async fn call<T>(
 
 /// Hangs up if the attempt is given up before a stream took over.
 struct Link {
+    shared: Arc<Shared>,
     peripheral: Option<Peripheral>,
+    up: Option<Want>,
+}
+
+impl Link {
+    /// What is to be disconnected, if the attempt is over. Not while another link is up: two devices that dial each other
+    /// share one connection, and disconnecting would end the other one's link too.
+    fn given_up(&mut self) -> Option<Peripheral> {
+        let own = u32::from(self.up.is_some());
+        self.peripheral.take().filter(|_| self.shared.wants().links <= own)
+    }
 }
 
 impl Drop for Link {
     fn drop(&mut self) {
-        if let Some(peripheral) = self.peripheral.take() {
-            tokio::spawn(async move { timeout(CALL_WITHIN, peripheral.disconnect()).await });
+        if let Some(peripheral) = self.given_up() {
+            let up = self.up.take();
+            tokio::spawn(async move {
+                let _ = timeout(CALL_WITHIN, peripheral.disconnect()).await;
+                drop(up);
+            });
         }
     }
 }
@@ -287,7 +305,7 @@ struct Writer {
     shared: Arc<Shared>,
     peripheral: Peripheral,
     values: Box<dyn Values>,
-    _up: Want,
+    _up: Option<Want>,
 }
 
 #[async_trait]
@@ -297,8 +315,9 @@ impl Outgoing for Writer {
     }
 
     async fn hang_up(&mut self) {
-        // A call to a stopped bluetoothd would have D-Bus start it, against its owner's will.
-        if self.shared.state() != Some(CarrierState::NoService) {
+        // Not what another link shares, of two that dialed each other. And a call to a stopped bluetoothd would have D-Bus
+        // start it, against its owner's will.
+        if self.shared.wants().links <= 1 && self.shared.state() != Some(CarrierState::NoService) {
             let _ = timeout(CALL_WITHIN, self.peripheral.disconnect()).await;
         }
     }

@@ -87,8 +87,8 @@ pub(crate) async fn power_on(_: &Shared) -> Result<(), LinkError> {
 pub(crate) async fn forget(_: Option<&str>, _: &str) {}
 
 /// btleplug's own ways are the only ones.
-pub(crate) async fn ways(_: &str) -> Option<Ways> {
-    None
+pub(crate) async fn ways(_: &str) -> Result<Option<Ways>, String> {
+    Ok(None)
 }
 
 pub(crate) async fn diagnose(shared: &Shared) -> Vec<Finding> {

@@ -197,6 +197,7 @@ pub(crate) struct SelfTest {
     claimed: Ability,
     failures_together: u32,
     adverts_failed_alone: u32,
+    both_worked: bool,
 }
 
 impl SelfTest {
@@ -207,7 +208,7 @@ impl SelfTest {
         // default, and adapters without it advertise and scan at once well. What works is found out by doing it.
         let claimed =
             if instances == Some(0) || !has("peripheral") { Ability::ScanOnly } else { Ability::Both };
-        SelfTest { claimed, failures_together: 0, adverts_failed_alone: 0 }
+        SelfTest { claimed, failures_together: 0, adverts_failed_alone: 0, both_worked: false }
     }
 
     /// Takes a result into account.
@@ -218,6 +219,14 @@ impl SelfTest {
             (false, Turn::Scan) => return,
         };
         *count = if trial.worked { 0 } else { *count + 1 };
+        if trial.other_ran {
+            self.both_worked = trial.worked;
+        }
+    }
+
+    /// Whether it has been seen to advertise and scan at once.
+    pub(crate) fn both_worked(&self) -> bool {
+        self.both_worked
     }
 
     /// What it can do, as far as is known.
@@ -377,10 +386,12 @@ mod tests {
         test.learn(failure);
         test.learn(Trial { worked: true, ..failure });
         assert_eq!(test.ability(), Ability::Both, "BlueZ was only busy");
+        assert!(test.both_worked());
         for _ in 0..3 {
             test.learn(failure);
         }
         assert_eq!(test.ability(), Ability::InTurns);
+        assert!(!test.both_worked());
         for _ in 0..3 {
             test.learn(Trial { started: Turn::Advertise, other_ran: false, worked: false });
         }

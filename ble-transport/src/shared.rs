@@ -1,5 +1,6 @@
 //! What the parts of one transport share: what is wanted of the radio, and what is told about it.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,6 +15,9 @@ use crate::plan::Wants;
 /// Sightings kept for a slow watcher. One is a few dozen bytes, and whoever is near is seen again.
 const SIGHTINGS_KEPT: usize = 64;
 
+/// Addresses kept of peers met. Who changes address all the time cannot fill the memory.
+const MET_KEPT: usize = 64;
+
 pub(crate) struct Shared {
     pub(crate) config: BleConfig,
     scanning: Arc<AtomicU32>,
@@ -25,6 +29,8 @@ pub(crate) struct Shared {
     pub(crate) changed: Arc<Notify>,
     /// Somebody who is to be connected to was not heard: a new scan is wanted.
     pub(crate) unheard: Notify,
+    /// Addresses of peers that links were up to, for as long as this runs.
+    met: Mutex<BTreeSet<String>>,
     /// `None` until the first look at the system.
     state: watch::Sender<Option<CarrierState>>,
     sightings: broadcast::Sender<Sighting>,
@@ -62,6 +68,7 @@ impl Shared {
             listener: Mutex::default(),
             changed: Arc::default(),
             unheard: Notify::new(),
+            met: Mutex::default(),
             state: watch::Sender::new(None),
             sightings: broadcast::Sender::new(SIGHTINGS_KEPT),
             ground: watch::Sender::new(0),
@@ -94,6 +101,19 @@ impl Shared {
 
     pub(crate) fn want_link(&self) -> Want {
         self.want(&self.links)
+    }
+
+    /// A link to this address is up.
+    pub(crate) fn meets(&self, address: String) {
+        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        if met.len() >= MET_KEPT {
+            met.pop_first();
+        }
+        met.insert(address);
+    }
+
+    pub(crate) fn has_met(&self, address: &str) -> bool {
+        self.met.lock().unwrap_or_else(PoisonError::into_inner).contains(address)
     }
 
     fn listener(&self) -> MutexGuard<'_, Option<Listening>> {
@@ -259,6 +279,16 @@ mod tests {
         );
         drop((quiet, watches, connecting, link));
         assert_eq!(shared.wants(), Wants::default());
+    }
+
+    #[test]
+    fn a_crowd_of_addresses_is_not_kept() {
+        let shared = Shared::new(BleConfig::default());
+        for number in 0..1000 {
+            shared.meets(format!("{number:04}"));
+            assert!(shared.has_met(&format!("{number:04}")));
+        }
+        assert!(!shared.has_met("0001") && shared.met.lock().expect("no panic").len() <= MET_KEPT);
     }
 
     #[test]

@@ -412,7 +412,15 @@ impl Actor {
     pub(crate) fn reached(&mut self, key: PlayerId) {
         let target = Target::Friend(key);
         self.tell_connecting(&target, ConnectState::ConnectUp);
-        self.goals.retain(|goal| goal.target != target);
+        let (over, goals) =
+            std::mem::take(&mut self.goals).into_iter().partition(|goal| goal.target == target);
+        self.goals = goals;
+        // A dial that goes on would take the radio, and the peer, from the link that is up.
+        for id in Vec::into_iter(over).filter_map(|goal: Goal| goal.dialing) {
+            if self.links.get(&id).is_some_and(|link| link.peer.is_none()) {
+                self.abort_link(id);
+            }
+        }
     }
 
     /// The device at this address turned out to be this player.
@@ -611,9 +619,23 @@ fn shown_radio(radio: &Radio) -> control::Radio {
     control::Radio {
         carrier: show::carrier(radio.transport.kind()).into(),
         state: radio.state.map_or(control::RadioState::RadioUnspecified, show::carrier_state).into(),
-        detail: radio.state.map_or_else(String::new, |state| format!("{state:?}")),
+        detail: radio.state.map_or("", sentence).into(),
         scanning: radio.wants.borrow().scan && (works || radio.state == Some(CarrierState::NoAdvertising)),
         advertising: radio.advertising && works,
+    }
+}
+
+/// A carrier's state for logs and terminals; the app has its own words for it.
+fn sentence(state: CarrierState) -> &'static str {
+    match state {
+        CarrierState::Ready => "finds others and is found",
+        CarrierState::TakingTurns => "finds others and is found in turns: the adapter cannot do both at once",
+        CarrierState::NoAdvertising => "finds others and cannot be found: the adapter does not advertise",
+        CarrierState::Off => "the adapter is switched off",
+        CarrierState::Blocked => "the adapter is blocked by flight mode or a switch",
+        CarrierState::NoAdapter => "no adapter is there, or it was taken away",
+        CarrierState::NoService => "bluetoothd does not run",
+        CarrierState::NoPermission => "this user may not use it",
     }
 }
 

@@ -232,12 +232,7 @@ impl Discovery {
             ("DuplicateData".to_owned(), Variant(Box::new(true) as _)),
         ]);
         let () = self.proxy().method_call(ADAPTER, "SetDiscoveryFilter", (filter,)).await?;
-        let started: Result<(), _> = self.proxy().method_call(ADAPTER, "StartDiscovery", ()).await;
-        match started {
-            // One of ours that was not stopped, because the system slept or the adapter was off.
-            Err(error) if error.name() == Some(IN_PROGRESS) => self.restart().await,
-            other => other,
-        }
+        self.proxy().method_call(ADAPTER, "StartDiscovery", ()).await
     }
 
     /// Stops and starts it, so that the controller tells again whom it hears.
@@ -257,7 +252,6 @@ impl Discovery {
 }
 
 const ADAPTER: &str = "org.bluez.Adapter1";
-const IN_PROGRESS: &str = "org.bluez.Error.InProgress";
 
 #[cfg(test)]
 mod tests {

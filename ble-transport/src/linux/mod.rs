@@ -44,6 +44,9 @@ const LOOK_AT_SWITCH: Duration = Duration::from_secs(3);
 /// On some controllers (BCM43455) adverts stay off after a scan, a disconnect or a resume while BlueZ says they are on:
 /// registered again this often while visible.
 const RENEW_ADVERT: Duration = Duration::from_mins(1);
+/// An adapter that had to take turns is tried again with both after this: what failed may have been BlueZ busy. The trial
+/// costs a few seconds of finding.
+const TRY_BOTH: Duration = Duration::from_mins(10);
 /// Between taking an advert back and the next: BlueZ says "cannot advertise" or forgets when asked at once (bluez#644).
 const ADVERT_GAP: Duration = Duration::from_millis(150);
 /// Advert interval, against the kernel's 1.28 s: found in a fraction of a second, for about 50 microamperes.
@@ -88,6 +91,8 @@ struct Used {
     /// The advert is due again, whatever its age.
     renew: bool,
     scan: Option<Scan>,
+    /// A scan was dropped without being stopped.
+    left_scan: bool,
 }
 
 struct Advert {
@@ -201,8 +206,9 @@ impl Supervisor {
                 scan.stop().await;
                 used.renew = true;
             }
-            if !plan.advertise {
-                used.advert = None;
+            if !plan.advertise && used.advert.take().is_some() && ability == Ability::InTurns && plan.scan {
+                // BlueZ takes it off the air in its own time, and a scan beside it would be refused.
+                sleep(ADVERT_GAP).await;
             }
             // A link goes on without its listener.
             if !plan.serve && wants.links == 0 {
@@ -211,17 +217,22 @@ impl Supervisor {
             if plan.serve && used.served.is_none() {
                 failed |= !used.serve(shared).await;
             }
+            // The scan first, alone until both have been seen to work at once: a refused advert is an error like others, but
+            // BlueZ 5.66 dies, at once or later, of a scan that the controller refuses because it advertises.
+            if plan.scan && used.scan.is_none() && !used.test.both_worked() && used.advert.take().is_some() {
+                sleep(ADVERT_GAP).await;
+            }
+            if plan.scan
+                && let Some(bus) = &self.bus
+            {
+                failed |= !used.listen_for_others(bus, shared).await;
+            }
             if plan.advertise
                 && let Some(card) = shared.card()
             {
                 // A new registration takes a fifth of a second of BlueZ's time: not while a peer waits for its link.
                 let renew = wants.connecting == 0;
                 failed |= !used.advertise(card, renew).await;
-            }
-            if plan.scan
-                && let Some(bus) = &self.bus
-            {
-                failed |= !used.listen_for_others(bus, shared).await;
             }
             if failed {
                 retry = Some(earlier(retry, now + RETRY));
@@ -298,19 +309,25 @@ impl Supervisor {
                 self.shared.lose_ground();
             }
             if let Some(name) = &name {
-                self.adapter = Some(Used::start(self.bus.as_ref(), session.adapter(name)?).await?);
+                self.adapter =
+                    Some(Used::start(self.bus.as_ref(), session.adapter(name)?, &self.shared).await?);
             }
         }
         if let Some(used) = &mut self.adapter {
             let powered = used.adapter.is_powered().await?;
             if used.powered && !powered {
                 used.advert = None;
-                used.scan = None;
+                used.left_scan |= used.scan.take().is_some();
                 self.shared.lose_ground();
             }
             used.powered = powered;
-            // Another program's adverts may have filled all instances for a while.
-            if used.test.ability() == Ability::ScanOnly && used.tested.elapsed() > RENEW_ADVERT {
+            let test_again = match used.test.ability() {
+                // Another program's adverts may have filled all instances for a while.
+                Ability::ScanOnly => Some(RENEW_ADVERT),
+                Ability::InTurns => Some(TRY_BOTH),
+                Ability::Both => None,
+            };
+            if test_again.is_some_and(|after| used.tested.elapsed() > after) {
                 used.test = self_test(self.bus.as_ref(), &used.adapter).await;
                 used.tested = Instant::now();
             }
@@ -388,7 +405,7 @@ impl Supervisor {
                 // Adverts are disabled over sleep, and some controllers wake up deaf: everything again.
                 if !asleep && let Some(used) = &mut self.adapter {
                     used.advert = None;
-                    used.scan = None;
+                    used.left_scan |= used.scan.take().is_some();
                 }
             }
         }
@@ -406,13 +423,14 @@ impl Supervisor {
 }
 
 impl Used {
-    async fn start(bus: Option<&Bus>, adapter: Adapter) -> bluer::Result<Used> {
+    async fn start(bus: Option<&Bus>, adapter: Adapter, shared: &Arc<Shared>) -> bluer::Result<Used> {
         let events = adapter.events().await?;
         let is_power = |event: &AdapterEvent| {
             matches!(event, AdapterEvent::PropertyChanged(AdapterProperty::Powered(_)))
         };
         let events = events.filter(move |event| std::future::ready(is_power(event))).map(|_| ()).boxed();
         let test = self_test(bus, &adapter).await;
+        tokio::spawn(hang_up_leftovers(adapter.clone(), shared.clone()));
         tracing::info!(adapter = adapter.name(), ability = ?test.ability(), "using");
         Ok(Used {
             adapter,
@@ -424,6 +442,7 @@ impl Used {
             advert: None,
             renew: false,
             scan: None,
+            left_scan: false,
         })
     }
 
@@ -482,8 +501,9 @@ impl Used {
         if self.scan.as_ref().is_some_and(|scan| !scan.is_over()) {
             return true;
         }
-        self.scan = None;
-        let result = timeout(CALL_WITHIN, Scan::start(bus, &self.adapter, shared.clone())).await;
+        self.left_scan |= self.scan.take().is_some();
+        let start = Scan::start(bus, &self.adapter, shared.clone(), std::mem::take(&mut self.left_scan));
+        let result = timeout(CALL_WITHIN, start).await;
         let worked = matches!(result, Ok(Ok(_)));
         self.test.learn(Trial { started: Turn::Scan, other_ran: self.advert.is_some(), worked });
         match result {
@@ -492,6 +512,25 @@ impl Used {
             Err(_) => tracing::warn!("discovery: timed out"),
         }
         worked
+    }
+}
+
+/// Ends connections that outlived what was on them: a kernel keeps them when bluetoothd or this program dies, and the peer
+/// would wait out its silence, neither looking nor to be found, for nine seconds.
+async fn hang_up_leftovers(adapter: Adapter, shared: Arc<Shared>) {
+    let Ok(addresses) = adapter.device_addresses().await else { return };
+    for address in addresses {
+        let Ok(device) = adapter.device(address) else { continue };
+        if !device.is_connected().await.unwrap_or(false) {
+            continue;
+        }
+        // A bluetoothd that has just started does not know what its devices offer.
+        let services = device.uuids().await.ok().flatten().unwrap_or_default();
+        if (services.contains(&SERVICE) || shared.has_met(&address.to_string())) && shared.wants().links == 0
+        {
+            let ended = timeout(CALL_WITHIN, device.disconnect()).await;
+            tracing::info!(%address, ?ended, "a connection was left over");
+        }
     }
 }
 

@@ -227,6 +227,7 @@ impl Desk {
             match stream.greeted().await {
                 Ok(()) => {
                     greeted.store(true, Relaxed);
+                    shared.meets(address.to_string());
                     shared.arrive(stream);
                 }
                 Err(error) => tracing::info!(%address, %error, "a greeting failed"),
@@ -286,9 +287,10 @@ impl Outgoing for Notifier {
     }
 
     async fn hang_up(&mut self) {
-        // Not if the same central has opened a new link meanwhile, nor if nothing is left that could disconnect: a call
-        // to a stopped bluetoothd would have D-Bus start it.
+        // Not if the same central has opened a new link meanwhile, nor if this device's own shares the connection, nor if
+        // nothing is left that could disconnect: a call to a stopped bluetoothd would have D-Bus start it.
         if self.desk.leave(self.nonce)
+            && self.desk.shared.wants().links <= 1
             && self.desk.shared.state() != Some(link::CarrierState::NoService)
             && let Ok(device) = self.desk.adapter.device(self.writer.device_address())
         {

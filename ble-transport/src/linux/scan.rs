@@ -43,14 +43,22 @@ impl Drop for Scan {
 
 impl Scan {
     /// Starts discovery. Never called while the adapter is off.
+    ///
+    /// `left` says that an earlier one was dropped without being stopped. Otherwise none must be stopped: BlueZ 5.66 crashed
+    /// in the lab when a discovery was stopped that its controller had refused.
     pub(super) async fn start(
         bus: &Bus,
         adapter: &Adapter,
         shared: Arc<Shared>,
+        left: bool,
     ) -> Result<Scan, dbus::Error> {
         // First the ear, so that nothing is missed.
         let devices = bus.devices(adapter.name()).await?;
         let discovery = bus.discovery(adapter.name());
+        if left {
+            // BlueZ itself may have ended it.
+            let _: Result<(), _> = discovery.stop().await;
+        }
         discovery.start(SERVICE).await?;
         let task = tokio::spawn(listen(devices, discovery.clone(), adapter.clone(), shared));
         Ok(Scan { task, discovery })

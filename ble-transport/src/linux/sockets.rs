@@ -27,18 +27,11 @@ const CALL_WITHIN: Duration = Duration::from_secs(5);
 static CONNECTIONS: OnceCell<(Session, Arc<SyncConnection>)> = OnceCell::const_new();
 
 /// The ways to and from a connected device, named as "hci0/dev_00_AA_01_00_00_42". `None`: this BlueZ lends none.
-pub(crate) async fn ways(device: &str) -> Option<Ways> {
-    match timeout(CALL_WITHIN, open(device)).await {
-        Ok(Ok(ways)) => Some(ways),
-        Ok(Err(error)) => {
-            tracing::debug!(device, error, "no sockets");
-            None
-        }
-        Err(_) => None,
-    }
+pub(crate) async fn ways(device: &str) -> Result<Option<Ways>, String> {
+    timeout(CALL_WITHIN, open(device)).await.map_err(|_| "sockets: timed out".to_owned())?
 }
 
-async fn open(device: &str) -> Result<Ways, String> {
+async fn open(device: &str) -> Result<Option<Ways>, String> {
     let (session, bus) = CONNECTIONS.get_or_try_init(connect).await?;
     let objects = Proxy::new("org.bluez", "/", CALL_WITHIN, &**bus).get_managed_objects().await;
     let objects = objects.map_err(|error| error.to_string())?;
@@ -50,12 +43,15 @@ async fn open(device: &str) -> Result<Ways, String> {
         })
     };
     let place = |wanted| found(wanted).ok_or_else(|| format!("no characteristic {wanted}"));
-    let text = |error: bluer::Error| error.to_string();
-    // Notifications first: the peripheral may answer as soon as it is written to.
+    let text = |error: bluer::Error| format!("sockets: {error}");
+    // The one that may not be lent first: a subscription that was acquired and given back is in the way of another.
+    let writer = place(TO_PERIPHERAL)?.characteristic(session).await.map_err(text)?.write_io().await;
+    let writer = match writer {
+        Err(bluer::Error { kind: bluer::ErrorKind::NotSupported, .. }) => return Ok(None),
+        other => other.map_err(text)?,
+    };
     let reader = place(TO_CENTRAL)?.characteristic(session).await.map_err(text)?.notify_io().await;
     let reader = reader.map_err(text)?;
-    let writer = place(TO_PERIPHERAL)?.characteristic(session).await.map_err(text)?.write_io().await;
-    let writer = writer.map_err(text)?;
     // bluer has taken five from ATT's MTU, three of them for ATT's header.
     let mtu = Some((writer.mtu() + 5) as u16);
     let incoming = stream::unfold(reader, |reader: CharacteristicReader| async move {
@@ -65,7 +61,7 @@ async fn open(device: &str) -> Result<Ways, String> {
             Ok(_) | Err(_) => None,
         }
     });
-    Ok(Ways { incoming: incoming.boxed(), outgoing: Box::new(Socket(writer)), mtu })
+    Ok(Some(Ways { incoming: incoming.boxed(), outgoing: Box::new(Socket(writer)), mtu }))
 }
 
 async fn connect() -> Result<(Session, Arc<SyncConnection>), String> {

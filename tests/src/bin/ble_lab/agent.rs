@@ -5,6 +5,7 @@
 use crate::h4::Splitter;
 use crate::orders::{AGENT_PORT, Done, HCI_PORT, Message, Order, Output, Program, User, What};
 use anyhow::{Context, Result, anyhow, bail};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -19,8 +20,10 @@ use std::time::{Duration, Instant};
 pub(crate) fn run() -> Result<()> {
     let hci = open_port(HCI_PORT)?;
     let lab = open_port(AGENT_PORT)?;
-    plug_in(hci)?;
+    let cable = Cable::new(hci)?;
+    cable.plug()?;
     let agent = Arc::new(Agent {
+        cable,
         started: Instant::now(),
         lab: Mutex::new(lab.try_clone()?),
         running: Mutex::default(),
@@ -68,54 +71,94 @@ fn open_port(name: &str) -> Result<File> {
     bail!("no port named {name}")
 }
 
-/// Makes `hci0` out of the port. It stays while the returned threads live, which is as long as the guest does.
-fn plug_in(port: File) -> Result<()> {
-    let kernel = OpenOptions::new().read(true).write(true).open("/dev/vhci").context("/dev/vhci")?;
-    // The kernel's own packet type for "make me a controller", of the primary kind.
-    (&kernel).write_all(&[0xff, 0x00])?;
-    let (mut to_kernel, mut from_kernel, mut to_port) = (kernel.try_clone()?, kernel, port.try_clone()?);
-    let mut from_port = Port(port);
-    thread::spawn(move || {
-        let (mut splitter, mut buffer) = (Splitter::default(), [0; 4096]);
-        while let Ok(length) = from_port.read(&mut buffer) {
-            splitter.feed(&buffer[..length]);
-            loop {
-                match splitter.next() {
-                    Ok(Some(packet)) => {
-                        // One packet a write. While the adapter is switched off the kernel refuses with ENXIO, and
-                        // what arrives then is lost, as it would be on a real one.
-                        if let Err(error) = to_kernel.write_all(&packet)
-                            && error.raw_os_error() != Some(rustix::io::Errno::NXIO.raw_os_error())
-                        {
-                            eprintln!("agent: /dev/vhci: {error}");
+/// The cable between the controller's port and the kernel: `hci0` exists while it is plugged in.
+struct Cable {
+    port: File,
+    /// The kernel's end, while it is plugged in.
+    kernel: Arc<Mutex<Option<File>>>,
+    /// Carries what the kernel sends, and ends soon after the kernel's end is taken away.
+    reader: Mutex<Option<thread::JoinHandle<()>>>,
+}
+
+impl Cable {
+    fn new(port: File) -> Result<Cable> {
+        let kernel: Arc<Mutex<Option<File>>> = Arc::default();
+        let (mut from_port, to_kernel) = (Port(port.try_clone()?), kernel.clone());
+        thread::spawn(move || {
+            let (mut splitter, mut buffer) = (Splitter::default(), [0; 4096]);
+            while let Ok(length) = from_port.read(&mut buffer) {
+                splitter.feed(&buffer[..length]);
+                loop {
+                    match splitter.next() {
+                        Ok(Some(packet)) => {
+                            // One packet a write. While the adapter is switched off the kernel refuses with ENXIO, and
+                            // what arrives then is lost, as it would be on a real one.
+                            if let Some(kernel) = lock(&to_kernel).as_mut()
+                                && let Err(error) = kernel.write_all(&packet)
+                                && error.raw_os_error() != Some(rustix::io::Errno::NXIO.raw_os_error())
+                            {
+                                eprintln!("agent: /dev/vhci: {error}");
+                            }
+                        }
+                        Ok(None) => break,
+                        Err(error) => return eprintln!("agent: {error}"),
+                    }
+                }
+            }
+        });
+        Ok(Cable { port, kernel, reader: Mutex::default() })
+    }
+
+    fn plug(&self) -> Result<()> {
+        let file = OpenOptions::new().read(true).write(true).open("/dev/vhci").context("/dev/vhci")?;
+        // The kernel's own packet type for "make me a controller", of the primary kind.
+        (&file).write_all(&[0xff, 0x00])?;
+        let (mut from_kernel, mut to_port) = (file.try_clone()?, self.port.try_clone()?);
+        *lock(&self.kernel) = Some(file);
+        let plugged = self.kernel.clone();
+        let reader = thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while lock(&plugged).is_some() {
+                let mut wait = [PollFd::new(&from_kernel, PollFlags::IN)];
+                let limit = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+                if poll(&mut wait, Some(&limit)) == Ok(0) {
+                    continue;
+                }
+                match from_kernel.read(&mut buffer) {
+                    // The answer to the packet above.
+                    Ok(length) if length == 0 || buffer[0] == 0xff => {}
+                    Ok(length) => {
+                        if let Err(error) = to_port.write_all(&buffer[..length]) {
+                            return eprintln!("agent: controller: {error}");
                         }
                     }
-                    Ok(None) => break,
-                    Err(error) => return eprintln!("agent: {error}"),
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(error) => return eprintln!("agent: /dev/vhci: {error}"),
                 }
             }
+        });
+        *lock(&self.reader) = Some(reader);
+        Ok(())
+    }
+
+    fn unplug(&self) -> Result<()> {
+        drop(lock(&self.kernel).take());
+        if let Some(reader) = lock(&self.reader).take() {
+            reader.join().map_err(|_| anyhow!("the cable broke"))?;
         }
-    });
-    thread::spawn(move || {
-        let mut buffer = [0; 4096];
-        loop {
-            match from_kernel.read(&mut buffer) {
-                // The answer to the packet above.
-                Ok(length) if length == 0 || buffer[0] == 0xff => {}
-                Ok(length) => {
-                    if let Err(error) = to_port.write_all(&buffer[..length]) {
-                        return eprintln!("agent: controller: {error}");
-                    }
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return eprintln!("agent: /dev/vhci: {error}"),
+        let begun = Instant::now();
+        while fs::exists("/sys/class/bluetooth/hci0")? {
+            if begun.elapsed() > Duration::from_secs(10) {
+                bail!("the kernel keeps an adapter without a controller");
             }
+            thread::sleep(Duration::from_millis(20));
         }
-    });
-    Ok(())
+        Ok(())
+    }
 }
 
 struct Agent {
+    cable: Cable,
     started: Instant,
     lab: Mutex<File>,
     /// Programs that were started and have not ended, by name.
@@ -130,6 +173,8 @@ impl Agent {
             What::Run { program, limit_ms } => Self::run(&program, Duration::from_millis(limit_ms)),
             What::Start { name, program, output } => self.start(name, &program, output),
             What::Kill { name, signal } => self.kill(&name, signal),
+            What::Unplug => self.cable.unplug().map(|()| Done::default()),
+            What::Plug => self.cable.plug().map(|()| Done::default()),
             What::Fetch { path } => {
                 let bytes = fs::read(&path).with_context(|| path.clone())?;
                 let digit = |value: u8| char::from_digit(u32::from(value), 16).expect("four bits");

@@ -44,6 +44,20 @@ pub(crate) enum Fault {
     /// Holds all data back, so that nothing arrives and no error is seen, until `Unmute`.
     Mute,
     Unmute,
+    /// Takes a side's controller away; the other side hears nothing of it any more. Its host is told nothing: it loses the
+    /// cable.
+    Unplug(Side),
+    /// Gives it back, as after power on, and without a [`Quirk`].
+    Plug(Side),
+}
+
+/// What a controller cannot do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Quirk {
+    /// Advertise and scan at once.
+    OneAtATime,
+    /// Advertise.
+    NoAdverts,
 }
 
 /// A handle on the air.
@@ -94,6 +108,11 @@ impl Air {
         let _ = self.0.send(Input::Stop);
     }
 
+    /// From now on this side's controller refuses what it cannot do.
+    pub(crate) fn limit(&self, side: Side, quirk: Quirk) -> Result<()> {
+        self.0.send(Input::Limit(side, quirk)).ok().context("the air is gone")
+    }
+
     pub(crate) async fn reading(&self) -> Result<Reading> {
         let (answer, wait) = oneshot::channel();
         self.0.send(Input::Read(answer)).ok().context("the air is gone")?;
@@ -122,6 +141,7 @@ enum Input {
     Packet(Side, From, Vec<u8>),
     Gone(Side, String),
     Fault(Fault, oneshot::Sender<Struck>),
+    Limit(Side, Quirk),
     Read(oneshot::Sender<Reading>),
     Stop,
 }
@@ -179,6 +199,10 @@ async fn seat(
         links: BTreeSet::new(),
         statuses_to_hide: 0,
         reason: None,
+        quirk: None,
+        advertises: false,
+        scans: false,
+        unplugged: false,
         meter: Meter::default(),
     })
 }
@@ -197,6 +221,11 @@ struct Seat {
     statuses_to_hide: u32,
     /// Told to the host instead of the controller's reason, once.
     reason: Option<u8>,
+    quirk: Option<Quirk>,
+    /// As its host wanted last, and it agreed.
+    advertises: bool,
+    scans: bool,
+    unplugged: bool,
     meter: Meter,
 }
 
@@ -240,6 +269,7 @@ impl State {
                     Some(Input::Packet(side, From::Controller, packet)) => self.controller_sends(side, packet).await?,
                     Some(Input::Gone(side, why)) => bail!("side {side:?}: {why}"),
                     Some(Input::Fault(fault, done)) => self.strike(fault, done).await?,
+                    Some(Input::Limit(side, quirk)) => self.seats[side as usize].quirk = Some(quirk),
                     Some(Input::Read(answer)) => {
                         let _ = answer.send(self.reading());
                         self.seats.iter_mut().for_each(|seat| seat.meter.longest_value = 0);
@@ -287,6 +317,26 @@ impl State {
     async fn host_sends(&mut self, side: Side, packet: Vec<u8>) -> Result<()> {
         let now = self.interval(Instant::now());
         let seat = &mut self.seats[side as usize];
+        if seat.unplugged {
+            return Ok(());
+        }
+        if packet[0] == h4::COMMAND {
+            let command = h4::command(&packet);
+            let refused = match (seat.quirk, command) {
+                (Some(Quirk::NoAdverts), h4::Command::Advertise(on)) => on,
+                (Some(Quirk::OneAtATime), h4::Command::Advertise(on)) => on && seat.scans,
+                (Some(Quirk::OneAtATime), h4::Command::Scan(on)) => on && seat.advertises,
+                _ => false,
+            };
+            if refused {
+                return Ok(seat.to_host.write_all(&h4::disallowed(&packet)).await?);
+            }
+            match command {
+                h4::Command::Advertise(on) => seat.advertises = on,
+                h4::Command::Scan(on) => seat.scans = on,
+                h4::Command::Other => {}
+            }
+        }
         match (packet[0], self.weather) {
             (h4::ACL, Weather::Lost) => {}
             (h4::ACL, weather) => {
@@ -307,6 +357,8 @@ impl State {
             match h4::event(&packet) {
                 Event::Connected(link) => {
                     seat.links.insert(link);
+                    // A controller that was connected to has stopped its advert by itself.
+                    seat.advertises &= !h4::is_peripheral(&packet);
                 }
                 Event::Disconnected(link) => {
                     seat.links.remove(&link);
@@ -328,7 +380,9 @@ impl State {
                 Event::DisconnectStatus | Event::Advert | Event::Other => {}
             }
         }
-        seat.to_host.write_all(&packet).await?;
+        if !seat.unplugged {
+            seat.to_host.write_all(&packet).await?;
+        }
         if self.weather == Weather::Lost
             && self.cut.is_none()
             && self.seats.iter().all(|s| s.links.is_empty())
@@ -345,6 +399,18 @@ impl State {
             Fault::Mute => self.weather = Weather::Muted,
             Fault::Unmute => self.weather = Weather::Clear,
             Fault::Kick => self.hang_up(None).await?,
+            Fault::Unplug(side) => {
+                self.hang_up(Some(CONNECTION_TIMEOUT)).await?;
+                let seat = &mut self.seats[side as usize];
+                seat.unplugged = true;
+                for command in h4::SILENCE {
+                    seat.to_controller.write_all(command).await?;
+                }
+            }
+            Fault::Plug(side) => {
+                let seat = &mut self.seats[side as usize];
+                (seat.unplugged, seat.quirk, seat.advertises, seat.scans) = (false, None, false, false);
+            }
             Fault::Cut { away } => {
                 self.away_until = Some(Instant::now() + away);
                 if struck == Struck::Link {
@@ -507,6 +573,45 @@ mod tests {
         ends.controllers[0].write_all(&ADVERT).unwrap();
         ends.controllers[0].write_all(&LINK_UP).unwrap();
         expect(&mut ends.hosts[0], &LINK_UP);
+    }
+
+    #[test]
+    fn a_limited_controller_refuses_what_it_cannot_do_and_only_that() {
+        let mut ends = ends();
+        ends.air.limit(Side::A, Quirk::OneAtATime).unwrap();
+        let (advertise, scan) = ([h4::COMMAND, 0x0a, 0x20, 1, 1], [h4::COMMAND, 0x0c, 0x20, 2, 1, 1]);
+        ends.hosts[0].write_all(&advertise).unwrap();
+        expect(&mut ends.controllers[0], &advertise);
+        ends.hosts[0].write_all(&scan).unwrap();
+        expect(&mut ends.hosts[0], &h4::disallowed(&scan));
+        let no_advert = [h4::COMMAND, 0x0a, 0x20, 1, 0];
+        for command in [&no_advert[..], &scan] {
+            ends.hosts[0].write_all(command).unwrap();
+            expect(&mut ends.controllers[0], command);
+        }
+        ends.air.limit(Side::B, Quirk::NoAdverts).unwrap();
+        ends.hosts[1].write_all(&advertise).unwrap();
+        expect(&mut ends.hosts[1], &h4::disallowed(&advertise));
+        ends.hosts[1].write_all(&scan).unwrap();
+        expect(&mut ends.controllers[1], &scan);
+    }
+
+    #[test]
+    fn a_controller_that_was_taken_away_is_silent_until_it_is_given_back() {
+        let mut ends = ends();
+        wait(ends.air.fault(Fault::Unplug(Side::A))).unwrap();
+        for command in h4::SILENCE {
+            expect(&mut ends.controllers[0], command);
+        }
+        ends.controllers[0].write_all(&ADVERT).unwrap();
+        ends.hosts[0].write_all(&data(1)).unwrap();
+        // The other way round, so that both have been handled.
+        ends.controllers[0].write_all(&LINK_UP).unwrap();
+        pass_a_command(&mut ends, 1);
+        wait(ends.air.fault(Fault::Plug(Side::A))).unwrap();
+        pass_a_command(&mut ends, 0);
+        ends.controllers[0].write_all(&ADVERT).unwrap();
+        expect(&mut ends.hosts[0], &ADVERT);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Whole matches over the air: two people who have never met, their hosts, and an AI in each seat.
 
-use crate::air::{Air, Fault, Struck};
+use crate::air::{Air, Fault, Quirk, Side, Struck};
 use crate::lab::Lab;
 use crate::orders::{Output, User};
 use crate::player::{Player, Saved, View};
 use crate::report::Report;
 use anyhow::{Context, Result};
+use proto::control::RadioState;
 use std::cell::Cell;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -26,6 +27,14 @@ pub(crate) enum Strike {
     Kill(Who),
     /// The adapter is switched off for so long.
     Power(Who, Duration),
+    /// The adapter is switched off by rfkill for so long.
+    Blocked(Who, Duration),
+    /// The adapter is taken out, and put back after so long.
+    Unplugged(Who, Duration),
+    /// From now on the adapter cannot advertise while it scans; the link is lost. Ends with [`Strike::Unplugged`].
+    OneAtATime(Who),
+    /// From now on the adapter cannot advertise; the link is lost. Ends with [`Strike::Unplugged`].
+    NoAdverts(Who),
     /// bluetoothd is killed, and started after so long.
     Bluetoothd(Who, Duration),
     /// The whole machine stops for so long: suspend, as the other side sees it.
@@ -36,13 +45,17 @@ pub(crate) enum Strike {
 
 impl Strike {
     /// As the report calls it.
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Strike::Cut(Duration::ZERO) => "cut",
             Strike::Cut(_) => "out_of_range",
             Strike::Kick => "hung_up",
             Strike::Kill(_) => "host_killed",
             Strike::Power(..) => "adapter_off",
+            Strike::Blocked(..) => "adapter_blocked",
+            Strike::Unplugged(..) => "adapter_unplugged",
+            Strike::OneAtATime(_) => "taking_turns",
+            Strike::NoAdverts(_) => "no_advertising",
             Strike::Bluetoothd(..) => "bluetoothd_killed",
             Strike::Freeze(..) => "frozen",
             Strike::Silence(_) => "silence",
@@ -55,6 +68,18 @@ pub(crate) enum Who {
     A,
     B,
 }
+
+impl Who {
+    fn side(self) -> Side {
+        match self {
+            Who::A => Side::A,
+            Who::B => Side::B,
+        }
+    }
+}
+
+/// Out of range for so long, an adapter is found out: three tries a second apart fail.
+const FOUND_OUT: Duration = Duration::from_secs(5);
 
 /// Numbers that follow from a seed (SplitMix64), so that a run can be had again.
 pub(crate) struct Dice(pub(crate) u64);
@@ -223,6 +248,11 @@ impl<'a> Table<'a> {
     async fn strike(&self, strike: Strike, report: &mut Report) -> Result<bool> {
         // When nothing stands in the way of the link any more.
         let mut free = Instant::now();
+        // What the person at one side must have been told by the end.
+        let mut told: Option<(Who, RadioState)> = None;
+        for player in [&self.a, &self.b] {
+            player.forget_radio();
+        }
         let ups = [&self.a, &self.b].map(|p| p.see(|view| view.times_up));
         match strike {
             Strike::Cut(away) => {
@@ -251,12 +281,44 @@ impl<'a> Table<'a> {
                 sleep(time).await;
                 self.player(who).guest.power(true).await?;
                 free = Instant::now();
+                told = Some((who, RadioState::RadioOff));
+            }
+            Strike::Blocked(who, time) => {
+                self.player(who).guest.block(true).await?;
+                told = Some((who, RadioState::RadioBlocked));
+                // How often the switch is looked at, and a little.
+                sleep(time + Duration::from_secs(4)).await;
+                self.player(who).guest.block(false).await?;
+                free = Instant::now();
+            }
+            Strike::Unplugged(who, time) => {
+                self.air.fault(Fault::Unplug(who.side())).await?;
+                self.player(who).guest.unplug().await?;
+                sleep(time).await;
+                self.air.fault(Fault::Plug(who.side())).await?;
+                self.player(who).guest.plug().await?;
+                free = Instant::now();
+                told = Some((who, RadioState::RadioNoAdapter));
+            }
+            Strike::OneAtATime(who) | Strike::NoAdverts(who) => {
+                let (quirk, state) = if strike == Strike::OneAtATime(who) {
+                    (Quirk::OneAtATime, RadioState::RadioTakingTurns)
+                } else {
+                    (Quirk::NoAdverts, RadioState::RadioNoAdvertising)
+                };
+                self.air.limit(who.side(), quirk)?;
+                if self.air.fault(Fault::Cut { away: FOUND_OUT }).await? == Struck::Nothing {
+                    return Ok(false);
+                }
+                free += FOUND_OUT;
+                told = Some((who, state));
             }
             Strike::Bluetoothd(who, time) => {
                 self.player(who).guest.kill("bluetoothd").await?;
                 sleep(time).await;
                 self.player(who).guest.start_bluetoothd().await?;
                 free = Instant::now();
+                told = Some((who, RadioState::RadioNoService));
             }
             Strike::Freeze(who, time) => {
                 // Shorter than what makes the other side look for a new link; only the match must go on.
@@ -272,6 +334,10 @@ impl<'a> Table<'a> {
         }
         for (player, before) in [&self.a, &self.b].into_iter().zip(ups) {
             player.until("the link is back", |view| view.times_up > before || view.over()).await?;
+        }
+        if let Some((who, state)) = told {
+            let sentence = self.player(who).told_of(state).await?;
+            report.check(sentence.contains(' '), || format!("{state:?} is told as {sentence:?}"))?;
         }
         if !self.over() {
             let took = free.elapsed().as_secs_f64() * 1e3;

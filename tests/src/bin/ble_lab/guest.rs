@@ -169,6 +169,11 @@ impl Guest {
     /// Starts bluetoothd as Debian's service does, and waits for the adapter to be on D-Bus and powered.
     pub(crate) async fn start_bluetoothd(&self) -> Result<()> {
         self.start("bluetoothd", User::Root, &["/bin/bluetoothd", "-n"], Output::Log).await?;
+        self.adapter_on().await
+    }
+
+    /// Waits for the adapter to be on D-Bus, and powered.
+    async fn adapter_on(&self) -> Result<()> {
         let begun = Instant::now();
         while let Err(error) = self.adapter("Powered").await {
             if begun.elapsed() > Duration::from_secs(30) {
@@ -205,6 +210,33 @@ impl Guest {
                 other => return other.map(drop),
             }
         }
+    }
+
+    /// Flight mode, as `rfkill block bluetooth` makes it.
+    pub(crate) async fn block(&self, on: bool) -> Result<()> {
+        let value = u8::from(on);
+        let write = format!("for switch in /sys/class/rfkill/*; do echo {value} > $switch/soft; done");
+        self.run(User::Root, &["sh", "-c", &write], Duration::from_secs(10)).await?;
+        Ok(())
+    }
+
+    /// Takes the adapter out of the machine. The air must have taken the controller away before.
+    pub(crate) async fn unplug(&self) -> Result<()> {
+        self.order(What::Unplug, Duration::from_secs(30)).await.map(|_| ())
+    }
+
+    /// Puts it back, after the air has.
+    pub(crate) async fn plug(&self) -> Result<()> {
+        self.order(What::Plug, Duration::from_secs(30)).await?;
+        self.adapter_on().await
+    }
+
+    /// The services that bluetoothd says a device has.
+    pub(crate) async fn services_of(&self, device: &str) -> Result<String> {
+        let path = format!("/org/bluez/hci0/dev_{}", device.replace(':', "_"));
+        let get = ["dbus-send", "--system", "--print-reply=literal", "--dest=org.bluez", path.as_str()];
+        let what = ["org.freedesktop.DBus.Properties.Get", "string:org.bluez.Device1", "string:UUIDs"];
+        Ok(self.run(User::Root, &[&get[..], &what].concat(), Duration::from_secs(10)).await?.stdout)
     }
 
     /// Lets bluetoothd forget every device it knows.

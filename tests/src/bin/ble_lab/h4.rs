@@ -36,6 +36,37 @@ impl Splitter {
     }
 }
 
+/// What the lab reads out of a command to a controller.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Command {
+    /// Adverts on or off.
+    Advertise(bool),
+    /// Scanning on or off.
+    Scan(bool),
+    Other,
+}
+
+/// Reads a command packet, type byte included.
+pub(crate) fn command(packet: &[u8]) -> Command {
+    let on = packet.get(4) == Some(&1);
+    match packet.get(1..3) {
+        // LE Set (Extended) Advertising Enable, LE Set (Extended) Scan Enable.
+        Some([0x0a | 0x39, 0x20]) => Command::Advertise(on),
+        Some([0x0c | 0x42, 0x20]) => Command::Scan(on),
+        _ => Command::Other,
+    }
+}
+
+/// The answer of a controller that does not do what this command wants: "command disallowed".
+pub(crate) fn disallowed(command: &[u8]) -> [u8; 7] {
+    let byte = |at| command.get(at).copied().unwrap_or_default();
+    [EVENT, 0x0e, 4, 1, byte(1), byte(2), 0x0c]
+}
+
+/// Commands that silence a controller: no adverts, no scan, everything as after power on.
+pub(crate) const SILENCE: [&[u8]; 3] =
+    [&[COMMAND, 0x0a, 0x20, 1, 0], &[COMMAND, 0x0c, 0x20, 2, 0, 0], &[COMMAND, 0x03, 0x0c, 0]];
+
 /// What the lab reads out of an event from a controller.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Event {
@@ -63,6 +94,11 @@ pub(crate) fn event(packet: &[u8]) -> Event {
         })
     };
     read().unwrap_or(Event::Other)
+}
+
+/// Whether an event of a link that came up says that this end is the peripheral.
+pub(crate) fn is_peripheral(packet: &[u8]) -> bool {
+    packet.get(7) == Some(&1)
 }
 
 /// The position of the reason in a disconnection event.
@@ -100,6 +136,15 @@ mod tests {
         let mut splitter = Splitter::default();
         splitter.feed(&[9, 9, 9]);
         assert!(splitter.next().is_err());
+    }
+
+    #[test]
+    fn adverts_and_scans_are_seen_and_refused() {
+        assert_eq!(command(&[1, 0x0a, 0x20, 1, 1]), Command::Advertise(true));
+        assert_eq!(command(&[1, 0x42, 0x20, 6, 0, 0, 0, 0, 0, 0]), Command::Scan(false));
+        assert_eq!(command(&[1, 3, 12, 0]), Command::Other);
+        assert_eq!(command(&[1]), Command::Other);
+        assert_eq!(disallowed(&[1, 0x0c, 0x20, 2, 1, 1]), [4, 0x0e, 4, 1, 0x0c, 0x20, 0x0c]);
     }
 
     #[test]

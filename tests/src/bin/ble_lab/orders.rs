@@ -19,6 +19,10 @@ pub(crate) enum What {
     Kill { name: String, signal: i32 },
     /// Reads a file.
     Fetch { path: String },
+    /// Takes the adapter away; done when the kernel has noticed.
+    Unplug,
+    /// Gives it back.
+    Plug,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -4,6 +4,7 @@ use crate::guest::{Guest, Heard};
 use crate::orders::{Output, User};
 use crate::watch::{Room, Told, What};
 use anyhow::{Context, Result, bail, ensure};
+use proto::control::RadioState;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::sync::{broadcast::error::RecvError, watch};
@@ -41,6 +42,8 @@ pub(crate) struct View {
     pub(crate) times_up: u32,
     /// Milliseconds from giving an action to the host to the other's acknowledgement.
     pub(crate) move_seen: Vec<f64>,
+    /// What was told of the radio since it was last asked for: a state and its sentence.
+    radio: Vec<(RadioState, String)>,
     /// The newest things that a person would be told, for when something fails.
     notices: Vec<String>,
 }
@@ -126,6 +129,18 @@ impl<'a> Player<'a> {
         read(&self.view.borrow())
     }
 
+    /// Waits until a person here was told of this state of the radio, since the last call; returns the sentence.
+    pub(crate) async fn told_of(&self, state: RadioState) -> Result<String> {
+        let is_told = |view: &View| view.radio.iter().any(|(told, _)| *told == state);
+        self.until(state.as_str_name(), is_told).await?;
+        let told = self.see(|view| view.radio.iter().find(|(told, _)| *told == state).cloned());
+        Ok(told.map(|(_, sentence)| sentence).unwrap_or_default())
+    }
+
+    pub(crate) fn forget_radio(&self) {
+        self.view.send_modify(|view| view.radio.clear());
+    }
+
     /// The person has closed the room.
     pub(crate) fn forget_room(&self) {
         self.view.send_modify(|view| (view.room, view.invitation) = (None, None));
@@ -207,7 +222,10 @@ impl View {
                 self.note(format!("invitation {id} ended: {end}"));
             }
             What::Notice { kind, detail } => self.note(format!("notice {kind}: {detail}")),
-            What::Radio { state, detail } => self.note(format!("radio {state}: {detail}")),
+            What::Radio { state, detail } => {
+                self.note(format!("radio {state}: {detail}"));
+                self.radio.push((RadioState::try_from(state).unwrap_or_default(), detail));
+            }
             What::Room(room) => self.take_room(*room),
         }
     }
