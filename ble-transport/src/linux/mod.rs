@@ -91,7 +91,7 @@ struct Used {
     /// The advert is due again, whatever its age.
     renew: bool,
     scan: Option<Scan>,
-    /// A scan was dropped without being stopped.
+    /// BlueZ may believe that a scan of ours still runs.
     left_scan: bool,
 }
 
@@ -203,7 +203,7 @@ impl Supervisor {
             if !plan.scan
                 && let Some(scan) = used.scan.take()
             {
-                scan.stop().await;
+                used.left_scan |= !scan.stop().await;
                 used.renew = true;
             }
             if !plan.advertise && used.advert.take().is_some() && ability == Ability::InTurns && plan.scan {
@@ -508,8 +508,14 @@ impl Used {
         self.test.learn(Trial { started: Turn::Scan, other_ran: self.advert.is_some(), worked });
         match result {
             Ok(Ok(scan)) => self.scan = Some(scan),
-            Ok(Err(error)) => tracing::warn!(%error, "discovery"),
-            Err(_) => tracing::warn!("discovery: timed out"),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "discovery");
+                self.left_scan = true;
+            }
+            Err(_) => {
+                tracing::warn!("discovery: timed out");
+                self.left_scan = true;
+            }
         }
         worked
     }

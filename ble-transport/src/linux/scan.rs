@@ -44,8 +44,7 @@ impl Drop for Scan {
 impl Scan {
     /// Starts discovery. Never called while the adapter is off.
     ///
-    /// `left` says that an earlier one was dropped without being stopped. Otherwise none must be stopped: BlueZ 5.66 crashed
-    /// in the lab when a discovery was stopped that its controller had refused.
+    /// `left` says that an earlier one may not have been stopped: BlueZ would answer InProgress for ever.
     pub(super) async fn start(
         bus: &Bus,
         adapter: &Adapter,
@@ -64,11 +63,10 @@ impl Scan {
         Ok(Scan { task, discovery })
     }
 
-    /// Returns when the radio is free.
-    pub(super) async fn stop(self) {
+    /// Returns when the radio is free; says whether BlueZ agreed. If not, it may believe that the discovery still runs.
+    pub(super) async fn stop(self) -> bool {
         self.task.abort();
-        // Fails if it has ended by itself.
-        let _: Result<(), _> = self.discovery.stop().await;
+        self.discovery.stop().await.is_ok()
     }
 
     /// Whether discovery ended by itself: somebody switched the adapter off or took it.

@@ -284,6 +284,8 @@ impl<'a> Table<'a> {
                 told = Some((who, RadioState::RadioOff));
             }
             Strike::Blocked(who, time) => {
+                // Without a link: this kernel ends in a BUG (hci_chan_del) when one is up.
+                self.air.fault(Fault::Kick).await?;
                 self.player(who).guest.block(true).await?;
                 told = Some((who, RadioState::RadioBlocked));
                 // How often the switch is looked at, and a little.

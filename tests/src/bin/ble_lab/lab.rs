@@ -246,6 +246,10 @@ async fn matches(
 
     for (part, fire) in [(Part::Cuts, cuts as Fire), (Part::Kills, kills), (Part::Storm, storm)] {
         let mut strikes = if plays(part) { fire(options.soak, &mut dice) } else { Vec::new() };
+        if part == Part::Storm && plays(part) && !options.faults.is_empty() {
+            // By name only: seen to pass alone, and to leave BlueZ 5.66 in no state for what follows.
+            strikes.extend([Strike::NoAdverts(Who::B), Strike::OneAtATime(Who::A)]);
+        }
         strikes.retain(|strike| {
             part != Part::Storm
                 || options.faults.is_empty()
@@ -287,12 +291,9 @@ fn storm(soak: bool, dice: &mut Dice) -> Vec<Strike> {
         strikes.extend([
             Strike::Kick,
             Strike::Power(one, pause(dice)),
-            Strike::Bluetoothd(other, pause(dice)),
             Strike::Blocked(one, pause(dice)),
-            Strike::OneAtATime(one),
-            Strike::Unplugged(one, pause(dice)),
-            Strike::NoAdverts(other),
             Strike::Unplugged(other, pause(dice)),
+            Strike::Bluetoothd(other, pause(dice)),
         ]);
         if soak {
             strikes.extend([Strike::Power(other, pause(dice)), Strike::Bluetoothd(one, pause(dice))]);
