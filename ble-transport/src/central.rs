@@ -137,10 +137,7 @@ async fn attempt(
     }
     link.up = Some(shared.want_link());
     tracing::debug!(%address, took = ?started.elapsed(), "connected");
-    let ways = match crate::system::ways(&peripheral.id().to_string()).await? {
-        Some(ways) => ways,
-        None => by_calls(&peripheral).await?,
-    };
+    let ways = by_calls(&peripheral).await?;
     let limit = fragment_limit(ways.mtu);
     tracing::debug!(%address, mtu = ways.mtu, limit, took = ?started.elapsed(), "subscribed");
 
@@ -188,7 +185,8 @@ pub(crate) trait Values: Send {
     async fn write(&mut self, value: &[u8]) -> io::Result<()>;
 }
 
-/// What works with every system: calls to btleplug.
+/// Calls to btleplug, which work with every system. Sockets that BlueZ lends are quicker, and were tried: an `AcquireNotify`
+/// that did not come back in time leaves BlueZ 5.66 with "Notify acquired" until it forgets the device.
 async fn by_calls(peripheral: &Peripheral) -> Result<Ways, String> {
     let found = async {
         peripheral.discover_services().await.map_err(|error| format!("{error} ({error:?})"))?;

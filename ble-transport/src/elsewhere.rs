@@ -11,7 +11,7 @@ use link::{CarrierState, Finding, LinkError, Sighting, Verdict};
 use tokio::time::sleep;
 
 use crate::advert::{COMPANY, SERVICE, read_card};
-use crate::central::{self, Ways};
+use crate::central;
 use crate::shared::Shared;
 
 const RETRY: Duration = Duration::from_secs(3);
@@ -85,11 +85,6 @@ pub(crate) async fn power_on(_: &Shared) -> Result<(), LinkError> {
 
 /// There is nothing that makes these systems forget one device.
 pub(crate) async fn forget(_: Option<&str>, _: &str) {}
-
-/// btleplug's own ways are the only ones.
-pub(crate) async fn ways(_: &str) -> Result<Option<Ways>, String> {
-    Ok(None)
-}
 
 pub(crate) async fn diagnose(shared: &Shared) -> Vec<Finding> {
     let adapter = match central::adapter(shared.config.adapter.as_deref()).await {

@@ -9,7 +9,6 @@ mod doctor;
 mod peripheral;
 mod rfkill;
 mod scan;
-mod sockets;
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +27,6 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use self::bus::{Bus, News};
 use self::peripheral::Served;
 use self::scan::Scan;
-pub(crate) use self::sockets::ways;
 use crate::advert::{COMPANY, SERVICE, card_payload, fitting_name};
 use crate::plan::{Ability, Power, SelfTest, Trial, Turn, Turns, World, plan};
 use crate::shared::Shared;
