@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
-use proto::board::{GomokuRule, GomokuSetup, Setup, setup};
+use proto::board::{Action, Game as WireGame, Setup, Step};
 use proto::control::{
-    self, Event, InvitationEnd, NoticeKind, RefusalCode, Reply, Request, Room, event, reply, request,
+    self, Event, GameChoice, GameSheet, InvitationEnd, NoticeKind, RefusalCode, Reply, Request, Room, event,
+    reply, request,
 };
 use slint::{ComponentHandle, PlatformError};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -15,8 +16,8 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::adapters;
 use crate::art::Sprites;
 use crate::client::{Client, FromHost};
-use crate::preferences::{LastOpponent, Preferences, Store};
-use crate::screens::{Dialog, MainWindow, Navigation, Page, Remark};
+use crate::preferences::{LastGame, LastOpponent, Preferences, Store};
+use crate::screens::{Dialog, Game, MainWindow, Navigation, Page, Remark};
 use crate::state::HostState;
 
 /// How long the app looks around before it says that nobody is near: three advertising rounds of a device that takes turns.
@@ -69,7 +70,14 @@ impl App {
             question: Dialog::None,
             room: None,
             open_when_there: None,
+            room_sheet: None,
+            picked: None,
+            losing: None,
+            look: adapters::board::Look::default(),
             hint: None,
+            new_game: WireGame::Gomoku,
+            sheets: BTreeMap::new(),
+            all_options: false,
             inviting: None,
             switching_on: false,
             scanning: false,
@@ -82,6 +90,7 @@ impl App {
             inner: RefCell::new(inner),
             looking: slint::Timer::default(),
             board: adapters::board::Rows::default(),
+            new_game: adapters::new_game::Rows::default(),
         });
         adapters::attach(&window, &desk);
         desk.ask(
@@ -141,9 +150,15 @@ impl App {
         self.desk.change(|inner| inner.thought_open = true);
     }
 
-    /// Whom a new game is against, as chosen on its page.
-    pub fn prefer_opponent(&self, opponent: LastOpponent) {
-        self.desk.prefer(|known| known.opponent = opponent);
+    /// Turns to the page for a new match of this game, as its tile does.
+    pub fn new_game(&self, game: Game) {
+        adapters::new_game::open(&self.desk, game.into());
+    }
+
+    /// Whom a new match of this game is against, as chosen on its page.
+    pub fn prefer_opponent(&self, game: Game, opponent: LastOpponent) {
+        let word = adapters::game::word(game.into());
+        self.desk.prefer(|known| known.games.entry(word.into()).or_default().opponent = opponent);
     }
 }
 
@@ -169,13 +184,44 @@ pub(crate) enum Purpose {
     Invite,
     ListMatches,
     PowerOn,
+    /// What a choice of rules for this game amounts to.
+    DescribeChoice {
+        game: WireGame,
+        choice: GameChoice,
+    },
+    /// By which rules the match on the board is played.
+    DescribeRoom {
+        setup: Setup,
+    },
 }
 
 /// The hint that is shown, good for one position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum HintState {
-    Asked { room: String, ply: u32 },
-    Found { room: String, ply: u32, revision: u32, at: u32 },
+    Asked {
+        room: String,
+        ply: u32,
+        /// The solution of the position before, shown until the new one is there.
+        presses: Vec<u8>,
+    },
+    Found {
+        room: String,
+        ply: u32,
+        revision: u32,
+        action: Action,
+        /// Lights Out: every press of the solution, packed as `Board.lights`; and whether none has fewer.
+        presses: Vec<u8>,
+        fewest: bool,
+    },
+}
+
+/// The piece that a step is to be made with, in one position.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Picked {
+    pub(crate) room: String,
+    pub(crate) ply: u32,
+    pub(crate) revision: u32,
+    pub(crate) at: u32,
 }
 
 /// Whom we have asked for a game, from the touch until the answer.
@@ -184,7 +230,7 @@ pub(crate) struct Inviting {
     pub(crate) peer: String,
     /// Once the host has told it.
     pub(crate) invite: Option<String>,
-    pub(crate) setup: Setup,
+    pub(crate) game: WireGame,
     pub(crate) my_side: i32,
 }
 
@@ -206,7 +252,18 @@ pub(crate) struct Inner {
     /// The match on the board page: kept when the host has closed it, so that its end stays to be seen.
     pub(crate) room: Option<Room>,
     open_when_there: Option<String>,
+    /// By which rules a match is played: the last that was asked for.
+    room_sheet: Option<(Setup, GameSheet)>,
+    pub(crate) picked: Option<Picked>,
+    /// A step that would lose, until the player has said whether it is meant.
+    pub(crate) losing: Option<Step>,
+    /// Which part of a large board is seen.
+    pub(crate) look: adapters::board::Look,
     pub(crate) hint: Option<HintState>,
+    /// The game of the page for a new match, and what the host says of the remembered choice for each game, by its number.
+    pub(crate) new_game: WireGame,
+    pub(crate) sheets: BTreeMap<i32, GameSheet>,
+    pub(crate) all_options: bool,
     pub(crate) inviting: Option<Inviting>,
     pub(crate) switching_on: bool,
     scanning: bool,
@@ -248,17 +305,20 @@ impl Inner {
         self.state.invitations.iter().find(|invitation| invitation.mine)
     }
 
-    /// What an invitation or a new match would be played by.
-    pub(crate) fn setup(&self) -> Setup {
-        let rule = if self.preferences.standard { GomokuRule::Standard } else { GomokuRule::Freestyle };
-        Setup {
-            game: Some(setup::Game::Gomoku(GomokuSetup {
-                size: 15,
-                rule: rule.into(),
-                edge_five_wins: self.preferences.edge_five_wins,
-                opening: 0,
-            })),
-        }
+    /// How this game was last begun.
+    pub(crate) fn last(&self, game: WireGame) -> LastGame {
+        self.preferences.games.get(adapters::game::word(game)).cloned().unwrap_or_default()
+    }
+
+    /// The game that people nearby are invited to.
+    pub(crate) fn nearby_game(&self) -> WireGame {
+        adapters::game::of_word(&self.preferences.nearby_game)
+    }
+
+    /// The rules of the match on the board, once the host has said them.
+    pub(crate) fn room_sheet(&self) -> Option<&GameSheet> {
+        let setup = self.room.as_ref()?.setup.as_ref()?;
+        self.room_sheet.as_ref().filter(|(of, _)| of == setup).map(|(_, sheet)| sheet)
     }
 
     /// The match that the first page offers to go on with: one that is open first, then the latest that was kept.
@@ -288,6 +348,7 @@ pub(crate) struct Desk {
     inner: RefCell<Inner>,
     looking: slint::Timer,
     pub(crate) board: adapters::board::Rows,
+    pub(crate) new_game: adapters::new_game::Rows,
 }
 
 impl Desk {
@@ -351,6 +412,9 @@ impl Desk {
             }
             return;
         }
+        if page == Page::Board && adapters::board::put_down(self) {
+            return;
+        }
         match page {
             Page::Home => {}
             Page::Board => adapters::board::ask_to_leave(self),
@@ -381,11 +445,27 @@ impl Desk {
             let inner = &mut *self.inner.borrow_mut();
             inner.open_when_there = None;
             inner.hint = None;
+            inner.picked = None;
+            inner.look = adapters::board::Look::default();
             inner.room = Some(room);
             // The way back from a match is home, not through the choice that led to it.
             inner.pages = vec![Page::Home];
         }
+        self.ask_rules();
         self.go(Page::Board);
+    }
+
+    /// Asks by which rules the match on the board is played, unless that is known.
+    fn ask_rules(&self) {
+        let setup = {
+            let inner = self.see();
+            let known = inner.room_sheet().is_some();
+            inner.room.as_ref().filter(|_| !known).and_then(|room| room.setup.clone())
+        };
+        if let Some(setup) = setup {
+            let asked = control::Describe { choice: None, setup: Some(setup.clone()) };
+            self.ask(request::Body::Describe(asked), Purpose::DescribeRoom { setup });
+        }
     }
 
     /// Leaves the board page; an unfinished match is kept by the host.
@@ -413,6 +493,18 @@ impl Desk {
                 request::Body::ListMatches(control::ListMatches { limit: MATCHES_ASKED }),
                 Purpose::ListMatches,
             );
+        }
+        let game = {
+            let inner = self.see();
+            let game = match page {
+                Page::NewGame => Some(inner.new_game),
+                Page::Nearby => Some(inner.nearby_game()),
+                _ => None,
+            };
+            game.filter(|game| ready && !inner.sheets.contains_key(&i32::from(*game)))
+        };
+        if let Some(game) = game {
+            adapters::new_game::describe(self, game);
         }
     }
 
@@ -492,6 +584,11 @@ impl Desk {
         };
         if opened || followed {
             self.inner.borrow_mut().room = Some(room.clone());
+            if followed {
+                self.inner.borrow_mut().look = adapters::board::Look::default();
+                self.ask_rules();
+            }
+            adapters::board::solve_on(self);
         } else if waited {
             self.open_room(&room.id);
         }
@@ -566,9 +663,13 @@ impl Desk {
                 self.inner.borrow_mut().state.matches = list.matches;
             }
             (Some(reply::Body::Hint(hint)), Purpose::Hint { room, ply, revision }) => {
-                let at = hint.action.and_then(|action| adapters::board::point_of(&action));
-                let inner = &mut *self.inner.borrow_mut();
-                inner.hint = at.map(|at| HintState::Found { room, ply, revision, at });
+                adapters::board::advised(self, (room, ply, revision), hint);
+            }
+            (Some(reply::Body::Sheet(sheet)), Purpose::DescribeChoice { game, choice }) => {
+                adapters::new_game::described(self, game, &choice, sheet);
+            }
+            (Some(reply::Body::Sheet(sheet)), Purpose::DescribeRoom { setup }) => {
+                self.inner.borrow_mut().room_sheet = Some((setup, sheet));
             }
             _ => {}
         }
@@ -584,6 +685,20 @@ impl Desk {
                 Purpose::Hint { .. } => inner.hint = None,
                 _ => {}
             }
+        }
+        match purpose {
+            Purpose::DescribeChoice { game, choice } => {
+                adapters::new_game::not_described(self, *game, choice);
+                return;
+            }
+            // A newer host's match may be of a game that has no sheet here.
+            Purpose::DescribeRoom { .. } => return,
+            _ => {}
+        }
+        if let Some(reason) = &refusal.reason {
+            let said = if self.see().chinese() { &reason.zh } else { &reason.en };
+            self.remark(Remark::Told, said);
+            return;
         }
         let remark = match refusal.code() {
             RefusalCode::RefusalNoSuchPeer => Remark::NoSuchPeer,
@@ -605,7 +720,7 @@ impl Desk {
             RefusalCode::RefusalBadRequest | RefusalCode::RefusalUnspecified => {
                 if matches!(purpose, Purpose::Hint { .. }) { Remark::NoHint } else { Remark::BadRequest }
             }
-            RefusalCode::RefusalUnsolvable => Remark::NoHint,
+            RefusalCode::RefusalUnsolvable => Remark::Unsolvable,
         };
         // Asking at the start what nobody has touched needs no remark.
         if !matches!(purpose, Purpose::Nothing | Purpose::ListMatches) || !matches!(remark, Remark::Radio) {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use proto::control;
+use proto::{board as wire, control};
 use slint::{ComponentHandle, Image};
 
 use crate::screens::{Art, IconName, MainWindow};
@@ -41,13 +41,20 @@ impl Sprites {
         let it = sprites.clone();
         art.on_icon(move |name, pixels| it.icon(name, pixels));
         let it = sprites.clone();
-        art.on_stone(move |side, pixels| {
-            it.drawn_at(&format!("stone {side}"), pixels, pixels, |w, h| framed(stone(side), w, h, 0))
+        art.on_piece(move |side, piece, pixels| {
+            if !(1..=2).contains(&side) {
+                return Image::default();
+            }
+            it.drawn_at(&format!("piece {side} {piece}"), pixels, pixels, |w, h| {
+                framed(&drawn_piece(side, piece), w, h, 0)
+            })
         });
         let it = sprites.clone();
-        art.on_board(move |columns, rows, cell, origin, pixels, dark| {
-            let key = format!("board {columns} {rows} {cell} {origin} {dark}");
-            it.drawn_at(&key, pixels, pixels, |w, h| board(columns, rows, cell, origin, w, h, dark))
+        art.on_board(move |river, columns, rows, cell, left, top, width, height, dark| {
+            let key = format!("board {river} {columns} {rows} {cell} {left} {top} {dark}");
+            it.drawn_at(&key, width, height, |w, h| {
+                board(&Lines { river, columns, rows, cell, left, top, dark }, w, h)
+            })
         });
         let it = sprites.clone();
         art.on_tile(move |game, width, height, dark| {
@@ -154,6 +161,32 @@ fn stone(side: i32) -> &'static str {
     if side == 2 { include_str!("../art/stone-white.svg") } else { include_str!("../art/stone-black.svg") }
 }
 
+/// A stone, or a piece of xiangqi by its number on the wire, in a square of 100.
+fn drawn_piece(side: i32, piece: i32) -> String {
+    let Some(sign) = piece_sign(side, piece) else { return stone(side).to_owned() };
+    let ink = if side == 2 { "#221E18" } else { "#A92F21" };
+    let glyph = glyph(sign);
+    format!(
+        r##"<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100" viewBox="0 0 100 100"><circle cx="50" cy="50" r="43" fill="#F7EBD0" stroke="{ink}" stroke-width="2.6"/><circle cx="50" cy="50" r="36" fill="none" stroke="{ink}" stroke-width="1.3"/><path transform="translate(50 50) scale(0.52) translate(-50 -50)" fill="{ink}" d="{glyph}"/></svg>"##
+    )
+}
+
+/// What is written on the piece: the traditional characters, of which the two sides have each their own.
+fn piece_sign(side: i32, piece: i32) -> Option<char> {
+    let signs = if side == 2 { "將士象馬車砲卒" } else { "帥仕相傌俥炮兵" };
+    let index = usize::try_from(piece).ok()?.checked_sub(1)?;
+    signs.chars().nth(index)
+}
+
+/// The outline of one of the characters of `art/glyphs.txt`, in a square of 100.
+fn glyph(sign: char) -> &'static str {
+    include_str!("../art/glyphs.txt")
+        .lines()
+        .find_map(|line| line.strip_prefix(sign))
+        .expect("every character that is drawn is in the file")
+        .trim_start()
+}
+
 /// By the game's number on the wire.
 fn tile(game: i32) -> &'static str {
     match game {
@@ -181,83 +214,158 @@ fn icon(name: IconName) -> Option<&'static str> {
         IconName::Again => include_str!("../art/icons/again.svg"),
         IconName::Person => include_str!("../art/icons/person.svg"),
         IconName::Line => include_str!("../art/icons/line.svg"),
+        IconName::Left => include_str!("../art/icons/left.svg"),
+        IconName::Right => include_str!("../art/icons/right.svg"),
+        IconName::Up => include_str!("../art/icons/up.svg"),
+        IconName::Down => include_str!("../art/icons/down.svg"),
     })
 }
 
-/// Points that carry a dot, as on a printed board of 15 lines: a quarter in from each edge, and the middle.
+/// Points that carry a dot, as on a printed board: from 13 lines on a quarter in from each edge and the middle; Go's other
+/// points between them only on 19.
 fn stars(columns: i32, rows: i32) -> Vec<(i32, i32)> {
-    if columns != rows || columns < 13 {
+    if columns != rows || columns < 7 {
         return Vec::new();
     }
-    let (near, far, middle) = (3, columns - 4, columns / 2);
-    vec![(near, near), (near, far), (far, near), (far, far), (middle, middle)]
+    let near = if columns < 13 { 2 } else { 3 };
+    let (far, middle) = (columns - 1 - near, columns / 2);
+    let mut found = vec![(near, near), (near, far), (far, near), (far, far)];
+    if columns % 2 == 1 {
+        found.push((middle, middle));
+    }
+    if columns == 19 {
+        found.extend([(near, middle), (far, middle), (middle, near), (middle, far)]);
+    }
+    found
 }
 
-/// Board and lines, all in whole pixels, so that lines are crisp and stones sit on them.
-fn board(columns: i32, rows: i32, cell: i32, origin: i32, width: i32, height: i32, dark: bool) -> String {
+/// The lines of a board: all in whole pixels, so that they are crisp and stones sit on them.
+struct Lines {
+    river: bool,
+    columns: i32,
+    rows: i32,
+    cell: i32,
+    left: i32,
+    top: i32,
+    dark: bool,
+}
+
+fn board(lines: &Lines, width: i32, height: i32) -> String {
+    let Lines { river, columns, rows, cell, left, top, dark } = *lines;
     let line = if dark { "#3D2F1B" } else { "#5E4B2F" };
-    let top = (height - cell * (rows - 1)) / 2;
-    let (right, bottom) = (origin + cell * (columns - 1), top + cell * (rows - 1));
-    // A line's thickness: 1/24 of a cell, which is 1 pixel at 21 and 2 at 42.
-    let thin = (cell / 21).max(1);
-    let edge = thin + (thin + 1) / 2;
+    let (right, bottom) = (left + cell * (columns - 1), top + cell * (rows - 1));
+    // A line's thickness: 1/24 of a cell, which is 1 pixel at 21 and 2 at 42; larger cells keep fine lines, those of a board
+    // with a river from the first.
+    let thin = if river { (cell / 44).max(1) } else { (cell / 21).clamp(1, 2 + cell / 100) };
+    let edge = if river { thin } else { thin + (thin + 1) / 2 };
     let mut svg = format!(
         r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" shape-rendering="crispEdges"><g fill="{line}">"#
     );
+    let mut add =
+        |text: std::fmt::Arguments<'_>| svg.write_fmt(text).expect("writing to a string cannot fail");
     let mut rectangle = |x: i32, y: i32, w: i32, h: i32| {
-        write!(svg, r#"<rect x="{x}" y="{y}" width="{w}" height="{h}"/>"#)
-            .expect("writing to a string cannot fail");
+        add(format_args!(r#"<rect x="{x}" y="{y}" width="{w}" height="{h}"/>"#));
     };
+    // The river flows between the two middle rows; only the edges cross it.
+    let (bank, far_bank) = (top + cell * ((rows - 1) / 2), top + cell * (rows / 2));
     for column in 0..columns {
-        let thick = if column == 0 || column == columns - 1 { edge } else { thin };
-        rectangle(origin + column * cell - thick / 2, top - edge / 2, thick, bottom - top + edge);
+        let outer = column == 0 || column == columns - 1;
+        let thick = if outer { edge } else { thin };
+        let x = left + column * cell - thick / 2;
+        if river && !outer {
+            rectangle(x, top - edge / 2, thick, bank - top + edge);
+            rectangle(x, far_bank - edge / 2, thick, bottom - far_bank + edge);
+        } else {
+            rectangle(x, top - edge / 2, thick, bottom - top + edge);
+        }
     }
     for row in 0..rows {
         let thick = if row == 0 || row == rows - 1 { edge } else { thin };
-        rectangle(origin - edge / 2, top + row * cell - thick / 2, right - origin + edge, thick);
+        rectangle(left - edge / 2, top + row * cell - thick / 2, right - left + edge, thick);
     }
-    for (column, row) in stars(columns, rows) {
-        let (x, y) = (origin + column * cell, top + row * cell);
-        write!(
-            svg,
-            r#"<circle cx="{x}" cy="{y}" r="{}" shape-rendering="geometricPrecision"/>"#,
-            f64::from(cell) * 0.14
-        )
-        .expect("writing to a string cannot fail");
+    if river {
+        add(format_args!(
+            r#"<g stroke="{line}" stroke-width="{thin}" shape-rendering="geometricPrecision">"#
+        ));
+        let middle = left + cell * (columns / 2);
+        for first in [top, bottom - 2 * cell] {
+            let (west, east, last) = (middle - cell, middle + cell, first + 2 * cell);
+            add(format_args!(r#"<path d="M{west} {first}L{east} {last}M{east} {first}L{west} {last}"/>"#));
+        }
+        add(format_args!("</g>"));
+        // Two characters on each side of the middle, half a cell high.
+        let size = f64::from(cell) * 0.5;
+        for (sign, at) in [('楚', 1.9), ('河', 2.56), ('漢', 5.44), ('界', 6.1)] {
+            let (x, y) = (f64::from(left) + at * f64::from(cell), f64::from(bank + far_bank) / 2.0);
+            let (scale, path) = (size / 100.0, glyph(sign));
+            add(format_args!(
+                r#"<path shape-rendering="geometricPrecision" transform="translate({x} {y}) scale({scale}) translate(-50 -50)" d="{path}"/>"#
+            ));
+        }
+    } else {
+        for (column, row) in stars(columns, rows) {
+            let (x, y) = (left + column * cell, top + row * cell);
+            let radius = f64::from(cell) * 0.14;
+            add(format_args!(
+                r#"<circle cx="{x}" cy="{y}" r="{radius}" shape-rendering="geometricPrecision"/>"#
+            ));
+        }
     }
     svg.push_str("</g></svg>");
     svg
 }
 
-/// A whole board, small: lines and stones without marks.
+/// A whole board, small: lines and pieces without marks, or lamps.
 fn thumbnail(board: &control::Board, width: i32, height: i32, dark: bool) -> String {
     let (columns, rows) = (board.columns.clamp(2, 64) as i32, board.rows.clamp(2, 64) as i32);
     let step = f64::from(width) / f64::from(columns.max(rows));
-    let at = |index: i32| (f64::from(index) + 0.5) * step;
+    let across = |index: i32| (f64::from(index) + 0.5 + f64::from(rows.max(columns) - columns) / 2.0) * step;
+    let down = |index: i32| (f64::from(index) + 0.5 + f64::from(rows.max(columns) - rows) / 2.0) * step;
     let (wood, line) = if dark { ("#B79C6A", "#3D2F1B") } else { ("#E9D9B6", "#5E4B2F") };
+    let lamps = board.game() == wire::Game::LightsOut;
+    let (ground, corner) = (if lamps { "none" } else { wood }, f64::from(width) * 0.09);
     let mut svg = format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"><rect width="{width}" height="{height}" rx="{}" fill="{wood}"/><g stroke="{line}" stroke-width="{}">"#,
-        f64::from(width) * 0.09,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"><rect width="{width}" height="{height}" rx="{corner}" fill="{ground}"/><g stroke="{line}" stroke-width="{}">"#,
         f64::from(width) / 90.0,
     );
     let mut add =
         |text: std::fmt::Arguments<'_>| svg.write_fmt(text).expect("writing to a string cannot fail");
-    for column in 0..columns {
-        add(format_args!(r#"<path d="M{0} {1}V{2}"/>"#, at(column), at(0), at(rows - 1)));
-    }
-    for row in 0..rows {
-        add(format_args!(r#"<path d="M{1} {0}H{2}"/>"#, at(row), at(0), at(columns - 1)));
+    if lamps {
+        let bytes = board.columns.div_ceil(8) as usize;
+        for (column, row) in (0..rows).flat_map(|row| (0..columns).map(move |column| (column, row))) {
+            let byte = board.lights.get(row as usize * bytes + column as usize / 8);
+            let lit = byte.is_some_and(|byte| byte >> (column % 8) & 1 == 1);
+            add(format_args!(
+                r#"<rect x="{}" y="{}" width="{size}" height="{size}" rx="{}" stroke="none" fill="{}"/>"#,
+                across(column) - step * 0.44,
+                down(rows - 1 - row) - step * 0.44,
+                step * 0.18,
+                if lit { "#F2C14E" } else { "#4A443A" },
+                size = step * 0.88,
+            ));
+        }
+    } else {
+        for column in 0..columns {
+            add(format_args!(r#"<path d="M{0} {1}V{2}"/>"#, across(column), down(0), down(rows - 1)));
+        }
+        for row in 0..rows {
+            add(format_args!(r#"<path d="M{1} {0}H{2}"/>"#, down(row), across(0), across(columns - 1)));
+        }
     }
     for piece in &board.pieces {
         let (column, row) = ((piece.at % 1_024) as i32, (piece.at / 1_024) as i32);
         if column < columns && row < rows {
-            let (fill, stroke) =
-                if piece.side == 2 { ("#FBF8F1", "#8F8470") } else { ("#171512", "#171512") };
+            let (fill, stroke) = match (piece.side, piece_sign(piece.side, piece.kind)) {
+                (2, Some(_)) => ("#F7EBD0", "#221E18"),
+                (_, Some(_)) => ("#F7EBD0", "#A92F21"),
+                (2, None) => ("#FBF8F1", "#8F8470"),
+                (_, None) => ("#171512", "#171512"),
+            };
             add(format_args!(
                 r#"<circle cx="{}" cy="{}" r="{}" fill="{fill}" stroke="{stroke}"/>"#,
-                at(column),
-                at(rows - 1 - row),
-                step * 0.46
+                across(column),
+                down(rows - 1 - row),
+                step * 0.44
             ));
         }
     }
@@ -279,8 +387,26 @@ mod tests {
                 }
             }
         }
-        let image = raster(&board(15, 15, 42, 42, 672, 672, false));
-        assert_eq!(image.size().width, 672);
+        let lines = Lines { river: false, columns: 15, rows: 15, cell: 42, left: 42, top: 42, dark: false };
+        assert_eq!(raster(&board(&lines, 672, 672)).size().width, 672);
+        let lines = Lines { river: true, columns: 9, rows: 10, cell: 69, left: 56, top: 56, dark: true };
+        assert_eq!(raster(&board(&lines, 667, 736)).size().height, 736);
+        for (side, piece) in [1, 2].into_iter().flat_map(|side| (0..=8).map(move |piece| (side, piece))) {
+            assert_eq!(raster(&framed(&drawn_piece(side, piece), 40, 40, 0)).size().width, 40);
+        }
+    }
+
+    #[test]
+    fn the_two_sides_of_xiangqi_are_written_differently_and_stones_not_at_all() {
+        assert_eq!([1, 4, 7].map(|piece| piece_sign(1, piece)), [Some('帥'), Some('傌'), Some('兵')]);
+        assert_eq!([1, 4, 7].map(|piece| piece_sign(2, piece)), [Some('將'), Some('馬'), Some('卒')]);
+        assert_eq!([0, 8, -1].map(|piece| piece_sign(2, piece)), [None; 3]);
+    }
+
+    #[test]
+    fn stars_stand_where_printed_boards_have_them() {
+        assert_eq!([6, 9, 13, 15, 19].map(|lines| stars(lines, lines).len()), [0, 5, 5, 5, 9]);
+        assert!(stars(9, 9).contains(&(2, 2)) && stars(19, 19).contains(&(3, 9)));
     }
 
     #[test]

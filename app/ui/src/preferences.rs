@@ -1,5 +1,6 @@
 //! What the player chose on this device: kept in one small file, read once at the start.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -61,11 +62,41 @@ pub enum LastOpponent {
 pub enum LastColour {
     /// Begins.
     #[default]
-    Black,
+    #[serde(alias = "black")]
+    First,
     /// Answers.
-    White,
+    #[serde(alias = "white")]
+    Second,
     /// Drawn by lot.
     Random,
+}
+
+/// How one game was last begun.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LastGame {
+    /// Whom against.
+    pub opponent: LastOpponent,
+    /// The device's level, 1 to 10.
+    pub level: u32,
+    /// My colour.
+    pub colour: LastColour,
+    /// The rules' preset by the host's word for it; empty: the game's default.
+    pub preset: String,
+    /// What was chosen beside the preset, by the host's words: option and value, in the order in which they are chosen.
+    pub options: Vec<(String, String)>,
+}
+
+impl Default for LastGame {
+    fn default() -> Self {
+        Self {
+            opponent: LastOpponent::Bot,
+            level: 3,
+            colour: LastColour::First,
+            preset: String::new(),
+            options: Vec::new(),
+        }
+    }
 }
 
 /// Everything that the app itself remembers. Matches, name and friends are the host's.
@@ -82,16 +113,10 @@ pub struct Preferences {
     pub text_size: usize,
     /// Letters and numbers round the board.
     pub coordinates: bool,
-    /// Last new game: whom against.
-    pub opponent: LastOpponent,
-    /// Last new game: the device's level, 1 to 10.
-    pub level: u32,
-    /// Last new game: my colour.
-    pub colour: LastColour,
-    /// Last new game: exactly five wins.
-    pub standard: bool,
-    /// Last new game: a five on an edge line wins.
-    pub edge_five_wins: bool,
+    /// The last new game of each game, by the game's word such as `lights-out`.
+    pub games: BTreeMap<String, LastGame>,
+    /// What people nearby are invited to: a game's word.
+    pub nearby_game: String,
 }
 
 impl Default for Preferences {
@@ -102,11 +127,42 @@ impl Default for Preferences {
             reduced_motion: false,
             text_size: 0,
             coordinates: true,
-            opponent: LastOpponent::Bot,
-            level: 3,
-            colour: LastColour::Black,
-            standard: false,
-            edge_five_wins: true,
+            games: BTreeMap::new(),
+            nearby_game: GOMOKU.into(),
+        }
+    }
+}
+
+/// The word of the game that the first files were about.
+const GOMOKU: &str = "gomoku";
+
+/// What files of versions that had gomoku alone said of its last new game.
+#[derive(Deserialize)]
+#[serde(default)]
+struct GomokuAlone {
+    opponent: LastOpponent,
+    level: u32,
+    colour: LastColour,
+    standard: bool,
+    edge_five_wins: bool,
+}
+
+impl Default for GomokuAlone {
+    fn default() -> Self {
+        let LastGame { opponent, level, colour, .. } = LastGame::default();
+        Self { opponent, level, colour, standard: false, edge_five_wins: true }
+    }
+}
+
+impl From<GomokuAlone> for LastGame {
+    fn from(old: GomokuAlone) -> Self {
+        let edge = (!old.edge_five_wins).then(|| ("edge-five".to_owned(), "no".to_owned()));
+        Self {
+            opponent: old.opponent,
+            level: old.level,
+            colour: old.colour,
+            preset: if old.standard { "standard".into() } else { String::new() },
+            options: edge.into_iter().collect(),
         }
     }
 }
@@ -147,7 +203,14 @@ impl Store {
             tracing::warn!(%error, path = %path.display(), "preferences cannot be read; the defaults are used");
             Preferences::default()
         });
-        preferences.level = preferences.level.clamp(1, 10);
+        if preferences.games.is_empty()
+            && let Ok(old) = serde_json::from_str::<GomokuAlone>(&text)
+        {
+            preferences.games.insert(GOMOKU.into(), old.into());
+        }
+        for game in preferences.games.values_mut() {
+            game.level = game.level.clamp(1, 10);
+        }
         preferences
     }
 
@@ -176,15 +239,43 @@ mod tests {
     fn what_was_chosen_is_there_again_and_a_broken_file_gives_the_defaults() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let store = Store(Some(folder.path().join("deep").join("app.json")));
-        let chosen =
-            Preferences { level: 9, language: Language::Chinese, text_size: 3, ..Preferences::default() };
+        let go = LastGame {
+            level: 9,
+            preset: "japanese".into(),
+            options: vec![("size".into(), "9".into())],
+            ..LastGame::default()
+        };
+        let chosen = Preferences {
+            language: Language::Chinese,
+            text_size: 3,
+            games: BTreeMap::from([("go".into(), go)]),
+            ..Preferences::default()
+        };
         store.save(&chosen);
         assert_eq!(store.load(), chosen);
-        fs::write(folder.path().join("deep").join("app.json"), "{ not json").expect("written");
+        let path = folder.path().join("deep").join("app.json");
+        fs::write(&path, "{ not json").expect("written");
         assert_eq!(store.load(), Preferences::default());
-        fs::write(folder.path().join("deep").join("app.json"), r#"{"level": 77, "text_size": 50}"#)
-            .expect("written");
-        assert_eq!((store.load().level, store.load().text_scale()), (10, 1.0));
+        fs::write(&path, r#"{"games": {"go": {"level": 77}}, "text_size": 50}"#).expect("written");
+        assert_eq!((store.load().games["go"].level, store.load().text_scale()), (10, 1.0));
+    }
+
+    #[test]
+    fn a_file_of_the_time_when_there_was_only_gomoku_is_still_understood() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let store = Store(Some(folder.path().join("app.json")));
+        let old = r#"{"paper": "dark", "opponent": "peer", "level": 12, "colour": "white", "standard": true, "edge_five_wins": false}"#;
+        fs::write(folder.path().join("app.json"), old).expect("written");
+        let read = store.load();
+        assert_eq!(read.paper, Paper::Dark);
+        let gomoku = LastGame {
+            opponent: LastOpponent::Peer,
+            level: 10,
+            colour: LastColour::Second,
+            preset: "standard".into(),
+            options: vec![("edge-five".into(), "no".into())],
+        };
+        assert_eq!(read.games, BTreeMap::from([("gomoku".into(), gomoku)]));
     }
 
     #[test]

@@ -1,18 +1,22 @@
 //! The match on the board page.
+//!
+//! A touch on a point becomes an action by what the host has said of the position: where there are steps it picks a piece and
+//! then a target, where captures are due it captures, and so on. Whether the action is legal the host says.
 
 use std::rc::Rc;
 
 use proto::board::{self as wire, Action, action};
 use proto::control::{
-    self, MarkKind, OfferKind as WireOffer, PeerLink, Room, Seat as WireSeat, Thinking, request, score, seat,
+    self, FactKind, MarkKind, OfferKind as WireOffer, PeerLink, Room, Seat as WireSeat, Thinking, request,
+    score, seat,
 };
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::{rules, side, update, when};
-use crate::app::{Desk, HintState, Inner, Purpose};
+use super::{game, new_game, side, update, when};
+use crate::app::{Desk, HintState, Inner, Picked, Purpose};
 use crate::screens::{
-    BoardAdapter, Carrier, Dialog, Ending, Link, MainWindow, OfferKind, Opponent, PointView, Seat, Side,
-    Thought,
+    BoardAdapter, Carrier, ChoiceKind, Dialog, Ending, Link, MainWindow, OfferKind, Opponent, PointView,
+    Remark, Seat, Side, Task, Thought,
 };
 
 /// A point on the wire is `row * 1024 + column`, the row from the bottom.
@@ -23,20 +27,125 @@ const ROW_STEP: u32 = 1_024;
 pub(crate) struct Rows {
     points: Rc<VecModel<PointView>>,
     columns: Rc<VecModel<SharedString>>,
+    upper: Rc<VecModel<SharedString>>,
     numbers: Rc<VecModel<SharedString>>,
+    choices: Rc<VecModel<ChoiceKind>>,
     record: Rc<VecModel<SharedString>>,
+}
+
+/// Which part of a board of lamps is seen: its left and top in lamps from the board's, and how many across at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    left: usize,
+    top: usize,
+    zoom: usize,
+}
+
+/// Lamps across that may be chosen. Twenty are still touched by sliding on the narrowest phone (16 logical px each); with
+/// forty a board of a thousand is looked over, not played.
+const ZOOMS: [usize; 5] = [8, 12, 20, 28, 40];
+const FIRST_ZOOM: usize = 2;
+
+impl Default for Look {
+    fn default() -> Self {
+        Self { left: 0, top: 0, zoom: FIRST_ZOOM }
+    }
+}
+
+/// Where the points of a board stand on the screen: index 0 is at the top left.
+struct Layout {
+    /// Of the whole board.
+    columns: usize,
+    rows: usize,
+    /// Seen from the second side.
+    turned: bool,
+    /// The part that is seen.
+    left: usize,
+    top: usize,
+    wide: usize,
+    high: usize,
+}
+
+impl Layout {
+    fn of(inner: &Inner, room: &Room, board: &control::Board) -> Self {
+        let (columns, rows) = (board.columns.max(1) as usize, board.rows.max(1) as usize);
+        // Each side of a xiangqi board belongs to a player; other boards look the same from everywhere.
+        let turned = board.game() == wire::Game::Xiangqi && near_side(room) == wire::Side::Second;
+        let most = if board.game() == wire::Game::LightsOut { ZOOMS[inner.look.zoom] } else { usize::MAX };
+        let (wide, high) = (columns.min(most), rows.min(most));
+        let (left, top) = (inner.look.left.min(columns - wide), inner.look.top.min(rows - high));
+        Self { columns, rows, turned, left, top, wide, high }
+    }
+
+    fn is_part(&self) -> bool {
+        (self.wide, self.high) != (self.columns, self.rows)
+    }
+
+    /// Column and row from the bottom left, of an index that is seen.
+    fn place(&self, index: usize) -> (usize, usize) {
+        let (x, y) = (self.left + index % self.wide, self.top + index / self.wide);
+        if self.turned { (self.columns - 1 - x, y) } else { (x, self.rows - 1 - y) }
+    }
+
+    /// The point on the wire of an index that is seen.
+    fn point(&self, index: i32) -> Option<u32> {
+        let index = usize::try_from(index).ok().filter(|index| *index < self.wide * self.high)?;
+        let (column, row) = self.place(index);
+        Some(row as u32 * ROW_STEP + column as u32)
+    }
+
+    /// Across and down from the top left of the whole board.
+    fn spot(&self, at: u32) -> Option<(usize, usize)> {
+        let (row, column) = ((at / ROW_STEP) as usize, (at % ROW_STEP) as usize);
+        if row >= self.rows || column >= self.columns {
+            return None;
+        }
+        Some(if self.turned { (self.columns - 1 - column, row) } else { (column, self.rows - 1 - row) })
+    }
+
+    /// The index of a point, if it is seen.
+    fn index(&self, at: u32) -> Option<usize> {
+        let (x, y) = self.spot(at)?;
+        let (x, y) = (x.checked_sub(self.left)?, y.checked_sub(self.top)?);
+        (x < self.wide && y < self.high).then_some(y * self.wide + x)
+    }
 }
 
 pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     let page = window.global::<BoardAdapter>();
     page.set_points(ModelRc::from(desk.board.points.clone()));
     page.set_column_names(ModelRc::from(desk.board.columns.clone()));
+    page.set_upper_names(ModelRc::from(desk.board.upper.clone()));
     page.set_row_names(ModelRc::from(desk.board.numbers.clone()));
+    page.set_choices(ModelRc::from(desk.board.choices.clone()));
     page.set_record(ModelRc::from(desk.board.record.clone()));
     page.on_touch(when!(desk, |desk, index| touch(&desk, index)));
+    page.on_choose(when!(desk, |desk, index| {
+        let chosen = {
+            let inner = desk.see();
+            let board = inner.room.as_ref().and_then(|room| room.board.as_ref());
+            usize::try_from(index).ok().and_then(|index| board?.choices.get(index).copied())
+        };
+        if let Some(action) = chosen {
+            act(&desk, action);
+        }
+    }));
+    page.on_step_anyway(when!(desk, |desk| {
+        let mut meant = None;
+        desk.change(|inner| meant = inner.losing.take());
+        if let Some(step) = meant {
+            act(&desk, Action { kind: Some(action::Kind::Step(step)) });
+        }
+    }));
+    page.on_look(when!(desk, |desk, columns, rows| look(&desk, columns, rows)));
+    page.on_zoom(when!(desk, |desk, step| {
+        desk.change(|inner| {
+            inner.look.zoom = inner.look.zoom.saturating_add_signed(step as isize).min(ZOOMS.len() - 1);
+        });
+    }));
     page.on_take_back(when!(desk, |desk| offer(&desk, WireOffer::OfferTakeBack)));
     page.on_offer_draw(when!(desk, |desk| offer(&desk, WireOffer::OfferDraw)));
-    page.on_new_game(when!(desk, |desk| new_game(&desk)));
+    page.on_new_game(when!(desk, |desk| begin_again(&desk)));
     page.on_new_game_confirmed(when!(desk, |desk| offer(&desk, WireOffer::OfferNewGame)));
     page.on_hint(when!(desk, |desk| hint(&desk)));
     page.on_resign(when!(desk, |desk| resign(&desk)));
@@ -57,19 +166,128 @@ fn room_id(desk: &Desk) -> Option<String> {
     desk.see().room.as_ref().map(|room| room.id.clone())
 }
 
-/// A touched point is put before the host as it is; the rules are the host's.
+/// What a touch comes to.
+enum Touch {
+    Act(action::Kind),
+    Pick(u32),
+    PutDown,
+    /// There are steps to choose from, but no piece was picked to make one with.
+    PickFirst,
+    /// A step that would lose at once.
+    Warn(wire::Step),
+}
+
 fn touch(desk: &Desk, index: i32) {
-    let act = {
+    let meant = {
         let inner = desk.see();
         let Some(room) = &inner.room else { return };
         let Some(board) = &room.board else { return };
-        let Ok(index) = u32::try_from(index) else { return };
-        let (row, column) = (index / board.columns.max(1), index % board.columns.max(1));
-        let Some(row) = board.rows.checked_sub(1 + row) else { return };
-        let place = Action { kind: Some(action::Kind::Place(row * ROW_STEP + column)) };
-        control::Act { room_id: room.id.clone(), action: Some(place), notation: String::new() }
+        let Some(at) = Layout::of(&inner, room, board).point(index) else { return };
+        meaning(board, picked(&inner, room, board), at)
     };
-    desk.ask(request::Body::Act(act), Purpose::Nothing);
+    match meant {
+        Touch::Act(kind) => act(desk, Action { kind: Some(kind) }),
+        Touch::Pick(at) => desk.change(|inner| {
+            let Some(room) = &inner.room else { return };
+            let ply = room.board.as_ref().map_or(0, |board| board.ply);
+            inner.picked = Some(Picked { room: room.id.clone(), ply, revision: room.revision, at });
+        }),
+        Touch::PutDown => desk.change(|inner| inner.picked = None),
+        Touch::PickFirst => desk.remark(Remark::PickFirst, ""),
+        Touch::Warn(step) => {
+            desk.change(|inner| inner.losing = Some(step));
+            desk.open(Dialog::Losing);
+        }
+    }
+}
+
+/// What a touch at this point means in the position as the host has told it. Whether it is legal the host says.
+fn meaning(board: &control::Board, picked: Option<u32>, at: u32) -> Touch {
+    if board.game() == wire::Game::LightsOut {
+        return Touch::Act(action::Kind::Press(at));
+    }
+    if board.marks.iter().any(|mark| mark.kind() == MarkKind::MarkTarget) {
+        return Touch::Act(action::Kind::Capture(at));
+    }
+    if !board.steps.is_empty() {
+        let own = board.pieces.iter().any(|piece| piece.at == at && piece.side == board.turn);
+        return match picked {
+            Some(from) if from == at => Touch::PutDown,
+            _ if own => Touch::Pick(at),
+            Some(from) => {
+                let step = wire::Step { from, to: at };
+                if board.losing_steps.contains(&step) {
+                    Touch::Warn(step)
+                } else {
+                    Touch::Act(action::Kind::Step(step))
+                }
+            }
+            None => Touch::PickFirst,
+        };
+    }
+    if is_agreeing(board) {
+        return Touch::Act(action::Kind::Toggle(at));
+    }
+    Touch::Act(action::Kind::Place(at))
+}
+
+/// Gomoku: the players have exchanged colours, so that the second has the black stones.
+fn is_swapped(board: &control::Board) -> bool {
+    board.facts.iter().any(|fact| fact.kind() == FactKind::FactSwapped)
+}
+
+fn other(side: wire::Side) -> wire::Side {
+    match side {
+        wire::Side::First => wire::Side::Second,
+        wire::Side::Second => wire::Side::First,
+        wire::Side::Unspecified => wire::Side::Unspecified,
+    }
+}
+
+/// Go: both have passed, and the dead stones are to be agreed upon.
+fn is_agreeing(board: &control::Board) -> bool {
+    board.choices.iter().any(|choice| matches!(choice.kind, Some(action::Kind::Agree(_))))
+}
+
+/// The picked piece, as long as the position is the one in which it was picked.
+fn picked(inner: &Inner, room: &Room, board: &control::Board) -> Option<u32> {
+    let picked = inner.picked.as_ref()?;
+    let same = (&picked.room, picked.ply, picked.revision) == (&room.id, board.ply, room.revision);
+    (same && room.can_act).then_some(picked.at)
+}
+
+/// Puts a picked piece down again. False when none was picked.
+pub(crate) fn put_down(desk: &Desk) -> bool {
+    let held = {
+        let inner = desk.see();
+        let room = inner.room.as_ref();
+        room.and_then(|room| picked(&inner, room, room.board.as_ref()?)).is_some()
+    };
+    if held {
+        desk.change(|inner| inner.picked = None);
+    }
+    held
+}
+
+fn act(desk: &Desk, action: Action) {
+    if let Some(room_id) = room_id(desk) {
+        let act = control::Act { room_id, action: Some(action), notation: String::new() };
+        desk.ask(request::Body::Act(act), Purpose::Nothing);
+    }
+}
+
+/// Moves the part of the board that is seen: by half of it, so that what was at the edge stays in sight.
+fn look(desk: &Desk, columns: i32, rows: i32) {
+    desk.change(|inner| {
+        let Some(room) = &inner.room else { return };
+        let Some(board) = &room.board else { return };
+        let layout = Layout::of(inner, room, board);
+        let by = |from: usize, step: i32, seen: usize, whole: usize| {
+            from.saturating_add_signed(step as isize * seen.div_ceil(2) as isize).min(whole - seen)
+        };
+        inner.look.left = by(layout.left, columns, layout.wide, layout.columns);
+        inner.look.top = by(layout.top, rows, layout.high, layout.rows);
+    });
 }
 
 fn offer(desk: &Desk, kind: WireOffer) {
@@ -79,7 +297,7 @@ fn offer(desk: &Desk, kind: WireOffer) {
 }
 
 /// An unfinished game is only left for a new one after a question.
-fn new_game(desk: &Desk) {
+fn begin_again(desk: &Desk) {
     let begun = desk.see().room.as_ref().is_some_and(|room| {
         // Between two devices the other person is asked, which is question enough.
         room.result.is_none() && room.link.is_none() && room.board.as_ref().is_some_and(|board| board.ply > 0)
@@ -93,6 +311,10 @@ fn new_game(desk: &Desk) {
 }
 
 fn hint(desk: &Desk) {
+    ask_hint(desk, Vec::new());
+}
+
+fn ask_hint(desk: &Desk, presses: Vec<u8>) {
     let asked = {
         let inner = desk.see();
         let Some(room) = &inner.room else { return };
@@ -104,7 +326,47 @@ fn hint(desk: &Desk) {
         request::Body::Hint(control::Hint { room_id: room.clone() }),
         Purpose::Hint { room: room.clone(), ply, revision },
     );
-    desk.change(|inner| inner.hint = Some(HintState::Asked { room, ply }));
+    desk.change(|inner| inner.hint = Some(HintState::Asked { room, ply, presses }));
+}
+
+/// The host's advice about this match at this ply and revision.
+pub(crate) fn advised(desk: &Desk, about: (String, u32, u32), found: control::HintFound) {
+    let (room, ply, revision) = about;
+    match found.action.as_ref().and_then(|action| action.kind.as_ref()) {
+        Some(action::Kind::Pass(_)) => desk.remark(Remark::HintPass, ""),
+        Some(action::Kind::Agree(_)) => desk.remark(Remark::HintAgree, ""),
+        _ => {}
+    }
+    desk.change(|inner| {
+        inner.hint = found.action.map(|action| HintState::Found {
+            room,
+            ply,
+            revision,
+            action,
+            presses: found.presses.to_vec(),
+            fewest: found.fewest,
+        });
+    });
+}
+
+/// Once a board of lamps is being solved, each press asks how it goes on from there.
+pub(crate) fn solve_on(desk: &Desk) {
+    let following = {
+        let inner = desk.see();
+        let Some(room) = &inner.room else { return };
+        let ply = room.board.as_ref().map_or(0, |board| board.ply);
+        match &inner.hint {
+            Some(HintState::Found { room: of, ply: at, revision, presses, .. })
+                if *of == room.id && !presses.is_empty() && (*at, *revision) != (ply, room.revision) =>
+            {
+                room.result.is_none().then(|| presses.clone())
+            }
+            _ => None,
+        }
+    };
+    if let Some(presses) = following {
+        ask_hint(desk, presses);
+    }
 }
 
 fn resign(desk: &Desk) {
@@ -134,11 +396,22 @@ pub(crate) fn ask_to_leave(desk: &Desk) {
 }
 
 /// The point that an action shows at, if it has one.
-pub(crate) fn point_of(action: &Action) -> Option<u32> {
+fn point_of(action: &Action) -> Option<u32> {
     match action.kind.as_ref()? {
-        action::Kind::Place(at) | action::Kind::Capture(at) => Some(*at),
+        action::Kind::Place(at)
+        | action::Kind::Capture(at)
+        | action::Kind::Press(at)
+        | action::Kind::Toggle(at) => Some(*at),
         action::Kind::Step(step) => Some(step.to),
         _ => None,
+    }
+}
+
+/// The side that sits at this device's side of the board; the first where both do.
+fn near_side(room: &Room) -> wire::Side {
+    match room.mine[..] {
+        [only] if only == i32::from(wire::Side::Second) => wire::Side::Second,
+        _ => wire::Side::First,
     }
 }
 
@@ -147,25 +420,27 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     let Some(room) = &inner.room else { return };
     let page = window.global::<BoardAdapter>();
     let board = room.board.clone().unwrap_or_default();
-    let playing = rules(room.setup.as_ref());
-    page.set_game(playing.game);
-    page.set_standard(playing.standard);
-    page.set_edge_five_wins(playing.edge_five_wins);
+    let playing = super::wire_game(room.setup.as_ref());
+    page.set_game(game::shown(playing));
+    page.set_solo(game::is_solo(playing));
+    page.set_rule_name(new_game::rule_name(inner.room_sheet(), inner.chinese()).into());
     page.set_coordinates(inner.preferences.coordinates);
     page.set_ply(board.ply as i32);
-    show_points(&page, desk, &inner, room, &board);
 
     let me = match room.mine[..] {
         [only] => wire::Side::try_from(only).unwrap_or_default(),
         _ => wire::Side::Unspecified,
     };
-    let near = if me == wire::Side::Second { wire::Side::Second } else { wire::Side::First };
-    let far = if near == wire::Side::First { wire::Side::Second } else { wire::Side::First };
+    let near = near_side(room);
+    let far = other(near);
+    page.set_swapped(is_swapped(&board));
     page.set_mine(seat_of(room, &board, near));
     page.set_theirs(seat_of(room, &board, far));
     page.set_me(side(me));
-    page.set_live(room.can_act);
-    page.set_next_stone(if room.can_act { board.turn } else { 0 });
+    let layout = Layout::of(&inner, room, &board);
+    show_points(&page, desk, &inner, room, &board, &layout);
+    show_part(&page, &inner, &layout);
+    show_choices(&page, desk, &inner, room, &board);
     page.set_thought(inner.state.thinking.get(&room.id).map(thought).unwrap_or_default());
     page.set_thought_open(inner.thought_open);
 
@@ -173,6 +448,8 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     page.set_over(result.is_some());
     page.set_winner(result.map_or(Side::None, |result| side(result.winner())));
     page.set_ending(result.map_or(Ending::None, |result| ending(result.ending())));
+    let points = |of| fact(&board, FactKind::FactHalfPoints, of).unwrap_or(0);
+    page.set_lead(points(wire::Side::First).abs_diff(points(wire::Side::Second)) as i32);
 
     show_link(&page, room);
     let offer = room.offer.as_ref();
@@ -188,7 +465,7 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     page.set_can_resign(room.can_resign);
     page.set_can_new_game(room.can_new_game);
     page.set_can_hint(room.can_act);
-    page.set_hint_pending(matches!(&inner.hint, Some(HintState::Asked { room: of, ply }) if *of == room.id && *ply == board.ply));
+    page.set_hint_pending(matches!(&inner.hint, Some(HintState::Asked { room: of, ply, .. }) if *of == room.id && *ply == board.ply));
 
     let pairs: Vec<SharedString> = room
         .record
@@ -199,56 +476,225 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     update(&desk.board.record, &pairs);
 }
 
-fn show_points(page: &BoardAdapter<'_>, desk: &Desk, inner: &Inner, room: &Room, board: &control::Board) {
-    let (columns, rows) = (board.columns as usize, board.rows as usize);
-    let names: Vec<SharedString> = (0..columns).map(|column| column_name(column).into()).collect();
-    update(&desk.board.columns, &names);
-    let numbers: Vec<SharedString> = (0..rows).rev().map(|row| (row + 1).to_string().into()).collect();
-    update(&desk.board.numbers, &numbers);
+/// What is to be done now, and what can be done beside the points.
+fn show_choices(page: &BoardAdapter<'_>, desk: &Desk, inner: &Inner, room: &Room, board: &control::Board) {
+    let task = if !room.can_act {
+        Task::None
+    } else if board.game() == wire::Game::LightsOut {
+        Task::Press
+    } else if board.marks.iter().any(|mark| mark.kind() == MarkKind::MarkTarget) {
+        Task::Capture
+    } else if !board.steps.is_empty() {
+        if picked(inner, room, board).is_some() { Task::Aim } else { Task::Pick }
+    } else if is_agreeing(board) {
+        Task::MarkDead
+    } else {
+        Task::Place
+    };
+    page.set_task(task);
+    page.set_live(room.can_act);
+    page.set_next_stone(match (task, board.game()) {
+        // Stones of both colours come by turns, whoever places them: in swap2 one player does.
+        (Task::Place, wire::Game::Gomoku) => 1 + (board.pieces.len() % 2) as i32,
+        (Task::Place, _) => board.turn,
+        _ => 0,
+    });
+    page.set_captures_due(
+        fact(board, FactKind::FactCapturesDue, wire::Side::Unspecified).unwrap_or(0) as i32
+    );
+    page.set_presses(fact(board, FactKind::FactPresses, wire::Side::Unspecified).unwrap_or(0) as i32);
+    let fewest = fact(board, FactKind::FactFewest, wire::Side::Unspecified);
+    page.set_fewest(fewest.map_or(-1, |count| count as i32));
+    let choices: Vec<ChoiceKind> = board
+        .choices
+        .iter()
+        .map(|choice| match choice.kind {
+            Some(action::Kind::Pass(_)) => ChoiceKind::Pass,
+            Some(action::Kind::Agree(_)) => ChoiceKind::Agree,
+            Some(action::Kind::Resume(_)) => ChoiceKind::Resume,
+            Some(action::Kind::Choose(which)) => match wire::Choice::try_from(which) {
+                Ok(wire::Choice::Black) => ChoiceKind::Black,
+                Ok(wire::Choice::White) => ChoiceKind::White,
+                Ok(wire::Choice::TwoMore) => ChoiceKind::TwoMore,
+                _ => ChoiceKind::Other,
+            },
+            _ => ChoiceKind::Other,
+        })
+        .collect();
+    update(&desk.board.choices, &choices);
+}
 
-    let mut points: Vec<PointView> = (0..rows)
-        .rev()
-        .flat_map(|row| (0..columns).map(move |column| (row, column)))
-        .map(|(row, column)| PointView {
-            name: format!("{}{}", column_name(column), row + 1).into(),
-            ..Default::default()
+/// The number that a fact of this kind tells of a side, if it is told.
+fn fact(board: &control::Board, kind: FactKind, of: wire::Side) -> Option<u32> {
+    let mut facts = board.facts.iter();
+    facts.find(|fact| fact.kind() == kind && fact.side() == of).map(|fact| fact.number)
+}
+
+/// For boards of which only a part is seen: which.
+fn show_part(page: &BoardAdapter<'_>, inner: &Inner, layout: &Layout) {
+    let zoom = inner.look.zoom;
+    let larger = layout.columns.max(layout.rows) > ZOOMS[FIRST_ZOOM];
+    page.set_larger(larger);
+    page.set_can_see_more(layout.is_part() && zoom + 1 < ZOOMS.len());
+    page.set_can_see_less(larger && zoom > 0);
+    let Layout { left, top, wide, high, columns, rows, .. } = layout;
+    page.set_seen_part(
+        format!("{}–{} / {columns} × {}–{} / {rows}", left + 1, left + wide, top + 1, top + high).into(),
+    );
+}
+
+fn show_points(
+    page: &BoardAdapter<'_>,
+    desk: &Desk,
+    inner: &Inner,
+    room: &Room,
+    board: &control::Board,
+    layout: &Layout,
+) {
+    let kind = board.game();
+    show_names(desk, kind, layout);
+    let mut points: Vec<PointView> = (0..layout.wide * layout.high)
+        .map(|index| {
+            let (column, row) = layout.place(index);
+            PointView {
+                name: format!("{}{}", game::column_name(kind, column), game::row_name(kind, row)).into(),
+                lamp: if kind == wire::Game::LightsOut {
+                    1 + i32::from(is_set(&board.lights, board, column, row))
+                } else {
+                    0
+                },
+                ..Default::default()
+            }
         })
         .collect();
     let mut mark = |at: u32, set: &dyn Fn(&mut PointView)| {
-        let (row, column) = ((at / ROW_STEP) as usize, (at % ROW_STEP) as usize);
-        if row < rows && column < columns {
-            set(&mut points[(rows - 1 - row) * columns + column]);
+        if let Some(index) = layout.index(at) {
+            set(&mut points[index]);
         }
     };
     for piece in &board.pieces {
-        mark(piece.at, &|point| point.stone = piece.side);
+        mark(piece.at, &|point| (point.stone, point.piece) = (piece.side, piece.kind));
     }
-    for one in board.marks.iter().filter(|one| one.kind() == MarkKind::MarkWinning) {
-        mark(one.at, &|point| point.winning = true);
+    for one in &board.marks {
+        mark(one.at, &|point| {
+            point.marked = true;
+            match one.kind() {
+                MarkKind::MarkWinning => point.winning = true,
+                MarkKind::MarkFormation => point.formation = true,
+                MarkKind::MarkCaptured => point.captured = true,
+                MarkKind::MarkTarget => point.target = 2,
+                MarkKind::MarkCheck => point.check = true,
+                MarkKind::MarkKo => point.ko = true,
+                MarkKind::MarkDead => point.dead = true,
+                MarkKind::MarkTerritory => point.territory = one.side,
+                MarkKind::MarkPress => point.hint = true,
+                MarkKind::MarkForbidden => point.forbidden = true,
+                MarkKind::MarkFault => point.fault = true,
+            }
+        });
     }
-    if let Some(last) = board.last.as_ref().and_then(point_of) {
-        mark(last, &|point| point.last = true);
+    if let Some(last) = &board.last {
+        if let Some(at) = point_of(last) {
+            mark(at, &|point| (point.marked, point.last) = (true, true));
+        }
+        if let Some(action::Kind::Step(step)) = &last.kind {
+            let from = layout.spot(step.from).zip(layout.spot(step.to));
+            mark(step.from, &|point| (point.marked, point.left) = (true, true));
+            mark(step.to, &|point| {
+                if let Some(((from_x, from_y), (to_x, to_y))) = from {
+                    point.slid = 1 + (board.ply % 2) as i32;
+                    point.slide_x = from_x as i32 - to_x as i32;
+                    point.slide_y = from_y as i32 - to_y as i32;
+                }
+            });
+        }
     }
-    if let Some(HintState::Found { room: of, ply, revision, at }) = &inner.hint
-        && (of, *ply, *revision) == (&room.id, board.ply, room.revision)
-    {
-        mark(*at, &|point| point.hint = true);
+    if let Some(from) = picked(inner, room, board) {
+        mark(from, &|point| (point.marked, point.picked) = (true, true));
+        for step in board.steps.iter().filter(|step| step.from == from) {
+            mark(step.to, &|point| {
+                point.marked = true;
+                point.target = if point.stone == 0 { 1 } else { 2 };
+            });
+        }
     }
+    let arrow = show_hint(page, inner, room, board, layout, &mut points);
+    page.set_arrow_from(arrow.map_or(-1, |(from, _)| from as i32));
+    page.set_arrow_to(arrow.map_or(-1, |(_, to)| to as i32));
+    // Before the rows, so that nothing is drawn as what another ground has.
+    page.set_ground(game::ground(kind));
     update(&desk.board.points, &points);
     // After the rows, so that no point is laid out by another board's columns.
-    page.set_columns(board.columns.max(1) as i32);
-    page.set_rows(board.rows.max(1) as i32);
+    page.set_columns(layout.wide as i32);
+    page.set_rows(layout.high as i32);
 }
 
-/// a, b, … z, aa: gomoku's custom, in capitals as printed boards have them.
-fn column_name(column: usize) -> String {
-    let mut name = String::new();
-    let mut rest = column + 1;
-    while rest > 0 {
-        name.insert(0, char::from(b'A' + ((rest - 1) % 26) as u8));
-        rest = (rest - 1) / 26;
+/// Marks what is advised; a step is an arrow between two of the points that are seen.
+fn show_hint(
+    page: &BoardAdapter<'_>,
+    inner: &Inner,
+    room: &Room,
+    board: &control::Board,
+    layout: &Layout,
+    points: &mut [PointView],
+) -> Option<(usize, usize)> {
+    let (advised, presses, fewest) = match &inner.hint {
+        Some(HintState::Found { room: of, ply, revision, action, presses, fewest })
+            if (of, *ply, *revision) == (&room.id, board.ply, room.revision) =>
+        {
+            (Some(action), presses.as_slice(), *fewest)
+        }
+        Some(HintState::Asked { room: of, presses, .. }) if *of == room.id => {
+            (None, presses.as_slice(), false)
+        }
+        _ => (None, &[][..], false),
+    };
+    if presses.is_empty() {
+        page.set_solution(-1);
+    } else {
+        page.set_solution(presses.iter().map(|byte| byte.count_ones()).sum::<u32>() as i32);
+        page.set_solution_fewest(fewest);
+        for (index, point) in points.iter_mut().enumerate() {
+            let (column, row) = layout.place(index);
+            point.hint = is_set(presses, board, column, row);
+        }
+        return None;
     }
-    name
+    let advised = advised?;
+    if let Some(action::Kind::Step(step)) = &advised.kind {
+        return layout.index(step.from).zip(layout.index(step.to));
+    }
+    if let Some(index) = point_of(advised).and_then(|at| layout.index(at)) {
+        (points[index].marked, points[index].hint) = (true, true);
+    }
+    None
+}
+
+/// Whether the bit of this cell is set in lights packed as `Board.lights`.
+fn is_set(lights: &[u8], board: &control::Board, column: usize, row: usize) -> bool {
+    let line = (board.columns as usize).div_ceil(8);
+    lights.get(row * line + column / 8).is_some_and(|byte| byte >> (column % 8) & 1 == 1)
+}
+
+/// Letters and numbers at the edges of the board.
+fn show_names(desk: &Desk, kind: wire::Game, layout: &Layout) {
+    let (mut below, mut above, mut left): (Vec<SharedString>, Vec<SharedString>, Vec<SharedString>) =
+        Default::default();
+    match kind {
+        // A lamp is touched, not talked about.
+        wire::Game::LightsOut => {}
+        wire::Game::Xiangqi => {
+            below = game::file_names(layout.turned).into_iter().map(Into::into).collect();
+            above = game::file_names(!layout.turned).into_iter().rev().map(Into::into).collect();
+        }
+        _ => {
+            below = (0..layout.columns).map(|column| game::column_name(kind, column).into()).collect();
+            left = (0..layout.rows).rev().map(|row| game::row_name(kind, row).into()).collect();
+        }
+    }
+    update(&desk.board.columns, &below);
+    update(&desk.board.upper, &above);
+    update(&desk.board.numbers, &left);
 }
 
 fn seat_of(room: &Room, board: &control::Board, of: wire::Side) -> Seat {
@@ -264,8 +710,13 @@ fn seat_of(room: &Room, board: &control::Board, of: wire::Side) -> Seat {
         level,
         name: seat.map(|seat| seat.name.as_str()).unwrap_or_default().into(),
         side: side(of),
+        colour: side(if is_swapped(board) { other(of) } else { of }),
         to_move: room.result.is_none() && board.turn() == of,
         mine: room.mine.contains(&(of as i32)),
+        in_hand: fact(board, FactKind::FactInHand, of).unwrap_or(0) as i32,
+        taken: fact(board, FactKind::FactTaken, of).unwrap_or(0) as i32,
+        half_points: fact(board, FactKind::FactHalfPoints, of).map_or(-1, |points| points as i32),
+        agreed: fact(board, FactKind::FactAgreed, of).is_some(),
     }
 }
 
@@ -273,11 +724,24 @@ fn ending(ending: wire::Ending) -> Ending {
     match ending {
         wire::Ending::FiveInARow => Ending::FiveInARow,
         wire::Ending::BoardFull => Ending::BoardFull,
+        wire::Ending::TooFewStones => Ending::TooFewStones,
+        wire::Ending::NoMoves => Ending::NoMoves,
+        wire::Ending::Repetition => Ending::Repetition,
+        wire::Ending::TooLong => Ending::TooLong,
+        wire::Ending::Checkmate => Ending::Checkmate,
+        wire::Ending::PerpetualCheck => Ending::PerpetualCheck,
+        wire::Ending::PerpetualChase => Ending::PerpetualChase,
+        wire::Ending::BareMaterial => Ending::BareMaterial,
+        wire::Ending::Score => Ending::Score,
+        wire::Ending::AllOut => Ending::AllOut,
+        wire::Ending::ForbiddenOverline => Ending::Overline,
+        wire::Ending::ForbiddenDoubleFour => Ending::DoubleFour,
+        wire::Ending::ForbiddenDoubleThree => Ending::DoubleThree,
         wire::Ending::Resigned => Ending::Resigned,
         wire::Ending::DrawAgreed => Ending::DrawAgreed,
         wire::Ending::Time => Ending::Time,
         wire::Ending::Abandoned => Ending::Abandoned,
-        _ => Ending::Other,
+        wire::Ending::Unspecified => Ending::Other,
     }
 }
 
@@ -335,11 +799,6 @@ fn short(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn columns_are_named_as_on_printed_boards() {
-        assert_eq!([0, 8, 14, 25, 26].map(column_name), ["A", "I", "O", "Z", "AA"]);
-    }
 
     #[test]
     fn large_numbers_are_short() {

@@ -6,17 +6,13 @@ use proto::board as wire;
 use proto::control::{self, Seat, request, seat};
 use slint::ComponentHandle;
 
-use super::{nearby, rules, when};
+use super::{game_of, nearby, new_game, when};
 use crate::app::{Desk, Inner, Purpose, Unfinished};
-use crate::screens::{Game, HomeAdapter, MainWindow, Opponent, Page, UnfinishedMatch};
+use crate::screens::{HomeAdapter, MainWindow, Opponent, Page, UnfinishedMatch};
 
 pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     let home = window.global::<HomeAdapter>();
-    home.on_choose(when!(desk, |desk, game| {
-        if game == Game::Gomoku {
-            desk.go(Page::NewGame);
-        }
-    }));
+    home.on_choose(when!(desk, |desk, game| new_game::open(&desk, game.into())));
     home.on_open_nearby(when!(desk, |desk| desk.go(Page::Nearby)));
     home.on_open_settings(when!(desk, |desk| desk.go(Page::Settings)));
     home.on_resume(when!(desk, |desk| resume(&desk)));
@@ -70,14 +66,8 @@ fn card(inner: &Inner) -> (Option<UnfinishedMatch>, control::Board) {
         Some(Unfinished::Open(room)) => {
             let board = room.board.clone().unwrap_or_default();
             let ply = board.ply;
-            (
-                &room.id,
-                &room.setup,
-                [&room.first, &room.second],
-                ply,
-                board,
-                room.mine.contains(&turn_at(ply)),
-            )
+            let mine = room.mine.contains(&board.turn);
+            (&room.id, &room.setup, [&room.first, &room.second], ply, board, mine)
         }
         Some(Unfinished::Kept(kept)) => {
             let board = kept.board.clone().unwrap_or_else(|| control::Board {
@@ -85,7 +75,7 @@ fn card(inner: &Inner) -> (Option<UnfinishedMatch>, control::Board) {
                 rows: 15,
                 ..Default::default()
             });
-            let seat = if turn_at(kept.ply) == wire::Side::First as i32 { &kept.first } else { &kept.second };
+            let seat = if board.turn() == wire::Side::Second { &kept.second } else { &kept.first };
             let mine = seat.as_ref().is_some_and(|seat| matches!(seat.who, Some(seat::Who::Here(_))));
             (&kept.room_id, &kept.setup, [&kept.first, &kept.second], kept.ply, board, mine)
         }
@@ -93,7 +83,7 @@ fn card(inner: &Inner) -> (Option<UnfinishedMatch>, control::Board) {
     let (opponent, name, level) = opponent(seats);
     let card = UnfinishedMatch {
         room: id.into(),
-        game: rules(setup.as_ref()).game,
+        game: game_of(setup.as_ref()),
         ply: ply.try_into().unwrap_or(i32::MAX),
         opponent,
         name: name.into(),
@@ -102,11 +92,6 @@ fn card(inner: &Inner) -> (Option<UnfinishedMatch>, control::Board) {
         revision: 0,
     };
     (Some(card), board)
-}
-
-/// Whose move it is after so many, in games in which the sides move by turns.
-fn turn_at(ply: u32) -> i32 {
-    if ply.is_multiple_of(2) { wire::Side::First as i32 } else { wire::Side::Second as i32 }
 }
 
 /// Who sits opposite: a peer before a device before a second person here.

@@ -6,7 +6,7 @@ use proto::board as wire;
 use proto::control::{self, request};
 use slint::ComponentHandle;
 
-use super::{nearby, rules, side, when};
+use super::{game, game_of, nearby, side, when};
 use crate::app::{Desk, Purpose};
 use crate::screens::{InvitationAdapter, MainWindow, Page, Progress};
 
@@ -38,11 +38,8 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     let inner = desk.see();
     let dialog = window.global::<InvitationAdapter>();
     if let Some(invitation) = inner.incoming().or(inner.outgoing()) {
-        let offered = rules(invitation.setup.as_ref());
         dialog.set_name(invitation.name.as_str().into());
-        dialog.set_game(offered.game);
-        dialog.set_standard(offered.standard);
-        dialog.set_edge_five_wins(offered.edge_five_wins);
+        dialog.set_game(game_of(invitation.setup.as_ref()));
         dialog.set_my_side(side(invitation.my_side()));
         let sheet = if inner.chinese() { &invitation.rule_sheet_zh } else { &invitation.rule_sheet_en };
         dialog.set_sheet(if invitation.mine { "" } else { sheet.trim() }.into());
@@ -51,12 +48,9 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
         );
         dialog.set_progress(Progress::Up);
     } else if let Some(inviting) = &inner.inviting {
-        let offered = rules(Some(&inviting.setup));
         let near = inner.state.nearby.get(&inviting.peer);
         dialog.set_name(near.map(|near| near.name.as_str()).unwrap_or_default().into());
-        dialog.set_game(offered.game);
-        dialog.set_standard(offered.standard);
-        dialog.set_edge_five_wins(offered.edge_five_wins);
+        dialog.set_game(game::shown(inviting.game));
         dialog.set_my_side(side(wire::Side::try_from(inviting.my_side).unwrap_or_default()));
         dialog.set_sheet("".into());
         // Until the host says how far it is, it looks.

@@ -3,11 +3,12 @@
 
 pub(crate) mod board;
 mod comparison;
+pub(crate) mod game;
 mod home;
 mod invitation;
 mod navigation;
 mod nearby;
-mod new_game;
+pub(crate) mod new_game;
 mod settings;
 
 use std::rc::Rc;
@@ -77,31 +78,18 @@ fn side(side: wire::Side) -> Side {
     }
 }
 
-/// What a setup says of gomoku; other games come with their own pages' fields.
-struct Rules {
-    game: Game,
-    standard: bool,
-    edge_five_wins: bool,
-}
-
-fn game_of(setup: Option<&setup::Game>) -> Game {
-    match setup {
-        Some(setup::Game::Gomoku(_)) => Game::Gomoku,
-        Some(setup::Game::Liuzhou(_)) => Game::Liuzhou,
-        Some(setup::Game::Go(_)) => Game::Go,
-        Some(setup::Game::Xiangqi(_)) => Game::Xiangqi,
-        Some(setup::Game::LightsOut(_)) => Game::LightsOut,
-        None => Game::Unknown,
-    }
-}
-
-fn rules(setup: Option<&wire::Setup>) -> Rules {
+/// Whose setup it is.
+fn wire_game(setup: Option<&wire::Setup>) -> wire::Game {
     match setup.and_then(|setup| setup.game.as_ref()) {
-        Some(setup::Game::Gomoku(gomoku)) => Rules {
-            game: Game::Gomoku,
-            standard: gomoku.rule() == wire::GomokuRule::Standard,
-            edge_five_wins: gomoku.edge_five_wins,
-        },
-        other => Rules { game: game_of(other), standard: false, edge_five_wins: true },
+        Some(setup::Game::Gomoku(_)) => wire::Game::Gomoku,
+        Some(setup::Game::Liuzhou(_)) => wire::Game::Liuzhou,
+        Some(setup::Game::Go(_)) => wire::Game::Go,
+        Some(setup::Game::Xiangqi(_)) => wire::Game::Xiangqi,
+        Some(setup::Game::LightsOut(_)) => wire::Game::LightsOut,
+        None => wire::Game::Unspecified,
     }
+}
+
+fn game_of(setup: Option<&wire::Setup>) -> Game {
+    game::shown(wire_game(setup))
 }

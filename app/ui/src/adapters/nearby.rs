@@ -5,10 +5,10 @@ use std::rc::Rc;
 use proto::control::{self, ConnectState, RadioState, request};
 use slint::{ComponentHandle, Model, ModelRc, VecModel};
 
-use super::{new_game, rules, update, when};
+use super::{game, new_game, update, when};
 use crate::app::{Desk, Inner, Inviting, Purpose};
 use crate::preferences::LastOpponent;
-use crate::screens::{MainWindow, NearbyAdapter, NearbyState, Neighbour, Page, Progress};
+use crate::screens::{MainWindow, NearbyAdapter, NearbyState, Neighbour, Progress};
 
 pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     let page = window.global::<NearbyAdapter>();
@@ -18,32 +18,30 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
         desk.ask(request::Body::PowerOn(control::PowerOn {}), Purpose::PowerOn);
         desk.change(|inner| inner.switching_on = true);
     }));
-    page.on_change_game(when!(desk, |desk| {
-        desk.prefer(|known| known.opponent = LastOpponent::Peer);
-        desk.go(Page::NewGame);
-    }));
-    page.on_play_here(when!(desk, |desk| {
-        desk.prefer(|known| known.opponent = LastOpponent::Here);
-        desk.go(Page::NewGame);
-    }));
+    page.on_change_game(when!(desk, |desk| choose_game(&desk, LastOpponent::Peer)));
+    page.on_play_here(when!(desk, |desk| choose_game(&desk, LastOpponent::Here)));
+}
+
+/// The page for a new match of the game that people are invited to.
+fn choose_game(desk: &Desk, opponent: LastOpponent) {
+    let game = desk.see().nearby_game();
+    desk.prefer(|known| known.games.entry(game::word(game).into()).or_default().opponent = opponent);
+    new_game::open(desk, game);
 }
 
 fn invite(desk: &Desk, peer: &str) {
-    let (setup, side) = {
+    let (game, choice, side) = {
         let inner = desk.see();
-        (inner.setup(), new_game::my_side(inner.preferences.colour))
+        let game = inner.nearby_game();
+        (game, new_game::choice(&inner, game), new_game::my_side(inner.last(game).colour))
     };
-    let invite = control::Invite {
-        peer: peer.to_owned(),
-        setup: Some(setup.clone()),
-        my_side: side.into(),
-        choice: None,
-    };
+    let invite =
+        control::Invite { peer: peer.to_owned(), setup: None, my_side: side.into(), choice: Some(choice) };
     desk.ask(request::Body::Invite(invite), Purpose::Invite);
     desk.change(|inner| {
         // What an earlier try came to is of no more interest.
         inner.state.connecting.remove(peer);
-        inner.inviting = Some(Inviting { peer: peer.to_owned(), invite: None, setup, my_side: side.into() });
+        inner.inviting = Some(Inviting { peer: peer.to_owned(), invite: None, game, my_side: side.into() });
     });
 }
 
@@ -56,9 +54,10 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     page.set_takes_turns(radio == Some(RadioState::RadioTakingTurns));
     page.set_my_name(inner.state.me.name.as_str().into());
     page.set_switching_on(inner.switching_on);
-    let offered = rules(Some(&inner.setup()));
-    page.set_game(offered.game);
-    page.set_standard(offered.standard);
+    let offered = inner.nearby_game();
+    page.set_game(game::shown(offered));
+    let rules = new_game::rule_name(inner.sheets.get(&i32::from(offered)), inner.chinese());
+    page.set_rule_name(rules.into());
     let mut rows: Vec<Neighbour> = inner
         .state
         .nearby

@@ -1,100 +1,435 @@
-//! What to play, against whom, by which rules. Every choice is remembered.
+//! What to play, against whom, by which rules. Every choice is remembered, for each game by itself.
+//!
+//! Which options a game has, and what they are called, comes from the host: a choice is put before it with `Describe`, and
+//! the sheet that it answers is what the page shows.
 
 use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 
 use proto::board as wire;
-use proto::control::{self, Seat, request, seat};
-use slint::ComponentHandle;
+use proto::control::{self, ChosenOption, GameChoice, GameOption, GameSheet, Seat, request, seat};
+use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::when;
-use crate::app::{Desk, Purpose};
-use crate::preferences::{LastColour, LastOpponent};
-use crate::screens::{Colour, Game, MainWindow, NewGameAdapter, Opponent, Page};
+use super::{game, update, when};
+use crate::app::{Desk, Inner, Purpose};
+use crate::preferences::{LastColour, LastGame, LastOpponent};
+use crate::screens::{
+    Colour, Game, MainWindow, NewGameAdapter, Opponent, OptionKind, OptionView, Page, RulesAdapter,
+};
+
+/// A game with more options than this shows the first of them, the others on request. Liuzhou chess has eleven, which few
+/// people want to read before every match; Go has six with a handicap, of which none may hide the one that brought it.
+const MOST_OPTIONS: usize = 6;
+const FIRST_OPTIONS: usize = 4;
+
+/// More values than this do not stand beside each other on a phone; they are stepped through.
+const WORDS_BESIDE: usize = 4;
+
+/// Rows of the models that the page draws from.
+#[derive(Default)]
+pub(crate) struct Rows {
+    presets: Rc<VecModel<SharedString>>,
+    options: Rc<VecModel<OptionView>>,
+    sentences: Rc<VecModel<SharedString>>,
+}
 
 pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     let page = window.global::<NewGameAdapter>();
+    page.set_presets(ModelRc::from(desk.new_game.presets.clone()));
+    page.set_options(ModelRc::from(desk.new_game.options.clone()));
+    window.global::<RulesAdapter>().set_sentences(ModelRc::from(desk.new_game.sentences.clone()));
     page.on_choose_opponent(when!(desk, |desk, opponent| {
-        desk.prefer(|known| {
-            known.opponent = match opponent {
-                Opponent::Bot => LastOpponent::Bot,
-                Opponent::Here => LastOpponent::Here,
-                Opponent::Peer => LastOpponent::Peer,
-            };
-        });
+        let opponent = match opponent {
+            Opponent::Bot => LastOpponent::Bot,
+            Opponent::Here => LastOpponent::Here,
+            Opponent::Peer => LastOpponent::Peer,
+        };
+        remember(&desk, |last| last.opponent = opponent);
     }));
     page.on_choose_level(when!(desk, |desk, level| {
-        desk.prefer(|known| known.level = level.clamp(1, 10) as u32);
+        remember(&desk, |last| last.level = level.clamp(1, 10) as u32);
     }));
     page.on_choose_colour(when!(desk, |desk, colour| {
-        desk.prefer(|known| {
-            known.colour = match colour {
-                Colour::Black => LastColour::Black,
-                Colour::White => LastColour::White,
-                Colour::Random => LastColour::Random,
-            };
+        let colour = match colour {
+            Colour::First => LastColour::First,
+            Colour::Second => LastColour::Second,
+            Colour::Random => LastColour::Random,
+        };
+        remember(&desk, |last| last.colour = colour);
+    }));
+    page.on_choose_preset(when!(desk, |desk, index| {
+        let preset = {
+            let inner = desk.see();
+            let sheet = inner.sheets.get(&(inner.new_game as i32));
+            sheet.and_then(|sheet| sheet.presets.get(index as usize)).map(|preset| preset.preset.clone())
+        };
+        if let Some(preset) = preset {
+            try_choice(&desk, preset, Vec::new());
+        }
+    }));
+    page.on_choose_value(when!(desk, |desk, option, value| {
+        change_option(&desk, option, |option| {
+            option.values.get(value as usize).map(|value| value.value.clone())
         });
     }));
-    page.on_choose_standard(when!(desk, |desk, standard| desk.prefer(|known| known.standard = standard)));
-    page.on_toggle_edge_five(when!(desk, |desk| {
-        desk.prefer(|known| known.edge_five_wins = !known.edge_five_wins);
+    page.on_step_value(when!(desk, |desk, option, step| {
+        change_option(&desk, option, |option| stepped(option, step));
+    }));
+    page.on_toggle_all_options(when!(desk, |desk| {
+        desk.change(|inner| inner.all_options = !inner.all_options);
     }));
     page.on_start(when!(desk, |desk| start(&desk)));
 }
 
-fn start(desk: &Desk) {
-    let (preferences, setup) = {
+/// Turns to the page for this game.
+pub(crate) fn open(desk: &Desk, game: wire::Game) {
+    desk.change(|inner| {
+        inner.new_game = game;
+        inner.all_options = false;
+    });
+    describe(desk, game);
+    desk.go(Page::NewGame);
+}
+
+/// Asks what the remembered choice of this game amounts to.
+pub(crate) fn describe(desk: &Desk, game: wire::Game) {
+    let choice = choice(&desk.see(), game);
+    ask(desk, game, choice);
+}
+
+fn ask(desk: &Desk, game: wire::Game, choice: GameChoice) {
+    let asked = control::Describe { choice: Some(choice.clone()), setup: None };
+    desk.ask(request::Body::Describe(asked), Purpose::DescribeChoice { game, choice });
+}
+
+/// The host has said what a choice amounts to: from now on it is the remembered one.
+pub(crate) fn described(desk: &Desk, game: wire::Game, choice: &GameChoice, sheet: GameSheet) {
+    let word = game::word(game);
+    // What has been chosen beside the preset, in the sheet's order, in which each option is there when its turn comes.
+    // What a preset says by itself is left to it.
+    let (preset, options) = if sheet.preset.is_empty() {
+        let touched = |option: &&GameOption| choice.options.iter().any(|one| one.option == option.option);
+        let chosen = |option: &GameOption| (option.option.clone(), option.chosen.clone());
+        (choice.preset.clone(), sheet.options.iter().filter(touched).map(chosen).collect())
+    } else {
+        (sheet.preset.clone(), Vec::new())
+    };
+    let known = desk.see().last(game);
+    desk.change(|inner| {
+        inner.sheets.insert(game as i32, sheet);
+    });
+    if (&known.preset, &known.options) != (&preset, &options) && !choice_is_default(choice) {
+        desk.prefer(|known| {
+            let last = known.games.entry(word.into()).or_default();
+            (last.preset, last.options) = (preset, options);
+        });
+    }
+}
+
+fn choice_is_default(choice: &GameChoice) -> bool {
+    choice.preset.is_empty() && choice.options.is_empty()
+}
+
+/// The host knows no such choice, which another version may have remembered: back to the game's default.
+pub(crate) fn not_described(desk: &Desk, game: wire::Game, choice: &GameChoice) {
+    if choice_is_default(choice) {
+        return;
+    }
+    desk.prefer(|known| {
+        if let Some(last) = known.games.get_mut(game::word(game)) {
+            last.preset.clear();
+            last.options.clear();
+        }
+    });
+    describe(desk, game);
+}
+
+/// What an invitation or a new match of this game would be played by.
+pub(crate) fn choice(inner: &Inner, game: wire::Game) -> GameChoice {
+    let last = inner.last(game);
+    let chosen = |(option, value)| ChosenOption { option, value };
+    GameChoice {
+        game: game.into(),
+        preset: last.preset,
+        options: last.options.into_iter().map(chosen).collect(),
+    }
+}
+
+fn remember(desk: &Desk, change: impl FnOnce(&mut LastGame)) {
+    let word = game::word(desk.see().new_game);
+    desk.prefer(|known| change(known.games.entry(word.into()).or_default()));
+}
+
+fn try_choice(desk: &Desk, preset: String, options: Vec<ChosenOption>) {
+    let game = desk.see().new_game;
+    ask(desk, game, GameChoice { game: game.into(), preset, options });
+}
+
+/// Chooses a value for the option in this row of the page. What was chosen before stays in front of it: each choice was
+/// possible when it was made, so all of them one after another are.
+fn change_option(desk: &Desk, row: i32, value: impl FnOnce(&GameOption) -> Option<String>) {
+    let (game, chosen) = {
         let inner = desk.see();
-        (inner.preferences.clone(), inner.setup())
+        let Some(sheet) = inner.sheets.get(&(inner.new_game as i32)) else { return };
+        let Some(option) = usize::try_from(row).ok().and_then(|row| offered(sheet).nth(row)) else { return };
+        let Some(value) = value(option) else { return };
+        (inner.new_game, ChosenOption { option: option.option.clone(), value })
+    };
+    let mut choice = choice(&desk.see(), game);
+    choice.options.push(chosen);
+    ask(desk, game, choice);
+}
+
+/// The options that a page offers: those with something to choose from. A number that the host offers no values for is for
+/// those who type it.
+fn offered(sheet: &GameSheet) -> impl Iterator<Item = &GameOption> {
+    sheet.options.iter().filter(|option| option.values.len() > 1)
+}
+
+/// The next value up or down: the next of those that are offered, and beyond them the next number.
+fn stepped(option: &GameOption, step: i32) -> Option<String> {
+    let at = option.values.iter().position(|value| value.value == option.chosen)?;
+    let next = if step > 0 { at.checked_add(1) } else { at.checked_sub(1) };
+    if let Some(next) = next.and_then(|next| option.values.get(next)) {
+        return Some(next.value.clone());
+    }
+    let chosen: u32 = option.numbers.then(|| option.chosen.parse().ok())??;
+    let number =
+        if step > 0 { up_from(chosen).min(option.most) } else { down_from(chosen).max(option.least) };
+    (number != chosen).then(|| number.to_string())
+}
+
+/// Beyond what is offered a step grows with the number, so that the far end is not a hundred touches away: it goes to the
+/// next number with one digit less.
+fn up_from(number: u32) -> u32 {
+    let round = roundness(number);
+    (number / round + 1) * round
+}
+
+fn down_from(number: u32) -> u32 {
+    let round = roundness(number.saturating_sub(1));
+    number.saturating_sub(1) / round * round
+}
+
+/// 1 below 10, 5 below 50, 10 below 100, 50 below 500, 100 from there.
+const fn roundness(number: u32) -> u32 {
+    match number {
+        0..10 => 1,
+        10..50 => 5,
+        50..100 => 10,
+        100..500 => 50,
+        _ => 100,
+    }
+}
+
+fn start(desk: &Desk) {
+    let (game, last, choice) = {
+        let inner = desk.see();
+        (inner.new_game, inner.last(inner.new_game), choice(&inner, inner.new_game))
     };
     let here = || Seat { who: Some(seat::Who::Here(true)), ..Default::default() };
-    let (first, second) = match preferences.opponent {
+    let (first, second) = match last.opponent {
+        _ if game::is_solo(game) => (here(), here()),
         LastOpponent::Peer => {
+            desk.prefer(|known| known.nearby_game = game::word(game).into());
             desk.go(Page::Nearby);
             return;
         }
         LastOpponent::Here => (here(), here()),
         LastOpponent::Bot => {
-            let bot = Seat { who: Some(seat::Who::BotLevel(preferences.level)), ..Default::default() };
-            let black = match preferences.colour {
-                LastColour::Black => true,
-                LastColour::White => false,
+            let bot = Seat { who: Some(seat::Who::BotLevel(last.level)), ..Default::default() };
+            let begins = match last.colour {
+                LastColour::First => true,
+                LastColour::Second => false,
                 // The standard library seeds each map's hasher at random: enough for a lot between two colours.
                 LastColour::Random => RandomState::new().hash_one(0).is_multiple_of(2),
             };
-            if black { (here(), bot) } else { (bot, here()) }
+            if begins { (here(), bot) } else { (bot, here()) }
         }
     };
     let open =
-        control::OpenRoom { setup: Some(setup), first: Some(first), second: Some(second), choice: None };
+        control::OpenRoom { setup: None, first: Some(first), second: Some(second), choice: Some(choice) };
     desk.ask(request::Body::OpenRoom(open), Purpose::OpenRoom);
 }
 
 /// The colour asked for, as the wire says it; by lot is the host's to draw.
 pub(super) fn my_side(colour: LastColour) -> wire::Side {
     match colour {
-        LastColour::Black => wire::Side::First,
-        LastColour::White => wire::Side::Second,
+        LastColour::First => wire::Side::First,
+        LastColour::Second => wire::Side::Second,
         LastColour::Random => wire::Side::Unspecified,
     }
 }
 
 pub(super) fn show(window: &MainWindow, desk: &Desk) {
     let inner = desk.see();
-    let known = &inner.preferences;
+    let chinese = inner.chinese();
+    show_rules(window, desk, &inner, chinese);
+    let last = inner.last(inner.new_game);
     let page = window.global::<NewGameAdapter>();
-    page.set_game(Game::Gomoku);
-    page.set_opponent(match known.opponent {
+    page.set_game(game::shown(inner.new_game));
+    page.set_solo(game::is_solo(inner.new_game));
+    page.set_opponent(match last.opponent {
         LastOpponent::Bot => Opponent::Bot,
         LastOpponent::Here => Opponent::Here,
         LastOpponent::Peer => Opponent::Peer,
     });
-    page.set_level(known.level as i32);
-    page.set_colour(match known.colour {
-        LastColour::Black => Colour::Black,
-        LastColour::White => Colour::White,
+    page.set_level(last.level as i32);
+    page.set_colour(match last.colour {
+        LastColour::First => Colour::First,
+        LastColour::Second => Colour::Second,
         LastColour::Random => Colour::Random,
     });
-    page.set_standard(known.standard);
-    page.set_edge_five_wins(known.edge_five_wins);
+    page.set_all_options(inner.all_options);
+    let Some(sheet) = inner.sheets.get(&(inner.new_game as i32)) else {
+        // Nothing of another game's stays to be touched while the host looks it up.
+        update(&desk.new_game.presets, &[]);
+        update(&desk.new_game.options, &[]);
+        page.set_further_options(0);
+        return;
+    };
+    // Presets that are one option's values by other words would be the same choice twice.
+    let same = |option: &GameOption| {
+        option.values.len() == sheet.presets.len()
+            && option.values.iter().zip(&sheet.presets).all(|(value, preset)| value.value == preset.preset)
+    };
+    let twice = offered(sheet).any(same);
+    let presets: Vec<SharedString> = sheet
+        .presets
+        .iter()
+        .filter(|_| !twice)
+        .map(|preset| said(preset.name.as_ref(), chinese).into())
+        .collect();
+    update(&desk.new_game.presets, &presets);
+    page.set_presets_need(width_beside(presets.iter().map(SharedString::as_str)));
+    let chosen = sheet.presets.iter().position(|preset| preset.preset == sheet.preset);
+    page.set_preset(chosen.map_or(-1, |index| index as i32));
+    let mut options: Vec<OptionView> = offered(sheet).map(|option| option_view(option, chinese)).collect();
+    let further = if options.len() > MOST_OPTIONS { options.len() - FIRST_OPTIONS } else { 0 };
+    if further > 0 && !inner.all_options {
+        options.truncate(FIRST_OPTIONS);
+    }
+    update(&desk.new_game.options, &options);
+    page.set_further_options(further as i32);
+    page.set_ready(sheet.problem.is_empty());
+}
+
+fn option_view(option: &GameOption, chinese: bool) -> OptionView {
+    let at = option.values.iter().position(|value| value.value == option.chosen);
+    let names: Vec<SharedString> =
+        option.values.iter().map(|value| said(value.name.as_ref(), chinese).into()).collect();
+    let words: Vec<&str> = option.values.iter().map(|value| value.value.as_str()).collect();
+    let kind = if words == ["yes", "no"] {
+        OptionKind::Switch
+    } else if words.len() <= WORDS_BESIDE {
+        OptionKind::Words
+    } else {
+        OptionKind::Steps
+    };
+    OptionView {
+        name: said(option.name.as_ref(), chinese).into(),
+        kind,
+        chosen: at.map_or(-1, |at| at as i32),
+        value: at.and_then(|at| names.get(at).cloned()).unwrap_or_else(|| option.chosen.as_str().into()),
+        needs: width_beside(names.iter().map(SharedString::as_str)),
+        values: ModelRc::new(VecModel::from(names)),
+        can_less: stepped(option, -1).is_some(),
+        can_more: stepped(option, 1).is_some(),
+    }
+}
+
+/// The width in logical pixels in which these words stand beside each other in equal shares: 16 a Chinese character and 9 a
+/// letter of the body's size, and 12 around each.
+fn width_beside<'a>(words: impl Iterator<Item = &'a str> + Clone) -> f32 {
+    let wide = |sign: char| if sign < '\u{2e80}' { 9.0 } else { 16.0 };
+    let widest = words.clone().map(|word| word.chars().map(wide).sum::<f32>()).fold(0.0, f32::max);
+    words.count() as f32 * (widest + 12.0)
+}
+
+/// In the language that is shown.
+pub(super) fn said(words: Option<&control::Words>, chinese: bool) -> &str {
+    words.map_or("", |words| if chinese { &words.zh } else { &words.en })
+}
+
+/// What the rules of a sheet are called; empty where they have no name.
+pub(super) fn rule_name(sheet: Option<&GameSheet>, chinese: bool) -> &str {
+    let Some(sheet) = sheet else { return "" };
+    let preset = sheet.presets.iter().find(|preset| preset.preset == sheet.preset);
+    said(preset.and_then(|preset| preset.name.as_ref()), chinese)
+}
+
+/// The rule sheet of the match on the board, or of the one that is being chosen.
+fn show_rules(window: &MainWindow, desk: &Desk, inner: &Inner, chinese: bool) {
+    let (of, sheet) = match &inner.room {
+        Some(room) if inner.page() == Page::Board => {
+            (super::game_of(room.setup.as_ref()), inner.room_sheet())
+        }
+        _ => (game::shown(inner.new_game), inner.sheets.get(&(inner.new_game as i32))),
+    };
+    window.global::<RulesAdapter>().set_game(of);
+    let sheet = sheet.map_or("", |sheet| if chinese { &sheet.rule_sheet_zh } else { &sheet.rule_sheet_en });
+    let sentences: Vec<SharedString> =
+        sheet.lines().filter(|line| !line.trim().is_empty()).map(Into::into).collect();
+    update(&desk.new_game.sentences, &sentences);
+}
+
+impl From<Game> for wire::Game {
+    fn from(game: Game) -> Self {
+        match game {
+            Game::Unknown => Self::Unspecified,
+            Game::Gomoku => Self::Gomoku,
+            Game::Liuzhou => Self::Liuzhou,
+            Game::Go => Self::Go,
+            Game::Xiangqi => Self::Xiangqi,
+            Game::LightsOut => Self::LightsOut,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(values: &[u32], chosen: u32, most: u32) -> GameOption {
+        GameOption {
+            values: (values.iter())
+                .map(|value| control::OptionValue { value: value.to_string(), name: None })
+                .collect(),
+            chosen: chosen.to_string(),
+            numbers: true,
+            least: 1,
+            most,
+            ..GameOption::default()
+        }
+    }
+
+    #[test]
+    fn a_stepper_goes_through_what_is_offered_and_then_on_in_growing_steps() {
+        let steps = |values: &[u32], chosen, step| stepped(&number(values, chosen, 1_000), step);
+        assert_eq!(steps(&[3, 5, 8], 5, 1).as_deref(), Some("8"));
+        assert_eq!(steps(&[3, 5, 8], 3, -1).as_deref(), Some("2"));
+        assert_eq!(steps(&[3, 15], 15, 1).as_deref(), Some("20"));
+        assert_eq!(steps(&[3, 15, 20], 20, 1).as_deref(), Some("25"));
+        assert_eq!(steps(&[3, 15, 950], 950, 1).as_deref(), Some("1000"));
+        assert_eq!(steps(&[3, 1_000], 1_000, 1), None);
+        assert_eq!(steps(&[1, 3], 1, -1), None);
+        let listed = GameOption { numbers: false, ..number(&[2, 3], 3, 9) };
+        assert_eq!(stepped(&listed, 1), None);
+    }
+
+    #[test]
+    fn from_the_offered_end_a_thousand_is_within_a_minute_of_touches() {
+        let mut touches = 0;
+        let mut at = 15;
+        while at < 1_000 {
+            at = up_from(at);
+            touches += 1;
+        }
+        assert!(touches <= 30, "{touches}");
+        while at > 10 {
+            let below = down_from(at);
+            assert!(below < at);
+            at = below;
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Whole matches on the real host in this process, by taps alone and by keys alone.
 
+use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -7,13 +8,16 @@ use engine::{Action, AnyGame, GameKind, Level, Limits, Point, Side};
 use host::{Host, HostConfig};
 use i_slint_backend_testing::ElementHandle;
 use qiyou::headless::{Scene, Stage};
-use qiyou::screens::{BoardAdapter, ComparisonAdapter, Dialog, Navigation, Page};
-use qiyou::{App, Language, LastColour, Preferences, Store, connect};
+use qiyou::screens::{BoardAdapter, ComparisonAdapter, Dialog, Navigation, NewGameAdapter, Page, PointView};
+use qiyou::{App, Language, LastGame, Preferences, Store, connect};
 use slint::platform::Key;
 use slint::{ComponentHandle, Model};
 use tokio::runtime::Runtime;
 
 use crate::support::SIZES;
+
+/// The words by which the app remembers its games.
+const GAMES: [&str; 5] = ["gomoku", "go", "xiangqi", "liuzhou", "lights-out"];
 
 /// An app with a host of its own, as `qiyou` runs them. Several may sit on one stage.
 struct Table<'a> {
@@ -49,8 +53,7 @@ impl<'a> Table<'a> {
         app.prefer(Preferences {
             language: Language::English,
             reduced_motion: true,
-            level: 2,
-            colour: LastColour::Black,
+            games: GAMES.map(|game| (game.to_owned(), LastGame { level: 2, ..LastGame::default() })).into(),
             ..Preferences::default()
         });
         let scene = stage.scene(SIZES[0].0, SIZES[0].1, SIZES[0].2);
@@ -73,6 +76,58 @@ impl<'a> Table<'a> {
         let (position, size) = (element.absolute_position(), element.size());
         self.scene.tap(position.x + size.width / 2.0, position.y + size.height / 2.0);
         self.stage.settle(&self.scene);
+    }
+
+    /// The page for a new match of this game, once the host has said what there is to choose.
+    fn new_game(&self, game: &str) {
+        self.tap(game);
+        self.until("the options", || {
+            self.app.window().global::<NewGameAdapter<'_>>().get_options().row_count() > 0
+        });
+        self.stage.settle(&self.scene);
+    }
+
+    fn start(&self) {
+        self.tap("Start");
+        self.until("the board", || self.page() == Page::Board);
+        self.stage.settle(&self.scene);
+    }
+
+    fn ply(&self) -> i32 {
+        self.app.window().global::<BoardAdapter<'_>>().get_ply()
+    }
+
+    fn points(&self) -> Vec<PointView> {
+        self.app.window().global::<BoardAdapter<'_>>().get_points().iter().collect()
+    }
+
+    /// Waits until so many actions have been played and it is our turn.
+    fn my_turn_after(&self, ply: i32) {
+        self.until("our turn", || self.live() && self.ply() >= ply);
+        self.stage.settle(&self.scene);
+    }
+
+    /// Goes to a point by arrows, from where the cursor was left, and plays there.
+    fn go_to(&self, cursor: &Cell<(i32, i32)>, to: (i32, i32)) {
+        let (mut column, mut row) = cursor.get();
+        while (column, row) != to {
+            let key = if column < to.0 {
+                column += 1;
+                Key::RightArrow
+            } else if column > to.0 {
+                column -= 1;
+                Key::LeftArrow
+            } else if row < to.1 {
+                row += 1;
+                Key::UpArrow
+            } else {
+                row -= 1;
+                Key::DownArrow
+            };
+            self.scene.key(key);
+        }
+        cursor.set(to);
+        self.key(Key::Return);
     }
 
     fn key(&self, key: Key) {
@@ -156,12 +211,11 @@ impl<'a> Table<'a> {
 fn a_whole_match_against_level_1_is_played_by_taps_alone_and_then_another_begins() {
     let stage = Stage::new();
     let table = Table::new(&stage);
-    table.tap("Gomoku");
+    table.new_game("Gomoku");
     assert_eq!(table.page(), Page::NewGame);
     table.tap("Weaker");
     assert!(table.says("Level 1"));
-    table.tap("Start");
-    table.until("the board", || table.page() == Page::Board);
+    table.start();
     table.play_to_the_end(|at| table.tap(&format!("{} empty", at.to_string().to_uppercase())));
     table.stage.settle(&table.scene);
     assert!(table.says("You won") || table.says("You lost") || table.says("A draw"));
@@ -202,42 +256,24 @@ fn a_whole_match_against_level_1_is_played_by_keys_alone() {
     }
     table.key(Key::Return);
     assert_eq!(table.page(), Page::NewGame);
+    table.until("the options", || table.says("Standard"));
+    table.stage.settle(&table.scene);
     // Back, three opponents, weaker.
     for _ in 0..5 {
         table.key(Key::Tab);
     }
     table.key(Key::Return);
     assert!(table.says("Level 1"));
-    // Stronger, three colours, two rules, the edge, how it is played, start.
-    for _ in 0..9 {
+    // Stronger, three colours, three rules, a smaller and a larger board, two openings, the edge, how it is played, start.
+    for _ in 0..14 {
         table.key(Key::Tab);
     }
     table.key(Key::Return);
     table.until("the board", || table.page() == Page::Board);
-    let cursor = std::cell::Cell::new(Point::new(7, 7));
+    let cursor = Cell::new((7, 7));
     // The first arrow comes to the board.
     table.key(Key::RightArrow);
-    table.play_to_the_end(|to| {
-        let mut at = cursor.get();
-        while at != to {
-            let key = if at.column < to.column {
-                at.column += 1;
-                Key::RightArrow
-            } else if at.column > to.column {
-                at.column -= 1;
-                Key::LeftArrow
-            } else if at.row < to.row {
-                at.row += 1;
-                Key::UpArrow
-            } else {
-                at.row -= 1;
-                Key::DownArrow
-            };
-            table.scene.key(key);
-        }
-        cursor.set(at);
-        table.key(Key::Return);
-    });
+    table.play_to_the_end(|to| table.go_to(&cursor, (to.column.into(), to.row.into())));
     table.stage.settle(&table.scene);
     assert!(table.says("You won") || table.says("You lost") || table.says("A draw"));
     table.end();
@@ -247,10 +283,9 @@ fn a_whole_match_against_level_1_is_played_by_keys_alone() {
 fn a_stone_can_be_taken_back_and_a_hint_is_given() {
     let stage = Stage::new();
     let table = Table::new(&stage);
-    table.tap("Gomoku");
+    table.new_game("Gomoku");
     table.tap("Weaker");
-    table.tap("Start");
-    table.until("the board", || table.page() == Page::Board);
+    table.start();
     table.tap("H8 empty");
     table.until("the answer", || table.stones().len() == 2 && table.live());
     table.tap("Take back");
@@ -259,6 +294,126 @@ fn a_stone_can_be_taken_back_and_a_hint_is_given() {
     table.until("a hint", || {
         table.app.window().global::<BoardAdapter<'_>>().get_points().iter().any(|point| point.hint)
     });
+    table.end();
+}
+
+#[test]
+fn go_is_played_by_taps_to_its_count_and_by_keys() {
+    let stage = Stage::new();
+    let table = Table::new(&stage);
+    table.new_game("Go");
+    table.tap("Two here");
+    table.tap("9 × 9");
+    table.until("the small board", || table.app.window().global::<NewGameAdapter<'_>>().get_preset() < 0);
+    table.start();
+    for (ply, point) in (1..).zip(["E5 empty", "D5 empty", "J9 empty", "E6 empty"]) {
+        table.tap(point);
+        table.my_turn_after(ply);
+    }
+    // The keyboard comes to the middle of the board, E5.
+    let cursor = Cell::new((4, 4));
+    table.key(Key::RightArrow);
+    for (ply, point) in (5..).zip([(0, 0), (5, 4), (1, 0), (4, 3)]) {
+        table.go_to(&cursor, point);
+        table.my_turn_after(ply);
+    }
+    assert!(table.says("E5 empty"), "the black stone is taken");
+    table.tap("Pass");
+    table.my_turn_after(9);
+    table.tap("Pass");
+    table.my_turn_after(10);
+    table.tap("J9 Black");
+    table.until("it is marked as dead", || table.points().iter().any(|point| point.dead));
+    table.stage.settle(&table.scene);
+    table.tap("Agree, count");
+    table.my_turn_after(12);
+    table.tap("Agree, count");
+    table.until("the end", || table.over());
+    table.stage.settle(&table.scene);
+    assert!(table.says("White won"), "five stones and the komi against three");
+    table.end();
+}
+
+#[test]
+fn xiangqi_is_played_against_the_device_by_taps_and_by_keys() {
+    let stage = Stage::new();
+    let table = Table::new(&stage);
+    table.new_game("Xiangqi");
+    table.tap("Weaker");
+    table.start();
+    table.tap("H2 red cannon");
+    table.tap("E2 empty possible");
+    table.my_turn_after(2);
+    assert!(table.says("E2 red cannon") && table.says("H2 empty"));
+    let cursor = Cell::new((4, 4));
+    table.key(Key::UpArrow);
+    table.go_to(&cursor, (0, 0));
+    table.go_to(&cursor, (0, 1));
+    table.my_turn_after(4);
+    assert!(table.says("A1 red chariot"));
+    table.tap("Hint");
+    table.until("a step is advised", || {
+        let board = table.app.window().global::<BoardAdapter<'_>>();
+        board.get_arrow_from() >= 0 && board.get_arrow_to() >= 0
+    });
+    table.tap("Take back");
+    table.until("the step is taken back", || table.ply() == 2 && table.live());
+    table.end();
+}
+
+#[test]
+fn liuzhou_chess_is_played_with_a_capture_by_taps_and_by_keys() {
+    let stage = Stage::new();
+    let table = Table::new(&stage);
+    table.new_game("Liuzhou");
+    table.tap("Two here");
+    table.start();
+    for (ply, point) in (1..).zip(["C3 empty", "A6 empty", "D3 empty", "F6 empty", "C4 empty", "A1 empty"]) {
+        table.tap(point);
+        table.my_turn_after(ply);
+    }
+    let cursor = Cell::new((3, 2));
+    table.key(Key::UpArrow);
+    table.go_to(&cursor, (3, 3));
+    table.my_turn_after(7);
+    let board = || table.app.window().global::<BoardAdapter<'_>>();
+    assert_eq!(board().get_captures_due(), 1, "a square was made");
+    assert_eq!(table.points().iter().filter(|point| point.formation).count(), 4);
+    table.go_to(&cursor, (0, 0));
+    table.my_turn_after(8);
+    assert_eq!(board().get_captures_due(), 0);
+    assert_eq!(table.points().iter().filter(|point| point.captured).count(), 1);
+    table.end();
+}
+
+#[test]
+fn lights_out_is_solved_by_what_blinks_and_then_another_board_begins() {
+    let stage = Stage::new();
+    let table = Table::new(&stage);
+    table.new_game("Lights Out");
+    assert!(!table.says("Two here") && !table.says("My colour"), "it is played alone");
+    table.tap("Columns: less");
+    table.start();
+    let board = || table.app.window().global::<BoardAdapter<'_>>();
+    let lit = |table: &Table<'_>| table.points().iter().filter(|point| point.lamp == 2).count();
+    let first: Vec<i32> = table.points().iter().map(|point| point.lamp).collect();
+    table.tap("Solve");
+    table.until("a solution", || board().get_solution() > 0);
+    let fewest = board().get_solution();
+    for left in (0..fewest).rev() {
+        let point = table.points().into_iter().find(|point| point.hint).expect("something blinks");
+        let name = format!("{} {}", point.name, if point.lamp == 2 { "lit" } else { "dark" });
+        table.tap(&name);
+        table.until("the solution goes on", || table.over() || board().get_solution() == left);
+        table.stage.settle(&table.scene);
+    }
+    assert!(table.over() && lit(&table) == 0);
+    assert_eq!((board().get_presses(), board().get_fewest()), (fewest, fewest));
+    assert!(table.says("All the lights are out"));
+    table.tap("Another board");
+    table.until("the next", || !table.over() && lit(&table) > 0);
+    let second: Vec<i32> = table.points().iter().map(|point| point.lamp).collect();
+    assert!(second.len() == first.len() && second != first);
     table.end();
 }
 

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use i_slint_backend_testing::ElementHandle;
-use proto::board::Side;
+use proto::board::{Action, Side, action};
 use proto::control::{self, event, reply, request};
 use qiyou::headless::Stage;
-use qiyou::screens::{Dialog, Navigation, Page, Remark};
-use slint::ComponentHandle;
+use qiyou::screens::{BoardAdapter, Dialog, Navigation, NewGameAdapter, Page, Remark};
 use slint::platform::Key;
+use slint::{ComponentHandle, Model};
 
-use crate::support::{SIZES, Told, body, bot, gomoku, here, link, peer, place, room};
+use crate::support::{SIZES, Told, body, bot, games, gomoku, here, link, peer, place, room};
 
 /// Taps the middle of what a screen reader calls by this name.
 pub(crate) fn tap(stage: &Stage, told: &Told, name: &str) {
@@ -47,8 +47,8 @@ fn playing(stage: &Stage, room: control::Room) -> Told {
     told.say(event::Body::Room(room));
     stage.pass(Duration::ZERO);
     told.app.open_room("room");
+    told.answer(stage);
     stage.settle(&told.scene);
-    told.asked();
     told
 }
 
@@ -81,11 +81,12 @@ fn a_new_match_is_opened_as_it_was_chosen_and_shown_when_the_host_tells_it() {
     let mut told = started(&stage);
     tap(&stage, &told, "Gomoku");
     assert_eq!(page(&told), Page::NewGame);
-    told.asked();
-    tap(&stage, &told, "Stronger");
-    tap(&stage, &told, "White");
-    tap(&stage, &told, "Standard");
-    tap(&stage, &told, "Five along the edge counts");
+    for touched in ["Stronger", "White", "Standard", "A five on the edge wins"] {
+        told.answer(&stage);
+        stage.settle(&told.scene);
+        tap(&stage, &told, touched);
+    }
+    told.answer(&stage);
     tap(&stage, &told, "Start");
     let asked = told.asked();
     let open = asked.iter().find_map(|one| match body(one) {
@@ -95,10 +96,14 @@ fn a_new_match_is_opened_as_it_was_chosen_and_shown_when_the_host_tells_it() {
     let (id, open) = open.expect("a match was asked for");
     assert_eq!(open.first.expect("a seat").who, bot(4).who);
     assert_eq!(open.second.expect("a seat").who, here().who);
-    let mut setup = gomoku(proto::board::GomokuRule::Standard);
-    let Some(proto::board::setup::Game::Gomoku(rules)) = &mut setup.game else { panic!("it is gomoku") };
-    rules.edge_five_wins = false;
-    assert_eq!(open.setup, Some(setup));
+    let options = [("edge-five", "no")]
+        .map(|(option, value)| control::ChosenOption { option: option.into(), value: value.into() });
+    let choice = control::GameChoice {
+        game: proto::board::Game::Gomoku.into(),
+        preset: "standard".into(),
+        options: options.into(),
+    };
+    assert_eq!((open.setup, open.choice), (None, Some(choice)));
 
     told.reply(id, reply::Body::RoomId("room".into()));
     stage.settle(&told.scene);
@@ -265,14 +270,7 @@ fn a_hint_is_shown_for_its_position_only() {
     );
     stage.settle(&told.scene);
     let points = || {
-        use slint::Model;
-        told.app
-            .window()
-            .global::<qiyou::screens::BoardAdapter<'_>>()
-            .get_points()
-            .iter()
-            .filter(|point| point.hint)
-            .count()
+        told.app.window().global::<BoardAdapter<'_>>().get_points().iter().filter(|point| point.hint).count()
     };
     assert_eq!(points(), 1);
     let mut moved = mine();
@@ -409,8 +407,7 @@ fn a_peer_who_is_away_is_counted_by_the_second_and_leaving_asks_first() {
     let says = |told: &Told, words: &str| {
         ElementHandle::find_by_accessible_label(told.app.window(), words).next().is_some()
     };
-    let away =
-        |told: &Told| told.app.window().global::<qiyou::screens::BoardAdapter<'_>>().get_away_seconds();
+    let away = |told: &Told| told.app.window().global::<BoardAdapter<'_>>().get_away_seconds();
     let before = away(&told);
     assert!(before >= 12, "{before}");
     stage.pass(Duration::from_secs(1));
@@ -481,4 +478,276 @@ fn a_host_that_is_gone_is_said_and_stays_said() {
         stage.pass(Duration::from_secs(5));
     }
     assert_eq!(remark(&told), Remark::HostLost);
+}
+
+/// The action that was asked for, and nothing else was.
+fn acted(told: &mut Told) -> action::Kind {
+    let request::Body::Act(act) = only(told) else { panic!("an action was expected") };
+    act.action.expect("an action").kind.expect("of some kind")
+}
+
+fn step(from: u32, to: u32) -> action::Kind {
+    action::Kind::Step(proto::board::Step { from, to })
+}
+
+/// A point as the wire numbers it.
+const fn at(column: u32, row: u32) -> u32 {
+    row * 1_024 + column
+}
+
+fn targets(told: &Told) -> usize {
+    let board = told.app.window().global::<BoardAdapter<'_>>();
+    board.get_points().iter().filter(|point| point.target != 0).count()
+}
+
+#[test]
+fn a_touched_piece_shows_where_it_can_go_and_the_next_touch_steps_there() {
+    let stage = Stage::new();
+    let start = games::played(&engine::GameKind::Xiangqi.default_setup(), "");
+    let mut told = playing(&stage, games::against_the_device(&start, engine::Side::First));
+    tap(&stage, &told, "E5 empty");
+    assert_eq!((remark(&told), told.asked().len()), (Remark::PickFirst, 0));
+    tap(&stage, &told, "B2 red cannon");
+    assert_eq!(
+        targets(&told),
+        start.view().steps.iter().filter(|(from, _)| (from.column, from.row) == (1, 2)).count()
+    );
+    tap(&stage, &told, "H0 red horse");
+    assert_eq!(targets(&told), 2, "another piece of mine is picked instead");
+    tap(&stage, &told, "H0 red horse picked");
+    assert_eq!(targets(&told), 0, "touched again it is put down");
+    tap(&stage, &told, "H0 red horse");
+    told.scene.key(Key::Escape);
+    stage.settle(&told.scene);
+    assert_eq!((targets(&told), page(&told)), (0, Page::Board), "Escape puts it down and stays");
+    assert_eq!(told.asked(), []);
+    tap(&stage, &told, "H0 red horse");
+    tap(&stage, &told, "G2 empty possible");
+    assert_eq!(acted(&mut told), step(at(7, 0), at(6, 2)));
+    // What the piece cannot do is asked for too: the host knows why not.
+    tap(&stage, &told, "H1 empty");
+    assert_eq!(acted(&mut told), step(at(7, 0), at(7, 1)));
+}
+
+#[test]
+fn black_sees_the_board_from_his_own_side() {
+    let stage = Stage::new();
+    let game = games::played(&engine::GameKind::Xiangqi.default_setup(), "h2e2");
+    let mut told = playing(&stage, games::against_the_device(&game, engine::Side::Second));
+    let down = |name: &str| {
+        let point = ElementHandle::find_by_accessible_label(told.app.window(), name).next().expect("a point");
+        (point.absolute_position().x, point.absolute_position().y)
+    };
+    let (mine, theirs) = (down("A9 black chariot"), down("A0 red chariot"));
+    assert!(mine.1 > theirs.1 && mine.0 > 180.0, "{mine:?} {theirs:?}");
+    tap(&stage, &told, "H9 black horse");
+    tap(&stage, &told, "G7 empty possible");
+    assert_eq!(acted(&mut told), step(at(7, 9), at(6, 7)));
+}
+
+#[test]
+fn a_step_that_would_lose_is_only_made_after_a_question() {
+    let stage = Stage::new();
+    let game = games::played(&engine::GameKind::Xiangqi.default_setup(), "");
+    let mut room = games::against_the_device(&game, engine::Side::First);
+    let losing = proto::board::Step { from: at(7, 0), to: at(6, 2) };
+    room.board.as_mut().expect("a board").losing_steps = vec![losing];
+    let mut told = playing(&stage, room);
+    let try_it = |told: &Told| {
+        tap(&stage, told, "H0 red horse");
+        tap(&stage, told, "G2 empty possible");
+    };
+    try_it(&told);
+    assert_eq!((dialog(&told), told.asked().len()), (Dialog::Losing, 0));
+    tap(&stage, &told, "Another one");
+    assert_eq!((dialog(&told), told.asked().len()), (Dialog::None, 0));
+    tap(&stage, &told, "G2 empty possible");
+    tap(&stage, &told, "Step there anyway");
+    assert_eq!(acted(&mut told), action::Kind::Step(losing));
+}
+
+#[test]
+fn keys_pick_a_piece_and_its_target_as_a_finger_does() {
+    let stage = Stage::new();
+    let game = games::played(&engine::GameKind::Xiangqi.default_setup(), "");
+    let mut told = playing(&stage, games::against_the_device(&game, engine::Side::First));
+    // The first arrow comes to the board; its cursor begins in the middle, at e4.
+    let keys = [Key::DownArrow, Key::DownArrow, Key::Return, Key::UpArrow, Key::Return];
+    for key in keys {
+        told.scene.key(key);
+        stage.settle(&told.scene);
+    }
+    assert_eq!(acted(&mut told), step(at(4, 3), at(4, 4)));
+}
+
+#[test]
+fn what_is_beside_the_points_is_done_by_buttons_and_dead_stones_by_touch() {
+    let stage = Stage::new();
+    let mut told = playing(&stage, games::against_the_device(&games::go(), engine::Side::Second));
+    tap(&stage, &told, "Pass");
+    assert_eq!(acted(&mut told), action::Kind::Pass(true));
+    told.say(event::Body::Room(games::alone(&games::go_counting())));
+    stage.settle(&told.scene);
+    tap(&stage, &told, "E5 Black");
+    assert_eq!(acted(&mut told), action::Kind::Toggle(at(4, 4)));
+    tap(&stage, &told, "Agree, count");
+    assert_eq!(acted(&mut told), action::Kind::Agree(true));
+    tap(&stage, &told, "Play on");
+    assert_eq!(acted(&mut told), action::Kind::Resume(true));
+}
+
+#[test]
+fn captures_that_are_due_are_chosen_by_touch() {
+    let stage = Stage::new();
+    let game = games::liuzhou_placing();
+    let mut told = playing(&stage, games::alone(&game));
+    let due = told.app.window().global::<BoardAdapter<'_>>().get_captures_due();
+    assert_eq!((due, targets(&told)), (1, 3));
+    tap(&stage, &told, "A6 White possible");
+    assert_eq!(acted(&mut told), action::Kind::Capture(at(0, 5)));
+}
+
+#[test]
+fn a_solution_blinks_and_follows_the_presses_until_all_is_dark() {
+    let stage = Stage::new();
+    let game = games::lights("5", "5");
+    let mut told = playing(&stage, games::alone(&game));
+    let marked = |told: &Told| {
+        let board = told.app.window().global::<BoardAdapter<'_>>();
+        (board.get_solution(), board.get_points().iter().filter(|point| point.hint).count())
+    };
+    assert_eq!(marked(&told), (-1, 0));
+    tap(&stage, &told, "Solve");
+    let asked = told.asked();
+    assert!(matches!(body(&asked[0]), request::Body::Hint(_)));
+    let found = |presses: [u8; 5]| {
+        reply::Body::Hint(control::HintFound {
+            action: Some(Action { kind: Some(action::Kind::Press(at(1, 0))) }),
+            presses: presses.to_vec().into(),
+            fewest: true,
+            ..Default::default()
+        })
+    };
+    told.reply(asked[0].id, found([0b10, 0, 0b1_0001, 0, 0]));
+    stage.settle(&told.scene);
+    assert_eq!(marked(&told), (3, 3));
+    tap(
+        &stage,
+        &told,
+        ElementHandle::find_by_accessible_label(told.app.window(), "B1 lit")
+            .next()
+            .map_or("B1 dark", |_| "B1 lit"),
+    );
+    assert_eq!(acted(&mut told), action::Kind::Press(at(1, 0)));
+    let mut next = games::lights("5", "5");
+    next.act(engine::Action::Press(engine::Point::new(1, 0))).expect("a lamp");
+    told.say(event::Body::Room(games::alone(&next)));
+    stage.settle(&told.scene);
+    let asked = told.asked();
+    assert!(matches!(body(&asked[0]), request::Body::Hint(_)), "{asked:?}");
+    told.reply(asked[0].id, found([0, 0, 0b1_0001, 0, 0]));
+    stage.settle(&told.scene);
+    assert_eq!(marked(&told), (2, 2));
+}
+
+#[test]
+fn of_a_large_board_a_part_is_seen_and_moved() {
+    let stage = Stage::new();
+    let mut told = playing(&stage, games::alone(&games::lights("100", "60")));
+    let board = || told.app.window().global::<BoardAdapter<'_>>();
+    assert_eq!((board().get_columns(), board().get_rows(), board().get_points().row_count()), (20, 20, 400));
+    let first = |told: &Told| {
+        told.app.window().global::<BoardAdapter<'_>>().get_points().row_data(0).expect("a lamp").name
+    };
+    assert_eq!(first(&told), "A60");
+    tap(&stage, &told, "Look right");
+    tap(&stage, &told, "Look down");
+    assert_eq!(first(&told), "K50");
+    for _ in 0..20 {
+        tap(&stage, &told, "Look down");
+    }
+    assert_eq!(first(&told), "K20", "the lower edge holds");
+    tap(&stage, &told, "See more");
+    assert_eq!(board().get_columns(), 28);
+    board().invoke_touch(0);
+    stage.settle(&told.scene);
+    assert_eq!(acted(&mut told), action::Kind::Press(at(10, 27)));
+}
+
+#[test]
+fn why_the_rules_refuse_is_said_in_the_players_language() {
+    let stage = Stage::new();
+    let mut told = playing(&stage, games::against_the_device(&games::go(), engine::Side::Second));
+    tap(&stage, &told, "Pass");
+    let asked = told.asked();
+    let refusal = control::Refusal {
+        code: control::RefusalCode::RefusalIllegal.into(),
+        reason: Some(control::Words { zh: "这里不入气".into(), en: "A7 would be suicide".into() }),
+        ..Default::default()
+    };
+    told.reply(asked[0].id, reply::Body::Refusal(refusal));
+    stage.pass(Duration::ZERO);
+    let said = told.app.window().global::<Navigation<'_>>().get_remark_name();
+    assert_eq!((remark(&told), said.as_str()), (Remark::Told, "A7 would be suicide"));
+}
+
+#[test]
+fn rules_that_the_host_no_longer_knows_are_forgotten() {
+    let stage = Stage::new();
+    let mut told = Told::new(&stage, SIZES[0]);
+    let last = qiyou::LastGame { preset: "korean".into(), ..Default::default() };
+    told.app.prefer(qiyou::Preferences {
+        language: qiyou::Language::English,
+        games: [("go".to_owned(), last)].into(),
+        ..Default::default()
+    });
+    told.app.new_game(qiyou::screens::Game::Go);
+    stage.settle(&told.scene);
+    let asked = told.asked();
+    let describe = asked.iter().find(|one| matches!(body(one), request::Body::Describe(_))).expect("asked");
+    let refusal =
+        control::Refusal { code: control::RefusalCode::RefusalBadRequest.into(), ..Default::default() };
+    told.reply(describe.id, reply::Body::Refusal(refusal));
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    assert_eq!(remark(&told), Remark::None);
+    tap(&stage, &told, "Start");
+    let open = told.answer(&stage).into_iter().find_map(|one| match one.body {
+        Some(request::Body::OpenRoom(open)) => open.choice,
+        _ => None,
+    });
+    assert_eq!(open.expect("a match is opened").preset, "");
+}
+
+#[test]
+fn what_one_option_brings_with_it_goes_again_with_it() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.app.new_game(qiyou::screens::Game::Go);
+    let touch = |told: &mut Told, touch: &dyn Fn(&NewGameAdapter<'_>)| {
+        told.answer(&stage);
+        touch(&told.app.window().global::<NewGameAdapter<'_>>());
+        told.answer(&stage);
+        stage.settle(&told.scene);
+    };
+    let names = |told: &Told| -> Vec<String> {
+        let options = told.app.window().global::<NewGameAdapter<'_>>().get_options();
+        options.iter().map(|option| option.name.to_string()).collect()
+    };
+    touch(&mut told, &|page| page.invoke_choose_preset(1));
+    assert_eq!(names(&told), ["Board", "Scoring", "Komi", "Superko", "Handicap"]);
+    touch(&mut told, &|page| page.invoke_choose_value(0, 0));
+    touch(&mut told, &|page| page.invoke_step_value(4, 1));
+    assert_eq!(names(&told).last().map(String::as_str), Some("Handicap stones"));
+    touch(&mut told, &|page| page.invoke_choose_value(5, 1));
+    touch(&mut told, &|page| page.invoke_step_value(4, -1));
+    assert_eq!(names(&told).len(), 5);
+    tap(&stage, &told, "Start");
+    let open = told.answer(&stage).into_iter().find_map(|one| match one.body {
+        Some(request::Body::OpenRoom(open)) => open.choice,
+        _ => None,
+    });
+    let open = open.expect("a match is opened");
+    let options: Vec<_> = open.options.iter().map(|one| (one.option.as_str(), one.value.as_str())).collect();
+    assert_eq!((open.preset.as_str(), options), ("japanese", vec![("size", "9"), ("handicap", "0")]));
 }

@@ -1,12 +1,16 @@
 //! What the tests and the pictures share: a host in hand that tells stories, one for each thing a page can show.
 
+pub(crate) mod games;
+
 use std::time::Duration;
 
+use engine::GameKind;
 use proto::board::{self, Action, GomokuRule, GomokuSetup, Setup, Side, action, setup};
 use proto::control::{self, Event, Reply, Request, event, reply, request, seat};
 use qiyou::headless::{Scene, Stage};
-use qiyou::screens::Page;
+use qiyou::screens::{BoardAdapter, Game, NewGameAdapter, Page};
 use qiyou::{App, Client, FromHost, HandOfHost, Language, Paper, Preferences, Store};
+use slint::ComponentHandle;
 
 /// The sizes that every page must fit: device pixels and scale.
 pub(crate) const SIZES: [(u32, u32, f32); 4] =
@@ -24,7 +28,7 @@ impl Told {
     pub(crate) fn new(stage: &Stage, (width, height, scale): (u32, u32, f32)) -> Self {
         let (client, from_host, hand) = Client::in_hand();
         let app = App::new(client, from_host, Store::nowhere(), "en_GB.UTF-8").expect("a window in memory");
-        slint::ComponentHandle::show(app.window()).expect("shown in memory");
+        app.window().show().expect("shown in memory");
         let scene = stage.scene(width, height, scale);
         let told = Self { app, scene, hand };
         told.say(event::Body::Me(control::Me {
@@ -53,6 +57,26 @@ impl Told {
     /// The requests since the last call.
     pub(crate) fn asked(&mut self) -> Vec<Request> {
         std::iter::from_fn(|| self.hand.asked.try_recv().ok()).collect()
+    }
+
+    /// Answers what the app asks about rules, as a host does at once. The other requests that were made, in their order.
+    pub(crate) fn answer(&mut self, stage: &Stage) -> Vec<Request> {
+        let mut others = Vec::new();
+        loop {
+            stage.pass(Duration::ZERO);
+            let asked = self.asked();
+            if asked.is_empty() {
+                return others;
+            }
+            for request in asked {
+                match body(&request) {
+                    request::Body::Describe(describe) => {
+                        self.reply(request.id, reply::Body::Sheet(games::sheet(describe)));
+                    }
+                    _ => others.push(request),
+                }
+            }
+        }
     }
 
     /// Language, theme and text size as chosen on the settings page; no animations.
@@ -228,20 +252,105 @@ fn friends_near(told: &Told) {
     told.say(near("b", "客厅的平板", false, -71));
 }
 
+/// Touches the point of this letter and row, counted from 0 at the bottom.
+fn touch_point(told: &Told, column: char, row: u16) {
+    let page = told.app.window().global::<BoardAdapter<'_>>();
+    let (columns, rows) = (page.get_columns(), page.get_rows());
+    page.invoke_touch((rows - 1 - i32::from(row)) * columns + (column as i32 - 'a' as i32));
+}
+
+/// Asks for the solution, and is told it.
+fn solve(stage: &Stage, told: &mut Told, game: &engine::AnyGame) {
+    let engine::AnyGame::LightsOut(lights) = game else { panic!("only lights are solved") };
+    let engine::lights_out::Solution::Presses { presses, fewest } = lights.solution() else {
+        panic!("a random board can be put out")
+    };
+    told.answer(stage);
+    told.app.window().global::<BoardAdapter<'_>>().invoke_hint();
+    for request in told.answer(stage) {
+        if matches!(body(&request), request::Body::Hint(_)) {
+            let first = presses.points().next().expect("something is lit");
+            let found = control::HintFound {
+                action: Some(session::wire::action(engine::Action::Press(first))),
+                notation: first.to_string(),
+                presses: presses.to_bytes().into(),
+                fewest,
+            };
+            told.reply(request.id, reply::Body::Hint(found));
+        }
+    }
+}
+
 type Tell = fn(&Stage, &mut Told);
 
 /// Every picture of the contact sheet, by name: what the host says and what is touched until it is there.
-pub(crate) const STORIES: [(&str, Tell); 30] = [
+pub(crate) const STORIES: [(&str, Tell); 47] = [
     ("home", |_, told| {
         friends_near(told);
         told.say(event::Body::Room(room(here(), bot(7), &[Side::First])));
     }),
     ("home-alone", |_, told| told.say(radio(control::RadioState::RadioReady))),
     ("home-bluetooth-off", |_, told| told.say(radio(control::RadioState::RadioOff))),
-    ("new-game", |_, told| told.app.go(Page::NewGame)),
+    ("home-xiangqi", |_, told| {
+        told.say(radio(control::RadioState::RadioReady));
+        told.say(event::Body::Room(games::against_the_device(&games::xiangqi(), engine::Side::First)));
+    }),
+    ("new-game", |_, told| told.app.new_game(Game::Gomoku)),
     ("new-game-nearby", |_, told| {
-        told.app.prefer_opponent(qiyou::LastOpponent::Peer);
-        told.app.go(Page::NewGame);
+        told.app.prefer_opponent(Game::Gomoku, qiyou::LastOpponent::Peer);
+        told.app.new_game(Game::Gomoku);
+    }),
+    ("new-game-go", |_, told| told.app.new_game(Game::Go)),
+    ("new-game-xiangqi", |_, told| told.app.new_game(Game::Xiangqi)),
+    ("new-game-liuzhou", |stage, told| {
+        told.app.new_game(Game::Liuzhou);
+        told.answer(stage);
+        told.app.window().global::<NewGameAdapter<'_>>().invoke_toggle_all_options();
+    }),
+    ("new-game-lights-out", |_, told| told.app.new_game(Game::LightsOut)),
+    ("go", |stage, told| {
+        open(stage, told, games::against_the_device(&games::go(), engine::Side::Second));
+    }),
+    ("go-counting", |stage, told| open(stage, told, games::alone(&games::go_counting()))),
+    ("go-19", |stage, told| {
+        let game = games::played(&GameKind::Go.default_setup(), "Q16 D4 Q3 D16 R5 C6");
+        open(stage, told, games::against_the_device(&game, engine::Side::First));
+    }),
+    ("xiangqi", |stage, told| {
+        open(stage, told, games::against_the_device(&games::xiangqi(), engine::Side::First));
+        touch_point(told, 'h', 0);
+    }),
+    ("xiangqi-black", |stage, told| {
+        let game = games::played(&GameKind::Xiangqi.default_setup(), "h2e2 h9g7 e2e6");
+        open(stage, told, games::against_the_device(&game, engine::Side::Second));
+    }),
+    ("liuzhou-placing", |stage, told| open(stage, told, games::alone(&games::liuzhou_placing()))),
+    ("liuzhou-moving", |stage, told| {
+        let game = games::liuzhou_moving();
+        open(stage, told, games::alone(&game));
+        let (from, _) = game.view().steps[0];
+        touch_point(told, char::from(b'a' + from.column as u8), from.row);
+    }),
+    ("lights-out", |stage, told| open(stage, told, games::alone(&games::lights("5", "5")))),
+    ("lights-out-solving", |stage, told| {
+        let game = games::lights("20", "20");
+        open(stage, told, games::alone(&game));
+        solve(stage, told, &game);
+    }),
+    ("lights-out-large", |stage, told| open(stage, told, games::alone(&games::lights("100", "60")))),
+    ("lights-out-done", |stage, told| {
+        let mut game = games::played(
+            &games::chosen(GameKind::LightsOut, &[("columns", "4"), ("rows", "3"), ("seed", "1")]),
+            "",
+        );
+        let engine::AnyGame::LightsOut(lights) = &game else { panic!("it is lights out") };
+        let engine::lights_out::Solution::Presses { presses, .. } = lights.solution() else {
+            panic!("a random board can be put out")
+        };
+        for at in presses.points().collect::<Vec<_>>() {
+            game.act(engine::Action::Press(at)).expect("a lamp");
+        }
+        open(stage, told, games::alone(&game));
     }),
     ("nearby", |_, told| {
         friends_near(told);
@@ -345,8 +454,12 @@ pub(crate) const STORIES: [(&str, Tell); 30] = [
         open(stage, told, room(here(), bot(3), &[Side::First]));
         told.app.ask(qiyou::screens::Dialog::More);
     }),
+    ("board-losing", |stage, told| {
+        open(stage, told, games::against_the_device(&games::xiangqi(), engine::Side::First));
+        told.app.ask(qiyou::screens::Dialog::Losing);
+    }),
     ("rules", |_, told| {
-        told.app.go(Page::NewGame);
+        told.app.new_game(Game::Gomoku);
         told.app.ask(qiyou::screens::Dialog::Rules);
     }),
     ("invitation", |_, told| {
@@ -387,6 +500,7 @@ pub(crate) fn tell(
     told.prefer(chinese, dark, text_size);
     stage.pass(Duration::ZERO);
     tell(stage, &mut told);
+    told.answer(stage);
     stage.settle(&told.scene);
     told
 }

@@ -1,0 +1,99 @@
+//! What the app itself knows of each game: its number, its word in the preferences, and how its board is drawn and touched.
+//! Rules, options and their names are the host's.
+
+use proto::board as wire;
+
+use crate::screens::{Game, Ground};
+
+/// The game's word in the preferences and on command lines.
+pub(crate) const fn word(game: wire::Game) -> &'static str {
+    match game {
+        wire::Game::Unspecified | wire::Game::Gomoku => "gomoku",
+        wire::Game::Liuzhou => "liuzhou",
+        wire::Game::Go => "go",
+        wire::Game::Xiangqi => "xiangqi",
+        wire::Game::LightsOut => "lights-out",
+    }
+}
+
+/// The game of that word; gomoku for one that there is not.
+pub(crate) fn of_word(said: &str) -> wire::Game {
+    [wire::Game::Liuzhou, wire::Game::Go, wire::Game::Xiangqi, wire::Game::LightsOut]
+        .into_iter()
+        .find(|game| word(*game) == said)
+        .unwrap_or(wire::Game::Gomoku)
+}
+
+pub(crate) const fn shown(game: wire::Game) -> Game {
+    match game {
+        wire::Game::Unspecified => Game::Unknown,
+        wire::Game::Gomoku => Game::Gomoku,
+        wire::Game::Liuzhou => Game::Liuzhou,
+        wire::Game::Go => Game::Go,
+        wire::Game::Xiangqi => Game::Xiangqi,
+        wire::Game::LightsOut => Game::LightsOut,
+    }
+}
+
+/// Whether one person plays it alone.
+pub(crate) const fn is_solo(game: wire::Game) -> bool {
+    matches!(game, wire::Game::LightsOut)
+}
+
+pub(crate) const fn ground(game: wire::Game) -> Ground {
+    match game {
+        wire::Game::LightsOut => Ground::Lamps,
+        wire::Game::Xiangqi => Ground::River,
+        _ => Ground::Lines,
+    }
+}
+
+/// A column as its players call it, from 0 at the left: A, B, … Z, AA; Go leaves out I.
+pub(crate) fn column_name(game: wire::Game, column: usize) -> String {
+    let column = if game == wire::Game::Go && (8..25).contains(&column) { column + 1 } else { column };
+    let mut name = String::new();
+    let mut rest = column + 1;
+    while rest > 0 {
+        name.insert(0, char::from(b'A' + ((rest - 1) % 26) as u8));
+        rest = (rest - 1) / 26;
+    }
+    name
+}
+
+/// A row as its players call it, from 0 at the bottom.
+pub(crate) fn row_name(game: wire::Game, row: usize) -> String {
+    // Xiangqi counts ranks from 0 (ICCS).
+    let first = usize::from(game != wire::Game::Xiangqi);
+    (row + first).to_string()
+}
+
+/// The files of xiangqi as both sides count them, from their own right: Red in Chinese figures, Black in others.
+pub(crate) fn file_names(second_side: bool) -> Vec<&'static str> {
+    if second_side {
+        vec!["9", "8", "7", "6", "5", "4", "3", "2", "1"]
+    } else {
+        vec!["九", "八", "七", "六", "五", "四", "三", "二", "一"]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_named_as_on_printed_boards() {
+        let gomoku = |column| column_name(wire::Game::Gomoku, column);
+        assert_eq!([0, 8, 14, 25, 26].map(gomoku), ["A", "I", "O", "Z", "AA"]);
+        let go = |column| column_name(wire::Game::Go, column);
+        assert_eq!([0, 7, 8, 18, 24].map(go), ["A", "H", "J", "T", "Z"]);
+    }
+
+    #[test]
+    fn every_game_is_found_by_its_word() {
+        for number in 1..=5 {
+            let game = wire::Game::try_from(number).expect("five games");
+            assert_eq!(of_word(word(game)), game);
+        }
+        assert_eq!(of_word("chess"), wire::Game::Gomoku);
+    }
+}

@@ -1,0 +1,231 @@
+//! Positions and rule sheets of every game as a host tells them, made from the engine.
+
+use engine::{Action, AnyGame, Fact, GameKind, Language, Mark, MarkKind, Piece, Point, Setup, Side};
+use proto::{board, control};
+use session::wire;
+
+use super::{bot, here};
+
+/// A game with these actions played, by its notation.
+pub(crate) fn played(setup: &Setup, actions: &str) -> AnyGame {
+    let mut game = AnyGame::new(setup).expect("a valid setup");
+    for action in actions.split_whitespace() {
+        let action = game.parse(action).unwrap_or_else(|| panic!("{action} is not of this game"));
+        game.act(action).unwrap_or_else(|why| panic!("{action}: {why}"));
+    }
+    game
+}
+
+/// A setup with these options chosen.
+pub(crate) fn chosen(kind: GameKind, options: &[(&str, &str)]) -> Setup {
+    let mut setup = kind.default_setup();
+    for (option, value) in options {
+        setup.choose(option, value).expect("an option of this game");
+    }
+    setup
+}
+
+/// The match of one who plays this side here against a device of level 7.
+pub(crate) fn against_the_device(game: &AnyGame, side: Side) -> control::Room {
+    let (first, second) = if side == Side::First { (here(), bot(7)) } else { (bot(7), here()) };
+    room(game, first, second, &[side])
+}
+
+/// A match of two people here, or of one where the game is for one.
+pub(crate) fn alone(game: &AnyGame) -> control::Room {
+    room(game, here(), here(), &Side::BOTH)
+}
+
+fn room(game: &AnyGame, first: control::Seat, second: control::Seat, mine: &[Side]) -> control::Room {
+    let over = game.outcome();
+    control::Room {
+        id: "room".into(),
+        setup: Some(wire::setup(&game.setup())),
+        first: Some(first),
+        second: Some(second),
+        board: Some(position(game)),
+        mine: mine.iter().map(|side| wire::side(*side).into()).collect(),
+        result: over.map(|outcome| board::Result {
+            winner: outcome.winner.map_or(board::Side::Unspecified, wire::side).into(),
+            ending: wire::ending(outcome.reason).into(),
+        }),
+        can_take_back: over.is_none() && game.ply() > 0,
+        can_offer_draw: over.is_none(),
+        can_resign: over.is_none(),
+        can_new_game: true,
+        can_act: over.is_none() && mine.contains(&game.turn()),
+        ..Default::default()
+    }
+}
+
+fn position(game: &AnyGame) -> control::Board {
+    let view = game.view();
+    let side_of = |side: Option<Side>| i32::from(side.map_or(board::Side::Unspecified, wire::side));
+    let step = |(from, to): &(Point, Point)| board::Step { from: wire::point(*from), to: wire::point(*to) };
+    let over = view.outcome.is_some();
+    let fact = |fact: &Fact| {
+        use control::FactKind as Kind;
+        let (kind, side, number) = match *fact {
+            Fact::CapturesDue(count) => (Kind::FactCapturesDue, None, u32::from(count)),
+            Fact::InHand(side, count) => (Kind::FactInHand, Some(side), count.into()),
+            Fact::Taken(side, count) => (Kind::FactTaken, Some(side), count.into()),
+            Fact::Points(side, half_points) => (Kind::FactHalfPoints, Some(side), half_points),
+            Fact::Agreed(side) => (Kind::FactAgreed, Some(side), 0),
+            Fact::Presses(count) => (Kind::FactPresses, None, count),
+            Fact::Fewest(count) => (Kind::FactFewest, None, count),
+            Fact::Swapped => (Kind::FactSwapped, None, 0),
+            Fact::Opening(opening) => (Kind::FactOpening, None, opening.number().into()),
+        };
+        control::Fact { kind: kind.into(), side: side_of(side), number }
+    };
+    let mark = |mark: &Mark| {
+        use control::MarkKind as Kind;
+        let (kind, side) = match mark.kind {
+            MarkKind::Winning => (Kind::MarkWinning, None),
+            MarkKind::Formation => (Kind::MarkFormation, None),
+            MarkKind::Captured => (Kind::MarkCaptured, None),
+            MarkKind::Target => (Kind::MarkTarget, None),
+            MarkKind::Check => (Kind::MarkCheck, None),
+            MarkKind::Ko => (Kind::MarkKo, None),
+            MarkKind::Dead => (Kind::MarkDead, None),
+            MarkKind::Territory(side) => (Kind::MarkTerritory, Some(side)),
+            MarkKind::Press => (Kind::MarkPress, None),
+            MarkKind::Forbidden => (Kind::MarkForbidden, None),
+            MarkKind::Fault => (Kind::MarkFault, None),
+        };
+        control::Mark { at: wire::point(mark.at), kind: kind.into(), side: side_of(side) }
+    };
+    let kind = |piece: Piece| match piece {
+        Piece::Stone | Piece::Light => control::PieceKind::PieceStone,
+        Piece::General => control::PieceKind::PieceGeneral,
+        Piece::Adviser => control::PieceKind::PieceAdviser,
+        Piece::Elephant => control::PieceKind::PieceElephant,
+        Piece::Horse => control::PieceKind::PieceHorse,
+        Piece::Chariot => control::PieceKind::PieceChariot,
+        Piece::Cannon => control::PieceKind::PieceCannon,
+        Piece::Soldier => control::PieceKind::PieceSoldier,
+    };
+    let (lights, pieces) = match game {
+        AnyGame::LightsOut(game) => (game.lights().to_bytes(), Vec::new()),
+        _ => (Vec::new(), view.pieces),
+    };
+    control::Board {
+        game: wire::game(view.game).into(),
+        columns: view.columns.into(),
+        rows: view.rows.into(),
+        pieces: (pieces.iter())
+            .map(|piece| control::Piece {
+                at: wire::point(piece.at),
+                side: wire::side(piece.side).into(),
+                kind: kind(piece.piece).into(),
+            })
+            .collect(),
+        last: view.last.map(wire::action),
+        marks: view.marks.iter().map(mark).collect(),
+        turn: side_of(view.turn),
+        ply: view.ply,
+        facts: view.facts.iter().map(fact).collect(),
+        steps: view.steps.iter().filter(|_| !over).map(step).collect(),
+        losing_steps: view.losing_steps.iter().filter(|_| !over).map(step).collect(),
+        choices: view.choices.into_iter().map(wire::action).collect(),
+        lights: lights.into(),
+    }
+}
+
+/// What a host answers to `Describe`.
+pub(crate) fn sheet(asked: &control::Describe) -> control::GameSheet {
+    let setup = match (&asked.choice, &asked.setup) {
+        (Some(choice), _) => {
+            let kind = wire::read_game(choice.game).expect("a game");
+            let mut setup = if choice.preset.is_empty() {
+                kind.default_setup()
+            } else {
+                kind.preset(&choice.preset).expect("a preset")
+            };
+            for one in &choice.options {
+                setup.choose(&one.option, &one.value).expect("what the page offers");
+            }
+            setup
+        }
+        (None, setup) => wire::read_setup(setup.as_ref()).expect("a setup"),
+    };
+    let words = |both: &engine::options::Both| {
+        Some(control::Words { zh: both.chinese.clone(), en: both.english.clone() })
+    };
+    control::GameSheet {
+        setup: None,
+        preset: setup.preset().unwrap_or_default().into(),
+        presets: (setup.kind().presets().iter())
+            .map(|preset| control::GamePreset { preset: preset.word.into(), name: words(&preset.name) })
+            .collect(),
+        options: (setup.options().iter())
+            .map(|option| control::GameOption {
+                option: option.word.into(),
+                name: words(&option.name),
+                values: (option.values.iter())
+                    .map(|value| control::OptionValue { value: value.word.clone(), name: words(&value.name) })
+                    .collect(),
+                chosen: option.chosen.clone(),
+                numbers: option.numbers.is_some(),
+                least: option.numbers.as_ref().map_or(0, |numbers| *numbers.start()),
+                most: option.numbers.as_ref().map_or(0, |numbers| *numbers.end()),
+            })
+            .collect(),
+        rule_sheet_en: setup.rule_sheet(Language::English),
+        rule_sheet_zh: setup.rule_sheet(Language::Chinese),
+        problem: String::new(),
+    }
+}
+
+/// Go on nine lines after a short middle game.
+pub(crate) fn go() -> AnyGame {
+    played(
+        &chosen(GameKind::Go, &[("size", "9")]),
+        "E5 G5 F3 C4 C6 E3 D3 D4 E4 F4 F5 G4 G3 E2 D2 F2 G2 D5 H4 H5 F6 G6 F7",
+    )
+}
+
+/// The same board at its end: both have passed, and two black stones are said to be dead.
+pub(crate) fn go_counting() -> AnyGame {
+    let mut game = go();
+    for action in [Action::Pass, Action::Pass] {
+        game.act(action).expect("passing is always possible");
+    }
+    let dead = game.parse("dead C6").expect("a mark of this game");
+    game.act(dead).expect("a stone stands there");
+    game
+}
+
+/// An opening: the cannon in the middle against two horses.
+pub(crate) fn xiangqi() -> AnyGame {
+    played(
+        &GameKind::Xiangqi.default_setup(),
+        "炮二平五 马8进7 马二进三 车9平8 车一平二 马2进3 兵七进一 卒7进1 马八进七 士4进5 炮八进二 象3进5",
+    )
+}
+
+/// Liuzhou chess just after a square was made, so that a stone is to be captured.
+pub(crate) fn liuzhou_placing() -> AnyGame {
+    played(&GameKind::Liuzhou.default_setup(), "c3 a6 d3 e5 c4 b5 d4")
+}
+
+/// Any legal game of Liuzhou chess until its stones walk.
+pub(crate) fn liuzhou_moving() -> AnyGame {
+    let mut game = AnyGame::new(&GameKind::Liuzhou.default_setup()).expect("the default is valid");
+    // Always the same of the legal actions, spread over the board.
+    for turn in 0_usize.. {
+        let view = game.view();
+        if !view.steps.is_empty() && turn > 44 || view.outcome.is_some() {
+            break;
+        }
+        let legal = game.legal_actions();
+        game.act(legal[turn * 7 % legal.len()]).expect("it is legal");
+    }
+    game
+}
+
+/// A board of lamps of this size with a few pressed.
+pub(crate) fn lights(columns: &str, rows: &str) -> AnyGame {
+    let setup = chosen(GameKind::LightsOut, &[("columns", columns), ("rows", rows), ("seed", "7")]);
+    played(&setup, "b2 c3")
+}
