@@ -20,8 +20,9 @@ use crate::links::{self, Down, LinkId, LinkNews};
 use crate::room::PlayerId;
 use crate::show::{self, Refusal};
 
-/// Who was not heard for this long is gone. Adverts come about once a second, and a scan may miss several.
-const NEARBY_TIMEOUT: Duration = Duration::from_secs(12);
+/// Who was not heard for this long is gone. Adverts come about once a second, a scan may miss several, and BlueZ may begin its
+/// scan anew only after ten seconds: less than two of these rounds would let names flicker.
+const NEARBY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How often a client is told that somebody is still near, with the signal: as often as a list can be read.
 const NEARBY_TOLD: Duration = Duration::from_secs(1);
