@@ -38,9 +38,10 @@ fn declared(bytes: &[u8]) -> Option<String> {
             escaped = byte == b'\\' && !escaped;
         } else if byte == b'[' {
             let name = bytes[..at].trim_ascii_end();
-            let begins = name.iter().rposition(|byte| !byte.is_ascii_alphabetic()).map_or(0, |n| n + 1);
-            let capitals: Vec<u8> = name[begins..].iter().copied().filter(u8::is_ascii_uppercase).collect();
-            if capitals == b"CA" {
+            // The same name as the reader makes of it, or a file could declare one encoding here and another there.
+            let begins = name.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |n| n + 1);
+            let name = name[begins..].iter().copied().filter(|byte| !byte.is_ascii_lowercase());
+            if name.skip_while(u8::is_ascii_digit).eq(*b"CA") {
                 let label = &bytes[at + 1..];
                 let end = label.iter().position(|&byte| byte == b']')?;
                 return Some(String::from_utf8_lossy(&label[..end]).trim().to_owned())

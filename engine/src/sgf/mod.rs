@@ -470,10 +470,10 @@ impl Reader<'_> {
                 return Ok(());
             }
             let mut name = String::new();
-            // Digits are in names of FF[1] to FF[3] that some programs still write.
+            // Digits are in names of FF[1] to FF[3] that some programs still write, but none begins with one.
             while let Some(c) = self.peek().filter(char::is_ascii_alphanumeric) {
                 self.next();
-                if !c.is_ascii_lowercase() {
+                if c.is_ascii_uppercase() || (c.is_ascii_digit() && !name.is_empty()) {
                     name.push(c);
                 }
             }
