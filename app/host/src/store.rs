@@ -208,9 +208,17 @@ impl Store {
         StoreError::Damaged { path: self.path.clone(), what: what.into() }
     }
 
-    /// Writes one byte and takes it back: whether saving would work now.
+    /// Writes something of no meaning: whether saving would work now.
     pub(crate) fn probe(&mut self) -> Result<(), StoreError> {
-        self.set_setting("probe", "1")
+        /// Several times what an action takes, so that a disk on which nothing can be played does not pass.
+        const BYTES: usize = 16 * 1024;
+        self.connection
+            .execute(
+                "INSERT OR REPLACE INTO settings (key, value) VALUES ('probe', randomblob(?1))",
+                [BYTES as i64],
+            )
+            .map(drop)
+            .map_err(|error| self.explain(error))
     }
 
     pub(crate) fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
