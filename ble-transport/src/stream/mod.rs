@@ -46,6 +46,10 @@ pub use fragment::{
 /// is replaced before the session gives up on it.
 pub const DEAD_AFTER: Duration = Duration::from_secs(8);
 
+/// A link on which both sides have said everything stays for so long: if its last acknowledgement was lost, the other side asks
+/// again, and would else never know that all arrived. After this time the other side has given up as well.
+const FINISHED_STAYS: Duration = DEAD_AFTER;
+
 /// Both greetings must have passed within this time. BlueZ answers a first write in 0.3 s, and in 2 s when it is busy.
 pub const GREETING_DEADLINE: Duration = Duration::from_secs(6);
 
@@ -174,6 +178,8 @@ pub struct Stream {
     linger_until: Option<Instant>,
     /// No more will be written.
     finishing: bool,
+    /// When the link, on which nothing more is to be said by either side, is over.
+    finished_at: Option<Instant>,
     end_sent: bool,
     /// Sent and not yet acknowledged in order; the first has the number `base`.
     flight: VecDeque<Flight>,
@@ -318,6 +324,7 @@ impl Stream {
             flushed: 0,
             linger_until: None,
             finishing: false,
+            finished_at: None,
             end_sent: false,
             flight: VecDeque::new(),
             base: 0,
@@ -574,15 +581,21 @@ impl Stream {
             let number = self.next_number();
             return self.send_segment(link, Kind::Ack, number, Bytes::new());
         }
+        let mut finished_at = None;
         if self.ended && self.finishing && self.all_arrived() {
-            self.phase = Phase::Closed(Closing::Finished);
-            return Output::Idle { until: None };
+            let at = *self.finished_at.get_or_insert(now + FINISHED_STAYS);
+            if now >= at {
+                self.phase = Phase::Closed(Closing::Finished);
+                return Output::Idle { until: None };
+            }
+            finished_at = Some(at);
         }
         let dead_at = (waiting || self.probe_at.is_some()).then_some(self.progress_at + DEAD_AFTER);
         // Bytes that linger only wait for time if nothing else holds them back.
         let linger =
             self.linger_until.filter(|_| window_open && self.has_room() && !self.outgoing.is_empty());
-        let until = [retry_at, dead_at, self.probe_at, self.ack_due, linger].into_iter().flatten().min();
+        let until =
+            [retry_at, dead_at, self.probe_at, self.ack_due, linger, finished_at].into_iter().flatten().min();
         Output::Idle { until }
     }
 
