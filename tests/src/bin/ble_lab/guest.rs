@@ -15,8 +15,9 @@ use tokio::process::{Child, Command};
 use tokio::sync::{broadcast, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 
-/// Kernel and userland fit into 192 MB with room for the game; 128 MB fail.
-const MEMORY: &str = "192";
+/// Half of it is what the root file system may hold: kernel modules, userland, our programs and the saves. With 192 MB the disk
+/// was full in the middle of a match.
+const MEMORY: &str = "320";
 /// A cold start takes 4 s on an idle machine, and 60 s were seen on a crowded one.
 const BOOT_LIMIT: Duration = Duration::from_mins(2);
 
