@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io::{BufRead, Write as _};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use engine::go::{Analysis, Fate, Go, GoBot, GoMove, GoSetup, Handicap, PassWhen, Status};
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
             }
         };
     }
-    let asked = Arc::new(AtomicBool::new(false));
+    let asked = Arc::new(Asked::default());
     let mut table = Table {
         bot,
         lines: read_lines(Arc::clone(&asked)),
@@ -86,19 +86,35 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 /// Moves are thought out whatever comes in meanwhile: a script that is piped in gets all its answers.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
+/// Whether something has come in: a line, or the end.
+#[derive(Default)]
+struct Asked {
+    flag: AtomicBool,
+    /// Held while a line is sent and the flag is set, and while the flag is cleared and the lines are looked through: a line
+    /// that is being obeyed must not stop its own analysis.
+    both: Mutex<()>,
+}
+
+fn lock(asked: &Asked) -> MutexGuard<'_, ()> {
+    asked.both.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Lines with the moment of their arrival. A thread reads them, so that they are heard while the engine thinks; each sets the
 /// flag.
-fn read_lines(asked: Arc<AtomicBool>) -> Receiver<(String, Instant)> {
+fn read_lines(asked: Arc<Asked>) -> Receiver<(String, Instant)> {
     let (send, lines) = channel();
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines() {
             let Ok(line) = line else { break };
+            let _both = lock(&asked);
             if send.send((line, Instant::now())).is_err() {
                 break;
             }
-            asked.store(true, Ordering::Relaxed);
+            asked.flag.store(true, Ordering::Relaxed);
         }
-        asked.store(true, Ordering::Relaxed);
+        let _both = lock(&asked);
+        drop(send);
+        asked.flag.store(true, Ordering::Relaxed);
     });
     lines
 }
@@ -140,7 +156,7 @@ struct Table {
     /// Lines taken from the channel and not yet obeyed.
     waiting: VecDeque<(String, Instant)>,
     /// Whether a line has come in since an analysis began.
-    asked: Arc<AtomicBool>,
+    asked: Arc<Asked>,
     setup: GoSetup,
     /// Where the actions begin: an empty board, handicap stones, or what a file has set up.
     start: Go,
@@ -633,18 +649,28 @@ impl Table {
             return say(&format!("?{id} {why}\n"));
         }
         say(&format!("={id}"));
-        self.asked.store(false, Ordering::Relaxed);
-        // A line that came before the flag was cleared is in the channel by now.
-        while let Ok(line) = self.lines.try_recv() {
-            self.waiting.push_back(line);
-        }
-        if self.waiting.is_empty() {
+        let ended = {
+            let _both = lock(&self.asked);
+            self.asked.flag.store(false, Ordering::Relaxed);
+            loop {
+                match self.lines.try_recv() {
+                    Ok(line) => self.waiting.push_back(line),
+                    Err(nothing) => break nothing == TryRecvError::Disconnected,
+                }
+            }
+        };
+        if self.waiting.is_empty() && !ended {
             let begin = Instant::now();
             let elapsed = move || begin.elapsed();
             // The tree has to be kept for the next question: that takes a limit, which no one waits for.
             const LONG: Duration = Duration::from_hours(24);
-            let limits =
-                Limits { time: Some(LONG), nodes: None, depth: None, stop: &self.asked, elapsed: &elapsed };
+            let limits = Limits {
+                time: Some(LONG),
+                nodes: None,
+                depth: None,
+                stop: &self.asked.flag,
+                elapsed: &elapsed,
+            };
             let mut told = begin;
             let game = &self.game;
             self.bot.analyse(game, &limits, &mut |analysis| {
