@@ -87,6 +87,10 @@ fn gomoku() -> board::Setup {
     board::Setup { game: Some(setup::Game::Gomoku(gomoku)) }
 }
 
+fn fischer() -> board::Pace {
+    board::Pace { kind: board::PaceKind::PaceFischer.into(), main_s: 300, step_s: 5, periods: 0 }
+}
+
 fn won() -> board::Result {
     board::Result { winner: board::Side::First.into(), ending: board::Ending::FiveInARow.into() }
 }
@@ -139,8 +143,11 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
         ("pair-reveal", pairing(pair::Step::Reveal(key()))),
         ("pair-verdict", pairing(pair::Step::Verdict(Verdict { same: true, advert_key: key() }))),
         ("pair-nothing", Pair { step: None }.into()),
-        ("invite", Invite { invite_id: id(), setup: Some(gomoku()), colours: 1 }.into()),
-        ("invite-unknown-game", Invite { invite_id: id(), setup: None, colours: 9 }.into()),
+        ("invite", Invite { invite_id: id(), setup: Some(gomoku()), colours: 1, ..Invite::default() }.into()),
+        (
+            "invite-unknown-game",
+            Invite { invite_id: id(), setup: None, colours: 9, ..Invite::default() }.into(),
+        ),
         (
             "invite-liuzhou",
             invite(setup::Game::Liuzhou(board::LiuzhouSetup {
@@ -174,11 +181,21 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
         ),
         (
             "answer-accept",
-            InviteAnswer { invite_id: id(), answer: Some(invite_answer::Answer::Accept(true)) }.into(),
+            InviteAnswer {
+                invite_id: id(),
+                answer: Some(invite_answer::Answer::Accept(true)),
+                ..InviteAnswer::default()
+            }
+            .into(),
         ),
         (
             "answer-decline",
-            InviteAnswer { invite_id: id(), answer: Some(invite_answer::Answer::Decline(2)) }.into(),
+            InviteAnswer {
+                invite_id: id(),
+                answer: Some(invite_answer::Answer::Decline(2)),
+                ..InviteAnswer::default()
+            }
+            .into(),
         ),
         ("withdraw", Withdraw { invite_id: id() }.into()),
         ("play-place", play(action::Kind::Place(at(7, 7)))),
@@ -236,6 +253,58 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
         ("unsupported", Unsupported { msgid: 99 }.into()),
         ("phrase", peer::Say { match_id: id(), what: Some(peer::say::What::Phrase(3)) }.into()),
         ("text", peer::Say { match_id: id(), what: Some(peer::say::What::Text("好棋！".into())) }.into()),
+        (
+            "invite-random-colours",
+            Invite {
+                invite_id: id(),
+                setup: Some(gomoku()),
+                colours: peer::Colours::Random.into(),
+                pace: Some(fischer()),
+                commitment: key(),
+                counters: id(),
+                alternates: false,
+            }
+            .into(),
+        ),
+        (
+            "answer-nonce",
+            InviteAnswer { invite_id: id(), answer: Some(invite_answer::Answer::Accept(true)), nonce: key() }
+                .into(),
+        ),
+        (
+            "record-with-clocks",
+            Record {
+                match_id: id(),
+                setup: Some(gomoku()),
+                sender_side: 2,
+                actions: Bytes::from_static(&[0x80, 0x03, 0x88, 0x03]),
+                pace: Some(fischer()),
+                times: Bytes::from_static(&[0x88, 0x27, 0x05]),
+                paused: true,
+                reveal: key(),
+                spent_ms: 1_200,
+                ..Record::default()
+            }
+            .into(),
+        ),
+        ("flag", peer::Flag { match_id: id(), ply: 9, revision: 1 }.into()),
+        ("reveal", peer::Reveal { invite_id: id(), nonce: key() }.into()),
+        (
+            "analysis",
+            peer::Analysis {
+                match_id: id(),
+                revision: 1,
+                version: 3,
+                open: true,
+                ply: 7,
+                actions: Bytes::from_static(&[0x80, 0x03, 0x88, 0x03]),
+            }
+            .into(),
+        ),
+        (
+            "progress",
+            peer::Progress { match_id: id(), presses: 4, lit: 9, elapsed_ms: 8_000, revision: 0 }.into(),
+        ),
     ]
 }
 

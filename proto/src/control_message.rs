@@ -3,7 +3,7 @@
 
 use crate::board;
 use crate::control::{
-    Board, Event, GameChoice, GameSheet, Reply, Request, Seat, Words, event, reply, request, seat,
+    Board, Event, GameChoice, GameSheet, Reply, Request, Seat, Words, analyse, event, reply, request, seat,
 };
 use crate::envelope::{Bounded, EnvelopeError, bound, numbered_messages};
 use crate::limits;
@@ -76,6 +76,11 @@ fn sheet_bounds(sheet: &GameSheet) -> Result<(), EnvelopeError> {
             words(value.name.as_ref(), "OptionValue.name")
         })
     })?;
+    bound(sheet.paces.len() <= limits::OPTIONS, "GameSheet.paces")?;
+    sheet.paces.iter().try_for_each(|preset| {
+        id(&preset.word, "PacePreset.word")?;
+        words(preset.name.as_ref(), "PacePreset.name")
+    })?;
     bound(sheet.rule_sheet_en.len() <= limits::RULE_SHEET_BYTES, "GameSheet.rule_sheet_en")?;
     bound(sheet.rule_sheet_zh.len() <= limits::RULE_SHEET_BYTES, "GameSheet.rule_sheet_zh")?;
     text(&sheet.problem, "GameSheet.problem")
@@ -96,6 +101,7 @@ impl Bounded for Request {
             Some(Body::Compare(compare)) => id(&compare.peer, "Compare.peer"),
             Some(Body::Invite(invite)) => {
                 id(&invite.peer, "Invite.peer")?;
+                id(&invite.counters, "Invite.counters")?;
                 setup(invite.setup.as_ref(), limits::PEER_LIGHTS_BYTES, "Invite.setup")?;
                 choice(invite.choice.as_ref())
             }
@@ -130,6 +136,17 @@ impl Bounded for Request {
                 bound(say.text.is_empty() || limits::is_said(&say.text), "Say.text")
             }
             Some(Body::SetMuted(set)) => id(&set.peer, "SetMuted.peer"),
+            Some(Body::Analyse(analyse)) => {
+                id(&analyse.room_id, "Analyse.room_id")?;
+                match &analyse.step {
+                    Some(analyse::Step::TryAction(one)) => action(Some(one), "Analyse.try_action"),
+                    Some(analyse::Step::TryNotation(text)) => {
+                        bound(text.len() <= limits::NOTATION_BYTES, "Analyse.try_notation")
+                    }
+                    Some(analyse::Step::ToPly(_) | analyse::Step::Back(_) | analyse::Step::Close(_))
+                    | None => Ok(()),
+                }
+            }
             Some(Body::TakeTheirs(take)) => id(&take.room_id, "TakeTheirs.room_id"),
             Some(Body::Describe(describe)) => {
                 setup(describe.setup.as_ref(), limits::LIGHTS_BYTES, "Describe.setup")?;
@@ -214,6 +231,8 @@ impl Bounded for Event {
                 id(&invitation.peer, "Invitation.peer")?;
                 setup(invitation.setup.as_ref(), limits::PEER_LIGHTS_BYTES, "Invitation.setup")?;
                 name(&invitation.name, "Invitation.name")?;
+                words(invitation.pace_name.as_ref(), "Invitation.pace_name")?;
+                id(&invitation.counters, "Invitation.counters")?;
                 bound(
                     invitation.rule_sheet_en.len() <= limits::RULE_SHEET_BYTES,
                     "Invitation.rule_sheet_en",
@@ -222,6 +241,7 @@ impl Bounded for Event {
             }
             Some(Body::InvitationGone(gone)) => {
                 id(&gone.invite_id, "InvitationGone.invite_id")?;
+                id(&gone.countered_by, "InvitationGone.countered_by")?;
                 id(&gone.room_id, "InvitationGone.room_id")
             }
             Some(Body::Room(room)) => {
@@ -231,6 +251,12 @@ impl Bounded for Event {
                 room.board.as_ref().map_or(Ok(()), board_bounds)?;
                 setup(room.setup.as_ref(), limits::LIGHTS_BYTES, "Room.setup")?;
                 bound(room.mine.len() <= board::Side::Second as usize, "Room.mine")?;
+                words(room.pace_name.as_ref(), "Room.pace_name")?;
+                bound(room.clocks.len() <= board::Side::Second as usize, "Room.clocks")?;
+                if let Some(analysis) = &room.analysis {
+                    analysis.board.as_ref().map_or(Ok(()), board_bounds)?;
+                    notations(&analysis.tried, limits::TRIED_ACTIONS, "Analysis.tried")?;
+                }
                 notations(&room.record, limits::SHOWN_ACTIONS, "Room.record")
             }
             Some(Body::Thinking(thinking)) => {

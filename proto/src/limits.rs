@@ -27,6 +27,21 @@ pub const RECORD_ACTIONS: usize = 1_024;
 /// record is half the 16 KiB of a frame.
 pub const RECORD_BYTES: usize = 7 * RECORD_ACTIONS;
 
+/// Bytes of a record's times: a varint of 32 bits takes 5, so that with [`RECORD_BYTES`] the longest record is 12 KiB.
+pub const RECORD_TIMES_BYTES: usize = 5 * RECORD_ACTIONS;
+
+/// Moves tried from one position in an analysis: more than anybody follows on a board.
+pub const TRIED_ACTIONS: usize = 256;
+
+/// Bytes of such moves, as in [`RECORD_BYTES`].
+pub const TRIED_BYTES: usize = 7 * TRIED_ACTIONS;
+
+/// Seconds of any part of a pace: the milliseconds of 30 days fit 32 bits.
+pub const PACE_SECONDS: u32 = 30 * 24 * 60 * 60;
+
+/// Periods of byo-yomi: a screen shows the number.
+pub const PACE_PERIODS: u32 = 100;
+
 /// Revisions of one record. It grows by one with each take back or draw agreed upon: a million of them, one a minute, are two
 /// years. Far from the end of its 32 bits, so that the next one can always be counted.
 pub const REVISIONS: u32 = 1_000_000;

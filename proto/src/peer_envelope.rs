@@ -4,8 +4,8 @@ use crate::board;
 use crate::envelope::{Bounded, EnvelopeError, bound, numbered_messages};
 use crate::limits;
 use crate::peer::{
-    Ack, Bye, Hello, Invite, InviteAnswer, Offer, OfferAnswer, Pair, Ping, Play, Pong, Record, Resign, Say,
-    Unsupported, Withdraw, pair, say,
+    Ack, Analysis, Bye, Flag, Hello, Invite, InviteAnswer, Offer, OfferAnswer, Pair, Ping, Play, Pong,
+    Progress, Record, Resign, Reveal, Say, Unsupported, Withdraw, pair, say,
 };
 
 numbered_messages! {
@@ -27,6 +27,10 @@ numbered_messages! {
         14 => Bye,
         15 => Unsupported,
         16 => Say,
+        17 => Flag,
+        18 => Reveal,
+        19 => Analysis,
+        20 => Progress,
     }
 }
 
@@ -97,13 +101,16 @@ impl Bounded for Pair {
 impl Bounded for Invite {
     fn check(&self) -> Result<(), EnvelopeError> {
         id(&self.invite_id, "Invite.invite_id")?;
+        bound(matches!(self.commitment.len(), 0 | limits::KEY_BYTES), "Invite.commitment")?;
+        bound(matches!(self.counters.len(), 0 | limits::ID_BYTES), "Invite.counters")?;
         setup(self.setup.as_ref(), limits::PEER_LIGHTS_BYTES, "Invite.setup")
     }
 }
 
 impl Bounded for InviteAnswer {
     fn check(&self) -> Result<(), EnvelopeError> {
-        id(&self.invite_id, "InviteAnswer.invite_id")
+        id(&self.invite_id, "InviteAnswer.invite_id")?;
+        bound(matches!(self.nonce.len(), 0 | limits::KEY_BYTES), "InviteAnswer.nonce")
     }
 }
 
@@ -160,7 +167,41 @@ impl Bounded for Record {
         id(&self.match_id, "Record.match_id")?;
         revision(self.revision, "Record.revision")?;
         setup(self.setup.as_ref(), limits::PEER_LIGHTS_BYTES, "Record.setup")?;
+        bound(matches!(self.reveal.len(), 0 | limits::KEY_BYTES), "Record.reveal")?;
+        bound(self.times.len() <= limits::RECORD_TIMES_BYTES, "Record.times")?;
         bound(self.actions.len() <= limits::RECORD_BYTES, "Record.actions")
+    }
+}
+
+impl Bounded for Flag {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        id(&self.match_id, "Flag.match_id")?;
+        revision(self.revision, "Flag.revision")?;
+        ply(self.ply, "Flag.ply")
+    }
+}
+
+impl Bounded for Reveal {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        id(&self.invite_id, "Reveal.invite_id")?;
+        key(&self.nonce, "Reveal.nonce")
+    }
+}
+
+impl Bounded for Analysis {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        id(&self.match_id, "Analysis.match_id")?;
+        revision(self.revision, "Analysis.revision")?;
+        ply(self.ply, "Analysis.ply")?;
+        bound(self.actions.len() <= limits::TRIED_BYTES, "Analysis.actions")
+    }
+}
+
+impl Bounded for Progress {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        id(&self.match_id, "Progress.match_id")?;
+        revision(self.revision, "Progress.revision")?;
+        ply(self.presses, "Progress.presses")
     }
 }
 
@@ -220,10 +261,15 @@ mod tests {
                     start: Some(board::lights_out_setup::Start::Lights(
                         vec![0xFF; limits::PEER_LIGHTS_BYTES].into(),
                     )),
+                    race: true,
                 })),
             })
         };
         let plies = limits::RECORD_ACTIONS as u32;
+        let pace = || {
+            let most = u32::MAX;
+            Some(board::Pace { kind: i32::MAX, main_s: most, step_s: most, periods: most })
+        };
         let result = || Some(board::Result { winner: i32::MAX, ending: i32::MAX });
         let point = || ResumePoint {
             match_id: id(),
@@ -231,6 +277,8 @@ mod tests {
             digest: u64::MAX,
             revision: limits::REVISIONS,
             result: result(),
+            paused: true,
+            spent_ms: u32::MAX,
         };
         vec![
             Hello {
@@ -244,8 +292,22 @@ mod tests {
             }
             .into(),
             Pair { step: Some(pair::Step::Commitment(key())) }.into(),
-            Invite { invite_id: id(), setup: setup(), colours: Colours::InviterSecond.into() }.into(),
-            InviteAnswer { invite_id: id(), answer: Some(invite_answer::Answer::Decline(i32::MAX)) }.into(),
+            Invite {
+                invite_id: id(),
+                setup: setup(),
+                colours: Colours::Random.into(),
+                pace: pace(),
+                commitment: key(),
+                counters: id(),
+                alternates: true,
+            }
+            .into(),
+            InviteAnswer {
+                invite_id: id(),
+                answer: Some(invite_answer::Answer::Decline(i32::MAX)),
+                nonce: key(),
+            }
+            .into(),
             Withdraw { invite_id: id() }.into(),
             Play {
                 match_id: id(),
@@ -263,6 +325,8 @@ mod tests {
                 revision: limits::REVISIONS,
                 result: result(),
                 wants_rest: true,
+                paused: true,
+                spent_ms: u32::MAX,
             }
             .into(),
             Offer {
@@ -290,6 +354,11 @@ mod tests {
                 revision: limits::REVISIONS,
                 actions: vec![0xFF; limits::RECORD_BYTES].into(),
                 result: result(),
+                pace: pace(),
+                times: vec![0xFF; limits::RECORD_TIMES_BYTES].into(),
+                paused: true,
+                reveal: key(),
+                spent_ms: u32::MAX,
             }
             .into(),
             Ping { token: u64::MAX }.into(),
@@ -297,6 +366,25 @@ mod tests {
             Bye { reason: ByeReason::ByeReplaced.into() }.into(),
             Unsupported { msgid: u32::MAX }.into(),
             Say { match_id: id(), what: Some(say::What::Text("😀".repeat(limits::SAID_CHARS))) }.into(),
+            Flag { match_id: id(), ply: plies, revision: limits::REVISIONS }.into(),
+            Reveal { invite_id: id(), nonce: key() }.into(),
+            Analysis {
+                match_id: id(),
+                revision: limits::REVISIONS,
+                version: u32::MAX,
+                open: true,
+                ply: plies,
+                actions: vec![0xFF; limits::TRIED_BYTES].into(),
+            }
+            .into(),
+            Progress {
+                match_id: id(),
+                presses: plies,
+                lit: u32::MAX,
+                elapsed_ms: u32::MAX,
+                revision: limits::REVISIONS,
+            }
+            .into(),
         ]
     }
 
@@ -316,7 +404,7 @@ mod tests {
     fn the_largest_of_each_message_fits_a_frame() {
         for envelope in largest() {
             let limit = match envelope {
-                Envelope::Record(_) => FrameLimit::Peer,
+                Envelope::Record(_) | Envelope::Analysis(_) => FrameLimit::Peer,
                 _ => FrameLimit::Stranger,
             };
             let total = HEADER_BYTES + envelope.encode().1.len();
@@ -358,6 +446,37 @@ mod tests {
             ("Resign.match_id", Resign::default().into()),
             ("Resign.ply", Resign { match_id: id(), ply: 1_025, ..Resign::default() }.into()),
             ("Record.match_id", Record::default().into()),
+            ("Flag.ply", Flag { match_id: id(), ply: 1_025, ..Flag::default() }.into()),
+            ("Reveal.nonce", Reveal { invite_id: id(), ..Reveal::default() }.into()),
+            ("Invite.commitment", Invite { invite_id: id(), commitment: id(), ..Invite::default() }.into()),
+            (
+                "Invite.counters",
+                Invite { invite_id: id(), counters: vec![1].into(), ..Invite::default() }.into(),
+            ),
+            (
+                "InviteAnswer.nonce",
+                InviteAnswer { invite_id: id(), nonce: id(), ..InviteAnswer::default() }.into(),
+            ),
+            (
+                "Analysis.actions",
+                Analysis {
+                    match_id: id(),
+                    actions: vec![0; limits::TRIED_BYTES + 1].into(),
+                    ..Analysis::default()
+                }
+                .into(),
+            ),
+            ("Progress.presses", Progress { match_id: id(), presses: 1_025, ..Progress::default() }.into()),
+            (
+                "Record.times",
+                Record {
+                    match_id: id(),
+                    times: vec![0; limits::RECORD_TIMES_BYTES + 1].into(),
+                    ..Record::default()
+                }
+                .into(),
+            ),
+            ("Record.reveal", Record { match_id: id(), reveal: id(), ..Record::default() }.into()),
             (
                 "Record.actions",
                 Record {

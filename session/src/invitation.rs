@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use bytes::Bytes;
 use engine::{AnyGame, Setup, Side};
 use proto::peer::{self, invite_answer::Answer};
 
@@ -115,6 +116,7 @@ impl Session {
             invite_id: resume::id_bytes(id),
             setup: Some(wire::setup(&setup)),
             colours: colours.into(),
+            ..peer::Invite::default()
         });
         self.invitations.mine = Some(Mine { id, setup, my_side, until: self.now + OPEN_FOR });
         Ok(())
@@ -151,7 +153,7 @@ impl Session {
         let my_side = match peer::Colours::try_from(invite.colours) {
             Ok(peer::Colours::InviterFirst) => Side::Second,
             Ok(peer::Colours::InviterSecond) => Side::First,
-            Err(_) => return Err(Violation::OutOfBounds("colours")),
+            Ok(peer::Colours::Random) | Err(_) => return Err(Violation::OutOfBounds("colours")),
         };
         if self.invitations.mine.as_ref().is_some_and(|mine| mine.id == id) {
             return Err(Violation::OutOfBounds("invitation id"));
@@ -311,6 +313,10 @@ impl Session {
     }
 
     fn send_answer(&mut self, id: MatchId, answer: Answer) {
-        self.send(peer::InviteAnswer { invite_id: resume::id_bytes(id), answer: Some(answer) });
+        self.send(peer::InviteAnswer {
+            invite_id: resume::id_bytes(id),
+            answer: Some(answer),
+            nonce: Bytes::new(),
+        });
     }
 }

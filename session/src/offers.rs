@@ -63,7 +63,7 @@ impl Session {
             Ok(peer::OfferKind::OfferDraw) => OfferKind::Draw,
             Ok(peer::OfferKind::OfferNewGame) => OfferKind::NewGame,
             // A newer peer may offer more.
-            Ok(peer::OfferKind::OfferUnspecified) | Err(_) => {
+            Ok(_) | Err(_) => {
                 self.send_offer_answer(id, offer.offer_id, None);
                 return Ok(());
             }

@@ -136,8 +136,8 @@ impl Session {
 
     pub(crate) fn send_ack(&mut self, index: usize, wants_rest: bool) {
         let state = &self.matches[index];
-        let peer::ResumePoint { match_id, ply, digest, revision, result } = point(state);
-        self.send(peer::Ack { match_id, ply, digest, revision, result, wants_rest });
+        let peer::ResumePoint { match_id, ply, digest, revision, result, .. } = point(state);
+        self.send(peer::Ack { match_id, ply, digest, revision, result, wants_rest, ..peer::Ack::default() });
     }
 
     pub(crate) fn received_ack(&mut self, ack: peer::Ack) -> Result<(), Violation> {
@@ -196,6 +196,7 @@ impl Session {
             revision: record.revision,
             actions: wire::pack_actions(&record.actions).into(),
             result: record.result.map(wire::result),
+            ..peer::Record::default()
         };
         self.send_awaited(message);
     }
@@ -253,8 +254,16 @@ impl Session {
             if untouched && theirs.result() == Some(MatchResult::Resigned(theirs.their_side())) {
                 self.save(Entry::Learned(theirs.record().clone()));
             }
-            let peer::ResumePoint { match_id, ply, digest, revision, result } = point(&theirs);
-            self.send(peer::Ack { match_id, ply, digest, revision, result, wants_rest: false });
+            let peer::ResumePoint { match_id, ply, digest, revision, result, .. } = point(&theirs);
+            self.send(peer::Ack {
+                match_id,
+                ply,
+                digest,
+                revision,
+                result,
+                wants_rest: false,
+                ..peer::Ack::default()
+            });
         } else if !self.invitations.considers(id) {
             self.consider(theirs.record().clone(), true);
         }
@@ -383,6 +392,7 @@ pub(crate) fn point(state: &MatchState) -> peer::ResumePoint {
         digest,
         revision,
         result: result.map(wire::result),
+        ..peer::ResumePoint::default()
     }
 }
 

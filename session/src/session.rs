@@ -226,6 +226,7 @@ impl Session {
             Envelope::OfferAnswer(answer) => self.received_offer_answer(answer),
             Envelope::Resign(resign) => self.received_resign(resign),
             Envelope::Record(record) => self.received_record(record),
+            Envelope::Flag(_) | Envelope::Reveal(_) | Envelope::Analysis(_) | Envelope::Progress(_) => Ok(()),
             Envelope::Say(say) => {
                 self.received_say(say);
                 Ok(())
@@ -400,5 +401,9 @@ fn subject(envelope: &peer::Envelope) -> &'static str {
         Envelope::Bye(_) => "goodbye",
         Envelope::Unsupported(_) => "refusal",
         Envelope::Say(_) => "words",
+        Envelope::Flag(_) => "flag",
+        Envelope::Reveal(_) => "reveal",
+        Envelope::Analysis(_) => "analysis",
+        Envelope::Progress(_) => "progress",
     }
 }

@@ -81,6 +81,16 @@ impl Fuzzer {
         }
     }
 
+    fn pace(&mut self) -> Option<board::Pace> {
+        let kind = self.below(6) as i32;
+        (self.below(3) == 0).then(|| board::Pace {
+            kind,
+            main_s: self.number(300),
+            step_s: self.number(10),
+            periods: self.number(3),
+        })
+    }
+
     /// Anything, in the light of what the victim holds.
     fn word(&mut self, victim: &session::Session) -> peer::Envelope {
         let match_id = self.id();
@@ -91,7 +101,7 @@ impl Fuzzer {
         let ply = self.number(ply);
         let revision = self.number(revision);
         let digest = if self.below(4) == 0 { self.rng.next_u64() } else { digest };
-        match self.below(24) {
+        match self.below(28) {
             0 => peer::Hello {
                 lowest_version: self.below(3),
                 highest_version: self.below(3),
@@ -105,19 +115,30 @@ impl Fuzzer {
                         digest,
                         revision,
                         result: self.result(),
+                        paused: self.below(2) == 0,
+                        spent_ms: self.below(u32::MAX),
                     })
                     .collect(),
                 wants_comparison: self.below(2) == 0,
             }
             .into(),
             1 => peer::Pair { step: Some(peer::pair::Step::Nonce(Bytes::from_static(&[0; 32]))) }.into(),
-            2 => peer::Invite { invite_id: match_id, setup: self.setup(), colours: self.below(3) as i32 }
-                .into(),
+            2 => peer::Invite {
+                invite_id: match_id,
+                setup: self.setup(),
+                colours: self.below(4) as i32,
+                pace: self.pace(),
+                commitment: Bytes::from(vec![1; [0, 32][self.below(2) as usize]]),
+                counters: if self.below(4) == 0 { self.id() } else { Bytes::new() },
+                alternates: self.below(2) == 0,
+            }
+            .into(),
             3 => {
                 use peer::invite_answer::Answer;
                 let answer =
                     [Some(Answer::Accept(true)), Some(Answer::Decline(7)), None][self.below(3) as usize];
-                peer::InviteAnswer { invite_id: match_id, answer }.into()
+                let nonce = Bytes::from(vec![1; [0, 32][self.below(2) as usize]]);
+                peer::InviteAnswer { invite_id: match_id, answer, nonce }.into()
             }
             4 => peer::Withdraw { invite_id: match_id }.into(),
             5..=8 => {
@@ -136,11 +157,22 @@ impl Fuzzer {
                 peer::Play { match_id, ply, action, thought_ms: u32::MAX, digest: after, revision }.into()
             }
             9..=11 => {
-                let wants_rest = self.below(2) == 0;
-                peer::Ack { match_id, ply, digest, revision, result: self.result(), wants_rest }.into()
+                let (wants_rest, paused) = (self.below(2) == 0, self.below(4) == 0);
+                let spent_ms = self.below(u32::MAX);
+                peer::Ack {
+                    match_id,
+                    ply,
+                    digest,
+                    revision,
+                    result: self.result(),
+                    wants_rest,
+                    paused,
+                    spent_ms,
+                }
+                .into()
             }
             12..=14 => {
-                let kind = self.below(5) as i32;
+                let kind = self.below(9) as i32;
                 let offer_id = self.number(3);
                 peer::Offer { match_id, offer_id, kind, ply, to_ply: self.number(ply.min(9)), revision }
                     .into()
@@ -170,11 +202,28 @@ impl Fuzzer {
                     revision,
                     actions: packed.into(),
                     result: self.result(),
+                    pace: self.pace(),
+                    times: Bytes::from(vec![5; self.below(12) as usize]),
+                    paused: self.below(4) == 0,
+                    reveal: Bytes::from(vec![1; [0, 32][self.below(2) as usize]]),
+                    spent_ms: self.below(u32::MAX),
                 }
                 .into()
             }
             21 => peer::Ping { token: self.rng.next_u64() }.into(),
             22 => peer::Pong { token: self.rng.next_u64() % 4 }.into(),
+            23 => peer::Flag { match_id, ply, revision }.into(),
+            24 => peer::Reveal { invite_id: match_id, nonce: Bytes::from(vec![1; 32]) }.into(),
+            25 => {
+                let actions: Vec<_> = (0..self.below(4)).map(|at| place(at as u16, 0)).collect();
+                let (version, open) = (self.number(3), self.below(4) > 0);
+                let actions = wire::pack_actions(&actions).into();
+                peer::Analysis { match_id, revision, version, open, ply, actions }.into()
+            }
+            26 => {
+                let (presses, lit, elapsed_ms) = (self.number(5), self.number(1), self.number(9_000));
+                peer::Progress { match_id, presses, lit, elapsed_ms, revision }.into()
+            }
             _ if self.below(4) == 0 => peer::Bye { reason: self.below(20) as i32 }.into(),
             _ => peer::Unsupported { msgid: u32::MAX }.into(),
         }
@@ -208,6 +257,7 @@ fn attack(seed: u64, words: usize) -> (usize, usize) {
                             digest: state.digest(),
                             revision: state.record().revision,
                             result: state.record().result.map(wire::result),
+                            ..peer::ResumePoint::default()
                         })
                         .collect(),
                     ..peer::Hello::default()
@@ -300,7 +350,7 @@ fn ten_invitations_a_second_ring_once() {
         let invite = peer::Invite {
             invite_id: Bytes::copy_from_slice(&id),
             setup: Some(wire::setup(&small())),
-            colours: 0,
+            ..peer::Invite::default()
         };
         pair.input(BERT, Input::Received(invite.into()));
     }

@@ -341,7 +341,7 @@ fn a_second_invitation_and_one_too_many_are_told_busy() {
             peer::Invite {
                 invite_id: Bytes::copy_from_slice(&[id; 16]),
                 setup: Some(session::wire::setup(&small())),
-                colours: peer::Colours::InviterFirst.into(),
+                ..peer::Invite::default()
             }
             .into(),
         )
@@ -378,7 +378,8 @@ fn a_game_that_the_peer_does_not_have_is_not_asked_for_nor_accepted() {
     assert_eq!(pair.command(ANNA, invite), Err(Refused::UnknownGame));
     let odd = Setup::Gomoku(GomokuSetup { size: 3, ..GomokuSetup::default() });
     for setup in [None, Some(proto::board::Setup { game: None }), Some(session::wire::setup(&odd))] {
-        let invite = peer::Invite { invite_id: Bytes::from_static(&[5; 16]), setup, colours: 0 };
+        let invite =
+            peer::Invite { invite_id: Bytes::from_static(&[5; 16]), setup, ..peer::Invite::default() };
         pair.input(ANNA, Input::Received(invite.into()));
         let unknown = peer::invite_answer::Answer::Decline(DeclineReason::DeclineUnknownGame.into());
         let Some(Envelope::InviteAnswer(answer)) = pair.devices[ANNA].sent.last() else {

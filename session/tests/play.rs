@@ -330,6 +330,7 @@ fn nobody_is_given_a_match_unasked() {
             revision: 0,
             actions: wire::pack_actions(&[place(0, 0)]).into(),
             result: result.map(wire::result),
+            ..peer::Record::default()
         }
         .into()
     };

@@ -303,10 +303,9 @@ impl Client {
     /// A gomoku match on this device, and the room's id.
     pub async fn open_room(&mut self, first: Option<u32>, second: Option<u32>) -> String {
         let open = control::OpenRoom {
-            setup: None,
             first: Some(bot(first)),
             second: Some(bot(second)),
-            choice: None,
+            ..control::OpenRoom::default()
         };
         match self.ask(request::Body::OpenRoom(open)).await {
             Ok(reply::Body::RoomId(id)) => id,
@@ -374,14 +373,20 @@ pub async fn begin_match_of(
     choice: Option<control::GameChoice>,
 ) -> String {
     let peer = one.client.seen.friends.values().next().expect("a friend").id.clone();
-    let invite = control::Invite { peer, setup: None, my_side: proto::board::Side::First.into(), choice };
+    let invite = control::Invite {
+        peer,
+        setup: None,
+        my_side: proto::board::Side::First.into(),
+        choice,
+        ..control::Invite::default()
+    };
     let invited = one.client.ask(request::Body::Invite(invite)).await;
     assert!(matches!(invited, Ok(reply::Body::InviteId(_))), "{invited:?}");
     other.client.until("an invitation", |seen| seen.invitations.values().any(|one| !one.mine)).await;
     let invitation =
         other.client.seen.invitations.values().next().expect("it was there a line above").clone();
     let (invite_id, sheet) = (invitation.invite_id, invitation.rule_sheet_en);
-    let answer = control::AnswerInvite { invite_id, accept: true };
+    let answer = control::AnswerInvite { invite_id, accept: true, reason: 0 };
     other.client.done(request::Body::AnswerInvite(answer)).await;
     for device in [one, other] {
         device.client.until("a room", |seen| seen.room().is_some()).await;

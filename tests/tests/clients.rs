@@ -106,7 +106,7 @@ async fn nonsense_in_a_well_formed_request_is_refused() {
         Some(control::Seat { who, ..control::Seat::default() })
     };
     let open = |setup, first| {
-        request::Body::OpenRoom(control::OpenRoom { setup, first, second: None, choice: None })
+        request::Body::OpenRoom(control::OpenRoom { setup, first, ..control::OpenRoom::default() })
     };
     let act = |notation: &str| {
         let (room_id, notation) = (room_id.clone(), notation.to_owned());

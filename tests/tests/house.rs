@@ -362,7 +362,7 @@ async fn an_invitation_to_a_stranger_waits_for_the_comparison() {
     let mut house = House::new(9);
     let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
     let peer = anna.client.find("Ben").await;
-    let invite = control::Invite { peer, setup: None, my_side: 0, choice: None };
+    let invite = control::Invite { peer, ..control::Invite::default() };
     anna.client.ask(request::Body::Invite(invite)).await.expect("invited");
     for device in [&mut anna, &mut ben] {
         device.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
@@ -371,7 +371,9 @@ async fn an_invitation_to_a_stranger_waits_for_the_comparison() {
     }
     ben.client.until("an invitation", |seen| !seen.invitations.is_empty()).await;
     let invite_id = ben.client.seen.invitations.keys().next().expect("one").clone();
-    ben.client.done(request::Body::AnswerInvite(control::AnswerInvite { invite_id, accept: false })).await;
+    ben.client
+        .done(request::Body::AnswerInvite(control::AnswerInvite { invite_id, accept: false, reason: 0 }))
+        .await;
     anna.client.until("declined", |seen| seen.invitations.is_empty()).await;
     assert!(anna.client.seen.rooms.is_empty() && ben.client.seen.rooms.is_empty());
 }

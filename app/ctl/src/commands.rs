@@ -73,7 +73,7 @@ impl Conversation {
             Command::Accept { which, wait } => self.accept(which.as_deref(), wait).await,
             Command::Decline { which } => {
                 let invite_id = self.invitation(which.as_deref(), false)?.invite_id;
-                let answer = control::AnswerInvite { invite_id, accept: false };
+                let answer = control::AnswerInvite { invite_id, accept: false, reason: 0 };
                 self.ask_done(request::Body::AnswerInvite(answer)).await
             }
             Command::Rules { game } => self.rules(&game).await,
@@ -443,8 +443,12 @@ impl Conversation {
             Colour::Second => Side::Second,
             Colour::Random => Side::Unspecified,
         };
-        let invite =
-            control::Invite { peer, setup: None, my_side: my_side.into(), choice: Some(choice(game)) };
+        let invite = control::Invite {
+            peer,
+            my_side: my_side.into(),
+            choice: Some(choice(game)),
+            ..control::Invite::default()
+        };
         let reply::Body::InviteId(id) = self.host.ask(request::Body::Invite(invite)).await? else {
             return Err(unexpected());
         };
@@ -510,7 +514,7 @@ impl Conversation {
             }
         };
         let invite_id = invitation.invite_id;
-        let answer = control::AnswerInvite { invite_id: invite_id.clone(), accept: true };
+        let answer = control::AnswerInvite { invite_id: invite_id.clone(), accept: true, reason: 0 };
         self.host.ask(request::Body::AnswerInvite(answer)).await?;
         let deadline = within(ANSWER_SECONDS);
         while let Some(event) = self.host.next_until(deadline).await? {
@@ -543,6 +547,7 @@ impl Conversation {
             first: Some(first),
             second: Some(second),
             choice: Some(choice(game)),
+            pace: None,
         };
         let reply::Body::RoomId(id) = self.host.ask(request::Body::OpenRoom(open)).await? else {
             return Err(unexpected());
@@ -663,7 +668,10 @@ impl Conversation {
             .room(room, |room| match kind {
                 OfferKind::OfferTakeBack => room.can_take_back,
                 OfferKind::OfferDraw => room.can_offer_draw,
-                OfferKind::OfferNewGame => room.can_new_game,
+                OfferKind::OfferNewGame | OfferKind::OfferNewGameSame => room.can_new_game,
+                OfferKind::OfferPause => room.can_pause,
+                OfferKind::OfferContinue => room.can_continue,
+                OfferKind::OfferAdjourn => room.can_adjourn,
                 OfferKind::OfferUnspecified => false,
             })?
             .id;

@@ -135,7 +135,7 @@ impl Actor {
         let (role, kind, dialed) = (link.role, link.kind, link.dialed.clone());
         let refuse = |ends: &LinkEnds, reason: ByeReason| {
             let bye = proto::peer::Bye { reason: reason.into() };
-            let _ = ends.orders.try_send(Order::Send(bye.into()));
+            let _ = ends.orders.try_send(Order::Send(Box::new(bye.into())));
             let _ = ends.orders.try_send(Order::Close);
         };
         let known = self.people.get(&key).is_some_and(|peer| peer.friend.is_some());
@@ -231,7 +231,7 @@ impl Actor {
         let Some(link) = self.people.get_mut(&key).and_then(|peer| peer.link.take()) else { return };
         if let Some(reason) = last_word {
             let bye = proto::peer::Bye { reason: reason.into() };
-            let _ = link.ends.orders.try_send(Order::Send(bye.into()));
+            let _ = link.ends.orders.try_send(Order::Send(Box::new(bye.into())));
         }
         if link.ends.orders.try_send(Order::Close).is_err() {
             // It takes no orders any more.

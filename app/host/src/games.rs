@@ -60,6 +60,7 @@ pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, 
         rule_sheet_zh: setup.rule_sheet(Language::Chinese),
         setup: Some(wire::setup(&setup)),
         problem,
+        paces: Vec::new(),
     })
 }
 

@@ -162,6 +162,7 @@ impl Actor {
             expires_ms: one.until.saturating_duration_since(Instant::now()).as_millis() as u32,
             rule_sheet_en: one.setup.rule_sheet(Language::English),
             rule_sheet_zh: one.setup.rule_sheet(Language::Chinese),
+            ..control::Invitation::default()
         })
     }
 
@@ -185,6 +186,7 @@ impl Actor {
             invite_id: id.to_string(),
             end: end.into(),
             room_id: room.map_or_else(String::new, |id| id.to_string()),
+            ..control::InvitationGone::default()
         }));
     }
 }

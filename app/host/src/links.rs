@@ -69,7 +69,7 @@ pub(crate) struct LinkEnds {
 
 /// What the actor tells a link.
 pub(crate) enum Order {
-    Send(Envelope),
+    Send(Box<Envelope>),
     /// After what was sent before.
     Close,
 }
@@ -159,7 +159,7 @@ async fn read(
                     && refused.insert(msgid)
                     && let Some(orders) = orders.upgrade()
                 {
-                    let answer = Envelope::Unsupported(peer::Unsupported { msgid });
+                    let answer = Box::new(Envelope::Unsupported(peer::Unsupported { msgid }));
                     // If the queue is full, the link is about to end anyway.
                     let _ = orders.try_send(Order::Send(answer));
                 }
@@ -176,7 +176,7 @@ async fn write(
 ) -> Down {
     let mut frames = FrameWriter::new(writer, FrameLimit::Peer);
     while let Some(Order::Send(envelope)) = queue.recv().await {
-        match timeout(WRITE_DEADLINE, frames.send(&envelope)).await {
+        match timeout(WRITE_DEADLINE, frames.send(envelope.as_ref())).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return broken(&error),
             Err(_) => return Down::Lost("the carrier takes nothing more".into()),

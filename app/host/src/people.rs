@@ -255,10 +255,9 @@ impl Actor {
                     }
                 }
                 Output::Send(envelope) => {
-                    let full = peer
-                        .link
-                        .as_ref()
-                        .is_some_and(|link| link.ends.orders.try_send(Order::Send(envelope)).is_err());
+                    let full = peer.link.as_ref().is_some_and(|link| {
+                        link.ends.orders.try_send(Order::Send(Box::new(envelope))).is_err()
+                    });
                     if full {
                         debug!("a link takes nothing more: it is dropped");
                         self.drop_link(key, None);

@@ -63,6 +63,7 @@ impl Actor {
                 })?;
                 self.command(key, Command::TakeTheirs(id)).map(|()| Answer::Done)
             }
+            Body::Analyse(_) => Err(Refusal::new(RefusalCode::RefusalBadRequest, "not yet")),
             Body::Describe(describe) => games::describe(&describe).map(Answer::Sheet),
             Body::Stop(_) => {
                 let (done, _) = tokio::sync::oneshot::channel();
@@ -409,6 +410,7 @@ impl Actor {
                     open,
                     // Only an unfinished one is shown as a small picture, to be gone on with.
                     board: record.result.is_none().then(|| show::board(room.game(), false)),
+                    ..control::MatchSummary::default()
                 })
             })
             .collect();

@@ -163,7 +163,11 @@ pub(crate) fn offer_kind(kind: OfferKind) -> control::OfferKind {
 
 pub(crate) fn parse_offer_kind(number: i32) -> Option<OfferKind> {
     match control::OfferKind::try_from(number).ok()? {
-        control::OfferKind::OfferUnspecified => None,
+        control::OfferKind::OfferUnspecified
+        | control::OfferKind::OfferPause
+        | control::OfferKind::OfferContinue
+        | control::OfferKind::OfferAdjourn
+        | control::OfferKind::OfferNewGameSame => None,
         control::OfferKind::OfferTakeBack => Some(OfferKind::TakeBack),
         control::OfferKind::OfferDraw => Some(OfferKind::Draw),
         control::OfferKind::OfferNewGame => Some(OfferKind::NewGame),

@@ -622,6 +622,8 @@ impl Desk {
             InvitationEnd::InvitationWithdrawn => Remark::InvitationWithdrawn,
             InvitationEnd::InvitationLinkLost => Remark::InvitationLost,
             InvitationEnd::InvitationUnknownGame => Remark::InvitationUnknownGame,
+            // Their own invitation takes its place, and rings.
+            InvitationEnd::InvitationCountered => return,
             InvitationEnd::Unspecified => return,
         };
         self.remark(remark, &name);
@@ -642,7 +644,9 @@ impl Desk {
                 Remark::CannotReach
             }
             NoticeKind::NoticeRadioChanged => Remark::RadioChanged,
-            NoticeKind::NoticeUnspecified => return,
+            NoticeKind::NoticeClocksDiffer | NoticeKind::NoticeAdjourned | NoticeKind::NoticeUnspecified => {
+                return;
+            }
         };
         self.remark(remark, &notice.name);
     }
@@ -717,8 +721,15 @@ impl Desk {
             RefusalCode::RefusalDisk => Remark::Disk,
             RefusalCode::RefusalVersion => Remark::Version,
             RefusalCode::RefusalLinkLost => Remark::LinkLost,
-            RefusalCode::RefusalBadRequest | RefusalCode::RefusalUnspecified => {
-                if matches!(purpose, Purpose::Hint { .. }) { Remark::NoHint } else { Remark::BadRequest }
+            RefusalCode::RefusalPaused
+            | RefusalCode::RefusalTime
+            | RefusalCode::RefusalBadRequest
+            | RefusalCode::RefusalUnspecified => {
+                if matches!(purpose, Purpose::Hint { .. }) {
+                    Remark::NoHint
+                } else {
+                    Remark::BadRequest
+                }
             }
             RefusalCode::RefusalUnsolvable => Remark::Unsolvable,
         };

@@ -188,6 +188,7 @@ fn write_lights_out(setup: &LightsOutSetup) -> board::LightsOutSetup {
         columns: columns.into(),
         rows: rows.into(),
         start: Some(start),
+        race: false,
     }
 }
 

@@ -457,7 +457,14 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
         Some(WireOffer::OfferTakeBack) => OfferKind::TakeBack,
         Some(WireOffer::OfferDraw) => OfferKind::Draw,
         Some(WireOffer::OfferNewGame) => OfferKind::NewGame,
-        Some(WireOffer::OfferUnspecified) | None => OfferKind::None,
+        Some(
+            WireOffer::OfferPause
+            | WireOffer::OfferContinue
+            | WireOffer::OfferAdjourn
+            | WireOffer::OfferNewGameSame
+            | WireOffer::OfferUnspecified,
+        )
+        | None => OfferKind::None,
     });
     page.set_offer_mine(offer.is_some_and(|offer| offer.mine));
     page.set_can_take_back(room.can_take_back);

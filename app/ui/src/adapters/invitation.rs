@@ -15,7 +15,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     dialog.on_answer(when!(desk, |desk, accept| {
         let invite = desk.see().incoming().map(|invitation| invitation.invite_id.clone());
         if let Some(invite_id) = invite {
-            let answer = control::AnswerInvite { invite_id, accept };
+            let answer = control::AnswerInvite { invite_id, accept, reason: 0 };
             desk.ask(request::Body::AnswerInvite(answer), Purpose::Nothing);
         }
     }));

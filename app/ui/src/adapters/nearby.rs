@@ -35,8 +35,12 @@ fn invite(desk: &Desk, peer: &str) {
         let game = inner.nearby_game();
         (game, new_game::choice(&inner, game), new_game::my_side(inner.last(game).colour))
     };
-    let invite =
-        control::Invite { peer: peer.to_owned(), setup: None, my_side: side.into(), choice: Some(choice) };
+    let invite = control::Invite {
+        peer: peer.to_owned(),
+        my_side: side.into(),
+        choice: Some(choice),
+        ..control::Invite::default()
+    };
     desk.ask(request::Body::Invite(invite), Purpose::Invite);
     desk.change(|inner| {
         // What an earlier try came to is of no more interest.

@@ -247,8 +247,12 @@ fn start(desk: &Desk) {
             if begins { (here(), bot) } else { (bot, here()) }
         }
     };
-    let open =
-        control::OpenRoom { setup: None, first: Some(first), second: Some(second), choice: Some(choice) };
+    let open = control::OpenRoom {
+        first: Some(first),
+        second: Some(second),
+        choice: Some(choice),
+        ..control::OpenRoom::default()
+    };
     desk.ask(request::Body::OpenRoom(open), Purpose::OpenRoom);
 }
 

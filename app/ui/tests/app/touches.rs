@@ -302,12 +302,13 @@ fn an_invitation_comes_to_any_page_and_its_acceptance_opens_the_board() {
     tap(&stage, &told, "Play");
     assert_eq!(
         only(&mut told),
-        request::Body::AnswerInvite(control::AnswerInvite { invite_id: "i".into(), accept: true })
+        request::Body::AnswerInvite(control::AnswerInvite { invite_id: "i".into(), accept: true, reason: 0 })
     );
     told.say(event::Body::InvitationGone(control::InvitationGone {
         invite_id: "i".into(),
         end: control::InvitationEnd::InvitationAccepted.into(),
         room_id: "room".into(),
+        ..Default::default()
     }));
     told.say(event::Body::Room(room(here(), peer("Librem 5"), &[Side::First])));
     stage.settle(&told.scene);
@@ -362,7 +363,7 @@ fn an_invitation_of_ours_waits_can_be_withdrawn_and_its_end_is_said() {
     told.say(event::Body::InvitationGone(control::InvitationGone {
         invite_id: "i".into(),
         end: control::InvitationEnd::InvitationDeclined.into(),
-        room_id: String::new(),
+        ..Default::default()
     }));
     stage.pass(Duration::ZERO);
     assert_eq!((dialog(&told), remark(&told)), (Dialog::None, Remark::InvitationDeclined));

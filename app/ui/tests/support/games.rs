@@ -154,6 +154,7 @@ pub(crate) fn sheet(asked: &control::Describe) -> control::GameSheet {
     };
     control::GameSheet {
         setup: None,
+        paces: Vec::new(),
         preset: setup.preset().unwrap_or_default().into(),
         presets: (setup.kind().presets().iter())
             .map(|preset| control::GamePreset { preset: preset.word.into(), name: words(&preset.name) })
