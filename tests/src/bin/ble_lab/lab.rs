@@ -246,10 +246,6 @@ async fn matches(
 
     for (part, fire) in [(Part::Cuts, cuts as Fire), (Part::Kills, kills), (Part::Storm, storm)] {
         let mut strikes = if plays(part) { fire(options.soak, &mut dice) } else { Vec::new() };
-        if part == Part::Storm && plays(part) && !options.faults.is_empty() {
-            // By name only: seen to pass alone, and to leave BlueZ 5.66 in no state for what follows.
-            strikes.extend([Strike::NoAdverts(Who::B), Strike::OneAtATime(Who::A)]);
-        }
         strikes.retain(|strike| {
             part != Part::Storm
                 || options.faults.is_empty()
@@ -292,7 +288,10 @@ fn storm(soak: bool, dice: &mut Dice) -> Vec<Strike> {
             Strike::Kick,
             Strike::Power(one, pause(dice)),
             Strike::Blocked(one, pause(dice)),
+            Strike::OneAtATime(other),
             Strike::Unplugged(other, pause(dice)),
+            Strike::NoAdverts(one),
+            Strike::Unplugged(one, pause(dice)),
             Strike::Bluetoothd(other, pause(dice)),
         ]);
         if soak {
