@@ -4,7 +4,7 @@ use crate::go::{Go, GoSetup};
 use crate::lights_out::{LightsOut, LightsOutSetup, Start};
 use crate::liuzhou::{Liuzhou, LiuzhouSetup};
 use crate::options::{ChoiceError, GameOption, NamedSetup, Options};
-use crate::xiangqi::{Xiangqi, XiangqiSetup};
+use crate::xiangqi::{Notation, Xiangqi, XiangqiSetup};
 use crate::{
     Action, BoardView, Game, Gomoku, GomokuSetup, IllegalAction, Language, Names, Outcome, Point, SetupError,
     Side,
@@ -234,6 +234,13 @@ impl AnyGame {
     /// See [`Game::notation`].
     pub fn notation(&self, action: Action) -> String {
         each_game!(self, game => game.notation(action))
+    }
+    /// The action as the game's players write it, Chinese and English, where that is not [`Self::notation`]: 炮二平五 and
+    /// `C2=5` in xiangqi. `None` for other games, and for what the piece there could not do.
+    pub fn spoken(&self, action: Action) -> Option<[String; 2]> {
+        let Self::Xiangqi(game) = self else { return None };
+        let mv = game.legal_move(action).ok()?;
+        Some([Notation::Chinese, Notation::Wxf].map(|notation| game.write(mv, notation)))
     }
     /// See [`Game::parse`].
     pub fn parse(&self, text: &str) -> Option<Action> {

@@ -320,7 +320,12 @@ fn control_messages() -> Vec<(&'static str, Message)> {
         pieces: vec![control::Piece { at: at(7, 7), side: 1, ..control::Piece::default() }],
         last: Some(place(7, 7)),
         marks: vec![control::Mark { at: at(7, 7), ..control::Mark::default() }],
-        facts: vec![control::Fact { kind: control::FactKind::FactTaken.into(), side: 2, number: 3 }],
+        facts: vec![control::Fact {
+            kind: control::FactKind::FactTaken.into(),
+            side: 2,
+            number: 3,
+            ..control::Fact::default()
+        }],
         steps: vec![board::Step { from: at(0, 1), to: at(2, 2) }],
         choices: vec![act(action::Kind::Pass(true))],
         turn: 2,
@@ -389,6 +394,7 @@ fn control_messages() -> Vec<(&'static str, Message)> {
                     record: vec!["h8".into(), "h9".into()],
                     ..control::MatchSummary::default()
                 }],
+                ..control::Matches::default()
             })),
         ),
         ("ready", tell(event::Body::Ready(control::Ready {}))),

@@ -59,6 +59,12 @@ fn words(words: Option<&Words>, field: &'static str) -> Result<(), EnvelopeError
     bound(zh.len() <= limits::CLIENT_ID_BYTES && en.len() <= limits::CLIENT_ID_BYTES, field)
 }
 
+fn spoken(list: &[Words], most: usize, field: &'static str) -> Result<(), EnvelopeError> {
+    let short =
+        |one: &Words| one.zh.len() <= limits::NOTATION_BYTES && one.en.len() <= limits::NOTATION_BYTES;
+    bound(list.len() <= most && list.iter().all(short), field)
+}
+
 fn sheet_bounds(sheet: &GameSheet) -> Result<(), EnvelopeError> {
     setup(sheet.setup.as_ref(), limits::LIGHTS_BYTES, "GameSheet.setup")?;
     bound(sheet.presets.len() <= limits::OPTIONS, "GameSheet.presets")?;
@@ -111,6 +117,7 @@ impl Bounded for Request {
             Some(Body::OpenRoom(open)) => {
                 setup(open.setup.as_ref(), limits::LIGHTS_BYTES, "OpenRoom.setup")?;
                 choice(open.choice.as_ref())?;
+                id(&open.replaces, "OpenRoom.replaces")?;
                 seats([open.first.as_ref(), open.second.as_ref()])
             }
             Some(Body::Act(act)) => {
@@ -128,8 +135,24 @@ impl Bounded for Request {
                 seats([set.seat.as_ref(), None])
             }
             Some(Body::ListMatches(list)) => {
-                bound(list.limit as usize <= limits::LISTED_MATCHES, "ListMatches.limit")
+                bound(list.limit as usize <= limits::LISTED_MATCHES, "ListMatches.limit")?;
+                id(&list.opponent, "ListMatches.opponent")
             }
+            Some(Body::Look(look)) => id(&look.room_id, "Look.room_id"),
+            Some(Body::Branch(branch)) => {
+                id(&branch.room_id, "Branch.room_id")?;
+                seats([branch.first.as_ref(), branch.second.as_ref()])
+            }
+            Some(Body::Import(import)) => {
+                id(&import.name, "Import.name")?;
+                bound(import.content.len() <= limits::FILE_BYTES, "Import.content")
+            }
+            Some(Body::Export(export)) => {
+                id(&export.room_id, "Export.room_id")?;
+                id(&export.format, "Export.format")
+            }
+            Some(Body::Judge(judge)) => id(&judge.room_id, "Judge.room_id"),
+            Some(Body::Discard(discard)) => id(&discard.room_id, "Discard.room_id"),
             Some(Body::Hint(hint)) => id(&hint.room_id, "Hint.room_id"),
             Some(Body::Say(say)) => {
                 id(&say.room_id, "Say.room_id")?;
@@ -192,6 +215,16 @@ impl Bounded for Reply {
                 action(hint.action.as_ref(), "HintFound.action")
             }
             Some(Body::Sheet(sheet)) => sheet_bounds(sheet),
+            Some(Body::Position(position)) => {
+                id(&position.room_id, "Position.room_id")?;
+                position.board.as_ref().map_or(Ok(()), board_bounds)?;
+                spoken(&position.spoken, limits::SHOWN_ACTIONS, "Position.spoken")?;
+                notations(&position.record, limits::SHOWN_ACTIONS, "Position.record")
+            }
+            Some(Body::File(file)) => {
+                id(&file.name, "File.name")?;
+                bound(file.content.len() <= limits::FILE_BYTES, "File.content")
+            }
         }
     }
 }
@@ -257,10 +290,20 @@ impl Bounded for Event {
                     analysis.board.as_ref().map_or(Ok(()), board_bounds)?;
                     notations(&analysis.tried, limits::TRIED_ACTIONS, "Analysis.tried")?;
                 }
+                spoken(&room.spoken, limits::SHOWN_ACTIONS, "Room.spoken")?;
                 notations(&room.record, limits::SHOWN_ACTIONS, "Room.record")
+            }
+            Some(Body::Judgements(judged)) => {
+                id(&judged.room_id, "Judgements.room_id")?;
+                bound(judged.positions.len() <= limits::SHOWN_ACTIONS + 1, "Judgements.positions")?;
+                judged.positions.iter().try_for_each(|one| {
+                    bound(one.best.len() <= limits::NOTATION_BYTES, "Judgement.best")?;
+                    words(one.best_spoken.as_ref(), "Judgement.best_spoken")
+                })
             }
             Some(Body::Thinking(thinking)) => {
                 id(&thinking.room_id, "Thinking.room_id")?;
+                spoken(&thinking.spoken, limits::LINE_ACTIONS, "Thinking.spoken")?;
                 notations(&thinking.line, limits::LINE_ACTIONS, "Thinking.line")
             }
             Some(Body::Notice(notice)) => {
@@ -286,6 +329,9 @@ fn board_bounds(board: &Board) -> Result<(), EnvelopeError> {
     bound(board.pieces.len() <= limits::PIECES, "Board.pieces")?;
     bound(board.marks.len() <= limits::PIECES, "Board.marks")?;
     bound(board.facts.len() <= limits::FACTS, "Board.facts")?;
+    board.marks.iter().try_for_each(|mark| words(mark.words.as_ref(), "Mark.words"))?;
+    board.facts.iter().try_for_each(|fact| words(fact.words.as_ref(), "Fact.words"))?;
+    bound(board.taken.len() <= limits::PIECES, "Board.taken")?;
     bound(board.steps.len() <= limits::STEPS, "Board.steps")?;
     bound(board.losing_steps.len() <= limits::STEPS, "Board.losing_steps")?;
     bound(board.choices.len() <= limits::FACTS, "Board.choices")?;

@@ -91,6 +91,10 @@ pub const FACTS: usize = 32;
 /// Pieces and marks on one board as screens get them: 64x64 full of both.
 pub const PIECES: usize = 4_096;
 
+/// Bytes of a file of other programs: the longest games that people keep in one file stay below a few hundred KiB, and it fits
+/// a frame of the local socket.
+pub const FILE_BYTES: usize = 512 * 1_024;
+
 /// Actions of a bot's line of thought as screens show them.
 pub const LINE_ACTIONS: usize = 8;
 

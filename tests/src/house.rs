@@ -177,7 +177,7 @@ impl Seen {
     fn apply(&mut self, event: &Event) {
         use event::Body;
         match event.body.clone().expect("an event that this client knows") {
-            Body::Ready(_) | Body::Thinking(_) | Body::InvitationGone(_) => {}
+            Body::Ready(_) | Body::Thinking(_) | Body::InvitationGone(_) | Body::Judgements(_) => {}
             Body::Radio(radio) => self.radio = Some(radio),
             Body::Me(me) => self.me = me,
             Body::Nearby(one) => drop(self.nearby.insert(one.id.clone(), one)),

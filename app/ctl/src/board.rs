@@ -88,7 +88,7 @@ mod tests {
             rows: 2,
             pieces: vec![piece(0, Side::First), piece(1024 + 2, Side::Second)],
             last: Some(Action { kind: Some(action::Kind::Place(1024 + 2)) }),
-            marks: vec![Mark { at: 0, kind: MarkKind::MarkWinning.into(), side: 0 }],
+            marks: vec![Mark { at: 0, kind: MarkKind::MarkWinning.into(), ..Mark::default() }],
             ..Board::default()
         };
         let expected = "     a  b  c \n  2  .  . (O) 2\n  1 [X] .  .  1\n     a  b  c \n";

@@ -543,11 +543,10 @@ impl Conversation {
         let (player, opponent) = (local_seat(player), local_seat(opponent));
         let (first, second) = if second { (opponent, player) } else { (player, opponent) };
         let open = control::OpenRoom {
-            setup: None,
             first: Some(first),
             second: Some(second),
             choice: Some(choice(game)),
-            pace: None,
+            ..control::OpenRoom::default()
         };
         let reply::Body::RoomId(id) = self.host.ask(request::Body::OpenRoom(open)).await? else {
             return Err(unexpected());
@@ -688,7 +687,11 @@ impl Conversation {
     }
 
     async fn list(&mut self, limit: u32) -> Result<Vec<control::MatchSummary>, Failure> {
-        match self.host.ask(request::Body::ListMatches(control::ListMatches { limit })).await? {
+        match self
+            .host
+            .ask(request::Body::ListMatches(control::ListMatches { limit, ..Default::default() }))
+            .await?
+        {
             reply::Body::Matches(list) => Ok(list.matches),
             _ => Err(unexpected()),
         }

@@ -103,7 +103,10 @@ impl State {
     fn apply(&mut self, event: &Event) {
         use event::Body;
         match event.body.clone() {
-            None | Some(Body::Ready(_) | Body::Thinking(_) | Body::Notice(_) | Body::Said(_)) => {}
+            None
+            | Some(
+                Body::Ready(_) | Body::Thinking(_) | Body::Notice(_) | Body::Said(_) | Body::Judgements(_),
+            ) => {}
             Some(Body::Me(me)) => self.me = me,
             Some(Body::Radio(radio)) => drop(self.radios.insert(radio.carrier, radio)),
             Some(Body::Nearby(nearby)) => drop(self.nearby.insert(nearby.id.clone(), nearby)),

@@ -56,6 +56,15 @@ pub(crate) fn event(event: &Event) -> Value {
                 "score": thinking.score.map(words::score), "line": thinking.line,
                 "elapsed_ms": thinking.elapsed_ms}),
         ),
+        Some(event::Body::Judgements(analysis)) => (
+            "judgements",
+            json!({
+                "room_id": analysis.room_id,
+                "permille": analysis.positions.iter().map(|one| one.permille).collect::<Vec<_>>(),
+                "total": analysis.total,
+                "ended": analysis.ended,
+            }),
+        ),
         Some(event::Body::Said(said)) => (
             "said",
             json!({"room_id": said.room_id, "mine": said.mine, "text": said.text,

@@ -18,6 +18,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 use tracing::{debug, error, info, warn};
 
+use crate::archive::Judging;
 use crate::bots::{BotMaker, BotNews, BotThread};
 use crate::chance::Chance;
 use crate::clients::{self, ClientId, ClientNews};
@@ -51,6 +52,8 @@ pub(crate) enum Message {
     Link(LinkId, LinkNews),
     /// From a carrier: which, and what.
     Radio(usize, RadioNews),
+    /// From the judging with this ticket: the next position, or that there are no more.
+    Judged(u64, Option<control::Judgement>),
     /// A request that took its time is done.
     Answer(ClientId, control::Reply),
     /// Says goodbye and ends; the sender is dropped then.
@@ -72,6 +75,8 @@ pub(crate) struct Actor {
     pub(crate) chance: Chance,
     /// Hints being looked for.
     pub(crate) hints: usize,
+    pub(crate) judging: Option<Judging>,
+    pub(crate) last_judging: u64,
     pub(crate) wall_clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
     pub(crate) started: Instant,
     pub(crate) name: String,
@@ -125,6 +130,8 @@ pub(crate) enum Answer {
     Invite(MatchId),
     Matches(control::Matches),
     Sheet(control::GameSheet),
+    Position(control::Position),
+    File(control::File),
     /// Somebody answers later.
     Later,
 }
@@ -168,6 +175,8 @@ impl Actor {
             disk_works: true,
             chance,
             hints: 0,
+            judging: None,
+            last_judging: 0,
             wall_clock: config.wall_clock,
             started: Instant::now(),
             name,
@@ -248,6 +257,7 @@ impl Actor {
             Message::Client(id, ClientNews::Gone) => self.client_gone(id),
             Message::Bot(seat, ticket, news) => self.bot_said(seat, ticket, news),
             Message::Hint(client, request, room, found) => self.hint_found(client, request, room, found),
+            Message::Judged(ticket, judgement) => self.judged(ticket, judgement),
             Message::Link(id, news) => self.link_said(id, news),
             Message::Radio(index, news) => self.radio_said(index, news),
             Message::Answer(client, reply) => self.reply(client, reply),
@@ -276,6 +286,7 @@ impl Actor {
     async fn part(&mut self) {
         info!("the host says goodbye");
         self.bots.clear();
+        self.judging = None;
         self.leave_everyone();
         self.show_changes();
         // Connections, links and carriers end with their queues.
@@ -367,6 +378,8 @@ impl Actor {
             Ok(Answer::Invite(invitation)) => control::reply::Body::InviteId(invitation.to_string()),
             Ok(Answer::Matches(matches)) => control::reply::Body::Matches(matches),
             Ok(Answer::Sheet(sheet)) => control::reply::Body::Sheet(sheet),
+            Ok(Answer::Position(position)) => control::reply::Body::Position(position),
+            Ok(Answer::File(file)) => control::reply::Body::File(file),
             Err(refusal) => {
                 debug!(code = ?refusal.code, detail = refusal.detail, "refused");
                 control::reply::Body::Refusal(refusal.into_wire())
@@ -469,6 +482,7 @@ impl Actor {
             mine: mine.iter().map(|side| crate::show::side(*side).into()).collect(),
             result: record.result.map(session::wire::result),
             record: room.notation().to_vec(),
+            spoken: room.spoken().to_vec(),
             revision: record.revision,
             digest: record.digest(),
             can_act: self.turn(room).is_some_and(|turn| mine.contains(&turn)),

@@ -36,6 +36,7 @@
 #![forbid(unsafe_code)]
 
 mod actor;
+mod archive;
 mod bots;
 mod chance;
 mod clients;
@@ -55,4 +56,5 @@ mod store;
 pub use bots::BotMaker;
 pub use host::{Connector, Entropy, Host, HostConfig, HostError};
 pub use room::{PlayerId, Seat};
+pub use show::position;
 pub use store::{DATABASE, StoreError};

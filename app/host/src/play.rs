@@ -188,11 +188,12 @@ impl Actor {
             // Notation may depend on the position, so the line is played while it is written.
             let mut game = room.game().clone();
             for action in report.line.iter().take(SHOWN_LINE) {
-                let notation = game.notation(*action);
+                let (notation, spoken) = (game.notation(*action), show::spoken(&game, *action));
                 if game.act(*action).is_err() {
                     break;
                 }
                 thinking.line.push(notation);
+                thinking.spoken.extend(spoken);
             }
             thinking.depth = report.depth;
             thinking.nodes = report.nodes;

@@ -27,9 +27,6 @@ const HINT_TIME: Duration = Duration::from_secs(1);
 /// A carrier that does not say how it is within this time is not well: bluetoothd answers in milliseconds.
 const DIAGNOSIS: Duration = Duration::from_secs(10);
 
-/// Matches in one list when the client does not say how many.
-const LISTED: u32 = 20;
-
 impl Actor {
     pub(crate) fn request(
         &mut self,
@@ -49,7 +46,7 @@ impl Actor {
             Body::CloseRoom(close) => self.close_room(self.room_id(&close.room_id)?),
             Body::ResumeRoom(resume) => self.resume_room(&resume.room_id),
             Body::SetSeat(set) => self.set_seat(set),
-            Body::ListMatches(list) => self.list_matches(list.limit),
+            Body::ListMatches(list) => self.list_matches(&list),
             Body::Hint(hint) => self.hint(client, number, &hint.room_id),
             Body::Say(say) => self.say(say).map(|()| Answer::Done),
             Body::SetMuted(set) => {
@@ -98,6 +95,12 @@ impl Actor {
                 let key = self.player(&forget.peer)?;
                 self.forget(key).map(|()| Answer::Done)
             }
+            Body::Look(look) => self.look(&look),
+            Body::Branch(branch) => self.branch(&branch),
+            Body::Import(import) => self.import(&import),
+            Body::Export(export) => self.export(&export),
+            Body::Judge(judge) => self.judge(&judge),
+            Body::Discard(discard) => self.discard(&discard.room_id),
             Body::AnswerOffer(answer) => {
                 let id = self.room_id(&answer.room_id)?;
                 let Some(key) = self.rooms[&id].peer() else {
@@ -207,11 +210,15 @@ impl Actor {
         let setup = self.chosen_setup(open.setup.as_ref(), open.choice.as_ref())?;
         let seats = [local_seat(open.first.as_ref())?, local_seat(open.second.as_ref())?];
         let record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First);
-        self.begin(record, seats, None).map(Answer::Room)
+        let id = self.begin(record, seats, None)?;
+        if !open.replaces.is_empty() {
+            self.discard(&open.replaces)?;
+        }
+        Ok(Answer::Room(id))
     }
 
     /// A new match without a peer.
-    fn begin(
+    pub(crate) fn begin(
         &mut self,
         record: MatchRecord,
         seats: [Seat; 2],
@@ -385,38 +392,6 @@ impl Actor {
         Ok(Answer::Done)
     }
 
-    fn list_matches(&mut self, limit: u32) -> Result<Answer, Refusal> {
-        let limit = if limit == 0 { LISTED } else { limit };
-        let matches = self
-            .store
-            .latest(limit)?
-            .into_iter()
-            .filter_map(|saved| {
-                let (open, changed) = (saved.open, saved.changed_unix_ms);
-                // One that cannot be replayed is not shown here, and stays in the file.
-                let room = Room::new(saved.record, saved.seats).ok()?;
-                let record = room.record();
-                Some(control::MatchSummary {
-                    room_id: record.id.to_string(),
-                    setup: Some(wire::setup(&record.setup)),
-                    first: Some(self.shown_seat(&room, Side::First)),
-                    second: Some(self.shown_seat(&room, Side::Second)),
-                    ply: room.ply(),
-                    result: record.result.map(wire::result),
-                    changed_unix_ms: changed.try_into().unwrap_or(0),
-                    digest: record.digest(),
-                    record: room.notation().to_vec(),
-                    revision: record.revision,
-                    open,
-                    // Only an unfinished one is shown as a small picture, to be gone on with.
-                    board: record.result.is_none().then(|| show::board(room.game(), false)),
-                    ..control::MatchSummary::default()
-                })
-            })
-            .collect();
-        Ok(Answer::Matches(control::Matches { matches }))
-    }
-
     fn hint(&mut self, client: ClientId, number: u64, room: &str) -> Result<Answer, Refusal> {
         let id = self.room_id(room)?;
         let room = &self.rooms[&id];
@@ -492,7 +467,7 @@ fn invitation_id(name: &str) -> Result<MatchId, Refusal> {
 }
 
 /// A seat that needs no other device.
-fn local_seat(seat: Option<&control::Seat>) -> Result<Seat, Refusal> {
+pub(crate) fn local_seat(seat: Option<&control::Seat>) -> Result<Seat, Refusal> {
     use control::seat::Who;
     let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
     match seat.and_then(|seat| seat.who.as_ref()) {

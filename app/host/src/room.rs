@@ -3,8 +3,11 @@
 use std::fmt;
 
 use engine::{Action, AnyGame, IllegalAction, Level, Side};
+use proto::control;
 use session::{MatchId, MatchRecord, MatchResult};
 use tokio::time::Instant;
+
+use crate::show;
 
 /// A player on another device: its static key as the secure channel proved it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,6 +87,8 @@ pub(crate) struct Room {
     game: AnyGame,
     /// The record in the game's notation.
     notation: Vec<String>,
+    /// The record as players write it, where that is not the notation; else empty.
+    spoken: Vec<control::Words>,
 }
 
 impl Room {
@@ -100,6 +105,7 @@ impl Room {
             record: empty,
             game,
             notation: Vec::new(),
+            spoken: Vec::new(),
         };
         room.set_record(record)?;
         Ok(room)
@@ -121,6 +127,10 @@ impl Room {
         &self.notation
     }
 
+    pub(crate) fn spoken(&self) -> &[control::Words] {
+        &self.spoken
+    }
+
     /// Takes over a record; what it has in common with the present one is not played again.
     pub(crate) fn set_record(&mut self, record: MatchRecord) -> Result<(), BadRecord> {
         let common = self.record.actions.iter().zip(&record.actions).take_while(|(a, b)| a == b).count();
@@ -130,11 +140,14 @@ impl Room {
                 self.game.act(*action).expect("it was played before");
             }
             self.notation.truncate(common);
+            self.spoken.truncate(common);
         }
         for (ply, action) in (1..).zip(&record.actions).skip(common) {
             let notation = self.game.notation(*action);
+            let spoken = show::spoken(&self.game, *action);
             self.game.act(*action).map_err(|why| BadRecord::Action { ply, why })?;
             self.notation.push(notation);
+            self.spoken.extend(spoken);
         }
         if self.record.actions.len() != record.actions.len() {
             self.turn_since = Instant::now();

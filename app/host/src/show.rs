@@ -27,6 +27,11 @@ pub(crate) fn parse_side(number: i32) -> Option<Side> {
     }
 }
 
+/// What clients are shown of a position whose match goes on, for those who draw one without a host.
+pub fn position(game: &AnyGame) -> control::Board {
+    board(game, game.outcome().is_some())
+}
+
 pub(crate) fn board(game: &AnyGame, over: bool) -> control::Board {
     let view = game.view();
     let lights = match game {
@@ -35,6 +40,9 @@ pub(crate) fn board(game: &AnyGame, over: bool) -> control::Board {
     };
     let step = |(from, to): (Point, Point)| board::Step { from: wire::point(from), to: wire::point(to) };
     let still = |list: Vec<(Point, Point)>| if over { Vec::new() } else { list };
+    let mut marks: Vec<control::Mark> = view.marks.into_iter().map(mark).collect();
+    let mut facts: Vec<control::Fact> = view.facts.into_iter().map(fact).collect();
+    say_more(game, &mut marks, &mut facts);
     control::Board {
         game: i32::from(view.game as u8),
         columns: view.columns.into(),
@@ -42,15 +50,84 @@ pub(crate) fn board(game: &AnyGame, over: bool) -> control::Board {
         // A board of lights may have a million: they go as bits.
         pieces: view.pieces.into_iter().filter_map(piece).collect(),
         last: view.last.map(wire::action),
-        marks: view.marks.into_iter().map(mark).collect(),
+        marks,
         turn: view.turn.filter(|_| !over).map_or(board::Side::Unspecified, side).into(),
         ply: view.ply,
-        facts: view.facts.into_iter().map(fact).collect(),
+        facts,
         steps: still(view.steps).into_iter().map(step).collect(),
         losing_steps: still(view.losing_steps).into_iter().map(step).collect(),
         choices: view.choices.into_iter().filter(|_| !over).map(wire::action).collect(),
         lights,
+        taken: taken(game),
     }
+}
+
+/// In both languages.
+fn words(say: impl Fn(Language) -> String) -> control::Words {
+    let [zh, en] = [Language::Chinese, Language::English].map(say);
+    control::Words { zh, en }
+}
+
+/// What a number or a mark alone does not say.
+fn say_more(game: &AnyGame, marks: &mut [control::Mark], facts: &mut Vec<control::Fact>) {
+    use control::{FactKind, MarkKind as Kind};
+    match game {
+        AnyGame::Gomoku(game) => {
+            let opening = game.opening();
+            for fact in facts.iter_mut().filter(|fact| fact.kind() == FactKind::FactOpening) {
+                fact.words = opening.map(|opening| words(|language| opening.name(language).into()));
+            }
+            if marks.iter().any(|mark| mark.kind() == Kind::MarkForbidden) {
+                for (at, fault) in game.forbidden() {
+                    let at = wire::point(at);
+                    let mut same =
+                        marks.iter_mut().filter(|mark| mark.at == at && mark.kind() == Kind::MarkForbidden);
+                    if let Some(mark) = same.next() {
+                        mark.words = Some(words(|language| fault.words(language).into()));
+                    }
+                }
+            }
+        }
+        AnyGame::Liuzhou(game) => {
+            facts.push(control::Fact {
+                kind: FactKind::FactPhase.into(),
+                words: Some(words(|language| game.phase_words(language).into())),
+                ..control::Fact::default()
+            });
+            if game.made().next().is_some() {
+                let names = |language| {
+                    let names: Vec<&str> =
+                        game.made().map(|formation| formation.kind.name(language)).collect();
+                    names.join(if language == Language::Chinese { "、" } else { ", " })
+                };
+                facts.push(control::Fact {
+                    kind: FactKind::FactFormed.into(),
+                    words: Some(words(names)),
+                    ..control::Fact::default()
+                });
+            }
+        }
+        AnyGame::Go(_) | AnyGame::Xiangqi(_) | AnyGame::LightsOut(_) => {}
+    }
+}
+
+/// Pieces of the starting position that are off the board; of other games than xiangqi a number says enough.
+fn taken(game: &AnyGame) -> Vec<control::Piece> {
+    let AnyGame::Xiangqi(_) = game else { return Vec::new() };
+    let Ok(start) = AnyGame::new(&game.setup()) else { return Vec::new() };
+    let mut off = start.view().pieces;
+    for still in game.view().pieces {
+        if let Some(at) = off.iter().position(|one| (one.side, one.piece) == (still.side, still.piece)) {
+            off.swap_remove(at);
+        }
+    }
+    off.sort_by_key(|piece| (piece.side.index(), piece.piece as u8));
+    off.into_iter().filter_map(piece).map(|piece| control::Piece { at: 0, ..piece }).collect()
+}
+
+/// The action as players write it, where that is not the notation.
+pub(crate) fn spoken(game: &AnyGame, action: Action) -> Option<control::Words> {
+    game.spoken(action).map(|[zh, en]| control::Words { zh, en })
 }
 
 /// `None` for a light.
@@ -87,7 +164,7 @@ fn mark(mark: Mark) -> control::Mark {
         MarkKind::Forbidden => control::MarkKind::MarkForbidden,
         MarkKind::Fault => control::MarkKind::MarkFault,
     };
-    control::Mark { at: wire::point(mark.at), kind: kind.into(), side: of.into() }
+    control::Mark { at: wire::point(mark.at), kind: kind.into(), side: of.into(), words: None }
 }
 
 fn fact(fact: Fact) -> control::Fact {
@@ -104,7 +181,7 @@ fn fact(fact: Fact) -> control::Fact {
         Fact::Opening(opening) => (FactKind::FactOpening, None, opening.number().into()),
     };
     let of = of.map_or(board::Side::Unspecified, side);
-    control::Fact { kind: kind.into(), side: of.into(), number }
+    control::Fact { kind: kind.into(), side: of.into(), number, words: None }
 }
 
 pub(crate) fn seat(seat: Seat, assist: Option<Level>, name: String) -> control::Seat {
@@ -208,9 +285,13 @@ impl Refusal {
 
     /// An action that the rules of this game refuse; the points are named as on its board.
     pub(crate) fn illegal(why: IllegalAction, action: Action, game: GameKind) -> Self {
-        let [zh, en] = [Language::Chinese, Language::English].map(|language| why.words_in(game, language));
-        let reason = Some(control::Words { zh, en: en.clone() });
-        Self { code: illegal_code(why), detail: en, action: Some(action), reason }
+        let reason = words(|language| why.words_in(game, language));
+        Self {
+            code: illegal_code(why),
+            detail: reason.en.clone(),
+            action: Some(action),
+            reason: Some(reason),
+        }
     }
 
     pub(crate) fn into_wire(self) -> control::Refusal {
@@ -249,8 +330,7 @@ impl From<session::Refused> for Refusal {
             }
             Refused::NotYourTurn => Code::RefusalNotYourTurn,
             Refused::Illegal(why) => {
-                let [zh, en] = [Language::Chinese, Language::English].map(|language| why.words(language));
-                let reason = Some(control::Words { zh, en });
+                let reason = Some(words(|language| why.words(language)));
                 return Self { reason, ..Self::new(illegal_code(*why), refused.to_string()) };
             }
             Refused::WrongPhase | Refused::RecordFull => Code::RefusalGameOver,

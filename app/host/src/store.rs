@@ -16,6 +16,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, TransactionBehavio
 use session::{Consent, MatchId, MatchRecord, MatchResult, OfferKind};
 
 use crate::room::{PlayerId, Seat};
+use crate::show;
 use session::wire;
 
 /// Name of the database in the data directory.
@@ -132,6 +133,17 @@ pub(crate) struct SavedMatch {
     /// A room shows it.
     pub(crate) open: bool,
     pub(crate) changed_unix_ms: i64,
+}
+
+/// What there is of a match to choose by.
+pub(crate) struct Header {
+    pub(crate) id: MatchId,
+    /// The game's number.
+    pub(crate) game: i32,
+    pub(crate) seats: [Seat; 2],
+    pub(crate) over: bool,
+    /// `None` of one that is over is a draw.
+    pub(crate) winner: Option<Side>,
 }
 
 /// The open file. One at a time per directory.
@@ -460,9 +472,40 @@ impl Store {
         )
     }
 
-    /// The latest matches, the newest first.
-    pub(crate) fn latest(&self, limit: u32) -> Result<Vec<SavedMatch>, StoreError> {
-        self.matches("ORDER BY changed_unix_ms DESC, match_id LIMIT ?1", [limit])
+    /// What there is of every match to choose by, the latest change first. One whose row makes no sense is left out.
+    pub(crate) fn headers(&self) -> Result<Vec<Header>, StoreError> {
+        let read = || {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT match_id, setup, first_seat, second_seat, ending, winner FROM matches
+                 ORDER BY changed_unix_ms DESC, match_id",
+            )?;
+            statement
+                .query_map([], |row| {
+                    let (setup, first, second): (Vec<u8>, String, String) =
+                        (row.get(1)?, row.get(2)?, row.get(3)?);
+                    let (ending, winner): (Option<i32>, Option<i32>) = (row.get(4)?, row.get(5)?);
+                    let header = || {
+                        Some(Header {
+                            id: MatchId(row.get(0).ok()?),
+                            game: i32::from(parse_setup(&setup)?.kind() as u8),
+                            seats: [parse_seat(&first)?, parse_seat(&second)?],
+                            over: ending.is_some(),
+                            winner: winner.and_then(show::parse_side),
+                        })
+                    };
+                    Ok(header())
+                })?
+                .filter_map(Result::transpose)
+                .collect::<Result<_, _>>()
+        };
+        read().map_err(|error| self.explain(error))
+    }
+
+    /// A match is gone for good.
+    pub(crate) fn delete(&mut self, id: MatchId) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            transaction.execute("DELETE FROM matches WHERE match_id = ?1", [id.0]).map(drop)
+        })
     }
 
     /// One match.

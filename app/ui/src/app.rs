@@ -490,7 +490,10 @@ impl Desk {
         }
         if page == Page::Home && ready {
             self.ask(
-                request::Body::ListMatches(control::ListMatches { limit: MATCHES_ASKED }),
+                request::Body::ListMatches(control::ListMatches {
+                    limit: MATCHES_ASKED,
+                    ..Default::default()
+                }),
                 Purpose::ListMatches,
             );
         }

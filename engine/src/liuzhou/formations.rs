@@ -1,6 +1,7 @@
 //! The formations 城: which points capture when one side holds all of them.
 
 use super::{BOARD, POINTS, SIZE};
+use crate::Language;
 
 /// What a formation is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +18,20 @@ pub enum FormationKind {
     Square,
     /// 边六: a whole edge line. A formation only by an option; not among the 47.
     EdgeSix,
+}
+
+impl FormationKind {
+    /// What players call it.
+    pub const fn name(self, language: Language) -> &'static str {
+        match self {
+            Self::Six => language.pick("成六", "a six"),
+            Self::DiagonalFive => language.pick("斜五", "a diagonal five"),
+            Self::DiagonalFour => language.pick("斜四", "a diagonal four"),
+            Self::DiagonalThree => language.pick("斜三", "a corner diagonal"),
+            Self::Square => language.pick("成方", "a square"),
+            Self::EdgeSix => language.pick("边六", "an edge six"),
+        }
+    }
 }
 
 /// One formation.

@@ -193,6 +193,25 @@ impl Liuzhou {
         self.state.due
     }
 
+    /// The formations that the last placement or step made, as long as its captures are due or the other side has not moved.
+    pub fn made(&self) -> impl Iterator<Item = &'static Formation> {
+        // They all go through the point that was come to, and together they are the points that are remembered.
+        let through = move |point| {
+            complete_through(point, self.made).filter(|formation| self.setup.captures(formation) > 0)
+        };
+        let all = |point: &u8| through(*point).fold(0, |set, formation| set | formation.points) == self.made;
+        bits(self.made).find(all).into_iter().flat_map(through)
+    }
+
+    /// Where the game stands: stones are placed, taken off because neither side can step, or walk.
+    pub fn phase_words(&self, language: Language) -> &'static str {
+        match self.state.phase {
+            Phase::Placing => language.pick("布子", "placing"),
+            Phase::Moving => language.pick("行棋", "moving"),
+            _ => language.pick("提子", "lifting"),
+        }
+    }
+
     /// Formations of a side that stand complete now.
     pub fn formations(&self, side: Side) -> impl Iterator<Item = &'static Formation> {
         let stones = self.state.live[side.index()];

@@ -1,6 +1,6 @@
 //! Positions and rule sheets of every game as a host tells them, made from the engine.
 
-use engine::{Action, AnyGame, Fact, GameKind, Language, Mark, MarkKind, Piece, Point, Setup, Side};
+use engine::{Action, AnyGame, GameKind, Language, Setup, Side};
 use proto::{board, control};
 use session::wire;
 
@@ -43,7 +43,7 @@ fn room(game: &AnyGame, first: control::Seat, second: control::Seat, mine: &[Sid
         setup: Some(wire::setup(&game.setup())),
         first: Some(first),
         second: Some(second),
-        board: Some(position(game)),
+        board: Some(host::position(game)),
         mine: mine.iter().map(|side| wire::side(*side).into()).collect(),
         result: over.map(|outcome| board::Result {
             winner: outcome.winner.map_or(board::Side::Unspecified, wire::side).into(),
@@ -55,80 +55,6 @@ fn room(game: &AnyGame, first: control::Seat, second: control::Seat, mine: &[Sid
         can_new_game: true,
         can_act: over.is_none() && mine.contains(&game.turn()),
         ..Default::default()
-    }
-}
-
-fn position(game: &AnyGame) -> control::Board {
-    let view = game.view();
-    let side_of = |side: Option<Side>| i32::from(side.map_or(board::Side::Unspecified, wire::side));
-    let step = |(from, to): &(Point, Point)| board::Step { from: wire::point(*from), to: wire::point(*to) };
-    let over = view.outcome.is_some();
-    let fact = |fact: &Fact| {
-        use control::FactKind as Kind;
-        let (kind, side, number) = match *fact {
-            Fact::CapturesDue(count) => (Kind::FactCapturesDue, None, u32::from(count)),
-            Fact::InHand(side, count) => (Kind::FactInHand, Some(side), count.into()),
-            Fact::Taken(side, count) => (Kind::FactTaken, Some(side), count.into()),
-            Fact::Points(side, half_points) => (Kind::FactHalfPoints, Some(side), half_points),
-            Fact::Agreed(side) => (Kind::FactAgreed, Some(side), 0),
-            Fact::Presses(count) => (Kind::FactPresses, None, count),
-            Fact::Fewest(count) => (Kind::FactFewest, None, count),
-            Fact::Swapped => (Kind::FactSwapped, None, 0),
-            Fact::Opening(opening) => (Kind::FactOpening, None, opening.number().into()),
-        };
-        control::Fact { kind: kind.into(), side: side_of(side), number }
-    };
-    let mark = |mark: &Mark| {
-        use control::MarkKind as Kind;
-        let (kind, side) = match mark.kind {
-            MarkKind::Winning => (Kind::MarkWinning, None),
-            MarkKind::Formation => (Kind::MarkFormation, None),
-            MarkKind::Captured => (Kind::MarkCaptured, None),
-            MarkKind::Target => (Kind::MarkTarget, None),
-            MarkKind::Check => (Kind::MarkCheck, None),
-            MarkKind::Ko => (Kind::MarkKo, None),
-            MarkKind::Dead => (Kind::MarkDead, None),
-            MarkKind::Territory(side) => (Kind::MarkTerritory, Some(side)),
-            MarkKind::Press => (Kind::MarkPress, None),
-            MarkKind::Forbidden => (Kind::MarkForbidden, None),
-            MarkKind::Fault => (Kind::MarkFault, None),
-        };
-        control::Mark { at: wire::point(mark.at), kind: kind.into(), side: side_of(side) }
-    };
-    let kind = |piece: Piece| match piece {
-        Piece::Stone | Piece::Light => control::PieceKind::PieceStone,
-        Piece::General => control::PieceKind::PieceGeneral,
-        Piece::Adviser => control::PieceKind::PieceAdviser,
-        Piece::Elephant => control::PieceKind::PieceElephant,
-        Piece::Horse => control::PieceKind::PieceHorse,
-        Piece::Chariot => control::PieceKind::PieceChariot,
-        Piece::Cannon => control::PieceKind::PieceCannon,
-        Piece::Soldier => control::PieceKind::PieceSoldier,
-    };
-    let (lights, pieces) = match game {
-        AnyGame::LightsOut(game) => (game.lights().to_bytes(), Vec::new()),
-        _ => (Vec::new(), view.pieces),
-    };
-    control::Board {
-        game: wire::game(view.game).into(),
-        columns: view.columns.into(),
-        rows: view.rows.into(),
-        pieces: (pieces.iter())
-            .map(|piece| control::Piece {
-                at: wire::point(piece.at),
-                side: wire::side(piece.side).into(),
-                kind: kind(piece.piece).into(),
-            })
-            .collect(),
-        last: view.last.map(wire::action),
-        marks: view.marks.iter().map(mark).collect(),
-        turn: side_of(view.turn),
-        ply: view.ply,
-        facts: view.facts.iter().map(fact).collect(),
-        steps: view.steps.iter().filter(|_| !over).map(step).collect(),
-        losing_steps: view.losing_steps.iter().filter(|_| !over).map(step).collect(),
-        choices: view.choices.into_iter().map(wire::action).collect(),
-        lights: lights.into(),
     }
 }
 

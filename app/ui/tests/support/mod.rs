@@ -179,7 +179,7 @@ fn won(first: control::Seat, second: control::Seat, mine: &[Side]) -> control::R
         .map(|column| control::Mark {
             at: 6 * 1_024 + column,
             kind: control::MarkKind::MarkWinning.into(),
-            side: 0,
+            ..Default::default()
         })
         .collect();
     board.last = Some(place(9, 6));

@@ -1,0 +1,462 @@
+//! Kept matches: looking for them, looking into them, playing on from them, and files of other programs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use engine::files::{Format, GameFile};
+use engine::record::Record;
+use engine::xiangqi::Notation;
+use engine::{AnyGame, GameKind, Level, Limits, Report, Score, Side};
+use proto::control::{self, RefusalCode, event};
+use proto::limits;
+use session::{MatchId, MatchRecord, MatchResult, wire};
+
+use crate::actor::{Actor, Answer, Message};
+use crate::bots::BotMaker;
+use crate::requests::local_seat;
+use crate::room::{Room, Seat, parse_match_name};
+use crate::show::{self, Refusal};
+use crate::store::{Header, SavedMatch};
+
+/// Matches in one list when the client does not say how many.
+const LISTED: u32 = 20;
+
+/// Bytes of a board of lights that is told in a list: a hundred of them fit a frame, and a small picture shows no more.
+const MOST_LIGHTS: usize = 4_096;
+
+/// Time for each position of an analysis: a match of sixty moves takes a quarter of a minute.
+const JUDGING_TIME: Duration = Duration::from_millis(250);
+
+/// A match whose positions are being judged, on a thread of its own.
+pub(crate) struct Judging {
+    id: MatchId,
+    ticket: u64,
+    stop: Arc<AtomicBool>,
+    shown: control::Judgements,
+}
+
+impl Drop for Judging {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Actor {
+    pub(crate) fn list_matches(&mut self, asked: &control::ListMatches) -> Result<Answer, Refusal> {
+        let limit = if asked.limit == 0 { LISTED } else { asked.limit };
+        let headers = self.store.headers()?;
+        let wanted: Vec<MatchId> =
+            headers.iter().filter(|header| self.is_wanted(header, asked)).map(|header| header.id).collect();
+        let page = wanted.iter().skip(asked.skip as usize).take(limit as usize);
+        let mut matches = Vec::new();
+        for id in page {
+            if let Some(saved) = self.store.load(*id)? {
+                matches.extend(self.summary(saved, asked.boards));
+            }
+        }
+        let total = wanted.len().try_into().unwrap_or(u32::MAX);
+        Ok(Answer::Matches(control::Matches { matches, total }))
+    }
+
+    fn is_wanted(&self, header: &Header, asked: &control::ListMatches) -> bool {
+        let game = asked.game == 0 || header.game == asked.game;
+        let name = |key| self.people.get(key).map_or("", |peer| peer.name.as_str());
+        let sought = asked.opponent.trim().to_lowercase();
+        let opponent = match sought.as_str() {
+            "" => true,
+            "bot" => header.seats.iter().any(|seat| matches!(seat, Seat::Bot(_))),
+            "here" => header.seats == [Seat::Here; 2],
+            part => header.seats.iter().any(|seat| match seat {
+                Seat::Peer(key) => name(key).to_lowercase().contains(part),
+                Seat::Here | Seat::Bot(_) => false,
+            }),
+        };
+        let outcome = asked.outcome() == control::Outcome::Any || asked.outcome() == outcome(header);
+        game && opponent && outcome
+    }
+
+    /// `None` of one that cannot be replayed: it is not shown, and stays in the file.
+    fn summary(&self, saved: SavedMatch, with_board: bool) -> Option<control::MatchSummary> {
+        let (open, changed) = (saved.open, saved.changed_unix_ms);
+        let room = Room::new(saved.record, saved.seats).ok()?;
+        let record = room.record();
+        let over = record.result.is_some();
+        Some(control::MatchSummary {
+            room_id: record.id.to_string(),
+            setup: Some(wire::setup(&record.setup)),
+            first: Some(self.shown_seat(&room, Side::First)),
+            second: Some(self.shown_seat(&room, Side::Second)),
+            ply: room.ply(),
+            result: record.result.map(wire::result),
+            changed_unix_ms: changed.try_into().unwrap_or(0),
+            digest: record.digest(),
+            record: room.notation().to_vec(),
+            revision: record.revision,
+            open,
+            board: (!over || with_board)
+                .then(|| show::board(room.game(), over))
+                .filter(|board| board.lights.len() <= MOST_LIGHTS),
+            ..control::MatchSummary::default()
+        })
+    }
+
+    fn saved_match(&self, name: &str) -> Result<SavedMatch, Refusal> {
+        let no_such = || Refusal::new(RefusalCode::RefusalNoSuchRoom, "no such match");
+        let id = parse_match_name(name).ok_or_else(no_such)?;
+        self.store.load(id)?.ok_or_else(no_such)
+    }
+
+    pub(crate) fn look(&mut self, look: &control::Look) -> Result<Answer, Refusal> {
+        let saved = self.saved_match(&look.room_id)?;
+        let ply = look.ply.min(saved.record.actions.len() as u32);
+        let over = ply as usize == saved.record.actions.len() && saved.record.result.is_some();
+        let game = replayed(&saved.record, ply)?;
+        let mut position = control::Position {
+            room_id: look.room_id.clone(),
+            ply,
+            board: Some(show::board(&game, over)),
+            total: saved.record.actions.len() as u32,
+            ..Default::default()
+        };
+        if look.record {
+            let whole = Room::new(saved.record, saved.seats)
+                .map_err(|error| Refusal::new(RefusalCode::RefusalNoSuchRoom, error.to_string()))?;
+            position.record = whole.notation().to_vec();
+            position.spoken = whole.spoken().to_vec();
+        }
+        Ok(Answer::Position(position))
+    }
+
+    pub(crate) fn branch(&mut self, branch: &control::Branch) -> Result<Answer, Refusal> {
+        let saved = self.saved_match(&branch.room_id)?;
+        let seats = [local_seat(branch.first.as_ref())?, local_seat(branch.second.as_ref())?];
+        let game = replayed(&saved.record, branch.ply)?;
+        let mut record =
+            MatchRecord::new(MatchId(self.chance.bytes()), saved.record.setup.clone(), Side::First);
+        record.actions = saved.record.actions;
+        record.actions.truncate(branch.ply as usize);
+        record.result = game.outcome().map(MatchResult::Played);
+        self.begin(record, seats, None).map(Answer::Room)
+    }
+
+    pub(crate) fn discard(&mut self, name: &str) -> Result<Answer, Refusal> {
+        let saved = self.saved_match(name)?;
+        if saved.seats.iter().any(|seat| matches!(seat, Seat::Peer(_))) {
+            // The other device may still have something to say about it.
+            return Err(Refusal::new(RefusalCode::RefusalIllegal, "a match with another device is kept"));
+        }
+        let id = saved.record.id;
+        if self.rooms.contains_key(&id) {
+            self.close_room(id)?;
+        }
+        self.end_judging(Some(id));
+        let written = self.store.delete(id);
+        self.saved(written)?;
+        Ok(Answer::Done)
+    }
+
+    pub(crate) fn import(&mut self, import: &control::Import) -> Result<Answer, Refusal> {
+        if import.content.len() > limits::FILE_BYTES {
+            return Err(unreadable("文件太大", "the file is too large"));
+        }
+        let file = read_file(&import.name, &import.content)?;
+        let setup = file.start.setup();
+        let fresh = AnyGame::new(&setup).map_err(|error| unreadable("规则无法识别", error.0))?;
+        if fresh.key() != file.start.key() {
+            let why = "it begins with a position that was set up by hand";
+            return Err(unreadable("文件从摆好的局面开始，暂时不能导入", why));
+        }
+        if file.actions.len() > limits::SHOWN_ACTIONS {
+            return Err(unreadable("着数太多", "the record is too long"));
+        }
+        let mut record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First);
+        record.result = match file.game.outcome() {
+            Some(outcome) => Some(MatchResult::Played(outcome)),
+            None => file.result.as_deref().and_then(said_result),
+        };
+        record.actions = file.actions;
+        let (id, now) = (record.id, self.now_unix_ms());
+        let written = self.store.begin(&record, [Seat::Here; 2], now);
+        self.saved(written)?;
+        let written = self.store.set_open(id, false);
+        self.saved(written)?;
+        Ok(Answer::Room(id))
+    }
+
+    pub(crate) fn export(&mut self, export: &control::Export) -> Result<Answer, Refusal> {
+        let saved = self.saved_match(&export.room_id)?;
+        let game = replayed(&saved.record, u32::MAX)?;
+        let kind = game.kind();
+        let ending = match (export.format.trim_start_matches('.'), kind) {
+            ("", GameKind::Go | GameKind::Gomoku) => "sgf",
+            ("", GameKind::Xiangqi) => "pgn",
+            ("", GameKind::Liuzhou | GameKind::LightsOut) => "qiyou",
+            (given, _) => given,
+        };
+        let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
+        let format = Format::by_extension(ending).ok_or_else(|| bad("no such format"))?;
+        let file = GameFile {
+            start: replayed(&saved.record, 0)?,
+            actions: saved.record.actions.clone(),
+            game,
+            result: None,
+            tags: Vec::new(),
+            collection: None,
+        };
+        let content = file.write(format).map_err(bad)?;
+        if content.len() > limits::FILE_BYTES {
+            return Err(bad("it is too long for a file"));
+        }
+        let id = saved.record.id.to_string();
+        let name = format!("{}-{}.{}", kind.word(), &id[..8], ending.to_ascii_lowercase());
+        Ok(Answer::File(control::File { name, content: content.into_bytes().into() }))
+    }
+
+    /// One analysis at a time: another takes the place of the one before.
+    pub(crate) fn judge(&mut self, asked: &control::Judge) -> Result<Answer, Refusal> {
+        if !asked.on {
+            self.end_judging(parse_match_name(&asked.room_id));
+            return Ok(Answer::Done);
+        }
+        let saved = self.saved_match(&asked.room_id)?;
+        let (id, actions) = (saved.record.id, saved.record.actions.clone());
+        let start = replayed(&saved.record, 0)?;
+        if start.kind() == GameKind::LightsOut {
+            return Err(Refusal::new(
+                RefusalCode::RefusalIllegal,
+                "there is nobody to be better or worse than",
+            ));
+        }
+        self.end_judging(None);
+        self.last_judging += 1;
+        let ticket = self.last_judging;
+        let total = actions.len() as u32 + 1;
+        let stop = Arc::new(AtomicBool::new(false));
+        let shown = control::Judgements { room_id: asked.room_id.clone(), total, ..Default::default() };
+        let (maker, seed, inbox) = (self.bot_maker.clone(), self.chance.seed(), self.inbox.clone());
+        let (time, stopped) = (JUDGING_TIME.min(self.bot_time), stop.clone());
+        let tell = move |judged| {
+            // When the actor has ended, so has the match.
+            let _ = inbox.send(Message::Judged(ticket, judged));
+        };
+        let work = move || {
+            let all = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                judge_all(&maker, seed, start, &actions, time, &stopped, &tell);
+            }));
+            drop(all);
+            tell(None);
+        };
+        std::thread::Builder::new()
+            .name("judging".into())
+            .spawn(work)
+            .map_err(|error| Refusal::new(RefusalCode::RefusalBusy, error.to_string()))?;
+        self.judging = Some(Judging { id, ticket, stop, shown });
+        Ok(Answer::Done)
+    }
+
+    /// Ends the analysis of this match, or whichever there is, and says so.
+    fn end_judging(&mut self, of: Option<MatchId>) {
+        if let Some(mut ended) = self.judging.take_if(|analysis| of.is_none_or(|id| id == analysis.id)) {
+            ended.shown.ended = true;
+            self.tell(event::Body::Judgements(std::mem::take(&mut ended.shown)));
+        }
+    }
+
+    /// From the thread: the next position, or that there are no more.
+    pub(crate) fn judged(&mut self, ticket: u64, judgement: Option<control::Judgement>) {
+        let Some(analysis) = self.judging.as_mut().filter(|analysis| analysis.ticket == ticket) else {
+            return;
+        };
+        match judgement {
+            Some(judgement) => {
+                analysis.shown.positions.push(judgement);
+                let shown = analysis.shown.clone();
+                self.tell(event::Body::Judgements(shown));
+            }
+            None => self.end_judging(None),
+        }
+    }
+}
+
+/// How it went for this device.
+fn outcome(header: &Header) -> control::Outcome {
+    use control::Outcome;
+    if !header.over {
+        return Outcome::Unfinished;
+    }
+    let mine: Vec<Side> =
+        Side::BOTH.into_iter().filter(|side| header.seats[side.index()] == Seat::Here).collect();
+    match (header.winner, mine.as_slice()) {
+        (None, _) => Outcome::Drawn,
+        (Some(_), _) if header.game == i32::from(GameKind::LightsOut as u8) => Outcome::Won,
+        (Some(winner), [only]) if winner == *only => Outcome::Won,
+        (Some(_), [_]) => Outcome::Lost,
+        (Some(_), _) => Outcome::Any,
+    }
+}
+
+/// The position after so many of the record's actions, or after all.
+fn replayed(record: &MatchRecord, ply: u32) -> Result<AnyGame, Refusal> {
+    let broken = |what: String| Refusal::new(RefusalCode::RefusalNoSuchRoom, what);
+    let mut game = AnyGame::new(&record.setup).map_err(|error| broken(error.to_string()))?;
+    for action in record.actions.iter().take(ply as usize) {
+        game.act(*action).map_err(|error| broken(error.to_string()))?;
+    }
+    Ok(game)
+}
+
+fn unreadable(zh: &str, en: &str) -> Refusal {
+    let reason = Some(control::Words {
+        zh: format!("读不了这个文件：{zh}。"),
+        en: format!("Cannot read this file: {en}."),
+    });
+    Refusal { reason, ..Refusal::new(RefusalCode::RefusalBadRequest, en) }
+}
+
+/// A game from a file, by the ending of its name and what it says of itself.
+fn read_file(name: &str, content: &[u8]) -> Result<GameFile, Refusal> {
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let format = Format::by_extension(ending)
+        .ok_or_else(|| unreadable("不认识这种格式", "its format is not known"))?;
+    let text = String::from_utf8_lossy(content);
+    let kind = match format {
+        // Number 4 is gomoku's in SGF, 1 is Go's and the default.
+        Format::Sgf if text.contains("GM[4]") => GameKind::Gomoku,
+        Format::Sgf => GameKind::Go,
+        Format::Psq => GameKind::Gomoku,
+        Format::Record(_) => {
+            let record = match Record::read(&text) {
+                Ok(record) => record,
+                Err(stopped) => stopped.read,
+            };
+            record.tag("Game").and_then(GameKind::from_word).unwrap_or(GameKind::Xiangqi)
+        }
+        Format::Position => GameKind::Xiangqi,
+        Format::Lights => GameKind::LightsOut,
+    };
+    // Either notation is read.
+    let format = if matches!(format, Format::Record(_)) { Format::Record(Notation::Iccs) } else { format };
+    GameFile::read(kind, format, content).map_err(|stopped| {
+        let at = &stopped.error;
+        unreadable(
+            &format!("第 {} 行第 {} 个字符处不对", at.line, at.column),
+            &format!("line {}, column {}: expected {}", at.line, at.column, at.expected),
+        )
+    })
+}
+
+/// What a file says of an end that the rules alone do not show.
+fn said_result(said: &str) -> Option<MatchResult> {
+    let said = said.trim();
+    if said.starts_with("B+") || said == "1-0" {
+        Some(MatchResult::Resigned(Side::Second))
+    } else if said.starts_with("W+") || said == "0-1" {
+        Some(MatchResult::Resigned(Side::First))
+    } else if ["1/2-1/2", "0", "Draw"].contains(&said) {
+        Some(MatchResult::DrawAgreed)
+    } else {
+        None
+    }
+}
+
+fn judge_all(
+    maker: &BotMaker,
+    seed: u64,
+    mut game: AnyGame,
+    actions: &[engine::Action],
+    time: Duration,
+    stop: &AtomicBool,
+    tell: &impl Fn(Option<control::Judgement>),
+) {
+    let mut bot = maker(game.kind(), Level::MAX, seed);
+    let mut next = actions.iter();
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return;
+        }
+        let judgement = if let Some(outcome) = game.outcome() {
+            let permille = match outcome.winner {
+                Some(Side::First) => 1_000,
+                Some(Side::Second) => -1_000,
+                None => 0,
+            };
+            control::Judgement { permille, ..Default::default() }
+        } else {
+            let began = Instant::now();
+            let elapsed = || began.elapsed();
+            let limits = Limits { time: Some(time), nodes: None, depth: None, stop, elapsed: &elapsed };
+            let report = bot.choose(&game, &limits, &mut |_| {});
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            judgement(&game, report.as_ref())
+        };
+        tell(Some(judgement));
+        let Some(action) = next.next() else { return };
+        if game.act(*action).is_err() {
+            return;
+        }
+    }
+}
+
+fn judgement(game: &AnyGame, report: Option<&Report>) -> control::Judgement {
+    let Some(report) = report else { return control::Judgement::default() };
+    let permille = chances(game.kind(), report.score);
+    let best = report.line.first().copied();
+    control::Judgement {
+        permille: if game.turn() == Side::First { permille } else { -permille },
+        best: best.map_or_else(String::new, |best| game.notation(best)),
+        best_spoken: best.and_then(|best| show::spoken(game, best)),
+    }
+}
+
+/// A score as -1000 to 1000 for the side to move. Points go through a curve of which the width is the lead that wins about
+/// three games in four: two and a half soldiers in xiangqi, three units of the evaluation elsewhere.
+fn chances(kind: GameKind, score: Score) -> i32 {
+    match score {
+        Score::WinIn(_) => 1_000,
+        Score::LossIn(_) => -1_000,
+        Score::Chance { permille, .. } => 2 * i32::from(permille) - 1_000,
+        Score::Points(points) => {
+            let width = if kind == GameKind::Xiangqi { 500.0 } else { 600.0 };
+            // Below a proven win.
+            (990.0 * (f64::from(points) / width).tanh()) as i32
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_game_is_told_by_the_files_name_and_content() {
+        let kind =
+            |name: &str, text: &str| read_file(name, text.as_bytes()).map(|file| file.start.kind()).ok();
+        assert_eq!(kind("a.sgf", "(;GM[1]SZ[9];B[ee];W[gc])"), Some(GameKind::Go));
+        assert_eq!(kind("a.SGF", "(;GM[4]SZ[15];B[hh])"), Some(GameKind::Gomoku));
+        assert_eq!(kind("a.pgn", "1. 炮二平五 马8进7 *"), Some(GameKind::Xiangqi));
+        assert_eq!(kind("a.qiyou", "[Game \"liuzhou\"]\n\n1. c3 a6 *"), Some(GameKind::Liuzhou));
+        assert_eq!(kind("a.lights", ".#.\n###\n.#.\n"), Some(GameKind::LightsOut));
+        assert_eq!(kind("a.doc", "something"), None);
+        assert_eq!(kind("a.pgn", "1. 炮二平五 炮二平五 *"), None);
+    }
+
+    #[test]
+    fn a_result_that_a_file_says_is_understood_or_left_open() {
+        assert_eq!(said_result("B+R"), Some(MatchResult::Resigned(Side::Second)));
+        assert_eq!(said_result("0-1"), Some(MatchResult::Resigned(Side::First)));
+        assert_eq!(said_result("1/2-1/2"), Some(MatchResult::DrawAgreed));
+        assert_eq!(said_result("*"), None);
+    }
+
+    #[test]
+    fn a_lead_counts_for_more_the_larger_it_is_and_never_for_a_proven_win() {
+        let of = |points| chances(GameKind::Xiangqi, Score::Points(points));
+        assert_eq!(of(0), 0);
+        assert!(of(100) > 0 && of(100) < of(300) && of(10_000) < 1_000);
+        assert_eq!(of(-250), -of(250));
+        assert_eq!(chances(GameKind::Go, Score::Chance { permille: 500, points: 0 }), 0);
+    }
+}
