@@ -409,6 +409,7 @@ pub(crate) const STORIES: [(&str, Tell); 47] = [
             score: Some(control::Score { score: Some(control::score::Score::Points(130)) }),
             line: "k10 f10 e9 g11 k7 l6 d8 k8".split(' ').map(Into::into).collect(),
             elapsed_ms: 1_800,
+            ..Default::default()
         }));
         told.app.show_thought();
     }),
