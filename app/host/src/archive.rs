@@ -440,7 +440,7 @@ mod tests {
         assert_eq!(kind("a.qiyou", "[Game \"liuzhou\"]\n\n1. c3 a6 *"), Some(GameKind::Liuzhou));
         assert_eq!(kind("a.lights", ".#.\n###\n.#.\n"), Some(GameKind::LightsOut));
         assert_eq!(kind("a.doc", "something"), None);
-        assert_eq!(kind("a.pgn", "1. 炮二平五 炮二平五 *"), None);
+        assert_eq!(kind("a.pgn", "1. 炮九平一 *"), None);
     }
 
     #[test]
