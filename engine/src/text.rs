@@ -1,6 +1,6 @@
 //! What is wrong with a text that should have been a position, a record or a setup, and what their readers share.
 
-use crate::Point;
+use crate::{Point, Side};
 
 /// Where reading stopped, and what would have been right there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -74,6 +74,47 @@ pub(crate) fn read_rows(
         (0, false) => Err(TextError::at(line, at + rows.len(), LENGTH)),
         _ => Err(TextError::at(line, at + rows.len(), COUNT)),
     }
+}
+
+/// Stones of two colours, and whose turn it is.
+pub(crate) struct Stones {
+    /// The byte of the line at which the rows begin.
+    pub at: usize,
+    pub placed: Vec<(Point, Option<Side>)>,
+    pub next: Side,
+}
+
+/// Reads the first two of the `fields` of a line, of a square board of this size; `turn` says what the second is.
+pub(crate) fn read_stones<'a>(
+    line: &'a str,
+    fields: &mut impl Iterator<Item = (usize, &'a str)>,
+    size: u8,
+    turn: &'static str,
+) -> Result<Stones, TextError> {
+    let (at, rows) = fields.next().ok_or(TextError::at(line, 0, "rows of stones"))?;
+    let mut stones = Vec::new();
+    let size = usize::from(size);
+    read_rows(line, at, rows, (size, size), |sign, point| {
+        let side = match sign {
+            'b' | 'x' | 'X' => Side::First,
+            'w' | 'o' | 'O' => Side::Second,
+            _ => return Err("b, w, a number or /"),
+        };
+        stones.push((point, Some(side)));
+        Ok(())
+    })?;
+    let (side_at, side) = fields.next().ok_or(TextError::at(line, line.len(), turn))?;
+    let next = match side {
+        "b" => Side::First,
+        "w" => Side::Second,
+        _ => return Err(TextError::at(line, side_at, turn)),
+    };
+    Ok(Stones { at, placed: stones, next })
+}
+
+/// The letter of a stone that [`read_stones`] reads.
+pub(crate) fn stone_letter(side: Side) -> char {
+    if side == Side::First { 'b' } else { 'w' }
 }
 
 /// The rows that [`read_rows`] reads.

@@ -15,8 +15,8 @@ use std::fmt::Write as _;
 
 use super::rules::Circumstances;
 use super::{Go, GoSetup, Handicap};
-use crate::text::{TextError, read_rows, words};
-use crate::{Action, Game, Point, Side};
+use crate::text::{Stones, TextError, read_stones, stone_letter, words, write_rows};
+use crate::{Action, Game, Point};
 
 impl Go {
     /// The position that the line describes, by this setup, whose handicap counts in the score alone. Fails where the line is
@@ -26,26 +26,9 @@ impl Go {
         setup.check().map_err(|error| TextError { line: 1, column: 1, expected: error.0 })?;
         let start = Self::new(&empty).map_err(|error| TextError { line: 1, column: 1, expected: error.0 })?;
         let mut fields = words(line);
-        let (at, rows) = fields.next().ok_or(TextError::at(line, 0, "rows of stones"))?;
-        let mut stones = Vec::new();
-        let size = usize::from(setup.size);
-        read_rows(line, at, rows, (size, size), |sign, point| {
-            let side = match sign {
-                'b' | 'x' | 'X' => Side::First,
-                'w' | 'o' | 'O' => Side::Second,
-                _ => return Err("b, w, a number or /"),
-            };
-            stones.push((point, Some(side)));
-            Ok(())
-        })?;
-        const SIDE: &str = "b or w, the side to move";
-        let (side_at, side) = fields.next().ok_or(TextError::at(line, line.len(), SIDE))?;
-        let turn = match side {
-            "b" => Side::First,
-            "w" => Side::Second,
-            _ => return Err(TextError::at(line, side_at, SIDE)),
-        };
-        let mut go = start.edited(&stones, turn).ok_or(TextError::at(
+        let Stones { at, placed: stones, next } =
+            read_stones(line, &mut fields, setup.size, "b or w, the side to move")?;
+        let mut go = start.edited(&stones, next).ok_or(TextError::at(
             line,
             at,
             "stones of which each chain has a liberty",
@@ -87,12 +70,10 @@ impl Go {
     /// The line of this position; see [`Self::from_position`].
     pub fn position(&self) -> String {
         let size = u16::from(self.setup().size);
-        let mut line = crate::text::write_rows(size, size, |at: Point| {
-            self.at(at).map(|side| if side == Side::First { 'b' } else { 'w' })
-        });
+        let mut line = write_rows(size, size, |at: Point| self.at(at).map(stone_letter));
         let Circumstances { ko, passes, prisoners } = self.circumstances();
         let ko = ko.map_or("-".into(), |point| self.notation(Action::Place(point)));
-        let side = if self.turn() == Side::First { 'b' } else { 'w' };
+        let side = stone_letter(self.turn());
         write!(line, " {side} {ko} {passes} {} {}", prisoners[0], prisoners[1])
             .expect("writing to a String cannot fail");
         line

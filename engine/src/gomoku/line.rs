@@ -9,33 +9,16 @@
 //! opening is over. No line of the stones may have won yet.
 
 use super::{Gomoku, GomokuSetup};
-use crate::text::{TextError, read_rows, words, write_rows};
-use crate::{Game, Side};
+use crate::Game;
+use crate::text::{Stones, TextError, read_stones, stone_letter, words, write_rows};
 
 impl Gomoku {
     /// The position that the line describes, by this setup. Fails where the line is malformed or the game would be over.
     pub fn from_position(setup: &GomokuSetup, line: &str) -> Result<Self, TextError> {
         let game = Self::new(setup).map_err(|error| TextError { line: 1, column: 1, expected: error.0 })?;
         let mut fields = words(line);
-        let (at, rows) = fields.next().ok_or(TextError::at(line, 0, "rows of stones"))?;
-        let mut stones = Vec::new();
-        let size = usize::from(setup.size);
-        read_rows(line, at, rows, (size, size), |sign, point| {
-            let side = match sign {
-                'b' | 'x' | 'X' => Side::First,
-                'w' | 'o' | 'O' => Side::Second,
-                _ => return Err("b, w, a number or /"),
-            };
-            stones.push((point, Some(side)));
-            Ok(())
-        })?;
-        const SIDE: &str = "b or w, the colour of the next stone";
-        let (side_at, side) = fields.next().ok_or(TextError::at(line, line.len(), SIDE))?;
-        let next = match side {
-            "b" => Side::First,
-            "w" => Side::Second,
-            _ => return Err(TextError::at(line, side_at, SIDE)),
-        };
+        let Stones { at, placed: stones, next } =
+            read_stones(line, &mut fields, setup.size, "b or w, the colour of the next stone")?;
         if let Some((at, _)) = fields.next() {
             return Err(TextError::at(line, at, "the end of the line"));
         }
@@ -49,9 +32,7 @@ impl Gomoku {
     /// The line of this position; see [`Self::from_position`].
     pub fn position(&self) -> String {
         let size = u16::from(self.setup().size);
-        let rows = write_rows(size, size, |at| {
-            self.at(at.column.into(), at.row.into()).map(|side| if side == Side::First { 'b' } else { 'w' })
-        });
-        format!("{rows} {}", if self.next_color() == Side::First { 'b' } else { 'w' })
+        let rows = write_rows(size, size, |at| self.at(at.column.into(), at.row.into()).map(stone_letter));
+        format!("{rows} {}", stone_letter(self.next_color()))
     }
 }

@@ -1,8 +1,8 @@
 //! Gomoku 五子棋: five in a row.
 //!
 //! `rules` is the game itself, `renju` its forbidden points, `swap2` the opening in which players choose colours, `openings`
-//! the names of renju's, `setup` what players agree on before it, `line` a position as text, and `psq` the files of Gomocup. The bot is apart: `greedy` is
-//! level 1.
+//! the names of renju's, `setup` what players agree on before it, `line` a position as text, and `psq` the files of
+//! Gomocup. The bot is apart: `greedy` is level 1.
 
 mod board;
 mod bot;
