@@ -5,7 +5,7 @@ use std::time::Duration;
 use engine::{Action, Setup, Side};
 use proto::peer;
 
-use crate::{MatchId, MatchRecord, OfferKind, Saying};
+use crate::{MatchId, MatchRecord, OfferKind, Pace, Saying};
 
 /// Time on this device since some fixed moment. Only differences mean anything; it never goes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -76,6 +76,38 @@ pub enum Input {
     Tick,
 }
 
+/// What two agree to play.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terms {
+    /// The game and its rules.
+    pub setup: Setup,
+    /// The clocks; `None` for none.
+    pub pace: Option<Pace>,
+    /// Who begins.
+    pub colours: Colours,
+}
+
+/// Who has which side, as this device says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colours {
+    /// This device has this side.
+    Mine(Side),
+    /// This device has this side, because it had the other the last time.
+    Alternate(Side),
+    /// Drawn by both devices when the invitation is accepted: each adds a number that the other cannot foresee.
+    Random,
+}
+
+impl Colours {
+    /// This device's side, if it is settled.
+    pub fn my_side(self) -> Option<Side> {
+        match self {
+            Self::Mine(side) | Self::Alternate(side) => Some(side),
+            Self::Random => None,
+        }
+    }
+}
+
 /// What the user wants.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
@@ -88,10 +120,10 @@ pub enum Command {
     Invite {
         /// Fresh random bytes; becomes the match's.
         id: MatchId,
-        /// What to play.
-        setup: Setup,
-        /// The side that this device takes.
-        my_side: Side,
+        /// What to play, and how.
+        terms: Terms,
+        /// The peer's open invitation that this one answers: the same, but otherwise.
+        counters: Option<MatchId>,
     },
     /// Take the invitation back.
     Withdraw(MatchId),
@@ -108,8 +140,13 @@ pub enum Command {
         id: MatchId,
         /// What.
         action: Action,
-        /// Own measure of the thinking time.
-        thought: Duration,
+    },
+    /// Look at a position after the end, together: the whole of it, or `None` for the end of the record. See [`crate::Analysis`].
+    Analyse {
+        /// Which match.
+        id: MatchId,
+        /// The length of the record from which moves are tried, and these.
+        at: Option<(u32, Vec<Action>)>,
     },
     /// Ask for consent. The same offer of the peer's, if open, is accepted by this.
     Offer {
@@ -164,6 +201,12 @@ pub enum Refused {
     /// The match is over (or, for a new game, is not), or its records differ.
     #[error("not in this phase of the match")]
     WrongPhase,
+    /// The match is paused.
+    #[error("the match is paused")]
+    Paused,
+    /// This side's time is over.
+    #[error("the time is over")]
+    TimeOver,
     /// Nothing of this side's to take back.
     #[error("nothing to take back")]
     NothingToTakeBack,
@@ -211,7 +254,7 @@ pub enum Violation {
     /// A second hello, or a step out of order.
     #[error("{0} out of order")]
     OutOfOrder(&'static str),
-    /// The revealed nonce is not the committed one.
+    /// The revealed nonce, of a comparison or of drawn colours, is not the committed one.
     #[error("the revealed nonce does not match its commitment")]
     BadReveal,
     /// A match action by the side that is not to move, or an illegal one, or with a wrong digest.

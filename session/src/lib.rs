@@ -36,6 +36,8 @@
 
 #![forbid(unsafe_code)]
 
+mod analysis;
+mod clock;
 mod input;
 mod invitation;
 mod liveness;
@@ -50,7 +52,9 @@ mod saying;
 mod session;
 pub mod wire;
 
-pub use input::{Command, Config, Error, Input, Instant, Refused, Role, Settled, Violation};
+pub use analysis::Analysis;
+pub use clock::{Clocks, Pace, ShownClock};
+pub use input::{Colours, Command, Config, Error, Input, Instant, Refused, Role, Settled, Terms, Violation};
 pub use match_state::MatchState;
 pub use output::{Entry, Event, InvitationEnd, Output, ShortString};
 pub use record::{Consent, MatchId, MatchRecord, MatchResult, OfferKind};

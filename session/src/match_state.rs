@@ -1,10 +1,14 @@
 //! One match as this device knows it: the record, the position it makes, and what is known of the peer's record.
 
+use std::time::Duration;
+
 use engine::{Action, AnyGame, AnyMove, Side};
 use proto::limits::{RECORD_ACTIONS, REVISIONS};
 
+use crate::analysis::Shared;
+use crate::clock::Clocks;
 use crate::record::Chain;
-use crate::{Consent, MatchId, MatchRecord, MatchResult, OfferKind, Refused};
+use crate::{Consent, Instant, MatchId, MatchRecord, MatchResult, OfferKind, Refused, ShownClock};
 
 /// One match: record, position, open offers, and what may be done now.
 #[derive(Clone)]
@@ -33,6 +37,20 @@ pub struct MatchState {
     pub(crate) followed: bool,
     /// The whole record was sent on this link.
     pub(crate) record_sent: bool,
+    /// What both look at after the end.
+    pub(crate) shared: Shared,
+    /// The clocks before the first action.
+    clocks: Option<Clocks>,
+    /// What the present action took before the clock last stopped.
+    spent: Duration,
+    /// Since when the clock runs.
+    since: Option<Instant>,
+    /// A drop stopped the clock within the present action: the two sides may have noticed it at different times.
+    pub(crate) interrupted: bool,
+    /// Which part of its time the running clock was last seen in: byo-yomi, and periods left.
+    phase: (bool, u32),
+    /// The person was told that the peer's clock cannot be right, in the present action.
+    pub(crate) doubted: bool,
 }
 
 /// One action of the record.
@@ -42,6 +60,8 @@ struct Step {
     by: Side,
     /// The digest with this action.
     chain: Chain,
+    /// The clocks after it.
+    clocks: Option<Clocks>,
 }
 
 /// How far the peer can be reached in one match.
@@ -78,6 +98,7 @@ pub(crate) struct Standing {
     pub(crate) ply: u32,
     pub(crate) digest: u64,
     pub(crate) result: Option<MatchResult>,
+    pub(crate) paused: bool,
 }
 
 /// The list of actions is not one that the rules allow.
@@ -168,6 +189,21 @@ impl MatchState {
         self.check_can_offer(OfferKind::NewGame).is_ok()
     }
 
+    /// Whether this side may make an offer of this kind now.
+    pub fn can_offer(&self, kind: OfferKind) -> bool {
+        self.check_can_offer(kind).is_ok()
+    }
+
+    /// A side's clock at this moment; `None` without a pace.
+    pub fn clock(&self, side: Side, now: Instant) -> Option<ShownClock> {
+        let clocks = self.clocks_now()?;
+        if self.record.result == Some(MatchResult::TimedOut(side)) {
+            return Some(ShownClock { left: Duration::ZERO, byo_yomi: false, periods: 0, running: false });
+        }
+        let has_turn = self.record.result.is_none() && self.game.turn() == side;
+        Some(clocks.shown(side, has_turn.then(|| self.spent_at(now)), has_turn && self.since.is_some()))
+    }
+
     /// Whether this side may give up now.
     pub fn can_resign(&self) -> bool {
         self.record.result.is_none() && !self.differs()
@@ -183,8 +219,24 @@ impl MatchState {
         }
         let game = AnyGame::new(&record.setup).map_err(|_| Unplayable)?;
         let start = Chain::new(&record.setup);
+        let times = if record.pace.is_some() { record.times.len() } else { record.actions.len() };
+        if times != record.actions.len() || record.paused && record.result.is_some() {
+            return Err(Unplayable);
+        }
         let mut state = Self {
-            record: MatchRecord { actions: Vec::with_capacity(record.actions.len()), ..record },
+            record: MatchRecord {
+                actions: Vec::with_capacity(record.actions.len()),
+                times: Vec::with_capacity(record.times.len()),
+                ..record
+            },
+            shared: Shared::default(),
+            clocks: record.pace.map(Clocks::new),
+            spent: Duration::from_millis(record.spent_ms.into()),
+            since: None,
+            // What the journal holds is of a clock that a drop or an end of the program has stopped.
+            interrupted: true,
+            doubted: false,
+            phase: (false, 0),
             game,
             start,
             steps: Vec::new(),
@@ -200,13 +252,21 @@ impl MatchState {
             followed: false,
             record_sent: false,
         };
-        for action in record.actions {
+        let spent_ms = record.spent_ms;
+        for (index, action) in record.actions.into_iter().enumerate() {
             if state.steps.len() == RECORD_ACTIONS {
                 return Err(Unplayable);
             }
+            let took = record.times.get(index).copied().unwrap_or(0);
             let mv = state.game.legal_move(action).map_err(|_| Unplayable)?;
-            state.push(action, mv);
+            if !state.has_time_for(took) {
+                return Err(Unplayable);
+            }
+            state.push(action, mv, took);
         }
+        state.record.spent_ms = spent_ms;
+        state.spent = Duration::from_millis(spent_ms.into());
+        state.interrupted = true;
         let played = matches!(state.record.result, Some(MatchResult::Played(_)));
         if played && state.game.outcome().is_none() {
             return Err(Unplayable);
@@ -245,6 +305,12 @@ impl MatchState {
     pub(crate) fn set_result(&mut self, revision: u32, result: MatchResult) {
         self.record.revision = revision;
         self.record.result = Some(result);
+        self.record.paused = false;
+    }
+
+    pub(crate) fn set_paused(&mut self, revision: u32, paused: bool) {
+        self.record.revision = revision;
+        self.record.paused = paused;
     }
 
     pub(crate) fn standing(&self) -> Standing {
@@ -253,6 +319,7 @@ impl MatchState {
             ply: self.ply(),
             digest: self.digest(),
             result: self.record.result,
+            paused: self.record.paused,
         }
     }
 
@@ -280,6 +347,11 @@ impl MatchState {
         self.steps[from..].iter().map(|step| step.by).zip(self.record.actions[from..].iter().copied())
     }
 
+    /// What the action after the first `ply` took, in milliseconds; 0 without a pace.
+    pub(crate) fn took(&self, ply: u32) -> u32 {
+        self.record.times.get(ply as usize).copied().unwrap_or(0)
+    }
+
     /// How many actions both lists begin with.
     pub(crate) fn common(&self, actions: &[Action]) -> u32 {
         self.record.actions.iter().zip(actions).take_while(|(ours, theirs)| ours == theirs).count() as u32
@@ -302,13 +374,21 @@ impl MatchState {
         Ok(self.game.legal_move(action)?)
     }
 
-    /// Adds a move; the rules may end the match with it, whatever its result was before.
-    pub(crate) fn push(&mut self, action: Action, mv: AnyMove) {
+    /// Adds a move that took so many milliseconds, for which there must be time; the rules may end the match with it, whatever
+    /// its result was before.
+    pub(crate) fn push(&mut self, action: Action, mv: AnyMove, took_ms: u32) {
         let by = self.game.turn();
         let chain = self.steps.last().map_or(self.start, |step| step.chain).then(action);
+        let clocks = self.clocks_now();
+        let took = Duration::from_millis(if self.is_timed() { took_ms.into() } else { 0 });
         self.game.play(mv);
-        self.steps.push(Step { by, chain });
+        let clocks = clocks.map(|clocks| clocks.after(by, took, self.game.turn() != by));
+        self.steps.push(Step { by, chain, clocks });
         self.record.actions.push(action);
+        if self.record.pace.is_some() {
+            self.record.times.push(took.as_millis() as u32);
+        }
+        self.new_action();
         if let Some(outcome) = self.game.outcome() {
             self.record.result = Some(MatchResult::Played(outcome));
         }
@@ -317,21 +397,120 @@ impl MatchState {
     /// Cuts the record by consent. The result is gone, and so is the own offer.
     pub(crate) fn cut(&mut self, ply: u32, revision: u32) {
         self.record.actions.truncate(ply as usize);
+        self.record.times.truncate(ply as usize);
         self.steps.truncate(ply as usize);
         self.game = AnyGame::new(&self.record.setup).expect("the setup made a game before");
         for action in &self.record.actions {
             self.game.act(*action).expect("the action was legal before");
         }
         self.record.result = None;
+        self.record.paused = false;
         self.record.revision = revision;
+        self.shared = Shared::default();
+        self.new_action();
         self.set_offered(None);
         self.followed = false;
         self.there = None;
     }
 
+    // Clocks.
+
+    fn clocks_now(&self) -> Option<Clocks> {
+        self.steps.last().map_or(self.clocks, |step| step.clocks)
+    }
+
+    /// Whether thinking costs time now: not while two agree on dead stones.
+    fn is_timed(&self) -> bool {
+        self.record.pace.is_some() && self.game.legal_move(Action::Agree).is_err()
+    }
+
+    /// Whether whoever has the turn may have taken so long for an action.
+    pub(crate) fn has_time_for(&self, took_ms: u32) -> bool {
+        let took = Duration::from_millis(took_ms.into());
+        !self.is_timed() || self.clocks_now().is_none_or(|clocks| !clocks.is_over(self.game.turn(), took))
+    }
+
+    /// What the present action has taken.
+    pub(crate) fn spent_at(&self, now: Instant) -> Duration {
+        self.spent + self.since.map_or(Duration::ZERO, |since| now.since(since))
+    }
+
+    /// The same in milliseconds, as records say it.
+    pub(crate) fn spent_ms_at(&self, now: Instant) -> u32 {
+        u32::try_from(self.spent_at(now).as_millis()).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn clock_runs(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// Whether the clock of whoever has the turn is to run: both are known to have the position.
+    pub(crate) fn clock_should_run(&self) -> bool {
+        self.record.result.is_none()
+            && !self.record.paused
+            && self.is_level()
+            && self.is_timed()
+            && self.game.outcome().is_none()
+            && (self.game.turn() == self.record.my_side || self.there_is_here())
+    }
+
+    /// The peer is known to hold just this record.
+    fn there_is_here(&self) -> bool {
+        self.there.is_some_and(|there| there.revision == self.record.revision && there.ply == self.ply())
+    }
+
+    pub(crate) fn start_clock(&mut self, at: Instant) {
+        self.since = Some(at);
+    }
+
+    /// Stops the clock. What the present action has taken is to be written down.
+    pub(crate) fn stop_clock(&mut self, now: Instant) -> u32 {
+        self.spent = self.spent_at(now);
+        self.since = None;
+        self.record.spent_ms = self.spent_ms_at(now);
+        self.record.spent_ms
+    }
+
+    /// Takes over what whoever has the turn says it has spent.
+    pub(crate) fn set_spent(&mut self, now: Instant, spent_ms: u32) {
+        self.spent = Duration::from_millis(spent_ms.into());
+        self.since = self.since.map(|_| now);
+        self.interrupted = false;
+    }
+
+    /// How long until whoever has the turn comes to the end of what its clock shows, if the clock runs; zero at the end of all.
+    pub(crate) fn clock_change(&self, now: Instant) -> Option<Duration> {
+        self.since?;
+        let clocks = self.clocks_now()?;
+        Some(clocks.shown(self.game.turn(), Some(self.spent_at(now)), true).left)
+    }
+
+    /// Whether the running clock has come to another part of its time since this was last asked.
+    pub(crate) fn enters_phase(&mut self, now: Instant) -> bool {
+        let Some(clock) = self.clock(self.game.turn(), now) else { return false };
+        let phase = (clock.byo_yomi, clock.periods);
+        std::mem::replace(&mut self.phase, phase) != phase
+    }
+
+    /// What the present action took beyond the time of whoever has the turn.
+    pub(crate) fn overtime(&self, now: Instant) -> Option<Duration> {
+        let left = self.clocks_now()?.left_for_action(self.game.turn());
+        self.spent_at(now).checked_sub(left).filter(|_| self.is_timed())
+    }
+
+    /// Whoever decides next begins to think.
+    fn new_action(&mut self) {
+        self.spent = Duration::ZERO;
+        self.since = None;
+        self.record.spent_ms = 0;
+        self.interrupted = false;
+        self.doubted = false;
+    }
+
     /// Forgets what belongs to one link.
     pub(crate) fn link_lost(&mut self) {
         self.reach = Reach::Away;
+        self.interrupted = true;
         self.my_offer = None;
         self.offer_waits = false;
         self.their_offer = None;
@@ -343,6 +522,8 @@ impl MatchState {
     pub(crate) fn check_can_act(&self) -> Result<(), Refused> {
         if self.record.result.is_some() || self.differs() {
             Err(Refused::WrongPhase)
+        } else if self.record.paused {
+            Err(Refused::Paused)
         } else if self.game.turn() != self.record.my_side {
             Err(Refused::NotYourTurn)
         } else if self.steps.len() >= RECORD_ACTIONS {
@@ -370,10 +551,15 @@ impl MatchState {
     /// Whether an offer of this kind makes sense now, whoever makes it. What was ended by agreement or by giving up is not
     /// taken back.
     pub(crate) fn check_phase(&self, kind: OfferKind) -> Result<(), Refused> {
+        let goes_on = self.record.result.is_none();
         let right = match kind {
-            OfferKind::TakeBack => matches!(self.record.result, None | Some(MatchResult::Played(_))),
-            OfferKind::Draw => self.record.result.is_none(),
-            OfferKind::NewGame => self.record.result.is_some() && !self.followed,
+            OfferKind::TakeBack => {
+                !self.record.paused && matches!(self.record.result, None | Some(MatchResult::Played(_)))
+            }
+            OfferKind::Draw => goes_on,
+            OfferKind::NewGame | OfferKind::NewGameSame => !goes_on && !self.followed,
+            OfferKind::Pause | OfferKind::Adjourn => goes_on && !self.record.paused,
+            OfferKind::Continue => goes_on && self.record.paused,
         };
         if right { Ok(()) } else { Err(Refused::WrongPhase) }
     }

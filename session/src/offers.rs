@@ -1,4 +1,4 @@
-//! What needs the other's consent: taking back, a draw, a new game.
+//! What needs the other's consent: taking back, a draw, a new game, a pause and its end.
 //!
 //! Each offer is answered exactly once, or ends with the link. An acceptance is written down by the accepter, then by the
 //! offerer when the answer arrives; it raises the record's revision. If the answer is lost, the offerer finds a newer record
@@ -24,7 +24,7 @@ impl Session {
         if state.their_offer() == Some(kind) {
             return self.answer_offer(id, true);
         }
-        if kind == OfferKind::NewGame && !self.has_room() {
+        if kind.begins_another() && !self.has_room() {
             return Err(Refused::TooManyMatches);
         }
         let state = &self.matches[index];
@@ -33,7 +33,12 @@ impl Session {
             OfferKind::TakeBack => {
                 state.last_decision(state.my_side(), ply).ok_or(Refused::NothingToTakeBack)?
             }
-            OfferKind::Draw | OfferKind::NewGame => ply,
+            OfferKind::Draw
+            | OfferKind::NewGame
+            | OfferKind::NewGameSame
+            | OfferKind::Pause
+            | OfferKind::Continue
+            | OfferKind::Adjourn => ply,
         };
         self.set_offered(index, Some(Consent { kind, revision: state.revision(), ply, to_ply }));
         self.send_offer(index);
@@ -49,7 +54,7 @@ impl Session {
             self.decline_theirs(index);
             return Ok(());
         }
-        if offer.kind == OfferKind::NewGame && !self.has_room() {
+        if offer.kind.begins_another() && !self.has_room() {
             return Err(Refused::TooManyMatches);
         }
         self.accept_theirs(index, offer);
@@ -62,8 +67,12 @@ impl Session {
             Ok(peer::OfferKind::OfferTakeBack) => OfferKind::TakeBack,
             Ok(peer::OfferKind::OfferDraw) => OfferKind::Draw,
             Ok(peer::OfferKind::OfferNewGame) => OfferKind::NewGame,
+            Ok(peer::OfferKind::OfferNewGameSame) => OfferKind::NewGameSame,
+            Ok(peer::OfferKind::OfferPause) => OfferKind::Pause,
+            Ok(peer::OfferKind::OfferContinue) => OfferKind::Continue,
+            Ok(peer::OfferKind::OfferAdjourn) => OfferKind::Adjourn,
             // A newer peer may offer more.
-            Ok(_) | Err(_) => {
+            Ok(peer::OfferKind::OfferUnspecified) | Err(_) => {
                 self.send_offer_answer(id, offer.offer_id, None);
                 return Ok(());
             }
@@ -129,22 +138,21 @@ impl Session {
             ply: answer.ply,
             digest,
             result: (consent.kind == OfferKind::Draw).then_some(MatchResult::DrawAgreed),
+            paused: matches!(consent.kind, OfferKind::Pause | OfferKind::Adjourn),
         };
-        match consent.kind {
-            OfferKind::TakeBack | OfferKind::Draw => {
-                if !self.take_consent(index, &there) {
-                    return Err(Violation::OutOfBounds("offer answer"));
-                }
-                self.send_ack(index, false);
+        if consent.kind.begins_another() {
+            if answer.revision != state.revision() {
+                return Err(Violation::OutOfBounds("offer answer"));
             }
-            OfferKind::NewGame => {
-                if answer.revision != state.revision() {
-                    return Err(Violation::OutOfBounds("offer answer"));
-                }
-                let record = state.new_game();
-                self.adopt(record);
-                self.new_game_began(id);
+            let record = state.new_game(consent.kind);
+            self.adopt(record);
+            self.new_game_began(id);
+        } else {
+            if !self.take_consent(index, &there) {
+                return Err(Violation::OutOfBounds("offer answer"));
             }
+            self.send_ack(index, false);
+            self.clock_check(index);
         }
         Ok(())
     }
@@ -158,14 +166,14 @@ impl Session {
             return false;
         }
         let id = state.id();
-        let gave_up = state.result() == Some(MatchResult::Resigned(state.my_side()));
+        let gave_up = state.result().filter(|result| result.given_up_by() == Some(state.my_side()));
         let draws = there.result == Some(MatchResult::DrawAgreed);
         match consent.kind {
-            OfferKind::TakeBack if there.ply == consent.to_ply && !draws => {
+            OfferKind::TakeBack if there.ply == consent.to_ply && !draws && !there.paused => {
                 state.cut(there.ply, revision);
-                if gave_up {
+                if let Some(result) = gave_up {
                     // Giving up came after the offer, and is meant.
-                    state.set_result(revision, MatchResult::Resigned(state.my_side()));
+                    state.set_result(revision, result);
                     let record = state.record().clone();
                     self.save(Entry::Replaced(record));
                 } else {
@@ -187,9 +195,36 @@ impl Session {
                     self.save(Entry::Ended { id, revision, result: MatchResult::DrawAgreed });
                 }
             }
-            OfferKind::TakeBack | OfferKind::Draw | OfferKind::NewGame => return false,
+            OfferKind::Pause | OfferKind::Adjourn | OfferKind::Continue
+                if state.would_agree(there) && there.ply >= consent.ply =>
+            {
+                let paused = consent.kind != OfferKind::Continue;
+                let shorter = there.ply < state.ply();
+                if shorter {
+                    state.cut(there.ply, revision);
+                }
+                state.set_paused(revision, paused && gave_up.is_none());
+                if let Some(result) = gave_up {
+                    state.set_result(revision, result);
+                }
+                state.set_offered(None);
+                if shorter || gave_up.is_some() {
+                    let record = state.record().clone();
+                    self.save(Entry::Replaced(record));
+                } else {
+                    self.save(Entry::Paused { id, revision, paused });
+                }
+            }
+            OfferKind::TakeBack
+            | OfferKind::Draw
+            | OfferKind::NewGame
+            | OfferKind::NewGameSame
+            | OfferKind::Pause
+            | OfferKind::Adjourn
+            | OfferKind::Continue => return false,
         }
         self.matches[index].there = Some(*there);
+        self.clock_check(index);
         self.decline_theirs(index);
         self.settle(index);
         self.tell(Event::OfferEnded { id, kind: consent.kind, mine: true, accepted: true });
@@ -197,28 +232,37 @@ impl Session {
         true
     }
 
-    /// If the peer has accepted our draw offer after actions of its own that we have not seen, takes over these and the draw.
-    pub(crate) fn take_draw(&mut self, index: usize, theirs: &MatchState) -> bool {
+    /// If the peer has accepted our offer of a draw or a pause after actions of its own that we have not seen, or has gone on
+    /// after a pause, takes over these and what was agreed.
+    pub(crate) fn take_agreed(&mut self, index: usize, theirs: &MatchState) -> bool {
         let state = &self.matches[index];
         let (ply, there) = (state.ply(), theirs.standing());
         let unseen = there.ply > ply
             && theirs.begins_with(&state.standing())
             && theirs.rest(ply).all(|(by, _)| by == state.their_side());
-        if !unseen || !state.would_draw(&there) {
+        let kind = state.offered().map_or(OfferKind::Draw, |consent| consent.kind);
+        let gave_up = state.result().filter(|result| result.given_up_by() == Some(state.my_side()));
+        if !unseen || !state.would_agree(&there) {
             return false;
         }
         let state = &mut self.matches[index];
-        for (_, action) in theirs.rest(ply) {
+        for (number, (_, action)) in (ply..).zip(theirs.rest(ply)) {
             let mv = state.legal_move(state.their_side(), action).expect("the peer's record was replayed");
-            state.push(action, mv);
+            state.push(action, mv, theirs.took(number));
         }
-        state.set_result(there.revision, MatchResult::DrawAgreed);
+        state.set_paused(there.revision, there.paused);
+        match (there.result, gave_up) {
+            (Some(result), _) => state.set_result(there.revision, result),
+            // Giving up came after the offer, and is meant, unless the peer has won meanwhile.
+            (None, Some(result)) => state.set_result(there.revision, result),
+            (None, None) => {}
+        }
         state.set_offered(None);
         state.there = Some(there);
         let (id, record) = (state.id(), state.record().clone());
         self.save(Entry::Replaced(record));
         self.decline_theirs(index);
-        self.tell(Event::OfferEnded { id, kind: OfferKind::Draw, mine: true, accepted: true });
+        self.tell(Event::OfferEnded { id, kind, mine: true, accepted: true });
         true
     }
 
@@ -239,7 +283,12 @@ impl Session {
                 OfferKind::TakeBack => {
                     state.last_decision(state.my_side(), state.ply()) == Some(consent.to_ply)
                 }
-                OfferKind::Draw | OfferKind::NewGame => consent.ply == state.ply(),
+                OfferKind::Draw
+                | OfferKind::NewGame
+                | OfferKind::NewGameSame
+                | OfferKind::Pause
+                | OfferKind::Continue
+                | OfferKind::Adjourn => consent.ply == state.ply(),
             };
         if meaningful {
             self.send_offer(index);
@@ -286,9 +335,9 @@ impl Session {
     pub(crate) fn new_game_began(&mut self, before: MatchId) {
         let Some(index) = self.index_of(before) else { return };
         self.matches[index].followed = true;
-        if self.matches[index].my_offer() == Some(OfferKind::NewGame) {
+        if let Some(kind) = self.matches[index].my_offer().filter(|kind| kind.begins_another()) {
             self.set_offered(index, None);
-            self.tell(Event::OfferEnded { id: before, kind: OfferKind::NewGame, mine: true, accepted: true });
+            self.tell(Event::OfferEnded { id: before, kind, mine: true, accepted: true });
         }
         self.decline_pointless(index);
         self.settle(index);
@@ -311,16 +360,25 @@ impl Session {
                 state.there = None;
                 self.save(Entry::Ended { id, revision, result });
             }
-            OfferKind::NewGame => {
-                let record = state.new_game();
+            OfferKind::NewGame | OfferKind::NewGameSame => {
+                let record = state.new_game(offer.kind);
                 self.begin(record);
                 self.new_game_began(id);
+            }
+            OfferKind::Pause | OfferKind::Adjourn | OfferKind::Continue => {
+                let (revision, paused) = (state.revision() + 1, offer.kind != OfferKind::Continue);
+                self.stop_clock(index);
+                let state = &mut self.matches[index];
+                state.set_paused(revision, paused);
+                state.there = None;
+                self.save(Entry::Paused { id, revision, paused });
             }
         }
         if let Some(index) = self.index_of(id) {
             let state = &self.matches[index];
             let (ply, revision) = (state.ply(), state.revision());
             self.send_offer_answer(id, offer.id, Some((ply, revision)));
+            self.clock_check(index);
         }
         self.tell(Event::OfferEnded { id, kind: offer.kind, mine: false, accepted: true });
         self.tell(Event::MatchChanged(id));
@@ -357,6 +415,10 @@ impl Session {
                 OfferKind::TakeBack => peer::OfferKind::OfferTakeBack,
                 OfferKind::Draw => peer::OfferKind::OfferDraw,
                 OfferKind::NewGame => peer::OfferKind::OfferNewGame,
+                OfferKind::NewGameSame => peer::OfferKind::OfferNewGameSame,
+                OfferKind::Pause => peer::OfferKind::OfferPause,
+                OfferKind::Continue => peer::OfferKind::OfferContinue,
+                OfferKind::Adjourn => peer::OfferKind::OfferAdjourn,
             }
             .into(),
             ply: consent.ply,
@@ -380,20 +442,30 @@ impl Session {
 }
 
 impl MatchState {
-    /// Whether the peer's record is what it becomes by accepting our draw offer, as far as the result tells.
-    pub(crate) fn would_draw(&self, there: &Standing) -> bool {
-        self.offered().is_some_and(|consent| consent.kind == OfferKind::Draw)
-            && there.revision == self.revision().saturating_add(1)
-            && there.result == Some(MatchResult::DrawAgreed)
+    /// Whether the peer's record is what it becomes by accepting our offer of a draw, of a pause or of its end, as far as a
+    /// standing tells. The peer may have given up since, and after a pause gone on.
+    pub(crate) fn would_agree(&self, there: &Standing) -> bool {
+        let Some(consent) = self.offered() else { return false };
+        let their_end = there.result.is_some_and(|one| one.given_up_by() == Some(self.their_side()));
+        there.revision == self.revision().saturating_add(1)
+            && match consent.kind {
+                OfferKind::Draw => there.result == Some(MatchResult::DrawAgreed),
+                OfferKind::Pause | OfferKind::Adjourn => there.paused && there.result.is_none() || their_end,
+                OfferKind::Continue => !there.paused && there.result != Some(MatchResult::DrawAgreed),
+                OfferKind::TakeBack | OfferKind::NewGame | OfferKind::NewGameSame => false,
+            }
     }
 
-    /// The id of the new game that would follow this match now.
-    pub(crate) fn new_game_id(&self) -> MatchId {
-        self.id().of_new_game(self.revision())
+    /// Whether this is the id of a new game that would follow this match now.
+    pub(crate) fn is_followed_by(&self, id: MatchId) -> bool {
+        [false, true].into_iter().any(|swapped| self.id().of_new_game(self.revision(), swapped) == id)
     }
 
-    /// The new game that follows this match: the same setup, colours swapped.
-    pub(crate) fn new_game(&self) -> MatchRecord {
-        MatchRecord::new(self.new_game_id(), self.record().setup.next(), self.their_side())
+    /// The new game that follows this match: the same setup and pace, with swapped colours or the same.
+    pub(crate) fn new_game(&self, kind: OfferKind) -> MatchRecord {
+        let swapped = kind != OfferKind::NewGameSame;
+        let id = self.id().of_new_game(self.revision(), swapped);
+        let my_side = if swapped { self.their_side() } else { self.my_side() };
+        MatchRecord::new(id, self.record().setup.next(), my_side).with_pace(self.record().pace)
     }
 }

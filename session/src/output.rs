@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use engine::{Action, Setup, Side};
+use engine::Action;
 use proto::peer;
 
-use crate::{Consent, Instant, MatchId, MatchRecord, MatchResult, OfferKind, Saying};
+use crate::{Consent, Instant, MatchId, MatchRecord, MatchResult, OfferKind, Saying, Terms};
 
 /// What is to be done, in this order.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,10 +46,12 @@ pub enum Entry {
         ply: u32,
         /// What.
         action: Action,
+        /// With a pace: milliseconds that it took. [`MatchRecord::spent_ms`] is 0 again.
+        took_ms: u32,
         /// The result of the match with this action: mostly `None`.
         result: Option<MatchResult>,
     },
-    /// The record was cut to `ply` actions; a result, if any, is gone, and so is an own offer.
+    /// The record was cut to `ply` actions; a result, if any, is gone, and so are an own offer and [`MatchRecord::spent_ms`].
     TakenBack {
         /// Which match.
         id: MatchId,
@@ -58,7 +60,7 @@ pub enum Entry {
         /// New revision.
         revision: u32,
     },
-    /// The match is over.
+    /// The match is over, and no longer paused.
     Ended {
         /// Which match.
         id: MatchId,
@@ -66,6 +68,22 @@ pub enum Entry {
         revision: u32,
         /// How.
         result: MatchResult,
+    },
+    /// The match is paused, or goes on, by consent.
+    Paused {
+        /// Which match.
+        id: MatchId,
+        /// New revision; an own offer is void.
+        revision: u32,
+        /// Whether it is paused now.
+        paused: bool,
+    },
+    /// [`MatchRecord::spent_ms`] is this from now on: the clock was stopped.
+    Spent {
+        /// Which match.
+        id: MatchId,
+        /// Milliseconds.
+        spent_ms: u32,
     },
     /// [`MatchRecord::offered`] is this from now on.
     Offered {
@@ -93,6 +111,8 @@ impl Entry {
             Self::Acted { id, .. }
             | Self::TakenBack { id, .. }
             | Self::Ended { id, .. }
+            | Self::Paused { id, .. }
+            | Self::Spent { id, .. }
             | Self::Offered { id, .. }
             | Self::Settled(id) => Some(*id),
         }
@@ -127,10 +147,10 @@ pub enum Event {
     Invited {
         /// Becomes the match's.
         id: MatchId,
-        /// What to play.
-        setup: Setup,
-        /// The side this device would take.
-        my_side: Side,
+        /// What to play, with the colours as this device would have them.
+        terms: Terms,
+        /// The own invitation that this one answers; that has ended.
+        counters: Option<MatchId>,
         /// More than 0: a match that only the peer's journal knows, to be continued from this ply.
         ply: u32,
         /// It ends by itself then.
@@ -172,6 +192,17 @@ pub enum Event {
         /// What.
         saying: Saying,
     },
+    /// What both look at after the end has changed: see [`crate::MatchState::analysis`].
+    AnalysisChanged(MatchId),
+    /// The peer's own measure of a turn is not what was seen here, by more than the link explains. Its word counts all the same.
+    ClocksDiffer {
+        /// In which match.
+        id: MatchId,
+        /// What the peer says that it used.
+        said: Duration,
+        /// What was seen here.
+        seen: Duration,
+    },
     /// Records differ in a way that neither device may decide alone; play stops at the last common ply until one person takes
     /// the other's record ([`crate::Command::TakeTheirs`]).
     RecordsDiffer {
@@ -199,10 +230,12 @@ pub enum InvitationEnd {
     Withdrawn,
     /// Nobody answered for 60 s.
     TimedOut,
-    /// The link was lost.
-    LinkLost,
     /// Both invited at the same time, and the other's invitation stands.
     Crossed,
+    /// The other would rather play otherwise: this invitation of theirs takes its place.
+    Countered(MatchId),
+    /// Colours were to be drawn, and the peer broke the rules of drawing.
+    Cheated,
 }
 
 /// What two people compare, cut from the handshake and both nonces.

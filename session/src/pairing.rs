@@ -83,7 +83,7 @@ impl Session {
             let unsettled = self.matches.iter().rev().filter(|state| !state.is_settled());
             (
                 Bytes::copy_from_slice(&self.advert_key),
-                unsettled.take(MAX_MATCHES).map(resume::point).collect(),
+                unsettled.take(MAX_MATCHES).map(|state| resume::point(state, self.now)).collect(),
             )
         } else {
             (Bytes::new(), Vec::new())
@@ -241,7 +241,7 @@ impl Session {
     }
 
     /// Thirty-two bytes that come out once.
-    fn draw_nonce(&mut self) -> [u8; 32] {
+    pub(crate) fn draw_nonce(&mut self) -> [u8; 32] {
         self.nonces_drawn += 1;
         Sha256::new()
             .chain_update(b"qiyou nonce 1")

@@ -5,7 +5,7 @@ use std::fmt;
 use engine::{Action, Outcome, Setup, Side};
 use sha2::{Digest, Sha256};
 
-use crate::wire;
+use crate::{Pace, wire};
 
 /// Names a match on both devices: 16 random bytes drawn by the inviter, or cut from the match that a new game follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,9 +15,9 @@ impl MatchId {
     /// The new game that follows this match by consent. Both devices compute it, so an acceptance that is lost with the link
     /// leads to one new match and not to two. The revision is in it because a match that was taken back after its end may
     /// end again.
-    pub(crate) fn of_new_game(self, revision: u32) -> Self {
+    pub(crate) fn of_new_game(self, revision: u32, swapped: bool) -> Self {
         let hash = Sha256::new()
-            .chain_update(b"qiyou new game 1")
+            .chain_update(if swapped { &b"qiyou new game 1"[..] } else { b"qiyou same game 1" })
             .chain_update(self.0)
             .chain_update(revision.to_be_bytes())
             .finalize();
@@ -50,6 +50,17 @@ pub struct MatchRecord {
     pub revision: u32,
     /// `None` while it goes on. Same on both devices.
     pub result: Option<MatchResult>,
+    /// The clocks' pace; `None` without clocks. Same on both devices.
+    pub pace: Option<Pace>,
+    /// With a pace: milliseconds that each action took by its player's own measure, one for each action. Same on both devices.
+    pub times: Vec<u32>,
+    /// Paused by consent: nobody plays. Same on both devices; never with a result.
+    pub paused: bool,
+    /// With a pace: milliseconds that the present action had taken when the clock last stopped, as seen here.
+    pub spent_ms: u32,
+    /// This device invited with [`crate::Colours::Random`] and drew this: the proof that it did not choose. Not the peer's affair
+    /// until it asks.
+    pub reveal: Option<[u8; 32]>,
     /// This device's own offer that the peer may have accepted without our knowing. Not the peer's affair.
     pub offered: Option<Consent>,
 }
@@ -57,7 +68,26 @@ pub struct MatchRecord {
 impl MatchRecord {
     /// A match without an action.
     pub fn new(id: MatchId, setup: Setup, my_side: Side) -> Self {
-        Self { id, setup, my_side, actions: Vec::new(), revision: 0, result: None, offered: None }
+        Self {
+            id,
+            setup,
+            my_side,
+            actions: Vec::new(),
+            revision: 0,
+            result: None,
+            pace: None,
+            times: Vec::new(),
+            paused: false,
+            spent_ms: 0,
+            reveal: None,
+            offered: None,
+        }
+    }
+
+    /// The same with clocks.
+    #[must_use]
+    pub fn with_pace(self, pace: Option<Pace>) -> Self {
+        Self { pace, ..self }
     }
 
     /// Whether both devices hold the same: everything but the side and the own offers, which belong to one device.
@@ -68,12 +98,15 @@ impl MatchRecord {
             && self.actions == peers.actions
             && self.revision == peers.revision
             && self.result == peers.result
+            && self.pace == peers.pace
+            && self.times == peers.times
+            && self.paused == peers.paused
     }
 
     /// The digest of setup and actions, equal on both devices when these are. A chain: it begins with SHA-256 of
     /// `qiyou record 1` and of the setup as `board.Setup` in protobuf (fields in order of number, defaults left out); each
     /// action makes it SHA-256 of the previous 32 bytes and of the action as packed in `peer.Record`. What is compared is the
-    /// first 8 bytes, big-endian. Revision, result and sides are left out.
+    /// first 8 bytes, big-endian. Revision, result, sides and all that is about time are left out.
     pub fn digest(&self) -> u64 {
         self.actions.iter().fold(Chain::new(&self.setup), |chain, action| chain.then(*action)).digest()
     }
@@ -86,8 +119,20 @@ pub enum MatchResult {
     Played(Outcome),
     /// This side gave up.
     Resigned(Side),
+    /// This side's time was over.
+    TimedOut(Side),
     /// By consent.
     DrawAgreed,
+}
+
+impl MatchResult {
+    /// The side that lost by its own doing, which its device alone decides: it gave up, or its time was over.
+    pub fn given_up_by(self) -> Option<Side> {
+        match self {
+            Self::Resigned(side) | Self::TimedOut(side) => Some(side),
+            Self::Played(_) | Self::DrawAgreed => None,
+        }
+    }
 }
 
 /// What needs the other's consent.
@@ -97,8 +142,23 @@ pub enum OfferKind {
     TakeBack,
     /// End the match as a draw.
     Draw,
-    /// Another match of the same setup with colours swapped, after the end.
+    /// Another match of the same setup and pace with colours swapped, after the end.
     NewGame,
+    /// The same, with the same colours.
+    NewGameSame,
+    /// Nobody plays, and no clock runs, until both want to go on.
+    Pause,
+    /// Ends a pause.
+    Continue,
+    /// A pause until another day: both leave the board.
+    Adjourn,
+}
+
+impl OfferKind {
+    /// Whether accepting begins another match and leaves this one as it is.
+    pub fn begins_another(self) -> bool {
+        matches!(self, Self::NewGame | Self::NewGameSame)
+    }
 }
 
 /// What this device has agreed to in advance by offering it. It is in the journal before the offer is sent: after a crash the

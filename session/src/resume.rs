@@ -6,8 +6,6 @@
 //! revision comes from an offer that the older side has written down. Whatever else is found (a restored backup, a lost
 //! journal, a lie) is not decided here: both people are told.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use engine::Side;
 use proto::peer;
@@ -15,7 +13,7 @@ use proto::peer;
 use crate::match_state::{Reach, Standing};
 use crate::session::Session;
 use crate::{
-    Entry, Event, MatchId, MatchRecord, MatchResult, MatchState, OfferKind, Refused, Violation, wire,
+    Entry, Event, Instant, MatchId, MatchRecord, MatchResult, MatchState, Pace, Refused, Violation, wire,
 };
 
 /// Missing actions are sent one by one up to this many, more as a whole record. One by one is the common case (one or two)
@@ -28,14 +26,15 @@ const MOST_REVISIONS: u32 = 86_400;
 
 impl Session {
     /// Both hellos are here, and the strings are known to be the same: brings every match level.
-    pub(crate) fn resume(&mut self, told: &[(MatchId, Standing)]) {
+    pub(crate) fn resume(&mut self, told: &[Told]) {
         for index in 0..self.matches.len() {
             let id = self.matches[index].id();
             let before = self.matches[index].standing();
             let settled = self.matches[index].settled;
-            if let Some((_, there)) = told.iter().find(|(told, _)| *told == id) {
+            if let Some(Told { standing, spent_ms, .. }) = told.iter().find(|told| told.id == id) {
                 self.matches[index].reach = Reach::Level;
-                self.learn(index, *there, true);
+                self.learn(index, *standing, true);
+                self.level_clock(index, standing, *spent_ms);
                 // Our hello told of an older state, or left the match out.
                 if self.matches[index].is_level() && (settled || self.matches[index].standing() != before) {
                     self.send_ack(index, false);
@@ -47,16 +46,27 @@ impl Session {
                 self.matches[index].reach = Reach::Asked;
                 self.send_record(index);
             }
-            let (next, revision) = (self.matches[index].new_game_id(), self.matches[index].revision());
-            let there = told.iter().find(|(told, _)| *told == id).map(|(_, there)| there.revision);
+            let revision = self.matches[index].revision();
+            let there = told.iter().find(|told| told.id == id).map(|told| told.standing.revision);
             if there.is_some_and(|there| there < revision) {
                 self.matches[index].offer_waits = true;
             } else {
-                let followed = told.iter().any(|(told, _)| *told == next);
+                let followed = told.iter().any(|told| self.matches[index].is_followed_by(told.id));
                 self.offer_again(index, followed || there.is_some_and(|there| there > revision));
             }
+            self.send_analysis(index);
             self.tell(Event::MatchChanged(id));
         }
+        self.invitations_again();
+    }
+
+    /// The match has come level, or the peer has said how its clock stands at a moment in which both clocks stand.
+    fn level_clock(&mut self, index: usize, there: &Standing, spent_ms: u32) {
+        let state = &self.matches[index];
+        if (there.revision, there.ply) == (state.revision(), state.ply()) {
+            self.hear_spent(index, spent_ms);
+        }
+        self.clock_check(index);
     }
 
     /// Takes in how the peer's record stands. `rest`: and sends what the peer lacks.
@@ -67,8 +77,8 @@ impl Session {
         let (my_side, their_side) = (state.my_side(), state.their_side());
         let same_revision = there.revision == mine.revision;
         if there.revision > mine.revision {
-            if state.would_draw(&there) && there.ply > mine.ply {
-                // Our draw offer was accepted after an action that we have not seen: it comes with the record.
+            if state.would_agree(&there) && there.ply > mine.ply {
+                // Our offer was accepted before or after an action that we have not seen: it comes with the record.
                 return self.send_ack(index, true);
             }
             return self.differ(index);
@@ -84,11 +94,16 @@ impl Session {
         if same_revision && (rest || !stale && there.ply <= mine.ply) {
             state.there = Some(there);
         }
+        if same_revision && there.paused != mine.paused && there.result.is_none() && mine.result.is_none() {
+            return self.differ(index);
+        }
         match there.result {
-            Some(MatchResult::Resigned(side)) if side == their_side => {
-                self.join_resigned(index, side, there.ply);
+            Some(result) if result.given_up_by() == Some(their_side) => {
+                self.join_given_up(index, result, there.ply);
             }
-            Some(MatchResult::Resigned(_)) if same_revision && mine.result.is_none() => {
+            Some(MatchResult::Resigned(_) | MatchResult::TimedOut(_))
+                if same_revision && mine.result.is_none() =>
+            {
                 return self.differ(index);
             }
             Some(MatchResult::DrawAgreed) if same_revision && mine.result != there.result => {
@@ -99,19 +114,20 @@ impl Session {
             {
                 return self.differ(index);
             }
-            Some(MatchResult::Resigned(_) | MatchResult::DrawAgreed | MatchResult::Played(_)) | None => {}
+            Some(_) | None => {}
         }
         if rest {
             if same_revision {
                 self.send_rest(index, there.ply);
             }
             // Giving up is told whatever the revision: the peer may still be about to take over what was agreed.
-            let gave_up = Some(MatchResult::Resigned(my_side));
-            if self.matches[index].result() == gave_up && there.result != gave_up {
-                self.send_resign(index);
+            let gave_up = self.matches[index].result().filter(|mine| mine.given_up_by() == Some(my_side));
+            if gave_up.is_some() && there.result != gave_up {
+                self.send_given_up(index);
             }
         }
         self.settle(index);
+        self.clock_check(index);
     }
 
     /// Sends what comes after the first `ply` actions.
@@ -128,21 +144,20 @@ impl Session {
             return;
         }
         for (number, (_, action)) in (ply + 1..).zip(rest) {
-            // The thinking time was told with the first sending, if that arrived, and does not outlive it.
-            let play = self.play_message(index, number, action, Duration::ZERO);
+            let play = self.play_message(index, number, action);
             self.send_awaited(play);
         }
     }
 
     pub(crate) fn send_ack(&mut self, index: usize, wants_rest: bool) {
         let state = &self.matches[index];
-        let peer::ResumePoint { match_id, ply, digest, revision, result, .. } = point(state);
-        self.send(peer::Ack { match_id, ply, digest, revision, result, wants_rest, ..peer::Ack::default() });
+        let ack = ack(point(state, self.now), wants_rest);
+        self.send(ack);
     }
 
     pub(crate) fn received_ack(&mut self, ack: peer::Ack) -> Result<(), Violation> {
         let id = read_id(&ack.match_id)?;
-        let there = standing(ack.revision, ack.ply, ack.digest, ack.result.as_ref())?;
+        let there = standing(ack.revision, ack.ply, ack.digest, ack.result.as_ref(), ack.paused)?;
         let Some(index) = self.index_of(id) else { return Ok(()) };
         let state = &mut self.matches[index];
         match state.reach {
@@ -166,6 +181,7 @@ impl Session {
             Reach::Asked => {
                 state.reach = Reach::Level;
                 self.learn(index, there, true);
+                self.level_clock(index, &there, ack.spent_ms);
                 self.offer_again(index, false);
                 self.tell(Event::MatchChanged(id));
             }
@@ -174,6 +190,7 @@ impl Session {
                     state.reach = Reach::Level;
                     state.there = Some(there);
                     self.settle(index);
+                    self.level_clock(index, &there, ack.spent_ms);
                     self.offer_again(index, false);
                     self.tell(Event::MatchChanged(id));
                 }
@@ -196,7 +213,11 @@ impl Session {
             revision: record.revision,
             actions: wire::pack_actions(&record.actions).into(),
             result: record.result.map(wire::result),
-            ..peer::Record::default()
+            pace: Pace::write(record.pace),
+            times: wire::pack_times(&record.times).into(),
+            paused: record.paused,
+            reveal: record.reveal.map_or_else(Bytes::new, |reveal| Bytes::copy_from_slice(&reveal)),
+            spent_ms: self.matches[index].spent_ms_at(self.now),
         };
         self.send_awaited(message);
     }
@@ -206,13 +227,25 @@ impl Session {
         let id = read_id(&record.match_id)?;
         let their_side = wire::read_side(record.sender_side).map_err(|_| WRONG)?;
         let result = record.result.as_ref().map(wire::read_result).transpose().map_err(|_| WRONG)?;
+        let actions = wire::unpack_actions(&record.actions).map_err(|_| WRONG)?;
+        let pace = Pace::read(record.pace.as_ref()).map_err(|_| WRONG)?;
+        let timed = if pace.is_some() { actions.len() } else { 0 };
+        let reveal = match &record.reveal[..] {
+            [] => None,
+            bytes => Some(bytes.try_into().map_err(|_| WRONG)?),
+        };
         let theirs = MatchState::new(MatchRecord {
             id,
             setup: wire::read_setup(record.setup.as_ref()).map_err(|_| WRONG)?,
             my_side: their_side.other(),
-            actions: wire::unpack_actions(&record.actions).map_err(|_| WRONG)?,
+            times: wire::unpack_times(&record.times, timed).map_err(|_| WRONG)?,
+            actions,
             revision: record.revision,
             result,
+            pace,
+            paused: record.paused,
+            spent_ms: 0,
+            reveal: None,
             offered: None,
         })
         .map_err(|_| WRONG)?;
@@ -222,12 +255,27 @@ impl Session {
         match self.index_of(id) {
             Some(index) => {
                 let mine = self.matches[index].record();
-                if mine.setup != theirs.record().setup || mine.my_side != theirs.my_side() {
+                let theirs_record = theirs.record();
+                if mine.setup != theirs_record.setup
+                    || mine.my_side != theirs_record.my_side
+                    || mine.pace != theirs_record.pace
+                {
                     return Err(WRONG);
                 }
+                let there = theirs.standing();
                 self.compare_record(index, theirs);
+                if self.matches[index].is_level() {
+                    self.level_clock(index, &there, record.spent_ms);
+                }
             }
-            None => self.unknown_record(theirs),
+            None => match self.invitations.drawn(theirs.record(), reveal) {
+                Some(true) => self.adopt(theirs.record().clone()),
+                Some(false) => {
+                    self.drawing_cheated(id);
+                    return Err(Violation::BadReveal);
+                }
+                None => self.unknown_record(theirs),
+            },
         }
         Ok(())
     }
@@ -238,10 +286,13 @@ impl Session {
         // What has actions of this device's was not merely accepted there: this device has forgotten it.
         let untouched = theirs.decided_by().all(|by| by != theirs.my_side()) && theirs.revision() == 0;
         let follows = self.matches.iter().find(|before| {
-            before.my_offer() == Some(OfferKind::NewGame)
-                && before.new_game_id() == id
-                && before.new_game().setup == theirs.record().setup
-                && before.new_game().my_side == theirs.my_side()
+            before.my_offer().filter(|kind| kind.begins_another()).is_some_and(|kind| {
+                let (new, theirs) = (before.new_game(kind), theirs.record());
+                new.id == id
+                    && new.setup == theirs.setup
+                    && new.my_side == theirs.my_side
+                    && new.pace == theirs.pace
+            })
         });
         let follows = follows.map(MatchState::id);
         if untouched && (follows.is_some() || self.invitations.asked_for(theirs.record())) {
@@ -251,28 +302,21 @@ impl Session {
             }
         } else if theirs.result().is_some() {
             // Over and unknown: settled here and put away, or never heard of. Either way there is nothing left to play.
-            if untouched && theirs.result() == Some(MatchResult::Resigned(theirs.their_side())) {
+            let gave_up = theirs.result().and_then(MatchResult::given_up_by);
+            if untouched && gave_up == Some(theirs.their_side()) {
                 self.save(Entry::Learned(theirs.record().clone()));
             }
-            let peer::ResumePoint { match_id, ply, digest, revision, result, .. } = point(&theirs);
-            self.send(peer::Ack {
-                match_id,
-                ply,
-                digest,
-                revision,
-                result,
-                wants_rest: false,
-                ..peer::Ack::default()
-            });
+            let ack = ack(point(&theirs, self.now), false);
+            self.send(ack);
         } else if !self.invitations.considers(id) {
-            self.consider(theirs.record().clone(), true);
+            self.consider_continued(theirs.record().clone());
         }
     }
 
     /// The peer's whole record beside ours.
     fn compare_record(&mut self, index: usize, theirs: MatchState) {
         let there = theirs.standing();
-        if !self.take_draw(index, &theirs) {
+        if !self.take_agreed(index, &theirs) {
             self.take_consent(index, &there);
         }
         let state = &self.matches[index];
@@ -287,23 +331,28 @@ impl Session {
             return;
         }
         let result_fits = match (mine.result, there.result) {
-            (_, Some(MatchResult::Resigned(side))) if side == my_side => mine.result == there.result,
+            (_, Some(theirs)) if theirs.given_up_by() == Some(my_side) => mine.result == there.result,
             (None, Some(MatchResult::DrawAgreed)) => false,
             (None, _) => true,
-            (Some(MatchResult::Resigned(side)), _) if side == my_side => {
-                there.result != Some(MatchResult::DrawAgreed)
+            (Some(mine), theirs) if mine.given_up_by() == Some(my_side) => {
+                theirs != Some(MatchResult::DrawAgreed)
             }
             (Some(mine), theirs) => Some(mine) == theirs || there.ply < state.ply(),
         };
         let ours_first = theirs.begins_with(&mine);
         let only_theirs = theirs.rest(mine.ply).all(|(by, _)| by == their_side);
-        if there.revision != mine.revision || !result_fits {
+        let pause_differs = there.paused != mine.paused && there.result.is_none() && mine.result.is_none();
+        if there.revision != mine.revision || !result_fits || pause_differs {
             self.differ_with(index, theirs);
         } else if ours_first && only_theirs {
             self.matches[index].reach = Reach::Level;
-            for (_, action) in theirs.rest(mine.ply) {
+            for (ply, (_, action)) in (mine.ply..).zip(theirs.rest(mine.ply)) {
+                let took = theirs.took(ply);
                 let Ok(mv) = self.matches[index].legal_move(their_side, action) else { break };
-                self.take_action(index, action, mv);
+                if !self.matches[index].has_time_for(took) {
+                    break;
+                }
+                self.take_action(index, action, mv, took);
             }
             self.learn(index, there, true);
             if self.matches[index].is_level() {
@@ -384,27 +433,42 @@ fn rest_has(state: &MatchState, ply: u32, side: Side) -> bool {
 }
 
 /// A match as a hello tells it.
-pub(crate) fn point(state: &MatchState) -> peer::ResumePoint {
-    let Standing { revision, ply, digest, result } = state.standing();
+pub(crate) fn point(state: &MatchState, now: Instant) -> peer::ResumePoint {
+    let Standing { revision, ply, digest, result, paused } = state.standing();
     peer::ResumePoint {
         match_id: id_bytes(state.id()),
         ply,
         digest,
         revision,
         result: result.map(wire::result),
-        ..peer::ResumePoint::default()
+        paused,
+        spent_ms: if result.is_none() { state.spent_ms_at(now) } else { 0 },
     }
 }
 
+fn ack(point: peer::ResumePoint, wants_rest: bool) -> peer::Ack {
+    let peer::ResumePoint { match_id, ply, digest, revision, result, paused, spent_ms } = point;
+    peer::Ack { match_id, ply, digest, revision, result, wants_rest, paused, spent_ms }
+}
+
+/// A match as the peer's hello tells it.
+pub(crate) struct Told {
+    id: MatchId,
+    standing: Standing,
+    spent_ms: u32,
+}
+
 /// The matches that a hello tells; each at most once.
-pub(crate) fn read_points(hello: &peer::Hello) -> Result<Vec<(MatchId, Standing)>, Violation> {
+pub(crate) fn read_points(hello: &peer::Hello) -> Result<Vec<Told>, Violation> {
     let mut told = Vec::new();
     for point in hello.matches.iter().take(proto::limits::RESUME_POINTS) {
         let id = read_id(&point.match_id)?;
-        if told.iter().any(|(other, _)| *other == id) {
+        if told.iter().any(|other: &Told| other.id == id) {
             return Err(Violation::OutOfBounds("match id"));
         }
-        told.push((id, standing(point.revision, point.ply, point.digest, point.result.as_ref())?));
+        let standing =
+            standing(point.revision, point.ply, point.digest, point.result.as_ref(), point.paused)?;
+        told.push(Told { id, standing, spent_ms: point.spent_ms });
     }
     Ok(told)
 }
@@ -414,9 +478,11 @@ fn standing(
     ply: u32,
     digest: u64,
     result: Option<&proto::board::Result>,
+    paused: bool,
 ) -> Result<Standing, Violation> {
     let result = result.map(wire::read_result).transpose().map_err(|_| Violation::OutOfBounds("result"))?;
-    Ok(Standing { revision, ply, digest, result })
+    // What is over is not paused, whatever was.
+    Ok(Standing { revision, ply, digest, result, paused: paused && result.is_none() })
 }
 
 pub(crate) fn id_bytes(id: MatchId) -> Bytes {

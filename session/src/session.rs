@@ -8,8 +8,8 @@ use proto::{limits, peer};
 
 use crate::invitation::Invitations;
 use crate::liveness::{Due, Liveness};
-use crate::match_state::Standing;
 use crate::pairing::Comparison;
+use crate::resume::Told;
 use crate::saying::Pace;
 use crate::{
     Command, Config, Entry, Error, Event, Input, Instant, MatchId, MatchState, Output, Refused, Role,
@@ -62,7 +62,7 @@ pub(crate) enum Link {
     /// Both people look at the short string. What the peer's hello told of matches waits for the outcome.
     Comparing {
         comparison: Comparison,
-        told: Vec<(MatchId, Standing)>,
+        told: Vec<Told>,
     },
     Up,
     /// Goodbye was said, or the peer broke the protocol: nothing is heard or said until the next link.
@@ -125,6 +125,7 @@ impl Session {
     /// `now` never goes back. Poll until [`Output::Idle`] before the next call.
     pub fn handle(&mut self, now: Instant, input: Input) -> Result<(), Error> {
         self.now = now.max(self.now);
+        self.clocks_due();
         match input {
             Input::LinkUp { role, handshake_hash } => {
                 self.link_lost();
@@ -226,7 +227,10 @@ impl Session {
             Envelope::OfferAnswer(answer) => self.received_offer_answer(answer),
             Envelope::Resign(resign) => self.received_resign(resign),
             Envelope::Record(record) => self.received_record(record),
-            Envelope::Flag(_) | Envelope::Reveal(_) | Envelope::Analysis(_) | Envelope::Progress(_) => Ok(()),
+            Envelope::Flag(flag) => self.received_flag(flag),
+            Envelope::Reveal(reveal) => self.received_reveal(reveal),
+            Envelope::Analysis(analysis) => self.received_analysis(analysis),
+            Envelope::Progress(_) => Ok(()),
             Envelope::Say(say) => {
                 self.received_say(say);
                 Ok(())
@@ -257,10 +261,11 @@ impl Session {
     fn command(&mut self, command: Command) -> Result<(), Refused> {
         match command {
             Command::Compare { same } => self.compare(same),
-            Command::Invite { id, setup, my_side } => self.invite(id, setup, my_side),
+            Command::Invite { id, terms, counters } => self.invite(id, terms, counters),
             Command::Withdraw(id) => self.withdraw(id),
             Command::AnswerInvite { id, decline } => self.answer_invite(id, decline),
-            Command::Act { id, action, thought } => self.act(id, action, thought),
+            Command::Act { id, action } => self.act(id, action),
+            Command::Analyse { id, at } => self.analyse(id, at),
             Command::Offer { id, kind } => self.offer(id, kind),
             Command::AnswerOffer { id, accept } => self.answer_offer(id, accept),
             Command::Resign(id) => self.resign(id),
@@ -302,7 +307,7 @@ impl Session {
             Link::Greeting { .. } => Some(self.liveness.next(false)),
             Link::Comparing { .. } | Link::Up => Some(self.liveness.next(true)),
         };
-        [link, self.invitations.next()].into_iter().flatten().min()
+        [link, self.invitations.next(), self.next_clock()].into_iter().flatten().min()
     }
 
     /// Says why, and hears nothing more on this link.
@@ -328,9 +333,9 @@ impl Session {
     }
 
     fn forget_link(&mut self) {
-        self.invitations_lost();
         self.offers_lost();
         for index in 0..self.matches.len() {
+            self.stop_clock(index);
             let was_level = self.matches[index].is_level();
             self.matches[index].link_lost();
             if was_level {
@@ -360,7 +365,8 @@ impl Session {
 
     /// Whether one more match may begin.
     pub(crate) fn has_room(&self) -> bool {
-        self.matches.iter().filter(|state| !state.settled).count() < MAX_MATCHES
+        let open = self.matches.iter().filter(|state| !state.settled).count();
+        open + self.invitations.promised() < MAX_MATCHES
     }
 
     pub(crate) fn save(&mut self, entry: Entry) {

@@ -117,6 +117,7 @@ pub fn result(result: MatchResult) -> board::Result {
     let (winner, ending) = match result {
         MatchResult::Played(Outcome { winner, reason }) => (winner, ending(reason)),
         MatchResult::Resigned(side) => (Some(side.other()), board::Ending::Resigned),
+        MatchResult::TimedOut(side) => (Some(side.other()), board::Ending::Time),
         MatchResult::DrawAgreed => (None, board::Ending::DrawAgreed),
     };
     board::Result { winner: winner.map_or(board::Side::Unspecified, side).into(), ending: ending.into() }
@@ -131,6 +132,7 @@ pub fn read_result(result: &board::Result) -> Result<MatchResult, Unreadable> {
     };
     match (ending, winner) {
         (board::Ending::Resigned, Some(winner)) => Ok(MatchResult::Resigned(winner.other())),
+        (board::Ending::Time, Some(winner)) => Ok(MatchResult::TimedOut(winner.other())),
         (board::Ending::DrawAgreed, None) => Ok(MatchResult::DrawAgreed),
         (ending, winner) => {
             let reason = read_reason(ending).ok_or(Unreadable("ending"))?;
@@ -226,6 +228,24 @@ pub fn unpack_actions(mut packed: &[u8]) -> Result<Vec<Action>, Unreadable> {
     Ok(actions)
 }
 
+/// The times of a record's actions, varints one after another.
+pub(crate) fn pack_times(times: &[u32]) -> Vec<u8> {
+    let mut packed = Vec::with_capacity(2 * times.len());
+    for time in times {
+        pack_number(*time, &mut packed);
+    }
+    packed
+}
+
+/// The times of this many actions.
+pub(crate) fn unpack_times(mut packed: &[u8], count: usize) -> Result<Vec<u32>, Unreadable> {
+    let mut times = Vec::with_capacity(count.min(limits::RECORD_ACTIONS));
+    for _ in 0..count.min(limits::RECORD_ACTIONS) {
+        times.push(unpack_number(&mut packed)?);
+    }
+    if packed.is_empty() { Ok(times) } else { Err(Unreadable("times")) }
+}
+
 const KIND_BITS: u32 = 3;
 const PASS: u32 = 3;
 
@@ -248,7 +268,7 @@ fn separate(z: u32) -> Result<Point, Unreadable> {
     Ok(Point::new(every_other(z), every_other(z >> 1)))
 }
 
-/// Protobuf's varint, of at most 23 bits here.
+/// Protobuf's varint: of at most 23 bits in an action, of 32 in a time.
 fn pack_number(mut number: u32, into: &mut Vec<u8>) {
     while number >= 0x80 {
         into.push(number as u8 | 0x80);
@@ -260,9 +280,12 @@ fn pack_number(mut number: u32, into: &mut Vec<u8>) {
 /// Only the shortest form is taken, so that equal records have equal bytes.
 fn unpack_number(packed: &mut &[u8]) -> Result<u32, Unreadable> {
     let mut number = 0;
-    for shift in [0, 7, 14, 21] {
+    for shift in [0, 7, 14, 21, 28] {
         let (byte, rest) = packed.split_first().ok_or(Unreadable("actions"))?;
         *packed = rest;
+        if shift == 28 && *byte > 0x0F {
+            return Err(Unreadable("number"));
+        }
         number |= u32::from(byte & 0x7F) << shift;
         if byte & 0x80 == 0 {
             return if *byte == 0 && shift > 0 { Err(Unreadable("actions")) } else { Ok(number) };
@@ -314,10 +337,22 @@ mod tests {
     }
 
     #[test]
+    fn times_read_back_in_one_form_only() {
+        let times = [0, 1, 127, 128, 5_000, u32::MAX];
+        assert_eq!(unpack_times(&pack_times(&times), times.len()), Ok(times.to_vec()));
+        assert!(
+            unpack_times(&pack_times(&times), 5).is_err() && unpack_times(&pack_times(&times), 7).is_err()
+        );
+        for bytes in [&[0x80, 0x00][..], &[0xFF, 0xFF, 0xFF, 0xFF, 0x1F], &[0xFF; 5], &[0x80]] {
+            assert!(unpack_times(bytes, 1).is_err(), "{bytes:?}");
+        }
+    }
+
+    #[test]
     fn results_read_back() {
         let mut results = vec![MatchResult::DrawAgreed];
         for one in Side::BOTH {
-            results.push(MatchResult::Resigned(one));
+            results.extend([MatchResult::Resigned(one), MatchResult::TimedOut(one)]);
             results.extend(
                 REASONS.map(|(reason, _)| MatchResult::Played(Outcome { winner: Some(one), reason })),
             );

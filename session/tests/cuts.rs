@@ -4,7 +4,7 @@
 mod pair;
 
 use engine::Side;
-use pair::{ANNA, BERT, CUTS, Pair, place, small};
+use pair::{ANNA, BERT, CUTS, Pair, invite, place, small};
 use session::{Command, Event, MatchId, OfferKind};
 
 /// What two people do, one after the other. What is refused because a cut came between is simply not done.
@@ -291,8 +291,7 @@ fn perform(pair: &mut Pair, steps: &[Step]) {
         match *step {
             Invite(device) => {
                 invited += 1;
-                let invite =
-                    Command::Invite { id: MatchId([invited; 16]), setup: small(), my_side: Side::First };
+                let invite = invite(MatchId([invited; 16]), small(), Side::First);
                 let _ = pair.command(device, invite);
             }
             Accept(device) => {

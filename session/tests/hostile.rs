@@ -275,7 +275,7 @@ fn attack(seed: u64, words: usize) -> (usize, usize) {
             let state = pair.devices[BERT].session.match_state(id);
             let action = state.and_then(|state| state.position().legal_actions().first().copied());
             let commands = [
-                action.map(|action| Command::Act { id, action, thought: std::time::Duration::ZERO }),
+                action.map(|action| Command::Act { id, action }),
                 Some(Command::Offer { id, kind: OfferKind::Draw }),
                 Some(Command::Offer { id, kind: OfferKind::TakeBack }),
                 Some(Command::AnswerOffer { id, accept: false }),
@@ -313,7 +313,7 @@ fn attack(seed: u64, words: usize) -> (usize, usize) {
             );
             if new.result != old.result {
                 let fair = match new.result {
-                    Some(MatchResult::Resigned(side)) => side == theirs,
+                    Some(MatchResult::Resigned(side) | MatchResult::TimedOut(side)) => side == theirs,
                     Some(MatchResult::Played(_)) => new.actions.len() > old.actions.len(),
                     Some(MatchResult::DrawAgreed) | None => false,
                 };

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::{GomokuSetup, Setup, Side};
-use pair::{ANNA, BERT, Pair, small};
+use pair::{ANNA, BERT, Pair, invite, small};
 use proto::peer::{self, ByeReason, DeclineReason, Envelope, pair::Step};
 use session::{
-    Command, Entry, Error, Event, Input, InvitationEnd, LinkState, MatchId, Output, Refused, Role,
-    ShortString, Violation,
+    Colours, Command, Entry, Error, Event, Input, InvitationEnd, LinkState, MatchId, Output, Refused, Role,
+    ShortString, Terms, Violation,
 };
 
 /// The string that a device shows.
@@ -151,10 +151,7 @@ fn friends_are_not_asked_again_unless_one_has_forgotten() {
     pair.connect();
     pair.run();
     assert!(pair.devices.iter().all(|device| device.session.link() == LinkState::Comparing));
-    assert_eq!(
-        pair.command(ANNA, Command::Invite { id: MatchId([1; 16]), setup: small(), my_side: Side::First }),
-        Err(Refused::NotCompared)
-    );
+    assert_eq!(pair.command(ANNA, invite(MatchId([1; 16]), small(), Side::First)), Err(Refused::NotCompared));
     pair.heal();
     assert!(pair.devices.iter().all(|device| device.journal.friend.is_some()));
 }
@@ -230,7 +227,7 @@ fn what_comes_out_of_order_ends_the_link_and_nothing_else() {
 #[test]
 fn an_invitation_is_declined_with_its_reason_withdrawn_or_times_out() {
     type Act = fn(&mut Pair, MatchId);
-    let cases: [(Act, InvitationEnd, Option<InvitationEnd>); 4] = [
+    let cases: [(Act, InvitationEnd, Option<InvitationEnd>); 3] = [
         (
             |pair, id| {
                 let decline = Some(DeclineReason::DeclineBusy);
@@ -249,20 +246,22 @@ fn an_invitation_is_declined_with_its_reason_withdrawn_or_times_out() {
             InvitationEnd::TimedOut,
             Some(InvitationEnd::TimedOut),
         ),
-        (|pair, _| pair.lose_links(), InvitationEnd::LinkLost, Some(InvitationEnd::LinkLost)),
     ];
     for (act, mine, theirs) in cases {
         let mut pair = Pair::friends();
         pair.connect();
         pair.run();
         let id = pair.fresh_id();
-        pair.command(ANNA, Command::Invite { id, setup: small(), my_side: Side::Second }).expect("both here");
-        let again = Command::Invite { id: MatchId([9; 16]), setup: small(), my_side: Side::First };
+        pair.command(ANNA, invite(id, small(), Side::Second)).expect("both here");
+        let again = invite(MatchId([9; 16]), small(), Side::First);
         assert_eq!(pair.command(ANNA, again), Err(Refused::InvitationOpen));
         pair.run();
         let told = pair.devices[BERT].told();
         assert!(
-            told.iter().any(|event| matches!(event, Event::Invited { my_side: Side::First, ply: 0, .. })),
+            told.iter().any(|event| matches!(
+                event,
+                Event::Invited { terms: Terms { colours: Colours::Mine(Side::First), .. }, ply: 0, .. }
+            )),
             "Bert is asked, with his own side"
         );
         act(&mut pair, id);
@@ -290,7 +289,7 @@ fn a_yes_that_crosses_a_withdrawal_wins() {
     pair.connect();
     pair.run();
     let id = pair.fresh_id();
-    pair.command(ANNA, Command::Invite { id, setup: small(), my_side: Side::First }).expect("both here");
+    pair.command(ANNA, invite(id, small(), Side::First)).expect("both here");
     pair.run();
     pair.command(BERT, Command::AnswerInvite { id, decline: None }).expect("it is open");
     pair.command(ANNA, Command::Withdraw(id)).expect("it is still open here");
@@ -308,7 +307,7 @@ fn crossing_invitations_resolve_to_one_match() {
             pair.run();
             let other = if same { small() } else { Setup::Gomoku(GomokuSetup::default()) };
             for (device, id, setup) in [(ANNA, anna, small()), (BERT, bert, other)] {
-                let invite = Command::Invite { id: MatchId([id; 16]), setup, my_side: Side::First };
+                let invite = invite(MatchId([id; 16]), setup, Side::First);
                 pair.command(device, invite).expect("the other's has not arrived");
             }
             pair.run();
@@ -362,7 +361,7 @@ fn a_second_invitation_and_one_too_many_are_told_busy() {
     for _ in 0..session::MAX_MATCHES {
         pair.begin(ANNA, small(), Side::First);
     }
-    let invite = Command::Invite { id: MatchId([99; 16]), setup: small(), my_side: Side::First };
+    let invite = pair::invite(MatchId([99; 16]), small(), Side::First);
     assert_eq!(pair.command(ANNA, invite), Err(Refused::TooManyMatches));
     pair.conclude();
 }
@@ -374,7 +373,7 @@ fn a_game_that_the_peer_does_not_have_is_not_asked_for_nor_accepted() {
     let Some(Envelope::Hello(hello)) = pair.devices[ANNA].inbox.front_mut() else { panic!("a hello") };
     hello.games = vec![99];
     pair.run();
-    let invite = Command::Invite { id: MatchId([1; 16]), setup: small(), my_side: Side::First };
+    let invite = invite(MatchId([1; 16]), small(), Side::First);
     assert_eq!(pair.command(ANNA, invite), Err(Refused::UnknownGame));
     let odd = Setup::Gomoku(GomokuSetup { size: 3, ..GomokuSetup::default() });
     for setup in [None, Some(proto::board::Setup { game: None }), Some(session::wire::setup(&odd))] {
@@ -464,7 +463,7 @@ fn what_is_saved_is_saved_before_what_is_sent() {
     let (mut pair, id) = Pair::playing();
     let now = pair.now;
     let session = &mut pair.devices[ANNA].session;
-    let act = Command::Act { id, action: pair::place(2, 2), thought: Duration::ZERO };
+    let act = Command::Act { id, action: pair::place(2, 2) };
     session.handle(now, Input::Command(act)).expect("her turn");
     assert!(matches!(session.poll(), Output::Save(Entry::Acted { ply: 1, .. })));
     assert!(matches!(session.poll(), Output::Send(Envelope::Play(_))));

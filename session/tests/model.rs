@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use engine::{Rng, Side};
-use pair::{ANNA, BERT, CUTS, Cut, Pair, any_small};
+use pair::{ANNA, BERT, CUTS, Cut, Pair, any_small, invite};
 use proto::peer::{ByeReason, DeclineReason, Envelope};
 use session::{Command, MatchId, MatchState, OfferKind};
 
@@ -97,7 +97,7 @@ fn perform(pair: &mut Pair, op: Op) {
         }
         Op::Invite(device, my_side, number) => {
             let id = pair.fresh_id();
-            let _ = pair.command(device, Command::Invite { id, setup: any_small(number), my_side });
+            let _ = pair.command(device, invite(id, any_small(number), my_side));
         }
         Op::AnswerInvite(device, accept) => {
             if let Some(id) = pair.invited(device) {

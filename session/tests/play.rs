@@ -2,11 +2,9 @@
 
 mod pair;
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use engine::{IllegalAction, Point, Side};
-use pair::{ANNA, BERT, Pair, place, small};
+use pair::{ANNA, BERT, Pair, invite, place, small};
 use proto::peer::{self, ByeReason, Envelope, Phrase};
 use session::{
     Command, Error, Event, Input, MatchId, MatchRecord, MatchResult, OfferKind, Refused, Saying, Violation,
@@ -399,7 +397,7 @@ fn the_digest_is_the_same_on_every_machine() {
 fn a_refused_command_sends_and_writes_nothing() {
     let (mut pair, id) = Pair::playing();
     let commands = [
-        Command::Act { id, action: place(8, 8), thought: Duration::ZERO },
+        Command::Act { id, action: place(8, 8) },
         Command::Offer { id, kind: OfferKind::TakeBack },
         Command::Offer { id, kind: OfferKind::NewGame },
         Command::AnswerOffer { id, accept: true },
@@ -407,7 +405,7 @@ fn a_refused_command_sends_and_writes_nothing() {
         Command::Compare { same: true },
         Command::Withdraw(id),
         Command::AnswerInvite { id, decline: None },
-        Command::Invite { id, setup: small(), my_side: Side::First },
+        invite(id, small(), Side::First),
         Command::Resign(MatchId([8; 16])),
     ];
     for command in commands {

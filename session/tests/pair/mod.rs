@@ -9,8 +9,8 @@ use engine::go::GoSetup;
 use engine::{Action, GameKind, GomokuSetup, Point, Setup, Side};
 use proto::peer::{ByeReason, Envelope};
 use session::{
-    Command, Config, Entry, Error, Event, Input, Instant, LinkState, MatchId, MatchRecord, MatchState,
-    OfferKind, Output, Refused, Role, Session, Settled,
+    Colours, Command, Config, Entry, Error, Event, Input, Instant, LinkState, MatchId, MatchRecord,
+    MatchState, OfferKind, Output, Refused, Role, Session, Settled, Terms,
 };
 
 /// Which device.
@@ -37,16 +37,25 @@ impl Journal {
                 self.matches.retain(|(other, _)| other.id != record.id);
                 self.matches.push((record, false));
             }
-            Entry::Acted { id, ply, action, result } => {
+            Entry::Acted { id, ply, action, took_ms, result } => {
                 let record = self.record_mut(id);
                 assert_eq!(record.actions.len() as u32 + 1, ply, "an action follows the last one");
                 record.actions.push(action);
+                if record.pace.is_some() {
+                    record.times.push(took_ms);
+                } else {
+                    assert_eq!(took_ms, 0, "without a pace nothing is measured");
+                }
+                record.spent_ms = 0;
                 record.result = result;
             }
             Entry::TakenBack { id, ply, revision } => {
                 let record = self.record_mut(id);
                 assert!(ply < record.actions.len() as u32 && revision == record.revision + 1);
                 record.actions.truncate(ply as usize);
+                record.times.truncate(ply as usize);
+                record.spent_ms = 0;
+                record.paused = false;
                 record.revision = revision;
                 record.result = None;
                 record.offered = None;
@@ -56,6 +65,18 @@ impl Journal {
                 let record = self.record_mut(id);
                 record.result = Some(result);
                 record.revision = revision;
+                record.paused = false;
+            }
+            Entry::Paused { id, revision, paused } => {
+                let record = self.record_mut(id);
+                assert!(revision == record.revision + 1 && paused != record.paused);
+                record.revision = revision;
+                record.paused = paused;
+            }
+            Entry::Spent { id, spent_ms } => {
+                let record = self.record_mut(id);
+                assert!(record.pace.is_some() && record.result.is_none());
+                record.spent_ms = spent_ms;
             }
             Entry::Offered { id, offered } => self.record_mut(id).offered = offered,
             Entry::Replaced(record) => {
@@ -160,6 +181,12 @@ pub(crate) fn any_small(number: u8) -> Setup {
         3 => GameKind::LightsOut.default_setup(),
         _ => small(),
     }
+}
+
+/// An invitation to a match without clocks, with this side for the inviter.
+pub(crate) fn invite(id: MatchId, setup: Setup, my_side: Side) -> Command {
+    let terms = Terms { setup, pace: None, colours: Colours::Mine(my_side) };
+    Command::Invite { id, terms, counters: None }
 }
 
 pub(crate) fn place(column: u16, row: u16) -> Action {
@@ -461,7 +488,7 @@ impl Pair {
     /// Invites, accepts, and runs.
     pub(crate) fn begin(&mut self, device: usize, setup: Setup, my_side: Side) -> MatchId {
         let id = self.fresh_id();
-        self.command(device, Command::Invite { id, setup, my_side }).expect("the peer is here");
+        self.command(device, invite(id, setup, my_side)).expect("the peer is here");
         self.run();
         self.command(1 - device, Command::AnswerInvite { id, decline: None }).expect("it was invited");
         self.run();
@@ -469,12 +496,28 @@ impl Pair {
         id
     }
 
+    /// The same by these terms.
+    pub(crate) fn begin_with(&mut self, device: usize, terms: Terms) -> MatchId {
+        let id = self.fresh_id();
+        self.command(device, Command::Invite { id, terms, counters: None }).expect("the peer is here");
+        self.run();
+        self.command(1 - device, Command::AnswerInvite { id, decline: None }).expect("it was invited");
+        self.run();
+        self.check_level(id);
+        id
+    }
+
+    /// Time passes, and nothing arrives.
+    pub(crate) fn wait_without_delivery(&mut self, duration: Duration) {
+        self.now = self.now + duration;
+    }
+
     /// Plays, and remembers that it must not be lost.
     pub(crate) fn act(&mut self, device: usize, id: MatchId, action: Action) -> Result<(), Refused> {
         let state = self.devices[device].session.match_state(id).ok_or(Refused::NoSuchMatch)?;
         let (revision, ply) = (state.record().revision, state.ply() + 1);
         let deaths = self.devices[device].deaths;
-        self.command(device, Command::Act { id, action, thought: Duration::from_secs(3) })?;
+        self.command(device, Command::Act { id, action })?;
         let saved = self.devices[device].journal.record(id).is_some_and(|record| {
             record.revision == revision && record.actions.get(ply as usize - 1) == Some(&action)
         });

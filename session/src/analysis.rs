@@ -1,0 +1,121 @@
+//! Looking at a match together after its end: both may go to any position of the record and try moves from there.
+//!
+//! It is kept nowhere and decides nothing. Whoever changes what is looked at sends the whole of it, with a version above the
+//! last one known; of two changes at the same time the first side's holds. So both come to look at the same, whatever crossed.
+
+use engine::{Action, AnyGame, Side};
+use proto::limits::TRIED_ACTIONS;
+use proto::peer;
+
+use crate::{Event, MatchId, MatchState, Refused, Session, Violation, resume, wire};
+
+/// What is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Analysis {
+    /// The length of the record from which moves are tried.
+    pub ply: u32,
+    /// These moves, of both sides.
+    pub tried: Vec<Action>,
+}
+
+/// What is looked at, and since when.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shared {
+    version: u32,
+    /// Whose change it was.
+    by: Option<Side>,
+    at: Option<Analysis>,
+}
+
+impl Shared {
+    /// Of two changes, the later; of two at the same time the first side's.
+    fn rank(&self) -> (u32, bool) {
+        (self.version, self.by == Some(Side::First))
+    }
+}
+
+impl MatchState {
+    /// What both look at; `None` for the end of the record.
+    pub fn analysis(&self) -> Option<&Analysis> {
+        self.shared.at.as_ref()
+    }
+
+    /// Whether positions may be looked at together now: after the end, and with the peer here.
+    pub fn can_analyse(&self) -> bool {
+        self.record().result.is_some() && self.is_level()
+    }
+
+    /// The position after so many actions of the record and these; `None` if there are not so many or one is not legal.
+    pub fn position_with(&self, ply: u32, tried: &[Action]) -> Option<AnyGame> {
+        let actions = self.record().actions.get(..ply as usize)?;
+        let mut game = AnyGame::new(&self.record().setup).ok()?;
+        actions.iter().chain(tried).try_for_each(|action| game.act(*action)).ok()?;
+        Some(game)
+    }
+}
+
+impl Session {
+    pub(crate) fn analyse(&mut self, id: MatchId, at: Option<(u32, Vec<Action>)>) -> Result<(), Refused> {
+        let index = self.index_of(id).ok_or(Refused::NoSuchMatch)?;
+        let state = &self.matches[index];
+        if !state.can_analyse() {
+            return Err(if state.is_level() { Refused::WrongPhase } else { Refused::Away });
+        }
+        let at = match at {
+            None => None,
+            Some((ply, tried)) => {
+                let fits = tried.len() <= TRIED_ACTIONS && state.position_with(ply, &tried).is_some();
+                Some(Analysis { ply, tried }).filter(|_| fits).ok_or(Refused::WrongPhase).map(Some)?
+            }
+        };
+        let by = Some(state.my_side());
+        let version = state.shared.version.saturating_add(1);
+        self.matches[index].shared = Shared { version, by, at };
+        self.send_analysis(index);
+        self.tell(Event::AnalysisChanged(id));
+        Ok(())
+    }
+
+    pub(crate) fn received_analysis(&mut self, analysis: peer::Analysis) -> Result<(), Violation> {
+        const WRONG: Violation = Violation::OutOfBounds("analysis");
+        let id = resume::read_id(&analysis.match_id)?;
+        // It may have been on its way when the match was taken up again.
+        let fits = |state: &MatchState| state.can_analyse() && state.revision() == analysis.revision;
+        let Some(index) = self.index_of(id).filter(|index| fits(&self.matches[*index])) else {
+            return Ok(());
+        };
+        let state = &self.matches[index];
+        let at = if analysis.open {
+            let tried = wire::unpack_actions(&analysis.actions).map_err(|_| WRONG)?;
+            if tried.len() > TRIED_ACTIONS || state.position_with(analysis.ply, &tried).is_none() {
+                return Err(WRONG);
+            }
+            Some(Analysis { ply: analysis.ply, tried })
+        } else {
+            None
+        };
+        let theirs = Shared { version: analysis.version, by: Some(state.their_side()), at };
+        if theirs.rank() > state.shared.rank() {
+            self.matches[index].shared = theirs;
+            self.tell(Event::AnalysisChanged(id));
+        }
+        Ok(())
+    }
+
+    /// Tells what is looked at here, if anything was: on a new link both do, and the later change holds.
+    pub(crate) fn send_analysis(&mut self, index: usize) {
+        let state = &self.matches[index];
+        if state.shared.version == 0 || !state.can_analyse() {
+            return;
+        }
+        let (ply, tried) = state.shared.at.as_ref().map_or((0, &[][..]), |at| (at.ply, &at.tried[..]));
+        self.send(peer::Analysis {
+            match_id: resume::id_bytes(state.id()),
+            revision: state.revision(),
+            version: state.shared.version,
+            open: state.shared.at.is_some(),
+            ply,
+            actions: wire::pack_actions(tried).into(),
+        });
+    }
+}
