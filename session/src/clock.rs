@@ -176,7 +176,7 @@ impl Clocks {
         if let Pace::ByoYomi { period, .. } = self.pace
             && spent >= clock.left
         {
-            let beyond = spent - clock.left;
+            let beyond = spent.saturating_sub(clock.left);
             let used = whole_periods(beyond, period);
             let periods = clock.periods.saturating_sub(used);
             let left =

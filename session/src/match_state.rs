@@ -76,7 +76,7 @@ pub(crate) enum Reach {
     /// The records have gone different ways.
     Differs {
         /// The peer's, once it has come.
-        theirs: Option<MatchRecord>,
+        theirs: Option<Box<MatchRecord>>,
     },
 }
 

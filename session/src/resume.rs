@@ -388,7 +388,7 @@ impl Session {
         let state = &mut self.matches[index];
         let id = state.id();
         let common = state.common(&theirs.record().actions);
-        state.reach = Reach::Differs { theirs: Some(theirs.record().clone()) };
+        state.reach = Reach::Differs { theirs: Some(Box::new(theirs.record().clone())) };
         self.tell(Event::RecordsDiffer { id, common });
     }
 
@@ -398,7 +398,7 @@ impl Session {
         let Reach::Differs { theirs: Some(theirs) } = &self.matches[index].reach else {
             return Err(Refused::WrongPhase);
         };
-        let mut state = MatchState::new(theirs.clone()).map_err(|_| Refused::WrongPhase)?;
+        let mut state = MatchState::new(MatchRecord::clone(theirs)).map_err(|_| Refused::WrongPhase)?;
         state.reach = Reach::Level;
         state.there = Some(state.standing());
         state.last_offer = self.matches[index].last_offer;

@@ -12,7 +12,7 @@ use link::identity::Identity;
 use link::{Address, Duplex};
 use proto::control::{self, Message as ControlMessage, NoticeKind, RefusalCode, Visibility, event};
 use proto::frame::Outgoing;
-use session::MatchId;
+use session::{MatchId, OfferKind};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
@@ -111,6 +111,8 @@ pub(crate) struct Actor {
     pub(crate) panics: BTreeMap<(MatchId, usize), u32>,
     /// Rooms whose bot could not save its action, to be asked again at that time.
     pub(crate) stalled: BTreeMap<MatchId, Instant>,
+    /// When the running clock of a match without a peer comes to the end of what clients were shown.
+    pub(crate) clock_told: BTreeMap<MatchId, Instant>,
     stopping: Option<oneshot::Sender<()>>,
 }
 
@@ -202,6 +204,7 @@ impl Actor {
             bots: BTreeMap::new(),
             panics: BTreeMap::new(),
             stalled: BTreeMap::new(),
+            clock_told: BTreeMap::new(),
             stopping: None,
         };
         for saved in actor.store.open_matches()? {
@@ -268,7 +271,10 @@ impl Actor {
     /// When something is due without a message.
     fn next_deadline(&self) -> Option<Instant> {
         let stalled = self.stalled.values().min().copied();
-        [stalled, self.people_deadline(), self.reach_deadline()].into_iter().flatten().min()
+        [stalled, self.clock_deadline(), self.people_deadline(), self.reach_deadline()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn on_time(&mut self) {
@@ -276,8 +282,9 @@ impl Actor {
         let due: Vec<_> = self.stalled.iter().filter(|(_, at)| **at <= now).map(|(room, _)| *room).collect();
         for room in due {
             self.stalled.remove(&room);
-            self.wake_bots(room);
+            self.changed(room);
         }
+        self.clocks_on_time();
         self.people_on_time();
         self.reach_on_time();
     }
@@ -287,6 +294,9 @@ impl Actor {
         info!("the host says goodbye");
         self.bots.clear();
         self.judging = None;
+        for id in self.rooms.keys().copied().collect::<Vec<_>>() {
+            self.stop_clock(id);
+        }
         self.leave_everyone();
         self.show_changes();
         // Connections, links and carriers end with their queues.
@@ -451,6 +461,7 @@ impl Actor {
     /// The room's record, seats or surroundings have changed: clients will be shown, and bots go to work.
     pub(crate) fn changed(&mut self, id: MatchId) {
         self.dirty.insert(id);
+        self.check_clock(id);
         self.wake_bots(id);
     }
 
@@ -489,8 +500,20 @@ impl Actor {
             follows: room.follows.map_or_else(String::new, |id| id.to_string()),
             ..control::Room::default()
         };
+        shown.pace = session::Pace::write(record.pace);
+        shown.pace_name = record.pace.map(crate::games::pace_name);
+        shown.paused = record.paused;
         let Some(key) = room.peer() else {
-            shown.can_take_back = room.last_decision_here().is_some();
+            let clocks = Side::BOTH.into_iter().filter_map(|side| room.clock(side));
+            shown.clocks = clocks.map(crate::show::clock).collect();
+            shown.can_pause = !over && !record.paused && room.ply() > 0;
+            shown.can_continue = record.paused;
+            shown.can_adjourn = !over;
+            shown.can_analyse = over;
+            shown.can_act &= !record.paused;
+            let analysis = room.analysis.as_ref();
+            shown.analysis = analysis.and_then(|at| crate::show::analysis(record, at, false));
+            shown.can_take_back = !record.paused && room.last_decision_here().is_some();
             shown.can_offer_draw = !over && room.seats == [Seat::Here; 2];
             shown.can_resign = room.seats.contains(&Seat::Here) && !over;
             shown.can_new_game = room.ply() > 0;
@@ -511,6 +534,17 @@ impl Actor {
             shown.offer = (state.their_offer().map(|kind| offer(kind, record.my_side.other(), false)))
                 .or_else(|| state.my_offer().map(|kind| offer(kind, record.my_side, true)));
             shown.differs = state.differs();
+            let now = self.session_now();
+            let clocks = Side::BOTH.into_iter().filter_map(|side| state.clock(side, now));
+            shown.clocks = clocks.map(crate::show::clock).collect();
+            shown.can_pause = state.can_offer(OfferKind::Pause);
+            shown.can_continue = state.can_offer(OfferKind::Continue);
+            shown.can_adjourn = state.can_offer(OfferKind::Adjourn);
+            shown.can_analyse = state.can_analyse();
+            shown.analysis = state
+                .analysis()
+                .filter(|_| state.can_analyse())
+                .and_then(|at| crate::show::analysis(record, at, true));
             shown.can_take_back = state.can_take_back();
             shown.can_offer_draw = state.can_offer_draw();
             shown.can_resign = state.can_resign();

@@ -10,7 +10,7 @@ use engine::xiangqi::Notation;
 use engine::{AnyGame, GameKind, Level, Limits, Report, Score, Side};
 use proto::control::{self, RefusalCode, event};
 use proto::limits;
-use session::{MatchId, MatchRecord, MatchResult, wire};
+use session::{MatchId, MatchRecord, MatchResult, Pace, wire};
 
 use crate::actor::{Actor, Answer, Message};
 use crate::bots::BotMaker;
@@ -97,7 +97,8 @@ impl Actor {
             board: (!over || with_board)
                 .then(|| show::board(room.game(), over))
                 .filter(|board| board.lights.len() <= MOST_LIGHTS),
-            ..control::MatchSummary::default()
+            pace: Pace::write(record.pace),
+            paused: record.paused,
         })
     }
 

@@ -1,10 +1,12 @@
 //! Games by words, for clients that do not know them: what may be chosen, what is, and what a solver or bot advises.
 
+use std::time::Duration;
+
 use engine::lights_out::{LightsOutSetup, Solution, Start};
 use engine::options::{Both, ChoiceError, GameOption};
 use engine::{AnyGame, Bot, GameKind, Language, Limits, Setup};
 use proto::control::{self, RefusalCode};
-use session::wire;
+use session::{Pace, wire};
 
 use crate::show::Refusal;
 
@@ -60,12 +62,71 @@ pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, 
         rule_sheet_zh: setup.rule_sheet(Language::Chinese),
         setup: Some(wire::setup(&setup)),
         problem,
-        paces: Vec::new(),
+        paces: paces(),
     })
 }
 
 fn words(both: Both) -> control::Words {
     control::Words { zh: both.chinese, en: both.english }
+}
+
+/// The paces that a menu offers: word, and how they are made.
+fn paces() -> Vec<control::PacePreset> {
+    let (second, minute) = (Duration::from_secs(1), Duration::from_mins(1));
+    let offered = [
+        ("blitz", Pace::Fischer { main: minute * 3, bonus: second * 2 }),
+        ("rapid", Pace::Fischer { main: minute * 10, bonus: second * 5 }),
+        ("sudden-death", Pace::SuddenDeath { main: minute * 15 }),
+        ("byo-yomi", Pace::ByoYomi { main: minute * 10, period: second * 30, periods: 3 }),
+        ("per-move", Pace::PerMove { each: second * 30 }),
+        ("correspondence", Pace::PerMove { each: Duration::from_hours(3 * 24) }),
+    ];
+    let none = control::PacePreset {
+        word: "none".into(),
+        name: Some(control::Words { zh: "不计时".into(), en: "No clock".into() }),
+        pace: None,
+    };
+    let preset = |(word, pace): (&str, Pace)| control::PacePreset {
+        word: word.into(),
+        name: Some(pace_name(pace)),
+        pace: Pace::write(Some(pace)),
+    };
+    std::iter::once(none).chain(offered.into_iter().map(preset)).collect()
+}
+
+/// A pace as a player reads it.
+pub(crate) fn pace_name(pace: Pace) -> control::Words {
+    let (zh, en) = match pace {
+        Pace::PerMove { each } => (format!("每手{}", zh_time(each)), format!("{} per turn", en_time(each))),
+        Pace::SuddenDeath { main } => (format!("包干{}", zh_time(main)), format!("{} in all", en_time(main))),
+        Pace::Fischer { main, bonus } => (
+            format!("{}，每手加{}", zh_time(main), zh_time(bonus)),
+            format!("{} and {} more after each turn", en_time(main), en_time(bonus)),
+        ),
+        Pace::ByoYomi { main, period, periods } => (
+            format!("{}，读秒{}{periods}次", zh_time(main), zh_time(period)),
+            format!("{}, then {periods} periods of {}", en_time(main), en_time(period)),
+        ),
+    };
+    control::Words { zh, en }
+}
+
+/// Days, hours, minutes and seconds, without those that are none.
+fn time_parts(time: Duration) -> [u64; 4] {
+    let seconds = time.as_secs();
+    [seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60]
+}
+
+fn zh_time(time: Duration) -> String {
+    let parts = time_parts(time).into_iter().zip(["天", "小时", "分钟", "秒"]);
+    let words: Vec<String> = parts.filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n}{unit}")).collect();
+    if words.is_empty() { "0秒".into() } else { words.concat() }
+}
+
+fn en_time(time: Duration) -> String {
+    let parts = time_parts(time).into_iter().zip(["d", "h", "min", "s"]);
+    let words: Vec<String> = parts.filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n} {unit}")).collect();
+    if words.is_empty() { "0 s".into() } else { words.join(" ") }
 }
 
 fn option(option: GameOption) -> control::GameOption {
@@ -141,6 +202,24 @@ mod tests {
             assert!(by_choice.problem.is_empty() && !by_choice.rule_sheet_zh.is_empty());
             assert!(!by_choice.options.is_empty());
         }
+    }
+
+    #[test]
+    fn paces_are_offered_under_names_that_say_them() {
+        let names: Vec<control::Words> = paces().into_iter().filter_map(|pace| pace.name).collect();
+        let said: Vec<[&str; 2]> = names.iter().map(|name| [name.zh.as_str(), name.en.as_str()]).collect();
+        assert_eq!(
+            said,
+            [
+                ["不计时", "No clock"],
+                ["3分钟，每手加2秒", "3 min and 2 s more after each turn"],
+                ["10分钟，每手加5秒", "10 min and 5 s more after each turn"],
+                ["包干15分钟", "15 min in all"],
+                ["10分钟，读秒30秒3次", "10 min, then 3 periods of 30 s"],
+                ["每手30秒", "30 s per turn"],
+                ["每手3天", "3 d per turn"],
+            ]
+        );
     }
 
     #[test]

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use engine::{Language, Setup, Side};
 use link::Address;
-use proto::control::{self, RefusalCode, event};
+use proto::control::{self, ColourChoice, RefusalCode, event};
 use proto::peer::DeclineReason;
-use session::{Command, MatchId, wire};
+use session::{Colours, Command, InvitationEnd, MatchId, Pace, Terms, wire};
 use tokio::time::Instant;
 use tracing::debug;
 
 use crate::actor::Actor;
+use crate::games;
 use crate::people::Peer;
 use crate::reach::{Target, target_id};
 use crate::room::PlayerId;
@@ -28,40 +29,57 @@ pub(crate) struct Invitation {
     pub(crate) target: Target,
     pub(crate) mine: bool,
     pub(crate) setup: Setup,
-    pub(crate) my_side: Side,
+    pub(crate) pace: Option<Pace>,
+    pub(crate) colours: ColourChoice,
+    /// This device's side, once that is settled.
+    pub(crate) my_side: Option<Side>,
+    /// The invitation that this one answers.
+    pub(crate) counters: Option<MatchId>,
     pub(crate) until: Instant,
     /// Only of ours: the session has it.
     pub(crate) sent: bool,
 }
 
+/// What a client asks for.
+pub(crate) struct Wish {
+    pub(crate) setup: Setup,
+    pub(crate) pace: Option<Pace>,
+    /// Not unspecified.
+    pub(crate) colours: ColourChoice,
+    pub(crate) counters: Option<MatchId>,
+}
+
 impl Actor {
-    pub(crate) fn invite(
-        &mut self,
-        target: Target,
-        setup: Setup,
-        my_side: Option<Side>,
-    ) -> Result<MatchId, Refusal> {
+    pub(crate) fn invite(&mut self, target: Target, wish: Wish) -> Result<MatchId, Refusal> {
         if self.invitations.values().any(|one| one.mine && one.target == target) {
             return Err(Refusal::new(RefusalCode::RefusalBusy, "one invitation is open already"));
         }
+        let Wish { setup, pace, colours, counters } = wish;
         let id = MatchId(self.chance.bytes());
-        let my_side = my_side.unwrap_or_else(|| Side::BOTH[(self.chance.seed() & 1) as usize]);
-        let up = match &target {
-            Target::Friend(key) => self.people.get(key).is_some_and(Peer::session_up),
-            Target::Address(_) => false,
+        let key = match &target {
+            Target::Friend(key) => {
+                Some(*key).filter(|key| self.people.get(key).is_some_and(Peer::session_up))
+            }
+            Target::Address(_) => None,
         };
-        let now = Instant::now();
+        let until = Instant::now() + UNSENT;
         let mut invitation = Invitation {
             target: target.clone(),
             mine: true,
-            setup: setup.clone(),
-            my_side,
-            until: now + UNSENT,
+            setup,
+            pace,
+            colours,
+            my_side: None,
+            counters,
+            until,
             sent: false,
         };
-        if let (true, Target::Friend(key)) = (up, &target) {
-            self.command(*key, Command::Invite { id, setup, my_side })?;
-            (invitation.sent, invitation.until) = (true, now + OPEN_FOR);
+        if let Some(key) = key {
+            let terms = self.terms(key, &invitation)?;
+            invitation.my_side = terms.colours.my_side();
+            invitation.colours = show::colours(terms.colours);
+            self.command(key, Command::Invite { id, terms, counters })?;
+            (invitation.sent, invitation.until) = (true, Instant::now() + OPEN_FOR);
             self.invitations.insert(id, invitation);
         } else {
             self.invitations.insert(id, invitation);
@@ -69,6 +87,52 @@ impl Actor {
         }
         self.tell_invitation(id);
         Ok(id)
+    }
+
+    /// What an invitation to this player asks for.
+    fn terms(&self, key: PlayerId, invitation: &Invitation) -> Result<Terms, Refusal> {
+        let colours = match invitation.colours {
+            ColourChoice::ColourFirst => Colours::Mine(Side::First),
+            ColourChoice::ColourSecond => Colours::Mine(Side::Second),
+            ColourChoice::ColourRandom | ColourChoice::ColourUnspecified => Colours::Random,
+            ColourChoice::ColourAlternate => {
+                let last = self.store.last_side(key, invitation.setup.kind())?;
+                last.map_or(Colours::Random, |last| Colours::Alternate(last.other()))
+            }
+        };
+        Ok(Terms { setup: invitation.setup.clone(), pace: invitation.pace, colours })
+    }
+
+    /// The peer asks.
+    pub(crate) fn invited(
+        &mut self,
+        key: PlayerId,
+        id: MatchId,
+        terms: Terms,
+        counters: Option<MatchId>,
+        until: Instant,
+    ) {
+        let mut colours = show::colours(terms.colours);
+        if let Colours::Alternate(mine) = terms.colours {
+            // It alternates by the peer's word; by our own record it may not.
+            let last = self.store.last_side(key, terms.setup.kind()).ok().flatten();
+            if last != Some(mine.other()) {
+                colours = show::colours(Colours::Mine(mine));
+            }
+        }
+        let invitation = Invitation {
+            target: Target::Friend(key),
+            mine: false,
+            my_side: terms.colours.my_side(),
+            setup: terms.setup,
+            pace: terms.pace,
+            colours,
+            counters,
+            until,
+            sent: true,
+        };
+        self.invitations.insert(id, invitation);
+        self.tell_invitation(id);
     }
 
     /// Sends what waited for the link or for the comparison.
@@ -83,11 +147,20 @@ impl Actor {
             .map(|(id, _)| *id)
             .collect();
         for id in waiting {
-            let Some(one) = self.invitations.get_mut(&id) else { continue };
-            (one.sent, one.until) = (true, Instant::now() + OPEN_FOR);
-            let command = Command::Invite { id, setup: one.setup.clone(), my_side: one.my_side };
-            match self.command(key, command) {
-                Ok(()) => self.tell_invitation(id),
+            let Some(one) = self.invitations.get(&id) else { continue };
+            let counters = one.counters;
+            let done = self.terms(key, one).and_then(|terms| {
+                let (my_side, colours) = (terms.colours.my_side(), show::colours(terms.colours));
+                self.command(key, Command::Invite { id, terms, counters }).map(|()| (my_side, colours))
+            });
+            match done {
+                Ok((my_side, colours)) => {
+                    if let Some(one) = self.invitations.get_mut(&id) {
+                        (one.sent, one.until) = (true, Instant::now() + OPEN_FOR);
+                        (one.my_side, one.colours) = (my_side, colours);
+                    }
+                    self.tell_invitation(id);
+                }
                 Err(refusal) => {
                     debug!(detail = refusal.detail, "an invitation could not be sent");
                     let end = match refusal.code {
@@ -95,9 +168,27 @@ impl Actor {
                         RefusalCode::RefusalBadRequest => control::InvitationEnd::InvitationUnknownGame,
                         _ => control::InvitationEnd::InvitationLinkLost,
                     };
-                    self.invitation_gone(id, end, None);
+                    self.invitation_over(id, end);
                 }
             }
+        }
+    }
+
+    /// The session with this player is made anew, and knows nothing of invitations: ours are sent again, the peer sends its own
+    /// again.
+    pub(crate) fn session_forgotten(&mut self, key: PlayerId) {
+        let mut lost = Vec::new();
+        for (id, one) in &mut self.invitations {
+            if one.target == Target::Friend(key) && one.sent {
+                if one.mine {
+                    (one.sent, one.until, one.counters) = (false, Instant::now() + UNSENT, None);
+                } else {
+                    lost.push(*id);
+                }
+            }
+        }
+        for id in lost {
+            self.invitation_over(id, control::InvitationEnd::InvitationLinkLost);
         }
     }
 
@@ -123,7 +214,7 @@ impl Actor {
             .map(|(id, _)| *id)
             .collect();
         for id in gone {
-            self.invitation_gone(id, end, None);
+            self.invitation_over(id, end);
         }
     }
 
@@ -134,18 +225,22 @@ impl Actor {
             (true, Target::Friend(key)) => self.command(key, Command::Withdraw(id))?,
             (_, target) => self.give_up(&target),
         }
-        self.invitation_gone(id, control::InvitationEnd::InvitationWithdrawn, None);
+        self.invitation_over(id, control::InvitationEnd::InvitationWithdrawn);
         Ok(())
     }
 
-    pub(crate) fn answer_invite(&mut self, id: MatchId, accept: bool) -> Result<(), Refusal> {
+    /// `decline`: why not; `None` accepts.
+    pub(crate) fn answer_invite(
+        &mut self,
+        id: MatchId,
+        decline: Option<DeclineReason>,
+    ) -> Result<(), Refusal> {
         let no_such = || Refusal::new(RefusalCode::RefusalNoOffer, "no such invitation");
         let one = self.invitations.get(&id).filter(|one| !one.mine).ok_or_else(no_such)?;
         let Target::Friend(key) = one.target else { return Err(no_such()) };
-        let decline = (!accept).then_some(DeclineReason::DeclineNotNow);
         self.command(key, Command::AnswerInvite { id, decline })?;
-        if !accept {
-            self.invitation_gone(id, control::InvitationEnd::InvitationDeclined, None);
+        if let Some(reason) = decline {
+            self.invitation_gone(id, show::invitation_end(InvitationEnd::Declined(reason)));
         }
         Ok(())
     }
@@ -158,11 +253,14 @@ impl Actor {
             name: self.target_name(&one.target),
             mine: one.mine,
             setup: Some(wire::setup(&one.setup)),
-            my_side: show::side(one.my_side).into(),
+            my_side: one.my_side.map_or(proto::board::Side::Unspecified, show::side).into(),
             expires_ms: one.until.saturating_duration_since(Instant::now()).as_millis() as u32,
             rule_sheet_en: one.setup.rule_sheet(Language::English),
             rule_sheet_zh: one.setup.rule_sheet(Language::Chinese),
-            ..control::Invitation::default()
+            pace: Pace::write(one.pace),
+            pace_name: one.pace.map(games::pace_name),
+            colours: one.colours.into(),
+            counters: one.counters.map_or_else(String::new, |id| id.to_string()),
         })
     }
 
@@ -172,21 +270,17 @@ impl Actor {
         }
     }
 
-    pub(crate) fn invitation_gone(
-        &mut self,
-        id: MatchId,
-        end: control::InvitationEnd,
-        room: Option<MatchId>,
-    ) {
+    /// An invitation ended, and there is no more to say about it.
+    pub(crate) fn invitation_over(&mut self, id: MatchId, end: control::InvitationEnd) {
+        self.invitation_gone(id, control::InvitationGone { end: end.into(), ..Default::default() });
+    }
+
+    pub(crate) fn invitation_gone(&mut self, id: MatchId, gone: control::InvitationGone) {
         if self.invitations.remove(&id).is_none() {
             return;
         }
         self.show_changes();
-        self.tell(event::Body::InvitationGone(control::InvitationGone {
-            invite_id: id.to_string(),
-            end: end.into(),
-            room_id: room.map_or_else(String::new, |id| id.to_string()),
-            ..control::InvitationGone::default()
-        }));
+        let invite_id = id.to_string();
+        self.tell(event::Body::InvitationGone(control::InvitationGone { invite_id, ..gone }));
     }
 }

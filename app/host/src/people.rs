@@ -7,15 +7,14 @@ use link::CarrierKind;
 use proto::control::{self, NoticeKind, RefusalCode, event};
 use proto::peer::{ByeReason, Phrase};
 use session::{
-    Command, Config, Entry, Event, Input, LinkState, MatchId, MatchRecord, MatchState, Output, Saying,
-    Session, ShortString,
+    Command, Config, Entry, Event, Input, LinkState, MatchId, MatchRecord, MatchState, OfferKind, Output,
+    Saying, Session, ShortString,
 };
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, DISK_RETRY, notice};
 use crate::contact::PeerLink;
-use crate::invitations::Invitation;
 use crate::links::{LinkId, Order, Traffic};
 use crate::reach::Target;
 use crate::room::{PlayerId, Room, Seat};
@@ -155,6 +154,7 @@ impl Actor {
     }
 
     pub(crate) fn new_session(&mut self, key: PlayerId, known: bool) -> Result<Session, StoreError> {
+        self.session_forgotten(key);
         let matches = if known { self.store.matches_with(key)? } else { Vec::new() };
         Ok(Session::new(Config {
             name: self.name.clone(),
@@ -210,7 +210,7 @@ impl Actor {
             .map(|(id, _)| *id)
             .collect();
         for id in unsent {
-            self.invitation_gone(id, control::InvitationEnd::InvitationLinkLost, None);
+            self.invitation_over(id, control::InvitationEnd::InvitationLinkLost);
         }
     }
 
@@ -320,9 +320,13 @@ impl Actor {
             }
             Entry::Began(record) => self.store.begin(record, seats_with(key, record), now),
             Entry::Learned(record) => self.store.learn(record, seats_with(key, record), now),
-            Entry::Acted { id, ply, action, result } => self.store.append(*id, *ply, *action, *result, now),
+            Entry::Acted { id, ply, action, took_ms, result } => {
+                self.store.append(*id, *ply, (*action, *took_ms), *result, now)
+            }
             Entry::TakenBack { id, ply, revision } => self.store.take_back(*id, *ply, *revision, now),
             Entry::Ended { id, revision, result } => self.store.end(*id, *revision, *result, now),
+            Entry::Paused { id, revision, paused } => self.store.set_paused(*id, *revision, *paused, now),
+            Entry::Spent { id, spent_ms } => self.store.set_spent(*id, *spent_ms),
             Entry::Offered { id, offered } => self.store.set_offered(*id, *offered, now),
             Entry::Replaced(record) => self.store.replace(record, now),
             Entry::Settled(id) => self.store.settle(*id),
@@ -424,18 +428,38 @@ impl Actor {
                 self.end_invitations(key);
                 self.give_up(&Target::Friend(key));
             }
-            Event::Invited { id, setup, my_side, ply: _, until } => {
+            Event::Invited { id, terms, counters, ply: _, until } => {
                 let until = self.started + until.0;
-                let target = Target::Friend(key);
-                self.invitations
-                    .insert(id, Invitation { target, mine: false, setup, my_side, until, sent: true });
-                self.tell_invitation(id);
+                self.invited(key, id, terms, counters, until);
             }
             Event::InvitationEnded { id, mine: _, end } => {
-                self.invitation_gone(id, show::invitation_end(end), None);
+                self.invitation_gone(id, show::invitation_end(end));
+            }
+            Event::AnalysisChanged(id) => self.touched(id),
+            Event::ClocksDiffer { id, said, seen } => {
+                let (name, room_id) = (self.name_of(key), id.to_string());
+                info!(%id, ?said, ?seen, "the peer's measure of its time is not ours");
+                self.notice(control::Notice {
+                    name,
+                    room_id,
+                    detail: format!("it says {} s, seen were {} s", said.as_secs(), seen.as_secs()),
+                    seconds: u32::try_from(said.abs_diff(seen).as_secs()).unwrap_or(u32::MAX),
+                    ..notice(NoticeKind::NoticeClocksDiffer)
+                });
             }
             Event::MatchChanged(id) => self.sync_room(key, id),
             Event::Offered { id, kind: _ } => self.touched(id),
+            Event::OfferEnded { id, kind: OfferKind::Adjourn, accepted: true, .. } => {
+                self.sync_room(key, id);
+                let (name, room_id) = (self.name_of(key), id.to_string());
+                self.show_changes();
+                if self.rooms.contains_key(&id) {
+                    if let Err(refusal) = self.close_room(id) {
+                        debug!(detail = refusal.detail, "an adjourned room could not be closed");
+                    }
+                    self.notice(control::Notice { name, room_id, ..notice(NoticeKind::NoticeAdjourned) });
+                }
+            }
             Event::OfferEnded { id, kind: _, mine, accepted } => {
                 if mine && !accepted && self.people.get(&key).is_some_and(Peer::session_up) {
                     let (name, room_id) = (self.name_of(key), id.to_string());
@@ -568,7 +592,9 @@ impl Actor {
         self.rooms.insert(id, room);
         self.changed(id);
         if invited {
-            self.invitation_gone(id, control::InvitationEnd::InvitationAccepted, Some(id));
+            let mut gone = control::InvitationGone { room_id: id.to_string(), ..Default::default() };
+            gone.set_end(control::InvitationEnd::InvitationAccepted);
+            self.invitation_gone(id, gone);
         }
         if let Some(before) = before {
             // Clients hear of the new room first, so that a screen may go from one to the other.
@@ -589,11 +615,10 @@ impl Actor {
         // The rules' own word comes before the session's: it says what is wrong with the action.
         room.after(action).map_err(|why| Refusal::illegal(why, action, room.game().kind()))?;
         let (ply, now) = (room.ply() + 1, Instant::now());
-        let thought = now - room.turn_since;
         if let Some(peer) = self.people.get_mut(&key) {
             peer.given = Some((id, ply, now));
         }
-        self.drive(key, Input::Command(Command::Act { id, action, thought })).map_err(Refusal::from)?;
+        self.drive(key, Input::Command(Command::Act { id, action })).map_err(Refusal::from)?;
         self.look_again(key);
         Ok(())
     }
@@ -636,7 +661,7 @@ impl Actor {
             .map(|(id, _)| *id)
             .collect();
         for id in invitations {
-            self.invitation_gone(id, control::InvitationEnd::InvitationWithdrawn, None);
+            self.invitation_over(id, control::InvitationEnd::InvitationWithdrawn);
         }
         self.give_up(&Target::Friend(key));
         self.people.remove(&key);

@@ -11,6 +11,7 @@ use tracing::{debug, error, warn};
 
 use crate::actor::{Actor, Message};
 use crate::bots::{self, BotNews, BotThread};
+use crate::room::Room;
 use crate::show::{self, Refusal};
 
 /// Actions of a bot's line that are shown.
@@ -26,9 +27,16 @@ impl Actor {
         if room.record().actions.len() >= limits::SHOWN_ACTIONS {
             return Err(Refusal::new(RefusalCode::RefusalGameOver, "the record is full"));
         }
+        if room.record().paused {
+            return Err(Refusal::new(RefusalCode::RefusalPaused, "the match is paused"));
+        }
+        if room.time_is_over() {
+            return Err(Refusal::new(RefusalCode::RefusalTime, "the time is over"));
+        }
         let record = room.after(action).map_err(|why| Refusal::illegal(why, action, room.game().kind()))?;
         let (ply, result, now) = (record.actions.len() as u32, record.result, self.now_unix_ms());
-        let written = self.store.append(id, ply, action, result, now);
+        let took_ms = record.times.last().copied().unwrap_or(0);
+        let written = self.store.append(id, ply, (action, took_ms), result, now);
         self.saved(written)?;
         self.take_over(id, record);
         Ok(())
@@ -39,6 +47,83 @@ impl Actor {
         let room = self.rooms.get_mut(&id).expect("the caller has looked at it");
         room.set_record(record).expect("a saved record has been played");
         self.changed(id);
+    }
+
+    // Clocks of matches without a peer.
+
+    /// Starts or stops the clock of a match without a peer, whichever is due. What a stopped one shows is written down.
+    pub(crate) fn check_clock(&mut self, id: MatchId) {
+        if self.stalled.contains_key(&id) {
+            // A bot that could not be asked costs nobody time.
+            return self.stop_clock(id);
+        }
+        let Some(room) = self.rooms.get_mut(&id).filter(|room| room.peer().is_none()) else { return };
+        if room.check_clock(false) {
+            let spent_ms = room.record().spent_ms;
+            let written = self.store.set_spent(id, spent_ms);
+            // A disk that is full was told; at worst the clock begins where it was written last.
+            let _ = self.saved(written);
+        }
+    }
+
+    /// The room is left, or the host ends.
+    pub(crate) fn stop_clock(&mut self, id: MatchId) {
+        self.clock_told.remove(&id);
+        if let Some(room) = self.rooms.get_mut(&id).filter(|room| room.peer().is_none())
+            && room.check_clock(true)
+        {
+            let spent_ms = room.record().spent_ms;
+            let written = self.store.set_spent(id, spent_ms);
+            let _ = self.saved(written);
+        }
+    }
+
+    /// When a clock of a match without a peer comes to the end of what it shows.
+    pub(crate) fn clock_deadline(&self) -> Option<Instant> {
+        self.rooms.values().filter(|room| room.peer().is_none()).filter_map(Room::clock_deadline).min()
+    }
+
+    /// Ends matches whose time is over, and shows clocks that have come to another part of it.
+    pub(crate) fn clocks_on_time(&mut self) {
+        let local = self.rooms.values().filter(|room| room.peer().is_none());
+        let running: Vec<MatchId> =
+            local.filter(|room| room.clock_deadline().is_some()).map(Room::id).collect();
+        for id in running {
+            let room = &self.rooms[&id];
+            if room.time_is_over() {
+                let side = room.game().turn();
+                if let Err(refusal) = self.end(id, MatchResult::TimedOut(side)) {
+                    warn!(%id, detail = refusal.detail, "a match whose time is over could not be ended");
+                    self.stall(id);
+                    self.check_clock(id);
+                }
+            } else if self.clock_told.get(&id).is_some_and(|at| *at <= Instant::now()) {
+                self.touched(id);
+            }
+            let deadline = self.rooms.get(&id).and_then(Room::clock_deadline);
+            match deadline {
+                Some(at) => drop(self.clock_told.insert(id, at)),
+                None => drop(self.clock_told.remove(&id)),
+            }
+        }
+    }
+
+    /// A bot's time for this decision: what its level takes, and not more than a part of what its clock has left.
+    fn bot_time_for(&self, id: MatchId, level: engine::Level) -> Duration {
+        /// Decisions for which the time must still do: half of a long game's.
+        const DECISIONS: u32 = 30;
+        let room = &self.rooms[&id];
+        let usual = bots::time_for(level).min(self.bot_time);
+        let left = match room.peer() {
+            None => room.left_for_action(),
+            Some(key) => self
+                .people
+                .get(&key)
+                .and_then(|peer| peer.match_state(id))
+                .and_then(|state| state.clock(room.game().turn(), self.session_now()))
+                .map(|clock| clock.left),
+        };
+        left.map_or(usual, |left| usual.min(left / DECISIONS))
     }
 
     /// Sends the bot that is to decide to work, and stops those that are not.
@@ -78,9 +163,10 @@ impl Actor {
                     }
                 }
             }
+            let time = self.bot_time_for(id, level);
             let bot = self.bots.get_mut(&key).expect("it was made above");
             if bot.about != Some(about) {
-                bot.think(game, about.1, bots::time_for(level).min(self.bot_time));
+                bot.think(game, about.1, time);
                 self.tell_thinking(id, side, true, None);
             }
         }

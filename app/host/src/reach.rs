@@ -381,7 +381,9 @@ impl Actor {
             .rooms
             .values()
             .any(|room| room.peer() == Some(key) && peer.unsettled().any(|state| state.id() == room.id()));
-        if peer.link.is_none() && peer.rebuild.is_none() && unfinished && !self.radios.is_empty() {
+        // Either side sends its open invitation again.
+        let asked = self.invitations.values().any(|one| one.sent && one.target == Target::Friend(key));
+        if peer.link.is_none() && peer.rebuild.is_none() && (unfinished || asked) && !self.radios.is_empty() {
             self.want(Target::Friend(key), why, Instant::now() + RESUME_WINDOW);
         }
     }

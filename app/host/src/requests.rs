@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use engine::{AnyGame, Level, Limits, Setup, Side};
 use link::Verdict;
-use proto::control::{self, RefusalCode, Visibility, event, request};
+use proto::control::{self, ColourChoice, RefusalCode, Visibility, event, request};
 use proto::limits;
-use session::{Command, MatchId, MatchRecord, MatchResult, OfferKind, wire};
+use proto::peer::DeclineReason;
+use session::{Analysis, Command, MatchId, MatchRecord, MatchResult, OfferKind, Pace, wire};
 
 use crate::actor::{Actor, Answer, Message, NAME, VISIBILITY, done};
 use crate::clients::ClientId;
 use crate::games;
+use crate::invitations::Wish;
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
 
@@ -60,7 +62,7 @@ impl Actor {
                 })?;
                 self.command(key, Command::TakeTheirs(id)).map(|()| Answer::Done)
             }
-            Body::Analyse(_) => Err(Refusal::new(RefusalCode::RefusalBadRequest, "not yet")),
+            Body::Analyse(analyse) => self.analyse(&analyse).map(|()| Answer::Done),
             Body::Describe(describe) => games::describe(&describe).map(Answer::Sheet),
             Body::Stop(_) => {
                 let (done, _) = tokio::sync::oneshot::channel();
@@ -77,19 +79,17 @@ impl Actor {
             }
             Body::Meet(meet) => self.meet(&meet.peer).map(|()| Answer::Done),
             Body::Compare(compare) => self.compare(&compare.peer, compare.same).map(|()| Answer::Done),
-            Body::Invite(invite) => {
-                let target = self.target(&invite.peer)?;
-                let setup = self.chosen_setup(invite.setup.as_ref(), invite.choice.as_ref())?;
-                if self.radios.is_empty() {
-                    return Err(Refusal::new(RefusalCode::RefusalRadio, "this host has no links"));
-                }
-                self.invite(target, setup, show::parse_side(invite.my_side)).map(Answer::Invite)
-            }
+            Body::Invite(invite) => self.ask_for_match(&invite).map(Answer::Invite),
             Body::Withdraw(withdraw) => {
                 self.withdraw(invitation_id(&withdraw.invite_id)?).map(|()| Answer::Done)
             }
             Body::AnswerInvite(answer) => {
-                self.answer_invite(invitation_id(&answer.invite_id)?, answer.accept).map(|()| Answer::Done)
+                let reason = match answer.reason() {
+                    DeclineReason::DeclineUnspecified => DeclineReason::DeclineNotNow,
+                    reason => reason,
+                };
+                let id = invitation_id(&answer.invite_id)?;
+                self.answer_invite(id, (!answer.accept).then_some(reason)).map(|()| Answer::Done)
             }
             Body::Forget(forget) => {
                 let key = self.player(&forget.peer)?;
@@ -209,7 +209,9 @@ impl Actor {
     fn open_room(&mut self, open: control::OpenRoom) -> Result<Answer, Refusal> {
         let setup = self.chosen_setup(open.setup.as_ref(), open.choice.as_ref())?;
         let seats = [local_seat(open.first.as_ref())?, local_seat(open.second.as_ref())?];
-        let record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First);
+        let pace = Pace::read(open.pace.as_ref())
+            .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
+        let record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First).with_pace(pace);
         let id = self.begin(record, seats, None)?;
         if !open.replaces.is_empty() {
             self.discard(&open.replaces)?;
@@ -283,7 +285,12 @@ impl Actor {
                 if record.revision >= limits::REVISIONS {
                     return Err(Refusal::new(RefusalCode::RefusalNothingToTakeBack, "taken back too often"));
                 }
+                if record.paused {
+                    return Err(Refusal::new(RefusalCode::RefusalPaused, "the match is paused"));
+                }
                 record.actions.truncate(ply as usize);
+                record.times.truncate(ply as usize);
+                record.spent_ms = 0;
                 record.revision += 1;
                 record.result = None;
                 let written = self.store.take_back(id, ply, record.revision, now);
@@ -297,15 +304,92 @@ impl Actor {
                 }
                 self.end(id, MatchResult::DrawAgreed).map(|()| Answer::Done)
             }
-            OfferKind::NewGame => {
+            OfferKind::Pause | OfferKind::Adjourn => {
+                if !room.record().paused {
+                    self.pause(id, true)?;
+                }
+                if kind == OfferKind::Adjourn { self.close_room(id) } else { Ok(Answer::Done) }
+            }
+            OfferKind::Continue => self.pause(id, false).map(|()| Answer::Done),
+            OfferKind::NewGame | OfferKind::NewGameSame => {
                 let [first, second] = room.seats;
-                let record =
-                    MatchRecord::new(MatchId(self.chance.bytes()), room.record().setup.next(), Side::First);
-                let new = self.begin(record, [second, first], Some(id))?;
+                let seats = if kind == OfferKind::NewGame { [second, first] } else { [first, second] };
+                let before = room.record();
+                let record = MatchRecord::new(MatchId(self.chance.bytes()), before.setup.next(), Side::First)
+                    .with_pace(before.pace);
+                let new = self.begin(record, seats, Some(id))?;
                 self.close_room(id)?;
                 Ok(Answer::Room(new))
             }
         }
+    }
+
+    /// A match without a peer is paused, or goes on.
+    fn pause(&mut self, id: MatchId, paused: bool) -> Result<(), Refusal> {
+        let mut record = self.rooms[&id].record().clone();
+        if record.result.is_some() || record.paused == paused || record.revision >= limits::REVISIONS {
+            return Err(Refusal::new(RefusalCode::RefusalGameOver, "not in this phase of the match"));
+        }
+        record.revision += 1;
+        record.paused = paused;
+        let now = self.now_unix_ms();
+        let written = self.store.set_paused(id, record.revision, paused, now);
+        self.saved(written)?;
+        self.take_over(id, record);
+        Ok(())
+    }
+
+    /// Looks at a position after the end, alone or together with the peer.
+    fn analyse(&mut self, analyse: &control::Analyse) -> Result<(), Refusal> {
+        use control::analyse::Step;
+        let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
+        let id = self.room_id(&analyse.room_id)?;
+        let room = &self.rooms[&id];
+        let record = room.record();
+        let state = room.peer().and_then(|key| self.people.get(&key)?.match_state(id));
+        let shown = match (room.peer(), state) {
+            (None, _) => room.analysis.clone(),
+            (Some(_), state) => state.and_then(|state| state.analysis().cloned()),
+        };
+        if record.result.is_none() {
+            return Err(Refusal::new(RefusalCode::RefusalIllegal, "the match goes on"));
+        }
+        let end = Analysis { ply: room.ply(), tried: Vec::new() };
+        let Analysis { ply, mut tried } = shown.unwrap_or(end);
+        let at = match analyse.step.as_ref().ok_or_else(|| bad("say what to look at"))? {
+            Step::ToPly(ply) if *ply > room.ply() => return Err(bad("the record is not so long")),
+            Step::ToPly(ply) => Some((*ply, Vec::new())),
+            Step::Back(_) => match tried.pop() {
+                Some(_) => Some((ply, tried)),
+                None => Some((ply.saturating_sub(1), tried)),
+            },
+            Step::Close(_) => None,
+            Step::TryAction(_) | Step::TryNotation(_) => {
+                let mut game = AnyGame::new(&record.setup).expect("this room plays it");
+                for action in record.actions.iter().take(ply as usize).chain(&tried) {
+                    game.act(*action).map_err(|why| Refusal::illegal(why, *action, game.kind()))?;
+                }
+                let action = match &analyse.step {
+                    Some(Step::TryAction(action)) => wire::read_action(Some(action)).ok(),
+                    Some(Step::TryNotation(text)) => game.parse(text),
+                    _ => None,
+                };
+                let action = action.ok_or_else(|| bad("that is no action of this game"))?;
+                game.act(action).map_err(|why| Refusal::illegal(why, action, game.kind()))?;
+                if tried.len() >= limits::TRIED_ACTIONS {
+                    return Err(bad("so many moves are not tried"));
+                }
+                tried.push(action);
+                Some((ply, tried))
+            }
+        };
+        if let Some(key) = room.peer() {
+            return self.command(key, Command::Analyse { id, at });
+        }
+        let room = self.rooms.get_mut(&id).expect("room_id has found it");
+        room.analysis = at.map(|(ply, tried)| Analysis { ply, tried });
+        self.touched(id);
+        Ok(())
     }
 
     fn resign(&mut self, resign: control::Resign) -> Result<Answer, Refusal> {
@@ -327,6 +411,7 @@ impl Actor {
         }
         let mut record = room.record().clone();
         record.result = Some(result);
+        record.paused = false;
         let now = self.now_unix_ms();
         let written = self.store.end(id, record.revision, result, now);
         self.saved(written)?;
@@ -337,6 +422,7 @@ impl Actor {
     pub(crate) fn close_room(&mut self, id: MatchId) -> Result<Answer, Refusal> {
         let written = self.store.set_open(id, false);
         self.saved(written)?;
+        self.stop_clock(id);
         self.rooms.remove(&id);
         self.drop_bots(id);
         self.tell(event::Body::RoomGone(control::Gone { id: id.to_string() }));
@@ -441,6 +527,34 @@ impl Actor {
             Err(refusal) => control::reply::Body::Refusal(refusal.into_wire()),
         };
         self.reply(client, control::Reply { id: number, body: Some(body) });
+    }
+
+    fn ask_for_match(&mut self, invite: &control::Invite) -> Result<MatchId, Refusal> {
+        let bad = |what: String| Refusal::new(RefusalCode::RefusalBadRequest, what);
+        let counters = match invite.counters.as_str() {
+            "" => None,
+            name => Some(invitation_id(name)?),
+        };
+        let theirs = counters.map(|id| self.invitations.get(&id).filter(|one| !one.mine));
+        let target = match (theirs, invite.peer.as_str()) {
+            (Some(None), _) => {
+                return Err(Refusal::new(RefusalCode::RefusalNoOffer, "no such invitation"));
+            }
+            (Some(Some(theirs)), _) => theirs.target.clone(),
+            (None, peer) => self.target(peer)?,
+        };
+        let setup = self.chosen_setup(invite.setup.as_ref(), invite.choice.as_ref())?;
+        let pace = Pace::read(invite.pace.as_ref()).map_err(|error| bad(error.to_string()))?;
+        let colours = match (invite.colours(), show::parse_side(invite.my_side)) {
+            (ColourChoice::ColourUnspecified, Some(Side::First)) => ColourChoice::ColourFirst,
+            (ColourChoice::ColourUnspecified, Some(Side::Second)) => ColourChoice::ColourSecond,
+            (ColourChoice::ColourUnspecified, None) => ColourChoice::ColourRandom,
+            (colours, _) => colours,
+        };
+        if self.radios.is_empty() {
+            return Err(Refusal::new(RefusalCode::RefusalRadio, "this host has no links"));
+        }
+        self.invite(target, Wish { setup, pace, colours, counters })
     }
 
     /// What a match is to be played by, as a client says it.

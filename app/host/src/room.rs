@@ -1,10 +1,11 @@
 //! A room: two seats at one record.
 
 use std::fmt;
+use std::time::Duration;
 
 use engine::{Action, AnyGame, IllegalAction, Level, Side};
 use proto::control;
-use session::{MatchId, MatchRecord, MatchResult};
+use session::{Analysis, Clocks, MatchId, MatchRecord, MatchResult, ShownClock};
 use tokio::time::Instant;
 
 use crate::show;
@@ -78,8 +79,14 @@ pub(crate) struct Room {
     pub(crate) assists: [Option<Level>; 2],
     /// The match that this one is the next game of.
     pub(crate) follows: Option<MatchId>,
-    /// Since when the side to move thinks.
-    pub(crate) turn_since: Instant,
+    /// What is looked at after the end of a match without a peer; with one the session knows.
+    pub(crate) analysis: Option<Analysis>,
+    /// Without a peer, of the action that is being thought about: what it took before its clock last stopped, and since when
+    /// the clock runs.
+    spent: Duration,
+    since: Option<Instant>,
+    /// The clocks after each action, if there are any.
+    clocks: Vec<Clocks>,
     /// With a peer: the last action of this device that it has acknowledged, and the microseconds that took. 0 of none.
     pub(crate) seen_action: (u32, u32),
     record: MatchRecord,
@@ -95,12 +102,16 @@ impl Room {
     /// Plays the record from its setup.
     pub(crate) fn new(record: MatchRecord, seats: [Seat; 2]) -> Result<Self, BadRecord> {
         let game = AnyGame::new(&record.setup).map_err(|_| BadRecord::Setup)?;
-        let empty = MatchRecord { actions: Vec::new(), ..record.clone() };
+        let empty = MatchRecord { actions: Vec::new(), times: Vec::new(), ..record.clone() };
+        let spent = Duration::from_millis(record.spent_ms.into());
         let mut room = Self {
             seats,
             assists: [None; 2],
             follows: None,
-            turn_since: Instant::now(),
+            analysis: None,
+            spent,
+            since: None,
+            clocks: Vec::new(),
             seen_action: (0, 0),
             record: empty,
             game,
@@ -140,17 +151,25 @@ impl Room {
                 self.game.act(*action).expect("it was played before");
             }
             self.notation.truncate(common);
+            self.clocks.truncate(common);
             self.spoken.truncate(common);
         }
         for (ply, action) in (1..).zip(&record.actions).skip(common) {
             let notation = self.game.notation(*action);
             let spoken = show::spoken(&self.game, *action);
+            let (by, took) = (self.game.turn(), record.times.get(ply as usize - 1).copied().unwrap_or(0));
             self.game.act(*action).map_err(|why| BadRecord::Action { ply, why })?;
             self.notation.push(notation);
             self.spoken.extend(spoken);
+            let before = self.clocks.last().copied().or_else(|| record.pace.map(Clocks::new));
+            let took = Duration::from_millis(took.into());
+            self.clocks.extend(before.map(|clocks| clocks.after(by, took, self.game.turn() != by)));
         }
         if self.record.actions.len() != record.actions.len() {
-            self.turn_since = Instant::now();
+            (self.spent, self.since) = (Duration::ZERO, None);
+        }
+        if self.record.actions != record.actions || self.record.result != record.result {
+            self.analysis = None;
         }
         self.record = record;
         Ok(())
@@ -165,8 +184,75 @@ impl Room {
         game.act(action)?;
         let mut record = self.record.clone();
         record.actions.push(action);
+        if record.pace.is_some() {
+            record.times.push(if self.is_timed() { self.spent_ms() } else { 0 });
+        }
+        record.spent_ms = 0;
         record.result = game.outcome().map(MatchResult::Played);
         Ok(record)
+    }
+
+    // Clocks of a match without a peer. With a peer the session has them.
+
+    fn clocks_now(&self) -> Option<Clocks> {
+        self.clocks.last().copied().or_else(|| self.record.pace.map(Clocks::new))
+    }
+
+    /// Whether thinking costs time now: not while dead stones are agreed on.
+    fn is_timed(&self) -> bool {
+        self.record.pace.is_some() && self.game.legal_move(Action::Agree).is_err()
+    }
+
+    fn spent(&self) -> Duration {
+        self.spent + self.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// Milliseconds that the present action has taken.
+    pub(crate) fn spent_ms(&self) -> u32 {
+        u32::try_from(self.spent().as_millis()).unwrap_or(u32::MAX)
+    }
+
+    /// Starts the clock of whoever has the turn, or stops it. Returns whether it was stopped.
+    pub(crate) fn check_clock(&mut self, stands: bool) -> bool {
+        let should = !stands && self.turn().is_some() && !self.record.paused && self.is_timed();
+        match (should, self.since) {
+            (true, None) => self.since = Some(Instant::now()),
+            (false, Some(_)) => {
+                (self.spent, self.since) = (self.spent(), None);
+                self.record.spent_ms = self.spent_ms();
+                return true;
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// When the running clock comes to the end of what it shows.
+    pub(crate) fn clock_deadline(&self) -> Option<Instant> {
+        self.since?;
+        let left = self.clock(self.game.turn())?.left;
+        Some(Instant::now() + left)
+    }
+
+    /// Whether the time of whoever has the turn is over.
+    pub(crate) fn time_is_over(&self) -> bool {
+        let turn = self.game.turn();
+        self.since.is_some() && self.clocks_now().is_some_and(|clocks| clocks.is_over(turn, self.spent()))
+    }
+
+    /// How long the present action may take in all, if there is a clock.
+    pub(crate) fn left_for_action(&self) -> Option<Duration> {
+        Some(self.clocks_now()?.left_for_action(self.game.turn()))
+    }
+
+    /// A side's clock; `None` without a pace.
+    pub(crate) fn clock(&self, side: Side) -> Option<ShownClock> {
+        let clocks = self.clocks_now()?;
+        if self.record.result == Some(MatchResult::TimedOut(side)) {
+            return Some(ShownClock { left: Duration::ZERO, byo_yomi: false, periods: 0, running: false });
+        }
+        let has_turn = self.turn() == Some(side);
+        Some(clocks.shown(side, has_turn.then(|| self.spent()), has_turn && self.since.is_some()))
     }
 
     pub(crate) fn ply(&self) -> u32 {

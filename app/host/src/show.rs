@@ -6,7 +6,7 @@ use engine::{
 };
 use link::{CarrierKind, CarrierState};
 use proto::{board, control, peer};
-use session::{InvitationEnd, OfferKind};
+use session::{Analysis, Colours, InvitationEnd, MatchRecord, OfferKind, ShownClock};
 
 use crate::room::Seat;
 use crate::store::StoreError;
@@ -235,24 +235,35 @@ pub(crate) fn offer_kind(kind: OfferKind) -> control::OfferKind {
         OfferKind::TakeBack => control::OfferKind::OfferTakeBack,
         OfferKind::Draw => control::OfferKind::OfferDraw,
         OfferKind::NewGame => control::OfferKind::OfferNewGame,
+        OfferKind::NewGameSame => control::OfferKind::OfferNewGameSame,
+        OfferKind::Pause => control::OfferKind::OfferPause,
+        OfferKind::Continue => control::OfferKind::OfferContinue,
+        OfferKind::Adjourn => control::OfferKind::OfferAdjourn,
     }
 }
 
 pub(crate) fn parse_offer_kind(number: i32) -> Option<OfferKind> {
     match control::OfferKind::try_from(number).ok()? {
-        control::OfferKind::OfferUnspecified
-        | control::OfferKind::OfferPause
-        | control::OfferKind::OfferContinue
-        | control::OfferKind::OfferAdjourn
-        | control::OfferKind::OfferNewGameSame => None,
+        control::OfferKind::OfferUnspecified => None,
+        control::OfferKind::OfferPause => Some(OfferKind::Pause),
+        control::OfferKind::OfferContinue => Some(OfferKind::Continue),
+        control::OfferKind::OfferAdjourn => Some(OfferKind::Adjourn),
+        control::OfferKind::OfferNewGameSame => Some(OfferKind::NewGameSame),
         control::OfferKind::OfferTakeBack => Some(OfferKind::TakeBack),
         control::OfferKind::OfferDraw => Some(OfferKind::Draw),
         control::OfferKind::OfferNewGame => Some(OfferKind::NewGame),
     }
 }
 
-pub(crate) fn invitation_end(end: InvitationEnd) -> control::InvitationEnd {
+/// What is told of the end of an invitation: how, why, and by which other invitation.
+pub(crate) fn invitation_end(end: InvitationEnd) -> control::InvitationGone {
+    let mut gone = control::InvitationGone::default();
     match end {
+        InvitationEnd::Declined(reason) => gone.set_reason(reason),
+        InvitationEnd::Countered(by) => gone.countered_by = by.to_string(),
+        _ => {}
+    }
+    gone.set_end(match end {
         InvitationEnd::Declined(peer::DeclineReason::DeclineBusy) => control::InvitationEnd::InvitationBusy,
         InvitationEnd::Declined(peer::DeclineReason::DeclineTimedOut) | InvitationEnd::TimedOut => {
             control::InvitationEnd::InvitationTimedOut
@@ -264,8 +275,46 @@ pub(crate) fn invitation_end(end: InvitationEnd) -> control::InvitationEnd {
         InvitationEnd::Withdrawn => control::InvitationEnd::InvitationWithdrawn,
         // Both invited: the other's stands, and is an event of its own.
         InvitationEnd::Crossed => control::InvitationEnd::InvitationWithdrawn,
-        InvitationEnd::LinkLost => control::InvitationEnd::InvitationLinkLost,
+        // That the peer broke the rules of drawing is a notice of its own.
+        InvitationEnd::Cheated => control::InvitationEnd::InvitationWithdrawn,
+        InvitationEnd::Countered(_) => control::InvitationEnd::InvitationCountered,
+    });
+    gone
+}
+
+/// The colours of an invitation as the person here chose them, or reads them.
+pub(crate) fn colours(colours: Colours) -> control::ColourChoice {
+    match colours {
+        Colours::Mine(Side::First) => control::ColourChoice::ColourFirst,
+        Colours::Mine(Side::Second) => control::ColourChoice::ColourSecond,
+        Colours::Alternate(_) => control::ColourChoice::ColourAlternate,
+        Colours::Random => control::ColourChoice::ColourRandom,
     }
+}
+
+pub(crate) fn clock(clock: ShownClock) -> control::Clock {
+    control::Clock {
+        left_ms: u32::try_from(clock.left.as_millis()).unwrap_or(u32::MAX),
+        running: clock.running,
+        byo_yomi: clock.byo_yomi,
+        periods: clock.periods,
+    }
+}
+
+/// `None` if it does not fit the record, which was checked before.
+pub(crate) fn analysis(record: &MatchRecord, at: &Analysis, shared: bool) -> Option<control::Analysis> {
+    let mut game = AnyGame::new(&record.setup).ok()?;
+    for action in record.actions.get(..at.ply as usize)? {
+        game.act(*action).ok()?;
+    }
+    let mut tried = Vec::new();
+    for action in &at.tried {
+        tried.push(game.notation(*action));
+        game.act(*action).ok()?;
+    }
+    let can_act = game.outcome().is_none();
+    let board = Some(board(&game, !can_act));
+    Some(control::Analysis { ply: at.ply, tried, board, can_act, shared })
 }
 
 /// Why a request was not done.
@@ -334,6 +383,8 @@ impl From<session::Refused> for Refusal {
                 return Self { reason, ..Self::new(illegal_code(*why), refused.to_string()) };
             }
             Refused::WrongPhase | Refused::RecordFull => Code::RefusalGameOver,
+            Refused::Paused => Code::RefusalPaused,
+            Refused::TimeOver => Code::RefusalTime,
             Refused::NothingToTakeBack => Code::RefusalNothingToTakeBack,
             Refused::Away => Code::RefusalLinkLost,
             Refused::NotCompared => Code::RefusalNotCompared,

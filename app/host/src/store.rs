@@ -9,11 +9,11 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use engine::{Action, Level, Setup, Side};
+use engine::{Action, GameKind, Level, Setup, Side};
 use prost::Message as _;
 use proto::board;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, TransactionBehavior, params};
-use session::{Consent, MatchId, MatchRecord, MatchResult, OfferKind};
+use session::{Consent, MatchId, MatchRecord, MatchResult, OfferKind, Pace};
 
 use crate::room::{PlayerId, Seat};
 use crate::show;
@@ -74,6 +74,27 @@ const MIGRATIONS: &[&str] = &["
         FROM matches;
 ", "
     ALTER TABLE friends ADD COLUMN muted INTEGER NOT NULL DEFAULT 0; -- what this friend says is not shown
+", "
+    ALTER TABLE matches ADD COLUMN pace BLOB;                             -- qiyou.board.Pace; NULL without clocks
+    ALTER TABLE matches ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE matches ADD COLUMN spent_ms INTEGER NOT NULL DEFAULT 0;   -- by the present action when its clock last stopped
+    ALTER TABLE matches ADD COLUMN reveal BLOB CHECK (length(reveal) = 32); -- what this device drew for the colours
+    ALTER TABLE actions ADD COLUMN took_ms INTEGER NOT NULL DEFAULT 0;    -- 0 without a pace
+    DROP VIEW record;
+    CREATE VIEW record AS SELECT
+        lower(hex(match_id)) AS match_id,
+        lower(hex(setup)) AS setup,
+        CASE first_seat WHEN 'here' THEN 'peer:' || (SELECT value FROM settings WHERE key = 'player')
+            ELSE first_seat END AS first_player,
+        CASE second_seat WHEN 'here' THEN 'peer:' || (SELECT value FROM settings WHERE key = 'player')
+            ELSE second_seat END AS second_player,
+        coalesce((SELECT group_concat(action, ' ') FROM
+            (SELECT lower(hex(action)) AS action FROM actions WHERE actions.match_id = matches.match_id ORDER BY ply)), '') AS actions,
+        revision, ending, winner,
+        lower(hex(pace)) AS pace, paused,
+        coalesce((SELECT group_concat(took_ms, ' ') FROM
+            (SELECT took_ms FROM actions WHERE actions.match_id = matches.match_id ORDER BY ply)), '') AS times
+        FROM matches;
 "];
 
 /// Why something could not be saved or read. Nothing that was saved before is lost by any of these.
@@ -355,12 +376,13 @@ impl Store {
         })
     }
 
-    /// Action number `ply` (1-based), which must be the next one, and how the match ended if it ended with it.
+    /// Action number `ply` (1-based), which must be the next one, what it took (0 without a pace), and how the match ended if it
+    /// ended with it.
     pub(crate) fn append(
         &mut self,
         id: MatchId,
         ply: u32,
-        action: Action,
+        (action, took_ms): (Action, u32),
         result: Option<MatchResult>,
         now_unix_ms: i64,
     ) -> Result<(), StoreError> {
@@ -374,9 +396,12 @@ impl Store {
         }
         self.in_transaction(|transaction| {
             transaction
-                .prepare_cached("INSERT INTO actions (match_id, ply, action) VALUES (?1, ?2, ?3)")?
-                .execute(params![id.0, ply, action_bytes(action)])?;
+                .prepare_cached(
+                    "INSERT INTO actions (match_id, ply, action, took_ms) VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![id.0, ply, action_bytes(action), took_ms])?;
             touch(transaction, id, now_unix_ms)?;
+            write_spent(transaction, id, 0)?;
             result.map_or(Ok(()), |result| write_result(transaction, id, Some(result)))
         })
     }
@@ -394,6 +419,8 @@ impl Store {
                 .execute("DELETE FROM actions WHERE match_id = ?1 AND ply > ?2", params![id.0, ply])?;
             write_revision(transaction, id, revision)?;
             write_offered(transaction, id, None)?;
+            write_spent(transaction, id, 0)?;
+            write_paused(transaction, id, false)?;
             touch(transaction, id, now_unix_ms)?;
             write_result(transaction, id, None)
         })
@@ -409,9 +436,50 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.in_transaction(|transaction| {
             write_revision(transaction, id, revision)?;
+            write_paused(transaction, id, false)?;
             touch(transaction, id, now_unix_ms)?;
             write_result(transaction, id, Some(result))
         })
+    }
+
+    /// The match is paused, or goes on.
+    pub(crate) fn set_paused(
+        &mut self,
+        id: MatchId,
+        revision: u32,
+        paused: bool,
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            write_revision(transaction, id, revision)?;
+            write_paused(transaction, id, paused)?;
+            touch(transaction, id, now_unix_ms)
+        })
+    }
+
+    /// What the present action has taken now that its clock stands.
+    pub(crate) fn set_spent(&mut self, id: MatchId, spent_ms: u32) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| write_spent(transaction, id, spent_ms))
+    }
+
+    /// The side that this device had in the last match of this game with this player.
+    pub(crate) fn last_side(&self, peer: PlayerId, game: GameKind) -> Result<Option<Side>, StoreError> {
+        let read = || -> rusqlite::Result<Option<Side>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT setup, first_seat FROM matches WHERE first_seat = ?1 OR second_seat = ?1
+                 ORDER BY began_unix_ms DESC, changed_unix_ms DESC",
+            )?;
+            let peers = seat_text(Seat::Peer(peer));
+            let mut rows = statement.query([&peers])?;
+            while let Some(row) = rows.next()? {
+                let (setup, first): (Vec<u8>, String) = (row.get(0)?, row.get(1)?);
+                if parse_setup(&setup).is_some_and(|setup| setup.kind() == game) {
+                    return Ok(Some(if first == peers { Side::Second } else { Side::First }));
+                }
+            }
+            Ok(None)
+        };
+        read().map_err(|error| self.explain(error))
     }
 
     /// What this device agrees to in advance by having offered it.
@@ -525,11 +593,15 @@ impl Store {
             changed: i64,
             offered: Option<Vec<u8>>,
             settled: bool,
+            pace: Option<Vec<u8>>,
+            paused: bool,
+            spent_ms: u32,
+            reveal: Option<[u8; 32]>,
         }
         let read = || -> rusqlite::Result<Vec<Raw>> {
             let sql = format!(
                 "SELECT match_id, setup, first_seat, second_seat, revision, ending, winner, open, changed_unix_ms,
-                     offered, settled
+                     offered, settled, pace, paused, spent_ms, reveal
                  FROM matches {which}"
             );
             let mut statement = self.connection.prepare_cached(&sql)?;
@@ -545,6 +617,10 @@ impl Store {
                     changed: row.get(8)?,
                     offered: row.get(9)?,
                     settled: row.get(10)?,
+                    pace: row.get(11)?,
+                    paused: row.get(12)?,
+                    spent_ms: row.get(13)?,
+                    reveal: row.get(14)?,
                 })
             };
             statement.query_map(values, raw)?.collect()
@@ -571,6 +647,13 @@ impl Store {
                         Some(parse_consent(&bytes).ok_or_else(|| self.damaged("an offer that is none"))?)
                     }
                 };
+                let pace = match raw.pace {
+                    None => None,
+                    Some(bytes) => {
+                        Some(parse_pace(&bytes).ok_or_else(|| self.damaged("a pace that is none"))?)
+                    }
+                };
+                let (actions, times) = self.actions(id)?;
                 let my_side =
                     if second == Seat::Here && first != Seat::Here { Side::Second } else { Side::First };
                 Ok(SavedMatch {
@@ -578,9 +661,14 @@ impl Store {
                         id,
                         setup,
                         my_side,
-                        actions: self.actions(id)?,
+                        actions,
                         revision: raw.revision,
                         result,
+                        times: if pace.is_some() { times } else { Vec::new() },
+                        pace,
+                        paused: raw.paused,
+                        spent_ms: raw.spent_ms,
+                        reveal: raw.reveal,
                         offered,
                     },
                     seats: [first, second],
@@ -592,19 +680,21 @@ impl Store {
             .collect()
     }
 
-    fn actions(&self, id: MatchId) -> Result<Vec<Action>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<(u32, Vec<u8>)>> {
-            let mut statement = self
-                .connection
-                .prepare_cached("SELECT ply, action FROM actions WHERE match_id = ?1 ORDER BY ply")?;
-            statement.query_map([id.0], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    /// The actions of a match, and what each took.
+    fn actions(&self, id: MatchId) -> Result<(Vec<Action>, Vec<u32>), StoreError> {
+        let read = || -> rusqlite::Result<Vec<(u32, Vec<u8>, u32)>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT ply, action, took_ms FROM actions WHERE match_id = ?1 ORDER BY ply",
+            )?;
+            statement.query_map([id.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
         };
         let rows = read().map_err(|error| self.explain(error))?;
         (1u32..)
             .zip(rows)
-            .map(|(expected, (ply, bytes))| {
+            .map(|(expected, (ply, bytes, took_ms))| {
                 parse_action(&bytes)
                     .filter(|_| ply == expected)
+                    .map(|action| (action, took_ms))
                     .ok_or_else(|| self.damaged(format!("action {expected} is missing or unreadable")))
             })
             .collect()
@@ -663,9 +753,17 @@ fn write_match(
 ) -> rusqlite::Result<()> {
     let [first, second] = seats.map(seat_text);
     transaction.execute(
-        "INSERT INTO matches (match_id, setup, first_seat, second_seat, began_unix_ms, changed_unix_ms)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
-        params![record.id.0, setup_bytes(&record.setup), first, second, now_unix_ms],
+        "INSERT INTO matches (match_id, setup, first_seat, second_seat, began_unix_ms, changed_unix_ms, pace, reveal)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)",
+        params![
+            record.id.0,
+            setup_bytes(&record.setup),
+            first,
+            second,
+            now_unix_ms,
+            Pace::write(record.pace).map(|pace| pace.encode_to_vec()),
+            record.reveal
+        ],
     )?;
     write_record(transaction, record, now_unix_ms)
 }
@@ -675,11 +773,14 @@ fn write_record(
     record: &MatchRecord,
     now_unix_ms: i64,
 ) -> rusqlite::Result<()> {
-    let mut insert =
-        transaction.prepare_cached("INSERT INTO actions (match_id, ply, action) VALUES (?1, ?2, ?3)")?;
+    let mut insert = transaction
+        .prepare_cached("INSERT INTO actions (match_id, ply, action, took_ms) VALUES (?1, ?2, ?3, ?4)")?;
     for (ply, action) in (1u32..).zip(&record.actions) {
-        insert.execute(params![record.id.0, ply, action_bytes(*action)])?;
+        let took_ms = record.times.get(ply as usize - 1).copied().unwrap_or(0);
+        insert.execute(params![record.id.0, ply, action_bytes(*action), took_ms])?;
     }
+    write_spent(transaction, record.id, record.spent_ms)?;
+    write_paused(transaction, record.id, record.paused)?;
     write_revision(transaction, record.id, record.revision)?;
     write_offered(transaction, record.id, record.offered)?;
     touch(transaction, record.id, now_unix_ms)?;
@@ -694,6 +795,20 @@ fn write_revision(
     transaction
         .prepare_cached("UPDATE matches SET revision = ?2 WHERE match_id = ?1")?
         .execute(params![id.0, revision])
+        .map(drop)
+}
+
+fn write_paused(transaction: &rusqlite::Transaction<'_>, id: MatchId, paused: bool) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached("UPDATE matches SET paused = ?2 WHERE match_id = ?1")?
+        .execute(params![id.0, paused])
+        .map(drop)
+}
+
+fn write_spent(transaction: &rusqlite::Transaction<'_>, id: MatchId, spent_ms: u32) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached("UPDATE matches SET spent_ms = ?2 WHERE match_id = ?1")?
+        .execute(params![id.0, spent_ms])
         .map(drop)
 }
 
@@ -742,6 +857,10 @@ fn parse_setup(bytes: &[u8]) -> Option<Setup> {
     wire::read_setup(Some(&board::Setup::decode(bytes).ok()?)).ok()
 }
 
+fn parse_pace(bytes: &[u8]) -> Option<Pace> {
+    Pace::read(Some(&board::Pace::decode(bytes).ok()?)).ok()?
+}
+
 fn parse_result(ending: i32, winner: i32) -> Option<MatchResult> {
     wire::read_result(&board::Result { winner, ending }).ok()
 }
@@ -751,6 +870,10 @@ fn consent_bytes(consent: Consent) -> Vec<u8> {
         OfferKind::TakeBack => 1,
         OfferKind::Draw => 2,
         OfferKind::NewGame => 3,
+        OfferKind::NewGameSame => 4,
+        OfferKind::Pause => 5,
+        OfferKind::Continue => 6,
+        OfferKind::Adjourn => 7,
     };
     [kind, consent.revision, consent.ply, consent.to_ply].iter().flat_map(|n| n.to_be_bytes()).collect()
 }
@@ -762,6 +885,10 @@ fn parse_consent(bytes: &[u8]) -> Option<Consent> {
         1 => OfferKind::TakeBack,
         2 => OfferKind::Draw,
         3 => OfferKind::NewGame,
+        4 => OfferKind::NewGameSame,
+        5 => OfferKind::Pause,
+        6 => OfferKind::Continue,
+        7 => OfferKind::Adjourn,
         _ => return None,
     };
     Some(Consent { kind, revision: number(4), ply: number(8), to_ply: number(12) })
@@ -794,7 +921,7 @@ fn parse_action(bytes: &[u8]) -> Option<Action> {
 
 #[cfg(test)]
 mod tests {
-    use engine::{GameKind, Outcome, Point, Reason};
+    use engine::{Outcome, Point, Reason};
 
     use super::*;
 
@@ -829,13 +956,13 @@ mod tests {
         store.set_setting("name", "Anna").expect("saved");
         store.begin(&record(1), SEATS, 10).expect("saved");
         for ply in 1..=9 {
-            store.append(id, ply, place(ply as u16), None, 10 + i64::from(ply)).expect("saved");
+            store.append(id, ply, (place(ply as u16), ply * 100), None, 10 + i64::from(ply)).expect("saved");
         }
         store.take_back(id, 7, 1, 30).expect("saved");
         let offered = Consent { kind: OfferKind::TakeBack, revision: 1, ply: 7, to_ply: 6 };
         store.set_offered(id, Some(offered), 31).expect("saved");
         let won = MatchResult::Played(Outcome { winner: Some(Side::Second), reason: Reason::FiveInARow });
-        store.append(id, 8, place(12), Some(won), 40).expect("saved");
+        store.append(id, 8, (place(12), 900), Some(won), 40).expect("saved");
         drop(store);
 
         let store = Store::open(directory.path()).expect("opens again");
@@ -850,12 +977,84 @@ mod tests {
     }
 
     #[test]
+    fn clocks_pauses_and_drawn_numbers_read_back() {
+        let (_directory, mut store) = store();
+        let pace =
+            Pace::ByoYomi { main: Duration::from_mins(1), period: Duration::from_secs(30), periods: 3 };
+        let mut expected = record(1).with_pace(Some(pace));
+        expected.reveal = Some([8; 32]);
+        store.begin(&expected, SEATS, 1).expect("saved");
+        store.append(expected.id, 1, (place(1), 4_200), None, 2).expect("saved");
+        store.set_spent(expected.id, 700).expect("saved");
+        store.set_paused(expected.id, 1, true, 3).expect("saved");
+        (expected.actions, expected.times) = (vec![place(1)], vec![4_200]);
+        (expected.spent_ms, expected.revision, expected.paused) = (700, 1, true);
+        assert_eq!(store.load(expected.id).expect("read").expect("there").record, expected);
+        store.append(expected.id, 2, (place(2), 1), None, 4).expect("saved");
+        assert_eq!(store.load(expected.id).expect("read").expect("there").record.spent_ms, 0);
+        for kind in [OfferKind::NewGameSame, OfferKind::Pause, OfferKind::Continue, OfferKind::Adjourn] {
+            let offered = Some(Consent { kind, revision: 1, ply: 2, to_ply: 2 });
+            store.set_offered(expected.id, offered, 5).expect("saved");
+            assert_eq!(store.load(expected.id).expect("read").expect("there").record.offered, offered);
+        }
+    }
+
+    #[test]
+    fn a_file_from_before_the_clocks_opens_and_goes_on() {
+        let directory = tempfile::tempdir().expect("a directory");
+        {
+            let old = Connection::open(directory.path().join(DATABASE)).expect("opens");
+            for migration in &MIGRATIONS[..2] {
+                old.execute_batch(migration).expect("as it was then");
+            }
+            old.pragma_update(None, "user_version", 2).expect("set");
+            let seat = seat_text(SEATS[1]);
+            let setup = setup_bytes(&record(1).setup);
+            old.execute(
+                "INSERT INTO matches (match_id, setup, first_seat, second_seat, began_unix_ms, changed_unix_ms)
+                 VALUES (?1, ?2, 'here', ?3, 1, 1)",
+                params![[1u8; 16], setup, seat],
+            )
+            .expect("written");
+            old.execute(
+                "INSERT INTO actions (match_id, ply, action) VALUES (?1, 1, ?2)",
+                params![[1u8; 16], action_bytes(place(1))],
+            )
+            .expect("written");
+        }
+        let mut store = Store::open(directory.path()).expect("opens");
+        let id = MatchId([1; 16]);
+        let saved = store.load(id).expect("read").expect("there");
+        let expected = MatchRecord { actions: vec![place(1)], ..record(1) };
+        assert_eq!((saved.record, saved.seats), (expected, SEATS));
+        store.append(id, 2, (place(2), 0), None, 2).expect("it goes on");
+        let shown: String = store
+            .connection
+            .query_row("SELECT times FROM record", [], |row| row.get(0))
+            .expect("the view is there");
+        assert_eq!(shown, "0 0");
+    }
+
+    #[test]
+    fn the_side_of_the_last_match_of_a_game_is_known() {
+        let (_directory, mut store) = store();
+        let (peer, gomoku) = (PlayerId([7; 32]), GameKind::Gomoku);
+        assert_eq!(store.last_side(peer, gomoku).expect("read"), None);
+        store.begin(&record(1), SEATS, 1).expect("saved");
+        store.begin(&record(2), [SEATS[1], SEATS[0]], 2).expect("saved");
+        assert_eq!(store.last_side(peer, gomoku).expect("read"), Some(Side::Second));
+        assert_eq!(store.last_side(peer, GameKind::Go).expect("read"), None);
+        assert_eq!(store.last_side(PlayerId([8; 32]), gomoku).expect("read"), None);
+    }
+
+    #[test]
     fn every_result_and_seat_reads_back() {
         let (_directory, mut store) = store();
         let results = [
             MatchResult::Played(Outcome { winner: None, reason: Reason::BoardFull }),
             MatchResult::Resigned(Side::First),
             MatchResult::Resigned(Side::Second),
+            MatchResult::TimedOut(Side::First),
             MatchResult::DrawAgreed,
         ];
         for (number, result) in (1..).zip(results) {
@@ -902,9 +1101,9 @@ mod tests {
         let (_directory, mut store) = store();
         store.begin(&record(1), SEATS, 1).expect("saved");
         let id = MatchId([1; 16]);
-        store.append(id, 1, place(1), None, 2).expect("saved");
+        store.append(id, 1, (place(1), 0), None, 2).expect("saved");
         for ply in [0, 1, 3] {
-            assert!(store.append(id, ply, place(2), None, 3).is_err());
+            assert!(store.append(id, ply, (place(2), 0), None, 3).is_err());
         }
         assert_eq!(store.load(id).expect("read").expect("there").record.actions, [place(1)]);
     }
@@ -916,7 +1115,7 @@ mod tests {
         store.limit_pages(1);
         let mut saved = 0;
         let error = loop {
-            match store.append(MatchId([1; 16]), saved + 1, place(1), None, 2) {
+            match store.append(MatchId([1; 16]), saved + 1, (place(1), 0), None, 2) {
                 Ok(()) => saved += 1,
                 Err(error) => break error,
             }
