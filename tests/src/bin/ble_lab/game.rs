@@ -11,10 +11,38 @@ use std::cell::Cell;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// Low and unequal levels: they hardly think, so that the time is the radio's.
-const LEVELS: [&str; 2] = ["1", "2"];
 /// A whole match of an AI that plays at once.
 const MATCH_LIMIT: Duration = Duration::from_mins(2);
+
+/// What is played, and by whom.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Fixture {
+    /// As the report calls it.
+    pub(crate) name: &'static str,
+    /// What `qiyouctl invite` is told of the game.
+    rules: &'static [&'static str],
+    /// Levels at A and at B: they hardly think, so that the time is the radio's, and differ, so that matches end.
+    levels: [&'static str; 2],
+    /// Whether a piece stays where it was put: then a point that comes twice is a move that was played twice.
+    pieces_stay: bool,
+}
+
+/// The game of which there are most matches.
+pub(crate) const GOMOKU: Fixture =
+    Fixture { name: "gomoku", rules: &["--game", "gomoku"], levels: ["1", "2"], pieces_stay: true };
+
+/// The other games of two players: with moves that take, pieces that move, decisions of several steps, and two who must agree
+/// on what is dead.
+pub(crate) const OTHERS: [Fixture; 3] = [
+    Fixture { name: "liuzhou", rules: &["--game", "liuzhou"], levels: ["1", "5"], pieces_stay: false },
+    Fixture {
+        name: "go",
+        rules: &["--game", "go", "--option", "size=7"],
+        levels: ["1", "2"],
+        pieces_stay: false,
+    },
+    Fixture { name: "xiangqi", rules: &["--game", "xiangqi"], levels: ["6", "1"], pieces_stay: false },
+];
 
 /// What happens to a match while it is played.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,6 +128,7 @@ pub(crate) struct Table<'a> {
     a: Player<'a>,
     b: Player<'a>,
     air: &'a Air,
+    fixture: Fixture,
     /// Of matches that were played to their end.
     matches: Vec<String>,
     /// How many AIs were seated, so that each has a name of its own.
@@ -123,7 +152,7 @@ impl<'a> Table<'a> {
         report.found = Some(begun.elapsed().as_secs_f64() * 1e3);
         b.until("Ann is near", |view| view.nearby.values().any(|name| name == "Ann")).await?;
 
-        let table = Table { a, b, air: &lab.air, matches: Vec::new(), bots: Cell::new(0) };
+        let table = Table { a, b, air: &lab.air, fixture: GOMOKU, matches: Vec::new(), bots: Cell::new(0) };
         let connecting = Instant::now();
         table.invite().await?;
         let Table { a, b, .. } = &table;
@@ -148,7 +177,8 @@ impl<'a> Table<'a> {
     }
 
     /// Two who know each other begin another match.
-    pub(crate) async fn again(&mut self) -> Result<()> {
+    pub(crate) async fn again(&mut self, fixture: Fixture) -> Result<()> {
+        self.fixture = fixture;
         self.invite().await?;
         self.accept().await?;
         self.seat_bots().await
@@ -156,7 +186,7 @@ impl<'a> Table<'a> {
 
     async fn invite(&self) -> Result<()> {
         let name = format!("invite-{}", self.matches.len() + 1);
-        let arguments = ["qiyouctl", "invite", "Ann", "--game", "gomoku"];
+        let arguments = [&["qiyouctl", "invite", "Ann"], self.fixture.rules].concat();
         self.b.guest.start(&name, User::Player, &arguments, Output::Log).await
     }
 
@@ -176,7 +206,7 @@ impl<'a> Table<'a> {
 
     /// `qiyouctl bot` stays until the match is over or its host dies.
     async fn seat_bot(&self, who: Who) -> Result<()> {
-        let bot = ["qiyouctl", "bot", "--wait", "30", "--level", LEVELS[who as usize]];
+        let bot = ["qiyouctl", "bot", "--wait", "30", "--level", self.fixture.levels[who as usize]];
         self.bots.set(self.bots.get() + 1);
         self.player(who)
             .guest
@@ -360,11 +390,12 @@ impl<'a> Table<'a> {
         let saved = new[0];
         report.check(saved.ending.is_some(), || "the match is not over on disk".into())?;
 
-        // Stones are never taken in gomoku: a point that comes twice is a move that was played twice.
-        let mut points = saved.actions.clone();
-        points.sort();
-        points.dedup();
-        report.moves_doubled += (saved.actions.len() - points.len()) as u32;
+        if self.fixture.pieces_stay {
+            let mut points = saved.actions.clone();
+            points.sort();
+            points.dedup();
+            report.moves_doubled += (saved.actions.len() - points.len()) as u32;
+        }
         for player in [&self.a, &self.b] {
             let (last, told) = player.see(|view| (view.record(), view.told.clone()));
             // What was ever shown to a person must be in the end what it was then.
@@ -374,9 +405,13 @@ impl<'a> Table<'a> {
         }
         let (lost, doubled) = (report.moves_lost, report.moves_doubled);
         report.check(lost == 0 && doubled == 0, || format!("{lost} moves lost, {doubled} doubled"))?;
-        report.matches += 1;
-        report.moves += saved.actions.len() as u32;
-        println!("ble-lab: match {}: {} moves, both records equal", report.matches, saved.actions.len());
+        report.played(self.fixture.name, saved.actions.len());
+        println!(
+            "ble-lab: match {}: {}, {} moves, both records equal",
+            report.matches,
+            self.fixture.name,
+            saved.actions.len()
+        );
         self.matches.push(saved.id.clone());
         for player in [&self.a, &self.b] {
             player.ctl(&["close"]).await?;

@@ -3,7 +3,7 @@
 use crate::air::{Air, Fault, Side};
 use crate::bare::Bare;
 use crate::faults;
-use crate::game::{Dice, Strike, Table, Who};
+use crate::game::{Dice, GOMOKU, OTHERS, Strike, Table, Who};
 use crate::guest::{Guest, Parts};
 use crate::orders::{Output, User};
 use crate::report::{Quantiles, Report};
@@ -54,7 +54,9 @@ enum Part {
     Faults,
     /// Two strangers meet and play.
     Game,
-    /// The same, with the link cut at random moments.
+    /// The other games of two players, each with the link cut once.
+    Games,
+    /// The first game again, with the link cut at random moments.
     Cuts,
     /// The same, with one side killed and started again in mid-game.
     Kills,
@@ -63,8 +65,8 @@ enum Part {
 }
 
 /// What is played when nothing else is asked for.
-const USUAL: [Part; 7] =
-    [Part::Bare, Part::Stream, Part::Game, Part::Cuts, Part::Kills, Part::Storm, Part::Faults];
+const USUAL: [Part; 8] =
+    [Part::Bare, Part::Stream, Part::Game, Part::Games, Part::Cuts, Part::Kills, Part::Storm, Part::Faults];
 
 /// CI's run must end within six minutes on two cores; one that hangs must not take the job with it.
 const LIMIT: Duration = Duration::from_mins(6);
@@ -118,7 +120,7 @@ async fn parts(lab: &Lab, options: &Options, report: &mut Report) -> Result<()> 
     let wanted = if options.only.is_empty() { &USUAL[..] } else { &options.only };
     let plays = |part| wanted.contains(&part);
     // The matches come first, while each device is new to the other.
-    let games = [Part::Game, Part::Cuts, Part::Kills, Part::Storm];
+    let games = [Part::Game, Part::Games, Part::Cuts, Part::Kills, Part::Storm];
     if games.into_iter().any(plays) {
         matches(lab, options, report, plays).await?;
         lab.clear_the_air().await?;
@@ -239,11 +241,16 @@ async fn matches(
     let traffic = lab.air.reading().await?.traffic - before;
     report.bytes_per_move = Some(traffic.bytes as f64 / moves.max(1) as f64);
     while plays(Part::Game) && moves < ENOUGH_MOVES {
-        table.again().await?;
+        table.again(GOMOKU).await?;
         moves += table.play(&mut Vec::new(), &mut dice, report).await.context("a match in peace")?;
     }
     report.move_seen = Quantiles::of(&table.move_seen());
 
+    for game in OTHERS.into_iter().filter(|_| plays(Part::Games)) {
+        table.again(game).await.context(game.name)?;
+        let mut strikes = vec![Strike::Cut(Duration::ZERO)];
+        table.play(&mut strikes, &mut dice, report).await.context(game.name)?;
+    }
     for (part, fire) in [(Part::Cuts, cuts as Fire), (Part::Kills, kills), (Part::Storm, storm)] {
         let mut strikes = if plays(part) { fire(options.soak, &mut dice) } else { Vec::new() };
         strikes.retain(|strike| {
@@ -252,7 +259,7 @@ async fn matches(
                 || options.faults.iter().any(|f| f == strike.name())
         });
         while !strikes.is_empty() {
-            table.again().await.with_context(|| format!("{part:?}"))?;
+            table.again(GOMOKU).await.with_context(|| format!("{part:?}"))?;
             table.play(&mut strikes, &mut dice, report).await.with_context(|| format!("{part:?}"))?;
         }
     }

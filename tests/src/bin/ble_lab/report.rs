@@ -30,6 +30,8 @@ pub(crate) struct Report {
     pub(crate) goodput_ratio: Option<f64>,
     pub(crate) matches: u32,
     pub(crate) moves: u32,
+    /// The same by game.
+    pub(crate) games: BTreeMap<&'static str, Played>,
     pub(crate) cuts: u32,
     pub(crate) kills: u32,
     pub(crate) moves_lost: u32,
@@ -40,6 +42,13 @@ pub(crate) struct Report {
     /// What was asserted and held.
     #[serde(skip)]
     pub(crate) checks: u32,
+}
+
+/// Matches of one game that were played to their end, with equal records.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Played {
+    pub(crate) matches: u32,
+    pub(crate) moves: u32,
 }
 
 /// How matches went on after one kind of fault.
@@ -75,6 +84,15 @@ impl Report {
         anyhow::ensure!(held, otherwise());
         self.checks += 1;
         Ok(())
+    }
+
+    /// A match of so many moves has ended.
+    pub(crate) fn played(&mut self, game: &'static str, moves: usize) {
+        let played = self.games.entry(game).or_default();
+        played.matches += 1;
+        played.moves += moves as u32;
+        self.matches += 1;
+        self.moves += moves as u32;
     }
 
     /// A match went on so many milliseconds after this fault.
@@ -125,7 +143,11 @@ impl Report {
         let after = after.map(|(fault, resumes)| {
             (format!("  after {fault}"), format!("{}, {} times", two(resumes.quantiles), resumes.count))
         });
-        for (name, value) in rows.map(|(name, value)| (name.to_owned(), value)).into_iter().chain(after) {
+        let games = self.games.iter().map(|(game, played)| {
+            (format!("  of {game}"), format!("{} matches, {} moves", played.matches, played.moves))
+        });
+        let rows = rows.map(|(name, value)| (name.to_owned(), value));
+        for (name, value) in rows.into_iter().chain(games).chain(after) {
             println!("  {name:<28}{value}");
         }
         println!();
