@@ -62,6 +62,8 @@ pub(crate) async fn supervise(shared: Arc<Shared>) {
 struct Supervisor {
     shared: Arc<Shared>,
     bus: Option<Bus>,
+    /// Why there is none, as it was said last.
+    bus_error: Option<String>,
     /// bluetoothd is on the bus.
     service: bool,
     permitted: bool,
@@ -155,6 +157,7 @@ impl Supervisor {
         Supervisor {
             shared,
             bus: None,
+            bus_error: None,
             service: false,
             permitted: true,
             asleep: false,
@@ -253,6 +256,7 @@ impl Supervisor {
             match timeout(CALL_WITHIN, Bus::connect()).await {
                 Ok(Ok((bus, service))) => {
                     self.bus = Some(bus);
+                    self.bus_error = None;
                     self.service = service;
                 }
                 error => {
@@ -263,7 +267,11 @@ impl Supervisor {
                             Err(error) => error.to_string(),
                         },
                     );
-                    tracing::warn!(error, "no system bus");
+                    // Asked for again every few seconds, said once.
+                    if self.bus_error.as_ref() != Some(&error) {
+                        tracing::warn!(error, "no system bus");
+                        self.bus_error = Some(error.clone());
+                    }
                     self.permitted = !is_permission(&error);
                     self.service = false;
                     return Some(Instant::now() + RETRY_BUS);
