@@ -36,7 +36,7 @@ impl GoRecord {
     /// Plays the main line of a tree. On an error the moves before it are offered; none where the root is wrong.
     pub fn read(tree: &Tree) -> Result<Self, Box<Interrupted<Option<Self>>>> {
         let start = start(tree).map_err(|error| Interrupted { error, refusal: None, read: None })?;
-        let result = tree.root().text("RE");
+        let result = tree.result();
         let mut record = Self { game: start.clone(), start, actions: Vec::new(), result };
         for (n, node) in tree.main_line().enumerate() {
             if let Err((error, refusal)) = record.follow(node, n == 0) {

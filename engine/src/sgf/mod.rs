@@ -265,6 +265,12 @@ impl Tree {
         self.root().text("GM").map_or(Some(1), |text| text.parse().ok())
     }
 
+    /// How the game ended (`RE`), as the file says it: at the root, or at a later node of the main line, where some programs
+    /// write it.
+    pub fn result(&self) -> Option<String> {
+        self.main_line().find_map(|node| node.text("RE"))
+    }
+
     /// Main time of each side (`TM`).
     pub fn main_time(&self) -> Option<Duration> {
         seconds(&self.root().text("TM")?)

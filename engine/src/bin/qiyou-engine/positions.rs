@@ -134,7 +134,7 @@ pub(crate) fn convert(arguments: &Convert) -> ExitCode {
 fn converted(arguments: &Convert) -> Result<String, Unreadable> {
     let ending = |path: &Path| path.extension().map(|ending| ending.to_string_lossy().into_owned());
     let to = ending(&arguments.to).and_then(|ending| Format::by_extension(&ending));
-    let format = match to.ok_or(Unreadable("TO", "expected an ending of a known format".into()))? {
+    let format = match to.ok_or(Unreadable::argument("TO", "expected an ending of a known format"))? {
         Format::Record(_) => Format::Record(match arguments.notation {
             Moves::Iccs => Notation::Iccs,
             Moves::Wxf => Notation::Wxf,
@@ -153,16 +153,16 @@ fn converted(arguments: &Convert) -> Result<String, Unreadable> {
             (unreadable, _) => return Err(unreadable),
         },
     };
-    let text = file.write(format).map_err(|why| Unreadable("TO", why.into()))?;
-    std::fs::write(&arguments.to, text).map_err(|error| Unreadable("TO", error.to_string()))?;
+    let text = file.write(format).map_err(|why| Unreadable::argument("TO", why))?;
+    std::fs::write(&arguments.to, text).map_err(|error| Unreadable::file(&arguments.to, error))?;
     broken.map_or_else(|| Ok(format!("{} actions", file.actions.len())), Err)
 }
 
 /// The game that a file's ending or content says.
 fn game_of(path: &Path) -> Result<GameKind, Unreadable> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-    let unknown = || Unreadable("--game", "the file does not say which game it is of".into());
-    let bytes = || std::fs::read(path).map_err(|error| Unreadable("FROM", error.to_string()));
+    let unknown = || Unreadable::argument("--game", "the file does not say which game it is of");
+    let bytes = || std::fs::read(path).map_err(|error| Unreadable::file(path, error));
     match ending.as_deref() {
         Some("psq") => Ok(GameKind::Gomoku),
         Some("pgn" | "fen") => Ok(GameKind::Xiangqi),
@@ -191,13 +191,22 @@ fn game_of(path: &Path) -> Result<GameKind, Unreadable> {
     }
 }
 
-/// An argument that cannot be read: which, and why.
-struct Unreadable(&'static str, String);
+/// What cannot be read, a file or an argument, and why.
+struct Unreadable(String, String);
+
+impl Unreadable {
+    fn argument(name: &str, why: impl Into<String>) -> Self {
+        Self(name.into(), why.into())
+    }
+
+    fn file(path: &Path, why: impl std::fmt::Display) -> Self {
+        Self(path.display().to_string(), why.to_string())
+    }
+}
 
 /// Reads a file; on an error also what could be read.
 fn read(game: GameKind, path: &Path) -> Result<GameFile, Box<(Unreadable, Option<GameFile>)>> {
-    let bytes =
-        std::fs::read(path).map_err(|error| Box::new((Unreadable("FILE", error.to_string()), None)))?;
+    let bytes = std::fs::read(path).map_err(|error| Box::new((Unreadable::file(path, error), None)))?;
     let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned());
     let format = ending.and_then(|ending| Format::by_extension(&ending));
     let format = format.unwrap_or_else(|| Format::by_content(game, &bytes));
@@ -208,7 +217,7 @@ fn read(game: GameKind, path: &Path) -> Result<GameFile, Box<(Unreadable, Option
         let before = read
             .as_ref()
             .map_or_else(String::new, |file| format!("; {} actions before it are legal", file.actions.len()));
-        Box::new((Unreadable("FILE", format!("{error}{why}{before}")), read))
+        Box::new((Unreadable::file(path, format_args!("{error}{why}{before}")), read))
     })
 }
 
@@ -287,7 +296,7 @@ fn letter(PieceView { side, piece, .. }: PieceView) -> char {
 impl Start {
     fn open(&self) -> Result<AnyGame, Unreadable> {
         let kind = self.game.kind();
-        let rules = |error: TextError| Unreadable("--rules", error.to_string());
+        let rules = |error: TextError| Unreadable::argument("--rules", error.to_string());
         let setup = match (&self.rules, &self.position) {
             (Some(text), _) => kind.read_setup(text).map_err(rules)?,
             // Without rules the line of a position says the size of its board.
@@ -296,8 +305,8 @@ impl Start {
         };
         match &self.position {
             Some(line) => AnyGame::from_position(&setup, line)
-                .map_err(|error| Unreadable("--position", error.to_string())),
-            None => AnyGame::new(&setup).map_err(|error| Unreadable("--rules", error.to_string())),
+                .map_err(|error| Unreadable::argument("--position", error.to_string())),
+            None => AnyGame::new(&setup).map_err(|error| Unreadable::argument("--rules", error.to_string())),
         }
     }
 }
