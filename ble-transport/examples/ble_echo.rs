@@ -64,7 +64,13 @@ async fn main() -> Result<(), Failure> {
 }
 
 async fn serve(bluetooth: &BleTransport) -> Result<(), Failure> {
-    let card = Card { tag: Tag(*b"echo!"), open_to_all: true, busy: false, name: Some("echo".into()) };
+    let card = Card {
+        tag: Tag(*b"echo!"),
+        open_to_all: true,
+        busy: false,
+        name: Some("echo".into()),
+        seldom: false,
+    };
     let mut listener: Box<dyn Listener> = bluetooth.listen(card).await?;
     let mut states = bluetooth.watch(false);
     loop {

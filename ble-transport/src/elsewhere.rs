@@ -19,7 +19,7 @@ const RETRY: Duration = Duration::from_secs(3);
 /// Runs until it is dropped.
 pub(crate) async fn supervise(shared: Arc<Shared>) {
     loop {
-        match central::adapter(shared.config.adapter.as_deref()).await {
+        match central::adapter(shared.adapter().as_deref()).await {
             Ok(adapter) => {
                 if let Err(error) = attend(&shared, &adapter).await {
                     tracing::warn!(%error, "Bluetooth");
@@ -86,8 +86,12 @@ pub(crate) async fn power_on(_: &Shared) -> Result<(), LinkError> {
 /// There is nothing that makes these systems forget one device.
 pub(crate) async fn forget(_: Option<&str>, _: &str) {}
 
+pub(crate) async fn adapters(_: &Shared) -> Vec<link::Adapter> {
+    Vec::new()
+}
+
 pub(crate) async fn diagnose(shared: &Shared) -> Vec<Finding> {
-    let adapter = match central::adapter(shared.config.adapter.as_deref()).await {
+    let adapter = match central::adapter(shared.adapter().as_deref()).await {
         Ok(_) => Finding {
             subject: "adapter",
             verdict: Verdict::Good,

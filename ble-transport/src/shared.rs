@@ -19,7 +19,8 @@ const SIGHTINGS_KEPT: usize = 64;
 const MET_KEPT: usize = 64;
 
 pub(crate) struct Shared {
-    pub(crate) config: BleConfig,
+    /// The adapter asked for by name.
+    adapter: Mutex<Option<String>>,
     scanning: Arc<AtomicU32>,
     connecting: Arc<AtomicU32>,
     dialing: Arc<AtomicU32>,
@@ -60,7 +61,7 @@ impl Drop for Want {
 impl Shared {
     pub(crate) fn new(config: BleConfig) -> Arc<Shared> {
         Arc::new(Shared {
-            config,
+            adapter: Mutex::new(config.adapter),
             scanning: Arc::default(),
             connecting: Arc::default(),
             dialing: Arc::default(),
@@ -83,6 +84,16 @@ impl Shared {
             dialing: self.dialing.load(Relaxed),
             links: self.links.load(Relaxed),
         }
+    }
+
+    /// The adapter asked for by name; `None`: the first.
+    pub(crate) fn adapter(&self) -> Option<String> {
+        self.adapter.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn use_adapter(&self, name: Option<String>) {
+        *self.adapter.lock().unwrap_or_else(PoisonError::into_inner) = name;
+        self.changed.notify_one();
     }
 
     fn want(&self, counter: &Arc<AtomicU32>) -> Want {
@@ -248,7 +259,7 @@ mod tests {
     use link::Tag;
 
     fn card(tag: u8) -> Card {
-        Card { tag: Tag([tag; 5]), open_to_all: true, busy: false, name: None }
+        Card { tag: Tag([tag; 5]), open_to_all: true, busy: false, name: None, seldom: false }
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use link::{
-    Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Transport, Watch,
+    Adapter, Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Transport, Watch,
 };
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -17,7 +17,7 @@ use crate::{central, system};
 /// What can be chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BleConfig {
-    /// Which adapter, such as `hci1`; `None` for the first. If a chosen one is not there, none is used.
+    /// Which adapter at first, such as `hci1`; `None` for the first one. If a chosen one is not there, none is used.
     pub adapter: Option<String>,
 }
 
@@ -40,9 +40,9 @@ impl BleTransport {
         if address.kind != CarrierKind::Bluetooth {
             return Err(LinkError::WrongAddress(address.clone()));
         }
-        let adapter = self.shared.config.adapter.as_deref();
-        let forget = || system::forget(adapter, &address.text);
-        central::connect(&self.shared, adapter, address, forget).await
+        let adapter = self.shared.adapter();
+        let forget = || system::forget(adapter.as_deref(), &address.text);
+        central::connect(&self.shared, adapter.as_deref(), address, forget).await
     }
 }
 
@@ -74,6 +74,14 @@ impl Transport for BleTransport {
 
     async fn power_on(&self) -> Result<(), LinkError> {
         system::power_on(&self.shared).await
+    }
+
+    async fn adapters(&self) -> Vec<Adapter> {
+        system::adapters(&self.shared).await
+    }
+
+    fn use_adapter(&self, name: Option<String>) {
+        self.shared.use_adapter(name);
     }
 
     async fn diagnose(&self) -> Vec<Finding> {

@@ -43,6 +43,8 @@ pub struct Card {
     pub busy: bool,
     /// Shown to strangers; `None` while only friends may see us. Cut by the carrier to what fits.
     pub name: Option<String>,
+    /// Told seldom, to spare the battery while nobody uses this device: found in seconds rather than at once. Not on the air.
+    pub seldom: bool,
 }
 
 /// Where a transport reaches a peer. Opaque above the transport; equal for the same peer while it is near.
@@ -151,8 +153,34 @@ pub trait Transport: Send + Sync + 'static {
     /// Switches the carrier on, when the user asked for just that. Never called unasked.
     async fn power_on(&self) -> Result<(), LinkError>;
 
+    /// What a person may choose from, those in use and those chosen among them; empty for a carrier without a choice.
+    async fn adapters(&self) -> Vec<Adapter> {
+        Vec::new()
+    }
+
+    /// Uses the adapter of this name from now on, as soon as it is there; `None`: the first that is there. Links over
+    /// another one end. No effect on a carrier without a choice.
+    fn use_adapter(&self, _name: Option<String>) {}
+
     /// What is right and wrong with this carrier, for `qiyouctl doctor`: subject, whether it is well, what was found, remedy.
     async fn diagnose(&self) -> Vec<Finding>;
+}
+
+/// A piece of hardware that a carrier may use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Adapter {
+    /// `hci0`.
+    pub name: String,
+    /// `00:AA:01:00:00:42`; empty when it is not there.
+    pub address: String,
+    /// Switched on.
+    pub powered: bool,
+    /// The one that is used now.
+    pub in_use: bool,
+    /// Asked for by name.
+    pub chosen: bool,
+    /// In this device now.
+    pub here: bool,
 }
 
 /// One line of a carrier's own diagnosis, in English.

@@ -42,7 +42,7 @@ pub mod secure;
 mod tag;
 
 pub use carrier::{
-    Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, PRESENCE_LENGTH,
+    Adapter, Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, PRESENCE_LENGTH,
     Sighting, Tag, Transport, Verdict, Watch, WatchEvent,
 };
 pub use local::{CONTROL_DIRECTORY, control_socket};

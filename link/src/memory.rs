@@ -180,6 +180,11 @@ impl MemoryNetwork {
         standing
     }
 
+    /// What a device tells now; `None` while it cannot be found.
+    pub fn card(&self, name: &str) -> Option<Card> {
+        self.lock().findable(name).map(|listening| listening.card.clone())
+    }
+
     fn tell(&self) {
         self.changed.send_modify(|revision| *revision += 1);
     }
@@ -730,7 +735,13 @@ mod tests {
     use crate::Tag;
 
     fn card(name: &str) -> Card {
-        Card { tag: Tag([1, 2, 3, 4, 5]), open_to_all: true, busy: false, name: Some(name.to_owned()) }
+        Card {
+            tag: Tag([1, 2, 3, 4, 5]),
+            open_to_all: true,
+            busy: false,
+            name: Some(name.to_owned()),
+            seldom: false,
+        }
     }
 
     async fn next_seen(watch: &mut Watch) -> Sighting {

@@ -371,7 +371,31 @@ fn control_messages() -> Vec<(&'static str, Message)> {
                 ..control::Act::default()
             })),
         ),
+        ("block", ask(request::Body::Block(control::Block { peer: "abcd-efgh".into() }))),
+        (
+            "note",
+            ask(request::Body::SetNote(control::SetNote { peer: "abcd-efgh".into(), note: "午休".into() })),
+        ),
+        (
+            "front",
+            ask(request::Body::Front(control::Front {
+                on: true,
+                language: control::Language::Chinese.into(),
+            })),
+        ),
+        ("adapter", ask(request::Body::SetAdapter(control::SetAdapter { adapter: "hci1".into() }))),
         ("done", answer(reply::Body::Done(control::Done {}))),
+        (
+            "adapters",
+            answer(reply::Body::Adapters(control::Adapters {
+                adapters: vec![control::Adapter {
+                    name: "hci0".into(),
+                    address: "00:AA:01:00:00:42".into(),
+                    powered: true,
+                    ..control::Adapter::default()
+                }],
+            })),
+        ),
         (
             "refusal",
             answer(reply::Body::Refusal(control::Refusal {

@@ -98,8 +98,27 @@ impl Bounded for Request {
         match &self.body {
             None
             | Some(
-                Body::Diagnose(_) | Body::Scan(_) | Body::SetVisibility(_) | Body::PowerOn(_) | Body::Stop(_),
+                Body::Diagnose(_)
+                | Body::Scan(_)
+                | Body::SetVisibility(_)
+                | Body::PowerOn(_)
+                | Body::Stop(_)
+                | Body::SetFoundWhenClosed(_)
+                | Body::Front(_)
+                | Body::ListAdapters(_),
             ) => Ok(()),
+            Some(Body::Block(block)) => id(&block.peer, "Block.peer"),
+            Some(Body::Unblock(unblock)) => id(&unblock.peer, "Unblock.peer"),
+            Some(Body::SetNote(set)) => {
+                id(&set.peer, "SetNote.peer")?;
+                // What is no note is refused by the host with a word.
+                text(&set.note, "SetNote.note")
+            }
+            Some(Body::SetAdapter(set)) => id(&set.adapter, "SetAdapter.adapter"),
+            Some(Body::SamePerson(same)) => {
+                id(&same.old, "SamePerson.old")?;
+                id(&same.new, "SamePerson.new")
+            }
             Some(Body::Attach(attach)) => id(&attach.client, "Attach.client"),
             // What is too long for a name is cut to one by the host (limits::fit_name), as a person expects.
             Some(Body::SetName(set)) => text(&set.name, "SetName.name"),
@@ -225,6 +244,13 @@ impl Bounded for Reply {
                 id(&file.name, "File.name")?;
                 bound(file.content.len() <= limits::FILE_BYTES, "File.content")
             }
+            Some(Body::Adapters(list)) => {
+                bound(list.adapters.len() <= limits::ADAPTERS, "Adapters.adapters")?;
+                list.adapters.iter().try_for_each(|one| {
+                    id(&one.name, "Adapter.name")?;
+                    id(&one.address, "Adapter.address")
+                })
+            }
         }
     }
 }
@@ -247,11 +273,17 @@ impl Bounded for Event {
                 Body::NearbyGone(gone)
                 | Body::FriendGone(gone)
                 | Body::ComparisonGone(gone)
-                | Body::RoomGone(gone),
+                | Body::RoomGone(gone)
+                | Body::BlockedGone(gone),
             ) => id(&gone.id, "Gone.id"),
             Some(Body::Friend(friend)) => {
                 id(&friend.id, "Friend.id")?;
-                name(&friend.name, "Friend.name")
+                name(&friend.name, "Friend.name")?;
+                bound(limits::is_note(&friend.note), "Friend.note")
+            }
+            Some(Body::Blocked(blocked)) => {
+                id(&blocked.id, "Blocked.id")?;
+                name(&blocked.name, "Blocked.name")
             }
             Some(Body::Comparison(comparison)) => {
                 id(&comparison.peer, "Comparison.peer")?;

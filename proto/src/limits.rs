@@ -118,6 +118,17 @@ pub fn is_said(text: &str) -> bool {
         && !text.chars().any(is_control)
 }
 
+/// Characters of a note about a friend: as much as may be said at a time.
+pub const NOTE_CHARS: usize = SAID_CHARS;
+
+/// Whether this may be noted about a friend: nothing at all, or what could be said ([`is_said`]).
+pub fn is_note(text: &str) -> bool {
+    text.is_empty() || is_said(text)
+}
+
+/// Adapters in one list: a machine has one or two.
+pub const ADAPTERS: usize = 16;
+
 /// The nearest thing to `wish` that [`is_name`]: without control characters, without spaces around it, cut to length.
 pub fn fit_name(wish: &str) -> String {
     let clean: String = wish.chars().filter(|c| !is_control(*c)).collect();

@@ -647,7 +647,10 @@ impl Desk {
                 Remark::CannotReach
             }
             NoticeKind::NoticeRadioChanged => Remark::RadioChanged,
-            NoticeKind::NoticeClocksDiffer | NoticeKind::NoticeAdjourned | NoticeKind::NoticeUnspecified => {
+            NoticeKind::NoticeClocksDiffer
+            | NoticeKind::NoticeAdjourned
+            | NoticeKind::NoticeSavesSetAside
+            | NoticeKind::NoticeUnspecified => {
                 return;
             }
         };

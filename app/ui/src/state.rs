@@ -72,7 +72,12 @@ impl HostState {
                 self.thinking.remove(&gone.id);
             }
             Body::Thinking(thinking) => self.think(thinking),
-            Body::Ready(_) | Body::Notice(_) | Body::Said(_) | Body::Judgements(_) => {}
+            Body::Ready(_)
+            | Body::Notice(_)
+            | Body::Said(_)
+            | Body::Judgements(_)
+            | Body::Blocked(_)
+            | Body::BlockedGone(_) => {}
         }
     }
 

@@ -115,18 +115,28 @@ async fn adapter(wanted: Option<&str>) -> Result<Vec<Finding>, Finding> {
     let session = Session::new().await.map_err(refused)?;
     let names = session.adapter_names().await.map_err(refused)?;
     let all = names.join(", ");
+    let others = names.len() > 1;
     let Some(name) = pick(names, wanted) else {
-        let found = if all.is_empty() { "none".to_owned() } else { format!("only {all}") };
-        return Err(broken("adapter", found, "plug a Bluetooth LE adapter in, or choose another one"));
+        return Err(match wanted.filter(|_| !all.is_empty()) {
+            Some(wanted) => broken(
+                "adapter",
+                format!("{wanted} was chosen and is not there; {all} is"),
+                "plug it in, or choose another one: qiyouctl adapter first",
+            ),
+            None => broken("adapter", "none", "plug a Bluetooth LE adapter in"),
+        });
     };
     let adapter = session.adapter(&name).map_err(refused)?;
     let powered = adapter.is_powered().await.map_err(refused)?;
     let address = adapter.address().await.map_err(refused)?;
     let mut findings = vec![good("permission", "may use bluetoothd")];
+    let choice =
+        if others { format!(", of {all}; another one by: qiyouctl adapter NAME") } else { String::new() };
     findings.push(if powered {
-        good("adapter", format!("{name}, {address}, powered"))
+        good("adapter", format!("{name}, {address}, powered{choice}"))
     } else {
-        broken("adapter", format!("{name}, {address}, off"), "switch Bluetooth on: bluetoothctl power on")
+        let remedy = "switch Bluetooth on: bluetoothctl power on";
+        broken("adapter", format!("{name}, {address}, off{choice}"), remedy)
     });
     findings.extend(abilities(&bus, &adapter, powered).await);
     Ok(findings)

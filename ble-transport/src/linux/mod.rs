@@ -49,6 +49,9 @@ const TRY_BOTH: Duration = Duration::from_mins(10);
 const ADVERT_GAP: Duration = Duration::from_millis(150);
 /// Advert interval, against the kernel's 1.28 s: found in a fraction of a second, for about 50 microamperes.
 const ADVERT_INTERVAL: Duration = Duration::from_millis(100);
+/// Of adverts that are to be seldom: the longest interval that Apple's guidelines advise for accessories (Accessory Design
+/// Guidelines, Bluetooth, Advertising Interval), about a tenth of the energy; whoever scans hears it in one to four seconds.
+const SELDOM_INTERVAL: Duration = Duration::from_millis(1285);
 
 /// Runs until it is dropped.
 pub(crate) async fn supervise(shared: Arc<Shared>) {
@@ -121,7 +124,7 @@ pub(crate) async fn power_on(shared: &Shared) -> Result<(), LinkError> {
         return Err(LinkError::Carrier(CarrierState::NoService));
     }
     let session = Session::new().await.map_err(io)?;
-    let name = pick(session.adapter_names().await.map_err(io)?, shared.config.adapter.as_deref());
+    let name = pick(session.adapter_names().await.map_err(io)?, shared.adapter().as_deref());
     let Some(name) = name else { return Err(LinkError::Carrier(CarrierState::NoAdapter)) };
     match timeout(CALL_WITHIN, session.adapter(&name).map_err(io)?.set_powered(true)).await {
         Ok(Ok(())) => Ok(()),
@@ -133,9 +136,47 @@ pub(crate) async fn power_on(shared: &Shared) -> Result<(), LinkError> {
     }
 }
 
+/// The adapters that are there, and the one asked for, if it is not.
+pub(crate) async fn adapters(shared: &Shared) -> Vec<link::Adapter> {
+    let chosen = shared.adapter();
+    // Asked of a bluetoothd that does not run, D-Bus would start it.
+    let here = if shared.known_state().await == CarrierState::NoService {
+        Vec::new()
+    } else {
+        timeout(CALL_WITHIN, adapters_here()).await.ok().and_then(Result::ok).unwrap_or_default()
+    };
+    with_choice(here, chosen.as_deref())
+}
+
+async fn adapters_here() -> bluer::Result<Vec<link::Adapter>> {
+    let session = Session::new().await?;
+    let mut all = Vec::new();
+    for name in session.adapter_names().await? {
+        let adapter = session.adapter(&name)?;
+        let address = adapter.address().await?.to_string();
+        let powered = adapter.is_powered().await?;
+        all.push(link::Adapter { name, address, powered, here: true, ..link::Adapter::default() });
+    }
+    Ok(all)
+}
+
+/// Marks which one is used and which was asked for.
+fn with_choice(mut here: Vec<link::Adapter>, chosen: Option<&str>) -> Vec<link::Adapter> {
+    here.sort_by(|a, b| a.name.cmp(&b.name));
+    let used = pick(here.iter().map(|one| one.name.clone()).collect(), chosen);
+    for one in &mut here {
+        one.in_use = used.as_ref() == Some(&one.name);
+        one.chosen = chosen == Some(&one.name);
+    }
+    if let Some(away) = chosen.filter(|_| used.is_none()) {
+        here.push(link::Adapter { name: away.to_owned(), chosen: true, ..link::Adapter::default() });
+    }
+    here
+}
+
 /// What is right and wrong here.
 pub(crate) async fn diagnose(shared: &Shared) -> Vec<Finding> {
-    doctor::diagnose(shared.config.adapter.as_deref()).await
+    doctor::diagnose(shared.adapter().as_deref()).await
 }
 
 /// The wanted adapter if it is there, else, if none is wanted, the first by name.
@@ -308,10 +349,17 @@ impl Supervisor {
             self.session = Some(session.clone());
             session
         };
-        let name = pick(session.adapter_names().await?, self.shared.config.adapter.as_deref());
+        let name = pick(session.adapter_names().await?, self.shared.adapter().as_deref());
         if name.as_deref() != self.adapter.as_ref().map(|used| used.adapter.name()) {
-            if self.adapter.take().is_some() {
-                tracing::info!("the adapter was taken away");
+            if let Some(mut used) = self.adapter.take() {
+                tracing::info!(
+                    adapter = used.adapter.name(),
+                    "not used any more: taken away, or another was chosen"
+                );
+                if let Some(scan) = used.scan.take() {
+                    // Fails if it is gone, and then there is nothing to stop.
+                    let _ = scan.stop().await;
+                }
                 self.shared.lose_ground();
             }
             if let Some(name) = &name {
@@ -477,6 +525,7 @@ impl Used {
             self.advert = None;
             sleep(ADVERT_GAP).await;
         }
+        let interval = if card.seldom { SELDOM_INTERVAL } else { ADVERT_INTERVAL };
         let advertisement = Advertisement {
             service_uuids: BTreeSet::from([SERVICE]),
             manufacturer_data: BTreeMap::from([(COMPANY, card_payload(&card).to_vec())]),
@@ -484,8 +533,8 @@ impl Used {
             // peer's bluetoothd pages us on BR/EDR and the LE link dies after 4.7 s.
             discoverable: Some(true),
             local_name: card.name.as_deref().map(|name| fitting_name(name).to_owned()),
-            min_interval: Some(ADVERT_INTERVAL),
-            max_interval: Some(ADVERT_INTERVAL),
+            min_interval: Some(interval),
+            max_interval: Some(interval),
             ..Advertisement::default()
         };
         let result = timeout(CALL_WITHIN, self.adapter.advertise(advertisement)).await;
@@ -572,6 +621,27 @@ mod tests {
         assert_eq!(pick(names(), Some("hci1")).as_deref(), Some("hci1"));
         assert_eq!(pick(names(), Some("hci2")), None, "another one is not what was asked for");
         assert_eq!(pick(Vec::new(), None), None);
+    }
+
+    #[test]
+    fn the_list_says_which_adapter_is_used_and_which_is_missed() {
+        let here = |names: &[&str]| -> Vec<link::Adapter> {
+            let one =
+                |name: &&str| link::Adapter { name: (*name).into(), here: true, ..link::Adapter::default() };
+            names.iter().map(one).collect()
+        };
+        let marks = |here, chosen| -> Vec<(String, bool, bool, bool)> {
+            let all = with_choice(here, chosen).into_iter();
+            all.map(|one| (one.name, one.here, one.in_use, one.chosen)).collect()
+        };
+        let line = |name: &str, here, used, chosen| (name.to_owned(), here, used, chosen);
+        let both = [line("hci0", true, true, false), line("hci1", true, false, false)];
+        assert_eq!(marks(here(&["hci1", "hci0"]), None), both);
+        let second = [line("hci0", true, false, false), line("hci1", true, true, true)];
+        assert_eq!(marks(here(&["hci0", "hci1"]), Some("hci1")), second);
+        let away = [line("hci0", true, false, false), line("hci1", false, false, true)];
+        assert_eq!(marks(here(&["hci0"]), Some("hci1")), away);
+        assert!(marks(Vec::new(), None).is_empty());
     }
 
     #[test]

@@ -183,7 +183,8 @@ mod tests {
     const ADDRESS: bluer::Address = bluer::Address([0, 0xAA, 1, 0, 0, 0x42]);
 
     fn properties() -> Vec<DeviceProperty> {
-        let card = Card { tag: Tag([1; 5]), open_to_all: true, busy: true, name: Some("Lin".into()) };
+        let card =
+            Card { tag: Tag([1; 5]), open_to_all: true, busy: true, name: Some("Lin".into()), seldom: false };
         vec![
             DeviceProperty::Rssi(-60),
             DeviceProperty::Uuids(HashSet::from([SERVICE])),

@@ -58,7 +58,7 @@ struct Sunk {
 /// Serves until killed.
 pub(crate) async fn serve() -> Result<()> {
     let bluetooth = bluetooth();
-    let card = Card { tag: TAG, open_to_all: true, busy: false, name: Some("lab".into()) };
+    let card = Card { tag: TAG, open_to_all: true, busy: false, name: Some("lab".into()), seldom: false };
     let mut listener = bluetooth.listen(card).await?;
     println!("serving");
     loop {
