@@ -17,7 +17,7 @@ build: ## the app, qiyoud, qiyouctl and qiyou-engine in target/release
 	$(CARGO) build --release --locked --workspace
 
 test: ## every test but the Bluetooth lab's
-	@scripts/need build
+	@scripts/need build test
 	$(CARGO) test --workspace --locked
 
 check: ## formatting, clippy and docs, with warnings as errors

@@ -41,7 +41,7 @@ impl Daemon {
     /// Runs after `before` in the same shell, so that limits may be set.
     fn start_in(home: tempfile::TempDir, before: &str) -> Self {
         let line = format!(
-            "{before} exec {} --no-bluetooth --bot-time-ms 20 --data-dir {}",
+            "{before} exec {} --no-bluetooth --no-notifications --bot-time-ms 20 --data-dir {}",
             programs().join("qiyoud").display(),
             home.path().join("data").display()
         );
@@ -242,4 +242,58 @@ fn a_full_disk_stops_play_with_a_message_and_loses_nothing() {
     let daemon = Daemon::start_in(daemon.leave("-KILL"), "");
     assert_eq!(record(&daemon), played, "and nothing that was played is lost");
     assert!(daemon.ctl(&["doctor"]).status.success());
+}
+
+#[test]
+fn a_socket_that_systemd_listens_on_is_taken_over_and_left_to_it() {
+    let home = tempfile::tempdir().expect("a directory");
+    let path = home.path().join("given.sock");
+    let listener = std::os::unix::net::UnixListener::bind(&path).expect("bound");
+    // As systemd does it: the socket is file descriptor 3, and the environment says for which process.
+    let line = format!(
+        "exec 3<&0 </dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec {} --no-bluetooth --data-dir {}",
+        programs().join("qiyoud").display(),
+        home.path().join("data").display()
+    );
+    let mut child = Command::new("bash")
+        .args(["-c", &line])
+        .env_remove("XDG_RUNTIME_DIR")
+        .env_remove("DBUS_SESSION_BUS_ADDRESS")
+        .stdin(Stdio::from(std::os::fd::OwnedFd::from(listener)))
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("bash runs");
+    // The client is there before the daemon, and waits.
+    let output = ctl_in(home.path(), &["name", "Anna", "--json", "--socket", &path.display().to_string()]);
+    assert!(output.status.success(), "{output:?}");
+    let stop = ctl_in(home.path(), &["stop", "--socket", &path.display().to_string()]);
+    assert!(stop.status.success(), "{stop:?}");
+    assert!(child.wait().expect("it ends").success());
+    assert!(path.exists(), "the next client's systemd still listens there");
+}
+
+#[test]
+fn the_unit_files_name_the_socket_that_clients_look_for() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../packaging/systemd");
+    let socket = std::fs::read_to_string(folder.join("qiyoud.socket")).expect("read");
+    // %t is XDG_RUNTIME_DIR.
+    assert!(socket.contains("\nListenStream=%t/qiyou/control.sock\n"), "{socket}");
+    assert!(folder.join("qiyoud.service").exists(), "the service that the socket starts has its name");
+}
+
+#[test]
+fn people_and_the_device_are_looked_after_by_command_line() {
+    let daemon = Daemon::start();
+    let shown = |daemon: &Daemon, words: &[&str]| daemon.json(words)[0]["found_when_closed"].as_bool();
+    assert_eq!(shown(&daemon, &["found-when-closed"]), Some(false), "off by default");
+    assert_eq!(shown(&daemon, &["found-when-closed", "on"]), Some(true));
+    assert!(daemon.json(&["blocked"]).is_empty());
+    for words in
+        [&["block", "Ben"][..], &["unblock", "Ben"], &["note", "Ben", "x"], &["same-person", "a", "b"]]
+    {
+        assert_eq!(daemon.refused(words), (5, String::new()), "{words:?}");
+    }
+    assert!(daemon.json(&["adapter"]).is_empty(), "started without Bluetooth");
+    let daemon = Daemon::start_in(daemon.leave("-TERM"), "");
+    assert_eq!(shown(&daemon, &["found-when-closed"]), Some(true), "kept");
 }

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use host::{Host, HostConfig};
+use host::{Bus, Host, HostConfig};
+use listenfd::ListenFd;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{error, info};
@@ -28,12 +29,15 @@ struct Arguments {
     /// What others see, kept from now on
     #[arg(long)]
     name: Option<String>,
-    /// The Bluetooth adapter, such as hci1 [default: the first]
+    /// The Bluetooth adapter, such as hci1 [default: as chosen by `qiyouctl adapter`, or the first]
     #[arg(long)]
     adapter: Option<String>,
     /// Play alone only; Bluetooth is left untouched
     #[arg(long, conflicts_with = "adapter")]
     no_bluetooth: bool,
+    /// Never ask the desktop to notify
+    #[arg(long)]
+    no_notifications: bool,
     /// Most milliseconds that a bot thinks about a move
     #[arg(long)]
     bot_time_ms: Option<u64>,
@@ -65,18 +69,22 @@ async fn run(arguments: Arguments) -> Result<(), String> {
             .data_dir()
             .to_owned(),
     };
-    let socket = match arguments.socket {
-        Some(given) => given,
-        None => link::control_socket().ok_or("XDG_RUNTIME_DIR is not set: say --socket")?,
-    };
     // Before anything is opened: a second daemon says so rather than that the directory is locked.
-    let listener = listen(&socket).await?;
+    let (listener, socket) = if let Some(listener) = given_socket()? {
+        (listener, None)
+    } else {
+        let socket = arguments.socket.or_else(link::control_socket);
+        let socket = socket.ok_or("XDG_RUNTIME_DIR is not set: say --socket")?;
+        (listen(&socket).await?, Some(socket))
+    };
 
     let mut config = HostConfig::new(data_dir);
     config.name = arguments.name;
     if let Some(milliseconds) = arguments.bot_time_ms {
         config.bot_time = Duration::from_millis(milliseconds);
     }
+    config.notifications = (!arguments.no_notifications).then_some(Bus::Usual);
+    config.sleep = Some(Bus::Usual);
     if !arguments.no_bluetooth {
         config = config.with_bluetooth(arguments.adapter);
     }
@@ -85,15 +93,26 @@ async fn run(arguments: Arguments) -> Result<(), String> {
         (signal(SignalKind::terminate()).map_err(failed)?, signal(SignalKind::interrupt()).map_err(failed)?);
     let mut host = Host::start(config).map_err(|error| error.to_string())?;
     tokio::spawn(host.connector().serve(listener));
-    info!(socket = %socket.display(), "clients are welcome");
+    info!(?socket, "clients are welcome");
     tokio::select! {
         _ = terminate.recv() => host.stop().await,
         _ = interrupt.recv() => host.stop().await,
         () = host.ended() => {}
     }
-    // It may be gone with its directory already.
-    let _ = fs::remove_file(&socket);
+    if let Some(socket) = socket {
+        // It may be gone with its directory already.
+        let _ = fs::remove_file(&socket);
+    }
     Ok(())
+}
+
+/// The socket that systemd listens on for us, if it has started us for a client (sd_listen_fds(3)). It stays systemd's.
+fn given_socket() -> Result<Option<UnixListener>, String> {
+    let failed = |error: std::io::Error| format!("the socket of systemd cannot be used: {error}");
+    let Some(listener) = ListenFd::from_env().take_unix_listener(0).map_err(failed)? else { return Ok(None) };
+    listener.set_nonblocking(true).map_err(failed)?;
+    info!("clients come by the socket of systemd");
+    UnixListener::from_std(listener).map(Some).map_err(failed)
 }
 
 /// Binds the socket for this user only. What a daemon that was killed has left behind is replaced; one that answers is not.

@@ -1,0 +1,237 @@
+//! Which events are worth a notification, and its words. Decides from what clients are told, so that it cannot know more.
+
+use std::collections::BTreeMap;
+
+use proto::control::{self, Language, NoticeKind, OfferKind, event};
+
+use session::wire;
+
+use super::{Notification, Order, Subject, Urgency};
+use crate::room::{PlayerId, parse_match_name};
+
+/// What was told last of each room with a peer.
+#[derive(Default)]
+pub(crate) struct News {
+    rooms: BTreeMap<String, Known>,
+}
+
+#[derive(Clone, Default, PartialEq)]
+struct Known {
+    name: String,
+    plies: usize,
+    my_turn: bool,
+    offered: Option<i32>,
+    over: bool,
+    differs: bool,
+}
+
+impl News {
+    /// What this event asks of the desktop, if nobody looks at a client.
+    pub(crate) fn heard(&mut self, body: &event::Body, language: Language) -> Vec<Order> {
+        use event::Body;
+        let say = |zh: String, en: String| if language == Language::Chinese { zh } else { en };
+        let show = |subject, urgency, summary, body| {
+            vec![Order::Show(Notification { subject, summary, body, urgency })]
+        };
+        match body {
+            Body::Invitation(one) if !one.mine => {
+                let Some(id) = parse_match_name(&one.invite_id) else { return Vec::new() };
+                let summary = say(format!("{}邀你下棋", one.name), format!("{} asks for a match", one.name));
+                let setup = wire::read_setup(one.setup.as_ref()).ok();
+                let spoken = if language == Language::Chinese {
+                    engine::Language::Chinese
+                } else {
+                    engine::Language::English
+                };
+                let game = setup.map_or("", |setup| setup.kind().names(spoken).game);
+                show(Subject::Invitation(id), Urgency::Critical, summary, game.to_owned())
+            }
+            Body::InvitationGone(gone) => {
+                withdraw(parse_match_name(&gone.invite_id).map(Subject::Invitation))
+            }
+            Body::Comparison(one) if !one.answered_here => {
+                let Some(key) = PlayerId::parse(&one.peer) else { return Vec::new() };
+                let summary = say(format!("{}想和你下棋", one.name), format!("{} wants to play", one.name));
+                let what =
+                    say("比一比两块屏幕上的图案".into(), "Compare the pictures on both screens".into());
+                show(Subject::Comparison(key), Urgency::Critical, summary, what)
+            }
+            Body::Comparison(one) => withdraw(PlayerId::parse(&one.peer).map(Subject::Comparison)),
+            Body::ComparisonGone(gone) => withdraw(PlayerId::parse(&gone.id).map(Subject::Comparison)),
+            Body::Room(room) if room.link.is_some() => self.room(room, language),
+            Body::RoomGone(gone) => {
+                self.rooms.remove(&gone.id);
+                withdraw(parse_match_name(&gone.id).map(Subject::Match))
+            }
+            Body::Said(said) if !said.mine && !said.text.is_empty() => {
+                let name = self.rooms.get(&said.room_id).map_or("", |known| &known.name);
+                match parse_match_name(&said.room_id) {
+                    Some(id) => show(Subject::Match(id), Urgency::Normal, name.into(), said.text.clone()),
+                    None => Vec::new(),
+                }
+            }
+            Body::Notice(notice) => match notice.kind() {
+                NoticeKind::NoticeDiskFull => show(
+                    Subject::Device,
+                    Urgency::Critical,
+                    say("存储空间已满".into(), "The disk is full".into()),
+                    say(
+                        "棋局暂停。腾出空间后接着下，什么都不会丢。".into(),
+                        "Play stops until there is space. Nothing is lost.".into(),
+                    ),
+                ),
+                NoticeKind::NoticeUpdateNeeded => show(
+                    Subject::Device,
+                    Urgency::Normal,
+                    say("需要更新".into(), "An update is needed".into()),
+                    say(
+                        format!("{}和这台设备的版本不同", notice.name),
+                        format!("{} and this device have different versions", notice.name),
+                    ),
+                ),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    fn room(&mut self, room: &control::Room, language: Language) -> Vec<Order> {
+        let Some(id) = parse_match_name(&room.id) else { return Vec::new() };
+        let say = |zh: String, en: String| if language == Language::Chinese { zh } else { en };
+        let seats = [room.first.as_ref(), room.second.as_ref()];
+        let name = seats.into_iter().flatten().map(|seat| seat.name.clone()).find(|name| !name.is_empty());
+        let now = Known {
+            name: name.unwrap_or_default(),
+            plies: room.record.len(),
+            my_turn: room.can_act,
+            offered: room.offer.as_ref().filter(|offer| !offer.mine).map(|offer| offer.kind),
+            over: room.result.is_some(),
+            differs: room.differs,
+        };
+        let (name, offered) = (now.name.clone(), now.offered);
+        // A room that is heard of for the first time was not changed by anybody; one that follows begins anew.
+        let Some(before) = self.rooms.insert(room.id.clone(), now.clone()) else { return Vec::new() };
+        let (summary, body) = if now.differs && !before.differs {
+            let what = say("两边的棋谱不一样，需要选一份".into(), "The records differ: choose one".into());
+            (name, what)
+        } else if now.over && !before.over {
+            (name, say("这局棋结束了".into(), "The match is over".into()))
+        } else if offered.is_some() && offered != before.offered {
+            let what = match OfferKind::try_from(offered.unwrap_or_default()) {
+                Ok(OfferKind::OfferTakeBack) => say("想悔棋".into(), "asks to take back".into()),
+                Ok(OfferKind::OfferDraw) => say("提议和棋".into(), "offers a draw".into()),
+                Ok(OfferKind::OfferNewGame) => say("想再来一局".into(), "offers another game".into()),
+                _ => say("有一个提议".into(), "has a proposal".into()),
+            };
+            (name, what)
+        } else if now.my_turn && now.plies > before.plies && !now.over {
+            let last = room.record.last().cloned().unwrap_or_default();
+            (name, say(format!("走了{last}，轮到你了"), format!("has played {last}: your turn")))
+        } else {
+            // The person has answered or moved elsewhere.
+            let answered = before.offered.is_some() && offered.is_none() || before.my_turn && !now.my_turn;
+            return if answered { withdraw(Some(Subject::Match(id))) } else { Vec::new() };
+        };
+        vec![Order::Show(Notification {
+            subject: Subject::Match(id),
+            summary,
+            body,
+            urgency: Urgency::Normal,
+        })]
+    }
+}
+
+fn withdraw(subject: Option<Subject>) -> Vec<Order> {
+    subject.map(Order::Withdraw).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use session::MatchId;
+
+    use super::*;
+
+    const ID: MatchId = MatchId([7; 16]);
+
+    fn room(plies: usize, my_turn: bool) -> control::Room {
+        let seat = control::Seat { name: "Ben".into(), ..control::Seat::default() };
+        control::Room {
+            id: ID.to_string(),
+            second: Some(seat),
+            record: vec!["h8".into(); plies],
+            can_act: my_turn,
+            link: Some(control::LinkState::default()),
+            ..control::Room::default()
+        }
+    }
+
+    fn told(news: &mut News, room: &control::Room) -> Option<(String, String)> {
+        match news.heard(&event::Body::Room(room.clone()), Language::English).pop()? {
+            Order::Show(one) => Some((one.summary, one.body)),
+            Order::Withdraw(_) | Order::WithdrawAll => None,
+        }
+    }
+
+    #[test]
+    fn the_peers_move_is_news_and_the_own_is_none() {
+        let mut news = News::default();
+        assert_eq!(told(&mut news, &room(0, true)), None, "nothing happened yet");
+        assert_eq!(told(&mut news, &room(1, false)), None, "an own move");
+        let said = Some(("Ben".into(), "has played h8: your turn".into()));
+        assert_eq!(told(&mut news, &room(2, true)), said);
+        assert_eq!(told(&mut news, &room(2, true)), None, "told once");
+        let withdrawn = news.heard(&event::Body::Room(room(3, false)), Language::English);
+        assert_eq!(withdrawn, [Order::Withdraw(Subject::Match(ID))]);
+    }
+
+    #[test]
+    fn an_offer_an_end_and_records_that_differ_are_told_once() {
+        let mut news = News::default();
+        let mut now = room(4, false);
+        assert_eq!(told(&mut news, &now), None);
+        let offer = |mine| control::PendingOffer {
+            kind: OfferKind::OfferDraw.into(),
+            mine,
+            ..control::PendingOffer::default()
+        };
+        now.offer = Some(offer(true));
+        assert_eq!(told(&mut news, &now), None, "it is ours");
+        now.offer = Some(offer(false));
+        assert_eq!(told(&mut news, &now), Some(("Ben".into(), "offers a draw".into())));
+        assert_eq!(told(&mut news, &now), None);
+        (now.offer, now.differs) = (None, true);
+        assert!(told(&mut news, &now).expect("told").1.contains("differ"));
+        (now.differs, now.result) = (false, Some(proto::board::Result::default()));
+        assert_eq!(told(&mut news, &now), Some(("Ben".into(), "The match is over".into())));
+        assert_eq!(told(&mut news, &now), None);
+    }
+
+    #[test]
+    fn an_invitation_is_told_in_the_persons_language_until_it_is_over() {
+        let mut news = News::default();
+        let invitation = control::Invitation {
+            invite_id: ID.to_string(),
+            name: "小明".into(),
+            setup: Some(wire::setup(&engine::GameKind::Gomoku.default_setup())),
+            ..control::Invitation::default()
+        };
+        let orders = news.heard(&event::Body::Invitation(invitation.clone()), Language::Chinese);
+        let [Order::Show(shown)] = orders.as_slice() else { panic!("{orders:?}") };
+        assert_eq!((&*shown.summary, &*shown.body), ("小明邀你下棋", "五子棋"));
+        let mine = control::Invitation { mine: true, ..invitation };
+        assert!(news.heard(&event::Body::Invitation(mine), Language::Chinese).is_empty());
+        let gone =
+            control::InvitationGone { invite_id: ID.to_string(), ..control::InvitationGone::default() };
+        let orders = news.heard(&event::Body::InvitationGone(gone), Language::Chinese);
+        assert_eq!(orders, [Order::Withdraw(Subject::Invitation(ID))]);
+    }
+
+    #[test]
+    fn a_match_without_a_peer_is_no_news() {
+        let mut news = News::default();
+        for plies in 0..3 {
+            let alone = control::Room { link: None, ..room(plies, true) };
+            assert!(news.heard(&event::Body::Room(alone), Language::English).is_empty());
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Hears of the system's sleep from logind (`org.freedesktop.login1`), and holds it up for the moment that a goodbye takes.
+
+use super::Bus;
+
+/// News of sleep.
+pub(crate) enum SleepNews {
+    /// The system is about to sleep. It waits until the inhibitor is dropped, for five seconds at most
+    /// (logind.conf(5), InhibitDelayMaxSec).
+    Soon(Option<Inhibitor>),
+    /// It has woken up.
+    Over,
+}
+
+/// Holds sleep up while it is kept.
+pub(crate) struct Inhibitor {
+    #[cfg(target_os = "linux")]
+    _held: dbus::arg::OwnedFd,
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) async fn run(_: Bus, _tell: impl Fn(SleepNews) -> bool) {}
+
+/// Tells of sleep until `tell` says that nobody listens any more.
+#[cfg(target_os = "linux")]
+pub(super) async fn run(bus: Bus, tell: impl Fn(SleepNews) -> bool) {
+    /// A system bus that is gone comes back with a new system in most cases; looking for it must not keep a device awake.
+    const AGAIN: std::time::Duration = std::time::Duration::from_mins(1);
+    while linux::attend(&bus, &tell).await {
+        tokio::time::sleep(AGAIN).await;
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use dbus::channel::{BusType, MatchingReceiver};
+    use dbus::message::MatchRule;
+    use dbus::nonblock::{Proxy, SyncConnection};
+    use tokio::sync::mpsc;
+    use tracing::{debug, info};
+
+    use super::super::bus::{CALL_WITHIN, Connected};
+    use super::{Bus, Inhibitor, SleepNews};
+
+    const SERVICE: &str = "org.freedesktop.login1";
+    const PATH: &str = "/org/freedesktop/login1";
+    const MANAGER: &str = "org.freedesktop.login1.Manager";
+
+    /// What the bus says.
+    enum Heard {
+        Sleep(bool),
+        /// Another logind: our inhibitor was the old one's.
+        NewService,
+    }
+
+    /// Says whether to come again: the bus is gone, or was never there.
+    pub(super) async fn attend(bus: &Bus, tell: &impl Fn(SleepNews) -> bool) -> bool {
+        let mut connected = match Connected::open(bus, BusType::System) {
+            Ok(connected) => connected,
+            Err(error) => {
+                debug!(%error, "no system bus: sleep comes unannounced");
+                return true;
+            }
+        };
+        let connection = connected.connection.clone();
+        let mut heard = match listen(&connection).await {
+            Ok(heard) => heard,
+            Err(error) => {
+                debug!(%error, "the bus does not tell of sleep");
+                return true;
+            }
+        };
+        let mut inhibitor = inhibit(&connection).await;
+        loop {
+            let news = tokio::select! {
+                news = heard.recv() => news,
+                () = connected.gone() => return true,
+            };
+            let goes_on = match news {
+                Some(Heard::Sleep(true)) => {
+                    info!("the system goes to sleep");
+                    tell(SleepNews::Soon(inhibitor.take()))
+                }
+                Some(Heard::Sleep(false)) => {
+                    info!("the system has woken up");
+                    inhibitor = inhibit(&connection).await;
+                    tell(SleepNews::Over)
+                }
+                Some(Heard::NewService) => {
+                    inhibitor = inhibit(&connection).await;
+                    true
+                }
+                None => return true,
+            };
+            if !goes_on {
+                return false;
+            }
+        }
+    }
+
+    async fn listen(connection: &SyncConnection) -> Result<mpsc::UnboundedReceiver<Heard>, dbus::Error> {
+        let (tell, heard) = mpsc::unbounded_channel();
+        let sleep = MatchRule::new_signal(MANAGER, "PrepareForSleep").with_path(PATH);
+        connection.add_match_no_cb(&sleep.match_str()).await?;
+        let told = tell.clone();
+        connection.start_receive(
+            sleep,
+            Box::new(move |message, _| {
+                if let Ok(asleep) = message.read1::<bool>() {
+                    let _ = told.send(Heard::Sleep(asleep));
+                }
+                true
+            }),
+        );
+        // Filtered at the bus by `arg0`: without it every program that comes or goes would wake us.
+        connection
+            .add_match_no_cb(&format!(
+                "type='signal',interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='{SERVICE}'"
+            ))
+            .await?;
+        connection.start_receive(
+            MatchRule::new_signal("org.freedesktop.DBus", "NameOwnerChanged"),
+            Box::new(move |message, _| {
+                if let Ok((name, _, new)) = message.read3::<String, String, String>()
+                    && name == SERVICE
+                    && !new.is_empty()
+                {
+                    let _ = tell.send(Heard::NewService);
+                }
+                true
+            }),
+        );
+        Ok(heard)
+    }
+
+    /// `None`: sleep will not wait for us.
+    async fn inhibit(connection: &SyncConnection) -> Option<Inhibitor> {
+        let proxy = Proxy::new(SERVICE, PATH, CALL_WITHIN, connection);
+        let why = ("sleep", "Qiyou", "tells the other player", "delay");
+        let held: Result<(dbus::arg::OwnedFd,), _> = proxy.method_call(MANAGER, "Inhibit", why).await;
+        match held {
+            Ok((held,)) => Some(Inhibitor { _held: held }),
+            Err(error) => {
+                debug!(%error, "sleep will not wait for a goodbye");
+                None
+            }
+        }
+    }
+}

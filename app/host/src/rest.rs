@@ -1,0 +1,60 @@
+//! The system's sleep: a goodbye before it, and looking for everyone again after it.
+
+use std::time::Duration;
+
+use proto::peer::ByeReason;
+use tokio::time::Instant;
+use tracing::info;
+
+use crate::actor::Actor;
+use crate::desktop::{Inhibitor, SleepNews};
+
+/// The goodbye may take this long. logind gives five seconds in all (InhibitDelayMaxSec); a link that takes no last word
+/// within two is dead.
+const GOODBYE: Duration = Duration::from_secs(3);
+
+/// From the news of sleep until waking up.
+pub(crate) struct Rest {
+    /// Sleep waits for this.
+    held: Option<Inhibitor>,
+    until: Instant,
+}
+
+impl Actor {
+    pub(crate) fn sleep_said(&mut self, news: SleepNews) {
+        match news {
+            SleepNews::Soon(held) => {
+                self.rest = Some(Rest { held, until: Instant::now() + GOODBYE });
+                // Everything is on disk already: each action was before it was sent.
+                self.say_goodbye(ByeReason::ByeSuspend);
+                self.stop_looking();
+            }
+            SleepNews::Over => {
+                if self.rest.take().is_some() {
+                    self.look_for_everyone();
+                }
+            }
+        }
+    }
+
+    /// No radio, no dialing: the system is about to sleep, or sleeps.
+    pub(crate) fn is_resting(&self) -> bool {
+        self.rest.is_some()
+    }
+
+    pub(crate) fn rest_deadline(&self) -> Option<Instant> {
+        self.rest.as_ref().filter(|rest| rest.held.is_some()).map(|rest| rest.until)
+    }
+
+    /// Lets the system sleep once everyone has been told.
+    pub(crate) fn rest_on_time(&mut self) {
+        let told = self.links.is_empty();
+        if let Some(rest) = &mut self.rest
+            && rest.held.is_some()
+            && (told || rest.until <= Instant::now())
+        {
+            info!(told, "the system may sleep");
+            rest.held = None;
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! A host and the desktop around it: a real message bus, with this test in the place of the desktop and of logind.
+#![cfg(target_os = "linux")]
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, Sender as Tell, TryRecvError, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use dbus::Message;
+use dbus::arg::PropMap;
+use dbus::blocking::Connection;
+use dbus::channel::{MatchingReceiver, Sender};
+use dbus::message::MatchRule;
+use host::Bus;
+use link::memory::MemoryNetwork;
+use proto::control::{self, PeerLink, request};
+use tests::house::{Device, House, Seen, begin_match, friends};
+
+/// Longest that anything may take; patience, not a bound on speed.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A bus of this test's own.
+struct PrivateBus {
+    daemon: Child,
+    address: String,
+    _directory: tempfile::TempDir,
+}
+
+impl PrivateBus {
+    fn start() -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        let address = format!("unix:path={}", directory.path().join("bus").display());
+        let mut daemon = Command::new("dbus-daemon")
+            .args(["--session", "--nofork", "--print-address=1"])
+            .arg(format!("--address={address}"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("dbus-daemon is installed: scripts/need test");
+        let mut ready = String::new();
+        let stdout = daemon.stdout.take().expect("piped");
+        BufReader::new(stdout).read_line(&mut ready).expect("it says where it listens");
+        Self { daemon, address, _directory: directory }
+    }
+
+    fn bus(&self) -> Bus {
+        Bus::At(self.address.clone())
+    }
+}
+
+impl Drop for PrivateBus {
+    fn drop(&mut self) {
+        let _ = self.daemon.kill();
+        let _ = self.daemon.wait();
+    }
+}
+
+/// A service on the bus, in a thread of its own: answers calls until it is dropped, and says what it is told to.
+struct Service {
+    say: Option<Tell<Message>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Service {
+    fn start(
+        bus: &PrivateBus,
+        name: &'static str,
+        answer: impl Fn(&Message) -> Message + Send + 'static,
+    ) -> Self {
+        let (say, to_say) = channel();
+        let (tell_ready, ready) = channel();
+        let address = bus.address.clone();
+        let thread = std::thread::spawn(move || {
+            let connection = Connection::new_address(&address).expect("the bus is there");
+            connection.request_name(name, false, false, false).expect("nobody else has it");
+            connection.start_receive(
+                MatchRule::new_method_call(),
+                Box::new(move |message, connection: &Connection| {
+                    connection.send(answer(&message)).expect("the bus is there");
+                    true
+                }),
+            );
+            tell_ready.send(()).expect("the test waits");
+            serve(&connection, &to_say);
+        });
+        ready.recv().expect("the service comes up");
+        Self { say: Some(say), thread: Some(thread) }
+    }
+
+    fn say(&self, message: Message) {
+        self.say.as_ref().expect("until it is dropped").send(message).expect("the thread runs");
+    }
+}
+
+fn serve(connection: &Connection, to_say: &Receiver<Message>) {
+    loop {
+        match to_say.try_recv() {
+            Ok(message) => drop(connection.send(message)),
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => return,
+        }
+        connection.process(Duration::from_millis(10)).expect("the bus is there");
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.say = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Waits for something that comes about in another thread or process, while the hosts go on.
+async fn until(what: &str, so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !so() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+// Notifications.
+
+/// What stands on the desktop: number, summary, body. Closed ones are gone.
+type Wall = Arc<Mutex<Vec<(u32, String, String)>>>;
+
+fn desktop(bus: &PrivateBus) -> (Service, Wall) {
+    let wall = Wall::default();
+    let (shown, last) = (wall.clone(), Mutex::new(0));
+    let service = Service::start(bus, "org.freedesktop.Notifications", move |message| {
+        let mut shown = shown.lock().expect("no panic");
+        match message.member().as_deref() {
+            Some("Notify") => {
+                let mut arguments = message.iter_init();
+                let app: String = arguments.read().expect("the app's name");
+                assert_eq!(app, "Qiyou");
+                let replaces: u32 = arguments.read().expect("which it replaces");
+                let _icon: String = arguments.read().expect("an icon");
+                let (summary, body) = (arguments.read().expect("text"), arguments.read().expect("text"));
+                let _actions: Vec<String> = arguments.read().expect("actions");
+                let hints: PropMap = arguments.read().expect("hints");
+                assert!(hints.contains_key("urgency") && hints.contains_key("desktop-entry"));
+                let _stays: i32 = arguments.read().expect("how long");
+                let mut last = last.lock().expect("no panic");
+                let number = if replaces == 0 { *last + 1 } else { replaces };
+                *last = number.max(*last);
+                shown.retain(|(other, ..)| *other != number);
+                shown.push((number, summary, body));
+                message.method_return().append1(number)
+            }
+            Some("CloseNotification") => {
+                let number: u32 = message.read1().expect("a number");
+                shown.retain(|(other, ..)| *other != number);
+                message.method_return()
+            }
+            other => panic!("nobody asks a desktop for {other:?}"),
+        }
+    });
+    (service, wall)
+}
+
+fn texts(wall: &Wall) -> Vec<(String, String)> {
+    wall.lock().expect("no panic").iter().map(|(_, summary, body)| (summary.clone(), body.clone())).collect()
+}
+
+fn stands(wall: &Wall, summary: &str, body: &str) -> bool {
+    texts(wall).iter().any(|(a, b)| a.contains(summary) && b.contains(body))
+}
+
+async fn look(device: &mut Device, on: bool) {
+    let front = control::Front { on, language: control::Language::English.into() };
+    device.client.done(request::Body::Front(front)).await;
+}
+
+async fn invite(from: &mut Device) {
+    let peer = from.client.seen.friends.values().next().expect("a friend").id.clone();
+    let invite = control::Invite { peer, my_side: 1, ..control::Invite::default() };
+    from.client.ask(request::Body::Invite(invite)).await.expect("invited");
+}
+
+#[tokio::test]
+async fn what_happens_while_nobody_looks_is_shown_by_the_desktop_and_taken_away_when_somebody_does() {
+    let bus = PrivateBus::start();
+    let (_desktop, wall) = desktop(&bus);
+    let mut house = House::new(80);
+    let mut anna = house.device_with("Anna", |config| config.notifications = Some(bus.bus())).await;
+    let mut ben = house.device("Ben").await;
+    look(&mut anna, false).await;
+    // A stranger asks.
+    let id = ben.client.find("Anna").await;
+    ben.client.done(request::Body::Meet(control::Meet { peer: id })).await;
+    until("Ben is announced", || stands(&wall, "Ben wants to play", "pictures")).await;
+    for device in [&mut ben, &mut anna] {
+        device.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
+        let peer = device.client.seen.comparisons.keys().next().expect("one").clone();
+        device.client.done(request::Body::Compare(control::Compare { peer, same: true })).await;
+    }
+    until("it is over", || texts(&wall).is_empty()).await;
+    for device in [&mut anna, &mut ben] {
+        device.client.until("a friend", |seen| seen.friends.values().any(|one| one.connected)).await;
+    }
+
+    // While somebody looks, the screen says it.
+    look(&mut anna, true).await;
+    invite(&mut ben).await;
+    anna.client.until("an invitation", |seen| !seen.invitations.is_empty()).await;
+    let invite_id = anna.client.seen.invitations.keys().next().expect("one").clone();
+    anna.client
+        .done(request::Body::AnswerInvite(control::AnswerInvite {
+            invite_id,
+            accept: false,
+            ..control::AnswerInvite::default()
+        }))
+        .await;
+    ben.client.until("declined", |seen| seen.invitations.is_empty()).await;
+    assert!(texts(&wall).is_empty(), "{:?}", texts(&wall));
+
+    look(&mut anna, false).await;
+    invite(&mut ben).await;
+    until("the invitation is announced", || stands(&wall, "Ben asks for a match", "Gomoku")).await;
+    look(&mut anna, true).await;
+    until("it is taken away", || texts(&wall).is_empty()).await;
+    let invite_id = anna.client.seen.invitations.keys().next().expect("one").clone();
+    anna.client
+        .done(request::Body::AnswerInvite(control::AnswerInvite {
+            invite_id,
+            accept: true,
+            ..control::AnswerInvite::default()
+        }))
+        .await;
+    for device in [&mut anna, &mut ben] {
+        device.client.until("a room", |seen| seen.room().is_some()).await;
+    }
+
+    look(&mut anna, false).await;
+    ben.client.play("h8").await.expect("played");
+    until("the move is announced", || stands(&wall, "Ben", "has played h8: your turn")).await;
+    anna.client.until("h8", |seen| seen.room().is_some_and(|room| room.record.len() == 1)).await;
+    anna.client.play("i9").await.expect("played");
+    until("it is not Anna's turn any more", || texts(&wall).is_empty()).await;
+
+    // Ben's words are shown as they are, not as the desktop's markup.
+    let room_id = ben.client.seen.room().expect("one room").id.clone();
+    let say = control::Say { room_id, text: "<b>mine</b> & yours".into(), ..control::Say::default() };
+    ben.client.done(request::Body::Say(say)).await;
+    until("words", || stands(&wall, "Ben", "&lt;b&gt;mine&lt;/b&gt; &amp; yours")).await;
+    anna.stop().await;
+    until("a host that has ended leaves nothing behind", || texts(&wall).is_empty()).await;
+}
+
+#[tokio::test]
+async fn a_desktop_that_comes_later_is_used_and_one_that_never_comes_hurts_nobody() {
+    let bus = PrivateBus::start();
+    let mut house = House::new(82);
+    let mut anna = house.device_with("Anna", |config| config.notifications = Some(bus.bus())).await;
+    let nowhere = Bus::At("unix:path=/nowhere".into());
+    let mut ben = house.device_with("Ben", |config| config.notifications = Some(nowhere)).await;
+    friends(&mut anna, &mut ben).await;
+    begin_match(&mut anna, &mut ben).await;
+    anna.client.play("h8").await.expect("played");
+    ben.client.until("h8", |seen| seen.room().is_some_and(|room| room.record.len() == 1)).await;
+    let (_desktop, wall) = desktop(&bus);
+    ben.client.play("i9").await.expect("played");
+    until("the move is announced", || stands(&wall, "Ben", "i9")).await;
+}
+
+// Sleep.
+
+/// logind, with the ends of the inhibitors that it has lent: each reads its end when the other side has let go.
+fn logind(bus: &PrivateBus) -> (Service, Arc<Mutex<Vec<UnixStream>>>) {
+    let lent = Arc::new(Mutex::new(Vec::new()));
+    let kept = lent.clone();
+    let service = Service::start(bus, "org.freedesktop.login1", move |message| {
+        assert_eq!(message.member().as_deref(), Some("Inhibit"));
+        let (what, who, _why, mode): (String, String, String, String) = message.read4().expect("four words");
+        assert_eq!((&*what, &*who, &*mode), ("sleep", "Qiyou", "delay"));
+        let (ours, theirs) = UnixStream::pair().expect("a pair");
+        ours.set_nonblocking(true).expect("set");
+        kept.lock().expect("no panic").push(ours);
+        message.method_return().append1(File::from(OwnedFd::from(theirs)))
+    });
+    (service, lent)
+}
+
+fn sleep_signal(on: bool) -> Message {
+    Message::new_signal("/org/freedesktop/login1", "org.freedesktop.login1.Manager", "PrepareForSleep")
+        .expect("a signal")
+        .append1(on)
+}
+
+fn is_let_go(lent: &Mutex<Vec<UnixStream>>, number: usize) -> bool {
+    matches!(lent.lock().expect("no panic")[number].read(&mut [0]), Ok(0))
+}
+
+fn is_found(air: &MemoryNetwork, name: &str) -> bool {
+    air.card(name).is_some()
+}
+
+fn shown_link(seen: &Seen) -> Option<PeerLink> {
+    Some(seen.room()?.link?.state())
+}
+
+#[tokio::test]
+async fn before_sleep_the_peer_is_told_and_after_it_the_match_goes_on() {
+    let bus = PrivateBus::start();
+    let (logind, lent) = logind(&bus);
+    let mut house = House::new(84);
+    let mut anna = house.device_with("Anna", |config| config.sleep = Some(bus.bus())).await;
+    let mut ben = house.device("Ben").await;
+    friends(&mut anna, &mut ben).await;
+    begin_match(&mut anna, &mut ben).await;
+    until("sleep waits for the host", || lent.lock().expect("no panic").len() == 1).await;
+    for round in 0..2 {
+        assert!(!is_let_go(&lent, round));
+        logind.say(sleep_signal(true));
+        ben.client.until("Anna has left", |seen| shown_link(seen) == Some(PeerLink::Left)).await;
+        until("the system may sleep", || is_let_go(&lent, round)).await;
+        assert!(!is_found(&house.air, "Anna"), "a sleeping device is silent");
+        // Kept, and not looked for: a sleeping device would not hear it.
+        for device in [&mut anna, &mut ben] {
+            device.client.scan(false).await;
+            assert!(
+                device.client.seen.radio.as_ref().is_some_and(|radio| !radio.scanning),
+                "{}",
+                device.name
+            );
+        }
+        logind.say(sleep_signal(false));
+        until("sleep waits for the host again", || lent.lock().expect("no panic").len() == round + 2).await;
+        ben.client.until("Anna is back", |seen| shown_link(seen) == Some(PeerLink::Up)).await;
+        anna.client.until("Ben is back", |seen| shown_link(seen) == Some(PeerLink::Up)).await;
+        let (mover, other, action) =
+            if round == 0 { (&mut anna, &mut ben, "h8") } else { (&mut ben, &mut anna, "i9") };
+        mover.client.play(action).await.expect("played");
+        other
+            .client
+            .until(action, |seen| seen.room().is_some_and(|room| room.record.len() == round + 1))
+            .await;
+    }
+    assert_eq!(anna.record(), ben.record());
+}
+
+#[tokio::test]
+async fn sleep_does_not_wait_long_for_a_link_that_takes_no_goodbye() {
+    let bus = PrivateBus::start();
+    let (logind, lent) = logind(&bus);
+    let mut house = House::new(86);
+    let mut anna = house.device_with("Anna", |config| config.sleep = Some(bus.bus())).await;
+    let mut ben = house.device("Ben").await;
+    friends(&mut anna, &mut ben).await;
+    begin_match(&mut anna, &mut ben).await;
+    until("sleep waits for the host", || lent.lock().expect("no panic").len() == 1).await;
+    house.air.mute("Anna", "Ben", true);
+    logind.say(sleep_signal(true));
+    until("the system may sleep", || is_let_go(&lent, 0)).await;
+    house.air.mute("Anna", "Ben", false);
+    logind.say(sleep_signal(false));
+    anna.client.until("Ben is back", |seen| shown_link(seen) == Some(PeerLink::Up)).await;
+}
+
+#[tokio::test]
+async fn another_logind_holds_the_inhibitor_from_then_on() {
+    let bus = PrivateBus::start();
+    let (first, lent) = logind(&bus);
+    let mut house = House::new(88);
+    let anna = house.device_with("Anna", |config| config.sleep = Some(bus.bus())).await;
+    until("sleep waits for the host", || lent.lock().expect("no panic").len() == 1).await;
+    drop(first);
+    let (_second, lent) = logind(&bus);
+    until("sleep waits for the host again", || lent.lock().expect("no panic").len() == 1).await;
+    drop(anna);
+    until("a host that is gone lets go", || is_let_go(&lent, 0)).await;
+}
