@@ -102,6 +102,16 @@ impl Device {
         self.host.take().expect("the device is switched on").stop().await;
     }
 
+    /// The player's client goes; the host stays.
+    pub fn close_app(&mut self) {
+        self.client = Client::of(tokio::io::duplex(1).0);
+    }
+
+    /// Another client comes.
+    pub async fn open_app(&mut self) {
+        self.client = Client::attach(self.host().client()).await;
+    }
+
     /// Switches on again, with what is on disk.
     pub async fn start(&mut self) {
         let host = Host::start(self.config.clone()).expect("the host starts again");
@@ -157,6 +167,8 @@ pub struct Seen {
     pub notices: Vec<Notice>,
     /// All so far.
     pub said: Vec<control::Said>,
+    /// By id.
+    pub blocked: BTreeMap<String, control::Blocked>,
 }
 
 impl Seen {
@@ -192,6 +204,8 @@ impl Seen {
             Body::Connecting(one) => drop(self.connecting.insert(one.peer.clone(), one)),
             Body::Notice(notice) => self.notices.push(notice),
             Body::Said(said) => self.said.push(said),
+            Body::Blocked(one) => drop(self.blocked.insert(one.id.clone(), one)),
+            Body::BlockedGone(gone) => drop(self.blocked.remove(&gone.id)),
         }
         if let Some(Body::InvitationGone(gone)) = &event.body {
             self.invitations.remove(&gone.invite_id);
@@ -200,14 +214,18 @@ impl Seen {
 }
 
 impl Client {
-    /// Attaches and reads the present state.
-    pub async fn attach(stream: DuplexStream) -> Self {
-        let mut client = Self {
+    fn of(stream: DuplexStream) -> Self {
+        Self {
             frames: Framed::new(stream, FrameCodec::new(FrameLimit::Local)),
             requests: 0,
             unseen: VecDeque::new(),
             seen: Seen::default(),
-        };
+        }
+    }
+
+    /// Attaches and reads the present state.
+    pub async fn attach(stream: DuplexStream) -> Self {
+        let mut client = Self::of(stream);
         client.done(request::Body::Attach(Attach { client: "house".into(), version: 1 })).await;
         loop {
             if let Some(event::Body::Ready(_)) = client.next().await.body {

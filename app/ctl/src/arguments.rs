@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::device::DeviceCommand;
+
 /// Play board games through a running qiyoud.
 ///
 /// Exit codes: 0 done · 1 the host refused · 2 wrong usage · 3 no daemon runs · 4 the daemon went away · 5 it did not come to
@@ -233,6 +235,8 @@ pub(crate) enum Command {
         #[arg(value_enum)]
         to: Option<VisibilityChoice>,
     },
+    #[command(flatten)]
+    Device(DeviceCommand),
     /// End the daemon; everything is kept
     Stop,
 }

@@ -43,8 +43,8 @@ pub(crate) async fn run(arguments: Arguments) -> Result<(), Failure> {
     session.run(arguments.command).await
 }
 
-struct Conversation {
-    host: Connection,
+pub(crate) struct Conversation {
+    pub(crate) host: Connection,
     json: bool,
 }
 
@@ -164,13 +164,18 @@ impl Conversation {
                 }
                 self.print_me()
             }
+            Command::Device(command) => self.device(command).await,
             Command::Stop => self.ask_done(request::Body::Stop(control::Stop {})).await,
         }
     }
 
     // Printing.
 
-    fn print(&self, text: impl FnOnce() -> String, json: impl FnOnce() -> Value) -> Result<(), Failure> {
+    pub(crate) fn print(
+        &self,
+        text: impl FnOnce() -> String,
+        json: impl FnOnce() -> Value,
+    ) -> Result<(), Failure> {
         let line = if self.json { json().to_string() } else { text() };
         let mut out = std::io::stdout().lock();
         writeln!(out, "{}", line.trim_end_matches('\n'))
@@ -178,7 +183,7 @@ impl Conversation {
             .map_err(|_| Failure::NobodyReads)
     }
 
-    async fn ask_done(&mut self, body: request::Body) -> Result<(), Failure> {
+    pub(crate) async fn ask_done(&mut self, body: request::Body) -> Result<(), Failure> {
         self.host.ask(body).await?;
         self.print(|| "done".into(), || json!({"done": true}))
     }
@@ -219,7 +224,7 @@ impl Conversation {
         }
     }
 
-    fn friend(&self, who: &str) -> Result<String, Failure> {
+    pub(crate) fn friend(&self, who: &str) -> Result<String, Failure> {
         let friends = &self.host.state.friends;
         if friends.contains_key(who) {
             return Ok(who.into());
@@ -422,7 +427,9 @@ impl Conversation {
                     (false, true) => ", near",
                     (false, false) => "",
                 };
-                format!("{}{reach}  {}", friend.name, friend.id)
+                let note =
+                    if friend.note.is_empty() { String::new() } else { format!("  ({})", friend.note) };
+                format!("{}{reach}  {}{note}", friend.name, friend.id)
             };
             self.print(text, || json::friend(friend))
         })
@@ -590,6 +597,7 @@ impl Conversation {
         let mut all = vec![event::Body::Me(state.me.clone())];
         all.extend(state.radios.values().cloned().map(event::Body::Radio));
         all.extend(state.friends.values().cloned().map(event::Body::Friend));
+        all.extend(state.blocked.values().cloned().map(event::Body::Blocked));
         all.extend(state.nearby.values().cloned().map(event::Body::Nearby));
         all.extend(state.comparisons.values().cloned().map(event::Body::Comparison));
         all.extend(state.invitations.values().cloned().map(event::Body::Invitation));
@@ -727,7 +735,7 @@ impl Conversation {
     }
 }
 
-fn unexpected() -> Failure {
+pub(crate) fn unexpected() -> Failure {
     Failure::Other("the daemon's answer is not what was asked for".into())
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
 use proto::control::{
-    Attach, Comparison, Connecting, Event, Friend, Invitation, Me, Message, Nearby, Radio, Refusal,
+    Attach, Blocked, Comparison, Connecting, Event, Friend, Invitation, Me, Message, Nearby, Radio, Refusal,
     RefusalCode, Reply, Request, Room, event, reply, request,
 };
 use proto::frame::{Arrival, FrameCodec, FrameError, FrameLimit, Outgoing};
@@ -97,6 +97,7 @@ pub(crate) struct State {
     pub(crate) invitations: BTreeMap<String, Invitation>,
     pub(crate) rooms: BTreeMap<String, Room>,
     pub(crate) connecting: BTreeMap<String, Connecting>,
+    pub(crate) blocked: BTreeMap<String, Blocked>,
 }
 
 impl State {
@@ -107,6 +108,8 @@ impl State {
             | Some(
                 Body::Ready(_) | Body::Thinking(_) | Body::Notice(_) | Body::Said(_) | Body::Judgements(_),
             ) => {}
+            Some(Body::Blocked(blocked)) => drop(self.blocked.insert(blocked.id.clone(), blocked)),
+            Some(Body::BlockedGone(gone)) => drop(self.blocked.remove(&gone.id)),
             Some(Body::Me(me)) => self.me = me,
             Some(Body::Radio(radio)) => drop(self.radios.insert(radio.carrier, radio)),
             Some(Body::Nearby(nearby)) => drop(self.nearby.insert(nearby.id.clone(), nearby)),

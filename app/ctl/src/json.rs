@@ -3,8 +3,8 @@
 
 use proto::board::Result as MatchResult;
 use proto::control::{
-    Board, Check, Comparison, Connecting, Event, Friend, GameSheet, Invitation, MatchSummary, Nearby, Room,
-    Seat, event, seat,
+    Adapter, Blocked, Board, Check, Comparison, Connecting, Event, Friend, GameSheet, Invitation,
+    MatchSummary, Nearby, Room, Seat, event, seat,
 };
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ pub(crate) fn event(event: &Event) -> Value {
         Some(event::Body::Me(me)) => (
             "me",
             json!({"name": me.name, "visibility": words::visibility(me.visibility),
-                "fingerprint": me.fingerprint}),
+                "fingerprint": me.fingerprint, "found_when_closed": me.found_when_closed}),
         ),
         Some(event::Body::Radio(radio)) => (
             "radio",
@@ -76,6 +76,8 @@ pub(crate) fn event(event: &Event) -> Value {
                 "detail": notice.detail, "seconds": notice.seconds}),
         ),
         Some(event::Body::Connecting(one)) => ("connecting", connecting(one)),
+        Some(event::Body::Blocked(one)) => ("blocked", blocked(one)),
+        Some(event::Body::BlockedGone(gone)) => ("blocked_gone", json!({"id": gone.id})),
     };
     value["event"] = kind.into();
     value["t_us"] = event.monotonic_us.into();
@@ -89,7 +91,16 @@ pub(crate) fn nearby(nearby: &Nearby) -> Value {
 
 pub(crate) fn friend(friend: &Friend) -> Value {
     json!({"id": friend.id, "name": friend.name, "near": friend.near, "connected": friend.connected,
-        "met_unix_ms": friend.met_unix_ms, "muted": friend.muted})
+        "met_unix_ms": friend.met_unix_ms, "muted": friend.muted, "note": friend.note})
+}
+
+pub(crate) fn blocked(one: &Blocked) -> Value {
+    json!({"id": one.id, "name": one.name, "since_unix_ms": one.since_unix_ms})
+}
+
+pub(crate) fn adapter(one: &Adapter) -> Value {
+    json!({"name": one.name, "address": one.address, "powered": one.powered, "in_use": one.in_use,
+        "chosen": one.chosen, "here": one.here})
 }
 
 pub(crate) fn connecting(connecting: &Connecting) -> Value {

@@ -9,6 +9,7 @@ mod arguments;
 mod board;
 mod commands;
 mod connection;
+mod device;
 mod json;
 mod words;
 

@@ -2,8 +2,9 @@
 
 use proto::board::{Ending, GomokuOpening, GomokuRule, Result as MatchResult, Setup, Side, setup};
 use proto::control::{
-    Board, Carrier, CheckState, ConnectState, FactKind, GameSheet, InvitationEnd, LinkState, MarkKind,
-    NoticeKind, OfferKind, PeerLink, PieceKind, RadioState, Room, Score, Seat, Visibility, score, seat,
+    Adapter, Board, Carrier, CheckState, ConnectState, FactKind, GameSheet, InvitationEnd, LinkState,
+    MarkKind, NoticeKind, OfferKind, PeerLink, PieceKind, RadioState, Room, Score, Seat, Visibility, score,
+    seat,
 };
 use proto::peer::Phrase;
 
@@ -178,6 +179,18 @@ pub(crate) fn result(result: MatchResult) -> String {
         Side::Second => format!("O (second) wins: {why}"),
         Side::Unspecified => format!("a draw: {why}"),
     }
+}
+
+/// An adapter in one line.
+pub(crate) fn adapter(adapter: &Adapter) -> String {
+    let state = match (adapter.here, adapter.powered) {
+        (false, _) => "not there",
+        (true, false) => "off",
+        (true, true) => "on",
+    };
+    let used = if adapter.in_use { ", used" } else { "" };
+    let chosen = if adapter.chosen { ", chosen" } else { "" };
+    format!("{}  {}  {state}{used}{chosen}", adapter.name, adapter.address)
 }
 
 /// A room in one line.

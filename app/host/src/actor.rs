@@ -10,8 +10,9 @@ use std::time::{Duration, SystemTime};
 use engine::Side;
 use link::identity::Identity;
 use link::{Address, Duplex};
-use proto::control::{self, Message as ControlMessage, NoticeKind, RefusalCode, Visibility, event};
+use proto::control::{self, Language, Message as ControlMessage, NoticeKind, RefusalCode, Visibility, event};
 use proto::frame::Outgoing;
+use proto::peer::ByeReason;
 use session::{MatchId, OfferKind};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
@@ -23,14 +24,16 @@ use crate::bots::{BotMaker, BotNews, BotThread};
 use crate::chance::Chance;
 use crate::clients::{self, ClientId, ClientNews};
 use crate::contact::LinkTask;
+use crate::desktop::{self, AbortOnDrop, Desktop, SleepNews};
 use crate::host::{HostConfig, HostError};
 use crate::invitations::Invitation;
 use crate::links::{LinkId, LinkNews};
 use crate::people::Peer;
 use crate::reach::{Goal, Nearby, Radio, RadioNews};
+use crate::rest::Rest;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::Refusal;
-use crate::store::{Store, StoreError};
+use crate::store::{SavedBlocked, Store, StoreError};
 
 /// After a write that failed, the next try for a bot or a peer that waits: a person who deletes something sees play go on.
 pub(crate) const DISK_RETRY: Duration = Duration::from_secs(5);
@@ -54,6 +57,8 @@ pub(crate) enum Message {
     Radio(usize, RadioNews),
     /// From the judging with this ticket: the next position, or that there are no more.
     Judged(u64, Option<control::Judgement>),
+    /// The system goes to sleep, or has woken up.
+    Sleep(SleepNews),
     /// A request that took its time is done.
     Answer(ClientId, control::Reply),
     /// Says goodbye and ends; the sender is dropped then.
@@ -81,6 +86,11 @@ pub(crate) struct Actor {
     pub(crate) started: Instant,
     pub(crate) name: String,
     pub(crate) visibility: Visibility,
+    /// Friends may find this device while no client is attached.
+    pub(crate) found_when_closed: bool,
+    /// When a client was last attached; before the first one, when the host started.
+    pub(crate) last_used: Instant,
+    pub(crate) blocked: BTreeMap<PlayerId, SavedBlocked>,
     pub(crate) identity: Arc<Identity>,
     /// Told to friends only; makes this device's tags.
     pub(crate) advert_key: [u8; 32],
@@ -113,6 +123,13 @@ pub(crate) struct Actor {
     pub(crate) stalled: BTreeMap<MatchId, Instant>,
     /// When the running clock of a match without a peer comes to the end of what clients were shown.
     pub(crate) clock_told: BTreeMap<MatchId, Instant>,
+    /// What notifications are written in.
+    pub(crate) language: Language,
+    pub(crate) desktop: Option<Desktop>,
+    /// Ends with the actor.
+    pub(crate) sleep_watch: Option<AbortOnDrop>,
+    /// While the system is about to sleep, or sleeps.
+    pub(crate) rest: Option<Rest>,
     stopping: Option<oneshot::Sender<()>>,
 }
 
@@ -123,6 +140,8 @@ struct Client {
     /// As it calls itself, once it has attached.
     attached: Option<String>,
     scanning: bool,
+    /// A person looks at it.
+    in_front: bool,
 }
 
 /// What a request comes to.
@@ -168,6 +187,18 @@ impl Actor {
             .setting(VISIBILITY)?
             .and_then(|text| Visibility::from_str_name(&text))
             .unwrap_or(Visibility::Everyone);
+        let found_when_closed = store.setting(FOUND_WHEN_CLOSED)?.as_deref() == Some("yes");
+        let language = store
+            .setting(LANGUAGE)?
+            .and_then(|text| Language::from_str_name(&text))
+            .unwrap_or_else(desktop::environment_language);
+        if config.adapter.is_none()
+            && let Some(adapter) = store.setting(ADAPTER)?.filter(|adapter| !adapter.is_empty())
+        {
+            for transport in &config.transports {
+                transport.use_adapter(Some(adapter.clone()));
+            }
+        }
         let advert_key = store.advert_key()?.unwrap_or(*identity.advert_key());
         let mut actor = Self {
             inbox,
@@ -183,6 +214,9 @@ impl Actor {
             started: Instant::now(),
             name,
             visibility,
+            found_when_closed,
+            last_used: Instant::now(),
+            blocked: BTreeMap::new(),
             advert_key,
             identity: Arc::new(identity),
             clients: BTreeMap::new(),
@@ -205,6 +239,10 @@ impl Actor {
             panics: BTreeMap::new(),
             stalled: BTreeMap::new(),
             clock_told: BTreeMap::new(),
+            language,
+            desktop: None,
+            sleep_watch: None,
+            rest: None,
             stopping: None,
         };
         for saved in actor.store.open_matches()? {
@@ -217,8 +255,10 @@ impl Actor {
                 Err(error) => warn!(%id, %error, "a saved match cannot be shown"),
             }
         }
+        actor.load_blocked()?;
         actor.load_people()?;
         actor.start_radios(config.transports);
+        actor.start_desktop(config.notifications, config.sleep);
         info!(name = actor.name, rooms = actor.rooms.len(), "the host has started");
         Ok(actor)
     }
@@ -241,6 +281,7 @@ impl Actor {
                 }
                 () = tokio::time::sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {}
             }
+            self.note_use();
             self.on_time();
             self.steer_radios();
             self.show_changes();
@@ -263,6 +304,7 @@ impl Actor {
             Message::Judged(ticket, judgement) => self.judged(ticket, judgement),
             Message::Link(id, news) => self.link_said(id, news),
             Message::Radio(index, news) => self.radio_said(index, news),
+            Message::Sleep(news) => self.sleep_said(news),
             Message::Answer(client, reply) => self.reply(client, reply),
             Message::Stop(done) => self.stopping = Some(done),
         }
@@ -271,10 +313,8 @@ impl Actor {
     /// When something is due without a message.
     fn next_deadline(&self) -> Option<Instant> {
         let stalled = self.stalled.values().min().copied();
-        [stalled, self.clock_deadline(), self.people_deadline(), self.reach_deadline()]
-            .into_iter()
-            .flatten()
-            .min()
+        let people = [stalled, self.clock_deadline(), self.people_deadline(), self.reach_deadline()];
+        people.into_iter().chain([self.exposure_deadline(), self.rest_deadline()]).flatten().min()
     }
 
     fn on_time(&mut self) {
@@ -287,6 +327,7 @@ impl Actor {
         self.clocks_on_time();
         self.people_on_time();
         self.reach_on_time();
+        self.rest_on_time();
     }
 
     /// The last messages go out; whoever does not take them in time has lost them.
@@ -297,7 +338,8 @@ impl Actor {
         for id in self.rooms.keys().copied().collect::<Vec<_>>() {
             self.stop_clock(id);
         }
-        self.leave_everyone();
+        self.desktop = None;
+        self.say_goodbye(ByeReason::ByeLeaving);
         self.show_changes();
         // Connections, links and carriers end with their queues.
         self.people.clear();
@@ -344,7 +386,8 @@ impl Actor {
             // When the actor has ended, so does this connection.
             let _ = inbox.send(Message::Client(id, news));
         }));
-        self.clients.insert(id, Client { queue, connection, attached: None, scanning: false });
+        self.clients
+            .insert(id, Client { queue, connection, attached: None, scanning: false, in_front: false });
     }
 
     fn client_gone(&mut self, id: ClientId) {
@@ -372,6 +415,10 @@ impl Actor {
             }
             Some(_) if client.attached.is_none() => {
                 Err(Refusal::new(RefusalCode::RefusalBadRequest, "attach first"))
+            }
+            Some(Body::Front(front)) => {
+                client.in_front = front.on;
+                self.someone_looks(front.language()).map(|()| Answer::Done)
             }
             Some(Body::Scan(scan)) => {
                 client.scanning = scan.on;
@@ -416,6 +463,7 @@ impl Actor {
 
     /// Tells every client that has attached.
     pub(crate) fn tell(&mut self, body: event::Body) {
+        self.notify(&body);
         let message = clients::encode(&ControlMessage::Event(stamped(body)));
         let attached: Vec<_> =
             self.clients.iter().filter(|(_, client)| client.attached.is_some()).map(|(id, _)| *id).collect();
@@ -437,6 +485,7 @@ impl Actor {
         let mut events = vec![event::Body::Me(self.me())];
         events.extend(self.reach_events());
         events.extend(self.people_events());
+        events.extend(self.blocked_events());
         events.extend(self.rooms.values().map(|room| event::Body::Room(self.shown(room))));
         events.push(event::Body::Ready(control::Ready {}));
         for body in events {
@@ -449,11 +498,20 @@ impl Actor {
             name: self.name.clone(),
             visibility: self.visibility.into(),
             fingerprint: self.identity.fingerprint(),
+            found_when_closed: self.found_when_closed,
         }
     }
 
     pub(crate) fn anyone_scans(&self) -> bool {
         self.clients.values().any(|client| client.scanning)
+    }
+
+    pub(crate) fn anyone_in_front(&self) -> bool {
+        self.clients.values().any(|client| client.in_front)
+    }
+
+    pub(crate) fn anyone_attached(&self) -> bool {
+        self.clients.values().any(|client| client.attached.is_some())
     }
 
     // Rooms.
@@ -584,6 +642,9 @@ const IDENTITY: &str = "identity";
 const PLAYER: &str = "player";
 pub(crate) const NAME: &str = "name";
 pub(crate) const VISIBILITY: &str = "visibility";
+pub(crate) const LANGUAGE: &str = "language";
+pub(crate) const ADAPTER: &str = "adapter";
+pub(crate) const FOUND_WHEN_CLOSED: &str = "found_when_closed";
 
 pub(crate) fn done(number: u64) -> control::Reply {
     control::Reply { id: number, body: Some(control::reply::Body::Done(control::Done {})) }

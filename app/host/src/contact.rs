@@ -138,10 +138,18 @@ impl Actor {
             let _ = ends.orders.try_send(Order::Send(Box::new(bye.into())));
             let _ = ends.orders.try_send(Order::Close);
         };
+        if self.blocked.contains_key(&key) {
+            debug!("somebody blocked was refused");
+            refuse(&ends, ByeReason::ByeBlocked);
+            if let Some((_, target)) = &dialed {
+                self.give_up(target);
+            }
+            return;
+        }
         let known = self.people.get(&key).is_some_and(|peer| peer.friend.is_some());
         if !known {
             // Whoever was looked for by this device's person is no surprise; others only ring when they may.
-            if role == Role::Listener && self.visibility != Visibility::Everyone {
+            if role == Role::Listener && self.exposure().to != Visibility::Everyone {
                 debug!("a stranger was refused: only friends may connect");
                 return refuse(&ends, ByeReason::ByeBlocked);
             }
@@ -263,10 +271,10 @@ impl Actor {
     }
 
     /// Says goodbye to everyone.
-    pub(crate) fn leave_everyone(&mut self) {
+    pub(crate) fn say_goodbye(&mut self, reason: ByeReason) {
         for key in self.people.keys().copied().collect::<Vec<_>>() {
             if self.people.get(&key).is_some_and(|peer| peer.link.is_some()) {
-                let _ = self.drive(key, Input::Command(Command::Leave(ByeReason::ByeLeaving)));
+                let _ = self.drive(key, Input::Command(Command::Leave(reason)));
             }
         }
     }

@@ -14,6 +14,7 @@ use tracing::{info, warn};
 
 use crate::actor::{Actor, Message};
 use crate::bots::BotMaker;
+use crate::desktop::Bus;
 use crate::store::StoreError;
 
 /// What a host is made of. Only the directory has no default.
@@ -33,6 +34,12 @@ pub struct HostConfig {
     pub bots: BotMaker,
     /// Most time for a bot's decision; its level may ask for less.
     pub bot_time: Duration,
+    /// Notifies through the desktop on this bus while nobody looks at a client. `None`: never.
+    pub notifications: Option<Bus>,
+    /// Hears of the system's sleep on this bus, and says goodbye before it. `None`: sleep comes unannounced.
+    pub sleep: Option<Bus>,
+    /// The Bluetooth adapter, whatever was chosen last. `None`: as chosen last, or the first.
+    pub adapter: Option<String>,
 }
 
 impl HostConfig {
@@ -46,14 +53,18 @@ impl HostConfig {
             entropy: Entropy::System,
             bots: Arc::new(engine::bot),
             bot_time: Duration::MAX,
+            notifications: None,
+            sleep: None,
+            adapter: None,
         }
     }
 
-    /// Plays over Bluetooth as well, with this adapter (`hci1`) or the first. Must be called within a tokio runtime. Whether
+    /// Plays over Bluetooth as well, with this adapter (`hci1`), or the one chosen last, or the first. Must be called within a tokio runtime. Whether
     /// there is an adapter may change at any time: the host tells its clients.
     #[must_use]
     pub fn with_bluetooth(mut self, adapter: Option<String>) -> Self {
-        self.transports.push(Arc::new(BleTransport::new(BleConfig { adapter })));
+        self.transports.push(Arc::new(BleTransport::new(BleConfig { adapter: adapter.clone() })));
+        self.adapter = adapter;
         self
     }
 }

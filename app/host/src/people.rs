@@ -309,8 +309,15 @@ impl Actor {
                 let met = self.people.get(&key).and_then(|peer| peer.friend.as_ref());
                 let met_unix_ms = met.map_or(now, |friend| friend.met_unix_ms);
                 let muted = met.is_some_and(|friend| friend.muted);
-                let friend =
-                    SavedFriend { key, name: name.clone(), advert_key: *advert_key, met_unix_ms, muted };
+                let note = met.map_or_else(String::new, |friend| friend.note.clone());
+                let friend = SavedFriend {
+                    key,
+                    name: name.clone(),
+                    advert_key: *advert_key,
+                    met_unix_ms,
+                    muted,
+                    note,
+                };
                 self.store.put_friend(&friend)?;
                 if let Some(peer) = self.people.get_mut(&key) {
                     peer.name.clone_from(name);
@@ -500,6 +507,7 @@ impl Actor {
                     if let Some(peer) = self.people.get_mut(&key) {
                         peer.left = true;
                     }
+                    self.let_go(key);
                     let name = self.name_of(key);
                     self.notice(control::Notice { name, ..notice(NoticeKind::NoticePeerLeft) });
                 } else if reason == ByeReason::ByeBlocked {
@@ -521,7 +529,7 @@ impl Actor {
         }
     }
 
-    fn comparison_over(&mut self, key: PlayerId) {
+    pub(crate) fn comparison_over(&mut self, key: PlayerId) {
         if let Some(peer) = self.people.get_mut(&key) {
             peer.comparison = None;
         }
@@ -639,52 +647,11 @@ impl Actor {
         Ok(())
     }
 
-    pub(crate) fn forget(&mut self, key: PlayerId) -> Result<(), Refusal> {
-        if self.people.get(&key).is_none_or(|peer| peer.friend.is_none()) {
-            return Err(Refusal::new(RefusalCode::RefusalNoSuchPeer, "no such friend"));
-        }
-        // Who is forgotten must not recognise this device any more; who is not learns the new key with the next hello.
-        let advert_key = self.chance.bytes();
-        let written = self.store.forget(key, &advert_key);
-        self.saved(written)?;
-        self.set_advert_key(advert_key);
-        self.drop_link(key, Some(ByeReason::ByeLeaving));
-        for id in self.rooms_with(key) {
-            self.rooms.remove(&id);
-            self.drop_bots(id);
-            self.tell(event::Body::RoomGone(control::Gone { id: id.to_string() }));
-        }
-        let invitations: Vec<MatchId> = self
-            .invitations
-            .iter()
-            .filter(|(_, one)| one.target == Target::Friend(key))
-            .map(|(id, _)| *id)
-            .collect();
-        for id in invitations {
-            self.invitation_over(id, control::InvitationEnd::InvitationWithdrawn);
-        }
-        self.give_up(&Target::Friend(key));
-        self.people.remove(&key);
-        Ok(())
-    }
-
-    fn set_advert_key(&mut self, advert_key: [u8; 32]) {
+    pub(crate) fn set_advert_key(&mut self, advert_key: [u8; 32]) {
         self.advert_key = advert_key;
         for peer in self.people.values_mut() {
             peer.session.set_advert_key(advert_key);
         }
-    }
-
-    pub(crate) fn set_muted(&mut self, key: PlayerId, muted: bool) -> Result<(), Refusal> {
-        if self.people.get(&key).is_none_or(|peer| peer.friend.is_none()) {
-            return Err(Refusal::new(RefusalCode::RefusalNoSuchPeer, "no such friend"));
-        }
-        let written = self.store.set_muted(key, muted);
-        self.saved(written)?;
-        if let Some(friend) = self.people.get_mut(&key).and_then(|peer| peer.friend.as_mut()) {
-            friend.muted = muted;
-        }
-        Ok(())
     }
 
     /// What a person here says to the peer of a room.
@@ -743,6 +710,7 @@ impl Actor {
             connected: peer.session_up(),
             met_unix_ms: friend.met_unix_ms.try_into().unwrap_or(0),
             muted: friend.muted,
+            note: friend.note.clone(),
         })
     }
 }

@@ -19,6 +19,7 @@ use crate::contact::LinkTask;
 use crate::links::{self, Down, LinkId, LinkNews};
 use crate::room::PlayerId;
 use crate::show::{self, Refusal};
+use crate::visibility::Exposure;
 
 /// Who was not heard for this long is gone. Adverts come about once a second, a scan may miss several, and BlueZ may begin its
 /// scan anew only after ten seconds: less than two of these rounds would let names flicker.
@@ -100,6 +101,16 @@ pub(crate) struct Nearby {
     told: Instant,
 }
 
+impl Nearby {
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    pub(crate) fn is_at(&self, address: Option<&str>) -> bool {
+        address == Some(&*self.address.to_string())
+    }
+}
+
 /// A carrier.
 pub(crate) struct Radio {
     transport: Arc<dyn Transport>,
@@ -138,21 +149,35 @@ impl Actor {
             self.tasks.spawn(be_found(transport.clone(), wanted, tell));
             self.radios.push(Radio { transport, wants, state: None, advertising: false, told: None });
         }
+        self.look_for_everyone();
+    }
+
+    /// Looks for all peers of unfinished matches, of which none may know that this device is here again.
+    pub(crate) fn look_for_everyone(&mut self) {
         for key in self.people.keys().copied().collect::<Vec<_>>() {
             self.want_match(key, Why::Started);
+        }
+    }
+
+    /// Nobody is looked for any more, until somebody is wanted again.
+    pub(crate) fn stop_looking(&mut self) {
+        for target in self.goals.iter().map(|goal| goal.target.clone()).collect::<Vec<_>>() {
+            self.give_up(&target);
         }
     }
 
     /// Tells carriers what is wanted of them now.
     pub(crate) fn steer_radios(&mut self) {
         let epoch = self.epoch();
-        let scan = self.anyone_scans() || !self.goals.is_empty();
+        let scan = !self.is_resting() && (self.anyone_scans() || !self.goals.is_empty());
         let busy = self.people.values().any(|peer| peer.link.is_some() && peer.friend.is_some());
-        let card = (self.visibility != Visibility::Nobody).then(|| Card {
+        let Exposure { to, seldom } = self.exposure();
+        let card = (to != Visibility::Nobody && !self.is_resting()).then(|| Card {
             tag: Tag::of(&self.advert_key, epoch),
-            open_to_all: self.visibility == Visibility::Everyone,
+            open_to_all: to == Visibility::Everyone,
             busy,
-            name: (self.visibility == Visibility::Everyone).then(|| self.name.clone()),
+            name: (to == Visibility::Everyone).then(|| self.name.clone()),
+            seldom,
         });
         let wants = Wants { scan, card };
         for radio in &self.radios {
@@ -177,7 +202,7 @@ impl Actor {
     /// When a card, a goal or somebody nearby is due.
     pub(crate) fn reach_deadline(&self) -> Option<Instant> {
         let now = Instant::now();
-        let card = (!self.radios.is_empty() && self.visibility != Visibility::Nobody)
+        let card = (!self.radios.is_empty() && self.exposure().to != Visibility::Nobody)
             .then(|| now + self.epoch().end().saturating_sub(self.since_1970()) + Duration::from_millis(1));
         let goals = self.goals.iter().flat_map(|goal| {
             let dial = goal.not_before.filter(|at| goal.dialing.is_none() && *at > now);
@@ -218,6 +243,9 @@ impl Actor {
     fn seen(&mut self, sighting: Sighting) {
         let now = Instant::now();
         let epoch = self.epoch();
+        if self.is_blocked(&sighting, epoch) {
+            return;
+        }
         let friend = self
             .people
             .values()
@@ -383,7 +411,8 @@ impl Actor {
             .any(|room| room.peer() == Some(key) && peer.unsettled().any(|state| state.id() == room.id()));
         // Either side sends its open invitation again.
         let asked = self.invitations.values().any(|one| one.sent && one.target == Target::Friend(key));
-        if peer.link.is_none() && peer.rebuild.is_none() && (unfinished || asked) && !self.radios.is_empty() {
+        let possible = !self.radios.is_empty() && !self.is_resting();
+        if peer.link.is_none() && peer.rebuild.is_none() && (unfinished || asked) && possible {
             self.want(Target::Friend(key), why, Instant::now() + RESUME_WINDOW);
         }
     }
@@ -430,9 +459,17 @@ impl Actor {
     pub(crate) fn is_at(&mut self, address: &Address, key: PlayerId) {
         let at = Target::Address(address.clone());
         let known = self.goals.iter().any(|goal| goal.target == Target::Friend(key));
+        let person = self.goals.iter().find(|goal| goal.target == at && goal.why == Why::Person);
+        let person_waits = person.map(|goal| goal.until);
         for goal in &mut self.goals {
             if goal.target == at && !known {
                 goal.target = Target::Friend(key);
+            }
+            // Looked for because of a match already, and now by a person too.
+            if goal.target == Target::Friend(key)
+                && let Some(until) = person_waits
+            {
+                (goal.why, goal.until) = (Why::Person, goal.until.max(until));
             }
         }
         self.goals.retain(|goal| goal.target != at);
@@ -456,6 +493,14 @@ impl Actor {
             self.tell_connecting_now(target, ConnectState::ConnectFailed);
         }
         self.invitations_over(target, control::InvitationEnd::InvitationLinkLost);
+    }
+
+    /// The player has said goodbye, and looks for us itself when it is back: unless a person asked for it, it is not looked for.
+    pub(crate) fn let_go(&mut self, key: PlayerId) {
+        let target = Target::Friend(key);
+        if self.goals.iter().any(|goal| goal.target == target && goal.why != Why::Person) {
+            self.give_up(&target);
+        }
     }
 
     fn failed(&mut self, target: &Target) {

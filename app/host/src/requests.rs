@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use engine::{AnyGame, Level, Limits, Setup, Side};
 use link::Verdict;
-use proto::control::{self, ColourChoice, RefusalCode, Visibility, event, request};
+use proto::control::{self, ColourChoice, RefusalCode, event, request};
 use proto::limits;
 use proto::peer::DeclineReason;
 use session::{Analysis, Command, MatchId, MatchRecord, MatchResult, OfferKind, Pace, wire};
 
-use crate::actor::{Actor, Answer, Message, NAME, VISIBILITY, done};
+use crate::actor::{ADAPTER, Actor, Answer, Message, NAME, done};
 use crate::clients::ClientId;
 use crate::games;
 use crate::invitations::Wish;
@@ -38,7 +38,7 @@ impl Actor {
     ) -> Result<Answer, Refusal> {
         use request::Body;
         match body {
-            Body::Attach(_) | Body::Scan(_) => unreachable!("the actor has answered it"),
+            Body::Attach(_) | Body::Scan(_) | Body::Front(_) => unreachable!("the actor has answered it"),
             Body::SetName(set) => self.set_name(&set.name),
             Body::SetVisibility(set) => self.set_visibility(set.visibility),
             Body::OpenRoom(open) => self.open_room(open),
@@ -63,6 +63,22 @@ impl Actor {
                 self.command(key, Command::TakeTheirs(id)).map(|()| Answer::Done)
             }
             Body::Analyse(analyse) => self.analyse(&analyse).map(|()| Answer::Done),
+            Body::Block(block) => self.block(&block.peer).map(|()| Answer::Done),
+            Body::Unblock(unblock) => self.unblock(&unblock.peer).map(|()| Answer::Done),
+            Body::SetNote(set) => {
+                let key = self.player(&set.peer)?;
+                self.set_note(key, &set.note).map(|()| Answer::Done)
+            }
+            Body::SamePerson(same) => {
+                let (old, new) = (self.player(&same.old)?, self.player(&same.new)?);
+                self.same_person(old, new).map(|()| Answer::Done)
+            }
+            Body::SetFoundWhenClosed(set) => self.set_found_when_closed(set.on),
+            Body::ListAdapters(_) => {
+                self.list_adapters(client, number);
+                Ok(Answer::Later)
+            }
+            Body::SetAdapter(set) => self.set_adapter(&set.adapter),
             Body::Describe(describe) => games::describe(&describe).map(Answer::Sheet),
             Body::Stop(_) => {
                 let (done, _) = tokio::sync::oneshot::channel();
@@ -182,6 +198,31 @@ impl Actor {
         });
     }
 
+    fn list_adapters(&mut self, client: ClientId, number: u64) {
+        let (transports, inbox) = (self.transports(), self.inbox.clone());
+        self.tasks.spawn(async move {
+            let mut adapters = Vec::new();
+            for transport in transports {
+                let all = tokio::time::timeout(DIAGNOSIS, transport.adapters()).await.unwrap_or_default();
+                adapters.extend(all.into_iter().map(show::adapter));
+            }
+            adapters.truncate(limits::ADAPTERS);
+            let body = Some(control::reply::Body::Adapters(control::Adapters { adapters }));
+            // When the actor has ended, so has the client.
+            let _ = inbox.send(Message::Answer(client, control::Reply { id: number, body }));
+        });
+    }
+
+    fn set_adapter(&mut self, name: &str) -> Result<Answer, Refusal> {
+        let written = self.store.set_setting(ADAPTER, name);
+        self.saved(written)?;
+        let chosen = (!name.is_empty()).then(|| name.to_owned());
+        for transport in self.transports() {
+            transport.use_adapter(chosen.clone());
+        }
+        Ok(Answer::Done)
+    }
+
     fn set_name(&mut self, wish: &str) -> Result<Answer, Refusal> {
         let name = proto::limits::fit_name(wish);
         if name.is_empty() {
@@ -190,17 +231,6 @@ impl Actor {
         let written = self.store.set_setting(NAME, &name);
         self.saved(written)?;
         self.name = name;
-        let me = self.me();
-        self.tell(event::Body::Me(me));
-        Ok(Answer::Done)
-    }
-
-    fn set_visibility(&mut self, number: i32) -> Result<Answer, Refusal> {
-        let visibility = Visibility::try_from(number)
-            .map_err(|_| Refusal::new(RefusalCode::RefusalBadRequest, "no such visibility"))?;
-        let written = self.store.set_setting(VISIBILITY, visibility.as_str_name());
-        self.saved(written)?;
-        self.visibility = visibility;
         let me = self.me();
         self.tell(event::Body::Me(me));
         Ok(Answer::Done)

@@ -19,6 +19,11 @@ pub(crate) fn side(side: Side) -> board::Side {
     }
 }
 
+pub(crate) fn adapter(adapter: link::Adapter) -> control::Adapter {
+    let link::Adapter { name, address, powered, in_use, chosen, here } = adapter;
+    control::Adapter { name, address, powered, in_use, chosen, here }
+}
+
 pub(crate) fn parse_side(number: i32) -> Option<Side> {
     match board::Side::try_from(number).ok()? {
         board::Side::Unspecified => None,

@@ -4,6 +4,8 @@
 //! nothing before that. A match is its setup and a list of actions, one row each; the view `record` shows it without what
 //! differs from device to device, so that both devices' rows are equal.
 
+mod people;
+
 use std::fs::{self, File};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -17,6 +19,7 @@ use session::{Consent, MatchId, MatchRecord, MatchResult, OfferKind, Pace};
 
 use crate::room::{PlayerId, Seat};
 use crate::show;
+pub(crate) use people::{SavedBlocked, SavedFriend};
 use session::wire;
 
 /// Name of the database in the data directory.
@@ -95,6 +98,15 @@ const MIGRATIONS: &[&str] = &["
         coalesce((SELECT group_concat(took_ms, ' ') FROM
             (SELECT took_ms FROM actions WHERE actions.match_id = matches.match_id ORDER BY ply)), '') AS times
         FROM matches;
+", "
+    ALTER TABLE friends ADD COLUMN note TEXT NOT NULL DEFAULT '';    -- seen by nobody else
+    CREATE TABLE blocked (
+        key           BLOB PRIMARY KEY CHECK (length(key) = 32),
+        name          TEXT NOT NULL,
+        since_unix_ms INTEGER NOT NULL,
+        advert_key    BLOB CHECK (length(advert_key) = 32),           -- of a former friend
+        address       TEXT                                            -- where it was last met
+    ) STRICT, WITHOUT ROWID;
 "];
 
 /// Why something could not be saved or read. Nothing that was saved before is lost by any of these.
@@ -131,17 +143,6 @@ pub enum StoreError {
     /// Anything else that SQLite or the system said.
     #[error("the saved games cannot be used: {0}")]
     Other(String),
-}
-
-/// A friend as the file keeps it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SavedFriend {
-    pub(crate) key: PlayerId,
-    pub(crate) name: String,
-    pub(crate) advert_key: [u8; 32],
-    pub(crate) met_unix_ms: i64,
-    /// What this friend says is not shown.
-    pub(crate) muted: bool,
 }
 
 /// A match as the file keeps it.
@@ -274,61 +275,6 @@ impl Store {
             .query_row("SELECT value FROM settings WHERE key = ?1", [ADVERT_KEY], |row| row.get(0))
             .optional()
             .map_err(|error| self.explain(error))
-    }
-
-    pub(crate) fn friends(&self) -> Result<Vec<SavedFriend>, StoreError> {
-        let read = || {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT key, name, advert_key, met_unix_ms, muted FROM friends ORDER BY name, key",
-            )?;
-            statement
-                .query_map([], |row| {
-                    Ok(SavedFriend {
-                        key: PlayerId(row.get(0)?),
-                        name: row.get(1)?,
-                        advert_key: row.get(2)?,
-                        met_unix_ms: row.get(3)?,
-                        muted: row.get(4)?,
-                    })
-                })?
-                .collect::<Result<_, _>>()
-        };
-        read().map_err(|error| self.explain(error))
-    }
-
-    /// Whether what a friend says is shown.
-    pub(crate) fn set_muted(&mut self, key: PlayerId, muted: bool) -> Result<(), StoreError> {
-        self.connection
-            .execute("UPDATE friends SET muted = ?2 WHERE key = ?1", params![key.0, muted])
-            .map(drop)
-            .map_err(|error| self.explain(error))
-    }
-
-    /// Adds a friend, or changes its name and advert key; when it was met, and what was chosen about it, stays.
-    pub(crate) fn put_friend(&mut self, friend: &SavedFriend) -> Result<(), StoreError> {
-        self.connection
-            .execute(
-                "INSERT INTO friends (key, name, advert_key, met_unix_ms) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT (key) DO UPDATE SET name = excluded.name, advert_key = excluded.advert_key",
-                params![friend.key.0, friend.name, friend.advert_key, friend.met_unix_ms],
-            )
-            .map(drop)
-            .map_err(|error| self.explain(error))
-    }
-
-    /// Forgets a friend, and has another advert key from now on. Matches with the friend stay as records and are closed.
-    pub(crate) fn forget(&mut self, key: PlayerId, advert_key: &[u8; 32]) -> Result<(), StoreError> {
-        let seat = seat_text(Seat::Peer(key));
-        self.in_transaction(|transaction| {
-            transaction.execute("DELETE FROM friends WHERE key = ?1", [key.0])?;
-            transaction.execute(
-                "INSERT OR REPLACE INTO settings (key, value) VALUES (?1, ?2)",
-                params![ADVERT_KEY, advert_key],
-            )?;
-            transaction
-                .execute("UPDATE matches SET open = 0 WHERE first_seat = ?1 OR second_seat = ?1", [&seat])?;
-            Ok(())
-        })
     }
 
     /// A match begins, with the actions that its record holds already. Replaces a match of the same id.
@@ -951,6 +897,7 @@ mod tests {
             advert_key: [9; 32],
             met_unix_ms: 5,
             muted: false,
+            note: String::new(),
         };
         store.put_friend(&friend).expect("saved");
         store.set_setting("name", "Anna").expect("saved");

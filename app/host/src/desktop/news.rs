@@ -120,7 +120,12 @@ impl News {
             let what = match OfferKind::try_from(offered.unwrap_or_default()) {
                 Ok(OfferKind::OfferTakeBack) => say("想悔棋".into(), "asks to take back".into()),
                 Ok(OfferKind::OfferDraw) => say("提议和棋".into(), "offers a draw".into()),
-                Ok(OfferKind::OfferNewGame) => say("想再来一局".into(), "offers another game".into()),
+                Ok(OfferKind::OfferNewGame | OfferKind::OfferNewGameSame) => {
+                    say("想再来一局".into(), "offers another game".into())
+                }
+                Ok(OfferKind::OfferPause) => say("想暂停一下".into(), "asks for a pause".into()),
+                Ok(OfferKind::OfferContinue) => say("想接着下".into(), "wants to go on".into()),
+                Ok(OfferKind::OfferAdjourn) => say("想改天再下".into(), "wants to go on another day".into()),
                 _ => say("有一个提议".into(), "has a proposal".into()),
             };
             (name, what)

@@ -1,0 +1,154 @@
+//! Commands about other people and about this device, beside those of play.
+
+use clap::{Subcommand, ValueEnum};
+use proto::control::{self, reply, request};
+use serde_json::json;
+
+use crate::commands::{Conversation, unexpected};
+use crate::connection::Failure;
+use crate::{json, words};
+
+#[derive(Subcommand)]
+pub(crate) enum DeviceCommand {
+    /// Refuse somebody from now on, and forget them if they are a friend
+    Block {
+        /// Name or id of a friend, of a device nearby, or of whoever is compared with
+        who: String,
+    },
+    /// Let somebody ask again; to be friends again, the strings are compared again
+    Unblock {
+        /// Name or id
+        who: String,
+    },
+    /// Who is blocked
+    Blocked,
+    /// A note about a friend that nobody else sees; without a text, show it
+    Note {
+        /// Name or id
+        who: String,
+        /// The new note; empty: none
+        text: Option<String>,
+    },
+    /// A friend was met again with a new key: go on with the unfinished matches, and forget the old key
+    SamePerson {
+        /// Id of the friend with the old key
+        old: String,
+        /// Id of the friend with the new one
+        new: String,
+    },
+    /// Whether friends find this device while no app is open; without an argument, show it
+    FoundWhenClosed {
+        /// The new choice; `on` costs some battery
+        #[arg(value_enum)]
+        to: Option<Switch>,
+    },
+    /// Bluetooth adapters, and which one is used; with an argument, use that one from now on
+    Adapter {
+        /// Such as hci1, or `first` for whichever is there
+        to: Option<String>,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+impl Conversation {
+    pub(crate) async fn device(&mut self, command: DeviceCommand) -> Result<(), Failure> {
+        match command {
+            DeviceCommand::Block { who } => {
+                let peer = self.anybody(&who)?;
+                self.ask_done(request::Body::Block(control::Block { peer })).await
+            }
+            DeviceCommand::Unblock { who } => {
+                let blocked: Vec<_> = self.host.state.blocked.values().cloned().collect();
+                let peer = one_of(&who, blocked.iter().map(|one| (&*one.id, &*one.name)))?
+                    .ok_or_else(|| Failure::NotToBe(format!("nobody called {who} is blocked")))?;
+                self.ask_done(request::Body::Unblock(control::Unblock { peer })).await
+            }
+            DeviceCommand::Blocked => self.host.state.blocked.values().try_for_each(|one| {
+                self.print(|| format!("{}  {}", one.name, one.id), || json::blocked(one))
+            }),
+            DeviceCommand::Note { who, text } => {
+                let peer = self.friend(&who)?;
+                if let Some(note) = text {
+                    let set = control::SetNote { peer: peer.clone(), note };
+                    return self.ask_done(request::Body::SetNote(set)).await;
+                }
+                let friend = &self.host.state.friends[&peer];
+                self.print(|| friend.note.clone(), || json::friend(friend))
+            }
+            DeviceCommand::SamePerson { old, new } => {
+                let (old, new) = (self.friend(&old)?, self.friend(&new)?);
+                self.ask_done(request::Body::SamePerson(control::SamePerson { old, new })).await
+            }
+            DeviceCommand::FoundWhenClosed { to } => {
+                if let Some(to) = to {
+                    let set = control::SetFoundWhenClosed { on: to == Switch::On };
+                    self.host.ask(request::Body::SetFoundWhenClosed(set)).await?;
+                }
+                let on = self.host.state.me.found_when_closed;
+                self.print(
+                    || if on { "on: friends find this device" } else { "off: nobody finds it" }.into(),
+                    || json!({"found_when_closed": on}),
+                )
+            }
+            DeviceCommand::Adapter { to } => self.adapter(to).await,
+        }
+    }
+
+    async fn adapter(&mut self, to: Option<String>) -> Result<(), Failure> {
+        if let Some(adapter) = to {
+            let adapter = if adapter == "first" { String::new() } else { adapter };
+            self.host.ask(request::Body::SetAdapter(control::SetAdapter { adapter })).await?;
+        }
+        let list = self.host.ask(request::Body::ListAdapters(control::ListAdapters {})).await?;
+        let reply::Body::Adapters(list) = list else { return Err(unexpected()) };
+        list.adapters.iter().try_for_each(|one| self.print(|| words::adapter(one), || json::adapter(one)))
+    }
+
+    /// The id of whoever is called so, or has this id: a friend, a device nearby, or whoever is compared with.
+    fn anybody(&self, who: &str) -> Result<String, Failure> {
+        let state = &self.host.state;
+        let friends = state.friends.values().map(|one| (&*one.id, &*one.name));
+        let compared = state.comparisons.values().map(|one| (&*one.peer, &*one.name));
+        let nearby = state.nearby.values().map(|one| (&*one.id, &*one.name));
+        one_of(who, friends.chain(compared))?
+            .map_or_else(|| one_of(who, nearby), |id| Ok(Some(id)))?
+            .ok_or_else(|| Failure::NotToBe(format!("nobody is called {who}")))
+    }
+}
+
+/// The id of the only one with this id or name; `None` if there is none.
+fn one_of<'a>(who: &str, all: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Option<String>, Failure> {
+    let mut ids: Vec<&str> = Vec::new();
+    for (id, name) in all {
+        if id == who {
+            return Ok(Some(id.to_owned()));
+        }
+        if name == who && !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    match ids.as_slice() {
+        [] => Ok(None),
+        [id] => Ok(Some((*id).to_owned())),
+        _ => Err(Failure::Usage(format!("several are called {who}: say the id"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_found_by_name_and_several_only_by_id() {
+        let all = [("1", "Ben"), ("2", "Ben"), ("3", "Anna")];
+        assert!(matches!(one_of("Anna", all.into_iter()), Ok(Some(id)) if id == "3"));
+        assert!(matches!(one_of("2", all.into_iter()), Ok(Some(id)) if id == "2"));
+        assert!(matches!(one_of("Carl", all.into_iter()), Ok(None)));
+        assert!(matches!(one_of("Ben", all.into_iter()), Err(Failure::Usage(_))));
+    }
+}

@@ -1,0 +1,222 @@
+//! What a person here decides about other people: who is forgotten, blocked, muted, noted, or known by a new key.
+
+use proto::control::{self, RefusalCode, event};
+use proto::limits;
+use proto::peer::ByeReason;
+use session::MatchId;
+use tracing::warn;
+
+use crate::actor::Actor;
+use crate::reach::Target;
+use crate::room::{PlayerId, Seat};
+use crate::show::Refusal;
+use crate::store::{SavedBlocked, SavedFriend, StoreError};
+
+impl Actor {
+    pub(crate) fn load_blocked(&mut self) -> Result<(), StoreError> {
+        self.blocked = self.store.blocked()?.into_iter().map(|one| (one.key, one)).collect();
+        Ok(())
+    }
+
+    pub(crate) fn forget(&mut self, key: PlayerId) -> Result<(), Refusal> {
+        self.friend(key)?;
+        // Who is forgotten must not recognise this device any more; who is not learns the new key with the next hello.
+        let advert_key = self.chance.bytes();
+        let written = self.store.forget(key, &advert_key);
+        self.saved(written)?;
+        self.set_advert_key(advert_key);
+        self.part_from(key, ByeReason::ByeLeaving);
+        Ok(())
+    }
+
+    /// Wants nothing to do with a player any more, whoever it is: a friend, a device that was connected to, or one that asks.
+    pub(crate) fn block(&mut self, who: &str) -> Result<(), Refusal> {
+        let key = self.anybody(who)?;
+        let address = self.met_at.get(&key).map(ToString::to_string).or_else(|| {
+            let near = self.nearby.values().find(|near| near.player == Some(key));
+            near.map(|near| near.address().to_string())
+        });
+        let friend = self.people.get(&key).and_then(|peer| peer.friend.as_ref());
+        let blocked = SavedBlocked {
+            key,
+            name: self.name_of(key),
+            since_unix_ms: self.now_unix_ms(),
+            advert_key: friend.map(|friend| friend.advert_key),
+            address,
+        };
+        let new_advert_key = friend.is_some().then(|| self.chance.bytes());
+        let written = self.store.block(&blocked, new_advert_key.as_ref());
+        self.saved(written)?;
+        if let Some(advert_key) = new_advert_key {
+            self.set_advert_key(advert_key);
+        }
+        // The same goodbye as any other: being blocked is not told.
+        self.part_from(key, ByeReason::ByeLeaving);
+        let gone: Vec<String> = self
+            .nearby
+            .iter()
+            .filter(|(_, near)| near.player == Some(key) || near.is_at(blocked.address.as_deref()))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in gone {
+            self.nearby.remove(&id);
+            self.tell(event::Body::NearbyGone(control::Gone { id }));
+        }
+        let shown = shown_blocked(&blocked);
+        self.blocked.insert(key, blocked);
+        self.tell(event::Body::Blocked(shown));
+        Ok(())
+    }
+
+    pub(crate) fn unblock(&mut self, who: &str) -> Result<(), Refusal> {
+        let key = PlayerId::parse(who)
+            .filter(|key| self.blocked.contains_key(key))
+            .ok_or_else(|| Refusal::new(RefusalCode::RefusalNoSuchPeer, "nobody of that id is blocked"))?;
+        let written = self.store.unblock(key);
+        self.saved(written)?;
+        self.blocked.remove(&key);
+        self.tell(event::Body::BlockedGone(control::Gone { id: key.to_string() }));
+        Ok(())
+    }
+
+    pub(crate) fn set_muted(&mut self, key: PlayerId, muted: bool) -> Result<(), Refusal> {
+        self.friend(key)?;
+        let written = self.store.set_muted(key, muted);
+        self.saved(written)?;
+        if let Some(friend) = self.people.get_mut(&key).and_then(|peer| peer.friend.as_mut()) {
+            friend.muted = muted;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn set_note(&mut self, key: PlayerId, note: &str) -> Result<(), Refusal> {
+        self.friend(key)?;
+        let note = note.trim();
+        if !limits::is_note(note) {
+            return Err(Refusal::new(
+                RefusalCode::RefusalBadRequest,
+                format!("a note is one line of at most {} characters", limits::NOTE_CHARS),
+            ));
+        }
+        let written = self.store.set_note(key, note);
+        self.saved(written)?;
+        if let Some(friend) = self.people.get_mut(&key).and_then(|peer| peer.friend.as_mut()) {
+            note.clone_into(&mut friend.note);
+        }
+        Ok(())
+    }
+
+    /// A friend was met again with a new key: unfinished matches go on with that one. The new device knows nothing of them,
+    /// so its person is asked, as by an invitation.
+    pub(crate) fn same_person(&mut self, old: PlayerId, new: PlayerId) -> Result<(), Refusal> {
+        self.friend(old)?;
+        self.friend(new)?;
+        if old == new {
+            return Err(Refusal::new(RefusalCode::RefusalBadRequest, "that is one and the same already"));
+        }
+        let unfinished = [old, new].map(|key| self.people[&key].unsettled().count()).iter().sum::<usize>();
+        if unfinished > session::MAX_MATCHES {
+            return Err(Refusal::new(
+                RefusalCode::RefusalBusy,
+                format!("{unfinished} unfinished matches are too many: finish some"),
+            ));
+        }
+        let advert_key = self.chance.bytes();
+        let written = self.store.same_person(old, new, &advert_key);
+        self.saved(written)?;
+        self.set_advert_key(advert_key);
+        for id in self.rooms_with(old) {
+            let Some(room) = self.rooms.get_mut(&id) else { continue };
+            for seat in &mut room.seats {
+                if *seat == Seat::Peer(old) {
+                    *seat = Seat::Peer(new);
+                }
+            }
+        }
+        let note =
+            self.people.get(&old).and_then(|peer| peer.friend.as_ref()).map(|friend| friend.note.clone());
+        self.part_from(old, ByeReason::ByeLeaving);
+        if let Some(friend) = self.people.get_mut(&new).and_then(|peer| peer.friend.as_mut())
+            && friend.note.is_empty()
+        {
+            friend.note = note.unwrap_or_default();
+        }
+        // The session with the new key begins anew with the matches; so does its link.
+        self.drop_link(new, Some(ByeReason::ByeReplaced));
+        match self.new_session(new, true) {
+            Ok(session) => {
+                let peer = self.people.get_mut(&new).expect("a friend, as was asked above");
+                peer.session = session;
+            }
+            Err(error) => warn!(%error, "the matches are taken over after the next start"),
+        }
+        self.link_is_gone(new);
+        Ok(())
+    }
+
+    /// The link, rooms, invitations and all else with this player end here; records stay.
+    fn part_from(&mut self, key: PlayerId, last_word: ByeReason) {
+        self.drop_link(key, Some(last_word));
+        for id in self.rooms_with(key) {
+            self.rooms.remove(&id);
+            self.drop_bots(id);
+            self.tell(event::Body::RoomGone(control::Gone { id: id.to_string() }));
+        }
+        let invitations: Vec<MatchId> = self
+            .invitations
+            .iter()
+            .filter(|(_, one)| one.target == Target::Friend(key))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in invitations {
+            self.invitation_over(id, control::InvitationEnd::InvitationWithdrawn);
+        }
+        self.give_up(&Target::Friend(key));
+        self.comparison_over(key);
+        self.people.remove(&key);
+    }
+
+    fn friend(&self, key: PlayerId) -> Result<&SavedFriend, Refusal> {
+        self.people
+            .get(&key)
+            .and_then(|peer| peer.friend.as_ref())
+            .ok_or_else(|| Refusal::new(RefusalCode::RefusalNoSuchPeer, "no such friend"))
+    }
+
+    /// The player whom a client names and whose key is known, whether it is here or not.
+    fn anybody(&self, who: &str) -> Result<PlayerId, Refusal> {
+        let met = |key: &PlayerId| {
+            self.people.contains_key(key)
+                || self.met_at.contains_key(key)
+                || self.nearby.values().any(|near| near.player == Some(*key))
+        };
+        PlayerId::parse(who)
+            .filter(met)
+            .or_else(|| self.nearby.get(who).and_then(|near| near.player))
+            .ok_or_else(|| {
+                let detail = "nobody of that id has been connected to: block whoever it is when it asks";
+                Refusal::new(RefusalCode::RefusalNoSuchPeer, detail)
+            })
+    }
+
+    /// Whether what was heard there, with that tag, is somebody blocked.
+    pub(crate) fn is_blocked(&self, sighting: &link::Sighting, epoch: link::Epoch) -> bool {
+        let address = sighting.address.to_string();
+        self.blocked.values().any(|one| {
+            one.address.as_deref() == Some(&*address)
+                || one.advert_key.is_some_and(|key| sighting.tag.is_of(&key, epoch))
+        })
+    }
+
+    pub(crate) fn blocked_events(&self) -> impl Iterator<Item = event::Body> + '_ {
+        self.blocked.values().map(|one| event::Body::Blocked(shown_blocked(one)))
+    }
+}
+
+fn shown_blocked(one: &SavedBlocked) -> control::Blocked {
+    control::Blocked {
+        id: one.key.to_string(),
+        name: one.name.clone(),
+        since_unix_ms: one.since_unix_ms.try_into().unwrap_or(0),
+    }
+}

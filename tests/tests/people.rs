@@ -1,0 +1,202 @@
+//! Who may find this device, and what a person decides about others.
+
+use std::time::Duration;
+
+use host::PlayerId;
+use proto::control::{self, RefusalCode, Visibility, request};
+use tests::house::{Device, House, begin_match, friends};
+
+async fn pair(house: &mut House) -> (Device, Device) {
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    friends(&mut anna, &mut ben).await;
+    (anna, ben)
+}
+
+fn block(peer: &str) -> request::Body {
+    request::Body::Block(control::Block { peer: peer.into() })
+}
+
+fn meet(peer: &str) -> request::Body {
+    request::Body::Meet(control::Meet { peer: peer.into() })
+}
+
+fn only_friend(device: &Device) -> control::Friend {
+    device.client.seen.friends.values().next().expect("a friend").clone()
+}
+
+/// Looks around for a while, and tells the names that were seen.
+async fn seen_around(device: &mut Device) -> Vec<String> {
+    device.client.scan(true).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    device.client.scan(false).await;
+    device.client.seen.nearby.values().map(|near| near.name.clone()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_blocked_is_refused_without_a_word_and_not_listed_over_restarts() {
+    let mut house = House::new(60);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    begin_match(&mut anna, &mut ben).await;
+    let ben_id = only_friend(&anna).id;
+    anna.client.done(block(&ben_id)).await;
+    anna.client.until("Ben is gone", |seen| seen.friends.is_empty() && seen.rooms.is_empty()).await;
+    assert_eq!(anna.client.seen.blocked[&ben_id].name, "Ben");
+    for restarted in [false, true] {
+        if restarted {
+            anna.kill().await;
+            anna.start().await;
+        }
+        assert!(anna.client.seen.blocked.contains_key(&ben_id));
+        assert!(seen_around(&mut anna).await.is_empty(), "Ben is not listed");
+        // Ben sees somebody called Anna, whom he does not recognise, and comes to nothing with her.
+        let id = ben.client.find("Anna").await;
+        assert!(PlayerId::parse(&id).is_none(), "her tag is another now");
+        ben.client.done(meet(&id)).await;
+        let failed = |seen: &tests::house::Seen| {
+            seen.connecting.get(&id).is_some_and(|one| one.state() == control::ConnectState::ConnectFailed)
+        };
+        ben.client.until("it came to nothing", failed).await;
+        ben.client.seen.connecting.clear();
+        anna.client.scan(false).await;
+        let seen = &anna.client.seen;
+        assert!(
+            seen.comparisons.is_empty() && seen.invitations.is_empty() && seen.notices.iter().all(is_old)
+        );
+    }
+}
+
+/// What may have been told before somebody was blocked.
+fn is_old(notice: &control::Notice) -> bool {
+    notice.kind() == control::NoticeKind::NoticeNewFriend
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_unblocked_may_ask_again_and_compares_again() {
+    let mut house = House::new(61);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    let peer = only_friend(&anna).id;
+    anna.client.done(block(&peer)).await;
+    // Ben has to notice first: he forgets nothing by himself.
+    let forget = control::Forget { peer: only_friend(&ben).id };
+    ben.client.done(request::Body::Forget(forget)).await;
+    anna.client.done(request::Body::Unblock(control::Unblock { peer: peer.clone() })).await;
+    assert!(anna.client.seen.blocked.is_empty());
+    friends(&mut ben, &mut anna).await;
+    assert_eq!(only_friend(&anna).id, peer);
+    let refused = anna.client.ask(request::Body::Unblock(control::Unblock { peer })).await;
+    assert_eq!(refused.expect_err("nobody is").code(), RefusalCode::RefusalNoSuchPeer);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stranger_who_asks_can_be_blocked_instead_of_compared() {
+    let mut house = House::new(62);
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    let id = ben.client.find("Anna").await;
+    ben.client.done(meet(&id)).await;
+    anna.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
+    let peer = anna.client.seen.comparisons.keys().next().expect("one").clone();
+    anna.client.done(block(&peer)).await;
+    assert!(anna.client.seen.comparisons.is_empty());
+    ben.client.until("it is over", |seen| seen.comparisons.is_empty()).await;
+    ben.client.done(meet(&id)).await;
+    let failed = |seen: &tests::house::Seen| {
+        seen.connecting.get(&id).is_some_and(|one| one.state() == control::ConnectState::ConnectFailed)
+    };
+    ben.client.until("it came to nothing", failed).await;
+    anna.client.scan(false).await;
+    assert!(anna.client.seen.comparisons.is_empty(), "nothing rings");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stranger_who_was_met_and_blocked_is_not_listed_any_more() {
+    let mut house = House::new(63);
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    let id = anna.client.find("Ben").await;
+    // Somebody who was never connected to has no key that could be known again.
+    let refused = anna.client.ask(block(&id)).await.expect_err("only an address");
+    assert_eq!(refused.code(), RefusalCode::RefusalNoSuchPeer);
+    anna.client.done(meet(&id)).await;
+    ben.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
+    anna.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
+    anna.client.done(block(&id)).await;
+    assert!(anna.client.seen.nearby.is_empty() && anna.client.seen.comparisons.is_empty());
+    assert!(seen_around(&mut anna).await.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_note_about_a_friend_stays_when_the_friend_comes_and_goes() {
+    let mut house = House::new(64);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    let peer = only_friend(&anna).id;
+    let note =
+        |note: &str| request::Body::SetNote(control::SetNote { peer: peer.clone(), note: note.into() });
+    anna.client.done(note(" 午休时下棋 ")).await;
+    anna.client.until("noted", |seen| seen.friends[&peer].note == "午休时下棋").await;
+    let refused = anna.client.ask(note("\u{202E}")).await;
+    assert!(refused.is_err(), "{refused:?}");
+    ben.stop().await;
+    anna.kill().await;
+    anna.start().await;
+    ben.start().await;
+    let near = ben.client.find("Anna").await;
+    ben.client.done(meet(&near)).await;
+    anna.client.until("Ben is here", |seen| seen.friends[&peer].connected).await;
+    assert_eq!(only_friend(&anna).note, "午休时下棋");
+    anna.client.done(note("")).await;
+    anna.client.until("no note", |seen| seen.friends[&peer].note.is_empty()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_device_that_nobody_uses_is_not_found_unless_its_person_wants_it() {
+    let minutes = |minutes| tokio::time::sleep(Duration::from_mins(minutes));
+    let mut house = House::new(65);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    let card = |house: &House| house.air.card("Anna");
+    anna.close_app();
+    minutes(1).await;
+    assert!(card(&house).is_some_and(|card| card.open_to_all && !card.seldom), "a while more as before");
+    minutes(5).await;
+    assert_eq!(card(&house), None);
+
+    anna.open_app().await;
+    minutes(1).await;
+    assert!(card(&house).is_some_and(|card| card.open_to_all));
+    let set = control::SetFoundWhenClosed { on: true };
+    anna.client.done(request::Body::SetFoundWhenClosed(set)).await;
+    assert!(anna.client.seen.me.found_when_closed);
+    for restarted in [false, true] {
+        if restarted {
+            anna.kill().await;
+            anna.start().await;
+            assert!(anna.client.seen.me.found_when_closed, "kept");
+        }
+        anna.close_app();
+        minutes(6).await;
+        let card = card(&house).expect("found");
+        assert!(card.seldom && !card.open_to_all && card.name.is_none(), "by friends only: {card:?}");
+        let id = ben.client.find("Anna").await;
+        assert!(ben.client.seen.nearby[&id].is_friend);
+        let mut carl = house.device(if restarted { "Carl" } else { "Cleo" }).await;
+        assert_eq!(seen_around(&mut carl).await.iter().filter(|name| *name == "Anna").count(), 0);
+        anna.open_app().await;
+    }
+
+    let nobody = control::SetVisibility { visibility: Visibility::Nobody.into() };
+    anna.client.done(request::Body::SetVisibility(nobody)).await;
+    anna.close_app();
+    minutes(6).await;
+    assert_eq!(card(&house), None, "nobody is nobody");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupted_match_is_gone_on_with_while_the_app_is_closed_for_a_moment() {
+    let mut house = House::new(66);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    begin_match(&mut anna, &mut ben).await;
+    anna.close_app();
+    house.air.cut_all();
+    ben.client.play("h8").await.expect_err("not his turn");
+    anna.open_app().await;
+    anna.client.play("h8").await.expect("played");
+    ben.client.until("h8", |seen| seen.room().is_some_and(|room| room.record == ["h8"])).await;
+}
