@@ -102,8 +102,16 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
     };
     let pairing = |step| Pair { step: Some(step) }.into();
     let play = |kind| {
-        Play { match_id: id(), ply: 9, action: Some(act(kind)), thought_ms: 4_200, digest: 7, revision: 1 }
-            .into()
+        Play {
+            match_id: id(),
+            ply: 9,
+            action: Some(act(kind)),
+            thought_ms: 4_200,
+            digest: 7,
+            revision: 1,
+            spent_ms: 0,
+        }
+        .into()
     };
     let point =
         ResumePoint { match_id: id(), ply: 31, digest: 0xDEAD_BEEF, revision: 2, ..ResumePoint::default() };

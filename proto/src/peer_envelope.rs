@@ -316,6 +316,7 @@ mod tests {
                 thought_ms: u32::MAX,
                 digest: u64::MAX,
                 revision: limits::REVISIONS,
+                spent_ms: u32::MAX,
             }
             .into(),
             Ack {

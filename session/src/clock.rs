@@ -245,7 +245,10 @@ mod tests {
             (Pace::ByoYomi { main: s(60), period: s(30), periods: 3 }, 150),
         ] {
             let clocks = Clocks::new(pace);
-            assert!(!clocks.is_over(Side::Second, s(most) - Duration::from_millis(1)), "{pace:?}");
+            assert!(
+                !clocks.is_over(Side::Second, s(most).saturating_sub(Duration::from_millis(1))),
+                "{pace:?}"
+            );
             assert!(clocks.is_over(Side::Second, s(most)), "{pace:?}");
             assert_eq!(clocks.left_for_action(Side::Second), s(most));
             assert_eq!(clocks.shown(Side::Second, Some(s(most)), true).left, Duration::ZERO);

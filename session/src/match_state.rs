@@ -471,10 +471,14 @@ impl MatchState {
         self.record.spent_ms
     }
 
+    /// The match is over: what the last action has taken means nothing more.
+    pub(crate) fn forget_clock(&mut self) {
+        self.since = None;
+    }
+
     /// Takes over what whoever has the turn says it has spent.
-    pub(crate) fn set_spent(&mut self, now: Instant, spent_ms: u32) {
+    pub(crate) fn set_spent(&mut self, spent_ms: u32) {
         self.spent = Duration::from_millis(spent_ms.into());
-        self.since = self.since.map(|_| now);
         self.interrupted = false;
     }
 

@@ -443,14 +443,21 @@ impl Session {
 
 impl MatchState {
     /// Whether the peer's record is what it becomes by accepting our offer of a draw, of a pause or of its end, as far as a
-    /// standing tells. The peer may have given up since, and after a pause gone on.
+    /// standing tells. Either may have given up since, and after a pause the peer may have gone on.
     pub(crate) fn would_agree(&self, there: &Standing) -> bool {
         let Some(consent) = self.offered() else { return false };
-        let their_end = there.result.is_some_and(|one| one.given_up_by() == Some(self.their_side()));
+        let gave_up = |one: MatchResult| {
+            one.given_up_by() == Some(self.their_side())
+                || one.given_up_by() == Some(self.my_side()) && self.result() == Some(one)
+        };
+        let (given_up, by_me) = (there.result.is_some_and(gave_up), Some(self.my_side()));
+        if !given_up && there.result.is_some_and(|one| one.given_up_by() == by_me) {
+            return false;
+        }
         there.revision == self.revision().saturating_add(1)
             && match consent.kind {
                 OfferKind::Draw => there.result == Some(MatchResult::DrawAgreed),
-                OfferKind::Pause | OfferKind::Adjourn => there.paused && there.result.is_none() || their_end,
+                OfferKind::Pause | OfferKind::Adjourn => there.paused && there.result.is_none() || given_up,
                 OfferKind::Continue => !there.paused && there.result != Some(MatchResult::DrawAgreed),
                 OfferKind::TakeBack | OfferKind::NewGame | OfferKind::NewGameSame => false,
             }

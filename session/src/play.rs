@@ -73,6 +73,7 @@ impl Session {
             thought_ms: state.took(ply - 1),
             digest: state.digest_at(ply).unwrap_or_default(),
             revision: state.revision(),
+            spent_ms: 0,
         }
     }
 
@@ -135,6 +136,9 @@ impl Session {
         self.settle(index);
         self.send_ack(index, false);
         self.clock_check(index);
+        if play.spent_ms > 0 {
+            self.hear_spent(index, play.spent_ms);
+        }
         Ok(())
     }
 
@@ -225,6 +229,11 @@ impl Session {
             return Ok(());
         };
         // An older revision is fine: giving up outlives a take back that was accepted here in the meantime.
+        let state = &self.matches[index];
+        if state.offered().is_some() && revision == state.revision().saturating_add(1) {
+            // The peer has agreed to something and given up since: both come with its record, which was asked for.
+            return Ok(());
+        }
         if revision > self.matches[index].revision() {
             return Err(Violation::OutOfBounds("revision"));
         }
@@ -285,13 +294,15 @@ impl Session {
     /// Stops the clock, if it runs, and writes down what it shows.
     pub(crate) fn stop_clock(&mut self, index: usize) {
         let state = &mut self.matches[index];
-        if state.clock_runs() {
+        if state.result().is_some() {
+            state.forget_clock();
+        } else if state.clock_runs() {
             let (id, spent_ms) = (state.id(), state.stop_clock(self.now));
             self.save(Entry::Spent { id, spent_ms });
         }
     }
 
-    /// Both stand at the same action: the word of whoever has the turn counts.
+    /// Both stand at the same action, and the clock here stands or has started just now: the word of whoever has the turn counts.
     pub(crate) fn hear_spent(&mut self, index: usize, spent_ms: u32) {
         let now = self.now;
         let state = &mut self.matches[index];
@@ -302,7 +313,7 @@ impl Session {
         let (said, seen) = (Duration::from_millis(spent_ms.into()), state.spent_at(now));
         let id = state.id();
         let doubt = seen.abs_diff(said) > TOLERANCE + UNNOTICED && !state.doubted;
-        state.set_spent(now, spent_ms);
+        state.set_spent(spent_ms);
         state.doubted |= doubt;
         if doubt {
             self.tell(Event::ClocksDiffer { id, said, seen });

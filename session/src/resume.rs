@@ -144,7 +144,11 @@ impl Session {
             return;
         }
         for (number, (_, action)) in (ply + 1..).zip(rest) {
-            let play = self.play_message(index, number, action);
+            let mut play = self.play_message(index, number, action);
+            let state = &self.matches[index];
+            if number == state.ply() && state.position().turn() == state.my_side() {
+                play.spent_ms = state.spent_ms_at(self.now);
+            }
             self.send_awaited(play);
         }
     }
@@ -164,7 +168,12 @@ impl Session {
             Reach::Away => {}
             Reach::Level => {
                 let before = (state.there, state.result());
+                let stood = !state.clock_runs();
                 self.learn(index, there, ack.wants_rest);
+                let state = &self.matches[index];
+                if stood && (there.revision, there.ply) == (state.revision(), state.ply()) {
+                    self.hear_spent(index, ack.spent_ms);
+                }
                 if ack.wants_rest && there.revision < self.matches[index].revision() {
                     self.send_record(index);
                 }
@@ -182,6 +191,7 @@ impl Session {
                 state.reach = Reach::Level;
                 self.learn(index, there, true);
                 self.level_clock(index, &there, ack.spent_ms);
+                self.send_analysis(index);
                 self.offer_again(index, false);
                 self.tell(Event::MatchChanged(id));
             }
@@ -252,6 +262,7 @@ impl Session {
         if theirs.result() != result || record.revision > MOST_REVISIONS {
             return Err(WRONG);
         }
+        let there = theirs.standing();
         match self.index_of(id) {
             Some(index) => {
                 let mine = self.matches[index].record();
@@ -262,11 +273,7 @@ impl Session {
                 {
                     return Err(WRONG);
                 }
-                let there = theirs.standing();
                 self.compare_record(index, theirs);
-                if self.matches[index].is_level() {
-                    self.level_clock(index, &there, record.spent_ms);
-                }
             }
             None => match self.invitations.drawn(theirs.record(), reveal) {
                 Some(true) => self.adopt(theirs.record().clone()),
@@ -276,6 +283,10 @@ impl Session {
                 }
                 None => self.unknown_record(theirs),
             },
+        }
+        if let Some(index) = self.index_of(id).filter(|index| self.matches[*index].is_level()) {
+            self.level_clock(index, &there, record.spent_ms);
+            self.send_analysis(index);
         }
         Ok(())
     }

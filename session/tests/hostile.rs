@@ -142,6 +142,7 @@ impl Fuzzer {
             }
             4 => peer::Withdraw { invite_id: match_id }.into(),
             5..=8 => {
+                let spent_ms = self.below(9);
                 // Often a move that would be right.
                 let mut action = self.action();
                 let mut after = digest;
@@ -154,7 +155,8 @@ impl Fuzzer {
                     record.actions.push(*legal);
                     after = record.digest();
                 }
-                peer::Play { match_id, ply, action, thought_ms: u32::MAX, digest: after, revision }.into()
+                peer::Play { match_id, ply, action, thought_ms: u32::MAX, digest: after, revision, spent_ms }
+                    .into()
             }
             9..=11 => {
                 let (wants_rest, paused) = (self.below(2) == 0, self.below(4) == 0);

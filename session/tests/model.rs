@@ -6,22 +6,27 @@
 
 mod pair;
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use engine::{Rng, Side};
-use pair::{ANNA, BERT, CUTS, Cut, Pair, any_small, invite};
+use engine::Rng;
+use pair::{ANNA, BERT, CUTS, Cut, Pair, any_colours, any_pace, any_small};
 use proto::peer::{ByeReason, DeclineReason, Envelope};
-use session::{Command, MatchId, MatchState, OfferKind};
+use session::{Command, MatchId, MatchResult, MatchState, OfferKind, Terms};
 
 /// One thing that happens. A list of them, without anything random left, makes a run.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     /// Plays the action of this number, in the match of this number.
     Act(usize, u8, u8),
-    /// By the setup of this number.
-    Invite(usize, Side, u8),
+    /// A match begins without ado.
+    Begin(u8, u8, u8),
+    /// By the setup, the pace and the colours of these numbers; instead of an answer, if it is asked itself.
+    Invite(usize, u8, u8, u8),
     AnswerInvite(usize, bool),
+    /// Looks at a position of the record, and tries so many moves; or back to its end.
+    Analyse(usize, u8, u8, u8),
     Withdraw(usize),
     Offer(usize, u8, OfferKind),
     AnswerOffer(usize, u8, bool),
@@ -34,6 +39,8 @@ enum Op {
     /// Everything arrives.
     Run,
     Wait(Duration),
+    /// Time passes, and nothing arrives.
+    Delay(Duration),
     /// A new link, dialed by this device.
     Connect(usize),
     /// The message that is so many from now is lost, and the link with it.
@@ -45,6 +52,21 @@ enum Op {
     DieAt(usize, u8),
 }
 
+const KINDS: [OfferKind; 12] = [
+    OfferKind::TakeBack,
+    OfferKind::TakeBack,
+    OfferKind::TakeBack,
+    OfferKind::Draw,
+    OfferKind::NewGame,
+    OfferKind::NewGame,
+    OfferKind::NewGameSame,
+    OfferKind::Pause,
+    OfferKind::Adjourn,
+    OfferKind::Continue,
+    OfferKind::Continue,
+    OfferKind::Continue,
+];
+
 /// `calm`: how often everything on its way arrives before the next thing happens, 0 to 2.
 fn random_op(rng: &mut Rng, calm: u32) -> Op {
     let device = rng.below(2) as usize;
@@ -52,15 +74,15 @@ fn random_op(rng: &mut Rng, calm: u32) -> Op {
     match rng.below(100) {
         58..=72 if calm == 2 => Op::Run,
         76..=84 if calm == 0 => Op::Deliver(device, 1),
-        0..=29 => Op::Act(device, which, rng.below(256) as u8),
-        30..=33 => Op::Invite(device, Side::BOTH[rng.below(2) as usize], rng.below(10) as u8),
+        0..=2 => Op::Delay(Duration::from_millis(rng.below(4_000).into())),
+        3 => Op::Wait(Duration::from_millis(rng.below(20_000).into())),
+        4..=29 => Op::Act(device, which, rng.below(256) as u8),
+        30..=33 => Op::Invite(device, rng.below(10) as u8, rng.below(8) as u8, rng.below(6) as u8),
         34..=38 => Op::AnswerInvite(device, rng.below(5) > 0),
         39 => Op::Withdraw(device),
-        40..=47 => {
-            let kinds = [OfferKind::TakeBack, OfferKind::TakeBack, OfferKind::Draw, OfferKind::NewGame];
-            Op::Offer(device, which, kinds[rng.below(4) as usize])
-        }
+        40..=47 => Op::Offer(device, which, KINDS[rng.below(KINDS.len() as u32) as usize]),
         48..=56 => Op::AnswerOffer(device, which, rng.below(4) > 0),
+        57 if rng.below(3) > 0 => Op::Analyse(device, which, rng.below(256) as u8, rng.below(256) as u8),
         57 => Op::Resign(device, which),
         58..=72 => Op::Deliver(device, 1 + rng.below(3) as u8),
         73..=75 => Op::Duplicate(device),
@@ -89,15 +111,39 @@ fn perform(pair: &mut Pair, op: Op) {
             let device = if can_act(device) { device } else { 1 - device };
             let Some(id) = chosen(pair, device, which) else { return };
             let actions = pair.devices[device].state(id).position().legal_actions();
-            // Few points, so that fives come about.
+            // Few points, so that fives come about; and now and then the last, which in Go are passing and agreeing.
             let few = actions.len().min(6);
+            let skipped = if number >= 200 { actions.len() - actions.len().min(3) } else { 0 };
             if few > 0 {
-                let _ = pair.act(device, id, actions[usize::from(number) % few]);
+                let action = actions[(skipped + usize::from(number) % few).min(actions.len() - 1)];
+                let _ = pair.act(device, id, action);
             }
         }
-        Op::Invite(device, my_side, number) => {
-            let id = pair.fresh_id();
-            let _ = pair.command(device, invite(id, any_small(number), my_side));
+        Op::Begin(setup, pace, colours) => {
+            let terms =
+                Terms { setup: any_small(setup), pace: any_pace(pace), colours: any_colours(colours) };
+            if pair.devices.iter().all(|device| device.linked) {
+                pair.begin_with(ANNA, terms);
+            }
+        }
+        Op::Invite(device, setup, pace, colours) => {
+            let (id, counters) = (pair.fresh_id(), pair.invited(device));
+            let terms =
+                Terms { setup: any_small(setup), pace: any_pace(pace), colours: any_colours(colours) };
+            let _ = pair.command(device, Command::Invite { id, terms, counters });
+        }
+        Op::Analyse(device, which, number, tries) => {
+            let Some(id) = chosen(pair, device, which) else { return };
+            let state = pair.devices[device].state(id);
+            let ply = u32::from(number) % (state.ply() + 1);
+            let mut tried = Vec::new();
+            for _ in 0..tries % 4 {
+                let Some(position) = state.position_with(ply, &tried) else { return };
+                let actions = position.legal_actions();
+                tried.extend(actions.get(usize::from(number) % actions.len().max(1)).copied());
+            }
+            let at = (number < 240).then_some((ply, tried));
+            let _ = pair.command(device, Command::Analyse { id, at });
         }
         Op::AnswerInvite(device, accept) => {
             if let Some(id) = pair.invited(device) {
@@ -146,6 +192,7 @@ fn perform(pair: &mut Pair, op: Op) {
         }
         Op::Run => pair.run(),
         Op::Wait(duration) => pair.wait(duration),
+        Op::Delay(duration) => pair.delay(duration),
         Op::Connect(device) => {
             // A new link in place of one that still stands is rare.
             if pair.devices.iter().any(|device| !device.linked)
@@ -162,8 +209,16 @@ fn perform(pair: &mut Pair, op: Op) {
     }
 }
 
+/// Two friends with a link.
+fn start() -> Pair {
+    let mut pair = Pair::friends();
+    pair.connect();
+    pair.run();
+    pair
+}
+
 fn run(ops: &[Op]) {
-    let (mut pair, _) = Pair::playing();
+    let mut pair = start();
     for op in ops {
         perform(&mut pair, *op);
     }
@@ -215,7 +270,8 @@ fn shrink(mut ops: Vec<Op>) -> Vec<Op> {
 fn list(seed: u64, length: usize) -> Vec<Op> {
     let mut rng = Rng::new(seed);
     let calm = rng.below(3);
-    (0..length).map(|_| random_op(&mut rng, calm)).collect()
+    let begin = Op::Begin(rng.below(10) as u8, rng.below(6) as u8, rng.below(6) as u8);
+    std::iter::once(begin).chain((1..length).map(|_| random_op(&mut rng, calm))).collect()
 }
 
 fn number(variable: &str) -> Option<u64> {
@@ -225,13 +281,16 @@ fn number(variable: &str) -> Option<u64> {
 /// Operations in one list: long enough for several matches, short enough to shrink.
 const LENGTH: usize = 120;
 
+/// As many as a run in CI has: a minute or so of one core.
+const MODEL_OPS: u64 = 1_000_000;
+
 #[test]
 fn whatever_happens_both_records_are_equal_in_the_end() {
     let seeds = match (number("QIYOU_MODEL_SEED"), number("QIYOU_MODEL_OPS")) {
         (Some(seed), None) => seed..seed + 1,
         (seed, ops) => {
             let first = seed.unwrap_or(0);
-            first..first + ops.unwrap_or(120_000) / LENGTH as u64
+            first..first + ops.unwrap_or(MODEL_OPS) / LENGTH as u64
         }
     };
     for seed in seeds {
@@ -252,8 +311,10 @@ fn whatever_happens_both_records_are_equal_in_the_end() {
 fn lists_of_operations_do_what_they_are_for() {
     // A model that never gets anywhere proves nothing.
     let (mut matches, mut over, mut revised, mut deaths, mut actions) = (0, 0, 0, 0, 0);
+    let (mut timed, mut flags, mut paused, mut drawn) = (0, 0, 0, 0);
+    let mut games = BTreeSet::new();
     for seed in 0..100 {
-        let (mut pair, _) = Pair::playing();
+        let mut pair = start();
         for op in list(seed, LENGTH) {
             perform(&mut pair, op);
         }
@@ -263,8 +324,15 @@ fn lists_of_operations_do_what_they_are_for() {
             over += usize::from(record.result.is_some());
             revised += usize::from(record.revision > 0);
             actions += record.actions.len();
+            timed += usize::from(record.times.iter().any(|time| *time > 0));
+            flags += usize::from(matches!(record.result, Some(MatchResult::TimedOut(_))));
+            paused += usize::from(record.paused);
+            drawn += usize::from(record.reveal.is_some());
+            games.insert(record.setup.kind());
         }
     }
     println!("{matches} matches, {over} over, {revised} revised, {actions} actions, {deaths} deaths");
-    assert!(matches > 100 && over > 30 && revised > 20 && deaths > 100 && actions > 500);
+    println!("{timed} with time used, {flags} flags, {paused} paused, {drawn} drawn, {games:?}");
+    assert!(timed > 20 && flags > 5 && paused > 0 && drawn > 20 && games.len() == 5);
+    assert!(matches > 100 && over > 30 && revised > 10 && deaths > 100 && actions > 500);
 }

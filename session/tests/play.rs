@@ -160,7 +160,7 @@ fn a_new_game_follows_once_with_colours_swapped() {
 fn play(id: MatchId, ply: u32, action: engine::Action, digest: u64, revision: u32) -> Envelope {
     let match_id = Bytes::copy_from_slice(&id.0);
     let action = Some(wire::action(action));
-    peer::Play { match_id, ply, action, thought_ms: 0, digest, revision }.into()
+    peer::Play { match_id, ply, action, thought_ms: 0, digest, revision, spent_ms: 0 }.into()
 }
 
 fn digest(pair: &Pair, id: MatchId, action: engine::Action) -> u64 {

@@ -13,7 +13,7 @@ use session::{
     Colours, Command, Error, Event, Input, InvitationEnd, MatchId, Pace, Refused, Terms, Violation,
 };
 
-const FISCHER: Pace = Pace::Fischer { main: Duration::from_secs(60), bonus: Duration::from_secs(2) };
+const FISCHER: Pace = Pace::Fischer { main: Duration::from_mins(1), bonus: Duration::from_secs(2) };
 
 fn friends() -> Pair {
     let mut pair = Pair::friends();

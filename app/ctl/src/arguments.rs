@@ -68,9 +68,8 @@ pub(crate) enum Command {
         who: String,
         #[command(flatten)]
         game: GameChoice,
-        /// This side's colour
-        #[arg(long, value_enum, default_value_t = Colour::Random)]
-        colour: Colour,
+        #[command(flatten)]
+        terms: TermsChoice,
         /// Return as soon as it is sent rather than answered
         #[arg(long)]
         no_wait: bool,
@@ -96,6 +95,22 @@ pub(crate) enum Command {
     Decline {
         /// Its id, or from whom [default: the only one]
         which: Option<String>,
+        /// Why
+        #[arg(long, value_enum, default_value_t = Reason::NotNow)]
+        reason: Reason,
+    },
+    /// Answer an invitation with one of other terms, and wait for the answer to that
+    Counter {
+        /// Id of theirs, or from whom [default: the only one]
+        #[arg(long)]
+        which: Option<String>,
+        #[command(flatten)]
+        game: GameChoice,
+        #[command(flatten)]
+        terms: TermsChoice,
+        /// Return as soon as it is sent rather than answered
+        #[arg(long)]
+        no_wait: bool,
     },
     /// The rules that a choice makes, and what else could be chosen
     Rules {
@@ -112,9 +127,12 @@ pub(crate) enum Command {
         /// `here`, or `bot:N` to watch two bots
         #[arg(long, value_parser = parse_seat, default_value = "here")]
         player: LocalSeat,
-        /// The player's colour
+        /// The player's colour; `alternate` is for invitations
         #[arg(long, value_enum, default_value_t = Colour::First)]
         colour: Colour,
+        /// The clocks: `none`, `15m`, `5m+3s`, `10m+3x30s` or `30s/move`
+        #[arg(long, default_value = "none")]
+        pace: String,
     },
     /// Play an action, in the game's notation
     Play {
@@ -168,8 +186,33 @@ pub(crate) enum Command {
         #[command(flatten)]
         room: RoomChoice,
     },
+    /// Nobody plays and no clock runs until both want to go on; another device's player is asked
+    Pause {
+        #[command(flatten)]
+        room: RoomChoice,
+    },
+    /// Go on after a pause; another device's player is asked
+    Continue {
+        #[command(flatten)]
+        room: RoomChoice,
+    },
+    /// Pause until another day; when both agree the rooms are closed and the match is kept
+    Adjourn {
+        #[command(flatten)]
+        room: RoomChoice,
+    },
+    /// After the end, look at positions and try moves, together with the other device if there is one
+    Analyse {
+        #[command(flatten)]
+        step: AnalysisStep,
+        #[command(flatten)]
+        room: RoomChoice,
+    },
     /// Another game of the same setup with colours swapped
     NewGame {
+        /// With the same colours
+        #[arg(long)]
+        same_colours: bool,
         #[command(flatten)]
         room: RoomChoice,
     },
@@ -249,6 +292,42 @@ pub(crate) struct RoomChoice {
 }
 
 #[derive(Args)]
+pub(crate) struct TermsChoice {
+    /// This side's colour; `random` is drawn by both devices, `alternate` is not as in the last match of this game
+    #[arg(long, value_enum, default_value_t = Colour::Random)]
+    pub(crate) colour: Colour,
+    /// The clocks: `none`, `15m`, `5m+3s`, `10m+3x30s` or `30s/move`
+    #[arg(long, default_value = "none")]
+    pub(crate) pace: String,
+}
+
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct AnalysisStep {
+    /// The position after so many actions of the record
+    #[arg(long)]
+    pub(crate) to: Option<u32>,
+    /// A move from what is shown, in the game's notation
+    #[arg(long = "try")]
+    pub(crate) try_: Option<String>,
+    /// One move back
+    #[arg(long)]
+    pub(crate) back: bool,
+    /// Back to the end of the record
+    #[arg(long)]
+    pub(crate) close: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Reason {
+    NotNow,
+    Busy,
+    OtherGame,
+    OtherRules,
+    Later,
+}
+
+#[derive(Args)]
 pub(crate) struct Patience {
     /// Seconds to look for the device and to connect
     #[arg(long, default_value_t = 45)]
@@ -287,6 +366,7 @@ pub(crate) enum Colour {
     First,
     Second,
     Random,
+    Alternate,
 }
 
 #[derive(Clone, Copy, ValueEnum)]

@@ -5,18 +5,20 @@ use std::time::Duration;
 
 use proto::board::{self, Side};
 use proto::control::{
-    self, CheckState, ConnectState, Event, Invitation, InvitationEnd, NoticeKind, OfferKind, RadioState,
-    Room, Seat, Visibility, event, reply, request, seat,
+    self, CheckState, ColourChoice, ConnectState, Event, Invitation, InvitationEnd, NoticeKind, OfferKind,
+    RadioState, Room, Seat, Visibility, event, reply, request, seat,
 };
+use proto::peer::DeclineReason;
 use proto::short_string::PICTURES;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::arguments::{
-    Arguments, Colour, Command, Game, GameChoice, LocalSeat, SideChoice, VisibilityChoice,
+    AnalysisStep, Arguments, Colour, Command, Game, GameChoice, LocalSeat, Reason, SideChoice, TermsChoice,
+    VisibilityChoice,
 };
 use crate::connection::{Connection, Failure};
-use crate::{board as board_text, json, words};
+use crate::{board as board_text, json, pace, words};
 
 /// An invitation is open for a minute; the answer may take its own time on the air.
 const ANSWER_SECONDS: u64 = 75;
@@ -62,8 +64,18 @@ impl Conversation {
                 let peer = self.friend(&who)?;
                 self.ask_done(request::Body::Forget(control::Forget { peer })).await
             }
-            Command::Invite { who, game, colour, no_wait, patience } => {
-                self.invite(&who, &game, colour, no_wait, patience.seconds).await
+            Command::Invite { who, game, terms, no_wait, patience } => {
+                let deadline = within(patience.seconds);
+                let invite = asked_for(&game, &terms)?;
+                let peer = self.somebody(&who, deadline).await?;
+                let invite = control::Invite { peer, ..invite };
+                self.invite(&who, invite, no_wait, deadline).await
+            }
+            Command::Counter { which, game, terms, no_wait } => {
+                let invite = asked_for(&game, &terms)?;
+                let theirs = self.invitation(which.as_deref(), false)?;
+                let invite = control::Invite { counters: theirs.invite_id, ..invite };
+                self.invite(&theirs.name, invite, no_wait, within(ANSWER_SECONDS)).await
             }
             Command::Withdraw { which } => {
                 let invite_id = self.invitation(which.as_deref(), true)?.invite_id;
@@ -71,14 +83,21 @@ impl Conversation {
             }
             Command::Invitations => self.invitations(),
             Command::Accept { which, wait } => self.accept(which.as_deref(), wait).await,
-            Command::Decline { which } => {
+            Command::Decline { which, reason } => {
                 let invite_id = self.invitation(which.as_deref(), false)?.invite_id;
-                let answer = control::AnswerInvite { invite_id, accept: false, reason: 0 };
+                let reason = match reason {
+                    Reason::NotNow => DeclineReason::DeclineNotNow,
+                    Reason::Busy => DeclineReason::DeclineBusy,
+                    Reason::OtherGame => DeclineReason::DeclineOtherGame,
+                    Reason::OtherRules => DeclineReason::DeclineOtherRules,
+                    Reason::Later => DeclineReason::DeclineLater,
+                };
+                let answer = control::AnswerInvite { invite_id, accept: false, reason: reason.into() };
                 self.ask_done(request::Body::AnswerInvite(answer)).await
             }
             Command::Rules { game } => self.rules(&game).await,
-            Command::New { game, opponent, player, colour } => {
-                self.new_match(&game, opponent, player, colour).await
+            Command::New { game, opponent, player, colour, pace } => {
+                self.new_match(&game, opponent, player, colour, &pace).await
             }
             Command::Play { action, room } => {
                 let room = self.room(room.room.as_deref(), |room| room.can_act)?;
@@ -104,7 +123,16 @@ impl Conversation {
             Command::Bot { level, wait, room } => self.bot(level, wait, room.room.as_deref()).await,
             Command::TakeBack { room } => self.offer(OfferKind::OfferTakeBack, room.room.as_deref()).await,
             Command::Draw { room } => self.offer(OfferKind::OfferDraw, room.room.as_deref()).await,
-            Command::NewGame { room } => self.offer(OfferKind::OfferNewGame, room.room.as_deref()).await,
+            Command::NewGame { same_colours: true, room } => {
+                self.offer(OfferKind::OfferNewGameSame, room.room.as_deref()).await
+            }
+            Command::NewGame { same_colours: false, room } => {
+                self.offer(OfferKind::OfferNewGame, room.room.as_deref()).await
+            }
+            Command::Pause { room } => self.offer(OfferKind::OfferPause, room.room.as_deref()).await,
+            Command::Continue { room } => self.offer(OfferKind::OfferContinue, room.room.as_deref()).await,
+            Command::Adjourn { room } => self.offer(OfferKind::OfferAdjourn, room.room.as_deref()).await,
+            Command::Analyse { step, room } => self.analyse(step, room.room.as_deref()).await,
             Command::Resign { side, room } => {
                 let room = self.room(room.room.as_deref(), |room| room.can_resign)?;
                 let side = match side {
@@ -438,24 +466,10 @@ impl Conversation {
     async fn invite(
         &mut self,
         who: &str,
-        game: &GameChoice,
-        colour: Colour,
+        invite: control::Invite,
         no_wait: bool,
-        seconds: u64,
+        mut deadline: Instant,
     ) -> Result<(), Failure> {
-        let mut deadline = within(seconds);
-        let peer = self.somebody(who, deadline).await?;
-        let my_side = match colour {
-            Colour::First => Side::First,
-            Colour::Second => Side::Second,
-            Colour::Random => Side::Unspecified,
-        };
-        let invite = control::Invite {
-            peer,
-            my_side: my_side.into(),
-            choice: Some(choice(game)),
-            ..control::Invite::default()
-        };
         let reply::Body::InviteId(id) = self.host.ask(request::Body::Invite(invite)).await? else {
             return Err(unexpected());
         };
@@ -494,15 +508,29 @@ impl Conversation {
                 || json!({"end": "accepted", "room_id": gone.room_id, "invite_id": gone.invite_id}),
             );
         }
-        Err(Failure::NotToBe(format!("the invitation ended: {}", words::invitation_end(gone.end))))
+        let reason = match gone.reason() {
+            DeclineReason::DeclineUnspecified => String::new(),
+            _ => format!(" ({})", words::decline_reason(gone.reason)),
+        };
+        let by = match gone.countered_by.get(..8) {
+            Some(by) => format!(", see `qiyouctl invitations` for theirs, {by}"),
+            None => String::new(),
+        };
+        let end = words::invitation_end(gone.end);
+        Err(Failure::NotToBe(format!("the invitation ended: {end}{reason}{by}")))
     }
 
     fn invitations(&self) -> Result<(), Failure> {
         self.host.state.invitations.values().try_for_each(|one| {
             let text = || {
-                let (to, side) = (if one.mine { "to" } else { "from" }, words::side(one.my_side));
+                let to = if one.mine { "to" } else { "from" };
+                let side = match one.my_side() {
+                    Side::Unspecified => "colours are drawn".into(),
+                    side => format!("you play {}", words::side(side.into())),
+                };
                 let id = one.invite_id.get(..8).unwrap_or(&one.invite_id);
-                format!("{id}  {to} {}: {}, you play {side}", one.name, words::setup(one.setup.as_ref()))
+                let pace = pace::text(one.pace.as_ref());
+                format!("{id}  {to} {}: {}, clock {pace}, {side}", one.name, words::setup(one.setup.as_ref()))
             };
             self.print(text, || json::invitation(one))
         })
@@ -540,8 +568,13 @@ impl Conversation {
         opponent: LocalSeat,
         player: LocalSeat,
         colour: Colour,
+        pace: &str,
     ) -> Result<(), Failure> {
+        let pace = pace::parse(pace).map_err(Failure::Usage)?;
         let second = match colour {
+            Colour::Alternate => {
+                return Err(Failure::Usage("colours alternate in matches with another device".into()));
+            }
             Colour::First => false,
             Colour::Second => true,
             // A coin need not be fair to the last bit where nobody is cheated.
@@ -553,6 +586,7 @@ impl Conversation {
             first: Some(first),
             second: Some(second),
             choice: Some(choice(game)),
+            pace,
             ..control::OpenRoom::default()
         };
         let reply::Body::RoomId(id) = self.host.ask(request::Body::OpenRoom(open)).await? else {
@@ -689,6 +723,32 @@ impl Conversation {
         }
     }
 
+    async fn analyse(&mut self, step: AnalysisStep, room: Option<&str>) -> Result<(), Failure> {
+        use control::analyse::Step;
+        let room_id = self.room(room, |room| room.can_analyse)?.id;
+        let step = match step {
+            AnalysisStep { to: Some(ply), .. } => Step::ToPly(ply),
+            AnalysisStep { try_: Some(action), .. } => Step::TryNotation(action),
+            AnalysisStep { back: true, .. } => Step::Back(true),
+            AnalysisStep { .. } => Step::Close(true),
+        };
+        let analyse = control::Analyse { room_id: room_id.clone(), step: Some(step) };
+        self.host.ask(request::Body::Analyse(analyse)).await?;
+        let room = self.host.state.rooms.get(&room_id).cloned().unwrap_or_default();
+        let shown = room.analysis.as_ref();
+        let board = shown.and_then(|shown| shown.board.clone()).or_else(|| room.board.clone());
+        self.print(
+            || {
+                let at = match shown {
+                    None => "the end of the record".into(),
+                    Some(shown) => format!("ply {} {}", shown.ply, shown.tried.join(" ")),
+                };
+                format!("{}{}", board_text::text(&board.unwrap_or_default()), at.trim_end())
+            },
+            || json!({"room_id": room_id, "analysis": json::analysis(shown)}),
+        )
+    }
+
     async fn answer_offer(&mut self, accept: bool, room: Option<&str>) -> Result<(), Failure> {
         let room_id = self.room(room, |room| room.offer.as_ref().is_some_and(|offer| !offer.mine))?.id;
         self.ask_done(request::Body::AnswerOffer(control::AnswerOffer { room_id, accept })).await
@@ -777,6 +837,22 @@ fn local_seat(seat: LocalSeat) -> Seat {
         LocalSeat::Bot(level) => seat::Who::BotLevel(level),
     };
     Seat { who: Some(who), name: String::new(), bot_assists: false }
+}
+
+/// An invitation to nobody yet.
+fn asked_for(game: &GameChoice, terms: &TermsChoice) -> Result<control::Invite, Failure> {
+    let colours = match terms.colour {
+        Colour::First => ColourChoice::ColourFirst,
+        Colour::Second => ColourChoice::ColourSecond,
+        Colour::Random => ColourChoice::ColourRandom,
+        Colour::Alternate => ColourChoice::ColourAlternate,
+    };
+    Ok(control::Invite {
+        choice: Some(choice(game)),
+        colours: colours.into(),
+        pace: pace::parse(&terms.pace).map_err(Failure::Usage)?,
+        ..control::Invite::default()
+    })
 }
 
 fn choice(game: &GameChoice) -> control::GameChoice {

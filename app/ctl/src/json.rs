@@ -3,13 +3,13 @@
 
 use proto::board::Result as MatchResult;
 use proto::control::{
-    Adapter, Blocked, Board, Check, Comparison, Connecting, Event, Friend, GameSheet, Invitation,
-    MatchSummary, Nearby, Room, Seat, event, seat,
+    Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Event, Friend, GameSheet,
+    Invitation, MatchSummary, Nearby, Room, Seat, event, seat,
 };
 use serde_json::{Value, json};
 
 use crate::connection::Failure;
-use crate::words;
+use crate::{pace, words};
 
 pub(crate) fn failure(failure: &Failure) -> Value {
     let code = match failure {
@@ -45,7 +45,8 @@ pub(crate) fn event(event: &Event) -> Value {
         Some(event::Body::InvitationGone(gone)) => (
             "invitation_gone",
             json!({"invite_id": gone.invite_id, "end": words::invitation_end(gone.end),
-                "room_id": gone.room_id}),
+                "room_id": gone.room_id, "reason": words::decline_reason(gone.reason),
+                "countered_by": gone.countered_by}),
         ),
         Some(event::Body::Room(one)) => ("room", room(one)),
         Some(event::Body::RoomGone(gone)) => ("room_gone", json!({"id": gone.id})),
@@ -116,7 +117,9 @@ pub(crate) fn comparison(comparison: &Comparison) -> Value {
 pub(crate) fn invitation(invitation: &Invitation) -> Value {
     json!({"invite_id": invitation.invite_id, "peer": invitation.peer, "name": invitation.name,
         "mine": invitation.mine, "setup": words::setup(invitation.setup.as_ref()),
-        "my_side": words::side(invitation.my_side), "expires_ms": invitation.expires_ms})
+        "my_side": words::side(invitation.my_side), "expires_ms": invitation.expires_ms,
+        "colours": words::colours(invitation.colours), "pace": pace::text(invitation.pace.as_ref()),
+        "counters": invitation.counters})
 }
 
 pub(crate) fn check(check: &Check) -> Value {
@@ -134,6 +137,18 @@ fn seat(seat: Option<&Seat>) -> Value {
         _ => None,
     };
     json!({"who": words::seat(seat), "peer": peer})
+}
+
+fn clock(clock: &Clock) -> Value {
+    json!({"left_ms": clock.left_ms, "running": clock.running, "byo_yomi": clock.byo_yomi,
+        "periods": clock.periods})
+}
+
+/// `null` at the end of the record.
+pub(crate) fn analysis(shown: Option<&Analysis>) -> Value {
+    shown.map_or(Value::Null, |shown| {
+        json!({"ply": shown.ply, "tried": shown.tried, "can_act": shown.can_act, "shared": shown.shared})
+    })
 }
 
 pub(crate) fn digest(digest: u64) -> String {
@@ -159,6 +174,10 @@ pub(crate) fn room(room: &Room) -> Value {
         "can_offer_draw": room.can_offer_draw, "can_resign": room.can_resign,
         "can_new_game": room.can_new_game,
         "record": room.record, "revision": room.revision, "digest": digest(room.digest),
+        "pace": pace::text(room.pace.as_ref()), "paused": room.paused,
+        "clocks": room.clocks.iter().map(clock).collect::<Vec<_>>(),
+        "can_pause": room.can_pause, "can_continue": room.can_continue, "can_adjourn": room.can_adjourn,
+        "can_analyse": room.can_analyse, "analysis": analysis(room.analysis.as_ref()),
         "differs": room.differs, "seen_ply": room.seen_ply, "follows": room.follows,
     })
 }
@@ -211,5 +230,6 @@ pub(crate) fn summary(summary: &MatchSummary) -> Value {
         "ply": summary.ply, "result": summary.result.map(result),
         "changed_unix_ms": summary.changed_unix_ms, "digest": digest(summary.digest),
         "record": summary.record, "revision": summary.revision, "open": summary.open,
+        "pace": pace::text(summary.pace.as_ref()), "paused": summary.paused,
     })
 }

@@ -11,6 +11,7 @@ mod commands;
 mod connection;
 mod device;
 mod json;
+mod pace;
 mod words;
 
 use std::process::ExitCode;

@@ -2,11 +2,11 @@
 
 use proto::board::{Ending, GomokuOpening, GomokuRule, Result as MatchResult, Setup, Side, setup};
 use proto::control::{
-    Adapter, Board, Carrier, CheckState, ConnectState, FactKind, GameSheet, InvitationEnd, LinkState,
-    MarkKind, NoticeKind, OfferKind, PeerLink, PieceKind, RadioState, Room, Score, Seat, Visibility, score,
-    seat,
+    Adapter, Board, Carrier, CheckState, Clock, ColourChoice, ConnectState, FactKind, GameSheet,
+    InvitationEnd, LinkState, MarkKind, NoticeKind, OfferKind, PeerLink, PieceKind, RadioState, Room, Score,
+    Seat, Visibility, score, seat,
 };
-use proto::peer::Phrase;
+use proto::peer::{DeclineReason, Phrase};
 
 use crate::connection::Failure;
 
@@ -45,6 +45,21 @@ pub(crate) fn connect(number: i32) -> String {
 
 pub(crate) fn invitation_end(number: i32) -> String {
     word!(InvitationEnd, number, "INVITATION_")
+}
+
+pub(crate) fn decline_reason(number: i32) -> String {
+    word!(DeclineReason, number, "DECLINE_")
+}
+
+pub(crate) fn colours(number: i32) -> String {
+    word!(ColourChoice, number, "COLOUR_")
+}
+
+/// `4:59`, in the periods of byo-yomi `0:29 (3)`.
+pub(crate) fn clock(clock: &Clock) -> String {
+    let seconds = clock.left_ms / 1000;
+    let periods = if clock.byo_yomi { format!(" ({})", clock.periods) } else { String::new() };
+    format!("{}:{:02}{periods}", seconds / 60, seconds % 60)
 }
 
 pub(crate) fn offer(number: i32) -> String {
@@ -201,6 +216,11 @@ pub(crate) fn room(room: &Room) -> String {
         None => format!("ply {}, {} to move", board.ply, side(board.turn)),
     };
     let last = room.record.last().map_or_else(String::new, |last| format!(", last {last}"));
+    let last = match room.clocks.as_slice() {
+        [first, second] => format!("{last}, clocks {} and {}", clock(first), clock(second)),
+        _ => last,
+    };
+    let last = if room.paused { format!("{last}, paused") } else { last };
     let away = match &room.link {
         Some(link) => format!(", link {}", self::link(link)),
         None => String::new(),

@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use engine::go::GoSetup;
-use engine::{Action, GameKind, GomokuSetup, Point, Setup, Side};
+use engine::{Action, GameKind, GomokuOpening, GomokuSetup, Point, Setup, Side};
 use proto::peer::{ByeReason, Envelope};
 use session::{
     Colours, Command, Config, Entry, Error, Event, Input, Instant, LinkState, MatchId, MatchRecord,
-    MatchState, OfferKind, Output, Refused, Role, Session, Settled, Terms,
+    MatchState, OfferKind, Output, Pace, Refused, Role, Session, Settled, Terms,
 };
 
 /// Which device.
@@ -179,7 +179,35 @@ pub(crate) fn any_small(number: u8) -> Setup {
         1 => Setup::Go(GoSetup { size: 3, ..GoSetup::default() }),
         2 => GameKind::Xiangqi.default_setup(),
         3 => GameKind::LightsOut.default_setup(),
+        4 => {
+            let opening = GomokuOpening::Swap2;
+            Setup::Gomoku(GomokuSetup { size: 5, opening, ..GomokuSetup::default() })
+        }
         _ => small(),
+    }
+}
+
+/// A pace of any kind, or none; short enough for flags to fall, and long enough for most not to.
+pub(crate) fn any_pace(number: u8) -> Option<Pace> {
+    let (second, minute) = (Duration::from_secs(1), Duration::from_mins(1));
+    match number % 8 {
+        0 => Some(Pace::PerMove { each: minute }),
+        1 => Some(Pace::SuddenDeath { main: minute * 5 }),
+        2 => Some(Pace::Fischer { main: minute * 2, bonus: second * 20 }),
+        3 => Some(Pace::ByoYomi { main: second * 30, period: second * 20, periods: 5 }),
+        4 => Some(Pace::Fischer { main: second * 5, bonus: second }),
+        _ => None,
+    }
+}
+
+/// Any colours.
+pub(crate) fn any_colours(number: u8) -> Colours {
+    match number % 6 {
+        0 | 1 => Colours::Random,
+        2 => Colours::Alternate(Side::First),
+        3 => Colours::Alternate(Side::Second),
+        4 => Colours::Mine(Side::First),
+        _ => Colours::Mine(Side::Second),
     }
 }
 
@@ -480,6 +508,20 @@ impl Pair {
         self.now = end;
     }
 
+    /// Lets time pass with ticks when they are due, and nothing delivered.
+    pub(crate) fn delay(&mut self, duration: Duration) {
+        let end = self.now + duration;
+        while self.now < end {
+            let next = self.devices.iter().filter_map(|device| device.tick).min().unwrap_or(end);
+            self.now = self.now.max(next.min(end));
+            for device in [ANNA, BERT] {
+                if self.devices[device].tick.is_some_and(|tick| tick <= self.now) {
+                    self.input(device, Input::Tick);
+                }
+            }
+        }
+    }
+
     pub(crate) fn fresh_id(&mut self) -> MatchId {
         self.ids = self.ids.wrapping_add(1);
         MatchId([self.ids; 16])
@@ -620,6 +662,17 @@ impl Pair {
             let there = record.actions.get(acted.ply as usize - 1) == Some(&acted.action);
             assert!(there || cut, "an action was lost: {acted:?} in {record:?}");
         }
+        // At rest and with a link, both show the same clocks.
+        for mine in self.devices[ANNA].session.matches() {
+            let Some(theirs) = self.devices[BERT].session.match_state(mine.id()) else { continue };
+            for side in Side::BOTH {
+                let clocks = [mine, theirs].map(|state| state.clock(side, self.now));
+                assert_eq!(clocks[0], clocks[1], "the clocks of {side:?} in {:?}", mine.record());
+            }
+            if mine.record().result.is_some() {
+                assert_eq!(mine.analysis(), theirs.analysis(), "both look at the same");
+            }
+        }
         for device in &self.devices {
             for state in device.session.matches() {
                 assert!(state.is_level() && !state.differs(), "not level: {:?}", state.record());
@@ -634,6 +687,12 @@ impl Pair {
         let open = |state: &&MatchState| state.record().result.is_none();
         let ids: Vec<_> = self.devices[ANNA].session.matches().filter(open).map(MatchState::id).collect();
         for id in ids {
+            if self.devices[ANNA].state(id).record().paused {
+                self.offer(BERT, id, OfferKind::Continue).expect("it is paused");
+                self.run();
+                self.answer(ANNA, id, true).expect("asked");
+                self.run();
+            }
             // Enough for a full board of gomoku. Games without an end of their own end by resigning.
             for _ in 0..PATIENCE {
                 if self.devices[ANNA].state(id).record().result.is_some() {
