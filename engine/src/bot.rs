@@ -81,6 +81,10 @@ pub trait Bot: Send {
         limits: &Limits<'_>,
         report: &mut dyn FnMut(&Report),
     ) -> Option<Report>;
+
+    /// How many threads may think from now on, at least 1, which is what a bot begins with. With more than one the choice
+    /// depends on chance. Players below full strength, and games whose search has one thread, do not use more.
+    fn set_threads(&mut self, _threads: usize) {}
 }
 
 /// The bot for this game at this level. The same seed, position and node limit give the same choice.

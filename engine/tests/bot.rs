@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use engine::{
@@ -246,5 +246,31 @@ fn level_1_plays_the_best_point_of_the_five_cell_table() {
         let best = game.legal_actions().into_iter().map(worth_of).max();
         let chosen = choose(bot(GameKind::Gomoku, level, round).as_mut(), &game, 1).line[0];
         assert_eq!(Some(worth_of(chosen)), best);
+    }
+}
+
+#[test]
+fn bots_that_search_in_three_threads_play_on_and_are_stopped_at_once() {
+    for kind in [GameKind::Gomoku, GameKind::Xiangqi, GameKind::Liuzhou] {
+        let mut bot = bot(kind, Level::MAX, 1);
+        bot.set_threads(3);
+        let mut game = AnyGame::new(&kind.default_setup()).expect("the default setup is valid");
+        let stop = AtomicBool::new(false);
+        let depth =
+            Limits { time: None, nodes: None, depth: Some(5), stop: &stop, elapsed: &|| Duration::ZERO };
+        for _ in 0..6 {
+            let found = bot.choose(&game, &depth, &mut |_| {}).expect("the game goes on");
+            assert!(found.nodes > 0 && found.depth <= 5, "{kind:?}: {found:?}");
+            game.act(found.line[0]).expect("a legal choice");
+        }
+        // Without any other limit this ends only because it is stopped, and only when its helpers have ended too.
+        let endless = Limits { depth: None, ..depth };
+        let reports = AtomicU32::new(0);
+        let found = bot.choose(&game, &endless, &mut |_| {
+            if reports.fetch_add(1, Ordering::Relaxed) == 3 {
+                stop.store(true, Ordering::Relaxed);
+            }
+        });
+        assert!(found.is_some(), "{kind:?}");
     }
 }

@@ -99,11 +99,17 @@ impl Drop for BotThread {
     }
 }
 
+/// All cores but one, which the person's screen has for itself.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1))
+}
+
 fn work(make: impl FnOnce() -> Box<dyn Bot>, inbox: &mpsc::Receiver<Job>, tell: &impl Fn(u64, BotNews)) {
     let Ok(first) = inbox.recv() else { return };
     let mut ticket = first.ticket;
     let all = catch_unwind(AssertUnwindSafe(|| {
         let mut bot = make();
+        bot.set_threads(threads());
         let mut next = Some(first);
         while let Some(job) = next {
             ticket = job.ticket;

@@ -96,6 +96,7 @@ struct Frame {
 }
 
 /// A position that stones are put on and taken off again, last in first out.
+#[derive(Clone)]
 pub(super) struct Board {
     tables: Arc<Tables>,
     size: u16,

@@ -275,4 +275,11 @@ impl Bot for GomokuBot {
         self.solver = position.solver;
         found
     }
+
+    fn set_threads(&mut self, threads: usize) {
+        // More threads would make a level stronger than it says.
+        if self.strength.nodes == u64::MAX {
+            self.search.set_threads(threads);
+        }
+    }
 }

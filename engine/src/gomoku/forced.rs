@@ -18,6 +18,7 @@ pub(super) struct Win {
 }
 
 /// Searches for wins by force and remembers what it found.
+#[derive(Clone)]
 pub(super) struct Solver {
     notes: Vec<Note>,
     /// Positions that the running search may still visit.

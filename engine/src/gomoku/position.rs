@@ -7,6 +7,7 @@ use crate::Side;
 use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Urgency};
 
 /// A board with the solver that looks for forced wins on it.
+#[derive(Clone)]
 pub(super) struct Position {
     pub(super) board: Board,
     pub(super) solver: Solver,

@@ -84,4 +84,11 @@ impl Bot for LiuzhouBot {
         let AnyGame::Liuzhou(game) = game else { return None };
         self.think(game, limits, report)
     }
+
+    fn set_threads(&mut self, threads: usize) {
+        // More threads would make a level stronger than it says.
+        if self.strength.nodes == u64::MAX {
+            self.search.set_threads(threads);
+        }
+    }
 }

@@ -11,6 +11,7 @@ use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Tact
 use crate::{Game, Rng, Side};
 
 /// The game with what the search wants to know of it at once.
+#[derive(Clone)]
 pub(super) struct Lookahead {
     game: Liuzhou,
     undo: Vec<Undo>,

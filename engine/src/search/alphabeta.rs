@@ -1,9 +1,11 @@
 //! Looking ahead: iterative deepening, principal variation search with aspiration windows, and what is not worth looking at.
 
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
 use super::order::{NO_TRAIL, Order, pick};
 use super::table::{Bound, Memory, NO_MOVE, Table};
 use super::{AlphaBetaGame, Candidate, Clock, Effort, MAX_PLY, Tactics, Urgency, Value};
-use crate::{Rng, Side};
+use crate::{Limits, Rng, Side};
 
 /// What a search has found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +16,7 @@ pub struct Finding<M> {
     pub value: i32,
     /// Plies of full search completed.
     pub depth: u32,
-    /// Positions visited.
+    /// Positions visited, by all threads.
     pub nodes: u64,
 }
 
@@ -66,7 +68,13 @@ pub struct AlphaBeta<G: AlphaBetaGame> {
     /// Judgements by ply, for whether things get better.
     evals: Vec<i32>,
     reductions: Vec<[u8; 64]>,
+    threads: usize,
+    /// What the other threads know besides the table, which is one for all.
+    helpers: Vec<AlphaBeta<G>>,
 }
+
+/// Stack of a helping thread: the deepest search takes a tenth of it.
+const STACK_BYTES: usize = 4 << 20;
 
 /// Depth is counted in parts of a ply, so that extensions and reductions can be finer than a move.
 pub(super) const PLY: i32 = 4;
@@ -96,7 +104,17 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
             trails: Vec::new(),
             evals: Vec::new(),
             reductions,
+            threads: 1,
+            helpers: Vec::new(),
         }
+    }
+
+    /// How many threads search from now on, at least 1. With more than one, the others search the same position beside the
+    /// caller's thread and share the table with it ("lazy SMP"): what they find first, it need not look for. Limits of
+    /// positions count the caller's thread only, and the result depends on chance.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.threads = threads.max(1);
+        self.helpers.truncate(self.threads - 1);
     }
 
     /// Forgets what earlier searches have learnt: after this the same input gives the same output again. The table takes this
@@ -104,6 +122,7 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
     pub fn forget(&mut self, table_bytes: usize) {
         self.table.clear(table_bytes);
         self.order.clear();
+        self.helpers.clear();
     }
 
     /// Takes the table's memory now instead of at the first search.
@@ -131,21 +150,64 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
         report: &mut dyn FnMut(&Finding<G::Move>),
     ) -> Option<Finding<G::Move>> {
         self.table.begin();
-        self.order.begin();
-        self.lists.resize_with(MAX_PLY + 1, Vec::new);
-        self.lines.resize_with(MAX_PLY + 2, Vec::new);
-        self.evals.resize(MAX_PLY + 1, 0);
-        self.trails.resize(MAX_PLY + 1, NO_TRAIL);
-
+        self.begin();
         let mut candidates = Vec::new();
         game.candidates(&mut candidates);
         candidates.retain(|candidate| among(candidate.mv));
         candidates.sort_by_key(|candidate| -candidate.rank);
         let first = candidates.first()?.mv;
         let finding = Finding { line: vec![first], value: game.evaluate(), depth: 0, nodes: clock.nodes() };
-        let mut walk = Walk { known: self, game, clock, report, candidates, finding };
-        walk.deepen();
-        Some(walk.finding)
+
+        let mut helpers = std::mem::take(&mut self.helpers);
+        helpers.resize_with(self.threads - 1, || Self::new(0, self.options.clone()));
+        let (over, visited) = (AtomicBool::new(false), AtomicU64::new(0));
+        let finding = std::thread::scope(|scope| {
+            // Also when this thread panics: the scope waits for the others.
+            let _end = SetOnDrop(&over);
+            let limits = clock.limits();
+            for (n, helper) in helpers.iter_mut().enumerate() {
+                helper.table = self.table.clone();
+                let (mut game, candidates, finding) = (game.clone(), candidates.clone(), finding.clone());
+                let (over, visited) = (&over, &visited);
+                let (depth, elapsed) = (limits.depth, limits.elapsed);
+                let help = move || {
+                    let limits = Limits { time: None, nodes: None, depth, stop: over, elapsed };
+                    let mut clock = Clock::new(&limits);
+                    let mut counted = 0;
+                    let mut count = |nodes| {
+                        visited.fetch_add(nodes - counted, Ordering::Relaxed);
+                        counted = nodes;
+                    };
+                    helper.begin();
+                    let report = &mut |finding: &Finding<G::Move>| count(finding.nodes);
+                    let none = &AtomicU64::new(0);
+                    let (game, clock) = (&mut game, &mut clock);
+                    let mut walk =
+                        Walk { known: helper, game, clock, report, candidates, finding, elsewhere: none };
+                    // Every second one begins a ply deeper, so that they do not all do the same.
+                    walk.deepen(1 + (n as u32 + 1) % 2);
+                    let nodes = walk.finding.nodes;
+                    count(nodes);
+                };
+                // A system that has no thread to spare has one helper less.
+                let _ = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, help);
+            }
+            let mut walk =
+                Walk { known: self, game, clock, report, candidates, finding, elsewhere: &visited };
+            walk.deepen(1);
+            walk.finding
+        });
+        self.helpers = helpers;
+        Some(Finding { nodes: clock.nodes() + visited.into_inner(), ..finding })
+    }
+
+    /// To be called before each search, once the table is there.
+    fn begin(&mut self) {
+        self.order.begin();
+        self.lists.resize_with(MAX_PLY + 1, Vec::new);
+        self.lines.resize_with(MAX_PLY + 2, Vec::new);
+        self.evals.resize(MAX_PLY + 1, 0);
+        self.trails.resize(MAX_PLY + 1, NO_TRAIL);
     }
 
     /// In parts of a ply, for the n-th move of a node.
@@ -163,6 +225,14 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
     }
 }
 
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// One search under way.
 pub(super) struct Walk<'a, 'c, G: AlphaBetaGame> {
     pub(super) known: &'a mut AlphaBeta<G>,
@@ -172,6 +242,8 @@ pub(super) struct Walk<'a, 'c, G: AlphaBetaGame> {
     /// The moves of the root, the best so far first.
     candidates: Vec<Candidate<G::Move>>,
     finding: Finding<G::Move>,
+    /// Positions that other threads have visited.
+    elsewhere: &'a AtomicU64,
 }
 
 /// Where in the tree a node is.
@@ -189,16 +261,17 @@ struct Place<M> {
 }
 
 impl<G: AlphaBetaGame> Walk<'_, '_, G> {
-    /// One iteration after the other, each a ply deeper, until the clock runs out or there is nothing left to find.
-    fn deepen(&mut self) {
-        for depth in 1..MAX_PLY as u32 / 2 {
+    /// One iteration after the other from this depth on, each a ply deeper, until the clock runs out or there is nothing left
+    /// to find.
+    fn deepen(&mut self, first: u32) {
+        for depth in first..MAX_PLY as u32 / 2 {
             if self.clock.is_over() || self.clock.is_too_deep(depth) {
                 break;
             }
             let Some(value) = self.aspirate(depth as i32) else { break };
             self.finding.value = value;
             self.finding.depth = depth;
-            self.finding.nodes = self.clock.nodes();
+            self.finding.nodes = self.nodes();
             (self.report)(&self.finding);
             // A proof that is shorter than the depth gets no better, and one move needs no thought.
             let proven = Value::is_proven(value) && (Value::WIN - value.abs()) < depth as i32;
@@ -206,7 +279,12 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
                 break;
             }
         }
-        self.finding.nodes = self.clock.nodes();
+        self.finding.nodes = self.nodes();
+    }
+
+    /// Positions visited so far, by all threads.
+    fn nodes(&self) -> u64 {
+        self.clock.nodes() + self.elsewhere.load(Ordering::Relaxed)
     }
 
     /// One iteration: a narrow window first, wider ones until the value lies inside. `None` when the clock ran out.
@@ -266,7 +344,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
                     self.finding.line.push(candidate.mv);
                     self.finding.line.extend_from_slice(&self.known.lines[1]);
                     self.finding.value = value;
-                    self.finding.nodes = self.clock.nodes();
+                    self.finding.nodes = self.nodes();
                     self.candidates[..=n].rotate_right(1);
                     if n > 0 {
                         (self.report)(&self.finding);

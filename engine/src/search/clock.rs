@@ -40,6 +40,11 @@ impl<'a> Clock<'a> {
         self.over
     }
 
+    /// What it counts against.
+    pub(super) const fn limits(&self) -> &'a Limits<'a> {
+        self.limits
+    }
+
     /// Positions counted.
     pub const fn nodes(&self) -> u64 {
         self.nodes

@@ -5,7 +5,8 @@
 //! move comes first, `table` remembers positions, `clock` says when to stop, `value` is what scores mean, `habits` is what of
 //! all this suits a game, `strength` what a level may use. Evaluation belongs to the games.
 //!
-//! What it does not do: read a clock (the caller lends one in [`crate::Limits`]), draw random numbers, start threads.
+//! What it does not do: read a clock (the caller lends one in [`crate::Limits`]), draw random numbers. It starts threads only
+//! when asked to ([`AlphaBeta::set_threads`]), and they end with the search.
 
 mod alphabeta;
 mod clock;
@@ -32,9 +33,9 @@ pub use value::{Known, MAX_PLY, Value};
 ///
 /// This is not [`crate::Game`] itself but what a bot builds from one, since it carries what only a search needs (pattern
 /// counts, attack tables) along with every move.
-pub trait AlphaBetaGame {
+pub trait AlphaBetaGame: Clone + Send {
     /// A move, as small as can be.
-    type Move: Copy + Eq + Debug;
+    type Move: Copy + Eq + Debug + Send;
     /// [`Self::number`] is always below this. Tables of moves have this size.
     const MOVE_NUMBERS: usize;
     /// [`Self::trail`] is always below this; 0 for a game whose moves say little about the next ones.

@@ -1,5 +1,9 @@
 //! What the search remembers of positions it has seen.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
 /// How a remembered value relates to the true one. 0 is left for an entry never written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -40,9 +44,9 @@ pub(super) struct Memory {
 /// Stands for no move.
 pub(super) const NO_MOVE: u16 = u16::MAX;
 
+/// A [`Memory`] in 64 bits, with which search it is from.
 #[derive(Clone, Copy)]
 struct Entry {
-    check: u32,
     mv: u16,
     value: i16,
     eval: i16,
@@ -52,27 +56,65 @@ struct Entry {
 }
 
 impl Entry {
+    const fn pack(self) -> u64 {
+        self.mv as u64
+            | (self.value as u16 as u64) << 16
+            | (self.eval as u16 as u64) << 32
+            | (self.depth as u64) << 48
+            | (self.flags as u64) << 56
+    }
+
+    const fn unpack(packed: u64) -> Self {
+        Self {
+            mv: packed as u16,
+            value: (packed >> 16) as i16,
+            eval: (packed >> 32) as i16,
+            depth: (packed >> 48) as u8,
+            flags: (packed >> 56) as u8,
+        }
+    }
+
     const fn is_written(self) -> bool {
         self.flags.trailing_zeros() < 2
     }
-
-    const fn is_of(self, key: u64) -> bool {
-        self.check == key as u32 && self.is_written()
-    }
 }
 
-const EMPTY: Entry = Entry { check: 0, mv: NO_MOVE, value: 0, eval: 0, depth: 0, flags: 0 };
+/// What is stored beside an entry: the key's low half, mixed with the entry itself. When two threads write one place at once
+/// and one's entry stands beside the other's check, the two do not fit and nothing is found there.
+const fn check(key: u64, packed: u64) -> u32 {
+    key as u32 ^ packed as u32 ^ (packed >> 32) as u32
+}
 
 /// Entries that share a cache line.
 const BUCKET: usize = 5;
 
-#[derive(Clone, Copy)]
+#[derive(Default)]
 #[repr(align(64))]
-struct Bucket([Entry; BUCKET]);
+struct Bucket {
+    entries: [AtomicU64; BUCKET],
+    checks: [AtomicU32; BUCKET],
+}
 
-/// A table of fixed size: a new position takes the place of the least useful one in its bucket.
+impl Bucket {
+    fn entry(&self, n: usize) -> Entry {
+        Entry::unpack(self.entries[n].load(Relaxed))
+    }
+
+    /// Where this key's entry is.
+    fn find(&self, key: u64) -> Option<(usize, Entry)> {
+        (0..BUCKET).find_map(|n| {
+            let packed = self.entries[n].load(Relaxed);
+            let entry = Entry::unpack(packed);
+            (self.checks[n].load(Relaxed) == check(key, packed) && entry.is_written()).then_some((n, entry))
+        })
+    }
+}
+
+/// A table of fixed size: a new position takes the place of the least useful one in its bucket. Clones are the same table:
+/// threads that search together write and read it without waiting for each other.
+#[derive(Clone)]
 pub(super) struct Table {
-    buckets: Vec<Bucket>,
+    buckets: Arc<[Bucket]>,
     bytes: usize,
     /// Grows with each search, so that leftovers of earlier ones are replaced first. Six bits.
     generation: u8,
@@ -80,15 +122,15 @@ pub(super) struct Table {
 
 impl Table {
     /// A table of about this size. It takes no memory before [`Self::begin`].
-    pub(super) const fn new(bytes: usize) -> Self {
-        Self { buckets: Vec::new(), bytes, generation: 0 }
+    pub(super) fn new(bytes: usize) -> Self {
+        Self { buckets: Arc::default(), bytes, generation: 0 }
     }
 
     /// To be called before each search.
     pub(super) fn begin(&mut self) {
         if self.buckets.is_empty() {
             let count = (self.bytes / size_of::<Bucket>()).max(1);
-            self.buckets = vec![Bucket([EMPTY; BUCKET]); count];
+            self.buckets = std::iter::repeat_with(Bucket::default).take(count).collect();
         }
         self.generation = (self.generation + 1) & 63;
     }
@@ -98,13 +140,12 @@ impl Table {
         *self = Self::new(bytes);
     }
 
-    fn place(&self, key: u64) -> usize {
-        ((u128::from(key) * self.buckets.len() as u128) >> 64) as usize
+    fn bucket(&self, key: u64) -> &Bucket {
+        &self.buckets[((u128::from(key) * self.buckets.len() as u128) >> 64) as usize]
     }
 
     pub(super) fn get(&self, key: u64) -> Option<Memory> {
-        let bucket = &self.buckets[self.place(key)];
-        let entry = bucket.0.iter().find(|entry| entry.is_of(key))?;
+        let (_, entry) = self.bucket(key).find(key)?;
         Some(Memory {
             mv: entry.mv,
             value: i32::from(entry.value),
@@ -118,33 +159,39 @@ impl Table {
         })
     }
 
-    pub(super) fn put(&mut self, key: u64, memory: Memory) {
-        let place = self.place(key);
+    pub(super) fn put(&self, key: u64, memory: Memory) {
         let generation = self.generation;
-        let bucket = &mut self.buckets[place].0;
-        let worth = |entry: &Entry| {
+        let bucket = self.bucket(key);
+        let worth = |entry: Entry| {
             let age = (generation + 64 - (entry.flags >> 2)) & 63;
             i32::from(entry.depth) - 32 * i32::from(age) - if entry.is_written() { 0 } else { 10_000 }
         };
-        let slot = bucket
-            .iter()
-            .position(|entry| entry.is_of(key))
-            .unwrap_or_else(|| (0..BUCKET).min_by_key(|&n| worth(&bucket[n])).expect("a bucket has entries"));
-        let old = bucket[slot];
-        let same = old.is_of(key);
-        // A bound from a much shallower search of the same position is worth less than what is there.
-        let deeper = memory.depth + 8 > i32::from(old.depth) || memory.bound == Bound::Exact;
-        if same && !deeper && old.flags >> 2 == generation {
-            return;
+        let same = bucket.find(key);
+        let slot = same.map_or_else(
+            || (0..BUCKET).min_by_key(|&n| worth(bucket.entry(n))).expect("a bucket has entries"),
+            |(slot, _)| slot,
+        );
+        let mut mv = memory.mv;
+        if let Some((_, old)) = same {
+            // A bound from a much shallower search of the same position is worth less than what is there.
+            let deeper = memory.depth + 8 > i32::from(old.depth) || memory.bound == Bound::Exact;
+            if !deeper && old.flags >> 2 == generation {
+                return;
+            }
+            if mv == NO_MOVE {
+                mv = old.mv;
+            }
         }
-        bucket[slot] = Entry {
-            check: key as u32,
-            mv: if memory.mv == NO_MOVE && same { old.mv } else { memory.mv },
+        let packed = Entry {
+            mv,
             value: memory.value as i16,
             eval: memory.eval as i16,
             depth: memory.depth.clamp(0, 255) as u8,
             flags: memory.bound as u8 | generation << 2,
-        };
+        }
+        .pack();
+        bucket.entries[slot].store(packed, Relaxed);
+        bucket.checks[slot].store(check(key, packed), Relaxed);
     }
 }
 
@@ -182,11 +229,23 @@ mod tests {
     }
 
     #[test]
+    fn of_an_entry_that_two_threads_wrote_at_once_nothing_is_found() {
+        let mut table = Table::new(size_of::<Bucket>());
+        table.begin();
+        table.put(1, memory(40));
+        let bucket = table.bucket(1);
+        let (slot, _) = bucket.find(1).expect("it was just put there");
+        let other = Entry { mv: 9, ..bucket.entry(slot) };
+        bucket.entries[slot].store(other.pack(), Relaxed);
+        assert!(table.get(1).is_none());
+    }
+
+    #[test]
     fn a_table_that_no_search_has_used_holds_no_memory() {
         let mut table = Table::new(64 << 20);
-        assert_eq!(table.buckets.capacity(), 0);
+        assert!(table.buckets.is_empty());
         table.begin();
         table.clear(1 << 20);
-        assert_eq!(table.buckets.capacity(), 0);
+        assert!(table.buckets.is_empty());
     }
 }

@@ -113,4 +113,11 @@ impl Bot for XiangqiBot {
         self.think(game, &|_| true, limits, &mut |finding| report(&Self::report(finding)))
             .map(|finding| Self::report(&finding))
     }
+
+    fn set_threads(&mut self, threads: usize) {
+        // More threads would make a level stronger than it says.
+        if self.strength.nodes == u64::MAX {
+            self.search.set_threads(threads);
+        }
+    }
 }

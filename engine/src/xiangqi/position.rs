@@ -10,6 +10,7 @@ use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Tact
 use crate::{Game, Reason, Side};
 
 /// A board with what the search wants to know of it at once.
+#[derive(Clone)]
 pub(super) struct Position {
     board: Board,
     /// Moves made, those of the game since its last capture included.
@@ -34,6 +35,7 @@ struct Now {
 }
 
 /// A move made, and what there was before it.
+#[derive(Clone)]
 struct Step {
     key: u64,
     mv: XiangqiMove,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use engine::search::Finding;
 use engine::xiangqi::{Xiangqi, XiangqiBot, XiangqiMove, XiangqiSetup};
-use engine::{Action, Game, Level, Limits, Point, Score, Side};
+use engine::{Action, Bot, Game, Level, Limits, Point, Score, Side};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -115,6 +115,7 @@ const OVERHEAD: Duration = Duration::from_millis(8);
 const MOVES_TO_GO: u32 = 28;
 const TABLE_MB: usize = 32;
 const TABLE_MB_MAX: usize = 1024;
+const THREADS_MAX: usize = 64;
 const LINES_MAX: usize = 20;
 
 struct Player {
@@ -124,6 +125,7 @@ struct Player {
     bot: XiangqiBot,
     game: Xiangqi,
     lines: usize,
+    threads: usize,
     overhead: Duration,
     /// UCCI counts clocks in seconds unless told otherwise.
     milliseconds: bool,
@@ -155,6 +157,7 @@ impl Player {
             bot: XiangqiBot::with_table(level, arguments.seed, Some(TABLE_MB << 20)),
             game: Xiangqi::new(&XiangqiSetup::default()).expect("the default setup is valid"),
             lines: 1,
+            threads: 1,
             overhead: OVERHEAD,
             milliseconds: false,
             banned: Vec::new(),
@@ -192,7 +195,7 @@ impl Player {
                 say(&format!("id name Qiyou {version}"));
                 say("id author The Qiyou authors");
                 say(&format!("option name Hash type spin default {TABLE_MB} min 1 max {TABLE_MB_MAX}"));
-                say("option name Threads type spin default 1 min 1 max 1");
+                say(&format!("option name Threads type spin default 1 min 1 max {THREADS_MAX}"));
                 say(&format!("option name MultiPV type spin default 1 min 1 max {LINES_MAX}"));
                 say("option name Ponder type check default false");
                 say(&format!(
@@ -229,6 +232,11 @@ impl Player {
             ("hash" | "hashsize", Ok(megabytes)) => {
                 let bytes = megabytes.clamp(1, TABLE_MB_MAX) << 20;
                 self.bot = XiangqiBot::with_table(self.arguments.0, self.arguments.1, Some(bytes));
+                self.bot.set_threads(self.threads);
+            }
+            ("threads", Ok(threads)) => {
+                self.threads = threads.clamp(1, THREADS_MAX);
+                self.bot.set_threads(self.threads);
             }
             ("multipv", Ok(lines)) => self.lines = lines.clamp(1, LINES_MAX),
             ("move overhead", Ok(ms)) => self.overhead = Duration::from_millis(ms.min(5_000) as u64),
