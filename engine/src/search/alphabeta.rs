@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::order::{NO_TRAIL, Order, pick};
 use super::table::{Bound, Memory, NO_MOVE, Table};
+use super::threads::{EndOnDrop, beside};
 use super::{AlphaBetaGame, Candidate, Clock, Effort, MAX_PLY, Tactics, Urgency, Value};
 use crate::{Limits, Rng, Side};
 
@@ -72,9 +73,6 @@ pub struct AlphaBeta<G: AlphaBetaGame> {
     /// What the other threads know besides the table, which is one for all.
     helpers: Vec<AlphaBeta<G>>,
 }
-
-/// Stack of a helping thread: the deepest search takes a tenth of it.
-const STACK_BYTES: usize = 4 << 20;
 
 /// Depth is counted in parts of a ply, so that extensions and reductions can be finer than a move.
 pub(super) const PLY: i32 = 4;
@@ -162,8 +160,7 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
         helpers.resize_with(self.threads - 1, || Self::new(0, self.options.clone()));
         let (over, visited) = (AtomicBool::new(false), AtomicU64::new(0));
         let finding = std::thread::scope(|scope| {
-            // Also when this thread panics: the scope waits for the others.
-            let _end = SetOnDrop(&over);
+            let _end = EndOnDrop(&over);
             let limits = clock.limits();
             for (n, helper) in helpers.iter_mut().enumerate() {
                 helper.table = self.table.clone();
@@ -189,8 +186,7 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
                     let nodes = walk.finding.nodes;
                     count(nodes);
                 };
-                // A system that has no thread to spare has one helper less.
-                let _ = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, help);
+                beside(scope, help);
             }
             let mut walk =
                 Walk { known: self, game, clock, report, candidates, finding, elsewhere: &visited };
@@ -222,14 +218,6 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
         }
         let off = Rng::new(game.key() ^ self.options.seed).below(2 * self.options.noise as u32 + 1) as i32;
         eval + off - self.options.noise
-    }
-}
-
-struct SetOnDrop<'a>(&'a AtomicBool);
-
-impl Drop for SetOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 
