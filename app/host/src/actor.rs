@@ -488,6 +488,12 @@ impl Actor {
         events.extend(self.blocked_events());
         events.extend(self.rooms.values().map(|room| event::Body::Room(self.shown(room))));
         events.push(event::Body::Ready(control::Ready {}));
+        // To everyone who comes while it is so: nobody may have looked when it happened.
+        if let Some(aside) = &self.store.set_aside {
+            let detail = aside.display().to_string();
+            let aside = notice(NoticeKind::NoticeSavesSetAside);
+            events.push(event::Body::Notice(control::Notice { detail, ..aside }));
+        }
         for body in events {
             self.tell_one(id, body);
         }

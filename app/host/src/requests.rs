@@ -132,7 +132,17 @@ impl Actor {
     fn diagnose(&mut self, client: ClientId, number: u64) {
         let probed = self.store.probe();
         let (state, found, remedy) = match self.saved(probed) {
-            Ok(()) => (control::CheckState::CheckOk, "matches can be saved".into(), ""),
+            Ok(()) => match &self.store.set_aside {
+                None => (control::CheckState::CheckOk, "matches can be saved".into(), ""),
+                Some(aside) => (
+                    control::CheckState::CheckWarning,
+                    format!(
+                        "the file was damaged: it lies at {}, and what could be read is kept",
+                        aside.display()
+                    ),
+                    "Keep that file until you are sure that you miss nothing.",
+                ),
+            },
             Err(error) => (
                 control::CheckState::CheckFailed,
                 error.to_string(),

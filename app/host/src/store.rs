@@ -4,7 +4,10 @@
 //! nothing before that. A match is its setup and a list of actions, one row each; the view `record` shows it without what
 //! differs from device to device, so that both devices' rows are equal.
 
+#[cfg(test)]
+mod fuzz;
 mod people;
+mod salvage;
 
 use std::fs::{self, File};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -16,6 +19,7 @@ use prost::Message as _;
 use proto::board;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, TransactionBehavior, params};
 use session::{Consent, MatchId, MatchRecord, MatchResult, OfferKind, Pace};
+use tracing::warn;
 
 use crate::room::{PlayerId, Seat};
 use crate::show;
@@ -172,6 +176,8 @@ pub(crate) struct Header {
 pub(crate) struct Store {
     connection: Connection,
     path: PathBuf,
+    /// Where a damaged file lies since this start. What could be read of it is in the new one.
+    pub(crate) set_aside: Option<PathBuf>,
     /// The lock ends when this is dropped, or with the process.
     _lock: File,
 }
@@ -198,40 +204,20 @@ impl Store {
             }
         })?;
         let path = directory.join(DATABASE);
-        let connection = Connection::open(&path).map_err(|error| explain(&path, &error))?;
-        let mut store = Self { connection, path, _lock: lock };
-        store.prepare().map_err(|error| match error {
-            Prepare::Sqlite(error) => explain(&store.path, &error),
-            Prepare::Store(error) => error,
-        })?;
+        let (connection, set_aside) = match connect(&path) {
+            Err(StoreError::Damaged { what, .. }) => {
+                warn!(what, "the file of saves is damaged: it is set aside");
+                let aside = salvage::set_aside(&path).map_err(unwritable)?;
+                let mut connection = connect(&path)?;
+                salvage::copy_readable(&aside, &mut connection).map_err(|error| explain(&path, &error))?;
+                (connection, Some(aside))
+            }
+            connected => (connected?, None),
+        };
+        let store = Self { connection, path, set_aside, _lock: lock };
         // Names and moves are nobody else's business on a shared machine.
         fs::set_permissions(&store.path, fs::Permissions::from_mode(0o600)).map_err(unwritable)?;
         Ok(store)
-    }
-
-    fn prepare(&mut self) -> Result<(), Prepare> {
-        let connection = &mut self.connection;
-        connection.busy_timeout(BUSY_TIMEOUT)?;
-        // The version is read before anything is written, so that a newer file stays untouched.
-        let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        let known = MIGRATIONS.len() as i64;
-        if found > known {
-            return Err(Prepare::Store(StoreError::Newer { path: self.path.clone(), found, known }));
-        }
-        let check: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
-        if check != "ok" {
-            return Err(Prepare::Store(StoreError::Damaged { path: self.path.clone(), what: check }));
-        }
-        connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-        connection.pragma_update(None, "synchronous", "FULL")?;
-        connection.pragma_update(None, "foreign_keys", true)?;
-        for (version, migration) in (1..).zip(MIGRATIONS).skip(usize::try_from(found).unwrap_or(0)) {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            transaction.execute_batch(migration)?;
-            transaction.pragma_update(None, "user_version", version as i64)?;
-            transaction.commit()?;
-        }
-        Ok(())
     }
 
     fn explain(&self, error: rusqlite::Error) -> StoreError {
@@ -524,10 +510,26 @@ impl Store {
 
     /// One match.
     pub(crate) fn load(&self, id: MatchId) -> Result<Option<SavedMatch>, StoreError> {
-        Ok(self.matches("WHERE match_id = ?1", [id.0])?.pop())
+        self.each_match("WHERE match_id = ?1", [id.0])?.pop().transpose()
     }
 
+    /// Those of them that can be read. One that cannot stays in the file, for a program that can.
     fn matches(&self, which: &str, values: impl rusqlite::Params) -> Result<Vec<SavedMatch>, StoreError> {
+        let mut readable = Vec::new();
+        for one in self.each_match(which, values)? {
+            match one {
+                Err(error @ StoreError::Damaged { .. }) => warn!(%error, "a match is left out"),
+                one => readable.push(one?),
+            }
+        }
+        Ok(readable)
+    }
+
+    fn each_match(
+        &self,
+        which: &str,
+        values: impl rusqlite::Params,
+    ) -> Result<Vec<Result<SavedMatch, StoreError>>, StoreError> {
         struct Raw {
             id: [u8; 16],
             setup: Vec<u8>,
@@ -544,7 +546,7 @@ impl Store {
             spent_ms: u32,
             reveal: Option<[u8; 32]>,
         }
-        let read = || -> rusqlite::Result<Vec<Raw>> {
+        let read = || -> rusqlite::Result<Vec<rusqlite::Result<Raw>>> {
             let sql = format!(
                 "SELECT match_id, setup, first_seat, second_seat, revision, ending, winner, open, changed_unix_ms,
                      offered, settled, pace, paused, spent_ms, reveal
@@ -569,11 +571,13 @@ impl Store {
                     reveal: row.get(14)?,
                 })
             };
-            statement.query_map(values, raw)?.collect()
+            Ok(statement.query_map(values, raw)?.collect())
         };
         let rows = read().map_err(|error| self.explain(error))?;
-        rows.into_iter()
+        Ok(rows
+            .into_iter()
             .map(|raw| {
+                let raw = raw.map_err(|error| self.explain(error))?;
                 let id = MatchId(raw.id);
                 let seats = [parse_seat(&raw.seats[0]), parse_seat(&raw.seats[1])];
                 let [Some(first), Some(second)] = seats else {
@@ -623,7 +627,7 @@ impl Store {
                     changed_unix_ms: raw.changed,
                 })
             })
-            .collect()
+            .collect())
     }
 
     /// The actions of a match, and what each took.
@@ -667,6 +671,40 @@ impl Store {
     }
 }
 
+/// Opens the file, and brings it to the present schema.
+fn connect(path: &Path) -> Result<Connection, StoreError> {
+    let mut connection = Connection::open(path).map_err(|error| explain(path, &error))?;
+    match prepare(&mut connection, path) {
+        Ok(()) => Ok(connection),
+        Err(Prepare::Sqlite(error)) => Err(explain(path, &error)),
+        Err(Prepare::Store(error)) => Err(error),
+    }
+}
+
+fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Prepare> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    // The version is read before anything is written, so that a newer file stays untouched.
+    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let known = MIGRATIONS.len() as i64;
+    if found > known {
+        return Err(Prepare::Store(StoreError::Newer { path: path.to_owned(), found, known }));
+    }
+    let check: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
+    if check != "ok" {
+        return Err(Prepare::Store(StoreError::Damaged { path: path.to_owned(), what: check }));
+    }
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    for (version, migration) in (1..).zip(MIGRATIONS).skip(usize::try_from(found).unwrap_or(0)) {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute_batch(migration)?;
+        transaction.pragma_update(None, "user_version", version as i64)?;
+        transaction.commit()?;
+    }
+    Ok(())
+}
+
 enum Prepare {
     Sqlite(rusqlite::Error),
     Store(StoreError),
@@ -687,8 +725,34 @@ fn explain(path: &Path, error: &rusqlite::Error) -> StoreError {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             StoreError::Damaged { path: path.to_owned(), what: error.to_string() }
         }
+        // A value that no column of ours holds.
+        None if is_value(error) => StoreError::Damaged { path: path.to_owned(), what: error.to_string() },
         _ => StoreError::Other(error.to_string()),
     }
+}
+
+/// Whether the file was read, but what stood there is none of our values.
+fn is_value(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error;
+    matches!(
+        error,
+        Error::FromSqlConversionFailure(..)
+            | Error::IntegralValueOutOfRange(..)
+            | Error::InvalidColumnType(..)
+            | Error::Utf8Error(..)
+    )
+}
+
+/// The rows that can be read; the others stay in the file.
+fn readable<T>(rows: impl Iterator<Item = rusqlite::Result<T>>) -> rusqlite::Result<Vec<T>> {
+    rows.filter(|row| match row {
+        Err(error) if is_value(error) => {
+            warn!(%error, "a row is left out");
+            false
+        }
+        _ => true,
+    })
+    .collect()
 }
 
 fn write_match(
@@ -1096,21 +1160,29 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_told_and_left_as_it_is() {
+    fn a_damaged_file_is_set_aside_as_it_is_and_what_can_be_read_is_kept() {
         let (directory, mut store) = store();
-        for number in 0..50 {
+        for number in 0..100 {
             store.begin(&record(number), SEATS, 1).expect("saved");
         }
+        store.set_setting("name", "Anna").expect("saved");
         drop(store);
         let path = directory.path().join(DATABASE);
         let whole = fs::read(&path).expect("read");
         let mut torn = whole.clone();
-        torn[4096..8192].fill(0x5A);
-        for bytes in [b"not a database, but long enough to be looked at".to_vec(), torn] {
+        let last_page = torn.len() - 4096;
+        torn[last_page..].fill(0x5A);
+        let cases = [(b"not a database, but long enough to be looked at".to_vec(), 0), (torn, 1)];
+        for (number, (bytes, least)) in (1..).zip(cases) {
             fs::write(&path, &bytes).expect("written");
-            let result = Store::open(directory.path());
-            assert!(matches!(result, Err(StoreError::Damaged { .. })), "{:?}", result.err());
-            assert_eq!(fs::read(&path).expect("read"), bytes);
+            let store = Store::open(directory.path()).expect("goes on with a new one");
+            let aside = store.set_aside.clone().expect("set aside");
+            assert_eq!(aside, directory.path().join(format!("{DATABASE}.damaged-{number}")));
+            assert_eq!(fs::read(&aside).expect("read"), bytes);
+            let saved = store.open_matches().expect("read").len();
+            assert!(saved >= least && saved < 100, "{saved} of 100");
+            drop(store);
+            assert!(Store::open(directory.path()).expect("whole").set_aside.is_none());
         }
         fs::write(&path, whole).expect("written");
         Store::open(directory.path()).expect("whole again");

@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use super::{ADVERT_KEY, Store, StoreError, seat_text};
+use super::{ADVERT_KEY, Store, StoreError, readable, seat_text};
 use crate::room::{PlayerId, Seat};
 
 /// A friend as the file keeps it.
@@ -37,18 +37,17 @@ impl Store {
             let mut statement = self.connection.prepare_cached(
                 "SELECT key, name, advert_key, met_unix_ms, muted, note FROM friends ORDER BY name, key",
             )?;
-            statement
-                .query_map([], |row| {
-                    Ok(SavedFriend {
-                        key: PlayerId(row.get(0)?),
-                        name: row.get(1)?,
-                        advert_key: row.get(2)?,
-                        met_unix_ms: row.get(3)?,
-                        muted: row.get(4)?,
-                        note: row.get(5)?,
-                    })
-                })?
-                .collect::<Result<_, _>>()
+            let rows = statement.query_map([], |row| {
+                Ok(SavedFriend {
+                    key: PlayerId(row.get(0)?),
+                    name: row.get(1)?,
+                    advert_key: row.get(2)?,
+                    met_unix_ms: row.get(3)?,
+                    muted: row.get(4)?,
+                    note: row.get(5)?,
+                })
+            })?;
+            readable(rows)
         };
         read().map_err(|error| self.explain(error))
     }
@@ -124,17 +123,16 @@ impl Store {
             let mut statement = self
                 .connection
                 .prepare_cached("SELECT key, name, since_unix_ms, advert_key, address FROM blocked")?;
-            statement
-                .query_map([], |row| {
-                    Ok(SavedBlocked {
-                        key: PlayerId(row.get(0)?),
-                        name: row.get(1)?,
-                        since_unix_ms: row.get(2)?,
-                        advert_key: row.get(3)?,
-                        address: row.get(4)?,
-                    })
-                })?
-                .collect::<Result<_, _>>()
+            let rows = statement.query_map([], |row| {
+                Ok(SavedBlocked {
+                    key: PlayerId(row.get(0)?),
+                    name: row.get(1)?,
+                    since_unix_ms: row.get(2)?,
+                    advert_key: row.get(3)?,
+                    address: row.get(4)?,
+                })
+            })?;
+            readable(rows)
         };
         read().map_err(|error| self.explain(error))
     }

@@ -1,0 +1,143 @@
+//! Files with bytes and rows that are not what was written: nothing panics, nothing is lost, and what is whole is read.
+//! The seeds in `seeds/` are scripts, so that a database of each schema can be made of them. Runs for `FUZZ_SECONDS`, or a
+//! fixed number of changes.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// Without `FUZZ_SECONDS`: about a second.
+const CHANGES: u32 = 60;
+
+/// Each is a file as some version of this program left it.
+const SEEDS: [(&str, &str); 2] =
+    [("two-friends", include_str!("seeds/two-friends.sql")), ("empty", include_str!("seeds/empty.sql"))];
+
+/// Xorshift64 (Marsaglia 2003): the same numbers each time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % end.max(1) as u64) as usize
+    }
+}
+
+/// The file that a seed makes, in the present schema.
+fn seed_file(script: &str) -> Vec<u8> {
+    let directory = tempfile::tempdir().expect("a directory");
+    let store = Store::open(directory.path()).expect("opens");
+    store.connection.execute_batch(script).expect("a seed is a script of the present schema");
+    store.connection.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(())).expect("one file");
+    drop(store);
+    fs::read(directory.path().join(DATABASE)).expect("read")
+}
+
+fn for_a_while(mut change: impl FnMut(&mut Random)) {
+    let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+    let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let mut random = Random(1);
+    let mut done = 0;
+    while end.map_or(done < CHANGES, |end| Instant::now() < end) {
+        change(&mut random);
+        done += 1;
+    }
+    println!("{done} changes");
+}
+
+fn read_all(store: &Store) -> usize {
+    let _ = store.friends().map(|friends| friends.len());
+    let _ = store.blocked().map(|blocked| blocked.len());
+    let _ = store.advert_key();
+    let _ = store.matches_with(PlayerId([7; 32])).map(|matches| matches.len());
+    store.open_matches().map_or(0, |matches| matches.len())
+}
+
+#[test]
+fn no_bytes_in_the_file_break_the_host_and_none_are_lost() {
+    let seeds = SEEDS.map(|(_, script)| seed_file(script));
+    for_a_while(|random| {
+        let mut bytes = seeds[random.below(seeds.len())].clone();
+        for _ in 0..=random.below(6) {
+            let at = random.below(bytes.len());
+            let length = random.below(64).min(bytes.len() - at);
+            match random.below(5) {
+                0 => bytes.truncate(at),
+                1 => bytes[at..at + length].fill(0),
+                2 => bytes[at..at + length].fill(0xFF),
+                3 => drop(bytes.drain(at..at + length)),
+                _ if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
+                _ => {}
+            }
+            if bytes.is_empty() {
+                bytes.push(0);
+            }
+        }
+        check_bytes(&bytes);
+    });
+}
+
+fn check_bytes(bytes: &[u8]) {
+    let directory = tempfile::tempdir().expect("a directory");
+    fs::write(directory.path().join(DATABASE), bytes).expect("written");
+    match Store::open(directory.path()) {
+        Ok(store) => {
+            read_all(&store);
+            if let Some(aside) = &store.set_aside {
+                assert_eq!(fs::read(aside).expect("it is there"), bytes, "set aside as it was");
+            }
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            assert!(holds(directory.path(), bytes), "{error}: and the file has changed");
+        }
+    }
+}
+
+fn holds(directory: &Path, bytes: &[u8]) -> bool {
+    let files = fs::read_dir(directory).expect("read").map(|entry| entry.expect("read").path());
+    files.into_iter().any(|path| fs::read(path).is_ok_and(|found| found == bytes))
+}
+
+#[test]
+fn a_row_that_is_none_is_left_out_and_the_others_are_read() {
+    const COLUMNS: [&str; 9] =
+        ["setup", "first_seat", "second_seat", "revision", "ending", "winner", "offered", "pace", "spent_ms"];
+    const VALUES: [&str; 7] =
+        ["randomblob(9)", "zeroblob(0)", "'nobody'", "''", "-1", "9223372036854775807", "12"];
+    let file = seed_file(SEEDS[0].1);
+    for_a_while(|random| {
+        let directory = tempfile::tempdir().expect("a directory");
+        fs::write(directory.path().join(DATABASE), &file).expect("written");
+        let store = Store::open(directory.path()).expect("whole");
+        let whole = read_all(&store);
+        assert!(whole >= 2);
+        let value = VALUES[random.below(VALUES.len())];
+        let change = match random.below(3) {
+            0 => format!(
+                "UPDATE actions SET action = {value} WHERE match_id = x'{}' AND ply = 2",
+                "01".repeat(16)
+            ),
+            1 => format!("DELETE FROM actions WHERE match_id = x'{}' AND ply = 1", "01".repeat(16)),
+            _ => {
+                let column = COLUMNS[random.below(COLUMNS.len())];
+                format!("UPDATE matches SET {column} = {value} WHERE match_id = x'{}'", "01".repeat(16))
+            }
+        };
+        // STRICT refuses some.
+        let _ = store.connection.execute_batch(&change);
+        drop(store);
+        let store = Store::open(directory.path()).expect("whole as a file");
+        assert!(store.set_aside.is_none());
+        let left = read_all(&store);
+        assert!(left == whole || left == whole - 1, "{change}: {left} of {whole}");
+        if left < whole {
+            assert!(store.load(MatchId([1; 16])).is_err(), "{change}: told, and not taken for unknown");
+        }
+        assert!(store.load(MatchId([2; 16])).expect("whole").is_some());
+    });
+}

@@ -1,0 +1,92 @@
+//! A damaged file is set aside as it is, and what can still be read of it goes into a new one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OpenFlags, params_from_iter};
+use tracing::{info, warn};
+
+use super::DATABASE;
+
+/// Parents before children: an action without its match is refused.
+const TABLES: [&str; 5] = ["settings", "friends", "blocked", "matches", "actions"];
+
+/// SQLite's own files beside a database.
+const BESIDE: [&str; 2] = ["-wal", "-shm"];
+
+/// Moves the file away, to the first name that is free, and gives that name.
+pub(super) fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
+    let aside = (1..u32::MAX)
+        .map(|number| path.with_file_name(format!("{DATABASE}.damaged-{number}")))
+        .find(|name| !name.exists())
+        .expect("nobody keeps four billion damaged files");
+    let with = |path: &Path, ending: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    // First what belongs to it: a new database must not find the old one's log.
+    for ending in BESIDE {
+        let from = with(path, ending);
+        if from.exists() {
+            fs::rename(from, with(&aside, ending))?;
+        }
+    }
+    fs::rename(path, &aside)?;
+    Ok(aside)
+}
+
+/// Copies every row that can be read. Says how many.
+pub(super) fn copy_readable(aside: &Path, into: &mut Connection) -> rusqlite::Result<usize> {
+    // What is read must stay as it is; so a copy is read, because SQLite may work its log into what it opens.
+    let work = aside.with_extension("work");
+    let copied = fs::copy(aside, &work);
+    let transaction = into.transaction()?;
+    let mut saved = 0;
+    if copied.is_ok() {
+        for table in TABLES {
+            match copy_table(&work, table, &transaction) {
+                Ok(rows) => saved += rows,
+                Err(error) => warn!(table, %error, "nothing of it can be read any more"),
+            }
+        }
+    }
+    transaction.commit()?;
+    let _ = fs::remove_file(&work);
+    info!(rows = saved, "what could be read of the damaged file was kept");
+    Ok(saved)
+}
+
+fn copy_table(from: &Path, table: &str, into: &rusqlite::Transaction<'_>) -> rusqlite::Result<usize> {
+    let known = columns(into, table)?;
+    let mut saved = 0;
+    // From both ends, since reading stops at a damaged page.
+    for order in ["", " ORDER BY 1 DESC"] {
+        let from = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let found = columns(&from, table)?;
+        let both: Vec<&str> = known.iter().filter(|name| found.contains(name)).map(String::as_str).collect();
+        if both.is_empty() {
+            return Ok(saved);
+        }
+        let names = both.join(", ");
+        let holes = vec!["?"; both.len()].join(", ");
+        let mut insert =
+            into.prepare(&format!("INSERT OR IGNORE INTO {table} ({names}) VALUES ({holes})"))?;
+        let mut select = from.prepare(&format!("SELECT {names} FROM {table}{order}"))?;
+        let mut rows = select.query([])?;
+        while let Ok(Some(row)) = rows.next() {
+            let values: rusqlite::Result<Vec<Value>> = (0..both.len()).map(|at| row.get(at)).collect();
+            // A row that is not what the table holds is refused, and the next one may be.
+            if let Ok(inserted) = values.and_then(|values| insert.execute(params_from_iter(values))) {
+                saved += inserted;
+            }
+        }
+    }
+    Ok(saved)
+}
+
+fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare(&format!("SELECT name FROM pragma_table_info('{table}')"))?;
+    statement.query_map([], |row| row.get(0))?.collect()
+}

@@ -1,0 +1,2 @@
+-- Nobody met, nothing played.
+SELECT 1;
