@@ -1,0 +1,109 @@
+//! Whatever comes over the control socket, the host answers others. The seeds are those of the messages themselves
+//! (proto/fuzz/seeds/control). Runs for `FUZZ_SECONDS`, or a fixed number of changes.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use proto::control::{Message, request};
+use proto::frame::{FrameCodec, FrameLimit, Outgoing};
+use tests::house::House;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::timeout;
+use tokio_util::codec::Encoder;
+
+/// Without `FUZZ_SECONDS`: about two seconds.
+const CHANGES: u32 = 300;
+
+/// Number of a request on the socket; the first byte of its seed.
+const REQUEST: u8 = 1;
+
+/// Xorshift64 (Marsaglia 2003): the same numbers each time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % end.max(1) as u64) as usize
+    }
+}
+
+/// An attach, then changed requests in frames, and now and then bytes that are changed themselves. `None`: the host would
+/// end, as it was asked to.
+fn conversation(seeds: &[Vec<u8>], attach: &[u8], random: &mut Random) -> Option<Vec<u8>> {
+    let (mut codec, mut bytes) = (FrameCodec::new(FrameLimit::Local), bytes::BytesMut::new());
+    let mut put = |payload: Vec<u8>| {
+        codec.encode(Outgoing { msgid: REQUEST.into(), payload: payload.into() }, &mut bytes).ok()
+    };
+    put(attach.to_vec())?;
+    for _ in 0..=random.below(4) {
+        let mut payload = seeds[random.below(seeds.len())].clone();
+        for _ in 0..random.below(4) {
+            let at = random.below(payload.len() + 1);
+            match random.below(4) {
+                0 => payload.truncate(at),
+                1 => payload.insert(at, random.below(256) as u8),
+                2 => drop(payload.splice(at..at, [0xFF, 0xFF, 0xFF, 0xFF, 0x0F])),
+                _ if at < payload.len() => payload[at] ^= 1 << random.below(8),
+                _ => {}
+            }
+        }
+        if let Ok(Message::Request(request)) = Message::decode(REQUEST.into(), &payload)
+            && matches!(request.body, Some(request::Body::Stop(_)))
+        {
+            return None;
+        }
+        put(payload)?;
+    }
+    let mut bytes = bytes.to_vec();
+    if random.below(4) == 0 {
+        let at = random.below(bytes.len());
+        bytes[at] ^= 1 << random.below(8);
+    }
+    Some(bytes)
+}
+
+#[test]
+fn no_bytes_of_a_client_disturb_the_host() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto/fuzz/seeds/control");
+    let mut paths: Vec<_> =
+        std::fs::read_dir(folder).expect("has seeds").map(|entry| entry.expect("readable").path()).collect();
+    // In an order that does not depend on the file system.
+    paths.sort();
+    let seeds: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).expect("readable")).collect();
+    let requests = seeds.into_iter().filter(|seed| seed[0] == REQUEST);
+    let seeds: Vec<Vec<u8>> = requests.map(|seed| seed[1..].to_vec()).collect();
+    let attach = paths.iter().find(|path| path.ends_with("01-attach")).expect("a seed");
+    let attach = std::fs::read(attach).expect("readable")[1..].to_vec();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        let mut house = House::new(130);
+        let mut anna = house.device_with("Anna", |config| config.bot_time = Duration::from_millis(1)).await;
+        let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+        let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+        let (mut random, mut done) = (Random(1), 0);
+        while end.map_or(done < CHANGES, |end| Instant::now() < end) {
+            let Some(bytes) = conversation(&seeds, &attach, &mut random) else { continue };
+            let mut stream = anna.host().client();
+            // The host may hang up in the middle of it.
+            let _ = stream.write_all(&bytes).await;
+            let mut answer = [0; 1024];
+            let _ = timeout(Duration::from_millis(100), stream.read(&mut answer)).await;
+            drop(stream);
+            anna.client.scan(false).await;
+            if done % 50 == 0 {
+                // What was opened here and there would be refused in the end for being too much.
+                anna.kill().await;
+                std::fs::remove_dir_all(anna.directory()).expect("removed");
+                anna.start().await;
+            }
+            done += 1;
+        }
+        println!("client: {} seeds, {done} changes", seeds.len());
+    });
+}

@@ -1,0 +1,434 @@
+//! What a friend's device may do to a host once its program keeps to no rule: it speaks valid Noise with a known key, and
+//! anything within. The honest match beside it goes on, each offence ends with the right word, and memory stays bounded.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use link::frames::FrameReader;
+use link::identity::Identity;
+use link::secure::{self, SecureLink};
+use link::{CarrierKind, Duplex, Transport};
+use proto::board::{self, Game, action};
+use proto::control::{self, NoticeKind, request};
+use proto::frame::{Arrival, FrameCodec, FrameLimit, Outgoing};
+use proto::peer::{self, ByeReason, Envelope, Hello, Ping, Play};
+use tests::house::{Device, House, Seen, friends};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::time::timeout;
+use tokio_util::codec::Encoder;
+
+/// Bytes that this thread holds now, and the most since it was set back. A test's hosts all run on its own thread.
+struct Counting;
+
+thread_local! {
+    static HELD: Cell<isize> = const { Cell::new(0) };
+    static MOST: Cell<isize> = const { Cell::new(0) };
+}
+
+fn count(more: usize, fewer: usize) {
+    let held = HELD.get() + more as isize - fewer as isize;
+    HELD.set(held);
+    MOST.set(MOST.get().max(held));
+}
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size(), 0);
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        count(0, layout.size());
+        // SAFETY: as the caller promised.
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size, layout.size());
+        // SAFETY: as the caller promised.
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// What hostile peers may make a host hold beside what it held before, the test's own share and the network in memory
+/// included (64 KiB a link and direction). 1.6 MiB were measured; a queue without an end passes it within a second.
+const MOST_BYTES: usize = 4 << 20;
+
+/// Anna, in one match with an honest friend and in another with one whose key somebody bad has got hold of.
+struct Scene {
+    house: House,
+    anna: Device,
+    carl: Device,
+    honest: String,
+    attacked: String,
+    stolen: Identity,
+}
+
+impl Scene {
+    async fn new(seed: u64) -> Self {
+        let mut house = House::new(seed);
+        let (mut anna, mut carl) = (house.device("Anna").await, house.device("Carl").await);
+        let mut ben = house.device("Ben").await;
+        friends(&mut anna, &mut carl).await;
+        let honest = begin(&mut anna, &mut carl).await;
+        friends(&mut ben, &mut anna).await;
+        anna.client.until("Ben", |seen| is_connected(seen, "Ben")).await;
+        let attacked = begin(&mut anna, &mut ben).await;
+        act(&mut anna, &attacked, "h8").await;
+        ben.client.until("h8", |seen| record(seen, &attacked) == ["h8"]).await;
+        ben.kill().await;
+        let stolen = Identity::load_or_create(&ben.directory().join("identity")).expect("a key");
+        anna.client.until("Ben is away", |seen| !is_connected(seen, "Ben")).await;
+        Self { house, anna, carl, honest, attacked, stolen }
+    }
+
+    /// A carrier to Anna, from where Ben's device stands.
+    async fn carrier(&self) -> Box<dyn Duplex> {
+        let address = self.house.air.transport("Anna").address();
+        self.house.air.transport("Ben").connect(&address).await.expect("in reach")
+    }
+
+    async fn link(&self) -> SecureLink<Box<dyn Duplex>> {
+        secure::dial(self.carrier().await, &self.stolen, CarrierKind::Memory).await.expect("a known key")
+    }
+
+    fn digest(&self) -> u64 {
+        self.anna.client.seen.rooms[&self.attacked].digest
+    }
+
+    /// As a friend in the middle of the match says it.
+    fn hello(&self) -> Hello {
+        let point = peer::ResumePoint {
+            match_id: id(&self.attacked),
+            ply: 1,
+            digest: self.digest(),
+            ..peer::ResumePoint::default()
+        };
+        Hello {
+            lowest_version: session::LOWEST_VERSION,
+            highest_version: session::HIGHEST_VERSION,
+            name: "Ben".into(),
+            games: vec![Game::Gomoku.into()],
+            advert_key: Bytes::from_static(&[9; 32]),
+            matches: vec![point],
+            ..Hello::default()
+        }
+    }
+
+    fn play(&self, ply: u32, kind: action::Kind) -> Play {
+        let action = Some(board::Action { kind: Some(kind) });
+        Play { match_id: id(&self.attacked), ply, action, ..Play::default() }
+    }
+
+    /// Says all this after a hello; what was heard until Anna hung up, or for a while if she did not.
+    async fn say(&mut self, envelopes: Vec<Envelope>) -> Heard {
+        let hello = self.hello();
+        self.say_from_the_start(std::iter::once(hello.into()).chain(envelopes).collect()).await
+    }
+
+    async fn say_from_the_start(&mut self, envelopes: Vec<Envelope>) -> Heard {
+        let (reader, mut writer) = tokio::io::split(self.link().await);
+        let _ = writer.write_all(&frames(envelopes)).await;
+        let _ = writer.flush().await;
+        let mut frames = FrameReader::new(reader, FrameLimit::Peer);
+        let mut heard = Heard { bye: None, hung_up: false };
+        let listen = async {
+            while let Ok(Some(Arrival::Next(frame))) = frames.next().await {
+                if let Ok(Envelope::Bye(bye)) = Envelope::decode(frame.msgid, &frame.payload) {
+                    heard.bye = Some(bye.reason());
+                }
+            }
+        };
+        // Shorter than the 9 s after which silence ends a link.
+        heard.hung_up = timeout(Duration::from_secs(4), listen).await.is_ok();
+        drop(writer);
+        // What was told about it is read too.
+        self.anna.client.scan(false).await;
+        self.anna.client.until("the link is over", |seen| !is_connected(seen, "Ben")).await;
+        heard
+    }
+
+    fn misbehaved(&self) -> usize {
+        let notices = self.anna.client.seen.notices.iter();
+        notices.filter(|one| one.kind() == NoticeKind::NoticePeerMisbehaved).count()
+    }
+
+    async fn check_undisturbed(mut self) {
+        assert_eq!(record(&self.anna.client.seen, &self.attacked), ["h8"], "nobody has played there");
+        assert!(record(&self.anna.client.seen, &self.honest).is_empty());
+        for (number, action) in ["h8", "i9", "j8"].into_iter().enumerate() {
+            let (mover, other) = if number % 2 == 0 {
+                (&mut self.anna, &mut self.carl)
+            } else {
+                (&mut self.carl, &mut self.anna)
+            };
+            act(mover, &self.honest, action).await;
+            let honest = &self.honest;
+            other.client.until(action, |seen| record(seen, honest).len() == number + 1).await;
+        }
+        let seen = &self.anna.client.seen;
+        assert!(seen.comparisons.is_empty() && seen.friends.len() == 2);
+    }
+}
+
+struct Heard {
+    bye: Option<ByeReason>,
+    hung_up: bool,
+}
+
+fn is_connected(seen: &Seen, name: &str) -> bool {
+    seen.friends.values().any(|friend| friend.name == name && friend.connected)
+}
+
+fn record<'seen>(seen: &'seen Seen, room: &str) -> &'seen [String] {
+    &seen.rooms[room].record
+}
+
+fn id(room: &str) -> Bytes {
+    let digits: Vec<u8> =
+        room.bytes().map(|c| (c as char).to_digit(16).expect("hexadecimal") as u8).collect();
+    digits.chunks(2).map(|pair| pair[0] * 16 + pair[1]).collect()
+}
+
+async fn act(device: &mut Device, room: &str, notation: &str) {
+    let act = control::Act { room_id: room.into(), action: None, notation: notation.into() };
+    device.client.ask(request::Body::Act(act)).await.expect("played");
+}
+
+/// A match between two friends, `one` first. Gives its room.
+async fn begin(one: &mut Device, other: &mut Device) -> String {
+    let peer = one.client.seen.friends.values().find(|friend| friend.name == other.name);
+    let peer = peer.expect("a friend").id.clone();
+    let before: Vec<String> = one.client.seen.rooms.keys().cloned().collect();
+    let invite = control::Invite { peer, my_side: 1, ..control::Invite::default() };
+    one.client.ask(request::Body::Invite(invite)).await.expect("invited");
+    other.client.until("an invitation", |seen| seen.invitations.values().any(|one| !one.mine)).await;
+    let invite_id = other.client.seen.invitations.keys().next().expect("one").clone();
+    let answer = control::AnswerInvite { invite_id, accept: true, ..control::AnswerInvite::default() };
+    other.client.done(request::Body::AnswerInvite(answer)).await;
+    let new = |seen: &Seen| seen.rooms.keys().find(|room| !before.contains(room)).cloned();
+    one.client.until("a room", |seen| new(seen).is_some()).await;
+    let room = new(&one.client.seen).expect("it was there a line above");
+    other.client.until("a room", |seen| seen.rooms.contains_key(&room)).await;
+    room
+}
+
+fn frames(envelopes: impl IntoIterator<Item = Envelope>) -> BytesMut {
+    let (mut codec, mut bytes) = (FrameCodec::new(FrameLimit::Peer), BytesMut::new());
+    for envelope in envelopes {
+        codec.encode(Outgoing::from(&envelope), &mut bytes).expect("it fits");
+    }
+    bytes
+}
+
+fn invite(number: u8) -> Envelope {
+    let gomoku = board::GomokuSetup { size: 15, edge_five_wins: true, ..board::GomokuSetup::default() };
+    let setup = Some(board::Setup { game: Some(board::setup::Game::Gomoku(gomoku)) });
+    peer::Invite { invite_id: Bytes::from(vec![number; 16]), setup, ..peer::Invite::default() }.into()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_played_ends_the_link_and_is_told_by_name() {
+    let mut scene = Scene::new(110).await;
+    let place = |column: u32| action::Kind::Place(7 * 1024 + column);
+    let digest = scene.digest();
+    let cases: Vec<(&str, Envelope)> = vec![
+        ("an occupied point", scene.play(2, place(7)).into()),
+        ("a point off the board", scene.play(2, action::Kind::Place(1023 * 1024 + 1023)).into()),
+        ("another game's action", scene.play(2, action::Kind::Pass(true)).into()),
+        ("a move that leads elsewhere", Play { digest: 7, ..scene.play(2, place(8)) }.into()),
+        ("an action without any", Play { action: None, ..scene.play(2, place(8)) }.into()),
+        ("Anna's own move, changed", Play { digest: 7, ..scene.play(1, place(9)) }.into()),
+        ("a later revision", Play { digest, revision: 9, ..scene.play(2, place(8)) }.into()),
+        ("ply 0", scene.play(0, place(8)).into()),
+        (
+            "an id that is none",
+            Play { match_id: Bytes::from_static(b"short"), ..scene.play(2, place(8)) }.into(),
+        ),
+        ("a second hello", scene.hello().into()),
+        ("a string to compare, of a friend", peer::Pair { step: None }.into()),
+    ];
+    for (number, (what, envelope)) in cases.into_iter().enumerate() {
+        let heard = scene.say(vec![envelope]).await;
+        assert!(heard.hung_up, "{what}: Anna listens on");
+        // What no codec passes ends with the frames; what the match refuses ends with a word.
+        assert!(matches!(heard.bye, None | Some(ByeReason::ByeViolation)), "{what}: {:?}", heard.bye);
+        assert_eq!(scene.misbehaved(), number + 1, "{what}: Anna is not told");
+    }
+    scene.check_undisturbed().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_speaks_of_nothing_is_not_heard() {
+    let mut scene = Scene::new(112).await;
+    let elsewhere = id(&scene.honest);
+    let unknown = Bytes::from_static(&[0xEE; 16]);
+    let place = action::Kind::Place(7 * 1024 + 8);
+    let answer = Some(peer::invite_answer::Answer::Accept(true));
+    let quiet: Vec<(&str, Envelope)> = vec![
+        ("a ply far ahead", scene.play(40, place).into()),
+        (
+            "a move in somebody else's match",
+            Play { match_id: elsewhere.clone(), ..scene.play(1, place) }.into(),
+        ),
+        ("a move in no match", Play { match_id: unknown.clone(), ..scene.play(1, place) }.into()),
+        (
+            "giving up somebody else's match",
+            peer::Resign { match_id: elsewhere.clone(), ..peer::Resign::default() }.into(),
+        ),
+        (
+            "an invitation under somebody else's id",
+            peer::Invite { invite_id: elsewhere, ..peer::Invite::default() }.into(),
+        ),
+        (
+            "an answer to nothing",
+            peer::InviteAnswer { invite_id: unknown.clone(), answer, ..peer::InviteAnswer::default() }.into(),
+        ),
+        ("a withdrawal of nothing", peer::Withdraw { invite_id: unknown }.into()),
+        ("a pong that was not asked for", peer::Pong { token: 77 }.into()),
+    ];
+    for (what, envelope) in quiet {
+        let before = scene.anna.client.seen.rooms.clone();
+        scene.say(vec![envelope]).await;
+        let after = &scene.anna.client.seen.rooms;
+        for room in [&scene.attacked, &scene.honest] {
+            assert_eq!(before[room].record, after[room].record, "{what}");
+            assert_eq!(before[room].result, after[room].result, "{what}");
+        }
+        assert!(scene.anna.client.seen.invitations.is_empty(), "{what}");
+    }
+    scene.check_undisturbed().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn ten_invitations_a_second_ring_once() {
+    let mut scene = Scene::new(114).await;
+    scene.say((1..=10).map(invite).collect()).await;
+    let shown = &scene.anna.client.seen.invitations;
+    assert!(shown.len() <= 1, "{} invitations are shown", shown.len());
+    scene.anna.client.until("it goes with its device", |seen| seen.invitations.is_empty()).await;
+    scene.check_undisturbed().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_version_of_the_past_or_the_future_is_told_as_an_update() {
+    let mut scene = Scene::new(116).await;
+    for (lowest_version, highest_version) in [(0, 0), (200, 300), (3, 2)] {
+        let hello = Hello { lowest_version, highest_version, ..scene.hello() };
+        let heard = scene.say_from_the_start(vec![hello.into()]).await;
+        assert!(heard.hung_up, "{lowest_version} to {highest_version}");
+        let word = [Some(ByeReason::ByeVersion), Some(ByeReason::ByeViolation)];
+        assert!(word.contains(&heard.bye), "{lowest_version} to {highest_version}: {:?}", heard.bye);
+    }
+    let update = |seen: &Seen| seen.notices.iter().any(|one| one.kind() == NoticeKind::NoticeUpdateNeeded);
+    scene.anna.client.until("an update is asked for", update).await;
+    scene.check_undisturbed().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_without_end_is_cut_off() {
+    let mut scene = Scene::new(118).await;
+    let mut link = scene.link().await;
+    let whole = frames([scene.hello().into(), Ping { token: 1 }.into()]);
+    let cut = whole.len() - 1;
+    link.write_all(&whole[..cut]).await.expect("written");
+    link.flush().await.expect("written");
+    let mut heard = Vec::new();
+    // The last byte never comes; what follows a hello here would end by silence after 9 s, a frame after 5.
+    assert!(timeout(Duration::from_secs(8), link.read_to_end(&mut heard)).await.is_ok(), "Anna waits on");
+    scene.anna.client.until("Ben is away", |seen| !is_connected(seen, "Ben")).await;
+    scene.check_undisturbed().await;
+}
+
+/// A carrier that sends the last piece twice when it is told to.
+async fn relay(mut near: DuplexStream, mut far: Box<dyn Duplex>, again: std::sync::Arc<tokio::sync::Notify>) {
+    let (mut last, mut up, mut down) = (Vec::new(), [0; 4096], [0; 4096]);
+    loop {
+        tokio::select! {
+            read = near.read(&mut up) => match read {
+                Ok(0) | Err(_) => return,
+                Ok(read) => {
+                    last = up[..read].to_vec();
+                    if far.write_all(&last).await.is_err() { return }
+                }
+            },
+            read = far.read(&mut down) => match read {
+                Ok(0) | Err(_) => return,
+                Ok(read) => if near.write_all(&down[..read]).await.is_err() { return },
+            },
+            () = again.notified() => if far.write_all(&last).await.is_err() { return },
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_that_was_heard_before_ends_the_link() {
+    let scene = Scene::new(120).await;
+    let (near, ours) = tokio::io::duplex(64 << 10);
+    let again = std::sync::Arc::new(tokio::sync::Notify::new());
+    let relay = tokio::spawn(relay(near, scene.carrier().await, again.clone()));
+    let mut link = secure::dial(ours, &scene.stolen, CarrierKind::Memory).await.expect("a known key");
+    link.write_all(&frames([scene.hello().into()])).await.expect("written");
+    link.flush().await.expect("written");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    again.notify_one();
+    let mut heard = Vec::new();
+    assert!(timeout(Duration::from_secs(5), link.read_to_end(&mut heard)).await.is_ok(), "Anna listens on");
+    relay.abort();
+    let mut scene = scene;
+    let told = |seen: &Seen| seen.notices.iter().any(|one| one.kind() == NoticeKind::NoticePeerMisbehaved);
+    scene.anna.client.until("Anna is told", told).await;
+    scene.check_undisturbed().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn memory_stays_bounded_whatever_a_crowd_of_them_sends() {
+    let mut scene = Scene::new(122).await;
+    let held = HELD.get();
+    MOST.set(held);
+    for round in 0..20_u8 {
+        // Handshakes that are never finished.
+        let mut open = Vec::new();
+        for _ in 0..8 {
+            let address = scene.house.air.transport("Anna").address();
+            // Refused once too many wait.
+            open.extend(scene.house.air.transport("Mallory").connect(&address).await.ok());
+        }
+        // Nobody else gets in until they are given up.
+        tokio::time::sleep(secure::HANDSHAKE_DEADLINE + Duration::from_secs(1)).await;
+        // Floods of what is well formed, from a friend and from strangers.
+        let flood = (0..2_000).map(|token| Ping { token }.into());
+        let words = (0..200).map(|_| {
+            let what = Some(peer::say::What::Text("棋".repeat(200)));
+            peer::Say { match_id: id(&scene.attacked), what }.into()
+        });
+        let records = (0..50).map(|_| {
+            let actions = Bytes::from(vec![1; proto::limits::RECORD_BYTES]);
+            peer::Record { match_id: Bytes::from(vec![round; 16]), actions, ..peer::Record::default() }.into()
+        });
+        let invitations = (0..200).map(|number: u32| invite(number as u8));
+        let floods: [Vec<Envelope>; 4] =
+            [flood.collect(), words.collect(), records.collect(), invitations.collect()];
+        for envelopes in floods {
+            scene.say(envelopes).await;
+        }
+        let stranger = Identity::generate().expect("random");
+        if let Ok(mut link) = secure::dial(scene.carrier().await, &stranger, CarrierKind::Memory).await {
+            // It may be refused in the middle of it.
+            let _ = link.write_all(&vec![0xFF; 64 << 10]).await;
+        }
+        drop(open);
+        scene.anna.client.seen.notices.clear();
+    }
+    let most = (MOST.get() - held) as usize;
+    println!("{} KiB at most beside what was held before", most >> 10);
+    assert!(most < MOST_BYTES, "{} KiB", most >> 10);
+    scene.check_undisturbed().await;
+}
