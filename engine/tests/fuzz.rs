@@ -14,7 +14,24 @@ use engine::{Action, AnyGame, GameKind, Rng};
 /// Without `FUZZ_SECONDS`: about a second each without optimisation.
 const CHANGES: u32 = 3_000;
 
+/// At once, however few tests may run beside each other: a long run of all takes as long as one of them.
 #[test]
+fn no_bytes_break_what_reads_files_setups_or_notation() {
+    let targets = [
+        no_bytes_break_sgf,
+        no_bytes_break_psq,
+        no_bytes_break_records,
+        no_bytes_break_positions,
+        no_bytes_break_setups,
+        no_text_breaks_the_notation_of_a_move,
+    ];
+    std::thread::scope(|scope| {
+        for target in targets {
+            scope.spawn(target);
+        }
+    });
+}
+
 fn no_bytes_break_sgf() {
     fuzz("sgf", |bytes| {
         let collection = match Collection::read(bytes) {
@@ -31,12 +48,10 @@ fn no_bytes_break_sgf() {
     });
 }
 
-#[test]
 fn no_bytes_break_psq() {
     fuzz("psq", |bytes| file(GameKind::Gomoku, Format::Psq, bytes));
 }
 
-#[test]
 fn no_bytes_break_records() {
     fuzz("record", |bytes| {
         for &game in GameKind::ALL {
@@ -45,7 +60,6 @@ fn no_bytes_break_records() {
     });
 }
 
-#[test]
 fn no_bytes_break_positions() {
     fuzz("position", |bytes| {
         for &game in GameKind::ALL {
@@ -55,7 +69,6 @@ fn no_bytes_break_positions() {
     });
 }
 
-#[test]
 fn no_bytes_break_setups() {
     fuzz("setup", |bytes| {
         let text = String::from_utf8_lossy(bytes);
@@ -72,7 +85,6 @@ fn no_bytes_break_setups() {
     });
 }
 
-#[test]
 fn no_text_breaks_the_notation_of_a_move() {
     let games: Vec<AnyGame> = GameKind::ALL
         .iter()

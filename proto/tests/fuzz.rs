@@ -17,19 +17,14 @@ mod samples;
 /// Without `FUZZ_SECONDS`: enough that each seed is changed some hundred times, and below a second without optimisation.
 const CHANGES: u32 = 15_000;
 
+/// At once, however few tests may run beside each other: a long run of all takes as long as one of them.
 #[test]
-fn no_bytes_break_the_frame_decoder() {
-    fuzz("frame");
-}
-
-#[test]
-fn no_bytes_break_a_message_between_devices() {
-    fuzz("peer");
-}
-
-#[test]
-fn no_bytes_break_a_message_on_the_local_socket() {
-    fuzz("control");
+fn no_bytes_break_frames_messages_between_devices_or_messages_on_the_local_socket() {
+    std::thread::scope(|scope| {
+        for (target, _) in checks::CHECKS {
+            scope.spawn(move || fuzz(target));
+        }
+    });
 }
 
 #[test]
