@@ -2,7 +2,7 @@
 CARGO ?= cargo
 .DEFAULT_GOAL := help
 
-.PHONY: help play build test check ble-lab ble-soak screens bench bench-levels
+.PHONY: help play build test check test-carriers ble-lab ble-soak screens bench bench-levels
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -25,6 +25,10 @@ check: ## formatting, clippy and docs, with warnings as errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+test-carriers: ## whole matches between network namespaces and through real XMPP servers; needs root
+	@scripts/need build carriers
+	scripts/test-carriers
 
 ble-lab: ## two virtual handhelds with real BlueZ play whole matches over an emulated radio
 	@scripts/need build lab

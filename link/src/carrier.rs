@@ -98,6 +98,10 @@ pub enum CarrierState {
     NoService,
     /// This user may not use it.
     NoPermission,
+    /// Not yet, or not just now; it goes on trying by itself.
+    Connecting,
+    /// It waits until a person does something: signs in, mends a password, decides which device stays.
+    NeedsPerson,
 }
 
 /// What a watch tells.
@@ -162,6 +166,11 @@ pub trait Transport: Send + Sync + 'static {
     /// another one end. No effect on a carrier without a choice.
     fn use_adapter(&self, _name: Option<String>) {}
 
+    /// Where this device can be dialed by somebody who was told, for its friend code. Empty where only finding helps.
+    fn places(&self) -> Vec<Address> {
+        Vec::new()
+    }
+
     /// What is right and wrong with this carrier, for `qiyouctl doctor`: subject, whether it is well, what was found, remedy.
     async fn diagnose(&self) -> Vec<Finding>;
 }
@@ -186,7 +195,7 @@ pub struct Adapter {
 /// One line of a carrier's own diagnosis, in English.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// `adapter`, `bluez`, `roles`, `advert_instances`, `rfkill`, `permission`.
+    /// `adapter`, `bluez`, `roles`, `advert_instances`, `rfkill`, `permission`; `network`; `account`.
     pub subject: &'static str,
     /// How it is.
     pub verdict: Verdict,

@@ -2,7 +2,7 @@
 //!
 //! A [`Transport`] finds peers and gives a [`Duplex`] to one of them: a reliable ordered byte stream, nothing more.
 //! [`secure`] wraps it in Noise records with the device's [`identity`]; [`frames`] reads and writes whole messages on it within their
-//! limits; [`memory`] is a whole network inside one process, for tests and for the app's own host.
+//! limits; [`lan`] is the local network by multicast DNS and TCP; [`memory`] is a whole network inside one process, for tests and for the app's own host.
 //!
 //! What this crate deliberately does not do: it knows no game, no match and no friend, and it never decides whom to trust.
 //!
@@ -35,7 +35,10 @@
 
 mod carrier;
 pub mod frames;
+pub mod friend_code;
+mod hex;
 pub mod identity;
+pub mod lan;
 mod local;
 pub mod memory;
 pub mod secure;

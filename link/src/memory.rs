@@ -43,6 +43,7 @@ pub fn pair() -> (MemoryLink, MemoryLink) {
 /// The air between devices. Clones are the same network.
 #[derive(Clone)]
 pub struct MemoryNetwork {
+    kind: CarrierKind,
     air: Arc<Mutex<Air>>,
     /// Told at every change that a watcher could see.
     changed: Arc<watch::Sender<u64>>,
@@ -80,6 +81,11 @@ struct Standing {
 impl MemoryNetwork {
     /// No devices yet, no delay, no losses. Everything random comes from `seed`.
     pub fn new(seed: u64) -> Self {
+        Self::posing_as(CarrierKind::Memory, seed)
+    }
+
+    /// One that says that it is another kind of carrier, for a device that has several.
+    pub fn posing_as(kind: CarrierKind, seed: u64) -> Self {
         let air = Air {
             random: Rng::new(seed),
             delay: Duration::ZERO..Duration::ZERO,
@@ -88,7 +94,7 @@ impl MemoryNetwork {
             links: Vec::new(),
             next_listener: 0,
         };
-        Self { air: Arc::new(Mutex::new(air)), changed: Arc::new(watch::Sender::new(0)) }
+        Self { kind, air: Arc::new(Mutex::new(air)), changed: Arc::new(watch::Sender::new(0)) }
     }
 
     /// A device called `name`, which is its address on this network: ready, and in reach of all others.
@@ -185,6 +191,10 @@ impl MemoryNetwork {
         self.lock().findable(name).map(|listening| listening.card.clone())
     }
 
+    fn address(&self, name: &str) -> Address {
+        Address { kind: self.kind, text: name.to_owned() }
+    }
+
     fn tell(&self) {
         self.changed.send_modify(|revision| *revision += 1);
     }
@@ -272,18 +282,14 @@ pub struct MemoryTransport {
 impl MemoryTransport {
     /// Where the others reach this device.
     pub fn address(&self) -> Address {
-        address(&self.name)
+        self.network.address(&self.name)
     }
-}
-
-fn address(name: &str) -> Address {
-    Address { kind: CarrierKind::Memory, text: name.to_owned() }
 }
 
 #[async_trait]
 impl Transport for MemoryTransport {
     fn kind(&self) -> CarrierKind {
-        CarrierKind::Memory
+        self.network.kind
     }
 
     async fn listen(&self, card: Card) -> Result<Box<dyn Listener>, LinkError> {
@@ -313,7 +319,7 @@ impl Transport for MemoryTransport {
     }
 
     async fn connect(&self, address: &Address) -> Result<Box<dyn Duplex>, LinkError> {
-        if address.kind != CarrierKind::Memory {
+        if address.kind != self.network.kind {
             return Err(LinkError::WrongAddress(address.clone()));
         }
         let delay = {
@@ -452,7 +458,7 @@ impl Watching {
         for name in air.devices.keys().filter(|name| **name != self.transport.name) {
             if let Some(Listening { card, .. }) = air.findable(name) {
                 self.waiting.push_back(WatchEvent::Seen(Sighting {
-                    address: address(name),
+                    address: self.transport.network.address(name),
                     tag: card.tag,
                     open_to_all: card.open_to_all,
                     busy: card.busy,

@@ -105,7 +105,11 @@ impl Bounded for Request {
                 | Body::Stop(_)
                 | Body::SetFoundWhenClosed(_)
                 | Body::Front(_)
-                | Body::ListAdapters(_),
+                | Body::ListAdapters(_)
+                | Body::ShowFriendCode(_)
+                | Body::SignOut(_)
+                | Body::TakeOver(_)
+                | Body::SetAway(_),
             ) => Ok(()),
             Some(Body::Block(block)) => id(&block.peer, "Block.peer"),
             Some(Body::Unblock(unblock)) => id(&unblock.peer, "Unblock.peer"),
@@ -189,6 +193,16 @@ impl Bounded for Request {
                     | None => Ok(()),
                 }
             }
+            Some(Body::AddFriend(add)) => {
+                bound(add.code.len() <= limits::FRIEND_CODE_BYTES, "AddFriend.code")
+            }
+            Some(Body::SignIn(sign_in)) => {
+                id(&sign_in.account, "SignIn.account")?;
+                id(&sign_in.server, "SignIn.server")?;
+                bound(sign_in.password.len() <= limits::PASSWORD_BYTES, "SignIn.password")
+            }
+            Some(Body::AskContact(ask)) => id(&ask.account, "AskContact.account"),
+            Some(Body::AnswerContact(answer)) => id(&answer.account, "AnswerContact.account"),
             Some(Body::TakeTheirs(take)) => id(&take.room_id, "TakeTheirs.room_id"),
             Some(Body::Describe(describe)) => {
                 setup(describe.setup.as_ref(), limits::LIGHTS_BYTES, "Describe.setup")?;
@@ -251,6 +265,11 @@ impl Bounded for Reply {
                     id(&one.address, "Adapter.address")
                 })
             }
+            Some(Body::FriendCode(code)) => {
+                bound(code.text.len() <= limits::FRIEND_CODE_BYTES, "FriendCode.text")?;
+                bound(code.side as usize <= limits::QR_SIDE, "FriendCode.side")?;
+                bound(code.dark.len() <= limits::QR_SIDE * limits::QR_SIDE.div_ceil(8), "FriendCode.dark")
+            }
         }
     }
 }
@@ -267,17 +286,20 @@ impl Bounded for Event {
             Some(Body::Radio(radio)) => text(&radio.detail, "Radio.detail"),
             Some(Body::Nearby(nearby)) => {
                 id(&nearby.id, "Nearby.id")?;
-                name(&nearby.name, "Nearby.name")
+                name(&nearby.name, "Nearby.name")?;
+                bound(nearby.carriers.len() <= limits::CARRIERS, "Nearby.carriers")
             }
             Some(
                 Body::NearbyGone(gone)
                 | Body::FriendGone(gone)
                 | Body::ComparisonGone(gone)
                 | Body::RoomGone(gone)
-                | Body::BlockedGone(gone),
+                | Body::BlockedGone(gone)
+                | Body::ContactGone(gone),
             ) => id(&gone.id, "Gone.id"),
             Some(Body::Friend(friend)) => {
                 id(&friend.id, "Friend.id")?;
+                id(&friend.account, "Friend.account")?;
                 name(&friend.name, "Friend.name")?;
                 bound(limits::is_note(&friend.note), "Friend.note")
             }
@@ -346,6 +368,16 @@ impl Bounded for Event {
             Some(Body::Said(said)) => {
                 id(&said.room_id, "Said.room_id")?;
                 text(&said.text, "Said.text")
+            }
+            Some(Body::Account(account)) => {
+                id(&account.account, "Account.account")?;
+                words(account.sentence.as_ref(), "Account.sentence")?;
+                text(&account.detail, "Account.detail")
+            }
+            Some(Body::Contact(contact)) => {
+                id(&contact.account, "Contact.account")?;
+                name(&contact.name, "Contact.name")?;
+                id(&contact.friend, "Contact.friend")
             }
             Some(Body::Connecting(connecting)) => {
                 id(&connecting.peer, "Connecting.peer")?;

@@ -85,6 +85,18 @@ pub const OPTIONS: usize = 32;
 /// Values of one option as a menu offers them.
 pub const OPTION_VALUES: usize = 64;
 
+/// Carriers that hear one device: twice what there are.
+pub const CARRIERS: usize = 8;
+
+/// Bytes of a friend code: see `link::friend_code`.
+pub const FRIEND_CODE_BYTES: usize = 1_024;
+
+/// Modules of one side of the largest QR code (ISO/IEC 18004, version 40).
+pub const QR_SIDE: usize = 177;
+
+/// Bytes of a password; SASL itself sets no bound (RFC 4616), people's are far below.
+pub const PASSWORD_BYTES: usize = 1_024;
+
 /// Facts beside a board.
 pub const FACTS: usize = 32;
 

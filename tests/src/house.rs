@@ -15,7 +15,7 @@ use proto::control::{
     Reply, Request, Room, Seat, event, reply, request, seat,
 };
 use proto::frame::{Arrival, FrameCodec, FrameLimit, Outgoing};
-use tokio::io::DuplexStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, timeout};
 use tokio_util::codec::Framed;
 
@@ -135,9 +135,13 @@ impl Device {
     }
 }
 
+/// What a client talks over: within this process, or a daemon's socket.
+pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
 /// A client of a host, with everything that events have told it.
 pub struct Client {
-    frames: Framed<DuplexStream, FrameCodec>,
+    frames: Framed<Box<dyn Stream>, FrameCodec>,
     requests: u64,
     unseen: VecDeque<Event>,
     /// What events have told.
@@ -149,7 +153,7 @@ pub struct Client {
 pub struct Seen {
     /// The device's own name and visibility.
     pub me: Me,
-    /// The only carrier.
+    /// The carrier that told last.
     pub radio: Option<control::Radio>,
     /// By id.
     pub nearby: BTreeMap<String, Nearby>,
@@ -169,6 +173,10 @@ pub struct Seen {
     pub said: Vec<control::Said>,
     /// By id.
     pub blocked: BTreeMap<String, control::Blocked>,
+    /// Of a host that can play online.
+    pub account: Option<control::Account>,
+    /// By account.
+    pub contacts: BTreeMap<String, control::Contact>,
 }
 
 impl Seen {
@@ -206,6 +214,9 @@ impl Seen {
             Body::Said(said) => self.said.push(said),
             Body::Blocked(one) => drop(self.blocked.insert(one.id.clone(), one)),
             Body::BlockedGone(gone) => drop(self.blocked.remove(&gone.id)),
+            Body::Account(account) => self.account = Some(account),
+            Body::Contact(one) => drop(self.contacts.insert(one.account.clone(), one)),
+            Body::ContactGone(gone) => drop(self.contacts.remove(&gone.id)),
         }
         if let Some(Body::InvitationGone(gone)) = &event.body {
             self.invitations.remove(&gone.invite_id);
@@ -214,9 +225,9 @@ impl Seen {
 }
 
 impl Client {
-    fn of(stream: DuplexStream) -> Self {
+    fn of(stream: impl Stream + 'static) -> Self {
         Self {
-            frames: Framed::new(stream, FrameCodec::new(FrameLimit::Local)),
+            frames: Framed::new(Box::new(stream), FrameCodec::new(FrameLimit::Local)),
             requests: 0,
             unseen: VecDeque::new(),
             seen: Seen::default(),
@@ -224,7 +235,7 @@ impl Client {
     }
 
     /// Attaches and reads the present state.
-    pub async fn attach(stream: DuplexStream) -> Self {
+    pub async fn attach(stream: impl Stream + 'static) -> Self {
         let mut client = Self::of(stream);
         client.done(request::Body::Attach(Attach { client: "house".into(), version: 1 })).await;
         loop {
@@ -362,20 +373,24 @@ fn bot(level: Option<u32>) -> Seat {
 
 /// Two devices whose players have compared strings.
 pub async fn friends(one: &mut Device, other: &mut Device) {
-    let id = one.client.find(&other.name).await;
-    one.client.done(request::Body::Meet(control::Meet { peer: id })).await;
+    meet(&mut one.client, &mut other.client, &other.name).await;
+}
+
+/// The first looks for the other by its name, and both compare strings.
+pub async fn meet(one: &mut Client, other: &mut Client, others_name: &str) {
+    let id = one.find(others_name).await;
+    one.done(request::Body::Meet(control::Meet { peer: id })).await;
     let mut strings = Vec::new();
-    for device in [&mut *one, &mut *other] {
-        device.client.until("a string to compare", |seen| !seen.comparisons.is_empty()).await;
-        let shown =
-            device.client.seen.comparisons.values().next().expect("it was there a line above").clone();
+    for client in [&mut *one, &mut *other] {
+        client.until("a string to compare", |seen| !seen.comparisons.is_empty()).await;
+        let shown = client.seen.comparisons.values().next().expect("it was there a line above").clone();
         strings.push((shown.emoji, shown.digits));
         let compare = control::Compare { peer: shown.peer, same: true };
-        device.client.done(request::Body::Compare(compare)).await;
+        client.done(request::Body::Compare(compare)).await;
     }
     assert_eq!(strings[0], strings[1], "both screens show the same");
-    for device in [one, other] {
-        device.client.until("a friend", |seen| seen.friends.values().any(|friend| friend.connected)).await;
+    for client in [one, other] {
+        client.until("a friend", |seen| seen.friends.values().any(|friend| friend.connected)).await;
     }
 }
 
@@ -390,7 +405,12 @@ pub async fn begin_match_of(
     other: &mut Device,
     choice: Option<control::GameChoice>,
 ) -> String {
-    let peer = one.client.seen.friends.values().next().expect("a friend").id.clone();
+    begin(&mut one.client, &mut other.client, choice).await
+}
+
+/// The same between two clients, wherever their hosts are.
+pub async fn begin(one: &mut Client, other: &mut Client, choice: Option<control::GameChoice>) -> String {
+    let peer = one.seen.friends.values().next().expect("a friend").id.clone();
     let invite = control::Invite {
         peer,
         setup: None,
@@ -398,16 +418,15 @@ pub async fn begin_match_of(
         choice,
         ..control::Invite::default()
     };
-    let invited = one.client.ask(request::Body::Invite(invite)).await;
+    let invited = one.ask(request::Body::Invite(invite)).await;
     assert!(matches!(invited, Ok(reply::Body::InviteId(_))), "{invited:?}");
-    other.client.until("an invitation", |seen| seen.invitations.values().any(|one| !one.mine)).await;
-    let invitation =
-        other.client.seen.invitations.values().next().expect("it was there a line above").clone();
+    other.until("an invitation", |seen| seen.invitations.values().any(|one| !one.mine)).await;
+    let invitation = other.seen.invitations.values().next().expect("it was there a line above").clone();
     let (invite_id, sheet) = (invitation.invite_id, invitation.rule_sheet_en);
     let answer = control::AnswerInvite { invite_id, accept: true, reason: 0 };
-    other.client.done(request::Body::AnswerInvite(answer)).await;
-    for device in [one, other] {
-        device.client.until("a room", |seen| seen.room().is_some()).await;
+    other.done(request::Body::AnswerInvite(answer)).await;
+    for client in [one, other] {
+        client.until("a room", |seen| seen.room().is_some()).await;
     }
     sheet
 }

@@ -41,7 +41,7 @@ impl Daemon {
     /// Runs after `before` in the same shell, so that limits may be set.
     fn start_in(home: tempfile::TempDir, before: &str) -> Self {
         let line = format!(
-            "{before} exec {} --no-bluetooth --no-notifications --bot-time-ms 20 --data-dir {}",
+            "{before} exec {} --no-bluetooth --no-lan --no-notifications --bot-time-ms 20 --data-dir {}",
             programs().join("qiyoud").display(),
             home.path().join("data").display()
         );
@@ -174,7 +174,7 @@ fn without_a_daemon_the_remedy_is_told() {
 fn a_second_daemon_steps_aside() {
     let daemon = Daemon::start();
     let second = Command::new(programs().join("qiyoud"))
-        .args(["--no-bluetooth", "--data-dir"])
+        .args(["--no-bluetooth", "--no-lan", "--data-dir"])
         .arg(daemon.home.path().join("data"))
         .env("XDG_RUNTIME_DIR", daemon.home.path())
         .output()

@@ -1,10 +1,12 @@
 //! Whole matches between whole hosts.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use link::Transport;
+use link::memory::MemoryNetwork;
+use link::{CarrierKind, Transport};
 use proto::board::Game;
-use proto::control::{self, NoticeKind, PeerLink, Visibility, request};
+use proto::control::{self, NoticeKind, PeerLink, Visibility, reply, request};
 use tests::house::{Device, House, begin_match, begin_match_of, friends};
 
 const FAST: u32 = 1;
@@ -173,6 +175,159 @@ async fn a_move_made_while_the_peer_is_away_arrives_when_it_is_back() {
     house.air.set_reach("Ben", true);
     ben.client.until("h8", |seen| seen.room().is_some_and(|room| room.record == ["h8"])).await;
     check_equal(&anna, &ben, 1);
+}
+
+/// A device that has the house's air and another carrier.
+async fn with_second_carrier(house: &mut House, second: &MemoryNetwork, name: &str) -> Device {
+    let transport = Arc::new(second.transport(name));
+    house.device_with(name, |config| config.transports.push(transport)).await
+}
+
+fn carrier_of(seen: &tests::house::Seen) -> Option<(control::Carrier, PeerLink)> {
+    let link = seen.room().and_then(|room| room.link)?;
+    Some((link.carrier(), link.state()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_in_reach_by_two_carriers_is_shown_once() {
+    let mut house = House::new(6);
+    let second = MemoryNetwork::posing_as(CarrierKind::Bluetooth, 6);
+    let mut anna = with_second_carrier(&mut house, &second, "Anna").await;
+    let mut ben = with_second_carrier(&mut house, &second, "Ben").await;
+    let both = |seen: &tests::house::Seen| {
+        let mut found = seen.nearby.values().filter(|one| one.name == "Ben");
+        let one = found.next().is_some_and(|one| one.carriers.len() == 2);
+        assert!(found.next().is_none(), "never twice");
+        one
+    };
+    anna.client.scan(true).await;
+    anna.client.until("Ben on both carriers, a stranger", both).await;
+    friends(&mut anna, &mut ben).await;
+    anna.client.scan(true).await;
+    anna.client
+        .until("Ben on both carriers, a friend", |seen| {
+            both(seen) && seen.nearby.values().all(|one| one.is_friend)
+        })
+        .await;
+    let friend = anna.client.seen.friends.values().next().expect("a friend");
+    assert_eq!(friend.carrier(), control::Carrier::Memory, "connected by the better one");
+    // One of them falls silent: still near, by the other.
+    house.air.set_reach("Ben", false);
+    anna.client
+        .until("Ben on the second carrier only", |seen| {
+            seen.nearby.values().any(|one| one.carriers == [i32::from(control::Carrier::Bluetooth)])
+        })
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_match_moves_to_the_other_carrier_when_one_drops() {
+    for seed in 0..seeds(4) {
+        let mut house = House::new(5_000_000 + seed);
+        let second = MemoryNetwork::posing_as(CarrierKind::Bluetooth, seed);
+        let mut anna = with_second_carrier(&mut house, &second, "Anna").await;
+        let mut ben = with_second_carrier(&mut house, &second, "Ben").await;
+        friends(&mut anna, &mut ben).await;
+        begin_match(&mut anna, &mut ben).await;
+        anna.client.play("h8").await.expect("played");
+        ben.client.until("h8", |seen| seen.room().is_some_and(|room| room.record == ["h8"])).await;
+        for (round, network) in [&house.air, &second, &house.air].into_iter().enumerate() {
+            let expected =
+                if round % 2 == 0 { control::Carrier::Bluetooth } else { control::Carrier::Memory };
+            network.set_reach("Ben", false);
+            anna.client
+                .until("it goes on by the other", |seen| carrier_of(seen) == Some((expected, PeerLink::Up)))
+                .await;
+            ben.client
+                .until("it goes on by the other", |seen| carrier_of(seen) == Some((expected, PeerLink::Up)))
+                .await;
+            network.set_reach("Ben", true);
+        }
+        play_to_the_end(&mut anna, &mut ben).await;
+        check_equal(&anna, &ben, 1);
+    }
+}
+
+/// What the device's own friend code says.
+async fn code_of(device: &mut Device) -> String {
+    match device.client.ask(request::Body::ShowFriendCode(control::ShowFriendCode {})).await {
+        Ok(reply::Body::FriendCode(code)) => code.text,
+        other => panic!("no code: {other:?}"),
+    }
+}
+
+async fn add(device: &mut Device, code: &str) -> Result<reply::Body, control::Refusal> {
+    device.client.ask(request::Body::AddFriend(control::AddFriend { code: code.into() })).await
+}
+
+fn connected(seen: &tests::house::Seen) -> bool {
+    seen.friends.values().any(|friend| friend.connected)
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_who_scan_each_others_code_are_friends_without_comparing() {
+    let mut house = House::new(7);
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    let codes = [code_of(&mut anna).await, code_of(&mut ben).await];
+    add(&mut ben, &codes[0]).await.expect("added");
+    add(&mut anna, &codes[1]).await.expect("added");
+    anna.client.until("connected", connected).await;
+    ben.client.until("connected", connected).await;
+    assert!(anna.client.seen.comparisons.is_empty() && ben.client.seen.comparisons.is_empty());
+    begin_match(&mut anna, &mut ben).await;
+    play_to_the_end(&mut anna, &mut ben).await;
+    check_equal(&anna, &ben, 1);
+    // The same friend after a restart, recognised by its tag.
+    ben.stop().await;
+    ben.start().await;
+    assert_eq!(ben.client.seen.friends.values().next().expect("a friend").name, "Anna");
+    let id = ben.client.find("Anna").await;
+    assert!(ben.client.seen.friends.contains_key(&id));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_code_on_one_side_finds_the_other_who_compares_strings() {
+    let mut house = House::new(8);
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    let code = code_of(&mut anna).await;
+    add(&mut ben, &code).await.expect("added");
+    for device in [&mut ben, &mut anna] {
+        device.client.until("a string to compare", |seen| !seen.comparisons.is_empty()).await;
+        let peer = device.client.seen.comparisons.keys().next().expect("one").clone();
+        device.client.done(request::Body::Compare(control::Compare { peer, same: true })).await;
+    }
+    anna.client.until("connected", connected).await;
+    ben.client.until("connected", connected).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_code_is_refused_when_it_is_ones_own_or_none() {
+    let mut house = House::new(9);
+    let mut anna = house.device("Anna").await;
+    let own = code_of(&mut anna).await;
+    for text in [own.as_str(), "", "qiyou:friend/1/abc", "https://example.org"] {
+        let refusal = add(&mut anna, text).await.expect_err("refused");
+        assert_eq!(refusal.code(), control::RefusalCode::RefusalBadRequest, "{text}");
+    }
+    assert!(anna.client.seen.friends.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_answers_in_a_friends_place_with_another_key_is_not_let_in() {
+    let mut house = House::new(10);
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    // Anna's key, but the tag of Ben, as somebody would tell who repeats it.
+    let (annas, bens) = (code_of(&mut anna).await, code_of(&mut ben).await);
+    let tag = bens.split_once("t=").expect("a tag").1;
+    let forged = format!("{}t={tag}", annas.split_once("t=").expect("a tag").0);
+    let mut eve = house.device("Eve").await;
+    anna.stop().await;
+    add(&mut eve, &forged).await.expect("added");
+    let missed = |seen: &tests::house::Seen| {
+        seen.notices.iter().any(|notice| notice.kind() == NoticeKind::NoticeCannotReach)
+    };
+    eve.client.until("given up", missed).await;
+    assert!(eve.client.seen.comparisons.is_empty(), "Ben was never asked about");
 }
 
 #[tokio::test(start_paused = true)]

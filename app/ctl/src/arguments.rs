@@ -55,6 +55,55 @@ pub(crate) enum Command {
         /// With whom [default: the only one]
         who: Option<String>,
     },
+    /// Who this device is, as a QR code and a link: another person scans or pastes it to make friends
+    Code {
+        /// The link only
+        #[arg(long)]
+        plain: bool,
+    },
+    /// Make friends with somebody whose code was scanned or pasted
+    Add {
+        /// Such as `qiyou:friend/1/…`
+        code: String,
+    },
+    /// The account for play over the internet, and how it is; with a name, sign in: the password is read from standard input
+    Account {
+        /// Such as `anna@example.org`
+        name: Option<String>,
+        /// Make the account, where the server lets anybody have one
+        #[arg(long, requires = "name")]
+        make: bool,
+        /// host:port of the server, instead of what its domain says
+        #[arg(long, requires = "name", default_value = "", hide_default_value = true)]
+        server: String,
+        /// Seconds to wait until it is online or cannot be
+        #[arg(long, default_value_t = 20)]
+        wait: u64,
+    },
+    /// Leave the account
+    SignOut {
+        /// Forget the password too, and do not sign in at the next start
+        #[arg(long)]
+        forget: bool,
+    },
+    /// Signed in on another device: stay here, and leave there
+    TakeOver,
+    /// Show contacts that this player is away, or back
+    Away {
+        /// Back again
+        #[arg(long)]
+        off: bool,
+    },
+    /// Contacts of the account, and who of them is online
+    Contacts,
+    /// Ask somebody to be a contact, accept who asks, remove or block
+    Contact {
+        /// Such as `ben@example.org`
+        account: String,
+        /// What to do
+        #[arg(value_enum, default_value_t = ContactDeed::Ask)]
+        deed: ContactDeed,
+    },
     /// Friends, and who of them is here
     Friends,
     /// Forget a friend
@@ -367,6 +416,14 @@ pub(crate) enum Colour {
     Second,
     Random,
     Alternate,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum ContactDeed {
+    Ask,
+    Accept,
+    Remove,
+    Block,
 }
 
 #[derive(Clone, Copy, ValueEnum)]

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use proto::board::{self, Side};
 use proto::control::{
-    self, CheckState, ColourChoice, ConnectState, Event, Invitation, InvitationEnd, NoticeKind, OfferKind,
-    RadioState, Room, Seat, Visibility, event, reply, request, seat,
+    self, AccountState, CheckState, ColourChoice, ConnectState, Event, Invitation, InvitationEnd, NoticeKind,
+    OfferKind, RadioState, Room, Seat, Visibility, event, reply, request, seat,
 };
 use proto::peer::DeclineReason;
 use proto::short_string::PICTURES;
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::arguments::{
-    AnalysisStep, Arguments, Colour, Command, Game, GameChoice, LocalSeat, Reason, SideChoice, TermsChoice,
-    VisibilityChoice,
+    AnalysisStep, Arguments, Colour, Command, ContactDeed, Game, GameChoice, LocalSeat, Reason, SideChoice,
+    TermsChoice, VisibilityChoice,
 };
-use crate::connection::{Connection, Failure};
+use crate::connection::{Connection, Failure, State};
 use crate::{board as board_text, json, pace, words};
 
 /// An invitation is open for a minute; the answer may take its own time on the air.
@@ -59,6 +59,34 @@ impl Conversation {
             Command::Meet { who, patience } => self.meet(&who, patience.seconds).await,
             Command::Same { who, wait } => self.compare(who, true, wait).await,
             Command::Different { who } => self.compare(who, false, 0).await,
+            Command::Code { plain } => self.code(plain).await,
+            Command::Add { code } => {
+                self.ask_done(request::Body::AddFriend(control::AddFriend { code })).await
+            }
+            Command::Account { name, make, server, wait } => self.account(name, make, server, wait).await,
+            Command::SignOut { forget } => {
+                self.ask_done(request::Body::SignOut(control::SignOut { forget })).await
+            }
+            Command::TakeOver => self.ask_done(request::Body::TakeOver(control::TakeOver {})).await,
+            Command::Away { off } => {
+                self.ask_done(request::Body::SetAway(control::SetAway { away: !off })).await
+            }
+            Command::Contacts => self.host.state.contacts.values().try_for_each(|one| {
+                let (state, presence) = (words::contact_state(one.state), words::presence(one.presence));
+                self.print(|| format!("{}  {presence}  {state}", one.account), || json::contact(one))
+            }),
+            Command::Contact { account, deed } => {
+                let answer = |answer: control::ContactAnswer, account| {
+                    request::Body::AnswerContact(control::AnswerContact { account, answer: answer.into() })
+                };
+                let asked = match deed {
+                    ContactDeed::Ask => request::Body::AskContact(control::AskContact { account }),
+                    ContactDeed::Accept => answer(control::ContactAnswer::ContactAccept, account),
+                    ContactDeed::Remove => answer(control::ContactAnswer::ContactRemove, account),
+                    ContactDeed::Block => answer(control::ContactAnswer::ContactBlock, account),
+                };
+                self.ask_done(asked).await
+            }
             Command::Friends => self.friends(),
             Command::Forget { who } => {
                 let peer = self.friend(&who)?;
@@ -298,7 +326,7 @@ impl Conversation {
             )
         };
         match radios.values().next() {
-            None => ": the daemon was started without Bluetooth".into(),
+            None => ": the daemon was started without any carrier".into(),
             Some(radio) if !radios.values().any(|radio| works(radio.state())) => {
                 format!(": {}, see `qiyouctl doctor`", words::radio(radio.state).replace('_', " "))
             }
@@ -360,7 +388,9 @@ impl Conversation {
                     || {
                         let friend = if one.is_friend { ", a friend" } else { "" };
                         let name = if one.name.is_empty() { "(no name)" } else { &one.name };
-                        format!("{name}  {} dBm{friend}  {}", one.rssi_dbm, one.id)
+                        let signal =
+                            if one.rssi_dbm == 0 { String::new() } else { format!("  {} dBm", one.rssi_dbm) };
+                        format!("{name}  {}{signal}{friend}  {}", words::carriers(&one.carriers), one.id)
                     },
                     || json::event(&event),
                 )?,
@@ -447,13 +477,53 @@ impl Conversation {
         }
     }
 
+    async fn account(
+        &mut self,
+        name: Option<String>,
+        make: bool,
+        server: String,
+        wait: u64,
+    ) -> Result<(), Failure> {
+        if let Some(account) = name {
+            let mut password = String::new();
+            std::io::stdin().read_line(&mut password).map_err(|error| Failure::Other(error.to_string()))?;
+            let password = password.trim_end_matches(['\r', '\n']).to_owned();
+            let sign_in = control::SignIn { account, password, make_it: make, server };
+            self.host.ask(request::Body::SignIn(sign_in)).await?;
+            let deadline = within(wait);
+            let busy = |state: &State| {
+                state.account.as_ref().is_some_and(|one| one.state() == AccountState::AccountConnecting)
+            };
+            while busy(&self.host.state) && self.host.next_until(deadline).await?.is_some() {}
+        }
+        let Some(account) = &self.host.state.account else {
+            return Err(Failure::NotToBe("this daemon was built without online play".into()));
+        };
+        let text = || {
+            let sentence = account.sentence.as_ref().map_or("", |words| words.en.as_str());
+            let name = if account.account.is_empty() { "no account" } else { &account.account };
+            format!("{name}: {}. {sentence}", words::account_state(account.state).replace('_', " "))
+        };
+        self.print(text, || json::account(account))
+    }
+
+    async fn code(&mut self, plain: bool) -> Result<(), Failure> {
+        let asked = request::Body::ShowFriendCode(control::ShowFriendCode {});
+        let reply::Body::FriendCode(code) = self.host.ask(asked).await? else { return Err(unexpected()) };
+        let qr = words::qr(&code);
+        self.print(
+            || if plain { code.text.clone() } else { format!("{qr}\n{}", code.text) },
+            || json!({"code": code.text, "side": code.side, "qr": qr}),
+        )
+    }
+
     fn friends(&self) -> Result<(), Failure> {
         self.host.state.friends.values().try_for_each(|friend| {
             let text = || {
                 let reach = match (friend.connected, friend.near) {
-                    (true, _) => ", connected",
-                    (false, true) => ", near",
-                    (false, false) => "",
+                    (true, _) => format!(", connected by {}", words::carrier(friend.carrier)),
+                    (false, true) => format!(", near by {}", words::carrier(friend.carrier)),
+                    (false, false) => String::new(),
                 };
                 let note =
                     if friend.note.is_empty() { String::new() } else { format!("  ({})", friend.note) };
@@ -636,6 +706,8 @@ impl Conversation {
         all.extend(state.comparisons.values().cloned().map(event::Body::Comparison));
         all.extend(state.invitations.values().cloned().map(event::Body::Invitation));
         all.extend(state.rooms.values().cloned().map(event::Body::Room));
+        all.extend(state.account.clone().map(event::Body::Account));
+        all.extend(state.contacts.values().cloned().map(event::Body::Contact));
         all.push(event::Body::Ready(control::Ready {}));
         all
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
 use proto::control::{
-    Attach, Blocked, Comparison, Connecting, Event, Friend, Invitation, Me, Message, Nearby, Radio, Refusal,
-    RefusalCode, Reply, Request, Room, event, reply, request,
+    Account, Attach, Blocked, Comparison, Connecting, Contact, Event, Friend, Invitation, Me, Message,
+    Nearby, Radio, Refusal, RefusalCode, Reply, Request, Room, event, reply, request,
 };
 use proto::frame::{Arrival, FrameCodec, FrameError, FrameLimit, Outgoing};
 use tokio::net::UnixStream;
@@ -98,6 +98,9 @@ pub(crate) struct State {
     pub(crate) rooms: BTreeMap<String, Room>,
     pub(crate) connecting: BTreeMap<String, Connecting>,
     pub(crate) blocked: BTreeMap<String, Blocked>,
+    /// `None`: the host cannot play online.
+    pub(crate) account: Option<Account>,
+    pub(crate) contacts: BTreeMap<String, Contact>,
 }
 
 impl State {
@@ -126,6 +129,9 @@ impl State {
             Some(Body::InvitationGone(gone)) => drop(self.invitations.remove(&gone.invite_id)),
             Some(Body::Room(room)) => drop(self.rooms.insert(room.id.clone(), room)),
             Some(Body::RoomGone(gone)) => drop(self.rooms.remove(&gone.id)),
+            Some(Body::Account(account)) => self.account = Some(account),
+            Some(Body::Contact(contact)) => drop(self.contacts.insert(contact.account.clone(), contact)),
+            Some(Body::ContactGone(gone)) => drop(self.contacts.remove(&gone.id)),
             Some(Body::Connecting(connecting)) => {
                 drop(self.connecting.insert(connecting.peer.clone(), connecting));
             }

@@ -3,8 +3,8 @@
 
 use proto::board::Result as MatchResult;
 use proto::control::{
-    Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Event, Friend, GameSheet,
-    Invitation, MatchSummary, Nearby, Room, Seat, event, seat,
+    Account, Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Contact, Event, Friend,
+    GameSheet, Invitation, MatchSummary, Nearby, Room, Seat, event, seat,
 };
 use serde_json::{Value, json};
 
@@ -66,6 +66,9 @@ pub(crate) fn event(event: &Event) -> Value {
                 "ended": analysis.ended,
             }),
         ),
+        Some(event::Body::Account(one)) => ("account", account(one)),
+        Some(event::Body::Contact(one)) => ("contact", contact(one)),
+        Some(event::Body::ContactGone(gone)) => ("contact_gone", json!({"account": gone.id})),
         Some(event::Body::Said(said)) => (
             "said",
             json!({"room_id": said.room_id, "mine": said.mine, "text": said.text,
@@ -87,12 +90,15 @@ pub(crate) fn event(event: &Event) -> Value {
 
 pub(crate) fn nearby(nearby: &Nearby) -> Value {
     json!({"id": nearby.id, "name": nearby.name, "is_friend": nearby.is_friend, "rssi_dbm": nearby.rssi_dbm,
-        "age_ms": nearby.age_ms, "carrier": words::carrier(nearby.carrier), "connected": nearby.connected})
+        "age_ms": nearby.age_ms, "carrier": words::carrier(nearby.carrier), "connected": nearby.connected,
+        "carriers": nearby.carriers.iter().map(|one| words::carrier(*one)).collect::<Vec<_>>()})
 }
 
 pub(crate) fn friend(friend: &Friend) -> Value {
     json!({"id": friend.id, "name": friend.name, "near": friend.near, "connected": friend.connected,
-        "met_unix_ms": friend.met_unix_ms, "muted": friend.muted, "note": friend.note})
+        "met_unix_ms": friend.met_unix_ms, "muted": friend.muted, "note": friend.note,
+        "carrier": words::carrier(friend.carrier), "account": friend.account,
+        "presence": words::presence(friend.presence)})
 }
 
 pub(crate) fn blocked(one: &Blocked) -> Value {
@@ -102,6 +108,17 @@ pub(crate) fn blocked(one: &Blocked) -> Value {
 pub(crate) fn adapter(one: &Adapter) -> Value {
     json!({"name": one.name, "address": one.address, "powered": one.powered, "in_use": one.in_use,
         "chosen": one.chosen, "here": one.here})
+}
+
+pub(crate) fn account(account: &Account) -> Value {
+    let sentence = account.sentence.as_ref().map_or("", |words| words.en.as_str());
+    json!({"account": account.account, "state": words::account_state(account.state), "sentence": sentence,
+        "detail": account.detail, "can_make": account.can_make, "retry_ms": account.retry_ms})
+}
+
+pub(crate) fn contact(contact: &Contact) -> Value {
+    json!({"account": contact.account, "state": words::contact_state(contact.state), "name": contact.name,
+        "presence": words::presence(contact.presence), "friend": contact.friend})
 }
 
 pub(crate) fn connecting(connecting: &Connecting) -> Value {

@@ -2,9 +2,9 @@
 
 use proto::board::{Ending, GomokuOpening, GomokuRule, Result as MatchResult, Setup, Side, setup};
 use proto::control::{
-    Adapter, Board, Carrier, CheckState, Clock, ColourChoice, ConnectState, FactKind, GameSheet,
-    InvitationEnd, LinkState, MarkKind, NoticeKind, OfferKind, PeerLink, PieceKind, RadioState, Room, Score,
-    Seat, Visibility, score, seat,
+    AccountState, Adapter, Board, Carrier, CheckState, Clock, ColourChoice, ConnectState, ContactState,
+    FactKind, FriendCode, GameSheet, InvitationEnd, LinkState, MarkKind, NoticeKind, OfferKind, PeerLink,
+    PieceKind, Presence, RadioState, Room, Score, Seat, Visibility, score, seat,
 };
 use proto::peer::{DeclineReason, Phrase};
 
@@ -35,8 +35,25 @@ pub(crate) fn carrier(number: i32) -> String {
     word!(Carrier, number, "CARRIER_")
 }
 
+/// The best first.
+pub(crate) fn carriers(numbers: &[i32]) -> String {
+    numbers.iter().map(|number| carrier(*number)).collect::<Vec<_>>().join("+")
+}
+
 pub(crate) fn radio(number: i32) -> String {
     word!(RadioState, number, "RADIO_")
+}
+
+pub(crate) fn account_state(number: i32) -> String {
+    word!(AccountState, number, "ACCOUNT_")
+}
+
+pub(crate) fn contact_state(number: i32) -> String {
+    word!(ContactState, number, "CONTACT_")
+}
+
+pub(crate) fn presence(number: i32) -> String {
+    word!(Presence, number, "PRESENCE_")
 }
 
 pub(crate) fn connect(number: i32) -> String {
@@ -222,7 +239,7 @@ pub(crate) fn room(room: &Room) -> String {
     };
     let last = if room.paused { format!("{last}, paused") } else { last };
     let away = match &room.link {
-        Some(link) => format!(", link {}", self::link(link)),
+        Some(link) => format!(", {} {}", carrier(link.carrier), self::link(link)),
         None => String::new(),
     };
     let id = room.id.get(..8).unwrap_or(&room.id);
@@ -232,4 +249,34 @@ pub(crate) fn room(room: &Room) -> String {
         seat(room.second.as_ref()),
         setup(room.setup.as_ref())
     )
+}
+
+/// For a terminal with a dark background: two rows of modules a line, with the light margin that readers want.
+pub(crate) fn qr(code: &FriendCode) -> String {
+    const MARGIN: usize = 4;
+    let side = code.side as usize;
+    let light = |row: usize, column: usize| {
+        let inside = |at: usize| at.checked_sub(MARGIN).filter(|at| *at < side);
+        match (inside(row), inside(column)) {
+            (Some(row), Some(column)) => {
+                let byte = code.dark.get(row * side.div_ceil(8) + column / 8);
+                byte.is_none_or(|byte| byte >> (column % 8) & 1 == 0)
+            }
+            _ => true,
+        }
+    };
+    let whole = side + 2 * MARGIN;
+    let mut text = String::new();
+    for row in (0..whole).step_by(2) {
+        for column in 0..whole {
+            text.push(match (light(row, column), row + 1 < whole && light(row + 1, column)) {
+                (true, true) => '█',
+                (true, false) => '▀',
+                (false, true) => '▄',
+                (false, false) => ' ',
+            });
+        }
+        text.push('\n');
+    }
+    text
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use engine::Side;
+use link::friend_code::FriendCode;
 use link::identity::Identity;
 use link::{Address, Duplex};
 use proto::control::{self, Language, Message as ControlMessage, NoticeKind, RefusalCode, Visibility, event};
@@ -28,8 +29,9 @@ use crate::desktop::{self, AbortOnDrop, Desktop, SleepNews};
 use crate::host::{HostConfig, HostError};
 use crate::invitations::Invitation;
 use crate::links::{LinkId, LinkNews};
+use crate::nearby::Neighbourhood;
 use crate::people::Peer;
-use crate::reach::{Goal, Nearby, Radio, RadioNews};
+use crate::reach::{Goal, Radio, RadioNews};
 use crate::rest::Rest;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::Refusal;
@@ -104,8 +106,9 @@ pub(crate) struct Actor {
     pub(crate) invitations: BTreeMap<MatchId, Invitation>,
     /// Whose strings clients have been shown.
     pub(crate) compared: BTreeSet<PlayerId>,
-    /// By the id that clients know: a friend's key, or the address.
-    pub(crate) nearby: BTreeMap<String, Nearby>,
+    pub(crate) nearby: Neighbourhood,
+    /// Of friend codes that were read since the host started: where to look for those people.
+    pub(crate) codes: BTreeMap<PlayerId, FriendCode>,
     /// Where players were met, to tell clients who asked for the address.
     pub(crate) met_at: BTreeMap<PlayerId, Address>,
     pub(crate) goals: Vec<Goal>,
@@ -153,6 +156,7 @@ pub(crate) enum Answer {
     Sheet(control::GameSheet),
     Position(control::Position),
     File(control::File),
+    FriendCode(control::FriendCode),
     /// Somebody answers later.
     Later,
 }
@@ -226,7 +230,8 @@ impl Actor {
             last_link: 0,
             invitations: BTreeMap::new(),
             compared: BTreeSet::new(),
-            nearby: BTreeMap::new(),
+            nearby: Neighbourhood::default(),
+            codes: BTreeMap::new(),
             met_at: BTreeMap::new(),
             goals: Vec::new(),
             radios: Vec::new(),
@@ -437,6 +442,7 @@ impl Actor {
             Ok(Answer::Sheet(sheet)) => control::reply::Body::Sheet(sheet),
             Ok(Answer::Position(position)) => control::reply::Body::Position(position),
             Ok(Answer::File(file)) => control::reply::Body::File(file),
+            Ok(Answer::FriendCode(code)) => control::reply::Body::FriendCode(code),
             Err(refusal) => {
                 debug!(code = ?refusal.code, detail = refusal.detail, "refused");
                 control::reply::Body::Refusal(refusal.into_wire())

@@ -146,6 +146,13 @@ impl Actor {
             }
             return;
         }
+        if let Some((_, Target::Friend(wanted))) = &dialed
+            && *wanted != key
+        {
+            // An address from an old friend code, or somebody who repeats a friend's tag.
+            debug!("another device answers where a friend was looked for");
+            return refuse(&ends, ByeReason::ByeLeaving);
+        }
         let known = self.people.get(&key).is_some_and(|peer| peer.friend.is_some());
         if !known {
             // Whoever was looked for by this device's person is no surprise; others only ring when they may.
@@ -236,7 +243,9 @@ impl Actor {
 
     /// Lets go of the peer's link, after a last word if there is one. The session is told by the caller.
     pub(crate) fn drop_link(&mut self, key: PlayerId, last_word: Option<ByeReason>) {
-        let Some(link) = self.people.get_mut(&key).and_then(|peer| peer.link.take()) else { return };
+        let Some(peer) = self.people.get_mut(&key) else { return };
+        let Some(link) = peer.link.take() else { return };
+        peer.lost_on = Some(link.kind);
         if let Some(reason) = last_word {
             let bye = proto::peer::Bye { reason: reason.into() };
             let _ = link.ends.orders.try_send(Order::Send(Box::new(bye.into())));
@@ -260,8 +269,10 @@ impl Actor {
     }
 
     pub(crate) fn link_is_gone(&mut self, key: PlayerId) {
+        // A string belongs to its link; a friend who compares it because the other side asked meets another one next time.
+        self.comparison_over(key);
         if let Some(peer) = self.people.get_mut(&key) {
-            peer.link = None;
+            peer.lost_on = peer.link.take().map(|link| link.kind).or(peer.lost_on);
             peer.lost = Some(Instant::now());
             if !peer.left {
                 self.look_again(key);

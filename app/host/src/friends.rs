@@ -32,10 +32,11 @@ impl Actor {
     /// Wants nothing to do with a player any more, whoever it is: a friend, a device that was connected to, or one that asks.
     pub(crate) fn block(&mut self, who: &str) -> Result<(), Refusal> {
         let key = self.anybody(who)?;
-        let address = self.met_at.get(&key).map(ToString::to_string).or_else(|| {
-            let near = self.nearby.values().find(|near| near.player == Some(key));
-            near.map(|near| near.address().to_string())
-        });
+        let address = self
+            .met_at
+            .get(&key)
+            .map(ToString::to_string)
+            .or_else(|| self.nearby.of_player(key)?.places(None).next().map(ToString::to_string));
         let friend = self.people.get(&key).and_then(|peer| peer.friend.as_ref());
         let blocked = SavedBlocked {
             key,
@@ -52,14 +53,7 @@ impl Actor {
         }
         // The same goodbye as any other: being blocked is not told.
         self.part_from(key, ByeReason::ByeLeaving);
-        let gone: Vec<String> = self
-            .nearby
-            .iter()
-            .filter(|(_, near)| near.player == Some(key) || near.is_at(blocked.address.as_deref()))
-            .map(|(id, _)| id.clone())
-            .collect();
-        for id in gone {
-            self.nearby.remove(&id);
+        for id in self.nearby.forget(key, blocked.address.as_deref()) {
             self.tell(event::Body::NearbyGone(control::Gone { id }));
         }
         let shown = shown_blocked(&blocked);
@@ -188,7 +182,7 @@ impl Actor {
         let met = |key: &PlayerId| {
             self.people.contains_key(key)
                 || self.met_at.contains_key(key)
-                || self.nearby.values().any(|near| near.player == Some(*key))
+                || self.nearby.of_player(*key).is_some()
         };
         PlayerId::parse(who)
             .filter(met)

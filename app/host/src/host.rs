@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use ble_transport::{BleConfig, BleTransport};
 use link::Transport;
+use link::lan::{LanConfig, LanTransport};
 use tokio::io::DuplexStream;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, oneshot};
@@ -65,6 +66,14 @@ impl HostConfig {
     pub fn with_bluetooth(mut self, adapter: Option<String>) -> Self {
         self.transports.push(Arc::new(BleTransport::new(BleConfig { adapter: adapter.clone() })));
         self.adapter = adapter;
+        self
+    }
+
+    /// Plays in the local network as well, whichever the device is in at a time. The more carriers, the surer a match goes on:
+    /// it moves to another when one drops.
+    #[must_use]
+    pub fn with_lan(mut self, config: LanConfig) -> Self {
+        self.transports.push(Arc::new(LanTransport::new(config)));
         self
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Peer {
     pub(crate) link: Option<PeerLink>,
     /// When the last link was lost.
     pub(crate) lost: Option<Instant>,
+    /// What the last link was lost on.
+    pub(crate) lost_on: Option<CarrierKind>,
     /// It said goodbye.
     pub(crate) left: bool,
     /// When the session wants to be woken.
@@ -90,7 +92,8 @@ impl Peer {
         };
         let away = self.lost.filter(|_| self.link.is_none()).map_or(Duration::ZERO, |lost| now - lost);
         let mut shown = control::LinkState {
-            carrier: show::carrier(self.link.as_ref().map_or(kind, |link| link.kind)).into(),
+            carrier: show::carrier(self.link.as_ref().map(|link| link.kind).or(self.lost_on).unwrap_or(kind))
+                .into(),
             state: state.into(),
             away_ms: away.as_millis() as u32,
             round_trip_ms: self.session.round_trip().map_or(0, |time| time.as_millis() as u32),
@@ -145,6 +148,7 @@ impl Actor {
             told_name: self.name.clone(),
             link: None,
             lost: None,
+            lost_on: None,
             left: false,
             tick: None,
             rebuild: None,
@@ -703,14 +707,18 @@ impl Actor {
     pub(crate) fn shown_friend(&self, peer: &Peer) -> Option<control::Friend> {
         let friend = peer.friend.as_ref()?;
         let id = peer.key.to_string();
+        let near = self.nearby.get(&id);
+        let carrier = peer.link.as_ref().map(|link| link.kind).or_else(|| near?.carriers().next());
         Some(control::Friend {
-            near: self.nearby.contains_key(&id) || peer.link.is_some(),
+            near: near.is_some() || peer.link.is_some(),
+            carrier: carrier.map_or(control::Carrier::Unspecified, show::carrier).into(),
             id,
             name: peer.name.clone(),
             connected: peer.session_up(),
             met_unix_ms: friend.met_unix_ms.try_into().unwrap_or(0),
             muted: friend.muted,
             note: friend.note.clone(),
+            ..control::Friend::default()
         })
     }
 }

@@ -21,16 +21,6 @@ use crate::room::PlayerId;
 use crate::show::{self, Refusal};
 use crate::visibility::Exposure;
 
-/// Who was not heard for this long is gone. Adverts come about once a second, a scan may miss several, and BlueZ may begin its
-/// scan anew only after ten seconds: less than two of these rounds would let names flicker.
-const NEARBY_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// How often a client is told that somebody is still near, with the signal: as often as a list can be read.
-const NEARBY_TOLD: Duration = Duration::from_secs(1);
-
-/// Devices in the list of those nearby; a crowd beyond it cannot be read, and a forger cannot fill the memory.
-const MAX_NEARBY: usize = 64;
-
 /// Time to find and connect to somebody whom a person asked for. A scan at Bluetooth's slowest advert interval takes ten
 /// seconds to hear a device, a connect up to fifteen.
 const PERSON_WAITS: Duration = Duration::from_secs(45);
@@ -90,27 +80,6 @@ enum Why {
     Started,
 }
 
-/// A device that was heard.
-pub(crate) struct Nearby {
-    address: Address,
-    name: String,
-    pub(crate) player: Option<PlayerId>,
-    is_friend: bool,
-    rssi_dbm: i16,
-    heard: Instant,
-    told: Instant,
-}
-
-impl Nearby {
-    pub(crate) fn address(&self) -> &Address {
-        &self.address
-    }
-
-    pub(crate) fn is_at(&self, address: Option<&str>) -> bool {
-        address == Some(&*self.address.to_string())
-    }
-}
-
 /// A carrier.
 pub(crate) struct Radio {
     transport: Arc<dyn Transport>,
@@ -119,6 +88,12 @@ pub(crate) struct Radio {
     advertising: bool,
     /// As clients were last told.
     told: Option<control::Radio>,
+}
+
+impl Radio {
+    pub(crate) fn kind(&self) -> CarrierKind {
+        self.transport.kind()
+    }
 }
 
 /// What a carrier is to do.
@@ -191,7 +166,7 @@ impl Actor {
         }
     }
 
-    fn epoch(&self) -> Epoch {
+    pub(crate) fn epoch(&self) -> Epoch {
         Epoch::at(self.since_1970())
     }
 
@@ -208,8 +183,7 @@ impl Actor {
             let dial = goal.not_before.filter(|at| goal.dialing.is_none() && *at > now);
             [Some(goal.until), dial]
         });
-        let gone = self.nearby.values().map(|near| near.heard + NEARBY_TIMEOUT).min();
-        goals.flatten().chain(card).chain(gone).min()
+        goals.flatten().chain(card).chain(self.nearby.deadline()).min()
     }
 
     pub(crate) fn radio_said(&mut self, index: usize, news: RadioNews) {
@@ -220,7 +194,8 @@ impl Actor {
                     && radio.state != Some(state)
                 {
                     info!(carrier = ?radio.transport.kind(), ?state, "a carrier's state");
-                    let changed = radio.state.is_some();
+                    // Networks come and go as one walks; what a person should hear of is the Bluetooth adapter.
+                    let changed = radio.state.is_some() && radio.transport.kind() != CarrierKind::Lan;
                     radio.state = Some(state);
                     if changed {
                         self.notice(notice(NoticeKind::NoticeRadioChanged));
@@ -256,65 +231,24 @@ impl Actor {
             // It plays with its own friends only.
             return;
         }
-        let address_id = sighting.address.to_string();
-        // A device that was met at this address before it was a friend keeps its player.
-        let player = friend.or_else(|| self.nearby.get(&address_id).and_then(|near| near.player));
-        let id = friend.map_or_else(|| address_id.clone(), |key| key.to_string());
-        if friend.is_some() && self.nearby.remove(&address_id).is_some() {
-            self.tell(event::Body::NearbyGone(control::Gone { id: address_id }));
+        let friend = friend.and_then(|key| Some((key, self.people.get(&key)?.name.as_str())));
+        let heard = self.nearby.hear(sighting, friend, now);
+        for id in heard.gone {
+            self.tell(event::Body::NearbyGone(control::Gone { id }));
         }
-        let name = match friend.and_then(|key| self.people.get(&key)) {
-            Some(peer) => peer.name.clone(),
-            None => proto::limits::fit_name(sighting.name.as_deref().unwrap_or_default()),
-        };
-        let rssi_dbm = sighting.rssi_dbm.unwrap_or(0);
-        let full = self.nearby.len() >= MAX_NEARBY;
-        let tell = match self.nearby.get_mut(&id) {
-            Some(near) => {
-                let changed = near.name != name && !name.is_empty();
-                near.address = sighting.address;
-                if changed {
-                    near.name = name;
-                }
-                (near.rssi_dbm, near.heard) = (rssi_dbm, now);
-                changed || now - near.told >= NEARBY_TOLD
-            }
-            None if full => return,
-            None => {
-                let near = Nearby {
-                    address: sighting.address,
-                    name,
-                    player,
-                    is_friend: friend.is_some(),
-                    rssi_dbm,
-                    heard: now,
-                    told: now,
-                };
-                self.nearby.insert(id.clone(), near);
-                true
-            }
-        };
-        if tell {
-            if let Some(near) = self.nearby.get_mut(&id) {
-                near.told = now;
-            }
-            if let Some(shown) = self.shown_nearby(&id) {
-                self.tell(event::Body::Nearby(shown));
-            }
+        if let Some(shown) = heard.shown.and_then(|id| self.shown_nearby(&id)) {
+            self.tell(event::Body::Nearby(shown));
         }
     }
 
     pub(crate) fn reach_on_time(&mut self) {
         let now = Instant::now();
-        let gone: Vec<String> = self
-            .nearby
-            .iter()
-            .filter(|(_, near)| near.heard + NEARBY_TIMEOUT <= now)
-            .map(|(id, _)| id.clone())
-            .collect();
+        let (gone, fewer) = self.nearby.expire(now);
         for id in gone {
-            self.nearby.remove(&id);
             self.tell(event::Body::NearbyGone(control::Gone { id }));
+        }
+        for shown in fewer.iter().filter_map(|id| self.shown_nearby(id)).collect::<Vec<_>>() {
+            self.tell(event::Body::Nearby(shown));
         }
         let late: Vec<Target> =
             self.goals.iter().filter(|goal| goal.until <= now).map(|goal| goal.target.clone()).collect();
@@ -335,14 +269,7 @@ impl Actor {
             if goal.dialing.is_some() || linked {
                 continue;
             }
-            let address = match &goal.target {
-                Target::Address(address) => Some(address.clone()),
-                Target::Friend(key) => self
-                    .nearby
-                    .get(&key.to_string())
-                    .filter(|near| goal.why == Why::Person || near.heard >= goal.since)
-                    .map(|near| near.address.clone()),
-            };
+            let address = self.way_to(goal);
             let Some(address) = address else { continue };
             let waits = match (&goal.target, goal.why) {
                 (Target::Friend(key), Why::Lost) if key.0 < self.identity.public_key() => FALLBACK,
@@ -358,6 +285,24 @@ impl Actor {
             self.goals[index].dialing = Some(id);
             self.tell_connecting(&target, ConnectState::ConnectDialing);
         }
+    }
+
+    /// Where to dial whoever is wanted: on the best carrier that hears it, and after a try that failed on the next.
+    fn way_to(&self, goal: &Goal) -> Option<Address> {
+        let (near, since) = match &goal.target {
+            Target::Address(address) => (self.nearby.at(address), None),
+            Target::Friend(key) => {
+                (self.nearby.get(&key.to_string()), (goal.why != Why::Person).then_some(goal.since))
+            }
+        };
+        let mut ways: Vec<Address> = near.map_or_else(Vec::new, |near| near.places(since).cloned().collect());
+        match &goal.target {
+            Target::Address(address) if ways.is_empty() => ways.push(address.clone()),
+            Target::Friend(key) if ways.is_empty() => ways = self.ways_of_code(*key),
+            Target::Address(_) | Target::Friend(_) => {}
+        }
+        let turn = goal.attempts as usize % ways.len().max(1);
+        (!ways.is_empty()).then(|| ways.swap_remove(turn))
     }
 
     fn dial(&mut self, address: Address, target: &Target) -> Option<LinkId> {
@@ -473,9 +418,7 @@ impl Actor {
             }
         }
         self.goals.retain(|goal| goal.target != at);
-        if let Some(near) = self.nearby.get_mut(&address.to_string()) {
-            near.player = Some(key);
-        }
+        self.nearby.is_player(address, key);
         self.met_at.insert(key, address.clone());
         self.invitations_meant(address, key);
     }
@@ -543,7 +486,7 @@ impl Actor {
             .get(who)
             .map(|near| match near.player {
                 Some(key) if self.people.contains_key(&key) => Target::Friend(key),
-                _ => Target::Address(near.address.clone()),
+                _ => Target::Address(near.first().clone()),
             })
             .ok_or_else(|| Refusal::new(RefusalCode::RefusalNoSuchPeer, "nobody of that id is near"))
     }
@@ -554,7 +497,7 @@ impl Actor {
         match target {
             Target::Friend(key) => self.people.get(key).map_or_else(String::new, |peer| peer.name.clone()),
             Target::Address(address) => {
-                self.nearby.get(&address.to_string()).map_or_else(String::new, |near| near.name.clone())
+                self.nearby.at(address).map_or_else(String::new, |near| near.name.clone())
             }
         }
     }
@@ -591,7 +534,7 @@ impl Actor {
     }
 
     pub(crate) fn rssi_at(&self, address: &Address) -> Option<i16> {
-        self.nearby.values().find(|near| near.address == *address).map(|near| near.rssi_dbm)
+        self.nearby.rssi_at(address)
     }
 
     fn shown_nearby(&self, id: &str) -> Option<control::Nearby> {
@@ -602,9 +545,10 @@ impl Actor {
             id: id.to_owned(),
             name: near.name.clone(),
             is_friend: near.is_friend,
-            rssi_dbm: near.rssi_dbm.into(),
-            age_ms: near.heard.elapsed().as_millis() as u32,
-            carrier: show::carrier(near.address.kind).into(),
+            rssi_dbm: near.rssi_dbm().into(),
+            age_ms: near.heard().elapsed().as_millis() as u32,
+            carrier: near.carriers().next().map_or(control::Carrier::Unspecified, show::carrier).into(),
+            carriers: near.carriers().map(|kind| show::carrier(kind).into()).collect(),
             connected,
         })
     }
@@ -612,7 +556,7 @@ impl Actor {
     pub(crate) fn reach_events(&self) -> Vec<event::Body> {
         let radios = self.radios.iter().map(|radio| event::Body::Radio(shown_radio(radio)));
         let friends = self.people.values().filter_map(|peer| self.shown_friend(peer));
-        let nearby = self.nearby.keys().filter_map(|id| self.shown_nearby(id));
+        let nearby = self.nearby.ids().filter_map(|id| self.shown_nearby(id));
         radios.chain(friends.map(event::Body::Friend)).chain(nearby.map(event::Body::Nearby)).collect()
     }
 
@@ -681,9 +625,13 @@ fn sentence(state: CarrierState) -> &'static str {
         CarrierState::NoAdvertising => "finds others and cannot be found: the adapter does not advertise",
         CarrierState::Off => "the adapter is switched off",
         CarrierState::Blocked => "the adapter is blocked by flight mode or a switch",
-        CarrierState::NoAdapter => "no adapter is there, or it was taken away",
+        CarrierState::NoAdapter => {
+            "no adapter is there, or it was taken away; for the local network: no address"
+        }
         CarrierState::NoService => "bluetoothd does not run",
         CarrierState::NoPermission => "this user may not use it",
+        CarrierState::Connecting => "not connected just now; it goes on trying",
+        CarrierState::NeedsPerson => "waits for a person: see the account",
     }
 }
 

@@ -1,10 +1,11 @@
 //! What clients ask for.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::{AnyGame, Level, Limits, Setup, Side};
-use link::Verdict;
+use link::{CarrierKind, Transport, Verdict};
 use proto::control::{self, ColourChoice, RefusalCode, event, request};
 use proto::limits;
 use proto::peer::DeclineReason;
@@ -79,6 +80,16 @@ impl Actor {
                 Ok(Answer::Later)
             }
             Body::SetAdapter(set) => self.set_adapter(&set.adapter),
+            Body::ShowFriendCode(_) => Ok(Answer::FriendCode(self.friend_code())),
+            Body::AddFriend(add) => self.add_friend(&add.code).map(|()| Answer::Done),
+            Body::SignIn(_)
+            | Body::SignOut(_)
+            | Body::TakeOver(_)
+            | Body::AskContact(_)
+            | Body::AnswerContact(_)
+            | Body::SetAway(_) => {
+                Err(Refusal::new(RefusalCode::RefusalBadRequest, "this host was built without online play"))
+            }
             Body::Describe(describe) => games::describe(&describe).map(Answer::Sheet),
             Body::Stop(_) => {
                 let (done, _) = tokio::sync::oneshot::channel();
@@ -162,7 +173,7 @@ impl Actor {
                     subject: "links".into(),
                     state: control::CheckState::CheckWarning.into(),
                     found: "this host was started without any: one plays alone".into(),
-                    remedy: "Start qiyoud without --no-bluetooth to play with others.".into(),
+                    remedy: "Start qiyoud without --no-bluetooth or --no-lan to play with others.".into(),
                 });
             }
             for transport in transports {
@@ -191,7 +202,11 @@ impl Actor {
         let (transports, inbox) = (self.transports(), self.inbox.clone());
         self.tasks.spawn(async move {
             let mut failed = transports.is_empty().then(|| "this host has no links".to_owned());
-            for transport in transports {
+            // It is Bluetooth's adapter that a person means, where there is one: a network is not ours to switch on.
+            let meant = |transport: &&Arc<dyn Transport>| {
+                transport.kind() != CarrierKind::Lan || transports.len() == 1
+            };
+            for transport in transports.iter().filter(meant) {
                 if let Err(error) = transport.power_on().await {
                     failed = Some(error.to_string());
                 }

@@ -232,6 +232,8 @@ pub(crate) fn carrier_state(state: CarrierState) -> control::RadioState {
         CarrierState::NoAdapter => control::RadioState::RadioNoAdapter,
         CarrierState::NoService => control::RadioState::RadioNoService,
         CarrierState::NoPermission => control::RadioState::RadioNoPermission,
+        CarrierState::Connecting => control::RadioState::RadioConnecting,
+        CarrierState::NeedsPerson => control::RadioState::RadioNeedsPerson,
     }
 }
 

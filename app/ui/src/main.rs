@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tracing_subscriber::EnvFilter;
 
-/// Board games with someone nearby over Bluetooth, or with the device.
+/// Board games with someone nearby over Bluetooth or the local network, or with the device.
 ///
 /// Logs go to standard error; QIYOU_LOG=debug says more.
 #[derive(Parser)]
@@ -28,9 +28,12 @@ struct Arguments {
     /// The Bluetooth adapter, such as hci1, when no daemon runs [default: the first]
     #[arg(long)]
     adapter: Option<String>,
-    /// Leave Bluetooth untouched when no daemon runs: play alone, or two people here
+    /// Leave Bluetooth untouched when no daemon runs
     #[arg(long, conflicts_with = "adapter")]
     no_bluetooth: bool,
+    /// Neither be found nor look for others in the local network when no daemon runs
+    #[arg(long)]
+    no_lan: bool,
     /// Say how long the first frame took and how much memory is used, and leave
     #[arg(long)]
     bench_start: bool,
@@ -123,6 +126,9 @@ async fn reach_host(
     let mut config = HostConfig::new(data_dir);
     if !arguments.no_bluetooth {
         config = config.with_bluetooth(arguments.adapter);
+    }
+    if !arguments.no_lan {
+        config = config.with_lan(link::lan::LanConfig::default());
     }
     let host = Host::start(config).map_err(|error| error.to_string())?;
     let stream = host.client();

@@ -77,7 +77,10 @@ impl HostState {
             | Body::Said(_)
             | Body::Judgements(_)
             | Body::Blocked(_)
-            | Body::BlockedGone(_) => {}
+            | Body::BlockedGone(_)
+            | Body::Account(_)
+            | Body::Contact(_)
+            | Body::ContactGone(_) => {}
         }
     }
 

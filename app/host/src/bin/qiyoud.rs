@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use clap::Parser;
 use host::{Bus, Host, HostConfig};
+use link::lan::LanConfig;
 use listenfd::ListenFd;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{error, info};
 use tracing_subscriber::EnvFilter;
 
-/// Plays board games with devices nearby, and keeps the matches. Talk to it with qiyouctl or the app.
+/// Plays board games with devices nearby and in the same network, and keeps the matches. Talk to it with qiyouctl or the app.
 ///
 /// Logs go to standard error; QIYOU_LOG=debug says more. Ends with 0 after a goodbye, with 1 when it could not start.
 #[derive(Parser)]
@@ -32,12 +33,18 @@ struct Arguments {
     /// The Bluetooth adapter, such as hci1 [default: as chosen by `qiyouctl adapter`, or the first]
     #[arg(long)]
     adapter: Option<String>,
-    /// Play alone only; Bluetooth is left untouched
+    /// Leave Bluetooth untouched
     #[arg(long, conflicts_with = "adapter")]
     no_bluetooth: bool,
     /// Never ask the desktop to notify
     #[arg(long)]
     no_notifications: bool,
+    /// Neither be found nor look for others in the local network
+    #[arg(long)]
+    no_lan: bool,
+    /// The TCP port in the local network, for a firewall [default: any]
+    #[arg(long, conflicts_with = "no_lan")]
+    lan_port: Option<u16>,
     /// Most milliseconds that a bot thinks about a move
     #[arg(long)]
     bot_time_ms: Option<u64>,
@@ -87,6 +94,9 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     config.sleep = Some(Bus::Usual);
     if !arguments.no_bluetooth {
         config = config.with_bluetooth(arguments.adapter);
+    }
+    if !arguments.no_lan {
+        config = config.with_lan(LanConfig { port: arguments.lan_port.unwrap_or(0), ..LanConfig::default() });
     }
     let failed = |error: std::io::Error| format!("signals cannot be received: {error}");
     let (mut terminate, mut interrupt) =

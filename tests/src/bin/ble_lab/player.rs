@@ -83,7 +83,7 @@ impl<'a> Player<'a> {
 
     pub(crate) async fn start_host(&self) -> Result<()> {
         self.guest
-            .start("qiyoud", User::Player, &["qiyoud", "--bot-time-ms", BOT_TIME_MS], Output::Log)
+            .start("qiyoud", User::Player, &["qiyoud", "--no-lan", "--bot-time-ms", BOT_TIME_MS], Output::Log)
             .await?;
         self.until("the host is ready", |view| view.ready).await
     }

@@ -1,0 +1,75 @@
+//! Friend codes: this device's own, and those that people here scan or paste.
+
+use link::friend_code::{FriendCode, PLACES};
+use link::{Address, Tag};
+use proto::control::{self, RefusalCode, Visibility};
+use tracing::info;
+
+use crate::actor::Actor;
+use crate::reach::{Radio, Target};
+use crate::room::PlayerId;
+use crate::show::Refusal;
+use crate::store::SavedFriend;
+
+impl Actor {
+    /// Who this device is and where it can be found now.
+    pub(crate) fn friend_code(&self) -> control::FriendCode {
+        let places = self.transports().iter().flat_map(|transport| transport.places()).take(PLACES).collect();
+        let tag = Tag::of(&self.advert_key, self.epoch());
+        let code = FriendCode {
+            key: self.identity.public_key(),
+            name: self.name.clone(),
+            // Who may be seen by nobody tells no tag that could be looked for.
+            tag: (self.visibility != Visibility::Nobody).then_some(tag),
+            places,
+        };
+        let qr = code.qr();
+        control::FriendCode { text: code.to_string(), side: qr.side as u32, dark: qr.packed().into() }
+    }
+
+    /// Pins the key of a code as a friend's, and looks for that person.
+    pub(crate) fn add_friend(&mut self, text: &str) -> Result<(), Refusal> {
+        let bad = |why: String| Refusal::new(RefusalCode::RefusalBadRequest, why);
+        let code = FriendCode::read(text).map_err(|why| bad(why.to_string()))?;
+        let key = PlayerId(code.key);
+        if code.key == self.identity.public_key() {
+            return Err(bad("this is the code of this device".into()));
+        }
+        if self.blocked.contains_key(&key) {
+            return Err(bad("this player is blocked here: unblock first".into()));
+        }
+        if self.people.get(&key).is_none_or(|peer| peer.friend.is_none()) {
+            let friend = SavedFriend {
+                key,
+                name: code.name.clone(),
+                // It tells the real one when it is met; until then nobody's tag fits.
+                advert_key: self.chance.bytes(),
+                met_unix_ms: self.now_unix_ms(),
+                muted: false,
+                note: String::new(),
+            };
+            let written = self.store.put_friend(&friend);
+            self.saved(written)?;
+            // A stranger that is connected just now says hello again, to a session that knows its key.
+            self.drop_link(key, None);
+            let peer = self.new_peer(key, Some(friend))?;
+            self.people.insert(key, peer);
+            info!(name = code.name, "a friend was added by code");
+        }
+        self.codes.insert(key, code);
+        if !self.radios.is_empty() {
+            self.seek(Target::Friend(key));
+        }
+        Ok(())
+    }
+
+    /// Where somebody may be according to the code: near under the tag that it told, else at the places in it.
+    pub(crate) fn ways_of_code(&self, key: PlayerId) -> Vec<Address> {
+        let Some(code) = self.codes.get(&key) else { return Vec::new() };
+        let near = code.tag.and_then(|tag| self.nearby.with_tag(tag));
+        let mut ways: Vec<Address> = near.map_or_else(Vec::new, |near| near.places(None).cloned().collect());
+        let kinds: Vec<_> = self.radios.iter().map(Radio::kind).collect();
+        ways.extend(code.places.iter().filter(|place| kinds.contains(&place.kind)).cloned());
+        ways
+    }
+}

@@ -1,0 +1,73 @@
+//! The device's network interfaces, and who is in the same network.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use if_addrs::{IfAddr, Interface};
+
+use super::dial::is_link_local;
+
+/// Interfaces with an address that are up; the loopback one only if wanted.
+pub(super) fn usable(loopback: bool) -> Vec<Interface> {
+    // An error is a device without a network.
+    let mut all = if_addrs::get_if_addrs().unwrap_or_default();
+    all.retain(|interface| interface.is_oper_up() && (loopback || !interface.is_loopback()));
+    all
+}
+
+/// Whether this address belongs to a network that the device is in, so that it can be reached without a router.
+pub(super) fn is_neighbour(ip: IpAddr) -> bool {
+    let ip = ip.to_canonical();
+    is_link_local(&ip)
+        || if_addrs::get_if_addrs().unwrap_or_default().iter().any(|own| shares_network(&own.addr, ip))
+}
+
+fn shares_network(own: &IfAddr, ip: IpAddr) -> bool {
+    match (own, ip) {
+        (IfAddr::V4(own), IpAddr::V4(ip)) => {
+            let mask = u32::from(own.netmask);
+            u32::from(own.ip) & mask == u32::from(ip) & mask
+        }
+        (IfAddr::V6(own), IpAddr::V6(ip)) => same_prefix(own.ip, ip, own.netmask),
+        _ => false,
+    }
+}
+
+fn same_prefix(one: Ipv6Addr, other: Ipv6Addr, mask: Ipv6Addr) -> bool {
+    let mask = u128::from(mask);
+    u128::from(one) & mask == u128::from(other) & mask
+}
+
+#[cfg(test)]
+mod tests {
+    use if_addrs::{Ifv4Addr, Ifv6Addr};
+
+    use super::*;
+
+    fn v4(ip: [u8; 4], mask: [u8; 4]) -> IfAddr {
+        IfAddr::V4(Ifv4Addr { ip: ip.into(), netmask: mask.into(), prefixlen: 0, broadcast: None })
+    }
+
+    #[test]
+    fn a_neighbour_shares_the_network_part_of_an_address() {
+        let home = v4([192, 168, 1, 7], [255, 255, 255, 0]);
+        for (ip, is) in [([192, 168, 1, 200], true), ([192, 168, 2, 7], false), ([8, 8, 8, 8], false)] {
+            assert_eq!(shares_network(&home, IpAddr::from(ip)), is, "{ip:?}");
+        }
+        assert!(!shares_network(&home, "fd00::1".parse().expect("an address")));
+        let six = IfAddr::V6(Ifv6Addr {
+            ip: "fd00:1::7".parse().expect("an address"),
+            netmask: "ffff:ffff:ffff:ffff::".parse().expect("a mask"),
+            prefixlen: 64,
+            broadcast: None,
+        });
+        assert!(shares_network(&six, "fd00:1::9".parse().expect("an address")));
+        assert!(!shares_network(&six, "fd00:2::9".parse().expect("an address")));
+    }
+
+    #[test]
+    fn loopback_and_link_local_are_near() {
+        for ip in ["127.0.0.1", "::ffff:127.0.0.1", "::1", "fe80::1", "169.254.3.4"] {
+            assert!(is_neighbour(ip.parse().expect("an address")), "{ip}");
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! The local network as a carrier: devices find each other by multicast DNS (RFC 6762, RFC 6763) and connect by TCP.
+//!
+//! A device that listens announces the service [`SERVICE`] on every interface, by IPv4 and IPv6, and follows interfaces that
+//! come and go. Names that somebody else has already are changed by the multicast DNS itself; nothing of ours depends on them.
+//! Only devices in the same network may connect: a handheld with a public address does not answer the whole internet.
+//!
+//! Other responders on the same device, such as Avahi or systemd-resolved, are left alone: several share the port.
+
+mod advert;
+mod dial;
+mod discovery;
+mod interfaces;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
+use tracing::debug;
+
+use self::discovery::{Announced, Browsing, Mdns};
+use crate::{
+    Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Sighting, Tag, Transport,
+    Verdict, Watch, WatchEvent,
+};
+
+pub use self::advert::SERVICE;
+
+/// The port of multicast DNS (RFC 6762, section 3).
+pub const MDNS_PORT: u16 = 5353;
+
+/// How often a device in reach is seen again, and interfaces are looked at: as an advert is heard about once a second.
+const LOOK_PERIOD: Duration = Duration::from_secs(1);
+
+/// How a device uses the local network.
+#[derive(Clone, Debug)]
+pub struct LanConfig {
+    /// The TCP port to listen on; 0: any that is free.
+    pub port: u16,
+    /// The port of the multicast DNS: [`MDNS_PORT`], or another for tests that must not be heard by others.
+    pub mdns_port: u16,
+    /// Whether the loopback interface is used like any other: for tests within one device.
+    pub loopback: bool,
+}
+
+impl Default for LanConfig {
+    fn default() -> Self {
+        Self { port: 0, mdns_port: MDNS_PORT, loopback: false }
+    }
+}
+
+/// The local network. Nothing is sent and no port is open before it listens, scans or connects.
+pub struct LanTransport {
+    shared: Arc<Shared>,
+}
+
+/// What listeners, watches and dials of one transport share.
+struct Shared {
+    config: LanConfig,
+    desk: Mutex<Desk>,
+}
+
+#[derive(Default)]
+struct Desk {
+    /// Ends with the last listener or scan.
+    mdns: std::sync::Weak<Mdns>,
+    /// Ends with the last scan.
+    browsing: std::sync::Weak<Browsing>,
+    /// This device's own tags, so that it does not see itself.
+    own: Vec<Tag>,
+    /// Where the instances that were seen last can be reached; kept when a scan ends, since dialing comes after it.
+    known: BTreeMap<String, Vec<SocketAddr>>,
+    /// Where this device listens.
+    listens: Option<u16>,
+}
+
+impl LanTransport {
+    /// Takes part in whatever networks the device is in, now and later.
+    pub fn new(config: LanConfig) -> Self {
+        Self { shared: Arc::new(Shared { config, desk: Mutex::default() }) }
+    }
+}
+
+impl Shared {
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        // Nothing is left half done by a panic elsewhere.
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn mdns(&self) -> Result<Arc<Mdns>, LinkError> {
+        let mut desk = self.desk();
+        if let Some(running) = desk.mdns.upgrade() {
+            return Ok(running);
+        }
+        let mdns = Arc::new(Mdns::start(&self.config)?);
+        desk.mdns = Arc::downgrade(&mdns);
+        Ok(mdns)
+    }
+
+    fn browsing(&self) -> Result<Arc<Browsing>, LinkError> {
+        let mdns = self.mdns()?;
+        let mut desk = self.desk();
+        if let Some(running) = desk.browsing.upgrade() {
+            return Ok(running);
+        }
+        let browsing = Arc::new(Browsing::start(mdns)?);
+        desk.browsing = Arc::downgrade(&browsing);
+        Ok(browsing)
+    }
+
+    fn state(&self) -> CarrierState {
+        if interfaces::usable(self.config.loopback).is_empty() {
+            CarrierState::NoAdapter
+        } else {
+            CarrierState::Ready
+        }
+    }
+
+    fn addresses(&self) -> Vec<SocketAddr> {
+        let Some(port) = self.desk().listens else { return Vec::new() };
+        interfaces::usable(self.config.loopback)
+            .into_iter()
+            // Another device has another number for the interface that a link-local address needs.
+            .filter(|interface| !dial::is_link_local(&interface.ip()))
+            .map(|interface| SocketAddr::new(interface.ip(), port))
+            .collect()
+    }
+}
+
+#[async_trait]
+impl Transport for LanTransport {
+    fn kind(&self) -> CarrierKind {
+        CarrierKind::Lan
+    }
+
+    async fn listen(&self, card: Card) -> Result<Box<dyn Listener>, LinkError> {
+        let tcp = bind(self.shared.config.port)?;
+        let port = tcp.local_addr()?.port();
+        let mdns = self.shared.mdns()?;
+        let announced = mdns.announce(&card, port)?;
+        let mut desk = self.shared.desk();
+        desk.own.push(card.tag);
+        desk.listens = Some(port);
+        drop(desk);
+        Ok(Box::new(LanListener {
+            shared: self.shared.clone(),
+            tcp,
+            port,
+            card,
+            announced: Some(announced),
+            mdns,
+        }))
+    }
+
+    fn watch(&self, scan: bool) -> Watch {
+        let watching = Watching {
+            shared: self.shared.clone(),
+            scan,
+            browsing: None,
+            told: None,
+            next_look: None,
+            waiting: VecDeque::new(),
+        };
+        Box::pin(futures::stream::unfold(watching, |mut watching| async {
+            let event = watching.next().await;
+            Some((event, watching))
+        }))
+    }
+
+    async fn connect(&self, address: &Address) -> Result<Box<dyn Duplex>, LinkError> {
+        if address.kind != CarrierKind::Lan {
+            return Err(LinkError::WrongAddress(address.clone()));
+        }
+        let state = self.shared.state();
+        if state != CarrierState::Ready {
+            return Err(LinkError::Carrier(state));
+        }
+        let known = self.shared.desk().known.get(&address.text).cloned();
+        let reached_at = match known {
+            Some(known) => known,
+            None => vec![address.text.parse().map_err(|_| LinkError::Unreachable(address.clone()))?],
+        };
+        let stream =
+            dial::first_of(reached_at).await.ok_or_else(|| LinkError::Unreachable(address.clone()))?;
+        ready(stream)
+    }
+
+    async fn power_on(&self) -> Result<(), LinkError> {
+        // Which network a device joins is up to its owner and the desktop.
+        match self.shared.state() {
+            CarrierState::Ready => Ok(()),
+            state => Err(LinkError::Carrier(state)),
+        }
+    }
+
+    fn places(&self) -> Vec<Address> {
+        let place = |at: SocketAddr| Address { kind: CarrierKind::Lan, text: at.to_string() };
+        self.shared.addresses().into_iter().map(place).collect()
+    }
+
+    async fn diagnose(&self) -> Vec<Finding> {
+        let usable = interfaces::usable(self.shared.config.loopback);
+        let found = |text: String, verdict, remedy: &str| Finding {
+            subject: "network",
+            verdict,
+            found: text,
+            remedy: remedy.to_owned(),
+        };
+        if usable.is_empty() {
+            let remedy = "Connect the device to a network, such as a Wi-Fi that the other one is in too.";
+            return vec![found("no network interface has an address".into(), Verdict::Limited, remedy)];
+        }
+        usable
+            .into_iter()
+            .map(|interface| found(format!("{}, {}", interface.name, interface.ip()), Verdict::Good, ""))
+            .collect()
+    }
+}
+
+fn ready(stream: TcpStream) -> Result<Box<dyn Duplex>, LinkError> {
+    // A move is one small packet and must not wait for the acknowledgement of the one before (RFC 896).
+    stream.set_nodelay(true)?;
+    Ok(Box::new(stream))
+}
+
+/// One socket for both protocols, or for IPv4 alone where a device has no IPv6.
+fn bind(port: u16) -> Result<TcpListener, LinkError> {
+    /// Links that may wait to be accepted.
+    const BACKLOG: i32 = 8;
+    let listen = |ip: IpAddr| {
+        let domain = if ip.is_ipv6() { socket2::Domain::IPV6 } else { socket2::Domain::IPV4 };
+        let socket = socket2::Socket::new(domain, socket2::Type::STREAM, Some(socket2::Protocol::TCP))?;
+        if ip.is_ipv6() {
+            socket.set_only_v6(false)?;
+        }
+        // A port of one's choice is wanted again at once after a restart.
+        socket.set_reuse_address(true)?;
+        socket.set_nonblocking(true)?;
+        socket.bind(&SocketAddr::new(ip, port).into())?;
+        socket.listen(BACKLOG)?;
+        TcpListener::from_std(socket.into())
+    };
+    listen(Ipv6Addr::UNSPECIFIED.into()).or_else(|_| listen(Ipv4Addr::UNSPECIFIED.into())).map_err(Into::into)
+}
+
+struct LanListener {
+    shared: Arc<Shared>,
+    tcp: TcpListener,
+    port: u16,
+    card: Card,
+    /// `None` while it is replaced.
+    announced: Option<Announced>,
+    mdns: Arc<Mdns>,
+}
+
+#[async_trait]
+impl Listener for LanListener {
+    async fn accept(&mut self) -> Result<Box<dyn Duplex>, LinkError> {
+        /// After an error that may pass, such as too many open files: accepting again at once would spin.
+        const PAUSE: Duration = Duration::from_millis(200);
+        loop {
+            match self.tcp.accept().await {
+                Ok((stream, from)) if interfaces::is_neighbour(from.ip()) => return ready(stream),
+                Ok((_, from)) => debug!(%from, "somebody outside the local network was refused"),
+                Err(error) => {
+                    debug!(%error, "a link could not be accepted");
+                    tokio::time::sleep(PAUSE).await;
+                }
+            }
+        }
+    }
+
+    async fn update(&mut self, card: Card) -> Result<(), LinkError> {
+        if card.tag == self.card.tag {
+            if let Some(announced) = &self.announced {
+                announced.update(&card)?;
+            }
+        } else {
+            // Under new names, or they would link this tag to the one before.
+            self.announced = None;
+            self.shared.desk().own.push(card.tag);
+            self.announced = Some(self.mdns.announce(&card, self.port)?);
+            self.forget_tag();
+        }
+        self.card = card;
+        Ok(())
+    }
+}
+
+impl LanListener {
+    fn forget_tag(&self) {
+        let mut desk = self.shared.desk();
+        if let Some(index) = desk.own.iter().position(|tag| *tag == self.card.tag) {
+            desk.own.swap_remove(index);
+        }
+    }
+}
+
+impl Drop for LanListener {
+    fn drop(&mut self) {
+        self.forget_tag();
+        let mut desk = self.shared.desk();
+        if desk.listens == Some(self.port) {
+            desk.listens = None;
+        }
+    }
+}
+
+struct Watching {
+    shared: Arc<Shared>,
+    scan: bool,
+    browsing: Option<Arc<Browsing>>,
+    told: Option<CarrierState>,
+    /// `None`: look at once.
+    next_look: Option<Instant>,
+    waiting: VecDeque<WatchEvent>,
+}
+
+impl Watching {
+    async fn next(&mut self) -> WatchEvent {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                return event;
+            }
+            if let Some(next_look) = self.next_look {
+                let changed = async {
+                    match &self.browsing {
+                        Some(browsing) => browsing.changed().await,
+                        None => std::future::pending().await,
+                    }
+                };
+                tokio::select! {
+                    () = changed => {}
+                    () = tokio::time::sleep_until(next_look) => {}
+                }
+            }
+            self.look();
+            self.next_look = Some(Instant::now() + LOOK_PERIOD);
+        }
+    }
+
+    fn look(&mut self) {
+        let state = self.shared.state();
+        if self.told != Some(state) {
+            self.told = Some(state);
+            self.waiting.push_back(WatchEvent::State(state));
+        }
+        if !self.scan || state != CarrierState::Ready {
+            return;
+        }
+        if self.browsing.is_none() {
+            match self.shared.browsing() {
+                Ok(browsing) => self.browsing = Some(browsing),
+                Err(error) => debug!(%error, "the network cannot be searched"),
+            }
+        }
+        let Some(browsing) = &self.browsing else { return };
+        let found = browsing.found();
+        let mut desk = self.shared.desk();
+        desk.known.retain(|instance, _| found.contains_key(instance));
+        for (instance, one) in found {
+            desk.known.insert(instance.clone(), one.addresses);
+            if desk.own.contains(&one.card.tag) {
+                continue;
+            }
+            self.waiting.push_back(WatchEvent::Seen(Sighting {
+                address: Address { kind: CarrierKind::Lan, text: instance },
+                tag: one.card.tag,
+                open_to_all: one.card.open_to_all,
+                busy: one.card.busy,
+                name: one.card.name,
+                rssi_dbm: None,
+            }));
+        }
+    }
+}

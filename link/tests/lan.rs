@@ -1,0 +1,155 @@
+//! The local network within one device: real sockets and real multicast on the loopback interface.
+
+use std::time::Duration;
+
+use futures::StreamExt;
+use link::lan::{LanConfig, LanTransport};
+use link::{
+    Address, Card, CarrierKind, CarrierState, Duplex, LinkError, Sighting, Tag, Transport, Watch, WatchEvent,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::timeout;
+
+/// Patience, not a bound on speed.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Each test hears itself only.
+fn transport(mdns_port: u16) -> LanTransport {
+    LanTransport::new(LanConfig { port: 0, mdns_port, loopback: true })
+}
+
+fn card(tag: u8, name: &str) -> Card {
+    Card { tag: Tag([tag; 5]), open_to_all: true, busy: false, name: Some(name.into()), seldom: false }
+}
+
+async fn seen(watch: &mut Watch, fits: impl Fn(&Sighting) -> bool) -> Sighting {
+    let look = async {
+        loop {
+            match watch.next().await.expect("a watch does not end") {
+                WatchEvent::Seen(sighting) if fits(&sighting) => return sighting,
+                WatchEvent::Seen(_) => {}
+                WatchEvent::State(state) => assert_eq!(state, CarrierState::Ready),
+            }
+        }
+    };
+    timeout(PATIENCE, look).await.expect("seen at last")
+}
+
+async fn passes(mut one: Box<dyn Duplex>, mut other: Box<dyn Duplex>) {
+    one.write_all(b"h8").await.expect("written");
+    let mut heard = [0; 2];
+    timeout(PATIENCE, other.read_exact(&mut heard)).await.expect("in time").expect("read");
+    assert_eq!(&heard, b"h8");
+    drop(one);
+    assert_eq!(other.read(&mut heard).await.expect("an end"), 0);
+}
+
+#[tokio::test]
+async fn two_devices_find_each_other_and_connect() {
+    let (anna, ben) = (transport(21_001), transport(21_001));
+    let mut listener = ben.listen(card(2, "Ben 棋友")).await.expect("listens");
+    let _annas = anna.listen(card(1, "Anna")).await.expect("listens");
+    let mut watch = anna.watch(true);
+    let sighting = seen(&mut watch, |one| {
+        assert_ne!(one.tag, Tag([1; 5]), "nobody sees itself");
+        one.tag == Tag([2; 5])
+    })
+    .await;
+    assert_eq!(
+        (sighting.name.as_deref(), sighting.open_to_all, sighting.busy),
+        (Some("Ben 棋友"), true, false)
+    );
+    let (dialed, accepted) = tokio::join!(anna.connect(&sighting.address), listener.accept());
+    passes(dialed.expect("connects"), accepted.expect("accepts")).await;
+
+    // What changes is seen, under the same address while the tag stays.
+    listener
+        .update(Card { busy: true, name: None, open_to_all: false, ..card(2, "") })
+        .await
+        .expect("updated");
+    let busy = seen(&mut watch, |one| one.busy).await;
+    assert_eq!((busy.address, busy.name, busy.open_to_all), (sighting.address.clone(), None, false));
+
+    // Another tag comes under another name, so that nobody can tell that it is the same device.
+    listener.update(card(3, "Ben")).await.expect("updated");
+    let other = seen(&mut watch, |one| one.tag == Tag([3; 5])).await;
+    assert_ne!(other.address, sighting.address);
+    let (dialed, accepted) = tokio::join!(anna.connect(&other.address), listener.accept());
+    passes(dialed.expect("connects"), accepted.expect("accepts")).await;
+}
+
+#[tokio::test]
+async fn who_stops_listening_says_goodbye_and_is_not_reached() {
+    let (anna, ben) = (transport(21_002), transport(21_002));
+    let listener = ben.listen(card(2, "Ben")).await.expect("listens");
+    let mut watch = anna.watch(true);
+    let address = seen(&mut watch, |_| true).await.address;
+    drop(listener);
+    // Seen once a second while it is known: two quiet seconds are the goodbye.
+    let quiet = async { while timeout(Duration::from_secs(2), watch.next()).await.is_ok() {} };
+    timeout(PATIENCE, quiet).await.expect("gone at last");
+    let error = anna.connect(&address).await.map(drop).expect_err("nobody is there");
+    assert!(matches!(&error, LinkError::Unreachable(which) if *which == address), "{error}");
+}
+
+#[tokio::test]
+async fn an_address_from_a_friend_code_needs_no_search() {
+    let (anna, ben) = (transport(21_003), transport(21_003));
+    assert!(ben.places().is_empty(), "nobody listens yet");
+    let mut listener = ben.listen(card(2, "Ben")).await.expect("listens");
+    let told = ben.places();
+    let address =
+        told.iter().find(|one| one.text.starts_with("127.0.0.1:")).expect("loopback at least").clone();
+    let (dialed, accepted) = tokio::join!(anna.connect(&address), listener.accept());
+    passes(dialed.expect("connects"), accepted.expect("accepts")).await;
+    drop(listener);
+    assert!(ben.places().is_empty());
+}
+
+#[tokio::test]
+async fn addresses_that_make_no_sense_are_refused() {
+    let anna = transport(21_004);
+    let foreign = Address { kind: CarrierKind::Bluetooth, text: "127.0.0.1:1".into() };
+    assert!(matches!(anna.connect(&foreign).await.map(drop), Err(LinkError::WrongAddress(_))));
+    for text in ["", "nobody", "127.0.0.1", "127.0.0.1:99999", "[::1", "\u{0}"] {
+        let address = Address { kind: CarrierKind::Lan, text: text.into() };
+        assert!(matches!(anna.connect(&address).await.map(drop), Err(LinkError::Unreachable(_))), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_announces_rubbish_is_not_seen() {
+    use mdns_sd::{ServiceDaemon, ServiceInfo};
+    let port = 21_005;
+    let forger = ServiceDaemon::new_with_port(port).expect("a daemon");
+    forger
+        .disable_interface(mdns_sd::IfKind::Predicate(mdns_sd::IfPredicate::new(|one| !one.is_loopback())))
+        .expect("asked");
+    for (name, strings) in [
+        ("no-card", vec![]),
+        ("newer", vec![("v", "2"), ("s", "1"), ("t", "0101010101")]),
+        ("short", vec![("v", "1"), ("s", "1"), ("t", "01")]),
+        (
+            "long-name-of-an-instance-which-is-odd but allowed. \\ ",
+            vec![("v", "1"), ("s", "x"), ("t", "0101010101")],
+        ),
+    ] {
+        let service =
+            ServiceInfo::new(link::lan::SERVICE, name, "forger.local.", "127.0.0.1", 9, &strings[..])
+                .expect("a service");
+        forger.register(service).expect("asked");
+    }
+    let (anna, ben) = (transport(port), transport(port));
+    let _listener = ben.listen(card(2, "Ben")).await.expect("listens");
+    let mut watch = anna.watch(true);
+    // Twice, so that the forger's four had their time.
+    for _ in 0..2 {
+        seen(&mut watch, |one| {
+            assert_eq!(one.tag, Tag([2; 5]), "only Ben");
+            true
+        })
+        .await;
+    }
+    // Ends the thread.
+    let _ = forger.shutdown();
+}

@@ -1,0 +1,162 @@
+//! Devices in network namespaces, on one switch: real interfaces, real multicast, cables that can be pulled.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use tests::house::Client;
+use tokio::net::UnixStream;
+
+/// A namespace with a bridge, and one for each device. Gone when dropped.
+pub(crate) struct Network {
+    /// Of this run, so that two may go on at a time.
+    prefix: String,
+    devices: Vec<String>,
+}
+
+impl Network {
+    /// A switch and these devices, each with `10.77.0.N` and `fd77::N`, N from 1.
+    ///
+    /// # Panics
+    /// With what the kernel said when it makes no namespaces, which needs root.
+    pub(crate) fn new(devices: &[&str]) -> Self {
+        let network = Self {
+            prefix: format!("qy{}", std::process::id() % 10_000),
+            devices: devices.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let switch = network.namespace("sw");
+        sh(&format!(
+            "ip netns add {switch} && ip -n {switch} link add br0 type bridge && ip -n {switch} link set br0 up"
+        ));
+        for (number, device) in (1..).zip(devices) {
+            let (namespace, port) = (network.namespace(device), port(device));
+            sh(&format!(
+                "ip netns add {namespace} && ip -n {namespace} link set lo up && \
+                 ip link add eth0 netns {namespace} type veth peer name {port} netns {switch} && \
+                 ip -n {switch} link set {port} master br0 && ip -n {switch} link set {port} up && \
+                 ip -n {namespace} addr add 10.77.0.{number}/24 dev eth0 && \
+                 ip -n {namespace} addr add fd77::{number}/64 dev eth0 nodad && ip -n {namespace} link set eth0 up"
+            ));
+        }
+        network
+    }
+
+    fn namespace(&self, device: &str) -> String {
+        format!("{}-{device}", self.prefix)
+    }
+
+    /// A command within a device's network.
+    pub(crate) fn command(&self, device: &str, program: impl AsRef<Path>) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.namespace(device)]).arg(program.as_ref());
+        command
+    }
+
+    /// Pulls a device's cable, or puts it back: its interface loses the carrier.
+    pub(crate) fn plug(&self, device: &str, plugged: bool) {
+        let state = if plugged { "up" } else { "down" };
+        sh(&format!("ip -n {} link set {} {state}", self.namespace("sw"), port(device)));
+    }
+
+    /// Takes a device's own interface down or up, as leaving and joining a Wi-Fi does. Its IPv6 address goes with it.
+    pub(crate) fn switch_on(&self, device: &str, on: bool) {
+        let namespace = self.namespace(device);
+        let number = 1 + self.devices.iter().position(|one| one == device).expect("a device of this network");
+        sh(&if on {
+            format!(
+                "ip -n {namespace} link set eth0 up && ip -n {namespace} addr replace fd77::{number}/64 dev eth0 nodad"
+            )
+        } else {
+            format!("ip -n {namespace} link set eth0 down")
+        });
+    }
+
+    /// Delays and loses packets of a device, both ways. `false` when the kernel has no netem.
+    #[must_use]
+    pub(crate) fn impair(&self, device: &str, how: &str) -> bool {
+        let (switch, namespace, port) = (self.namespace("sw"), self.namespace(device), port(device));
+        let there = format!("tc -n {namespace} qdisc replace dev eth0 root netem {how}");
+        let back = format!("tc -n {switch} qdisc replace dev {port} root netem {how}");
+        try_sh(&there).is_ok() && try_sh(&back).is_ok()
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        for name in self.devices.iter().map(String::as_str).chain(["sw"]) {
+            let _ = try_sh(&format!("ip netns del {}", self.namespace(name)));
+        }
+    }
+}
+
+/// The switch's end of a device's cable.
+fn port(device: &str) -> String {
+    format!("to-{device}")
+}
+
+fn try_sh(line: &str) -> Result<(), String> {
+    let output = Command::new("sh").args(["-ec", line]).output().map_err(|error| error.to_string())?;
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+fn sh(line: &str) {
+    if let Err(error) = try_sh(line) {
+        panic!("{line}\n{error}(network namespaces need root and CAP_NET_ADMIN)");
+    }
+}
+
+/// A program that ends with this.
+pub(crate) struct Running(pub(crate) Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A qiyoud of a device, and the client in its player's hand.
+pub(crate) struct Daemon {
+    _child: Running,
+    home: tempfile::TempDir,
+    pub(crate) client: Client,
+}
+
+impl Daemon {
+    pub(crate) async fn start(network: &Network, device: &str) -> Self {
+        let home = tempfile::tempdir().expect("a directory");
+        let socket = home.path().join("control.sock");
+        let mut command = network.command(device, programs().join("qiyoud"));
+        command.args(["--no-bluetooth", "--bot-time-ms", "20", "--name", device]);
+        command.arg("--data-dir").arg(home.path().join("data")).arg("--socket").arg(&socket);
+        let log = std::fs::File::create(home.path().join("log")).expect("a file");
+        let child = Running(command.stderr(log).stdout(Stdio::null()).spawn().expect("ip runs"));
+        let stream = within("the daemon is up", async || UnixStream::connect(&socket).await.ok()).await;
+        Self { client: Client::attach(stream).await, _child: child, home }
+    }
+
+    /// What it logged, for the message of a test that fails.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
+    }
+}
+
+/// Asks until there is an answer; a minute is patience, not a bound on speed.
+pub(crate) async fn within<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    for _ in 0..600 {
+        if let Some(answer) = ask().await {
+            return answer;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("waited in vain for: {what}");
+}
+
+/// Where `make test-carriers` has built qiyoud.
+fn programs() -> PathBuf {
+    let exe = std::env::current_exe().expect("a test is a program");
+    let folder = exe.parent().and_then(Path::parent).expect("target/PROFILE/deps").to_owned();
+    assert!(folder.join("qiyoud").exists(), "qiyoud is not built: run `make test-carriers`");
+    folder
+}
