@@ -41,6 +41,8 @@ pub mod identity;
 pub mod lan;
 mod local;
 pub mod memory;
+#[cfg(feature = "online")]
+pub mod online;
 pub mod secure;
 mod tag;
 

@@ -61,6 +61,9 @@ pub(crate) enum Message {
     Judged(u64, Option<control::Judgement>),
     /// The system goes to sleep, or has woken up.
     Sleep(SleepNews),
+    /// What is so with the account.
+    #[cfg(feature = "online")]
+    Online(link::online::View),
     /// A request that took its time is done.
     Answer(ClientId, control::Reply),
     /// Says goodbye and ends; the sender is dropped then.
@@ -107,6 +110,10 @@ pub(crate) struct Actor {
     /// Whose strings clients have been shown.
     pub(crate) compared: BTreeSet<PlayerId>,
     pub(crate) nearby: Neighbourhood,
+    /// Accounts of friends who were met online.
+    pub(crate) accounts: BTreeMap<PlayerId, String>,
+    #[cfg(feature = "online")]
+    pub(crate) online: Option<crate::online::Online>,
     /// Of friend codes that were read since the host started: where to look for those people.
     pub(crate) codes: BTreeMap<PlayerId, FriendCode>,
     /// Where players were met, to tell clients who asked for the address.
@@ -231,6 +238,12 @@ impl Actor {
             invitations: BTreeMap::new(),
             compared: BTreeSet::new(),
             nearby: Neighbourhood::default(),
+            accounts: BTreeMap::new(),
+            #[cfg(feature = "online")]
+            online: config.online.map(|online| {
+                let transport = Arc::new(link::online::OnlineTransport::new(online));
+                crate::online::Online::new(transport, config.data_dir.clone())
+            }),
             codes: BTreeMap::new(),
             met_at: BTreeMap::new(),
             goals: Vec::new(),
@@ -262,7 +275,14 @@ impl Actor {
         }
         actor.load_blocked()?;
         actor.load_people()?;
-        actor.start_radios(config.transports);
+        #[cfg_attr(not(feature = "online"), expect(unused_mut, reason = "only online play adds to them"))]
+        let mut transports = config.transports;
+        #[cfg(feature = "online")]
+        {
+            transports.extend(actor.online_transport());
+            actor.start_online();
+        }
+        actor.start_radios(transports);
         actor.start_desktop(config.notifications, config.sleep);
         info!(name = actor.name, rooms = actor.rooms.len(), "the host has started");
         Ok(actor)
@@ -310,6 +330,8 @@ impl Actor {
             Message::Link(id, news) => self.link_said(id, news),
             Message::Radio(index, news) => self.radio_said(index, news),
             Message::Sleep(news) => self.sleep_said(news),
+            #[cfg(feature = "online")]
+            Message::Online(view) => self.online_changed(view),
             Message::Answer(client, reply) => self.reply(client, reply),
             Message::Stop(done) => self.stopping = Some(done),
         }
@@ -493,6 +515,8 @@ impl Actor {
         events.extend(self.people_events());
         events.extend(self.blocked_events());
         events.extend(self.rooms.values().map(|room| event::Body::Room(self.shown(room))));
+        #[cfg(feature = "online")]
+        events.extend(self.online_events());
         events.push(event::Body::Ready(control::Ready {}));
         // To everyone who comes while it is so: nobody may have looked when it happened.
         if let Some(aside) = &self.store.set_aside {

@@ -56,6 +56,8 @@ impl Actor {
             self.people.insert(key, peer);
             info!(name = code.name, "a friend was added by code");
         }
+        #[cfg(feature = "online")]
+        self.ask_accounts_of_code(&code);
         self.codes.insert(key, code);
         if !self.radios.is_empty() {
             self.seek(Target::Friend(key));

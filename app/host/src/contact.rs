@@ -156,7 +156,9 @@ impl Actor {
         let known = self.people.get(&key).is_some_and(|peer| peer.friend.is_some());
         if !known {
             // Whoever was looked for by this device's person is no surprise; others only ring when they may.
-            if role == Role::Listener && self.exposure().to != Visibility::Everyone {
+            // And who has been accepted as a contact of the account was given leave with that.
+            let may_ring = self.exposure().to == Visibility::Everyone || kind == CarrierKind::Online;
+            if role == Role::Listener && !may_ring {
                 debug!("a stranger was refused: only friends may connect");
                 return refuse(&ends, ByeReason::ByeBlocked);
             }

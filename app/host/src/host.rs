@@ -41,6 +41,9 @@ pub struct HostConfig {
     pub sleep: Option<Bus>,
     /// The Bluetooth adapter, whatever was chosen last. `None`: as chosen last, or the first.
     pub adapter: Option<String>,
+    /// Play over the internet. `None`: not at all.
+    #[cfg(feature = "online")]
+    pub online: Option<link::online::OnlineConfig>,
 }
 
 impl HostConfig {
@@ -57,6 +60,8 @@ impl HostConfig {
             notifications: None,
             sleep: None,
             adapter: None,
+            #[cfg(feature = "online")]
+            online: None,
         }
     }
 
@@ -66,6 +71,14 @@ impl HostConfig {
     pub fn with_bluetooth(mut self, adapter: Option<String>) -> Self {
         self.transports.push(Arc::new(BleTransport::new(BleConfig { adapter: adapter.clone() })));
         self.adapter = adapter;
+        self
+    }
+
+    /// Plays over the internet as well, with an account that a person signs in to.
+    #[cfg(feature = "online")]
+    #[must_use]
+    pub fn with_online(mut self, config: link::online::OnlineConfig) -> Self {
+        self.online = Some(config);
         self
     }
 

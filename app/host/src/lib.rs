@@ -49,12 +49,16 @@ mod host;
 mod invitations;
 mod links;
 mod nearby;
+#[cfg(feature = "online")]
+mod online;
 mod people;
 mod play;
 mod reach;
 mod requests;
 mod rest;
 mod room;
+#[cfg(feature = "online")]
+mod secrets;
 mod show;
 mod store;
 mod visibility;

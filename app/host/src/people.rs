@@ -704,10 +704,17 @@ impl Actor {
         comparisons.map(event::Body::Comparison).chain(invitations.map(event::Body::Invitation)).collect()
     }
 
+    #[cfg(not(feature = "online"))]
+    #[expect(clippy::unused_self, reason = "with online play it asks the account")]
+    fn presence_of(&self, _account: &str) -> control::Presence {
+        control::Presence::Unspecified
+    }
+
     pub(crate) fn shown_friend(&self, peer: &Peer) -> Option<control::Friend> {
         let friend = peer.friend.as_ref()?;
         let id = peer.key.to_string();
         let near = self.nearby.get(&id);
+        let account = self.accounts.get(&peer.key);
         let carrier = peer.link.as_ref().map(|link| link.kind).or_else(|| near?.carriers().next());
         Some(control::Friend {
             near: near.is_some() || peer.link.is_some(),
@@ -718,7 +725,10 @@ impl Actor {
             met_unix_ms: friend.met_unix_ms.try_into().unwrap_or(0),
             muted: friend.muted,
             note: friend.note.clone(),
-            ..control::Friend::default()
+            presence: account
+                .map_or(control::Presence::Unspecified, |account| self.presence_of(account))
+                .into(),
+            account: account.cloned().unwrap_or_default(),
         })
     }
 }

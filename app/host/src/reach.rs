@@ -195,7 +195,8 @@ impl Actor {
                 {
                     info!(carrier = ?radio.transport.kind(), ?state, "a carrier's state");
                     // Networks come and go as one walks; what a person should hear of is the Bluetooth adapter.
-                    let changed = radio.state.is_some() && radio.transport.kind() != CarrierKind::Lan;
+                    let changed = radio.state.is_some()
+                        && !matches!(radio.kind(), CarrierKind::Lan | CarrierKind::Online);
                     radio.state = Some(state);
                     if changed {
                         self.notice(notice(NoticeKind::NoticeRadioChanged));
@@ -230,6 +231,9 @@ impl Actor {
         if friend.is_none() && !sighting.open_to_all {
             // It plays with its own friends only.
             return;
+        }
+        if let (Some(key), CarrierKind::Online) = (friend, sighting.address.kind) {
+            self.accounts.insert(key, sighting.address.text.clone());
         }
         let friend = friend.and_then(|key| Some((key, self.people.get(&key)?.name.as_str())));
         let heard = self.nearby.hear(sighting, friend, now);

@@ -82,6 +82,14 @@ impl Actor {
             Body::SetAdapter(set) => self.set_adapter(&set.adapter),
             Body::ShowFriendCode(_) => Ok(Answer::FriendCode(self.friend_code())),
             Body::AddFriend(add) => self.add_friend(&add.code).map(|()| Answer::Done),
+            #[cfg(feature = "online")]
+            body @ (Body::SignIn(_)
+            | Body::SignOut(_)
+            | Body::TakeOver(_)
+            | Body::AskContact(_)
+            | Body::AnswerContact(_)
+            | Body::SetAway(_)) => self.online_asked(body),
+            #[cfg(not(feature = "online"))]
             Body::SignIn(_)
             | Body::SignOut(_)
             | Body::TakeOver(_)
@@ -202,9 +210,9 @@ impl Actor {
         let (transports, inbox) = (self.transports(), self.inbox.clone());
         self.tasks.spawn(async move {
             let mut failed = transports.is_empty().then(|| "this host has no links".to_owned());
-            // It is Bluetooth's adapter that a person means, where there is one: a network is not ours to switch on.
+            // It is Bluetooth's adapter that a person means, where there is one: networks and servers are not ours.
             let meant = |transport: &&Arc<dyn Transport>| {
-                transport.kind() != CarrierKind::Lan || transports.len() == 1
+                !matches!(transport.kind(), CarrierKind::Lan | CarrierKind::Online) || transports.len() == 1
             };
             for transport in transports.iter().filter(meant) {
                 if let Err(error) = transport.power_on().await {

@@ -255,6 +255,14 @@ impl Store {
             .map_err(|error| self.explain(error))
     }
 
+    #[cfg(feature = "online")]
+    pub(crate) fn remove_setting(&mut self, key: &str) -> Result<(), StoreError> {
+        self.connection
+            .execute("DELETE FROM settings WHERE key = ?1", [key])
+            .map(drop)
+            .map_err(|error| self.explain(error))
+    }
+
     /// The advert key since a friend was first forgotten; `None` before: the identity's own.
     pub(crate) fn advert_key(&self) -> Result<Option<[u8; 32]>, StoreError> {
         self.connection

@@ -28,6 +28,8 @@ use crate::{
 };
 
 pub use self::advert::SERVICE;
+#[cfg(feature = "online")]
+pub(crate) use self::advert::{card_strings, read_card};
 
 /// The port of multicast DNS (RFC 6762, section 3).
 pub const MDNS_PORT: u16 = 5353;

@@ -45,6 +45,14 @@ struct Arguments {
     /// The TCP port in the local network, for a firewall [default: any]
     #[arg(long, conflicts_with = "no_lan")]
     lan_port: Option<u16>,
+    /// Leave the account signed out and do not play over the internet
+    #[cfg(feature = "online")]
+    #[arg(long)]
+    no_online: bool,
+    /// A PEM file of certificate authorities to trust beside the system's, for a server of one's own
+    #[cfg(feature = "online")]
+    #[arg(long, conflicts_with = "no_online")]
+    online_authorities: Option<PathBuf>,
     /// Most milliseconds that a bot thinks about a move
     #[arg(long)]
     bot_time_ms: Option<u64>,
@@ -97,6 +105,10 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     }
     if !arguments.no_lan {
         config = config.with_lan(LanConfig { port: arguments.lan_port.unwrap_or(0), ..LanConfig::default() });
+    }
+    #[cfg(feature = "online")]
+    if !arguments.no_online {
+        config = config.with_online(link::online::OnlineConfig { authorities: arguments.online_authorities });
     }
     let failed = |error: std::io::Error| format!("signals cannot be received: {error}");
     let (mut terminate, mut interrupt) =

@@ -1,0 +1,279 @@
+//! The account: what clients ask of it, what they are shown, and what is kept for the next start.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use link::online::{
+    Account, AccountState, Contact, ContactDeed, ContactState, OnlineTransport, Presence, View,
+};
+use link::{CarrierKind, Transport};
+use proto::control::{self, RefusalCode, event, request};
+use tokio::time::Instant;
+use tracing::warn;
+
+use crate::actor::{Actor, Answer, Message};
+use crate::secrets;
+use crate::show::Refusal;
+
+/// Keys of settings.
+const ACCOUNT: &str = "account";
+const SERVER: &str = "account_server";
+
+/// The account as the host knows it.
+pub(crate) struct Online {
+    transport: Arc<OnlineTransport>,
+    /// Where the password is kept when there is no secret service.
+    directory: PathBuf,
+    /// As clients were last told.
+    view: View,
+}
+
+impl Online {
+    pub(crate) fn new(transport: Arc<OnlineTransport>, directory: PathBuf) -> Self {
+        Self { transport, directory, view: View::default() }
+    }
+}
+
+impl Actor {
+    /// Signs in as the last time, and follows what becomes of it.
+    pub(crate) fn start_online(&mut self) {
+        let Some(online) = &self.online else { return };
+        let (mut view, inbox) = (online.transport.view(), self.inbox.clone());
+        self.tasks.spawn(async move {
+            loop {
+                // Bound to a name, so that the view is not held while it is sent.
+                let now = view.borrow_and_update().clone();
+                if inbox.send(Message::Online(now)).is_err() || view.changed().await.is_err() {
+                    return;
+                }
+            }
+        });
+        let setting = |key| self.store.setting(key).ok().flatten();
+        let Some(jid) = setting(ACCOUNT) else { return };
+        let server = setting(SERVER);
+        let Some(password) = secrets::load(&online.directory, &jid) else {
+            warn!(jid, "the account's password is not kept: sign in again");
+            return;
+        };
+        if let Some(account) = Account::new(&jid, &password, server.as_deref()) {
+            online.transport.sign_in(account, false);
+        }
+    }
+
+    pub(crate) fn online_asked(&mut self, body: request::Body) -> Result<Answer, Refusal> {
+        let Some(online) = &self.online else {
+            return Err(Refusal::new(
+                RefusalCode::RefusalBadRequest,
+                "this host was started without online play",
+            ));
+        };
+        let not_an_account =
+            || Refusal::new(RefusalCode::RefusalBadRequest, "an account looks like name@server");
+        let transport = online.transport.clone();
+        match body {
+            request::Body::SignIn(asked) => {
+                let server = (!asked.server.is_empty()).then_some(asked.server.as_str());
+                let account =
+                    Account::new(&asked.account, &asked.password, server).ok_or_else(not_an_account)?;
+                let jid = account.jid();
+                if let Err(error) = secrets::keep(&online.directory, &jid, &asked.password) {
+                    return Err(Refusal::new(RefusalCode::RefusalDisk, error.to_string()));
+                }
+                let written = self
+                    .store
+                    .set_setting(ACCOUNT, &jid)
+                    .and_then(|()| self.store.set_setting(SERVER, server.unwrap_or_default()));
+                self.saved(written)?;
+                transport.sign_in(account, asked.make_it);
+            }
+            request::Body::SignOut(asked) => {
+                transport.sign_out();
+                if asked.forget {
+                    if let Ok(Some(jid)) = self.store.setting(ACCOUNT) {
+                        secrets::forget(&online.directory, &jid);
+                    }
+                    let written = self.store.remove_setting(ACCOUNT);
+                    self.saved(written)?;
+                }
+            }
+            request::Body::TakeOver(_) => transport.take_over(),
+            request::Body::SetAway(asked) => transport.set_away(asked.away),
+            request::Body::AskContact(asked) => {
+                if !transport.contact(&asked.account, ContactDeed::Ask) {
+                    return Err(not_an_account());
+                }
+            }
+            request::Body::AnswerContact(asked) => {
+                let deed = match asked.answer() {
+                    control::ContactAnswer::ContactAccept => ContactDeed::Accept,
+                    control::ContactAnswer::ContactRemove => ContactDeed::Remove,
+                    control::ContactAnswer::ContactBlock => ContactDeed::Block,
+                    control::ContactAnswer::Unspecified => {
+                        return Err(Refusal::new(RefusalCode::RefusalBadRequest, "no answer is given"));
+                    }
+                };
+                if !transport.contact(&asked.account, deed) {
+                    return Err(not_an_account());
+                }
+            }
+            _ => return Err(Refusal::new(RefusalCode::RefusalBadRequest, "not about an account")),
+        }
+        Ok(Answer::Done)
+    }
+
+    /// Whoever's code says an account is asked to be a contact, and may be one.
+    pub(crate) fn ask_accounts_of_code(&self, code: &link::friend_code::FriendCode) {
+        let Some(online) = &self.online else { return };
+        for place in code.places.iter().filter(|place| place.kind == CarrierKind::Online) {
+            // What is no account after all is left alone.
+            let _ = online.transport.contact(&place.text, ContactDeed::Ask);
+        }
+    }
+
+    pub(crate) fn online_changed(&mut self, view: View) {
+        let Some(online) = &mut self.online else { return };
+        let old = std::mem::replace(&mut online.view, view);
+        let view = online.view.clone();
+        let account = shown_account(&view);
+        let mut events = Vec::new();
+        if shown_account(&old) != account || old == View::default() {
+            events.push(event::Body::Account(account));
+        }
+        for gone in old.contacts.keys().filter(|jid| !view.contacts.contains_key(*jid)) {
+            events.push(event::Body::ContactGone(control::Gone { id: gone.clone() }));
+        }
+        for (jid, contact) in &view.contacts {
+            if old.contacts.get(jid) != Some(contact) {
+                events.push(event::Body::Contact(self.shown_contact(jid, contact)));
+            }
+        }
+        for body in events {
+            self.tell(body);
+        }
+    }
+
+    fn shown_contact(&self, jid: &str, contact: &Contact) -> control::Contact {
+        let friend =
+            self.accounts.iter().find(|(_, account)| *account == jid).map(|(key, _)| key.to_string());
+        control::Contact {
+            account: jid.to_owned(),
+            state: match contact.state {
+                ContactState::Asks => control::ContactState::ContactAsks,
+                ContactState::Asked => control::ContactState::ContactAsked,
+                ContactState::Mutual => control::ContactState::ContactMutual,
+                ContactState::OneWay => control::ContactState::ContactOneWay,
+            }
+            .into(),
+            presence: presence(contact.presence).into(),
+            name: contact.name.clone(),
+            friend: friend.unwrap_or_default(),
+        }
+    }
+
+    /// Of a friend's account.
+    pub(crate) fn presence_of(&self, account: &str) -> control::Presence {
+        let contact = self.online.as_ref().and_then(|online| online.view.contacts.get(account));
+        contact.map_or(control::Presence::Unspecified, |contact| presence(contact.presence))
+    }
+
+    pub(crate) fn online_events(&self) -> Vec<event::Body> {
+        let Some(online) = &self.online else { return Vec::new() };
+        let contacts = online.view.contacts.iter().map(|(jid, contact)| self.shown_contact(jid, contact));
+        std::iter::once(event::Body::Account(shown_account(&online.view)))
+            .chain(contacts.map(event::Body::Contact))
+            .collect()
+    }
+
+    /// The transport, for the host's carriers.
+    pub(crate) fn online_transport(&self) -> Option<Arc<dyn Transport>> {
+        self.online.as_ref().map(|online| online.transport.clone() as Arc<dyn Transport>)
+    }
+}
+
+fn presence(presence: Presence) -> control::Presence {
+    match presence {
+        Presence::Offline => control::Presence::Offline,
+        Presence::Online => control::Presence::Online,
+        Presence::Playing => control::Presence::Playing,
+        Presence::Away => control::Presence::Away,
+    }
+}
+
+fn shown_account(view: &View) -> control::Account {
+    let (state, sentence) = words(view.state);
+    let now = Instant::now();
+    control::Account {
+        account: view.account.clone(),
+        state: state.into(),
+        sentence: sentence.map(|(zh, en)| control::Words { zh: zh.into(), en: en.into() }),
+        detail: view.detail.chars().take(MAX_DETAIL).collect(),
+        can_make: false,
+        retry_ms: view.retry_at.map_or(0, |at| at.saturating_duration_since(now).as_millis() as u32),
+    }
+}
+
+/// Characters of what a server says that are passed on.
+const MAX_DETAIL: usize = 500;
+
+/// What is so, and what a person can do about it, in both languages.
+fn words(state: AccountState) -> (control::AccountState, Option<(&'static str, &'static str)>) {
+    use control::AccountState as Shown;
+    match state {
+        AccountState::SignedOut => (Shown::AccountSignedOut, None),
+        AccountState::Connecting => (Shown::AccountConnecting, None),
+        AccountState::Online => (Shown::AccountOnline, None),
+        AccountState::WrongPassword => (
+            Shown::AccountWrongPassword,
+            Some((
+                "密码不对，请重新登录。",
+                "The server does not take this password. Sign in again with the right one.",
+            )),
+        ),
+        AccountState::Gone => (
+            Shown::AccountGone,
+            Some((
+                "这个账号已被停用或删除，请联系服务器管理员，或换一个账号。",
+                "This account was disabled or deleted. Ask whoever runs the server, or use another account.",
+            )),
+        ),
+        AccountState::Elsewhere => (
+            Shown::AccountElsewhere,
+            Some((
+                "账号在另一台设备上登录了，这台设备已停止在线对弈。可以在这里接管。",
+                "The account is in use on another device, so this one has stopped. You may take over here.",
+            )),
+        ),
+        AccountState::ServerGone => (
+            Shown::AccountServerGone,
+            Some((
+                "连不上服务器，正在自动重试。",
+                "The server does not answer. It is tried again by itself.",
+            )),
+        ),
+        AccountState::Certificate => (
+            Shown::AccountCertificate,
+            Some((
+                "服务器的证书无效，可能有人在中间冒充，因此没有登录。请检查日期和网络。",
+                "The server's certificate is not valid: somebody may be in between, so nothing was sent. Check the date and the network.",
+            )),
+        ),
+        AccountState::Policy => (
+            Shown::AccountPolicy,
+            Some((
+                "服务器按其规定拒绝了登录，请联系服务器管理员。",
+                "The server refuses because of its own rules. Ask whoever runs it.",
+            )),
+        ),
+        AccountState::Taken => (
+            Shown::AccountTaken,
+            Some(("这个名字已有人使用，请换一个。", "Somebody has this name already. Choose another.")),
+        ),
+        AccountState::NotMade => (
+            Shown::AccountNotMade,
+            Some((
+                "这个服务器不允许在这里注册账号，请到它的网站注册。",
+                "This server makes no accounts here. Make one on its web page.",
+            )),
+        ),
+    }
+}

@@ -1,0 +1,633 @@
+//! The task that owns the stream to the server: signing in again and again, contacts, presence, and the links' messages.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use futures::StreamExt;
+use tokio::io::DuplexStream;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
+use tokio_xmpp::Stanza;
+use tokio_xmpp::jid::{BareJid, FullJid, Jid};
+use tokio_xmpp::minidom::Element;
+use tokio_xmpp::minidom::rxml::NcName;
+use tokio_xmpp::parsers::iq::Iq;
+use tokio_xmpp::parsers::message::{Message, MessageType};
+use tokio_xmpp::parsers::presence::{self, Show, Type};
+use tokio_xmpp::parsers::roster::{Ask, Item, Roster, Subscription};
+use tokio_xmpp::parsers::stanza_error::{DefinedCondition, ErrorType, StanzaError};
+use tokio_xmpp::parsers::{blocking, ping};
+use tokio_xmpp::stanzastream::{Connection, Event, StanzaStream, StreamEvent};
+use tracing::{debug, info, warn};
+
+use super::link::{self, LinkName, Said, ToSend, Told};
+use super::server::{self, Failed, LastWords};
+use super::{
+    Account, AccountState, Contact, ContactDeed, ContactState, Incoming, OnlineConfig, Presence, View,
+};
+use crate::lan::{card_strings, read_card};
+use crate::{Card, Duplex};
+
+/// Before another try at a server that did not answer: doubled each time, from the first to the last, times a random factor of
+/// a half to one and a half, so that the players of a server that was restarted do not all come at once.
+const FIRST_BACKOFF: Duration = Duration::from_millis(500);
+const LONGEST_BACKOFF: Duration = Duration::from_mins(1);
+
+/// Stanzas between this task and the stream's.
+const QUEUE: usize = 64;
+
+/// Contacts that are kept; more than anybody plays with.
+const MAX_CONTACTS: usize = 512;
+
+/// Links at a time, with whomever.
+const MAX_LINKS: usize = 64;
+
+/// Links that ended lately: a late message of theirs opens no new one.
+const ENDED: usize = 64;
+
+/// The namespace of the card in our presence.
+const CARD: &str = "urn:qiyou:card:1";
+
+const ROSTER_ID: &str = "qiyou-roster";
+
+/// What the task is told.
+pub(super) enum Order {
+    SignIn { account: Account, make: bool },
+    SignOut,
+    TakeOver,
+    Away(bool),
+    Card(Option<Card>),
+    Contact(BareJid, ContactDeed),
+    Open(BareJid, oneshot::Sender<Option<DuplexStream>>),
+}
+
+/// What the tasks that sign in tell: of which try, and what came of it.
+enum Report {
+    Failed { failed: Failed, retry_in: Option<Duration> },
+    Made(Result<(), Failed>),
+}
+
+/// Runs until the transport is dropped.
+pub(super) async fn run(
+    config: OnlineConfig,
+    mut orders: mpsc::UnboundedReceiver<Order>,
+    shown: watch::Sender<View>,
+    incoming: Incoming,
+) {
+    let (reports, mut reported) = mpsc::unbounded_channel();
+    let (outgoing, mut to_send) = mpsc::unbounded_channel();
+    let mut task = Task {
+        config,
+        shown,
+        incoming,
+        reports,
+        outgoing,
+        era: 0,
+        account: None,
+        stream: None,
+        settled: Arc::default(),
+        card: None,
+        away: false,
+        links: BTreeMap::new(),
+        ended: VecDeque::new(),
+        blocked_ids: 0,
+    };
+    loop {
+        let event = async {
+            match &mut task.stream {
+                Some(stream) => stream.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            order = orders.recv() => match order {
+                Some(order) => task.obey(order).await,
+                None => return task.leave().await,
+            },
+            event = event => match event {
+                Some(event) => task.hear(event).await,
+                None => {
+                    warn!("the stream to the server ended");
+                    task.stream = None;
+                    task.lost(AccountState::ServerGone, "the stream ended");
+                }
+            },
+            Some((era, report)) = reported.recv() => {
+                if era == task.era {
+                    task.reported(report).await;
+                }
+            }
+            Some(message) = to_send.recv() => task.pass_on(message).await,
+        }
+    }
+}
+
+struct Task {
+    config: OnlineConfig,
+    shown: watch::Sender<View>,
+    incoming: Incoming,
+    reports: mpsc::UnboundedSender<(u64, Report)>,
+    outgoing: mpsc::UnboundedSender<ToSend>,
+    /// Counts sign-ins, so that a report of one before is not heard.
+    era: u64,
+    account: Option<Account>,
+    stream: Option<StanzaStream>,
+    /// Whether the server has taken the last connection's stream management; see `supply`.
+    settled: Arc<AtomicBool>,
+    card: Option<Card>,
+    away: bool,
+    links: BTreeMap<(FullJid, LinkName), mpsc::Sender<Told>>,
+    ended: VecDeque<LinkName>,
+    blocked_ids: u64,
+}
+
+impl Task {
+    async fn obey(&mut self, order: Order) {
+        match order {
+            Order::SignIn { account, make } => {
+                self.leave().await;
+                self.era += 1;
+                let (account_text, era) = (account.jid(), self.era);
+                self.account = Some(account.clone());
+                self.shown.send_modify(|view| {
+                    *view =
+                        View { account: account_text, state: AccountState::Connecting, ..View::default() };
+                });
+                if make {
+                    let (config, reports) = (self.config.clone(), self.reports.clone());
+                    tokio::spawn(async move {
+                        let made = server::make_account(&account, &config).await;
+                        let _ = reports.send((era, Report::Made(made)));
+                    });
+                } else {
+                    self.begin();
+                }
+            }
+            Order::SignOut => {
+                self.leave().await;
+                self.era += 1;
+                self.account = None;
+                self.shown.send_replace(View::default());
+            }
+            Order::TakeOver => {
+                if self.account.is_some() {
+                    self.leave().await;
+                    self.era += 1;
+                    self.show(AccountState::Connecting, String::new(), None);
+                    self.begin();
+                }
+            }
+            Order::Away(away) => {
+                self.away = away;
+                self.tell_presence().await;
+            }
+            Order::Card(card) => {
+                self.card = card;
+                self.tell_presence().await;
+            }
+            Order::Contact(account, deed) => self.contact(account, deed).await,
+            Order::Open(account, reply) => {
+                // Whoever asked may have given up.
+                let _ = reply.send(self.open(account));
+            }
+        }
+    }
+
+    /// Begins to sign in, and to sign in again whenever the connection is lost.
+    fn begin(&mut self) {
+        let Some(account) = self.account.clone() else { return };
+        let supply = Supply {
+            account,
+            config: self.config.clone(),
+            era: self.era,
+            reports: self.reports.clone(),
+            settled: self.settled.clone(),
+            last_words: LastWords::default(),
+        };
+        self.settled.store(true, Ordering::Release);
+        let connector = move |_location, slot| drop(tokio::spawn(supply.clone().run(slot)));
+        self.stream = Some(StanzaStream::new(Box::new(connector), QUEUE));
+    }
+
+    /// Says goodbye to the server, if there is one.
+    async fn leave(&mut self) {
+        /// A server that does not answer is not waited for.
+        const PATIENCE: Duration = Duration::from_secs(2);
+        self.break_links();
+        if let Some(stream) = self.stream.take() {
+            let online = self.shown.borrow().state == AccountState::Online;
+            let goodbye = async {
+                if online {
+                    stream.send(Box::new(presence::Presence::unavailable().into())).await;
+                }
+                stream.close().await;
+            };
+            let _ = tokio::time::timeout(PATIENCE, goodbye).await;
+        }
+    }
+
+    async fn reported(&mut self, report: Report) {
+        match report {
+            Report::Made(Ok(())) => {
+                info!("the account was made");
+                self.begin();
+            }
+            Report::Made(Err(failed)) => self.show(failed.state, failed.detail, None),
+            Report::Failed { failed, retry_in } => {
+                info!(state = ?failed.state, detail = failed.detail, "not signed in");
+                if retry_in.is_none() {
+                    // Nothing more is tried with this stream.
+                    self.stream = None;
+                    self.break_links();
+                }
+                self.lost(failed.state, &failed.detail);
+                self.show(failed.state, failed.detail, retry_in.map(|retry_in| Instant::now() + retry_in));
+            }
+        }
+    }
+
+    fn show(&self, state: AccountState, detail: String, retry_at: Option<Instant>) {
+        self.shown.send_modify(|view| (view.state, view.detail, view.retry_at) = (state, detail, retry_at));
+    }
+
+    /// Without a connection nobody is known to be online.
+    fn lost(&mut self, state: AccountState, detail: &str) {
+        self.show(state, detail.to_owned(), None);
+        self.shown.send_modify(|view| {
+            for contact in view.contacts.values_mut() {
+                (contact.presence, contact.card) = (Presence::Offline, None);
+            }
+        });
+    }
+
+    async fn send(&self, stanza: impl Into<Stanza>) {
+        if let Some(stream) = &self.stream {
+            stream.send(Box::new(stanza.into())).await;
+        }
+    }
+
+    // From the server.
+
+    async fn hear(&mut self, event: Event) {
+        match event {
+            Event::Stream(StreamEvent::Reset { bound_jid, .. }) => {
+                self.settled.store(true, Ordering::Release);
+                info!(%bound_jid, "signed in");
+                self.show(AccountState::Online, String::new(), None);
+                let ask = Roster { ver: None, items: Vec::new() };
+                self.send(Iq::Get { from: None, to: None, id: ROSTER_ID.into(), payload: ask.into() }).await;
+                self.tell_presence().await;
+                for link in self.links.values() {
+                    // A link that takes no news is about to end.
+                    let _ = link.try_send(Told::SendAgain);
+                }
+            }
+            Event::Stream(StreamEvent::Resumed) => {
+                self.settled.store(true, Ordering::Release);
+                self.show(AccountState::Online, String::new(), None);
+            }
+            Event::Stream(StreamEvent::Suspended) => {
+                debug!("the connection to the server is lost");
+                self.show(AccountState::Connecting, String::new(), None);
+            }
+            Event::Stanza(Stanza::Presence(presence)) => self.hear_presence(presence).await,
+            Event::Stanza(Stanza::Message(message)) => self.hear_message(message),
+            Event::Stanza(Stanza::Iq(iq)) => self.hear_iq(iq).await,
+        }
+    }
+
+    async fn hear_iq(&mut self, iq: Iq) {
+        let own = self.account.as_ref().map(|account| account.jid.clone());
+        let ours = |from: &Option<Jid>| from.as_ref().is_none_or(|from| Some(from.to_bare()) == own);
+        match iq {
+            Iq::Result { from, id, payload: Some(payload), .. } if id == ROSTER_ID && ours(&from) => {
+                if let Ok(roster) = Roster::try_from(payload) {
+                    // What was asked of this account is not in the roster.
+                    self.shown.send_modify(|view| {
+                        view.contacts.retain(|_, contact| {
+                            contact.state == ContactState::Asks || contact.card.is_some()
+                        });
+                    });
+                    roster.items.into_iter().for_each(|item| self.roster_item(item));
+                }
+            }
+            Iq::Set { from, id, payload, .. }
+                if ours(&from) && payload.is("query", tokio_xmpp::parsers::ns::ROSTER) =>
+            {
+                if let Ok(roster) = Roster::try_from(payload) {
+                    roster.items.into_iter().for_each(|item| self.roster_item(item));
+                }
+                self.send(Iq::Result { from: None, to: from, id, payload: None }).await;
+            }
+            Iq::Get { from, id, payload, .. } if ping::Ping::try_from(payload.clone()).is_ok() => {
+                self.send(Iq::Result { from: None, to: from, id, payload: None }).await;
+            }
+            Iq::Get { from, id, .. } | Iq::Set { from, id, .. } => {
+                let error =
+                    StanzaError::new(ErrorType::Cancel, DefinedCondition::ServiceUnavailable, "en", "");
+                self.send(Iq::Error { from: None, to: from, id, error, payload: None }).await;
+            }
+            Iq::Result { .. } | Iq::Error { .. } => {}
+        }
+    }
+
+    fn roster_item(&mut self, item: Item) {
+        let account = item.jid.to_string();
+        self.shown.send_modify(|view| {
+            let state = match (item.subscription, &item.ask) {
+                (Subscription::Remove, _) => {
+                    view.contacts.remove(&account);
+                    return;
+                }
+                (Subscription::Both, _) => ContactState::Mutual,
+                (_, Ask::Subscribe) => ContactState::Asked,
+                (Subscription::From | Subscription::To, _) => ContactState::OneWay,
+                (Subscription::None, _) => return,
+            };
+            if view.contacts.len() >= MAX_CONTACTS && !view.contacts.contains_key(&account) {
+                return;
+            }
+            let contact = view.contacts.entry(account).or_insert_with(|| new_contact(state));
+            contact.state = state;
+            contact.name = proto::limits::fit_name(item.name.as_deref().unwrap_or_default());
+        });
+    }
+
+    async fn hear_presence(&mut self, presence: presence::Presence) {
+        let Some(from) = presence.from.clone() else { return };
+        let (account, ours) = (from.to_bare(), from.resource() == Some(super::resource()));
+        match presence.type_ {
+            presence::Type::Subscribe => {
+                // Who was asked from here and asks back has been accepted already.
+                let asked = self.shown.borrow().contacts.get(&account.to_string()).is_some_and(|contact| {
+                    matches!(contact.state, ContactState::Asked | ContactState::OneWay | ContactState::Mutual)
+                });
+                if asked {
+                    self.send(presence::Presence::subscribed().with_to(Jid::from(account))).await;
+                    return;
+                }
+                self.shown.send_modify(|view| {
+                    if view.contacts.len() < MAX_CONTACTS {
+                        let asks = new_contact(ContactState::Asks);
+                        view.contacts.entry(account.to_string()).or_insert(asks);
+                    }
+                });
+            }
+            presence::Type::None if ours && Some(&account) != self.account.as_ref().map(|own| &own.jid) => {
+                let card =
+                    presence.payloads.iter().find(|payload| payload.is("card", CARD)).and_then(card_of);
+                let shown = match (&card, presence.show) {
+                    (_, Some(Show::Away | Show::Xa)) => Presence::Away,
+                    (Some(card), _) if card.busy => Presence::Playing,
+                    _ => Presence::Online,
+                };
+                self.set_presence(&account, shown, card);
+            }
+            presence::Type::Unavailable | presence::Type::Error if ours => {
+                self.set_presence(&account, Presence::Offline, None);
+                if let Ok(full) = FullJid::try_from(from) {
+                    // What is on its way to it would come back as errors, one by one.
+                    self.links.retain(|(peer, _), _| *peer != full);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn set_presence(&self, account: &BareJid, presence: Presence, card: Option<Card>) {
+        self.shown.send_if_modified(|view| {
+            let Some(contact) = view.contacts.get_mut(&account.to_string()) else { return false };
+            let changed = (contact.presence, &contact.card) != (presence, &card);
+            (contact.presence, contact.card) = (presence, card);
+            changed
+        });
+    }
+
+    /// Tells contacts how this player is; nobody may be seen who does not listen.
+    async fn tell_presence(&self) {
+        if self.shown.borrow().state != AccountState::Online {
+            return;
+        }
+        let Some(card) = &self.card else {
+            return self.send(presence::Presence::unavailable()).await;
+        };
+        let mut builder = Element::builder("card", CARD);
+        for (key, value) in card_strings(card) {
+            builder = builder.attr(NcName::try_from(key).expect("a letter is a name in XML"), value);
+        }
+        let mut presence = presence::Presence::available();
+        presence.show = self.away.then_some(Show::Away);
+        presence.payloads.push(builder.build());
+        self.send(presence).await;
+    }
+
+    async fn contact(&mut self, account: BareJid, deed: ContactDeed) {
+        let to = Jid::from(account.clone());
+        match deed {
+            ContactDeed::Ask => {
+                let state =
+                    self.shown.borrow().contacts.get(&account.to_string()).map(|contact| contact.state);
+                match state {
+                    Some(ContactState::Mutual) => return,
+                    Some(ContactState::Asks) => {
+                        self.send(presence::Presence::subscribed().with_to(to.clone())).await
+                    }
+                    _ => {}
+                }
+                self.send(presence::Presence::subscribe().with_to(to)).await;
+            }
+            ContactDeed::Accept => {
+                self.send(presence::Presence::subscribed().with_to(to.clone())).await;
+                self.send(presence::Presence::subscribe().with_to(to)).await;
+            }
+            ContactDeed::Remove | ContactDeed::Block => {
+                if deed == ContactDeed::Block {
+                    self.set("block", blocking::Block { items: vec![to.clone()] }).await;
+                }
+                self.send(presence::Presence::new(Type::Unsubscribed).with_to(to)).await;
+                let item = Item {
+                    jid: account.clone(),
+                    name: None,
+                    subscription: Subscription::Remove,
+                    ask: Ask::None,
+                    groups: Vec::new(),
+                    approved: None,
+                };
+                self.set("remove", Roster { ver: None, items: vec![item] }).await;
+                self.shown.send_modify(|view| drop(view.contacts.remove(&account.to_string())));
+                self.links.retain(|(peer, _), _| peer.to_bare() != account);
+            }
+        }
+    }
+
+    async fn set(&mut self, what: &str, payload: impl Into<Element>) {
+        self.blocked_ids += 1;
+        let id = format!("qiyou-{what}-{}", self.blocked_ids);
+        self.send(Iq::Set { from: None, to: None, id, payload: payload.into() }).await;
+    }
+
+    // Links.
+
+    /// Opens a link to a contact that is online.
+    fn open(&mut self, account: BareJid) -> Option<DuplexStream> {
+        let view = self.shown.borrow();
+        let contact = view.contacts.get(&account.to_string())?;
+        let reachable = view.state == AccountState::Online && contact.presence != Presence::Offline;
+        drop(view);
+        if !reachable || self.links.len() >= MAX_LINKS {
+            return None;
+        }
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).ok()?;
+        Some(self.new_link(account.with_resource(super::resource()), crate::hex::text(&random), true))
+    }
+
+    fn new_link(&mut self, peer: FullJid, name: LinkName, opened_here: bool) -> DuplexStream {
+        let (stream, tell) = link::new(peer.clone(), name.clone(), opened_here, self.outgoing.clone());
+        self.links.insert((peer, name), tell);
+        stream
+    }
+
+    fn break_links(&mut self) {
+        self.links.clear();
+    }
+
+    fn hear_message(&mut self, message: Message) {
+        let Some(from) = message.from.and_then(|from| FullJid::try_from(from).ok()) else { return };
+        let Some((name, said)) = message.payloads.iter().find_map(link::read) else { return };
+        let at = (from, name);
+        if message.type_ == MessageType::Error {
+            // Nobody is there: what we sent comes back.
+            self.links.remove(&at);
+            return;
+        }
+        match said {
+            Said::Reset => drop(self.links.remove(&at)),
+            Said::Segment { opens, segment } => {
+                if !self.links.contains_key(&at) {
+                    let stranger = !self.accepts_links_of(&at.0.to_bare());
+                    if !opens || self.ended.contains(&at.1) || self.links.len() >= MAX_LINKS || stranger {
+                        // Not to a stranger: it learns nothing.
+                        if !stranger {
+                            let _ =
+                                self.outgoing.send(ToSend { to: at.0, link: at.1, said: Some(Said::Reset) });
+                        }
+                        return;
+                    }
+                    let accepting = self.incoming.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                    let Some(place) = accepting.and_then(|accepting| accepting.try_reserve_owned().ok())
+                    else {
+                        return;
+                    };
+                    let stream: Box<dyn Duplex> = Box::new(self.new_link(at.0.clone(), at.1.clone(), false));
+                    place.send(stream);
+                }
+                if let Some(link) = self.links.get(&at) {
+                    // A link that is full gets it again later.
+                    let _ = link.try_send(Told::Segment(segment));
+                }
+            }
+        }
+    }
+
+    fn accepts_links_of(&self, account: &BareJid) -> bool {
+        let view = self.shown.borrow();
+        view.contacts.get(&account.to_string()).is_some_and(|contact| contact.state == ContactState::Mutual)
+    }
+
+    /// A link's message, or its end.
+    async fn pass_on(&mut self, ToSend { to, link, said }: ToSend) {
+        let Some(said) = said else {
+            if self.ended.len() == ENDED {
+                self.ended.pop_front();
+            }
+            self.ended.push_back(link.clone());
+            self.links.remove(&(to, link));
+            return;
+        };
+        if self.shown.borrow().state != AccountState::Online {
+            // It is sent again when there is a server.
+            return;
+        }
+        let mut message = Message::chat(Jid::from(to));
+        message.payloads.push(link::element(&link, &said));
+        // For a device that is there now: a server need neither keep it nor copy it to the account's other programs (XEP-0334).
+        for hint in ["no-store", "no-copy"] {
+            message.payloads.push(Element::builder(hint, "urn:xmpp:hints").build());
+        }
+        self.send(message).await;
+    }
+}
+
+fn card_of(payload: &Element) -> Option<Card> {
+    let strings: BTreeMap<&str, &[u8]> =
+        payload.attrs().iter().map(|((_, key), value)| (key.as_str(), value.as_bytes())).collect();
+    read_card(|key| strings.get(key).copied())
+}
+
+fn new_contact(state: ContactState) -> Contact {
+    Contact { state, presence: Presence::Offline, name: String::new(), card: None }
+}
+
+/// Makes a connection whenever the stream wants one.
+#[derive(Clone)]
+struct Supply {
+    account: Account,
+    config: OnlineConfig,
+    era: u64,
+    reports: mpsc::UnboundedSender<(u64, Report)>,
+    settled: Arc<AtomicBool>,
+    last_words: LastWords,
+}
+
+impl Supply {
+    async fn run(self, mut slot: oneshot::Sender<Connection>) {
+        let mut backoff = FIRST_BACKOFF;
+        // Why the connection before has ended, if the server said so.
+        let mut failed = self.last_words.take().filter(|said| !said.may_pass());
+        loop {
+            let connected = match failed.take() {
+                Some(failed) => Err(failed),
+                None => tokio::select! {
+                    connected = server::sign_in(&self.account, &self.config, &self.last_words) => connected,
+                    () = slot.closed() => return,
+                },
+            };
+            let failed = match connected {
+                Ok(mut connection) => {
+                    // The connection before came to nothing: its stream management is of no use to the server, which would
+                    // refuse to resume it in a way that the stream does not understand, for ever.
+                    if !self.settled.swap(false, Ordering::AcqRel) {
+                        connection.features.stream_management = None;
+                    }
+                    // Refused when the stream is gone: then nobody wants it.
+                    let _ = slot.send(connection);
+                    return;
+                }
+                Err(failed) => failed,
+            };
+            let retry_in = failed.may_pass().then(|| jittered(backoff));
+            let _ = self.reports.send((self.era, Report::Failed { failed, retry_in }));
+            let Some(retry_in) = retry_in else {
+                // A person has to do something. The stream would fail for good if the slot were dropped before it is.
+                return slot.closed().await;
+            };
+            backoff = (backoff * 2).min(LONGEST_BACKOFF);
+            tokio::select! {
+                () = tokio::time::sleep(retry_in) => {}
+                () = slot.closed() => return,
+            }
+        }
+    }
+}
+
+/// From a half to one and a half of it.
+fn jittered(time: Duration) -> Duration {
+    let mut random = [0; 2];
+    // Without chance there is no jitter, and nothing else is wrong.
+    let fraction =
+        getrandom::fill(&mut random).map_or(0.5, |()| f64::from(u16::from_le_bytes(random)) / 65_536.0);
+    time.mul_f64(0.5 + fraction)
+}

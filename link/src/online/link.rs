@@ -1,0 +1,234 @@
+//! One link over messages: a [`Pipe`] with its clock, between a byte stream on this device and stanzas to one peer.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::{Buf, Bytes};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout};
+use tokio_xmpp::jid::FullJid;
+use tokio_xmpp::minidom::Element;
+use tokio_xmpp::minidom::rxml::NcName;
+
+use super::pipe::{CHUNK, Pipe, Segment};
+
+/// Namespace of our messages' payload. The number is the layout's.
+pub(super) const NAMESPACE: &str = "urn:qiyou:link:1";
+const ELEMENT: &str = "q";
+
+/// Bytes between the pipe and whoever reads on this device: more than a window, so that the pipe rarely waits.
+const BUFFER: usize = 256 << 10;
+
+/// Time for the end of the stream to be acknowledged.
+const LINGER: Duration = Duration::from_secs(5);
+
+/// Names a link between two devices: 64 random bits, drawn by who opened it.
+pub(super) type LinkName = String;
+
+/// What one of our messages says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// A piece of a link; `opens` while whoever opened it has heard nothing yet.
+    Segment { opens: bool, segment: Segment },
+    /// There is no such link, or no longer.
+    Reset,
+}
+
+/// The payload of a message.
+pub(super) fn element(link: &str, said: &Said) -> Element {
+    let builder = Element::builder(ELEMENT, NAMESPACE).attr(letter("l"), link);
+    match said {
+        Said::Reset => builder.attr(letter("r"), "1").build(),
+        Said::Segment { opens, segment } => {
+            let mut builder = builder.attr(letter("a"), segment.acknowledged.to_string());
+            if *opens {
+                builder = builder.attr(letter("o"), "1");
+            }
+            if let Some(number) = segment.number {
+                builder = builder.attr(letter("n"), number.to_string());
+            }
+            builder.append(STANDARD.encode(&segment.chunk)).build()
+        }
+    }
+}
+
+fn letter(name: &str) -> NcName {
+    NcName::try_from(name).expect("a letter is a name in XML")
+}
+
+/// Reads a payload; `None` when it is not ours or makes no sense.
+pub(super) fn read(element: &Element) -> Option<(LinkName, Said)> {
+    /// Longest name: ours have 16 letters.
+    const LONGEST_NAME: usize = 32;
+    if !element.is(ELEMENT, NAMESPACE) {
+        return None;
+    }
+    let link = element.attr("l").filter(|name| !name.is_empty() && name.len() <= LONGEST_NAME)?.to_owned();
+    if element.attr("r").is_some() {
+        return Some((link, Said::Reset));
+    }
+    let number = match element.attr("n") {
+        Some(text) => Some(text.parse().ok().filter(|number| *number > 0)?),
+        None => None,
+    };
+    let text = element.text();
+    if text.len() > CHUNK.div_ceil(3) * 4 {
+        return None;
+    }
+    let segment = Segment {
+        number,
+        acknowledged: element.attr("a")?.parse().ok()?,
+        chunk: STANDARD.decode(text).ok()?.into(),
+    };
+    Some((link, Said::Segment { opens: element.attr("o").is_some(), segment }))
+}
+
+/// What the actor tells a link.
+pub(super) enum Told {
+    Segment(Segment),
+    /// What was on its way may be lost.
+    SendAgain,
+}
+
+/// What a link asks the actor to send.
+pub(super) struct ToSend {
+    pub(super) to: FullJid,
+    pub(super) link: LinkName,
+    /// `None`: the link has ended.
+    pub(super) said: Option<Said>,
+}
+
+/// A stream for this device's side, and for the actor's, which ends the link by dropping its own.
+pub(super) fn new(
+    to: FullJid,
+    link: LinkName,
+    opened_here: bool,
+    outgoing: mpsc::UnboundedSender<ToSend>,
+) -> (DuplexStream, mpsc::Sender<Told>) {
+    /// Segments that wait for the link; more than a window are sent again anyway.
+    const QUEUE: usize = 64;
+    let (ours, theirs) = tokio::io::duplex(BUFFER);
+    let (tell, told) = mpsc::channel(QUEUE);
+    tokio::spawn(async move {
+        let send = |said: Option<Said>| {
+            // When the actor has ended, so has this.
+            let _ = outgoing.send(ToSend { to: to.clone(), link: link.clone(), said });
+        };
+        run(ours, told, opened_here, &send).await;
+        send(None);
+    });
+    (theirs, tell)
+}
+
+async fn run(
+    stream: DuplexStream,
+    mut told: mpsc::Receiver<Told>,
+    opened_here: bool,
+    send: &(impl Fn(Option<Said>) + Sync),
+) {
+    let began = Instant::now();
+    let (mut reader, mut writer) = tokio::io::split(stream);
+    let mut pipe = Pipe::default();
+    let (mut heard, mut reading, mut ended_there) = (false, true, false);
+    let mut buffer = vec![0; CHUNK];
+    let mut linger: Option<Instant> = None;
+    loop {
+        while let Some(segment) = pipe.poll(began.elapsed()) {
+            send(Some(Said::Segment { opens: opened_here && !heard, segment }));
+        }
+        if pipe.is_done() && ended_there || pipe.is_dead(began.elapsed()) {
+            return;
+        }
+        let deadline = pipe.deadline().map(|deadline| began + deadline);
+        let deadline = [deadline, linger].into_iter().flatten().min();
+        tokio::select! {
+            read = reader.read(&mut buffer), if reading && pipe.has_room() => match read {
+                Ok(0) | Err(_) => {
+                    reading = false;
+                    pipe.end(began.elapsed());
+                    linger = Some(Instant::now() + LINGER);
+                }
+                Ok(count) => pipe.write(began.elapsed(), Bytes::copy_from_slice(&buffer[..count])),
+            },
+            next = told.recv() => match next {
+                // Broken: this device reads the end.
+                None => return,
+                Some(Told::SendAgain) => pipe.send_again(),
+                Some(Told::Segment(segment)) => {
+                    heard = true;
+                    let Some(arrived) = pipe.handle(began.elapsed(), segment) else {
+                        send(Some(Said::Reset));
+                        return;
+                    };
+                    for mut chunk in arrived.chunks {
+                        // A reader that has gone makes room: the error is no news. One that does not read stops its peer.
+                        while chunk.has_remaining() {
+                            match timeout(LINGER, writer.write_buf(&mut chunk)).await {
+                                Ok(Ok(count)) if count > 0 => {}
+                                _ => return send(Some(Said::Reset)),
+                            }
+                        }
+                    }
+                    if arrived.end {
+                        ended_there = true;
+                        let _ = writer.shutdown().await;
+                        // Whoever has nobody to talk to has nothing to say.
+                        pipe.end(began.elapsed());
+                        reading = false;
+                        linger = Some(Instant::now() + LINGER);
+                    }
+                }
+            },
+            () = tokio::time::sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
+                if linger.is_some_and(|until| until <= Instant::now()) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(said: Said) {
+        let element = element("0123456789abcdef", &said);
+        assert_eq!(read(&element), Some(("0123456789abcdef".to_owned(), said)));
+    }
+
+    #[test]
+    fn what_is_said_comes_back_from_xml() {
+        check(Said::Reset);
+        for (number, chunk) in
+            [(None, &b""[..]), (Some(1), b"h8"), (Some(u32::MAX), b""), (Some(7), &[0xFF; CHUNK])]
+        {
+            for opens in [true, false] {
+                let segment = Segment { number, acknowledged: 9, chunk: Bytes::copy_from_slice(chunk) };
+                check(Said::Segment { opens, segment });
+            }
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_not_heard() {
+        for xml in [
+            "<q xmlns='urn:qiyou:link:2' l='1' a='0'/>",
+            "<p xmlns='urn:qiyou:link:1' l='1' a='0'/>",
+            "<q xmlns='urn:qiyou:link:1' a='0'/>",
+            "<q xmlns='urn:qiyou:link:1' l='' a='0'/>",
+            "<q xmlns='urn:qiyou:link:1' l='1'/>",
+            "<q xmlns='urn:qiyou:link:1' l='1' a='-1'/>",
+            "<q xmlns='urn:qiyou:link:1' l='1' a='0' n='0'/>",
+            "<q xmlns='urn:qiyou:link:1' l='1' a='0' n='4294967296'/>",
+            "<q xmlns='urn:qiyou:link:1' l='1' a='0' n='1'>not base64!</q>",
+            "<q xmlns='urn:qiyou:link:1' l='123456789012345678901234567890123' a='0'/>",
+        ] {
+            assert_eq!(read(&xml.parse().expect("XML")), None, "{xml}");
+        }
+        let long = format!("<q xmlns='urn:qiyou:link:1' l='1' a='0' n='1'>{}</q>", "AAAA".repeat(CHUNK));
+        assert_eq!(read(&long.parse().expect("XML")), None);
+    }
+}

@@ -1,0 +1,400 @@
+//! Signing in at a server: TCP, TLS whose certificate must be right, SASL, and what it means when one of them fails.
+
+use std::borrow::Cow;
+use std::io;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use futures::{SinkExt, StreamExt};
+use sasl::common::{ChannelBinding, Credentials};
+use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, BufStream, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
+use tokio_xmpp::connect::DnsConfig;
+use tokio_xmpp::error::{AuthError, ProtocolError};
+use tokio_xmpp::jid::{BareJid, FullJid};
+use tokio_xmpp::parsers::{ibr, iq::Iq, ns, sasl::DefinedCondition, starttls};
+use tokio_xmpp::stanzastream::Connection;
+use tokio_xmpp::xmlstream::{
+    PendingFeaturesRecv, ReadError, StreamHeader, Timeouts, XmppStream, XmppStreamElement, initiate_stream,
+};
+use tokio_xmpp::{Error, Stanza};
+
+use super::{Account, AccountState};
+
+/// From the first packet to the end of SASL. A server far away on a bad network takes three seconds.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// A server that says nothing is asked after the first of these, and given up after the second: a phone that changes networks
+/// should notice sooner than its player. (The crate's own are five minutes each.)
+const TIMEOUTS: Timeouts =
+    Timeouts { read_timeout: Duration::from_secs(20), response_timeout: Duration::from_secs(8) };
+
+/// Why there is no connection.
+#[derive(Debug)]
+pub(super) struct Failed {
+    pub(super) state: AccountState,
+    pub(super) detail: String,
+}
+
+impl Failed {
+    fn new(state: AccountState, detail: impl ToString) -> Self {
+        Self { state, detail: detail.to_string() }
+    }
+
+    /// Whether another try may end otherwise although nobody does anything.
+    pub(super) fn may_pass(&self) -> bool {
+        self.state == AccountState::ServerGone
+    }
+}
+
+/// Whom to trust beside what the system trusts: a CA of one's own, or of a test.
+#[derive(Clone, Debug, Default)]
+pub struct OnlineConfig {
+    /// A PEM file with certificates of authorities.
+    pub authorities: Option<PathBuf>,
+}
+
+impl OnlineConfig {
+    /// The system's authorities and ours.
+    pub(super) fn tls(&self) -> Result<Arc<ClientConfig>, Failed> {
+        let broken = |error: &dyn std::fmt::Display| Failed::new(AccountState::Certificate, error);
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        if let Some(path) = &self.authorities {
+            for one in CertificateDer::pem_file_iter(path).map_err(|error| broken(&error))? {
+                roots.add(one.map_err(|error| broken(&error))?).map_err(|error| broken(&error))?;
+            }
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| broken(&error))?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        Ok(Arc::new(config))
+    }
+}
+
+/// What a server said at the end of a stream. The crate tells it to the log only.
+#[derive(Clone, Default)]
+pub(super) struct LastWords(Arc<Mutex<Option<String>>>);
+
+impl LastWords {
+    fn hear(&self, text: String) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+    }
+
+    /// What it means, if anything was said since this was asked last.
+    pub(super) fn take(&self) -> Option<Failed> {
+        let text = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        Some(Failed::new(meaning(&text), text))
+    }
+}
+
+/// Of a stream error (RFC 6120, section 4.9.3), as its XML.
+fn meaning(text: &str) -> AccountState {
+    let says = |word: &str| text.contains(word);
+    if says("deleted") || says("removed") || says("disabled") || says("<not-authorized") {
+        // Prosody and ejabberd both end the streams of an account that is no more, each in its own words.
+        AccountState::Gone
+    } else if says("<conflict") {
+        AccountState::Elsewhere
+    } else if says("<policy-violation") {
+        AccountState::Policy
+    } else {
+        AccountState::ServerGone
+    }
+}
+
+/// A new account, where the server makes any (XEP-0077).
+pub(super) async fn make_account(account: &Account, config: &OnlineConfig) -> Result<(), Failed> {
+    let within = tokio::time::timeout(DEADLINE, async {
+        let (features, mut stream) = receive(open(account, config, &LastWords::default()).await?).await?;
+        if !features.in_band_registration {
+            // Prosody offers it without saying so in some versions; asking does no harm.
+            tracing::debug!("the server does not say that it makes accounts");
+        }
+        let id = "make-account".to_owned();
+        let query = ibr::LegacyQuery {
+            username: Some(account.name().to_owned()),
+            password: Some(account.password.clone()),
+            ..ibr::LegacyQuery::default()
+        };
+        let ask = Iq::Set { from: None, to: None, id: id.clone(), payload: query.into() };
+        stream.send(&XmppStreamElement::Stanza(Stanza::Iq(ask))).await.map_err(io_failed)?;
+        loop {
+            match next(&mut stream).await? {
+                XmppStreamElement::Stanza(Stanza::Iq(Iq::Result { id: answered, .. })) if answered == id => {
+                    return Ok(());
+                }
+                XmppStreamElement::Stanza(Stanza::Iq(Iq::Error { id: answered, error, .. }))
+                    if answered == id =>
+                {
+                    use tokio_xmpp::parsers::stanza_error::DefinedCondition as Condition;
+                    let state = match error.defined_condition {
+                        Condition::Conflict => AccountState::Taken,
+                        _ => AccountState::NotMade,
+                    };
+                    return Err(Failed::new(state, format!("{:?}", error.defined_condition)));
+                }
+                _ => {}
+            }
+        }
+    });
+    within.await.map_err(|_| Failed::new(AccountState::ServerGone, "no answer in time"))?
+}
+
+/// A stream that is signed in, for the stanza stream to bind our resource on.
+pub(super) async fn sign_in(
+    account: &Account,
+    config: &OnlineConfig,
+    last_words: &LastWords,
+) -> Result<Connection, Failed> {
+    let within = tokio::time::timeout(DEADLINE, async {
+        let (features, stream) = receive(open(account, config, last_words).await?).await?;
+        // No channel binding: the two servers that were tried take none, or another than the crate's. And never a mechanism
+        // that shows the password to whoever has the certificate.
+        let mechanisms = features
+            .sasl_mechanisms
+            .into_iter()
+            .filter(|name| name != "PLAIN" && name != "ANONYMOUS")
+            .collect();
+        let credentials = Credentials::default()
+            .with_username(account.name())
+            .with_password(account.password.clone())
+            .with_channel_binding(ChannelBinding::None);
+        let stream = tokio_xmpp::client_login(stream, mechanisms, credentials).await.map_err(failed)?;
+        let stream = stream.send_header(header(&account.jid)).await.map_err(io_failed)?;
+        let (features, stream) = receive(stream).await?;
+        let identity: FullJid = account.jid.with_resource(super::resource());
+        Ok(Connection { stream: stream.box_stream(), features, identity: identity.into() })
+    });
+    within.await.map_err(|_| Failed::new(AccountState::ServerGone, "no answer in time"))?
+}
+
+type Tls = Watched<TlsStream<TcpStream>>;
+
+/// Up to the stream header over TLS.
+async fn open(
+    account: &Account,
+    config: &OnlineConfig,
+    last_words: &LastWords,
+) -> Result<PendingFeaturesRecv<Tls>, Failed> {
+    let domain = account.jid.domain().as_str().to_owned();
+    let tcp = match &account.server {
+        Some(server) => TcpStream::connect(server).await.map_err(io_failed)?,
+        None => DnsConfig::srv_default_client(&domain).resolve().await.map_err(failed)?,
+    };
+    tcp.set_nodelay(true).map_err(io_failed)?;
+    let stream = initiate_stream(BufStream::new(tcp), ns::JABBER_CLIENT, header(&account.jid), TIMEOUTS);
+    let (features, mut stream) = receive(stream.await.map_err(io_failed)?).await?;
+    if !features.can_starttls() {
+        return Err(Failed::new(AccountState::Policy, "the server offers no encryption"));
+    }
+    let ask = XmppStreamElement::Starttls(starttls::Nonza::Request(starttls::Request));
+    stream.send(&ask).await.map_err(io_failed)?;
+    while !matches!(next(&mut stream).await?, XmppStreamElement::Starttls(starttls::Nonza::Proceed(_))) {}
+    let tcp = stream.into_inner().into_inner();
+    let name = ServerName::try_from(domain)
+        .map_err(|_| Failed::new(AccountState::ServerGone, "not the name of a server"))?;
+    let tls = TlsConnector::from(config.tls()?).connect(name, tcp).await.map_err(io_failed)?;
+    let watched = Watched::new(tls, last_words.clone());
+    initiate_stream(watched, ns::JABBER_CLIENT, header(&account.jid), TIMEOUTS).await.map_err(io_failed)
+}
+
+fn header(jid: &BareJid) -> StreamHeader<'_> {
+    StreamHeader { to: Some(Cow::Borrowed(jid.domain().as_str())), from: None, id: None }
+}
+
+type Features = tokio_xmpp::parsers::stream_features::StreamFeatures;
+
+async fn receive<S: AsyncBufRead + AsyncWrite + Unpin>(
+    stream: PendingFeaturesRecv<S>,
+) -> Result<(Features, XmppStream<S>), Failed> {
+    stream.recv_features().await.map_err(|error| failed(error.into()))
+}
+
+async fn next<S: AsyncBufRead + AsyncWrite + Unpin>(
+    stream: &mut XmppStream<S>,
+) -> Result<XmppStreamElement, Failed> {
+    let gone = |what: &dyn std::fmt::Display| Failed::new(AccountState::ServerGone, what);
+    loop {
+        match stream.next().await.map(|read| read.and_then(|element| element.into_read_error())) {
+            Some(Ok(element)) => return Ok(element),
+            Some(Err(ReadError::SoftTimeout)) => {}
+            Some(Err(ReadError::HardError(error))) => return Err(io_failed(error)),
+            Some(Err(error)) => return Err(gone(&error)),
+            None => return Err(gone(&"the server closed the stream")),
+        }
+    }
+}
+
+fn failed(error: Error) -> Failed {
+    let detail = error.to_string();
+    let state = match error {
+        Error::Io(error) => return io_failed(error),
+        Error::Auth(AuthError::Fail(condition)) => match condition {
+            DefinedCondition::NotAuthorized
+            | DefinedCondition::CredentialsExpired
+            | DefinedCondition::InvalidAuthzid
+            | DefinedCondition::MalformedRequest => AccountState::WrongPassword,
+            DefinedCondition::AccountDisabled => AccountState::Gone,
+            DefinedCondition::TemporaryAuthFailure | DefinedCondition::Aborted => AccountState::ServerGone,
+            DefinedCondition::EncryptionRequired
+            | DefinedCondition::IncorrectEncoding
+            | DefinedCondition::InvalidMechanism
+            | DefinedCondition::MechanismTooWeak => AccountState::Policy,
+        },
+        Error::Auth(AuthError::NoMechanism) | Error::Protocol(ProtocolError::NoTls) => AccountState::Policy,
+        // A server that does not know the password's proof may be another server.
+        Error::Auth(_) => AccountState::WrongPassword,
+        Error::StreamError(said) => {
+            return Failed::new(meaning(&format!("<{}", detail)), format!("{said}"));
+        }
+        _ => AccountState::ServerGone,
+    };
+    Failed::new(state, detail)
+}
+
+fn io_failed(error: io::Error) -> Failed {
+    let certificate =
+        error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).is_some_and(|error| {
+            matches!(error, rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented)
+        });
+    Failed::new(if certificate { AccountState::Certificate } else { AccountState::ServerGone }, error)
+}
+
+/// Reads through a buffer, and notices a stream error on its way to the parser.
+struct Watched<S> {
+    inner: S,
+    buffer: Box<[u8]>,
+    taken: usize,
+    filled: usize,
+    /// The last bytes seen, since an error may begin in one read and end in the next.
+    tail: Vec<u8>,
+    last_words: LastWords,
+}
+
+const BEGINS: &[u8] = b"<stream:error";
+/// Of a stream error's text that is kept: conditions and a sentence.
+const KEPT: usize = 600;
+
+impl<S> Watched<S> {
+    fn new(inner: S, last_words: LastWords) -> Self {
+        Self { inner, buffer: vec![0; 8 << 10].into(), taken: 0, filled: 0, tail: Vec::new(), last_words }
+    }
+
+    fn look(&mut self) {
+        if self.filled == 0 {
+            return;
+        }
+        self.tail.extend_from_slice(&self.buffer[..self.filled]);
+        match self.tail.windows(BEGINS.len()).position(|window| window == BEGINS) {
+            Some(at) => {
+                self.tail.drain(..at);
+                self.tail.truncate(KEPT);
+                self.last_words.hear(String::from_utf8_lossy(&self.tail).into_owned());
+            }
+            None => {
+                let keep = self.tail.len().saturating_sub(BEGINS.len());
+                self.tail.drain(..keep);
+            }
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncBufRead for Watched<S> {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        let this = self.get_mut();
+        if this.taken == this.filled {
+            let mut room = ReadBuf::new(&mut this.buffer);
+            ready!(Pin::new(&mut this.inner).poll_read(cx, &mut room))?;
+            (this.taken, this.filled) = (0, room.filled().len());
+            this.look();
+        }
+        Poll::Ready(Ok(&this.buffer[this.taken..this.filled]))
+    }
+
+    fn consume(self: Pin<&mut Self>, count: usize) {
+        let this = self.get_mut();
+        this.taken = (this.taken + count).min(this.filled);
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let bytes = ready!(self.as_mut().poll_fill_buf(cx))?;
+        let count = bytes.len().min(into.remaining());
+        into.put_slice(&bytes[..count]);
+        self.consume(count);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.inner).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_stream_error_is_noticed_wherever_it_is_cut() {
+        let xml =
+            b"<message/><stream:error><conflict xmlns='urn:ietf:params:xml:ns:xmpp-streams'/></stream:error>";
+        for cut in 0..xml.len() {
+            let last_words = LastWords::default();
+            let parts = tokio_test_reader(&xml[..cut], &xml[cut..]);
+            let mut watched = Watched::new(parts, last_words.clone());
+            let mut read = Vec::new();
+            watched.read_to_end(&mut read).await.expect("all of it");
+            assert_eq!(read, xml);
+            let said = last_words.take().expect("noticed");
+            // Cut within the condition, what it means is known with the next read.
+            assert_eq!(said.state, AccountState::Elsewhere, "cut at {cut}: {}", said.detail);
+        }
+    }
+
+    fn tokio_test_reader(first: &'static [u8], second: &'static [u8]) -> impl AsyncRead + Unpin {
+        first.chain(second)
+    }
+
+    #[test]
+    fn what_servers_say_at_the_end_means_this() {
+        for (text, means) in [
+            ("<stream:error><conflict/><text>Replaced by new connection</text>", AccountState::Elsewhere),
+            ("<stream:error><conflict/><text>User removed</text>", AccountState::Gone),
+            ("<stream:error><not-authorized/><text>Account deleted</text>", AccountState::Gone),
+            ("<stream:error><policy-violation/>", AccountState::Policy),
+            ("<stream:error><system-shutdown/>", AccountState::ServerGone),
+            ("<stream:error><connection-timeout/>", AccountState::ServerGone),
+        ] {
+            assert_eq!(meaning(text), means, "{text}");
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Real XMPP servers on loopback, with TLS from an authority of the test's own. Nothing of the system's is used or changed.
+
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// The domain of every account.
+pub(crate) const DOMAIN: &str = "chess.test";
+
+/// An authority, and a key with its certificate for [`DOMAIN`].
+pub(crate) struct Authority {
+    folder: tempfile::TempDir,
+}
+
+impl Authority {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a directory");
+        let authority = Self { folder };
+        let path = authority.folder.path().to_owned();
+        fs::write(
+            path.join("leaf.ext"),
+            format!(
+                "subjectAltName=DNS:{DOMAIN},DNS:*.{DOMAIN}\nextendedKeyUsage=serverAuth,clientAuth\nbasicConstraints=CA:false\n"
+            ),
+        )
+        .expect("a file");
+        let line = format!(
+            "cd '{}' && \
+             openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj /CN=qiyou-test \
+               -addext keyUsage=critical,keyCertSign,cRLSign -addext basicConstraints=critical,CA:true \
+               -keyout ca.key -out ca.pem && \
+             openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN={DOMAIN} -keyout leaf.key -out leaf.csr && \
+             openssl x509 -req -in leaf.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 -extfile leaf.ext -out leaf.pem && \
+             cat leaf.pem leaf.key > both.pem && chmod 644 *.key *.pem && chmod 755 .",
+            path.display()
+        );
+        let made = Command::new("sh").args(["-c", &line]).output().expect("sh runs");
+        assert!(made.status.success(), "openssl: {}", String::from_utf8_lossy(&made.stderr));
+        authority
+    }
+
+    pub(crate) fn certificate(&self) -> PathBuf {
+        self.file("ca.pem")
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+/// A server that runs, or can be started again with what it has on disk.
+pub(crate) struct Server {
+    kind: Kind,
+    folder: tempfile::TempDir,
+    port: u16,
+    child: Option<Child>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Prosody,
+    Ejabberd,
+}
+
+impl Server {
+    pub(crate) fn start(kind: Kind, authority: &Authority) -> Self {
+        let folder = tempfile::tempdir().expect("a directory");
+        let port = free_port();
+        let path = folder.path().to_owned();
+        match kind {
+            Kind::Prosody => {
+                let config = prosody(&path, authority, port);
+                fs::write(path.join("prosody.cfg.lua"), config).expect("a file");
+            }
+            Kind::Ejabberd => {
+                fs::write(path.join("ejabberd.yml"), ejabberd(authority, port)).expect("a file");
+                fs::write(path.join("ejabberdctl.cfg"), "INET_DIST_INTERFACE=127.0.0.1\n").expect("a file");
+                // It runs as its own user.
+                let own = format!("chown -R ejabberd '{}'", path.display());
+                let owned = Command::new("sh").args(["-c", &own]).status().expect("sh runs");
+                assert!(owned.success(), "the tests with ejabberd need root");
+            }
+        }
+        let mut server = Self { kind, folder, port, child: None };
+        server.again();
+        server
+    }
+
+    /// Where clients connect to.
+    pub(crate) fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// As a power cut would.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            self.kill_erlang();
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    /// Started again.
+    pub(crate) fn again(&mut self) {
+        let folder = self.folder.path();
+        let log = fs::File::create(folder.join("out.log")).expect("a file");
+        let errors = log.try_clone().expect("a file");
+        let mut command = match self.kind {
+            Kind::Prosody => {
+                let mut command = Command::new("prosody");
+                command.arg("-F").arg("--config").arg(folder.join("prosody.cfg.lua"));
+                command
+            }
+            Kind::Ejabberd => {
+                let mut command = Command::new("ejabberdctl");
+                command.args(["--node", &self.node(), "--config-dir"]).arg(folder);
+                command.arg("--config").arg(folder.join("ejabberd.yml")).arg("--logs").arg(folder);
+                command.arg("--spool").arg(folder.join("spool")).arg("foreground");
+                command.env("HOME", folder).env("ERL_EPMD_ADDRESS", "127.0.0.1");
+                command
+            }
+        };
+        self.child =
+            Some(command.stdout(log).stderr(errors).stdin(Stdio::null()).spawn().expect("the server runs"));
+        for _ in 0..600 {
+            if TcpStream::connect(self.address()).is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        panic!("{:?} does not listen:\n{}", self.kind, self.log());
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.folder.path().join("out.log")).unwrap_or_default()
+    }
+
+    fn node(&self) -> String {
+        format!("qiyou{}@localhost", self.port)
+    }
+
+    /// The server's own process below the script that started it.
+    fn kill_erlang(&self) {
+        if self.kind == Kind::Ejabberd {
+            let line = format!("pkill -KILL -f -- '-sname {}'", self.node());
+            let _ = Command::new("sh").args(["-c", &line]).status();
+        }
+    }
+
+    /// Asks the server's own administration for something, such as an account's end.
+    pub(crate) fn delete_account(&self, name: &str) {
+        let folder = self.folder.path();
+        let mut command = match self.kind {
+            Kind::Prosody => {
+                let mut command = Command::new("prosodyctl");
+                command
+                    .arg("--root")
+                    .arg("--config")
+                    .arg(folder.join("prosody.cfg.lua"))
+                    .args(["shell", "user", "delete"]);
+                command.arg(format!("{name}@{DOMAIN}"));
+                command
+            }
+            Kind::Ejabberd => {
+                let mut command = Command::new("ejabberdctl");
+                command.args(["--node", &self.node(), "--config-dir"]).arg(folder);
+                command.env("HOME", folder).env("ERL_EPMD_ADDRESS", "127.0.0.1").args([
+                    "unregister",
+                    name,
+                    DOMAIN,
+                ]);
+                command
+            }
+        };
+        let output = command.output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port()
+}
+
+fn prosody(folder: &Path, authority: &Authority, port: u16) -> String {
+    let (key, certificate) = (authority.file("leaf.key"), authority.file("leaf.pem"));
+    format!(
+        r#"run_as_root = true
+pidfile = "{folder}/pid"
+data_path = "{folder}/data"
+admin_socket = "{folder}/admin"
+interfaces = {{ "127.0.0.1" }}
+c2s_ports = {{ {port} }}
+s2s_ports = {{ }}
+http_ports = {{ }}
+https_ports = {{ }}
+modules_enabled = {{ "roster", "saslauth", "tls", "disco", "register", "register_ibr", "smacks", "ping", "blocklist", "admin_shell", "offline" }}
+modules_disabled = {{ "s2s" }}
+allow_registration = true
+authentication = "internal_hashed"
+c2s_require_encryption = true
+network_settings = {{ nagle = false }}
+log = {{ info = "*console" }}
+VirtualHost "{DOMAIN}"
+    ssl = {{ key = "{key}", certificate = "{certificate}" }}
+"#,
+        folder = folder.display(),
+        key = key.display(),
+        certificate = certificate.display(),
+    )
+}
+
+fn ejabberd(authority: &Authority, port: u16) -> String {
+    format!(
+        "hosts: [\"{DOMAIN}\"]\nloglevel: info\ncertfiles: [\"{both}\"]\nca_file: \"{ca}\"\n\
+         listen:\n  - port: {port}\n    ip: \"127.0.0.1\"\n    module: ejabberd_c2s\n    starttls_required: true\n\
+         \x20   access: c2s\n    shaper: none\n\
+         auth_method: internal\nauth_password_format: scram\nregistration_timeout: infinity\n\
+         access_rules:\n  c2s: {{allow: all}}\n  register: {{allow: all}}\n\
+         modules:\n  mod_roster: {{}}\n  mod_register:\n    ip_access: all\n    access: register\n    welcome_message: {{}}\n\
+         \x20 mod_stream_mgmt: {{}}\n  mod_ping: {{}}\n  mod_blocking: {{}}\n  mod_privacy: {{}}\n  mod_disco: {{}}\n  mod_offline: {{}}\n",
+        both = authority.file("both.pem").display(),
+        ca = authority.file("ca.pem").display(),
+    )
+}
