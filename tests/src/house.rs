@@ -171,6 +171,8 @@ pub struct Seen {
     pub notices: Vec<Notice>,
     /// All so far.
     pub said: Vec<control::Said>,
+    /// Invitations that are over, all so far.
+    pub ended: Vec<control::InvitationGone>,
     /// By id.
     pub blocked: BTreeMap<String, control::Blocked>,
     /// Of a host that can play online.
@@ -220,6 +222,7 @@ impl Seen {
         }
         if let Some(Body::InvitationGone(gone)) = &event.body {
             self.invitations.remove(&gone.invite_id);
+            self.ended.push(gone.clone());
         }
     }
 }

@@ -129,7 +129,8 @@ impl Actor {
     /// Sends the bot that is to decide to work, and stops those that are not.
     pub(crate) fn wake_bots(&mut self, id: MatchId) {
         let Some(room) = self.rooms.get(&id) else { return };
-        let (turn, over) = (self.turn(room), room.turn().is_none());
+        let paused = room.record().paused;
+        let (turn, over) = (self.turn(room).filter(|_| !paused), room.turn().is_none());
         for side in Side::BOTH {
             let key = (id, side.index());
             let level = self.rooms[&id].bot(side);

@@ -109,7 +109,7 @@ impl Room {
             assists: [None; 2],
             follows: None,
             analysis: None,
-            spent,
+            spent: Duration::ZERO,
             since: None,
             clocks: Vec::new(),
             seen_action: (0, 0),
@@ -119,6 +119,7 @@ impl Room {
             spoken: Vec::new(),
         };
         room.set_record(record)?;
+        room.spent = spent;
         Ok(room)
     }
 

@@ -193,6 +193,10 @@ fn write_lights_out(setup: &LightsOutSetup) -> board::LightsOutSetup {
 }
 
 fn read_lights_out(setup: &board::LightsOutSetup) -> Result<LightsOutSetup, Unreadable> {
+    if setup.race {
+        // A game of a newer version.
+        return Err(Unreadable("race"));
+    }
     let (columns, rows) = (wide(setup.columns, "columns")?, wide(setup.rows, "rows")?);
     let start = match setup.start.as_ref().ok_or(Unreadable("start"))? {
         lights_out_setup::Start::Seed(seed) => Start::Random { columns, rows, seed: *seed },
