@@ -133,7 +133,8 @@ async fn a_match_on_one_device_has_clocks_that_rest_while_it_is_paused_or_closed
     assert_eq!(clocks(&anna, &id), [50_000, 0]);
 }
 
-#[tokio::test(start_paused = true)]
+/// In real time: a bot thinks on a thread of its own, beside which a clock that is turned on would not stand.
+#[tokio::test]
 async fn a_bot_keeps_within_its_clock() {
     let mut house = House::new(23);
     let mut anna = house.device("Anna").await;
