@@ -7,6 +7,7 @@ use crate::game::{Dice, GOMOKU, OTHERS, Strike, Table, Who};
 use crate::guest::{Guest, Parts};
 use crate::orders::{Output, User};
 use crate::report::{Quantiles, Report};
+use crate::strangers::{self, Stack};
 use crate::stream::Streamed;
 use anyhow::{Context, Result, bail, ensure};
 use ble_transport::stream::LARGEST;
@@ -27,6 +28,12 @@ pub(crate) struct Options {
     /// Where the report and the logs go.
     #[arg(long)]
     out: PathBuf,
+    /// A Python with what `stranger/requirements.txt` names.
+    #[arg(long)]
+    python: PathBuf,
+    /// The directory of `stranger.py`.
+    #[arg(long)]
+    stranger: PathBuf,
     /// The large counts.
     #[arg(long)]
     soak: bool,
@@ -62,11 +69,22 @@ enum Part {
     Kills,
     /// The same, with adapters, daemons and machines failing.
     Storm,
+    /// Another Bluetooth stack meets a host, breaks its rules, and sits between two.
+    Strangers,
 }
 
 /// What is played when nothing else is asked for.
-const USUAL: [Part; 8] =
-    [Part::Bare, Part::Stream, Part::Game, Part::Games, Part::Cuts, Part::Kills, Part::Storm, Part::Faults];
+const USUAL: [Part; 9] = [
+    Part::Bare,
+    Part::Stream,
+    Part::Game,
+    Part::Games,
+    Part::Cuts,
+    Part::Kills,
+    Part::Storm,
+    Part::Strangers,
+    Part::Faults,
+];
 
 /// CI's run must end within six minutes on two cores; one that hangs must not take the job with it.
 const LIMIT: Duration = Duration::from_mins(6);
@@ -125,6 +143,14 @@ async fn parts(lab: &Lab, options: &Options, report: &mut Report) -> Result<()> 
         matches(lab, options, report, plays).await?;
         lab.clear_the_air().await?;
     }
+    if plays(Part::Strangers) {
+        let begun = Instant::now();
+        let (python, program) = (options.python.clone(), options.stranger.clone());
+        let stack = Stack { python, program, controllers: lab.controllers_at.clone() };
+        strangers::come_and_go(lab, &stack, report).await.context("strangers")?;
+        lab.clear_the_air().await?;
+        println!("ble-lab: strangers came and went in {:.0} s", begun.elapsed().as_secs_f64());
+    }
     let mut bare_goodput = None;
     if plays(Part::Bare) {
         bare_goodput = Some(bare(lab, report).await.context("the bare service")?);
@@ -150,20 +176,22 @@ pub(crate) struct Lab {
     pub(crate) a: Guest,
     pub(crate) b: Guest,
     pub(crate) air: Air,
-    out: PathBuf,
+    pub(crate) out: PathBuf,
     controllers: Child,
+    /// Their socket: whoever connects is given one of its own.
+    controllers_at: PathBuf,
 }
 
 impl Lab {
     async fn start(options: &Options) -> Result<Lab> {
         let begun = Instant::now();
         let (controllers, socket) = controllers(options).await?;
-        let air = Air::start(&options.work, socket)?;
+        let air = Air::start(&options.work, socket.clone())?;
         let (kernel, initrd) = (options.base.join("vmlinuz"), options.work.join("initrd"));
         let parts = Parts { kernel: &kernel, initrd: &initrd, work: &options.work, out: &options.out };
         let (a, b) = tokio::try_join!(Guest::boot(Side::A, &parts), Guest::boot(Side::B, &parts))?;
         println!("ble-lab: kernel {}, up after {:.1} s", a.kernel, begun.elapsed().as_secs_f64());
-        Ok(Lab { a, b, air, out: options.out.clone(), controllers })
+        Ok(Lab { a, b, air, out: options.out.clone(), controllers, controllers_at: socket })
     }
 
     async fn start_bluetooth(&self) -> Result<()> {
@@ -349,7 +377,7 @@ async fn knows_only_a_connection(lab: &Lab, report: &mut Report) -> Result<()> {
 }
 
 /// The emulator's first controller.
-const ADDRESS_OF_A: &str = "00:AA:01:00:00:42";
+pub(crate) const ADDRESS_OF_A: &str = "00:AA:01:00:00:42";
 
 /// Echo and write loop between the two in the same way, of values as long as the stream's. Returns bytes a second.
 async fn bare(lab: &Lab, report: &mut Report) -> Result<f64> {

@@ -19,6 +19,7 @@ mod meter;
 mod orders;
 mod player;
 mod report;
+mod strangers;
 mod stream;
 mod watch;
 

@@ -29,6 +29,8 @@ pub(crate) struct Player<'a> {
 pub(crate) struct View {
     /// Whether the host runs and has told its whole state.
     ready: bool,
+    /// How often it has told its whole state: once for each start.
+    pub(crate) starts: u32,
     /// Who was heard, and their names.
     pub(crate) nearby: BTreeMap<String, String>,
     pub(crate) comparison: Option<Comparison>,
@@ -137,6 +139,10 @@ impl<'a> Player<'a> {
         Ok(told.map(|(_, sentence)| sentence).unwrap_or_default())
     }
 
+    pub(crate) fn forget_comparison(&self) {
+        self.view.send_modify(|view| view.comparison = None);
+    }
+
     pub(crate) fn forget_radio(&self) {
         self.view.send_modify(|view| view.radio.clear());
     }
@@ -206,7 +212,7 @@ impl View {
     fn take(&mut self, told: Told) {
         match told.what {
             What::Attached => {}
-            What::Ready => self.ready = true,
+            What::Ready => (self.ready, self.starts) = (true, self.starts + 1),
             What::Gone => {
                 (self.ready, self.comparison, self.invitation) = (false, None, None);
                 // Its end of the link went with it.

@@ -28,6 +28,12 @@ pub(crate) struct Report {
     pub(crate) bytes_per_move: Option<f64>,
     /// The stream's bytes a second by those of a bare loop of writes without response of the same size.
     pub(crate) goodput_ratio: Option<f64>,
+    /// From the start of another stack's scan to the encrypted hello of a host in its hand.
+    pub(crate) stranger_met: Option<f64>,
+    /// Ways of breaking the rules that were answered as they should be.
+    pub(crate) nonsense_answered: u32,
+    /// Whether two who were to compare strings with somebody in between saw different ones; null if nobody was.
+    pub(crate) between_strings_differ: Option<bool>,
     pub(crate) matches: u32,
     pub(crate) moves: u32,
     /// The same by game.
@@ -128,6 +134,13 @@ impl Report {
             (
                 "goodput to bare loop",
                 self.goodput_ratio.map_or_else(|| "-".into(), |v| format!("{:.0} %", v * 100.0)),
+            ),
+            ("another stack met in", ms(self.stranger_met)),
+            ("nonsense answered", format!("{} kinds", self.nonsense_answered)),
+            (
+                "strings with one between",
+                self.between_strings_differ
+                    .map_or_else(|| "-".into(), |v| if v { "differ" } else { "SAME" }.into()),
             ),
             ("matches, moves", format!("{}, {}", self.matches, self.moves)),
             ("cuts, kills", format!("{}, {}", self.cuts, self.kills)),

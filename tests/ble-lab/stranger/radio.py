@@ -1,0 +1,144 @@
+"""The stranger's radio: bumble, a Bluetooth stack of its own, on a controller of the lab's emulator."""
+
+import asyncio
+from dataclasses import dataclass
+
+from bumble.core import UUID
+from bumble.device import Device, DeviceConfiguration, Peer
+from bumble.gatt import Characteristic, CharacteristicValue, Service
+from bumble.hci import Address, OwnAddressType
+from bumble.transport import open_transport
+
+import wire
+from talk import Stream
+
+SERVICE = UUID("1aea3cda-90c7-4f92-a929-83e7e62f688e")
+TO_PERIPHERAL = UUID("1aea3cdb-90c7-4f92-a929-83e7e62f688e")
+TO_CENTRAL = UUID("1aea3cdc-90c7-4f92-a929-83e7e62f688e")
+COMPANY = b"\xff\xff"
+
+FLAGS, UUIDS_128, NAME, MANUFACTURER = 0x01, 0x07, 0x09, 0xFF
+# Discoverable, and no Bluetooth Classic here.
+LE_ONLY = b"\x06"
+
+# An emulated controller tells of each advert once in a scan.
+SCAN_ANEW = 1.0
+# A host whose adverts the controller has lost renews them after a minute.
+FOUND_WITHIN = 75.0
+INTERVAL_MS = 100
+ATT_HEADER = 3
+LARGEST_MTU = 517
+
+
+@dataclass
+class Card:
+    """What an advert of ours says."""
+
+    address: Address
+    flags: bytes
+    payload: bytes
+    name: str
+
+
+def read_card(advertisement):
+    known = dict(advertisement.data.ad_structures)
+    manufacturer = known.get(MANUFACTURER, b"")
+    if known.get(UUIDS_128) != SERVICE.to_bytes() or manufacturer[:2] != COMPANY:
+        return None
+    return Card(advertisement.address, known.get(FLAGS, b""), manufacturer[2:], known.get(NAME, b"").decode())
+
+
+class Radio:
+    @staticmethod
+    async def open(socket):
+        transport = await open_transport(f"unix:{socket}")
+        config = DeviceConfiguration(name="stranger", le_enabled=True, classic_enabled=False)
+        device = Device.from_config_with_hci(config, transport.source, transport.sink)
+        await device.power_on()
+        return Radio(device)
+
+    def __init__(self, device):
+        self.device = device
+
+    @property
+    def address(self):
+        return self.device.public_address.to_string(with_type_qualifier=False)
+
+    async def find(self, name, within=FOUND_WITHIN):
+        """Scans until somebody of that name is heard who speaks our protocol."""
+        found = asyncio.get_running_loop().create_future()
+
+        def heard(advertisement):
+            card = read_card(advertisement)
+            if card and card.name == name and not found.done():
+                found.set_result(card)
+
+        self.device.on("advertisement", heard)
+        try:
+            async with asyncio.timeout(within):
+                while not found.done():
+                    await self.device.start_scanning(active=True, own_address_type=OwnAddressType.PUBLIC)
+                    await asyncio.wait([found], timeout=SCAN_ANEW)
+                    await self.device.stop_scanning()
+        finally:
+            self.device.remove_listener("advertisement", heard)
+        return found.result()
+
+    async def dial(self, card):
+        """Connects as a central and subscribes. The stream is not greeted yet."""
+        connection = await self.device.connect(card.address, own_address_type=OwnAddressType.PUBLIC)
+        peer = Peer(connection)
+        mtu = await peer.request_mtu(LARGEST_MTU)
+        [service] = await peer.discover_service(SERVICE)
+        await peer.discover_characteristics(service=service)
+        [to_peripheral] = peer.get_characteristics_by_uuid(TO_PERIPHERAL)
+        [to_central] = peer.get_characteristics_by_uuid(TO_CENTRAL)
+
+        async def send(value):
+            await to_peripheral.write_value(value, with_response=False)
+
+        stream = Stream(send, mtu - ATT_HEADER)
+        connection.on("disconnection", lambda _: stream.lost())
+        await to_central.subscribe(stream.handle)
+        return connection, stream
+
+    async def pose(self, card, name):
+        """Advertises this card and waits for somebody who opens a link; returns the connection and the stream."""
+        opened = asyncio.get_running_loop().create_future()
+        streams = {}
+
+        def written(connection, value):
+            stream = streams.get(connection.handle)
+            opening = wire.read_opening(value)
+            if stream:
+                stream.handle(value)
+            elif opening:
+
+                async def send(fragment):
+                    await self.device.notify_subscriber(connection, to_central, fragment)
+
+                streams[connection.handle] = stream = Stream(send, connection.att_mtu - ATT_HEADER)
+                connection.on("disconnection", lambda _: stream.lost())
+                opened.set_result((connection, stream, opening))
+
+        properties = Characteristic.Properties
+        writes = properties.WRITE | properties.WRITE_WITHOUT_RESPONSE
+        to_peripheral = Characteristic(
+            TO_PERIPHERAL, writes, Characteristic.WRITEABLE, CharacteristicValue(write=written)
+        )
+        to_central = Characteristic(TO_CENTRAL, properties.NOTIFY, Characteristic.READABLE, b"")
+        self.device.add_service(Service(SERVICE, [to_peripheral, to_central]))
+
+        def structure(kind, value):
+            return bytes([len(value) + 1, kind]) + value
+
+        advert = structure(FLAGS, LE_ONLY) + structure(UUIDS_128, SERVICE.to_bytes())
+        advert += structure(MANUFACTURER, COMPANY + card.payload)
+        await self.device.start_advertising(
+            advertising_data=advert,
+            scan_response_data=structure(NAME, name.encode()),
+            own_address_type=OwnAddressType.PUBLIC,
+            advertising_interval_min=INTERVAL_MS,
+            advertising_interval_max=INTERVAL_MS,
+        )
+        return opened

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Devices that are none of ours, for the Bluetooth lab. They see the radio and the protocol's description, and no code of ours.
+
+    stranger.py SOCKET meet NAME       meets the host that calls itself NAME, up to its hello, and says goodbye
+    stranger.py SOCKET nonsense NAME   breaks the rules in every way that is known, and tells how each was answered
+    stranger.py SOCKET between NAME    sits between NAME and whoever takes it for NAME, and passes everything on
+
+SOCKET is the emulator's, for LE controllers. Each line printed is a JSON object; tests/src/bin/ble_lab/strangers.rs says
+what they must be.
+"""
+
+import asyncio
+import json
+import secrets
+import sys
+import time
+import traceback
+from contextlib import asynccontextmanager
+
+import wire
+from radio import Radio
+from talk import PATIENCE, Closed, Talk
+
+# To see that nobody answers.
+SILENCE = 1.5
+
+
+def tell(what, **more):
+    print(json.dumps({"what": what, **more}), flush=True)
+
+
+@asynccontextmanager
+async def connected(radio, name):
+    """Connected and subscribed to the host of that name, which has heard nothing yet. Whatever happens, it is hung up after."""
+    card = await radio.find(name)
+    connection, stream = await radio.dial(card)
+    try:
+        yield card, stream
+    finally:
+        stream.stop()
+        if not stream.is_gone():
+            await connection.disconnect()
+
+
+async def greet(stream):
+    """Up to a talk in which nothing has been said."""
+    await stream.open()
+    talk = Talk(stream, dialer=True)
+    await talk.shake_hands()
+    return talk
+
+
+async def hellos(talk):
+    """The host's hello; it comes without being asked for."""
+    await talk.send(wire.HELLO, wire.hello("Stranger"))
+    msgid, payload = await talk.receive()
+    if msgid != wire.HELLO:
+        raise ValueError(f"message {msgid} instead of a hello")
+    return wire.read_hello(payload)
+
+
+async def goodbye(talk):
+    await talk.send(wire.BYE, wire.field(1, wire.BYE_LEAVING))
+    await talk.stream.finish()
+    return await ended(talk.stream)
+
+
+async def meet(radio, name):
+    begun = time.monotonic()
+    async with connected(radio, name) as (card, stream):
+        talk = await greet(stream)
+        hello = await hellos(talk)
+        took = (time.monotonic() - begun) * 1e3
+        end = await goodbye(talk)
+    card = {"flags": card.flags.hex(), "payload": card.payload.hex(), "name": card.name}
+    tell("met", card=card, hello=hello, key=talk.peer_key, end=end, took_ms=took)
+
+
+async def last_word(talk):
+    """What is said to an offender before the link ends: the reason of a goodbye, if there is one."""
+    reason = None
+    try:
+        while reason is None:
+            msgid, payload = await talk.receive()
+            if msgid == wire.BYE:
+                reason = dict(wire.fields(payload)).get(1, 0)
+    except Closed:
+        pass
+    await talk.stream.finish()
+    return reason
+
+
+async def nonsense(radio, name):
+    # What is no greeting is not heard; who then speaks as one should is met on the same link.
+    async with connected(radio, name) as (_, stream):
+        for length in (1, 4, 8, 12, 16, 40, 200):
+            await stream.say(secrets.token_bytes(length))
+        bent = bytearray(wire.opening(7, 400))
+        bent[5] ^= 1
+        await stream.say(bytes(bent))
+        await stream.say(wire.Fragment(wire.DATA, 0, 0, 0, b"hello?").pack((7, 7), wire.OPENER))
+        tell("nonsense", how="no greeting", answer=await ended(stream, SILENCE))
+        talk = await greet(stream)
+        for length in (1, 30, 200):
+            await stream.say(secrets.token_bytes(length))
+        hello = await hellos(talk)
+        tell("nonsense", how="random values in between", answer=f"hello from {hello['name']}")
+        await talk.send(4711, b"?")
+        msgid, payload = await talk.receive()
+        unsupported = msgid == wire.UNSUPPORTED and dict(wire.fields(payload)) == {1: 4711}
+        tell("nonsense", how="an unknown message", answer="unsupported" if unsupported else f"message {msgid}")
+        await goodbye(talk)
+
+    async with connected(radio, name) as (_, stream):
+        try:
+            await stream.open(version=9)
+        except Closed:
+            pass
+        tell("nonsense", how="a greeting of version 9", answer=await ended(stream))
+
+    def no_length(message, number):
+        return b"GET / HTTP/1.1\r\n\r\n" if number == 1 else message
+
+    def bent_proof(message, number):
+        return message[:-1] + bytes([message[-1] ^ 1]) if number == 3 else message
+
+    for how, bend in (("no handshake", no_length), ("a handshake with a bent proof", bent_proof)):
+        async with connected(radio, name) as (_, stream):
+            await stream.open()
+            try:
+                await Talk(stream, dialer=True).shake_hands(bend)
+            except Closed:
+                await stream.finish()
+            tell("nonsense", how=how, answer=await ended(stream))
+
+    async with connected(radio, name) as (_, stream):
+        talk = await greet(stream)
+        await talk.send_record(wire.frame(wire.HELLO, 1, wire.hello("Stranger"), magic=0x12345678))
+        reason = await last_word(talk)
+        tell("nonsense", how="a frame with another magic", answer=await ended(stream), bye=reason)
+
+    async with connected(radio, name) as (_, stream):
+        talk = await greet(stream)
+        await talk.send(wire.PING, wire.field(1, 1))
+        reason = await last_word(talk)
+        tell("nonsense", how="a message before the hello", answer=await ended(stream), bye=reason)
+
+    async with connected(radio, name) as (_, stream):
+        talk = await greet(stream)
+        await talk.send(wire.HELLO, wire.hello("Stranger", lowest=98, highest=99))
+        reason = await last_word(talk)
+        tell("nonsense", how="a hello of versions nobody speaks", answer=await ended(stream), bye=reason)
+
+
+async def ended(stream, within=PATIENCE):
+    """Whether the other side ends the connection by itself, whatever it says before."""
+    try:
+        await stream.gone(within)
+        return "hung up"
+    except TimeoutError:
+        return "none"
+
+
+async def between(radio, name, posing):
+    """To whoever dials, it is `name`; to `name` it is whoever dialed. A handshake with each; what comes from one goes to the
+    other, but for the verdicts: both are told that the other person has said "the same".
+
+    On two radios, since btvirt 5.66 tells a device that is connected to by one with another link a handle that it does not
+    know."""
+    card = await radio.find(name)
+    opened = await posing.pose(card, name)
+    tell("posing", address=posing.address)
+    _, left, opening = await opened
+    await posing.device.stop_advertising()
+    await left.accept(opening)
+    with_dialer = Talk(left, dialer=False)
+    await with_dialer.shake_hands()
+    _, right = await radio.dial(card)
+    with_listener = await greet(right)
+    tell("between", dialer_key=with_dialer.peer_key, listener_key=with_listener.peer_key)
+
+    async def pass_on(source, target, who):
+        while True:
+            msgid, payload = await source.receive()
+            if msgid == wire.HELLO:
+                tell("passed", who=who, name=wire.read_hello(payload)["name"])
+            if msgid == wire.BYE:
+                tell("parted", who=who, reason=dict(wire.fields(payload)).get(1, 0))
+                continue
+            if msgid == wire.PAIR:
+                [(step, value)] = wire.fields(payload)
+                if step == wire.VERDICT:
+                    tell("verdict", who=who, same=bool(dict(wire.fields(value)).get(1, 0)))
+                    continue
+            await target.send(msgid, payload)
+            if msgid == wire.PAIR and step == 3:
+                # Both strings are on the screens now. A lie, in case anybody listens to it.
+                lie = wire.verdict(True, secrets.token_bytes(32))
+                await asyncio.gather(source.send(wire.PAIR, lie), target.send(wire.PAIR, lie))
+
+    async def until_closed(source, target, who):
+        try:
+            await pass_on(source, target, who)
+        except Closed:
+            await source.stream.finish()
+            await source.stream.gone()
+
+    await asyncio.gather(
+        until_closed(with_dialer, with_listener, "dialer"), until_closed(with_listener, with_dialer, "listener")
+    )
+    tell("over")
+
+
+async def main():
+    socket, what, name = sys.argv[1:]
+    radio = await Radio.open(socket)
+    if what == "between":
+        await between(radio, name, await Radio.open(socket))
+    else:
+        await {"meet": meet, "nonsense": nonsense}[what](radio, name)
+
+
+if __name__ == "__main__":
+    try:
+        asyncio.run(main())
+    except BaseException:
+        traceback.print_exc()
+        raise

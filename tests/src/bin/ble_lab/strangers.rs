@@ -1,0 +1,275 @@
+//! Devices that are none of ours: a central with another Bluetooth stack, written from the protocol's description, meets a
+//! host, breaks its rules, and sits between two of them.
+//!
+//! The stranger is a Python program (`tests/ble-lab/stranger`) on a controller of its own, beside those of the guests. It
+//! tells what it saw; here is what that must be.
+
+use crate::lab::{ADDRESS_OF_A, Lab};
+use crate::orders::{Output, User};
+use crate::player::{Comparison, Player};
+use crate::report::Report;
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+use tokio::time::timeout;
+
+/// Between two things that a stranger tells lies at most a meeting with a guest on a crowded machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// How hosts end a link that somebody spoils, by what was done. `Some` is the reason of a goodbye (`ByeReason`), which only
+/// a peer can be told that still speaks in frames.
+const ANSWERS: [(&str, &str, Option<u32>); 9] = [
+    ("no greeting", "none", None),
+    ("random values in between", "hello from Ann", None),
+    ("an unknown message", "unsupported", None),
+    ("a greeting of version 9", "hung up", None),
+    ("no handshake", "hung up", None),
+    ("a handshake with a bent proof", "hung up", None),
+    ("a frame with another magic", "hung up", None),
+    ("a message before the hello", "hung up", Some(BYE_VIOLATION)),
+    ("a hello of versions nobody speaks", "hung up", Some(BYE_VERSION)),
+];
+const BYE_VERSION: u32 = proto::peer::ByeReason::ByeVersion as u32;
+const BYE_STRINGS_DIFFER: u32 = proto::peer::ByeReason::ByeStringsDiffer as u32;
+const BYE_VIOLATION: u32 = proto::peer::ByeReason::ByeViolation as u32;
+
+/// Where the program is, and what runs it.
+pub(crate) struct Stack {
+    pub(crate) python: PathBuf,
+    pub(crate) program: PathBuf,
+    /// The emulator's socket.
+    pub(crate) controllers: PathBuf,
+}
+
+/// What the program tells; its own words are in `stranger.py`.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+enum Told {
+    Met { card: Card, hello: Hello, key: String, end: String, took_ms: f64 },
+    Nonsense { how: String, answer: String, bye: Option<u32> },
+    Posing { address: String },
+    Between { dialer_key: String, listener_key: String },
+    Passed { who: End, name: String },
+    Verdict { who: End, same: bool },
+    Parted { who: End, reason: u32 },
+    Over,
+}
+
+/// A host as the one between the two knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum End {
+    Dialer,
+    Listener,
+}
+
+#[derive(Debug, Deserialize)]
+struct Card {
+    flags: String,
+    payload: String,
+    name: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Hello {
+    lowest_version: u32,
+    highest_version: u32,
+    name: String,
+    games: Vec<u32>,
+    advert_key: String,
+    matches: u32,
+    wants_comparison: bool,
+}
+
+/// Both hosts begin as on their first day: nobody knows anybody.
+pub(crate) async fn come_and_go(lab: &Lab, stack: &Stack, report: &mut Report) -> Result<()> {
+    for guest in [&lab.a, &lab.b] {
+        guest.run(User::Player, &["rm", "-rf", "/home/player/.local/share/qiyou"], PATIENCE).await?;
+    }
+    let (ann, ben) = tokio::try_join!(Player::start(&lab.a), Player::start(&lab.b))?;
+    ann.ctl(&["name", "Ann"]).await?;
+    ben.ctl(&["name", "Ben"]).await?;
+    ann.ctl(&["visibility", "everyone"]).await?;
+    let starts = [ann.see(|view| view.starts), ben.see(|view| view.starts)];
+
+    let key = meet(lab, stack, report).await.context("another stack meets a host")?;
+    misbehave(lab, stack, report).await.context("another stack breaks the rules")?;
+    let again = meet(lab, stack, report).await.context("another stack meets a host that was annoyed")?;
+    report.check(key == again, || format!("the host was {key} and is {again}"))?;
+    between(lab, stack, (&ann, &ben), &key, report).await.context("somebody sits between two hosts")?;
+    directly((&ann, &ben), report).await.context("the two meet with nobody in between")?;
+    let now = [ann.see(|view| view.starts), ben.see(|view| view.starts)];
+    report.check(now == starts, || {
+        format!("a host ended: they had told their state {starts:?} times, now {now:?}")
+    })?;
+    tokio::try_join!(ann.stop(), ben.stop())?;
+    Ok(())
+}
+
+/// Up to the encrypted hello of a host and a goodbye. Returns the host's key.
+async fn meet(lab: &Lab, stack: &Stack, report: &mut Report) -> Result<String> {
+    let mut stranger = Stranger::start(lab, stack, "meet")?;
+    let Told::Met { card, hello, key, end, took_ms } = stranger.next().await? else {
+        bail!("it did not meet")
+    };
+    println!("ble-lab: another stack: scan to the host's encrypted hello {took_ms:.0} ms");
+    report.stranger_met = Some(took_ms);
+    // Version 1, open to all, named; the five bytes after it change with the hour.
+    let ours = card.flags == "06"
+        && card.name == "Ann"
+        && card.payload.len() == 12
+        && card.payload.starts_with("15");
+    report.check(ours, || format!("the advert says {card:?}"))?;
+    let speaks = (hello.lowest_version..=hello.highest_version).contains(&1);
+    let whole = speaks && hello.name == "Ann" && hello.games.contains(&1) && hello.wants_comparison;
+    report.check(whole, || format!("the hello says {hello:?}"))?;
+    let tells = !hello.advert_key.is_empty() || hello.matches > 0;
+    report.check(!tells, || format!("the hello tells a stranger what only a friend may know: {hello:?}"))?;
+    report.check(key.len() == 64, || format!("the host has shown no key: {key}"))?;
+    report.check(end == "hung up", || format!("after the goodbye: {end}"))?;
+    stranger.ends().await?;
+    Ok(key)
+}
+
+async fn misbehave(lab: &Lab, stack: &Stack, report: &mut Report) -> Result<()> {
+    let mut stranger = Stranger::start(lab, stack, "nonsense")?;
+    for (expected, as_answer, as_reason) in ANSWERS {
+        let Told::Nonsense { how, answer, bye } = stranger.next().await? else { bail!("no nonsense") };
+        let right = how == expected && answer == as_answer && bye == as_reason;
+        report.check(right, || format!("{how}: answered with {answer:?}, goodbye {bye:?}"))?;
+        report.nonsense_answered += 1;
+    }
+    stranger.ends().await
+}
+
+/// Ben means to meet Ann, and is linked to somebody who calls itself Ann and speaks to the real one in Ben's name. Each has
+/// an honest talk with the one between, who passes on all that they say.
+async fn between(
+    lab: &Lab,
+    stack: &Stack,
+    (ann, ben): (&Player<'_>, &Player<'_>),
+    key: &str,
+    report: &mut Report,
+) -> Result<()> {
+    let mut stranger = Stranger::start(lab, stack, "between")?;
+    let Told::Posing { address } = stranger.next().await? else { bail!("it does not pose as somebody") };
+    // Ann and her double are both near, under one name: Ben takes the wrong one.
+    meet_at(ben, "meet-double", &address).await?;
+    let Told::Between { dialer_key, listener_key } = stranger.next().await? else {
+        bail!("it does not get in between")
+    };
+    let in_between = listener_key == key && dialer_key != key && dialer_key.len() == 64;
+    report.check(in_between, || format!("between {dialer_key} and {listener_key}, which is not {key}"))?;
+    let mut greeted = Vec::new();
+    for _ in 0..2 {
+        let Told::Passed { who, name } = stranger.next().await? else { bail!("a hello was not passed on") };
+        greeted.push((who, name));
+    }
+    greeted.sort();
+    let names = [(End::Dialer, "Ben".to_owned()), (End::Listener, "Ann".to_owned())];
+    report.check(greeted == names, || format!("the hellos came from {greeted:?}"))?;
+
+    let strings = [comparison(ann).await?, comparison(ben).await?];
+    let [at_a, at_b] = &strings;
+    println!("ble-lab: somebody in between: {} at A, {} at B", at_a.digits, at_b.digits);
+    report.check(strings.iter().all(is_whole), || format!("not whole: {strings:?}"))?;
+    // Each part alone differs but for one time in a million, or in sixteen million.
+    let differ = at_a.digits != at_b.digits && at_a.emoji != at_b.emoji;
+    report.between_strings_differ = Some(differ);
+    report.check(differ, || format!("nobody can notice who is in between: {strings:?}"))?;
+
+    // Both screens say that the other person has said "the same"; that was the stranger's word.
+    for player in [ann, ben] {
+        player.ctl(&["different"]).await?;
+    }
+    let mut verdicts = Vec::new();
+    loop {
+        match stranger.next().await? {
+            Told::Verdict { who, same } => verdicts.push((who, same)),
+            Told::Parted { who, reason } => {
+                report.check(reason == BYE_STRINGS_DIFFER, || format!("{who:?} parted for {reason}"))?;
+            }
+            Told::Over => break,
+            other => bail!("after the verdicts: {other:?}"),
+        }
+    }
+    verdicts.sort();
+    let said = [(End::Dialer, false), (End::Listener, false)];
+    report.check(verdicts == said, || format!("the hosts said {verdicts:?}"))?;
+    stranger.ends().await?;
+    for player in [ann, ben] {
+        let friends = player.ctl(&["friends", "--json"]).await?;
+        report.check(friends.trim().is_empty(), || format!("a stranger was kept as a friend: {friends}"))?;
+    }
+    Ok(())
+}
+
+/// What the comparison is for: with nobody in between the strings are the same.
+async fn directly((ann, ben): (&Player<'_>, &Player<'_>), report: &mut Report) -> Result<()> {
+    for player in [ann, ben] {
+        player.forget_comparison();
+    }
+    meet_at(ben, "meet-ann", ADDRESS_OF_A).await?;
+    let strings = [comparison(ann).await?, comparison(ben).await?];
+    let same = is_whole(&strings[0]) && strings[0] == strings[1];
+    report.check(same, || format!("the strings differ: {strings:?}"))?;
+    tokio::try_join!(ann.ctl(&["same"]), ben.ctl(&["same", "--wait", "30"]))?;
+    for (player, name) in [(ann, "Ben"), (ben, "Ann")] {
+        let friends = player.ctl(&["friends"]).await?;
+        report.check(friends.starts_with(name), || format!("{name} is no friend: {friends:?}"))?;
+    }
+    Ok(())
+}
+
+async fn meet_at(player: &Player<'_>, program: &str, address: &str) -> Result<()> {
+    let id = format!("{:?}:{address}", link::CarrierKind::Bluetooth);
+    player.guest.start(program, User::Player, &["qiyouctl", "meet", &id], Output::Log).await
+}
+
+async fn comparison(player: &Player<'_>) -> Result<Comparison> {
+    player.until("strings to compare", |view| view.comparison.is_some()).await?;
+    player.see(|view| view.comparison.clone()).context("no comparison")
+}
+
+fn is_whole(string: &Comparison) -> bool {
+    string.emoji.len() == 4 && string.digits.len() == 6
+}
+
+/// A running stranger; it ends with this.
+struct Stranger {
+    what: &'static str,
+    process: Child,
+    says: Lines<BufReader<ChildStdout>>,
+}
+
+impl Stranger {
+    fn start(lab: &Lab, stack: &Stack, what: &'static str) -> Result<Stranger> {
+        let log = std::fs::File::create(lab.out.join(format!("stranger-{what}.log")))?;
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL"]).arg(&stack.python).arg(stack.program.join("stranger.py"));
+        command.arg(&stack.controllers).args([what, "Ann"]).env("PYTHONDONTWRITEBYTECODE", "1");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).kill_on_drop(true);
+        let mut process = command.spawn().context("python")?;
+        let stdout = process.stdout.take().context("the stranger's words")?;
+        Ok(Stranger { what, process, says: BufReader::new(stdout).lines() })
+    }
+
+    async fn next(&mut self) -> Result<Told> {
+        let line = timeout(PATIENCE, self.says.next_line()).await;
+        let line =
+            line.with_context(|| format!("the stranger says nothing; see stranger-{}.log", self.what))??;
+        let line = line.with_context(|| format!("the stranger is gone; see stranger-{}.log", self.what))?;
+        serde_json::from_str(&line).with_context(|| line.clone())
+    }
+
+    /// It has said everything and gives its controller back.
+    async fn ends(mut self) -> Result<()> {
+        let status = timeout(PATIENCE, self.process.wait()).await.context("the stranger does not end")??;
+        ensure!(status.success(), "the stranger ended with {status}; see stranger-{}.log", self.what);
+        Ok(())
+    }
+}
