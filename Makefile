@@ -2,7 +2,7 @@
 CARGO ?= cargo
 .DEFAULT_GOAL := help
 
-.PHONY: help play build test check test-carriers ble-lab ble-soak screens bench bench-levels
+.PHONY: help play build test check test-carriers ble-lab ble-strangers ble-soak screens bench bench-levels
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -33,6 +33,10 @@ test-carriers: ## whole matches between network namespaces and through real XMPP
 ble-lab: ## two virtual handhelds with real BlueZ play whole matches over an emulated radio
 	@scripts/need build lab
 	tests/ble-lab/run
+
+ble-strangers: ## in the lab another Bluetooth stack meets the hosts, breaks their rules and sits between two of them (needs PyPI)
+	@scripts/need build lab
+	tests/ble-lab/run --only strangers
 
 ble-soak: ## the lab with many cuts, kills and restarts
 	@scripts/need build lab

@@ -100,6 +100,7 @@ impl App {
             }),
             Purpose::Nothing,
         );
+        desk.tell_language();
         desk.moved();
         desk.show();
         let listener = Rc::downgrade(&desk);
@@ -378,7 +379,18 @@ impl Desk {
             change(&mut inner.preferences);
             inner.store.save(&inner.preferences);
         }
+        self.tell_language();
         self.show();
+    }
+
+    /// Tells the host that somebody looks, so that the desktop need not notify, and in which language it would.
+    fn tell_language(&self) {
+        let chinese = self.inner.borrow().chinese();
+        let language = if chinese { control::Language::Chinese } else { control::Language::English };
+        self.ask(
+            request::Body::Front(control::Front { on: true, language: language.into() }),
+            Purpose::Nothing,
+        );
     }
 
     pub(crate) fn go(&self, page: Page) {
