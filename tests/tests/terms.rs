@@ -7,8 +7,8 @@ use proto::control::{self, ColourChoice, InvitationEnd, NoticeKind, OfferKind, r
 use proto::peer::DeclineReason;
 use tests::house::{Device, House, Seen, friends};
 
-fn pace(kind: PaceKind, main_s: u32, step_s: u32) -> Option<Pace> {
-    Some(Pace { kind: kind.into(), main_s, step_s, periods: 0 })
+fn pace(kind: PaceKind, main_s: u32, step_s: u32) -> Pace {
+    Pace { kind: kind.into(), main_s, step_s, periods: 0 }
 }
 
 async fn pair(house: &mut House) -> (Device, Device) {
@@ -76,7 +76,8 @@ fn clocks(device: &Device, id: &str) -> Vec<u32> {
 async fn both_devices_show_the_same_clocks_and_the_flag_ends_the_match_on_both() {
     let mut house = House::new(21);
     let (mut anna, mut ben) = pair(&mut house).await;
-    let id = begin(&mut anna, &mut ben, ColourChoice::ColourFirst, pace(PaceKind::PaceFischer, 60, 5)).await;
+    let id =
+        begin(&mut anna, &mut ben, ColourChoice::ColourFirst, Some(pace(PaceKind::PaceFischer, 60, 5))).await;
     assert!(ben.client.seen.rooms[&id].pace_name.as_ref().is_some_and(|name| name.zh.contains("每手加5秒")));
     tokio::time::sleep(Duration::from_secs(10)).await;
     anna.client.play("h8").await.expect("played");
@@ -102,8 +103,10 @@ async fn both_devices_show_the_same_clocks_and_the_flag_ends_the_match_on_both()
 async fn a_match_on_one_device_has_clocks_that_rest_while_it_is_paused_or_closed() {
     let mut house = House::new(22);
     let mut anna = house.device("Anna").await;
-    let open =
-        control::OpenRoom { pace: pace(PaceKind::PaceSuddenDeath, 60, 0), ..control::OpenRoom::default() };
+    let open = control::OpenRoom {
+        pace: Some(pace(PaceKind::PaceSuddenDeath, 60, 0)),
+        ..control::OpenRoom::default()
+    };
     let Ok(reply::Body::RoomId(id)) = anna.client.ask(request::Body::OpenRoom(open)).await else {
         panic!("no room")
     };
@@ -115,13 +118,13 @@ async fn a_match_on_one_device_has_clocks_that_rest_while_it_is_paused_or_closed
     assert_eq!(clocks(&anna, &id), [50_000, 55_000]);
     let refused = anna.client.play("i9").await.expect_err("it rests");
     assert_eq!(refused.code(), control::RefusalCode::RefusalPaused);
-    tokio::time::sleep(Duration::from_mins(60)).await;
+    tokio::time::sleep(Duration::from_hours(1)).await;
     offer(&mut anna, OfferKind::OfferContinue, &id).await;
     tokio::time::sleep(Duration::from_secs(5)).await;
     // Adjourned, the host stopped and started again: the clock stands where it stood.
     offer(&mut anna, OfferKind::OfferAdjourn, &id).await;
     anna.stop().await;
-    tokio::time::sleep(Duration::from_mins(60)).await;
+    tokio::time::sleep(Duration::from_hours(1)).await;
     anna.start().await;
     let resume = request::Body::ResumeRoom(control::ResumeRoom { room_id: id.clone() });
     anna.client.ask(resume).await.expect("it was kept");
@@ -145,7 +148,7 @@ async fn a_bot_keeps_within_its_clock() {
     let open = control::OpenRoom {
         first: bot(),
         second: bot(),
-        pace: pace(PaceKind::PacePerMove, 0, 30),
+        pace: Some(pace(PaceKind::PacePerMove, 0, 30)),
         ..control::OpenRoom::default()
     };
     anna.client.ask(request::Body::OpenRoom(open)).await.expect("a room");
@@ -196,7 +199,7 @@ async fn an_invitation_is_declined_with_a_reason_or_answered_with_other_terms() 
     let counter = control::Invite {
         counters: one.invite_id,
         colours: ColourChoice::ColourSecond.into(),
-        pace: pace(PaceKind::PacePerMove, 0, 60),
+        pace: Some(pace(PaceKind::PacePerMove, 0, 60)),
         ..control::Invite::default()
     };
     ben.client.ask(request::Body::Invite(counter)).await.expect("it is open");
@@ -229,7 +232,7 @@ async fn an_invitation_outlives_its_link() {
 async fn a_match_is_adjourned_by_both_and_goes_on_another_day_beside_another() {
     let mut house = House::new(27);
     let (mut anna, mut ben) = pair(&mut house).await;
-    let timed = pace(PaceKind::PaceSuddenDeath, 300, 0);
+    let timed = Some(pace(PaceKind::PaceSuddenDeath, 300, 0));
     let id = begin(&mut anna, &mut ben, ColourChoice::ColourFirst, timed).await;
     anna.client.play("h8").await.expect("played");
     ben.client.until("h8", |seen| seen.rooms[&id].record == ["h8"]).await;
