@@ -166,7 +166,7 @@ games! {
     Go(GoSetup) = 3, "go";
     /// Xiangqi 象棋.
     Xiangqi(XiangqiSetup) = 4, "xiangqi";
-    /// Lights Out 关灯: one player, or a race of two on the same board.
+    /// Lights Out 关灯: a puzzle for one player.
     LightsOut(LightsOutSetup) = 5, "lights-out";
 }
 
