@@ -109,6 +109,8 @@ async fn a_match_and_a_restart(kind: Kind) {
     // The server dies in the middle, and what is played meanwhile arrives once.
     anna.client.play("h8").await.expect("played");
     ben.client.until("h8", |seen| seen.room().is_some_and(|room| room.record == ["h8"])).await;
+    // Accounts that were made a moment ago must be on disk: ejabberd's database writes its log every few seconds.
+    tokio::time::sleep(Duration::from_secs(6)).await;
     server.kill();
     ben.client.play("i9").await.expect("kept");
     anna.until_account(AccountState::AccountServerGone).await;
