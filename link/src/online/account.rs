@@ -106,17 +106,18 @@ pub(super) async fn run(
                 Some(order) => task.obey(order).await,
                 None => return task.leave().await,
             },
-            event = event => match event {
-                Some(event) => task.hear(event).await,
-                None => {
+            event = event => {
+                if let Some(event) = event {
+                    task.hear(event).await;
+                } else {
                     warn!("the stream to the server ended");
                     task.stream = None;
                     task.lost(AccountState::ServerGone, "the stream ended");
                 }
-            },
+            }
             Some((era, report)) = reported.recv() => {
                 if era == task.era {
-                    task.reported(report).await;
+                    task.reported(report);
                 }
             }
             Some(message) = to_send.recv() => task.pass_on(message).await,
@@ -228,7 +229,7 @@ impl Task {
         }
     }
 
-    async fn reported(&mut self, report: Report) {
+    fn reported(&mut self, report: Report) {
         match report {
             Report::Made(Ok(())) => {
                 info!("the account was made");
@@ -432,7 +433,7 @@ impl Task {
                 match state {
                     Some(ContactState::Mutual) => return,
                     Some(ContactState::Asks) => {
-                        self.send(presence::Presence::subscribed().with_to(to.clone())).await
+                        self.send(presence::Presence::subscribed().with_to(to.clone())).await;
                     }
                     _ => {}
                 }
@@ -588,12 +589,13 @@ impl Supply {
         // Why the connection before has ended, if the server said so.
         let mut failed = self.last_words.take().filter(|said| !said.may_pass());
         loop {
-            let connected = match failed.take() {
-                Some(failed) => Err(failed),
-                None => tokio::select! {
+            let connected = if let Some(failed) = failed.take() {
+                Err(failed)
+            } else {
+                tokio::select! {
                     connected = server::sign_in(&self.account, &self.config, &self.last_words) => connected,
                     () = slot.closed() => return,
-                },
+                }
             };
             let failed = match connected {
                 Ok(mut connection) => {

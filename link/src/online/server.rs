@@ -227,7 +227,11 @@ async fn next<S: AsyncBufRead + AsyncWrite + Unpin>(
 ) -> Result<XmppStreamElement, Failed> {
     let gone = |what: &dyn std::fmt::Display| Failed::new(AccountState::ServerGone, what);
     loop {
-        match stream.next().await.map(|read| read.and_then(|element| element.into_read_error())) {
+        match stream
+            .next()
+            .await
+            .map(|read| read.and_then(tokio_xmpp::xmlstream::FallibleStreamElement::into_read_error))
+        {
             Some(Ok(element)) => return Ok(element),
             Some(Err(ReadError::SoftTimeout)) => {}
             Some(Err(ReadError::HardError(error))) => return Err(io_failed(error)),
@@ -257,7 +261,7 @@ fn failed(error: Error) -> Failed {
         // A server that does not know the password's proof may be another server.
         Error::Auth(_) => AccountState::WrongPassword,
         Error::StreamError(said) => {
-            return Failed::new(meaning(&format!("<{}", detail)), format!("{said}"));
+            return Failed::new(meaning(&format!("<{detail}")), format!("{said}"));
         }
         _ => AccountState::ServerGone,
     };
@@ -297,16 +301,13 @@ impl<S> Watched<S> {
             return;
         }
         self.tail.extend_from_slice(&self.buffer[..self.filled]);
-        match self.tail.windows(BEGINS.len()).position(|window| window == BEGINS) {
-            Some(at) => {
-                self.tail.drain(..at);
-                self.tail.truncate(KEPT);
-                self.last_words.hear(String::from_utf8_lossy(&self.tail).into_owned());
-            }
-            None => {
-                let keep = self.tail.len().saturating_sub(BEGINS.len());
-                self.tail.drain(..keep);
-            }
+        if let Some(at) = self.tail.windows(BEGINS.len()).position(|window| window == BEGINS) {
+            self.tail.drain(..at);
+            self.tail.truncate(KEPT);
+            self.last_words.hear(String::from_utf8_lossy(&self.tail).into_owned());
+        } else {
+            let seen = self.tail.len().saturating_sub(BEGINS.len());
+            self.tail.drain(..seen);
         }
     }
 }
