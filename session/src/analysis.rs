@@ -79,12 +79,13 @@ impl Session {
     pub(crate) fn received_analysis(&mut self, analysis: peer::Analysis) -> Result<(), Violation> {
         const WRONG: Violation = Violation::OutOfBounds("analysis");
         let id = resume::read_id(&analysis.match_id)?;
-        // It may have been on its way when the match was taken up again.
-        let fits = |state: &MatchState| state.can_analyse() && state.revision() == analysis.revision;
-        let Some(index) = self.index_of(id).filter(|index| fits(&self.matches[*index])) else {
+        let Some(index) = self.index_of(id) else { return Ok(()) };
+        let state = &mut self.matches[index];
+        // On a new link the peer may know before this side that both have the same: it waits until this side does too.
+        if !state.can_analyse() || state.revision() != analysis.revision {
+            state.analysis_waits = Some(analysis).filter(|analysis| analysis.revision >= state.revision());
             return Ok(());
-        };
-        let state = &self.matches[index];
+        }
         let at = if analysis.open {
             let tried = wire::unpack_actions(&analysis.actions).map_err(|_| WRONG)?;
             if tried.len() > TRIED_ACTIONS || state.position_with(analysis.ply, &tried).is_none() {
@@ -98,6 +99,18 @@ impl Session {
         if theirs.rank() > state.shared.rank() {
             self.matches[index].shared = theirs;
             self.tell(Event::AnalysisChanged(id));
+        }
+        Ok(())
+    }
+
+    /// Takes in what came too early, of each match that is ready for it now.
+    pub(crate) fn waiting_analyses(&mut self) -> Result<(), Violation> {
+        for index in 0..self.matches.len() {
+            let state = &mut self.matches[index];
+            let ready = state.can_analyse();
+            if let Some(analysis) = state.analysis_waits.take_if(|_| ready) {
+                self.received_analysis(analysis)?;
+            }
         }
         Ok(())
     }

@@ -39,6 +39,8 @@ pub struct MatchState {
     pub(crate) record_sent: bool,
     /// What both look at after the end.
     pub(crate) shared: Shared,
+    /// What the peer looks at, told before the match was level here.
+    pub(crate) analysis_waits: Option<proto::peer::Analysis>,
     /// The clocks before the first action.
     clocks: Option<Clocks>,
     /// What the present action took before the clock last stopped.
@@ -230,6 +232,7 @@ impl MatchState {
                 ..record
             },
             shared: Shared::default(),
+            analysis_waits: None,
             clocks: record.pace.map(Clocks::new),
             spent: Duration::from_millis(record.spent_ms.into()),
             since: None,
@@ -514,6 +517,7 @@ impl MatchState {
     /// Forgets what belongs to one link.
     pub(crate) fn link_lost(&mut self) {
         self.reach = Reach::Away;
+        self.analysis_waits = None;
         self.interrupted = true;
         self.my_offer = None;
         self.offer_waits = false;

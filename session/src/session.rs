@@ -215,6 +215,12 @@ impl Session {
             (_, Envelope::Pair(_)) => return Err(Violation::OutOfOrder("comparison")),
             _ => {}
         }
+        self.received_envelope(envelope)?;
+        self.waiting_analyses()
+    }
+
+    fn received_envelope(&mut self, envelope: peer::Envelope) -> Result<(), Violation> {
+        use peer::Envelope;
         match envelope {
             Envelope::Hello(hello) => self.received_hello(hello),
             Envelope::Pair(pair) => self.received_pair(pair),
