@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use base64::prelude::BASE64_STANDARD;
 use bytes::{Buf, Bytes};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::sync::mpsc;
@@ -49,7 +49,7 @@ pub(super) fn element(link: &str, said: &Said) -> Element {
             if let Some(number) = segment.number {
                 builder = builder.attr(letter("n"), number.to_string());
             }
-            builder.append(STANDARD.encode(&segment.chunk)).build()
+            builder.append(BASE64_STANDARD.encode(&segment.chunk)).build()
         }
     }
 }
@@ -80,7 +80,7 @@ pub(super) fn read(element: &Element) -> Option<(LinkName, Said)> {
     let segment = Segment {
         number,
         acknowledged: element.attr("a")?.parse().ok()?,
-        chunk: STANDARD.decode(text).ok()?.into(),
+        chunk: BASE64_STANDARD.decode(text).ok()?.into(),
     };
     Some((link, Said::Segment { opens: element.attr("o").is_some(), segment }))
 }
