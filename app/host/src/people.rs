@@ -422,8 +422,6 @@ impl Actor {
                 self.tell_comparison(key);
             }
             Event::Friends => {
-                // The friend first: whoever waits for the outcome must know it when the comparison goes.
-                self.show_reach();
                 self.comparison_over(key);
                 if let Some(link) = self.people.get(&key).and_then(|peer| peer.link.as_ref()) {
                     link.ends.traffic.trusted.send_replace(true);
