@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
-use proto::board::{Action, Game as WireGame, Setup, Step};
+use proto::board::{Action, Game as WireGame, Setup, action};
 use proto::control::{
     self, Event, GameChoice, GameSheet, InvitationEnd, NoticeKind, RefusalCode, Reply, Request, Room, event,
     reply, request,
@@ -17,14 +17,17 @@ use crate::adapters;
 use crate::art::Sprites;
 use crate::client::{Client, FromHost};
 use crate::preferences::{LastGame, LastOpponent, Preferences, Store};
-use crate::screens::{Dialog, Game, MainWindow, Navigation, Page, Remark};
+use crate::screens::{BoardAdapter, Dialog, Game, MainWindow, Navigation, Page, Remark};
 use crate::state::HostState;
 
 /// How long the app looks around before it says that nobody is near: three advertising rounds of a device that takes turns.
 const LOOKS_ALONE_AFTER: Duration = Duration::from_secs(10);
 
-/// Matches asked for when the first page is shown: it needs the latest unfinished one.
-const MATCHES_ASKED: u32 = 20;
+/// How long what was said stays beside its player: a line is read in three seconds, and the eyes are on the board first.
+const SAID_STAYS: Duration = Duration::from_secs(8);
+
+/// Unfinished matches that the first page offers to go on with; the records have all.
+const MATCHES_ASKED: u32 = 12;
 
 /// The version of `proto::control` that this app speaks.
 const CONTROL_VERSION: u32 = 1;
@@ -73,6 +76,14 @@ impl App {
             room_sheet: None,
             picked: None,
             losing: None,
+            waiting: None,
+            turned: false,
+            said: [None, None],
+            records: adapters::records::Search::default(),
+            replay: None,
+            editor: adapters::editor::Editor::default(),
+            solve_when_there: false,
+            unsolvable: None,
             look: adapters::board::Look::default(),
             hint: None,
             new_game: WireGame::Gomoku,
@@ -89,6 +100,11 @@ impl App {
             sprites,
             inner: RefCell::new(inner),
             looking: slint::Timer::default(),
+            saying: slint::Timer::default(),
+            home: adapters::home::Rows::default(),
+            records: adapters::records::Rows::default(),
+            editor: adapters::editor::Rows::default(),
+            replay: adapters::replay::Rows::default(),
             board: adapters::board::Rows::default(),
             new_game: adapters::new_game::Rows::default(),
         });
@@ -151,6 +167,11 @@ impl App {
         self.desk.change(|inner| inner.thought_open = true);
     }
 
+    /// Pieces of the far side face it where two people play here.
+    pub fn prefer_facing(&self) {
+        self.desk.prefer(|known| known.face_to_face = true);
+    }
+
     /// Turns to the page for a new match of this game, as its tile does.
     pub fn new_game(&self, game: Game) {
         adapters::new_game::open(&self.desk, game.into());
@@ -194,6 +215,16 @@ pub(crate) enum Purpose {
     DescribeRoom {
         setup: Setup,
     },
+    /// A page of the records, with the number of the search that it is for.
+    Records {
+        search: u32,
+    },
+    /// A position of the match that is looked through.
+    Look,
+    Export,
+    Import,
+    /// A match that was looked through is gone.
+    Discard,
 }
 
 /// The hint that is shown, good for one position.
@@ -223,6 +254,14 @@ pub(crate) struct Picked {
     pub(crate) ply: u32,
     pub(crate) revision: u32,
     pub(crate) at: u32,
+}
+
+/// An action that would lose at once, until the player has said whether it is meant.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Losing {
+    pub(crate) kind: action::Kind,
+    /// Why, where it is not the repetition of a position.
+    pub(crate) words: Option<control::Words>,
 }
 
 /// Whom we have asked for a game, from the touch until the answer.
@@ -257,7 +296,20 @@ pub(crate) struct Inner {
     room_sheet: Option<(Setup, GameSheet)>,
     pub(crate) picked: Option<Picked>,
     /// A step that would lose, until the player has said whether it is meant.
-    pub(crate) losing: Option<Step>,
+    pub(crate) losing: Option<Losing>,
+    /// A stone that waits to be meant.
+    pub(crate) waiting: Option<Picked>,
+    /// The board is seen from its other side.
+    pub(crate) turned: bool,
+    /// What was last said at the board, by the other and by this device's player, while it is shown.
+    said: [Option<control::Said>; 2],
+    pub(crate) records: adapters::records::Search,
+    pub(crate) replay: Option<adapters::replay::Replay>,
+    pub(crate) editor: adapters::editor::Editor,
+    /// The board that is being opened is to be solved at once.
+    pub(crate) solve_when_there: bool,
+    /// A match whose board no presses put out, as the host has found.
+    pub(crate) unsolvable: Option<String>,
     /// Which part of a large board is seen.
     pub(crate) look: adapters::board::Look,
     pub(crate) hint: Option<HintState>,
@@ -298,6 +350,21 @@ impl Inner {
         }
     }
 
+    /// The friend at the other side of the board.
+    pub(crate) fn friend_at_board(&self) -> Option<&control::Friend> {
+        let room = self.room.as_ref()?;
+        let peer = [&room.first, &room.second].into_iter().flatten().find_map(|seat| match &seat.who {
+            Some(control::seat::Who::Peer(key)) => Some(key),
+            _ => None,
+        })?;
+        self.state.friends.get(peer)
+    }
+
+    /// What the player of this side has last said, while it is shown.
+    pub(crate) fn said_by(&self, room: &Room, mine: bool) -> Option<&control::Said> {
+        self.said[usize::from(mine)].as_ref().filter(|said| said.room_id == room.id)
+    }
+
     pub(crate) fn incoming(&self) -> Option<&control::Invitation> {
         self.state.invitations.iter().find(|invitation| !invitation.mine)
     }
@@ -321,25 +388,6 @@ impl Inner {
         let setup = self.room.as_ref()?.setup.as_ref()?;
         self.room_sheet.as_ref().filter(|(of, _)| of == setup).map(|(_, sheet)| sheet)
     }
-
-    /// The match that the first page offers to go on with: one that is open first, then the latest that was kept.
-    pub(crate) fn unfinished(&self) -> Option<Unfinished<'_>> {
-        self.state
-            .rooms
-            .values()
-            .filter(|room| room.result.is_none() && !room.mine.is_empty())
-            .max_by_key(|room| room.link.is_some())
-            .map(Unfinished::Open)
-            .or_else(|| {
-                self.state.matches.iter().find(|one| one.result.is_none() && !one.open).map(Unfinished::Kept)
-            })
-    }
-}
-
-/// A match to go on with.
-pub(crate) enum Unfinished<'a> {
-    Open(&'a Room),
-    Kept(&'a control::MatchSummary),
 }
 
 /// The app behind its window. Adapters hold it weakly in their callbacks.
@@ -348,6 +396,12 @@ pub(crate) struct Desk {
     pub(crate) sprites: Rc<Sprites>,
     inner: RefCell<Inner>,
     looking: slint::Timer,
+    /// What was said stays to be read for a while.
+    saying: slint::Timer,
+    pub(crate) home: adapters::home::Rows,
+    pub(crate) records: adapters::records::Rows,
+    pub(crate) editor: adapters::editor::Rows,
+    pub(crate) replay: adapters::replay::Rows,
     pub(crate) board: adapters::board::Rows,
     pub(crate) new_game: adapters::new_game::Rows,
 }
@@ -458,6 +512,8 @@ impl Desk {
             inner.open_when_there = None;
             inner.hint = None;
             inner.picked = None;
+            inner.waiting = None;
+            inner.turned = false;
             inner.look = adapters::board::Look::default();
             inner.room = Some(room);
             // The way back from a match is home, not through the choice that led to it.
@@ -465,6 +521,9 @@ impl Desk {
         }
         self.ask_rules();
         self.go(Page::Board);
+        if std::mem::take(&mut self.inner.borrow_mut().solve_when_there) {
+            adapters::board::hint(self);
+        }
     }
 
     /// Asks by which rules the match on the board is played, unless that is known.
@@ -504,6 +563,7 @@ impl Desk {
             self.ask(
                 request::Body::ListMatches(control::ListMatches {
                     limit: MATCHES_ASKED,
+                    outcome: control::Outcome::Unfinished.into(),
                     ..Default::default()
                 }),
                 Purpose::ListMatches,
@@ -581,10 +641,23 @@ impl Desk {
                 // The host's own account of it takes over.
                 self.inner.borrow_mut().inviting = None;
             }
+            Some(event::Body::Said(said)) => self.said(said),
+            Some(event::Body::Judgements(judged)) => adapters::replay::judged(self, judged),
             Some(event::Body::Connecting(connecting)) => self.connecting(&connecting),
             Some(event::Body::Notice(notice)) => self.notice(&notice),
             _ => {}
         }
+    }
+
+    fn said(self: &Rc<Self>, said: control::Said) {
+        let mine = usize::from(said.mine);
+        self.inner.borrow_mut().said[mine] = Some(said);
+        let desk = Rc::downgrade(self);
+        self.saying.start(slint::TimerMode::SingleShot, SAID_STAYS, move || {
+            if let Some(desk) = desk.upgrade() {
+                desk.change(|inner| inner.said = [None, None]);
+            }
+        });
     }
 
     fn room_changed(&self, room: &Room) {
@@ -599,6 +672,9 @@ impl Desk {
         };
         if opened || followed {
             self.inner.borrow_mut().room = Some(room.clone());
+            if let Some(window) = self.window.upgrade() {
+                window.global::<BoardAdapter>().set_tick(0);
+            }
             if followed {
                 self.inner.borrow_mut().look = adapters::board::Look::default();
                 self.ask_rules();
@@ -638,7 +714,7 @@ impl Desk {
             InvitationEnd::InvitationLinkLost => Remark::InvitationLost,
             InvitationEnd::InvitationUnknownGame => Remark::InvitationUnknownGame,
             // Their own invitation takes its place, and rings.
-            InvitationEnd::InvitationCountered => return,
+            InvitationEnd::InvitationCountered => Remark::InvitationCountered,
             InvitationEnd::Unspecified => return,
         };
         self.remark(remark, &name);
@@ -659,10 +735,9 @@ impl Desk {
                 Remark::CannotReach
             }
             NoticeKind::NoticeRadioChanged => Remark::RadioChanged,
-            NoticeKind::NoticeClocksDiffer
-            | NoticeKind::NoticeAdjourned
-            | NoticeKind::NoticeSavesSetAside
-            | NoticeKind::NoticeUnspecified => {
+            NoticeKind::NoticeClocksDiffer => Remark::ClocksDiffer,
+            NoticeKind::NoticeAdjourned => Remark::Adjourned,
+            NoticeKind::NoticeSavesSetAside | NoticeKind::NoticeUnspecified => {
                 return;
             }
         };
@@ -684,6 +759,19 @@ impl Desk {
             (Some(reply::Body::Matches(list)), Purpose::ListMatches) => {
                 self.inner.borrow_mut().state.matches = list.matches;
             }
+            (Some(reply::Body::Matches(list)), Purpose::Records { search }) => {
+                adapters::records::found(self, search, list);
+            }
+            (Some(reply::Body::Position(position)), Purpose::Look) => adapters::replay::seen(self, position),
+            (Some(reply::Body::File(file)), Purpose::Export) => adapters::records::save(self, &file),
+            (Some(reply::Body::RoomId(_)), Purpose::Import) => {
+                self.remark(Remark::Copied, "");
+                adapters::records::search(self);
+            }
+            (Some(reply::Body::Done(_)), Purpose::Discard) => {
+                self.back();
+                adapters::records::search(self);
+            }
             (Some(reply::Body::Hint(hint)), Purpose::Hint { room, ply, revision }) => {
                 adapters::board::advised(self, (room, ply, revision), hint);
             }
@@ -704,7 +792,13 @@ impl Desk {
             match purpose {
                 Purpose::Invite => inner.inviting = None,
                 Purpose::PowerOn => inner.switching_on = false,
-                Purpose::Hint { .. } => inner.hint = None,
+                Purpose::Hint { room, .. } => {
+                    inner.hint = None;
+                    if refusal.code() == RefusalCode::RefusalUnsolvable {
+                        inner.unsolvable = Some(room.clone());
+                    }
+                }
+                Purpose::OpenRoom => inner.solve_when_there = false,
                 _ => {}
             }
         }
@@ -739,15 +833,10 @@ impl Desk {
             RefusalCode::RefusalDisk => Remark::Disk,
             RefusalCode::RefusalVersion => Remark::Version,
             RefusalCode::RefusalLinkLost => Remark::LinkLost,
-            RefusalCode::RefusalPaused
-            | RefusalCode::RefusalTime
-            | RefusalCode::RefusalBadRequest
-            | RefusalCode::RefusalUnspecified => {
-                if matches!(purpose, Purpose::Hint { .. }) {
-                    Remark::NoHint
-                } else {
-                    Remark::BadRequest
-                }
+            RefusalCode::RefusalPaused => Remark::Paused,
+            RefusalCode::RefusalTime => Remark::OutOfTime,
+            RefusalCode::RefusalBadRequest | RefusalCode::RefusalUnspecified => {
+                if matches!(purpose, Purpose::Hint { .. }) { Remark::NoHint } else { Remark::BadRequest }
             }
             RefusalCode::RefusalUnsolvable => Remark::Unsolvable,
         };

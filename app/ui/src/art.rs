@@ -18,11 +18,12 @@ const KEPT_SPRITES: usize = 96;
 /// Widest sprite in device pixels: a board that fills an 8K screen. Larger ones would only be asked for by mistake.
 const WIDEST: i32 = 8_192;
 
-/// The sprites in use, and the board of which the small picture is shown.
+/// The sprites in use, and the boards of which small pictures are shown.
 #[derive(Default)]
 pub(crate) struct Sprites {
     drawn: RefCell<HashMap<String, Image>>,
-    thumbnail: RefCell<control::Board>,
+    /// By the match's id, with the picture's revision.
+    thumbnails: RefCell<HashMap<String, (i32, control::Board)>>,
     first_drawing: RefCell<Option<Box<dyn FnOnce()>>>,
 }
 
@@ -41,19 +42,20 @@ impl Sprites {
         let it = sprites.clone();
         art.on_icon(move |name, pixels| it.icon(name, pixels));
         let it = sprites.clone();
-        art.on_piece(move |side, piece, pixels| {
+        art.on_piece(move |side, piece, pixels, turned| {
             if !(1..=2).contains(&side) {
                 return Image::default();
             }
-            it.drawn_at(&format!("piece {side} {piece}"), pixels, pixels, |w, h| {
-                framed(&drawn_piece(side, piece), w, h, 0)
+            let turned = turned && piece != 0;
+            it.drawn_at(&format!("piece {side} {piece} {turned}"), pixels, pixels, |w, h| {
+                framed(&drawn_piece(side, piece, turned), w, h, 0)
             })
         });
         let it = sprites.clone();
-        art.on_board(move |river, columns, rows, cell, left, top, width, height, dark| {
-            let key = format!("board {river} {columns} {rows} {cell} {left} {top} {dark}");
+        art.on_board(move |river, columns, rows, cell, left, top, width, height, dark, style| {
+            let key = format!("board {river} {columns} {rows} {cell} {left} {top} {dark} {style}");
             it.drawn_at(&key, width, height, |w, h| {
-                board(&Lines { river, columns, rows, cell, left, top, dark }, w, h)
+                board(&Lines { river, columns, rows, cell, left, top, dark, style }, w, h)
             })
         });
         let it = sprites.clone();
@@ -69,18 +71,27 @@ impl Sprites {
             })
         });
         let it = sprites.clone();
-        art.on_thumbnail(move |revision, pixels, dark| {
-            it.drawn_at(&format!("thumbnail {revision} {dark}"), pixels, pixels, |w, h| {
-                thumbnail(&it.thumbnail.borrow(), w, h, dark)
+        art.on_thumbnail(move |key, revision, pixels, dark| {
+            it.drawn_at(&format!("thumbnail {key} {revision} {dark}"), pixels, pixels, |w, h| {
+                let known = it.thumbnails.borrow();
+                let none = control::Board::default();
+                thumbnail(known.get(key.as_str()).map_or(&none, |(_, board)| board), w, h, dark)
             })
         });
         sprites
     }
 
-    /// The position that the small board shows from now on. The caller counts its revision up.
-    pub(crate) fn set_thumbnail(&self, board: control::Board) {
-        self.drawn.borrow_mut().retain(|key, _| !key.starts_with("thumbnail"));
-        *self.thumbnail.borrow_mut() = board;
+    /// The position that the small board with this key shows from now on; its revision, which grows when it differs.
+    pub(crate) fn set_thumbnail(&self, key: &str, board: Option<&control::Board>) -> i32 {
+        let mut known = self.thumbnails.borrow_mut();
+        let (revision, shown) = known.entry(key.to_owned()).or_default();
+        let none = control::Board::default();
+        let board = board.unwrap_or(&none);
+        if shown != board {
+            *revision += 1;
+            shown.clone_from(board);
+        }
+        *revision
     }
 
     /// Calls while the first frame is being drawn.
@@ -161,13 +172,14 @@ fn stone(side: i32) -> &'static str {
     if side == 2 { include_str!("../art/stone-white.svg") } else { include_str!("../art/stone-black.svg") }
 }
 
-/// A stone, or a piece of xiangqi by its number on the wire, in a square of 100.
-fn drawn_piece(side: i32, piece: i32) -> String {
+/// A stone, or a piece of xiangqi by its number on the wire, in a square of 100; `turned` is upside down.
+fn drawn_piece(side: i32, piece: i32, turned: bool) -> String {
     let Some(sign) = piece_sign(side, piece) else { return stone(side).to_owned() };
     let ink = if side == 2 { "#221E18" } else { "#A92F21" };
     let glyph = glyph(sign);
+    let turn = if turned { "rotate(180 50 50) " } else { "" };
     format!(
-        r##"<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100" viewBox="0 0 100 100"><circle cx="50" cy="50" r="43" fill="#F7EBD0" stroke="{ink}" stroke-width="2.6"/><circle cx="50" cy="50" r="36" fill="none" stroke="{ink}" stroke-width="1.3"/><path transform="translate(50 50) scale(0.52) translate(-50 -50)" fill="{ink}" d="{glyph}"/></svg>"##
+        r##"<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100" viewBox="0 0 100 100"><circle cx="50" cy="50" r="43" fill="#F7EBD0" stroke="{ink}" stroke-width="2.6"/><circle cx="50" cy="50" r="36" fill="none" stroke="{ink}" stroke-width="1.3"/><path transform="{turn}translate(50 50) scale(0.52) translate(-50 -50)" fill="{ink}" d="{glyph}"/></svg>"##
     )
 }
 
@@ -218,6 +230,19 @@ fn icon(name: IconName) -> Option<&'static str> {
         IconName::Right => include_str!("../art/icons/right.svg"),
         IconName::Up => include_str!("../art/icons/up.svg"),
         IconName::Down => include_str!("../art/icons/down.svg"),
+        IconName::Say => include_str!("../art/icons/say.svg"),
+        IconName::Smile => include_str!("../art/icons/smile.svg"),
+        IconName::Laugh => include_str!("../art/icons/laugh.svg"),
+        IconName::Wow => include_str!("../art/icons/wow.svg"),
+        IconName::Sad => include_str!("../art/icons/sad.svg"),
+        IconName::Applause => include_str!("../art/icons/applause.svg"),
+        IconName::Sweat => include_str!("../art/icons/sweat.svg"),
+        IconName::Records => include_str!("../art/icons/records.svg"),
+        IconName::Play => include_str!("../art/icons/play.svg"),
+        IconName::Pause => include_str!("../art/icons/pause.svg"),
+        IconName::First => include_str!("../art/icons/first.svg"),
+        IconName::Last => include_str!("../art/icons/last.svg"),
+        IconName::Turn => include_str!("../art/icons/turn.svg"),
     })
 }
 
@@ -248,11 +273,18 @@ struct Lines {
     left: i32,
     top: i32,
     dark: bool,
+    /// 0 paper, 1 wood, 2 slate.
+    style: i32,
 }
 
 fn board(lines: &Lines, width: i32, height: i32) -> String {
-    let Lines { river, columns, rows, cell, left, top, dark } = *lines;
-    let line = if dark { "#3D2F1B" } else { "#5E4B2F" };
+    let Lines { river, columns, rows, cell, left, top, dark, style } = *lines;
+    let line = match (style, dark) {
+        (2, false) => "#2E3338",
+        (2, true) => "#C9D1D6",
+        (_, true) => "#3D2F1B",
+        (_, false) => "#5E4B2F",
+    };
     let (right, bottom) = (left + cell * (columns - 1), top + cell * (rows - 1));
     // A line's thickness: 1/24 of a cell, which is 1 pixel at 21 and 2 at 42; larger cells keep fine lines, those of a board
     // with a river from the first.
@@ -263,6 +295,9 @@ fn board(lines: &Lines, width: i32, height: i32) -> String {
     );
     let mut add =
         |text: std::fmt::Arguments<'_>| svg.write_fmt(text).expect("writing to a string cannot fail");
+    if style == 1 {
+        grain(&mut add, width, height, dark);
+    }
     let mut rectangle = |x: i32, y: i32, w: i32, h: i32| {
         add(format_args!(r#"<rect x="{x}" y="{y}" width="{w}" height="{h}"/>"#));
     };
@@ -313,6 +348,30 @@ fn board(lines: &Lines, width: i32, height: i32) -> String {
     }
     svg.push_str("</g></svg>");
     svg
+}
+
+/// Lines of wood over the board: the same ones each time.
+fn grain(add: &mut impl FnMut(std::fmt::Arguments<'_>), width: i32, height: i32, dark: bool) {
+    /// Lines in the height of a board; and the corners, which the picture does not round, stay free of them.
+    const LINES: i32 = 46;
+    let (ink, corner) = (if dark { "#4A2E10" } else { "#8A5A22" }, 12);
+    for line in 1..LINES {
+        // Any numbers that do not repeat soon.
+        let wave = |by: i32| f64::from((line * by) % 17 - 8) * f64::from(height) / 700.0;
+        let y = f64::from(height * line / LINES) + wave(7);
+        let y = y.clamp(f64::from(corner), f64::from(height - corner));
+        let (from, to) = (4, width - 4);
+        add(format_args!(
+            r#"<path d="M{from} {y} C{} {} {} {} {to} {}" fill="none" stroke="{ink}" stroke-opacity="{}" stroke-width="{}" shape-rendering="geometricPrecision"/>"#,
+            width / 3,
+            y + wave(5),
+            2 * width / 3,
+            y - wave(11),
+            y + wave(3) / 2.0,
+            0.08 + f64::from((line * 13) % 7) * 0.018,
+            1 + line % 3,
+        ));
+    }
 }
 
 /// A whole board, small: lines and pieces without marks, or lamps.
@@ -387,12 +446,14 @@ mod tests {
                 }
             }
         }
-        let lines = Lines { river: false, columns: 15, rows: 15, cell: 42, left: 42, top: 42, dark: false };
+        let lines =
+            Lines { river: false, columns: 15, rows: 15, cell: 42, left: 42, top: 42, dark: false, style: 1 };
         assert_eq!(raster(&board(&lines, 672, 672)).size().width, 672);
-        let lines = Lines { river: true, columns: 9, rows: 10, cell: 69, left: 56, top: 56, dark: true };
+        let lines =
+            Lines { river: true, columns: 9, rows: 10, cell: 69, left: 56, top: 56, dark: true, style: 2 };
         assert_eq!(raster(&board(&lines, 667, 736)).size().height, 736);
         for (side, piece) in [1, 2].into_iter().flat_map(|side| (0..=8).map(move |piece| (side, piece))) {
-            assert_eq!(raster(&framed(&drawn_piece(side, piece), 40, 40, 0)).size().width, 40);
+            assert_eq!(raster(&framed(&drawn_piece(side, piece, side == 2), 40, 40, 0)).size().width, 40);
         }
     }
 

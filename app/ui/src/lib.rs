@@ -32,4 +32,4 @@ pub mod screens {
 
 pub use app::{App, AppError};
 pub use client::{Client, FromHost, HandOfHost, connect};
-pub use preferences::{Language, LastColour, LastGame, LastOpponent, Paper, Preferences, Store};
+pub use preferences::{Confirm, Language, LastColour, LastGame, LastOpponent, Paper, Preferences, Store};

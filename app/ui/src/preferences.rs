@@ -71,6 +71,19 @@ pub enum LastColour {
     Random,
 }
 
+/// Whether a stone put by a finger waits until it is meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confirm {
+    /// Where points are smaller than a finger (7 mm).
+    #[default]
+    Small,
+    /// On every board.
+    Always,
+    /// On none.
+    Never,
+}
+
 /// How one game was last begun.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -113,6 +126,14 @@ pub struct Preferences {
     pub text_size: usize,
     /// Letters and numbers round the board.
     pub coordinates: bool,
+    /// Stones wait to be confirmed.
+    pub confirm_moves: Confirm,
+    /// Two people here: pieces of the far side are drawn facing them.
+    pub face_to_face: bool,
+    /// 0 paper, 1 wood, 2 slate.
+    pub board_style: u8,
+    /// Lying screens have the actions at the left.
+    pub left_handed: bool,
     /// The last new game of each game, by the game's word such as `lights-out`.
     pub games: BTreeMap<String, LastGame>,
     /// What people nearby are invited to: a game's word.
@@ -127,6 +148,10 @@ impl Default for Preferences {
             reduced_motion: false,
             text_size: 0,
             coordinates: true,
+            confirm_moves: Confirm::Small,
+            face_to_face: false,
+            board_style: 0,
+            left_handed: false,
             games: BTreeMap::new(),
             nearby_game: GOMOKU.into(),
         }

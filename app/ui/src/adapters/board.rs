@@ -12,8 +12,9 @@ use proto::control::{
 };
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::{game, new_game, side, update, when};
-use crate::app::{Desk, HintState, Inner, Picked, Purpose};
+use super::{editor, game, new_game, side, update, when};
+use crate::app::{Desk, HintState, Inner, Losing, Picked, Purpose};
+use crate::preferences::Confirm;
 use crate::screens::{
     BoardAdapter, Carrier, ChoiceKind, Dialog, Ending, Link, MainWindow, OfferKind, Opponent, PointView,
     Remark, Seat, Side, Task, Thought,
@@ -30,6 +31,8 @@ pub(crate) struct Rows {
     upper: Rc<VecModel<SharedString>>,
     numbers: Rc<VecModel<SharedString>>,
     choices: Rc<VecModel<ChoiceKind>>,
+    their_taken: Rc<VecModel<i32>>,
+    my_taken: Rc<VecModel<i32>>,
     record: Rc<VecModel<SharedString>>,
 }
 
@@ -53,7 +56,7 @@ impl Default for Look {
 }
 
 /// Where the points of a board stand on the screen: index 0 is at the top left.
-struct Layout {
+pub(super) struct Layout {
     /// Of the whole board.
     columns: usize,
     rows: usize,
@@ -67,10 +70,23 @@ struct Layout {
 }
 
 impl Layout {
+    /// A board to be looked at: as much of it as is ever shown at once, from the first side.
+    pub(super) fn still(board: &control::Board) -> Self {
+        let most = *ZOOMS.last().expect("there are some");
+        let (columns, rows) = (board.columns.max(1) as usize, board.rows.max(1) as usize);
+        Self { columns, rows, turned: false, left: 0, top: 0, wide: columns.min(most), high: rows.min(most) }
+    }
+
+    /// Columns and rows that are seen.
+    pub(super) fn seen(&self) -> (i32, i32) {
+        (self.wide as i32, self.high as i32)
+    }
+
     fn of(inner: &Inner, room: &Room, board: &control::Board) -> Self {
         let (columns, rows) = (board.columns.max(1) as usize, board.rows.max(1) as usize);
         // Each side of a xiangqi board belongs to a player; other boards look the same from everywhere.
-        let turned = board.game() == wire::Game::Xiangqi && near_side(room) == wire::Side::Second;
+        let across = board.game() == wire::Game::Xiangqi && near_side(room) == wire::Side::Second;
+        let turned = across != inner.turned;
         let most = if board.game() == wire::Game::LightsOut { ZOOMS[inner.look.zoom] } else { usize::MAX };
         let (wide, high) = (columns.min(most), rows.min(most));
         let (left, top) = (inner.look.left.min(columns - wide), inner.look.top.min(rows - high));
@@ -119,7 +135,41 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     page.set_row_names(ModelRc::from(desk.board.numbers.clone()));
     page.set_choices(ModelRc::from(desk.board.choices.clone()));
     page.set_record(ModelRc::from(desk.board.record.clone()));
+    page.set_their_taken(ModelRc::from(desk.board.their_taken.clone()));
+    page.set_my_taken(ModelRc::from(desk.board.my_taken.clone()));
     page.on_touch(when!(desk, |desk, index| touch(&desk, index)));
+    page.on_aim(when!(desk, |desk, index, small| aim(&desk, index, small)));
+    page.on_confirm_move(when!(desk, |desk, yes| {
+        let mut meant = None;
+        desk.change(|inner| meant = inner.waiting.take());
+        if let Some(waiting) = meant.filter(|_| yes) {
+            act_or_warn(&desk, waiting.at);
+        }
+    }));
+    page.on_turn(when!(desk, |desk| desk.change(|inner| inner.turned = !inner.turned)));
+    page.on_toggle_facing(when!(desk, |desk| {
+        desk.prefer(|known| known.face_to_face = !known.face_to_face);
+    }));
+    page.on_say(when!(desk, |desk, phrase, text| say(&desk, phrase, text.trim())));
+    page.on_toggle_muted(when!(desk, |desk| {
+        let muted = desk.see().friend_at_board().map(|friend| (friend.id.clone(), !friend.muted));
+        if let Some((peer, muted)) = muted {
+            let set = control::SetMuted { peer, muted };
+            desk.ask(request::Body::SetMuted(set), Purpose::Nothing);
+        }
+    }));
+    page.on_take_theirs(when!(desk, |desk| {
+        if let Some(room_id) = room_id(&desk) {
+            let take = control::TakeTheirs { room_id };
+            desk.ask(request::Body::TakeTheirs(take), Purpose::Nothing);
+        }
+    }));
+    page.on_pause(when!(desk, |desk| {
+        let paused = desk.see().room.as_ref().is_some_and(|room| room.paused);
+        offer(&desk, if paused { WireOffer::OfferContinue } else { WireOffer::OfferPause });
+    }));
+    page.on_change_board(when!(desk, |desk| editor::change(&desk)));
+    page.on_adjourn(when!(desk, |desk| offer(&desk, WireOffer::OfferAdjourn)));
     page.on_choose(when!(desk, |desk, index| {
         let chosen = {
             let inner = desk.see();
@@ -133,8 +183,8 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     page.on_step_anyway(when!(desk, |desk| {
         let mut meant = None;
         desk.change(|inner| meant = inner.losing.take());
-        if let Some(step) = meant {
-            act(&desk, Action { kind: Some(action::Kind::Step(step)) });
+        if let Some(losing) = meant {
+            act(&desk, Action { kind: Some(losing.kind) });
         }
     }));
     page.on_look(when!(desk, |desk, columns, rows| look(&desk, columns, rows)));
@@ -173,8 +223,65 @@ enum Touch {
     PutDown,
     /// There are steps to choose from, but no piece was picked to make one with.
     PickFirst,
-    /// A step that would lose at once.
-    Warn(wire::Step),
+    /// An action that would lose at once, and why where that is not the repetition of a position.
+    Warn(action::Kind, Option<control::Words>),
+}
+
+/// A finger on points that may be smaller than it: a stone there may have to be confirmed first.
+fn aim(desk: &Desk, index: i32, small: bool) {
+    let asks = match desk.see().preferences.confirm_moves {
+        Confirm::Small => small,
+        Confirm::Always => true,
+        Confirm::Never => false,
+    };
+    let waiting = {
+        let inner = desk.see();
+        let Some(room) = &inner.room else { return };
+        let Some(board) = &room.board else { return };
+        let Some(at) = Layout::of(&inner, room, board).point(index) else { return };
+        let stone =
+            matches!(meaning(board, picked(&inner, room, board), at), Touch::Act(action::Kind::Place(_)));
+        let empty = board.pieces.iter().all(|piece| piece.at != at);
+        let again = waiting(&inner, room, board) == Some(at);
+        (asks && room.can_act && stone && empty && !again).then(|| Picked {
+            room: room.id.clone(),
+            ply: board.ply,
+            revision: room.revision,
+            at,
+        })
+    };
+    let touched = waiting.is_none();
+    desk.change(|inner| inner.waiting = waiting);
+    if touched {
+        touch(desk, index);
+    }
+}
+
+/// The stone that waits to be meant, as long as the position is the one in which it was aimed.
+fn waiting(inner: &Inner, room: &Room, board: &control::Board) -> Option<u32> {
+    let waiting = inner.waiting.as_ref()?;
+    let same = (&waiting.room, waiting.ply, waiting.revision) == (&room.id, board.ply, room.revision);
+    (same && room.can_act).then_some(waiting.at)
+}
+
+/// A stone on this point, unless it loses at once: then it is asked first.
+fn act_or_warn(desk: &Desk, at: u32) {
+    let index = {
+        let inner = desk.see();
+        let Some(room) = &inner.room else { return };
+        let Some(board) = &room.board else { return };
+        Layout::of(&inner, room, board).index(at)
+    };
+    if let Some(index) = index {
+        touch(desk, index as i32);
+    }
+}
+
+fn say(desk: &Desk, phrase: i32, text: &str) {
+    if let Some(room_id) = room_id(desk) {
+        let say = control::Say { room_id, phrase, text: text.into() };
+        desk.ask(request::Body::Say(say), Purpose::Nothing);
+    }
 }
 
 fn touch(desk: &Desk, index: i32) {
@@ -194,8 +301,8 @@ fn touch(desk: &Desk, index: i32) {
         }),
         Touch::PutDown => desk.change(|inner| inner.picked = None),
         Touch::PickFirst => desk.remark(Remark::PickFirst, ""),
-        Touch::Warn(step) => {
-            desk.change(|inner| inner.losing = Some(step));
+        Touch::Warn(kind, words) => {
+            desk.change(|inner| inner.losing = Some(Losing { kind, words }));
             desk.open(Dialog::Losing);
         }
     }
@@ -217,7 +324,7 @@ fn meaning(board: &control::Board, picked: Option<u32>, at: u32) -> Touch {
             Some(from) => {
                 let step = wire::Step { from, to: at };
                 if board.losing_steps.contains(&step) {
-                    Touch::Warn(step)
+                    Touch::Warn(action::Kind::Step(step), None)
                 } else {
                     Touch::Act(action::Kind::Step(step))
                 }
@@ -228,7 +335,11 @@ fn meaning(board: &control::Board, picked: Option<u32>, at: u32) -> Touch {
     if is_agreeing(board) {
         return Touch::Act(action::Kind::Toggle(at));
     }
-    Touch::Act(action::Kind::Place(at))
+    let forbidden = |mark: &&control::Mark| mark.at == at && mark.kind() == MarkKind::MarkForbidden;
+    match board.marks.iter().find(forbidden) {
+        Some(mark) => Touch::Warn(action::Kind::Place(at), mark.words.clone()),
+        None => Touch::Act(action::Kind::Place(at)),
+    }
 }
 
 /// Gomoku: the players have exchanged colours, so that the second has the black stones.
@@ -310,7 +421,7 @@ fn begin_again(desk: &Desk) {
     }
 }
 
-fn hint(desk: &Desk) {
+pub(crate) fn hint(desk: &Desk) {
     ask_hint(desk, Vec::new());
 }
 
@@ -434,14 +545,16 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     let near = near_side(room);
     let far = other(near);
     page.set_swapped(is_swapped(&board));
-    page.set_mine(seat_of(room, &board, near));
-    page.set_theirs(seat_of(room, &board, far));
+    show_facts(&page, desk, &inner, room, &board, near);
+    page.set_mine(seat_of(&inner, room, &board, near));
+    page.set_theirs(seat_of(&inner, room, &board, far));
     page.set_me(side(me));
     let layout = Layout::of(&inner, room, &board);
     show_points(&page, desk, &inner, room, &board, &layout);
     show_part(&page, &inner, &layout);
     show_choices(&page, desk, &inner, room, &board);
-    page.set_thought(inner.state.thinking.get(&room.id).map(thought).unwrap_or_default());
+    let thinking = inner.state.thinking.get(&room.id);
+    page.set_thought(thinking.map(|one| thought(one, inner.chinese())).unwrap_or_default());
     page.set_thought_open(inner.thought_open);
 
     let result = room.result.as_ref();
@@ -457,14 +570,11 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
         Some(WireOffer::OfferTakeBack) => OfferKind::TakeBack,
         Some(WireOffer::OfferDraw) => OfferKind::Draw,
         Some(WireOffer::OfferNewGame) => OfferKind::NewGame,
-        Some(
-            WireOffer::OfferPause
-            | WireOffer::OfferContinue
-            | WireOffer::OfferAdjourn
-            | WireOffer::OfferNewGameSame
-            | WireOffer::OfferUnspecified,
-        )
-        | None => OfferKind::None,
+        Some(WireOffer::OfferNewGameSame) => OfferKind::NewGameSame,
+        Some(WireOffer::OfferPause) => OfferKind::Pause,
+        Some(WireOffer::OfferContinue) => OfferKind::Continue,
+        Some(WireOffer::OfferAdjourn) => OfferKind::Adjourn,
+        Some(WireOffer::OfferUnspecified) | None => OfferKind::None,
     });
     page.set_offer_mine(offer.is_some_and(|offer| offer.mine));
     page.set_can_take_back(room.can_take_back);
@@ -474,13 +584,60 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     page.set_can_hint(room.can_act);
     page.set_hint_pending(matches!(&inner.hint, Some(HintState::Asked { room: of, ply, .. }) if *of == room.id && *ply == board.ply));
 
-    let pairs: Vec<SharedString> = room
-        .record
-        .chunks(2)
-        .enumerate()
-        .map(|(index, pair)| format!("{}. {}", index + 1, pair.join(" ")).into())
-        .collect();
-    update(&desk.board.record, &pairs);
+    update(&desk.board.record, &pairs(&room.record, &room.spoken, inner.chinese()));
+}
+
+/// Numbered pairs of moves, as players write them where that is known.
+pub(super) fn pairs(record: &[String], spoken: &[control::Words], chinese: bool) -> Vec<SharedString> {
+    let said: Vec<&str> = if spoken.len() == record.len() {
+        spoken.iter().map(|words| new_game::said(Some(words), chinese)).collect()
+    } else {
+        record.iter().map(String::as_str).collect()
+    };
+    let numbered = |(index, pair): (usize, &[&str])| format!("{}. {}", index + 1, pair.join(" ")).into();
+    said.chunks(2).enumerate().map(numbered).collect()
+}
+
+/// What is said of the position beside its points.
+fn show_facts(
+    page: &BoardAdapter<'_>,
+    desk: &Desk,
+    inner: &Inner,
+    room: &Room,
+    board: &control::Board,
+    near: wire::Side,
+) {
+    let chinese = inner.chinese();
+    let said = |kind: FactKind| {
+        let fact = board.facts.iter().find(|fact| fact.kind() == kind);
+        new_game::said(fact.and_then(|fact| fact.words.as_ref()), chinese)
+    };
+    page.set_formed(said(FactKind::FactFormed).into());
+    let opening = said(FactKind::FactOpening);
+    page.set_fact(if opening.is_empty() { said(FactKind::FactPhase) } else { opening }.into());
+    // What a side has taken is what the other has lost.
+    let taken = |by: wire::Side| -> Vec<i32> {
+        board.taken.iter().filter(|piece| piece.side() == other(by)).map(|piece| piece.kind).collect()
+    };
+    update(&desk.board.their_taken, &taken(other(near)));
+    update(&desk.board.my_taken, &taken(near));
+    page.set_turned(inner.turned);
+    let both_here = room.mine.len() == 2;
+    page.set_can_face(both_here && board.game() == wire::Game::Xiangqi);
+    page.set_face_to_face(inner.preferences.face_to_face);
+    page.set_can_say(room.link.as_ref().is_some_and(|link| link.state() == PeerLink::Up));
+    page.set_muted(inner.friend_at_board().is_some_and(|friend| friend.muted));
+    page.set_differs(room.differs);
+    page.set_can_change(editor::can_change(inner));
+    page.set_unsolvable(inner.unsolvable.as_ref() == Some(&room.id));
+    page.set_paused(room.paused);
+    page.set_can_pause(room.can_pause);
+    page.set_can_continue(room.can_continue);
+    page.set_can_adjourn(room.can_adjourn);
+    let losing = inner.losing.as_ref().and_then(|losing| losing.words.as_ref());
+    page.set_losing_words(new_game::said(losing, chinese).into());
+    let point = waiting(inner, room, board).and_then(|at| Layout::of(inner, room, board).index(at));
+    page.set_waiting_point(point.map_or(-1, |index| index as i32));
 }
 
 /// What is to be done now, and what can be done beside the points.
@@ -559,7 +716,45 @@ fn show_points(
     layout: &Layout,
 ) {
     let kind = board.game();
-    show_names(desk, kind, layout);
+    let Names { below, above, left } = names(kind, layout);
+    update(&desk.board.columns, &below);
+    update(&desk.board.upper, &above);
+    update(&desk.board.numbers, &left);
+    let facing = (inner.preferences.face_to_face && room.mine.len() == 2).then(|| other(near_side(room)));
+    let mut points = plain_points(board, layout);
+    let mut mark = |at: u32, set: &dyn Fn(&mut PointView)| {
+        if let Some(index) = layout.index(at) {
+            set(&mut points[index]);
+        }
+    };
+    if let Some(far) = facing {
+        for piece in &board.pieces {
+            mark(piece.at, &|point| point.turned = (far == piece.side()) != inner.turned);
+        }
+    }
+    if let Some(from) = picked(inner, room, board) {
+        mark(from, &|point| (point.marked, point.picked) = (true, true));
+        for step in board.steps.iter().filter(|step| step.from == from) {
+            mark(step.to, &|point| {
+                point.marked = true;
+                point.target = if point.stone == 0 { 1 } else { 2 };
+            });
+        }
+    }
+    let arrow = show_hint(page, inner, room, board, layout, &mut points);
+    page.set_arrow_from(arrow.map_or(-1, |(from, _)| from as i32));
+    page.set_arrow_to(arrow.map_or(-1, |(_, to)| to as i32));
+    // Before the rows, so that nothing is drawn as what another ground has.
+    page.set_ground(game::ground(kind));
+    update(&desk.board.points, &points);
+    // After the rows, so that no point is laid out by another board's columns.
+    page.set_columns(layout.wide as i32);
+    page.set_rows(layout.high as i32);
+}
+
+/// The points that are seen, with what stands there and what is marked by the rules alone.
+pub(super) fn plain_points(board: &control::Board, layout: &Layout) -> Vec<PointView> {
+    let kind = board.game();
     let mut points: Vec<PointView> = (0..layout.wide * layout.high)
         .map(|index| {
             let (column, row) = layout.place(index);
@@ -616,24 +811,7 @@ fn show_points(
             });
         }
     }
-    if let Some(from) = picked(inner, room, board) {
-        mark(from, &|point| (point.marked, point.picked) = (true, true));
-        for step in board.steps.iter().filter(|step| step.from == from) {
-            mark(step.to, &|point| {
-                point.marked = true;
-                point.target = if point.stone == 0 { 1 } else { 2 };
-            });
-        }
-    }
-    let arrow = show_hint(page, inner, room, board, layout, &mut points);
-    page.set_arrow_from(arrow.map_or(-1, |(from, _)| from as i32));
-    page.set_arrow_to(arrow.map_or(-1, |(_, to)| to as i32));
-    // Before the rows, so that nothing is drawn as what another ground has.
-    page.set_ground(game::ground(kind));
-    update(&desk.board.points, &points);
-    // After the rows, so that no point is laid out by another board's columns.
-    page.set_columns(layout.wide as i32);
-    page.set_rows(layout.high as i32);
+    points
 }
 
 /// Marks what is advised; a step is an arrow between two of the points that are seen.
@@ -683,30 +861,42 @@ fn is_set(lights: &[u8], board: &control::Board, column: usize, row: usize) -> b
     lights.get(row * line + column / 8).is_some_and(|byte| byte >> (column % 8) & 1 == 1)
 }
 
-/// Letters and numbers at the edges of the board.
-fn show_names(desk: &Desk, kind: wire::Game, layout: &Layout) {
-    let (mut below, mut above, mut left): (Vec<SharedString>, Vec<SharedString>, Vec<SharedString>) =
-        Default::default();
-    match kind {
-        // A lamp is touched, not talked about.
-        wire::Game::LightsOut => {}
-        wire::Game::Xiangqi => {
-            below = game::file_names(layout.turned).into_iter().map(Into::into).collect();
-            above = game::file_names(!layout.turned).into_iter().rev().map(Into::into).collect();
-        }
-        _ => {
-            below = (0..layout.columns).map(|column| game::column_name(kind, column).into()).collect();
-            left = (0..layout.rows).rev().map(|row| game::row_name(kind, row).into()).collect();
-        }
-    }
-    update(&desk.board.columns, &below);
-    update(&desk.board.upper, &above);
-    update(&desk.board.numbers, &left);
+/// Letters and numbers at the edges of a board: under it, above it, and at its left.
+#[derive(Default)]
+pub(super) struct Names {
+    pub(super) below: Vec<SharedString>,
+    pub(super) above: Vec<SharedString>,
+    pub(super) left: Vec<SharedString>,
 }
 
-fn seat_of(room: &Room, board: &control::Board, of: wire::Side) -> Seat {
+pub(super) fn names(kind: wire::Game, layout: &Layout) -> Names {
+    match kind {
+        // A lamp is touched, not talked about.
+        wire::Game::LightsOut => Names::default(),
+        wire::Game::Xiangqi => Names {
+            below: game::file_names(layout.turned).into_iter().map(Into::into).collect(),
+            above: game::file_names(!layout.turned).into_iter().rev().map(Into::into).collect(),
+            left: Vec::new(),
+        },
+        _ => {
+            let mut below: Vec<SharedString> =
+                (0..layout.columns).map(|column| game::column_name(kind, column).into()).collect();
+            let mut left: Vec<SharedString> =
+                (0..layout.rows).rev().map(|row| game::row_name(kind, row).into()).collect();
+            if layout.turned {
+                below.reverse();
+                left.reverse();
+            }
+            Names { below, above: Vec::new(), left }
+        }
+    }
+}
+
+fn seat_of(inner: &Inner, room: &Room, board: &control::Board, of: wire::Side) -> Seat {
     let seat: Option<&WireSeat> =
         if of == wire::Side::Second { room.second.as_ref() } else { room.first.as_ref() };
+    let clock = room.clocks.get(usize::from(of == wire::Side::Second));
+    let said = inner.said_by(room, room.mine.contains(&(of as i32)));
     let (who, level) = match seat.and_then(|seat| seat.who.as_ref()) {
         Some(seat::Who::BotLevel(level)) => (Opponent::Bot, *level as i32),
         Some(seat::Who::Peer(_)) => (Opponent::Peer, 0),
@@ -724,10 +914,16 @@ fn seat_of(room: &Room, board: &control::Board, of: wire::Side) -> Seat {
         taken: fact(board, FactKind::FactTaken, of).unwrap_or(0) as i32,
         half_points: fact(board, FactKind::FactHalfPoints, of).map_or(-1, |points| points as i32),
         agreed: fact(board, FactKind::FactAgreed, of).is_some(),
+        said: said.map(|said| said.text.as_str()).unwrap_or_default().into(),
+        phrase: said.map_or(0, |said| said.phrase),
+        // A second that has begun counts whole, so that 0:00 is the end.
+        clock: clock.map_or(-1, |clock| clock.left_ms.div_ceil(1_000) as i32),
+        clock_runs: clock.is_some_and(|clock| clock.running),
+        periods: clock.filter(|clock| clock.byo_yomi).map_or(0, |clock| clock.periods as i32),
     }
 }
 
-fn ending(ending: wire::Ending) -> Ending {
+pub(super) fn ending(ending: wire::Ending) -> Ending {
     match ending {
         wire::Ending::FiveInARow => Ending::FiveInARow,
         wire::Ending::BoardFull => Ending::BoardFull,
@@ -773,7 +969,7 @@ fn show_link(page: &BoardAdapter<'_>, room: &Room) {
     }
 }
 
-fn thought(thinking: &Thinking) -> Thought {
+fn thought(thinking: &Thinking, chinese: bool) -> Thought {
     let (points, win_in, loss_in) = match thinking.score.as_ref().and_then(|score| score.score.as_ref()) {
         Some(score::Score::Points(points)) => (*points, 0, 0),
         Some(score::Score::WinIn(plies)) => (0, plies.div_ceil(2) as i32, 0),
@@ -788,7 +984,14 @@ fn thought(thinking: &Thinking) -> Thought {
         points,
         win_in,
         loss_in,
-        line: thinking.line.join(" ").into(),
+        line: if thinking.spoken.is_empty() {
+            thinking.line.join(" ")
+        } else {
+            let said: Vec<&str> =
+                thinking.spoken.iter().map(|words| new_game::said(Some(words), chinese)).collect();
+            said.join(" ")
+        }
+        .into(),
         known: thinking.depth > 0,
     }
 }

@@ -4,98 +4,112 @@ use std::rc::Rc;
 
 use proto::board as wire;
 use proto::control::{self, Seat, request, seat};
-use slint::ComponentHandle;
+use slint::{ComponentHandle, ModelRc, VecModel};
 
-use super::{game_of, nearby, new_game, when};
-use crate::app::{Desk, Inner, Purpose, Unfinished};
+use super::{game_of, nearby, new_game, records, update, when};
+use crate::app::{Desk, Inner, Purpose};
 use crate::screens::{HomeAdapter, MainWindow, Opponent, Page, UnfinishedMatch};
+
+/// Rows of the models that the page draws from.
+#[derive(Default)]
+pub(crate) struct Rows {
+    unfinished: Rc<VecModel<UnfinishedMatch>>,
+}
 
 pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     let home = window.global::<HomeAdapter>();
     home.on_choose(when!(desk, |desk, game| new_game::open(&desk, game.into())));
     home.on_open_nearby(when!(desk, |desk| desk.go(Page::Nearby)));
     home.on_open_settings(when!(desk, |desk| desk.go(Page::Settings)));
-    home.on_resume(when!(desk, |desk| resume(&desk)));
+    home.set_unfinished(ModelRc::from(desk.home.unfinished.clone()));
+    home.on_resume(when!(desk, |desk, room| resume(&desk, &room)));
+    home.on_open_records(when!(desk, |desk| records::open(&desk)));
 }
 
-fn resume(desk: &Desk) {
-    let (id, open) = match desk.see().unfinished() {
-        None => return,
-        Some(Unfinished::Open(room)) => (room.id.clone(), true),
-        Some(Unfinished::Kept(kept)) => (kept.room_id.clone(), false),
-    };
-    desk.open_room(&id);
+/// Goes on with a match, whether a room shows it or it is only kept.
+pub(super) fn resume(desk: &Desk, id: &str) {
+    let open = desk.see().state.rooms.contains_key(id);
+    desk.open_room(id);
     if !open {
-        desk.ask(request::Body::ResumeRoom(control::ResumeRoom { room_id: id }), Purpose::OpenRoom);
+        let resume = control::ResumeRoom { room_id: id.to_owned() };
+        desk.ask(request::Body::ResumeRoom(resume), Purpose::OpenRoom);
     }
 }
 
 pub(super) fn show(window: &MainWindow, desk: &Desk) {
     let home = window.global::<HomeAdapter>();
-    let (unfinished, board) = {
-        let inner = desk.see();
-        home.set_nearby(nearby::state(&inner));
-        home.set_nearby_count(inner.state.nearby.len().try_into().unwrap_or(i32::MAX));
-        let names: Vec<&str> = inner
-            .state
-            .nearby
-            .values()
-            .map(|near| near.name.as_str())
-            .filter(|name| !name.is_empty())
-            .collect();
-        home.set_nearby_names(names.join(" · ").into());
-        card(&inner)
-    };
-    home.set_has_unfinished(unfinished.is_some());
-    if let Some(mut unfinished) = unfinished {
-        let known = home.get_unfinished();
-        unfinished.revision = known.revision;
-        // A position is told apart by its match and its number of moves; taking back and playing another way changes the
-        // small picture with the next move.
-        if (&known.room, known.ply) != (&unfinished.room, unfinished.ply) {
-            desk.sprites.set_thumbnail(board);
-            unfinished.revision += 1;
-        }
-        home.set_unfinished(unfinished);
+    let inner = desk.see();
+    home.set_nearby(nearby::state(&inner));
+    home.set_nearby_count(inner.state.nearby.len().try_into().unwrap_or(i32::MAX));
+    let names: Vec<&str> =
+        inner.state.nearby.values().map(|near| near.name.as_str()).filter(|name| !name.is_empty()).collect();
+    home.set_nearby_names(names.join(" · ").into());
+    // While another page is seen its small boards need not be drawn.
+    if inner.page() == Page::Home {
+        let rows: Vec<UnfinishedMatch> = unfinished(&inner).into_iter().map(|one| card(desk, &one)).collect();
+        update(&desk.home.unfinished, &rows);
     }
 }
 
-fn card(inner: &Inner) -> (Option<UnfinishedMatch>, control::Board) {
-    let (id, setup, seats, ply, board, mine) = match inner.unfinished() {
-        None => return (None, control::Board::default()),
-        Some(Unfinished::Open(room)) => {
-            let board = room.board.clone().unwrap_or_default();
-            let ply = board.ply;
-            let mine = room.mine.contains(&board.turn);
-            (&room.id, &room.setup, [&room.first, &room.second], ply, board, mine)
-        }
-        Some(Unfinished::Kept(kept)) => {
-            let board = kept.board.clone().unwrap_or_else(|| control::Board {
-                columns: 15,
-                rows: 15,
-                ..Default::default()
-            });
-            let seat = if board.turn() == wire::Side::Second { &kept.second } else { &kept.first };
-            let mine = seat.as_ref().is_some_and(|seat| matches!(seat.who, Some(seat::Who::Here(_))));
-            (&kept.room_id, &kept.setup, [&kept.first, &kept.second], kept.ply, board, mine)
-        }
+/// A match to go on with.
+struct Unfinished<'a> {
+    id: &'a str,
+    setup: Option<&'a wire::Setup>,
+    seats: [&'a Option<Seat>; 2],
+    ply: u32,
+    board: Option<&'a control::Board>,
+    mine: bool,
+}
+
+/// Those that are open, with a person at another device first, then those that were kept, the latest first.
+fn unfinished(inner: &Inner) -> Vec<Unfinished<'_>> {
+    let mut open: Vec<&control::Room> =
+        inner.state.rooms.values().filter(|room| room.result.is_none() && !room.mine.is_empty()).collect();
+    let latest = |room: &control::Room| {
+        inner.state.matches.iter().position(|kept| kept.room_id == room.id).unwrap_or(usize::MAX)
     };
-    let (opponent, name, level) = opponent(seats);
-    let card = UnfinishedMatch {
-        room: id.into(),
-        game: game_of(setup.as_ref()),
-        ply: ply.try_into().unwrap_or(i32::MAX),
+    open.sort_by_key(|room| (room.link.is_none(), latest(room)));
+    let open = open.into_iter().map(|room| Unfinished {
+        id: &room.id,
+        setup: room.setup.as_ref(),
+        seats: [&room.first, &room.second],
+        ply: room.board.as_ref().map_or(0, |board| board.ply),
+        board: room.board.as_ref(),
+        mine: room.board.as_ref().is_some_and(|board| room.mine.contains(&board.turn)),
+    });
+    let kept = inner.state.matches.iter().filter(|kept| kept.result.is_none() && !kept.open);
+    let kept = kept.filter(|kept| !inner.state.rooms.contains_key(&kept.room_id));
+    let kept = kept.map(|kept| {
+        let turn = kept.board.as_ref().map_or(wire::Side::First, control::Board::turn);
+        let seat = if turn == wire::Side::Second { &kept.second } else { &kept.first };
+        Unfinished {
+            id: &kept.room_id,
+            setup: kept.setup.as_ref(),
+            seats: [&kept.first, &kept.second],
+            ply: kept.ply,
+            board: kept.board.as_ref(),
+            mine: seat.as_ref().is_some_and(|seat| matches!(seat.who, Some(seat::Who::Here(_)))),
+        }
+    });
+    open.chain(kept).collect()
+}
+
+fn card(desk: &Desk, one: &Unfinished<'_>) -> UnfinishedMatch {
+    let (opponent, name, level) = opponent(one.seats);
+    UnfinishedMatch {
+        room: one.id.into(),
+        game: game_of(one.setup),
+        ply: one.ply.try_into().unwrap_or(i32::MAX),
         opponent,
         name: name.into(),
         level,
-        my_turn: mine,
-        revision: 0,
-    };
-    (Some(card), board)
+        my_turn: one.mine,
+        revision: desk.sprites.set_thumbnail(one.id, one.board),
+    }
 }
 
 /// Who sits opposite: a peer before a device before a second person here.
-fn opponent(seats: [&Option<Seat>; 2]) -> (Opponent, String, i32) {
+pub(super) fn opponent(seats: [&Option<Seat>; 2]) -> (Opponent, String, i32) {
     let mut found = (Opponent::Here, String::new(), 0);
     for seat in seats.into_iter().flatten() {
         match &seat.who {

@@ -3,12 +3,15 @@
 
 pub(crate) mod board;
 mod comparison;
+pub(crate) mod editor;
 pub(crate) mod game;
-mod home;
+pub(crate) mod home;
 mod invitation;
 mod navigation;
 mod nearby;
 pub(crate) mod new_game;
+pub(crate) mod records;
+pub(crate) mod replay;
 mod settings;
 
 use std::rc::Rc;
@@ -28,6 +31,9 @@ pub(crate) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     board::attach(window, desk);
     comparison::attach(window, desk);
     invitation::attach(window, desk);
+    editor::attach(window, desk);
+    records::attach(window, desk);
+    replay::attach(window, desk);
     settings::attach(window, desk);
 }
 
@@ -40,6 +46,9 @@ pub(crate) fn show(window: &MainWindow, desk: &Desk) {
     board::show(window, desk);
     comparison::show(window, desk);
     invitation::show(window, desk);
+    editor::show(window, desk);
+    records::show(window, desk);
+    replay::show(window, desk);
     // Last, so that a page is complete before it is turned to.
     navigation::show(window, desk);
 }

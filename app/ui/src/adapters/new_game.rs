@@ -10,7 +10,7 @@ use proto::board as wire;
 use proto::control::{self, ChosenOption, GameChoice, GameOption, GameSheet, Seat, request, seat};
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::{game, update, when};
+use super::{editor, game, update, when};
 use crate::app::{Desk, Inner, Purpose};
 use crate::preferences::{LastColour, LastGame, LastOpponent};
 use crate::screens::{
@@ -79,6 +79,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
         desk.change(|inner| inner.all_options = !inner.all_options);
     }));
     page.on_start(when!(desk, |desk| start(&desk)));
+    page.on_set_up(when!(desk, |desk| editor::open(&desk)));
 }
 
 /// Turns to the page for this game.
@@ -201,12 +202,12 @@ fn stepped(option: &GameOption, step: i32) -> Option<String> {
 
 /// Beyond what is offered a step grows with the number, so that the far end is not a hundred touches away: it goes to the
 /// next number with one digit less.
-fn up_from(number: u32) -> u32 {
+pub(super) fn up_from(number: u32) -> u32 {
     let round = roundness(number);
     (number / round + 1) * round
 }
 
-fn down_from(number: u32) -> u32 {
+pub(super) fn down_from(number: u32) -> u32 {
     let round = roundness(number.saturating_sub(1));
     number.saturating_sub(1) / round * round
 }
@@ -316,6 +317,9 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     update(&desk.new_game.options, &options);
     page.set_further_options(further as i32);
     page.set_ready(sheet.problem.is_empty());
+    let begins = sheet.setup.as_ref().and_then(|setup| setup.game.as_ref());
+    let second = matches!(begins, Some(wire::setup::Game::Xiangqi(xiangqi)) if xiangqi.black_first);
+    page.set_second_begins(second);
 }
 
 fn option_view(option: &GameOption, chinese: bool) -> OptionView {

@@ -7,7 +7,7 @@ use slint::ComponentHandle;
 
 use super::when;
 use crate::app::{Desk, Purpose};
-use crate::preferences::{Language, Paper, Preferences};
+use crate::preferences::{Confirm, Language, Paper, Preferences};
 use crate::screens::{MainWindow, SettingsAdapter, Theme, ThemeChoice, Visibility};
 
 pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
@@ -51,6 +51,21 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     page.on_set_text_size(when!(desk, |desk, index| {
         desk.prefer(|known| known.text_size = usize::try_from(index).unwrap_or(0));
     }));
+    page.on_set_board_style(when!(desk, |desk, index| {
+        desk.prefer(|known| known.board_style = index.clamp(0, 2) as u8);
+    }));
+    page.on_set_confirm_moves(when!(desk, |desk, index| {
+        desk.prefer(|known| {
+            known.confirm_moves = match index {
+                1 => Confirm::Always,
+                2 => Confirm::Never,
+                _ => Confirm::Small,
+            };
+        });
+    }));
+    page.on_toggle_left_handed(when!(desk, |desk| {
+        desk.prefer(|known| known.left_handed = !known.left_handed);
+    }));
     page.on_toggle_coordinates(when!(desk, |desk| {
         desk.prefer(|known| known.coordinates = !known.coordinates);
     }));
@@ -67,6 +82,8 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     let theme = window.global::<Theme>();
     theme.set_choice(paper);
     theme.set_reduced_motion(known.reduced_motion);
+    theme.set_left_handed(known.left_handed);
+    theme.set_board_style(i32::from(known.board_style.min(2)));
     theme.set_text_scale(known.text_scale());
     // Fails only where no translation is in the program, and then there is nothing to choose.
     slint::select_bundled_translation(if inner.chinese() { "zh" } else { "en" }).ok();
@@ -87,6 +104,13 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     page.set_reduced_motion(known.reduced_motion);
     page.set_text_size(known.text_size as i32);
     page.set_coordinates(known.coordinates);
+    page.set_board_style(i32::from(known.board_style.min(2)));
+    page.set_confirm_moves(match known.confirm_moves {
+        Confirm::Small => 0,
+        Confirm::Always => 1,
+        Confirm::Never => 2,
+    });
+    page.set_left_handed(known.left_handed);
     page.set_fingerprint(spaced(&inner.state.me.fingerprint).into());
     page.set_version(env!("CARGO_PKG_VERSION").into());
 }

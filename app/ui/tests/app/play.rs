@@ -9,7 +9,7 @@ use host::{Host, HostConfig};
 use i_slint_backend_testing::ElementHandle;
 use qiyou::headless::{Scene, Stage};
 use qiyou::screens::{BoardAdapter, ComparisonAdapter, Dialog, Navigation, NewGameAdapter, Page, PointView};
-use qiyou::{App, Language, LastGame, Preferences, Store, connect};
+use qiyou::{App, Confirm, Language, LastGame, Preferences, Store, connect};
 use slint::platform::Key;
 use slint::{ComponentHandle, Model};
 use tokio::runtime::Runtime;
@@ -53,6 +53,7 @@ impl<'a> Table<'a> {
         app.prefer(Preferences {
             language: Language::English,
             reduced_motion: true,
+            confirm_moves: Confirm::Never,
             games: GAMES.map(|game| (game.to_owned(), LastGame { level: 2, ..LastGame::default() })).into(),
             ..Preferences::default()
         });
@@ -239,9 +240,9 @@ fn a_whole_match_against_level_1_is_played_by_taps_alone_and_then_another_begins
     assert_eq!(table.stones().iter().filter(|(_, side)| *side == Side::First).count(), 1);
     table.tap("Back");
     table.until("home with the match to go on with", || {
-        table.page() == Page::Home && table.says("Continue: Gomoku, level 1")
+        table.page() == Page::Home && table.says("Continue: Gomoku · level 1")
     });
-    table.tap("Continue: Gomoku, level 1");
+    table.tap("Continue: Gomoku · level 1");
     table.until("the board again", || table.page() == Page::Board && !table.stones().is_empty());
     table.end();
 }
@@ -250,8 +251,8 @@ fn a_whole_match_against_level_1_is_played_by_taps_alone_and_then_another_begins
 fn a_whole_match_against_level_1_is_played_by_keys_alone() {
     let stage = Stage::new();
     let table = Table::new(&stage);
-    // Settings, the nearby card, the first tile.
-    for _ in 0..3 {
+    // Records, settings, the nearby card, the first tile.
+    for _ in 0..4 {
         table.key(Key::Tab);
     }
     table.key(Key::Return);

@@ -118,6 +118,11 @@ fn a_touched_point_is_put_before_the_host_and_a_refusal_is_said() {
     let stage = Stage::new();
     let mut told = playing(&stage, mine());
     tap(&stage, &told, "A1 empty");
+    assert!(told.asked().is_empty(), "points smaller than a finger: the stone waits until it is meant");
+    tap(&stage, &told, "B2 empty");
+    assert!(told.asked().is_empty(), "another point instead");
+    tap(&stage, &told, "A1 empty");
+    tap(&stage, &told, "A1 empty");
     assert_eq!(
         only(&mut told),
         request::Body::Act(control::Act {
@@ -139,6 +144,64 @@ fn a_touched_point_is_put_before_the_host_and_a_refusal_is_said() {
     told.scene.draw();
     stage.pass(Duration::from_secs(5));
     assert_eq!(remark(&told), Remark::None, "a remark passes");
+}
+
+#[test]
+fn a_stone_that_waits_is_played_or_given_up_by_its_buttons_too() {
+    let stage = Stage::new();
+    let mut told = playing(&stage, mine());
+    tap(&stage, &told, "A1 empty");
+    tap(&stage, &told, "Not there");
+    assert!(told.asked().is_empty());
+    tap(&stage, &told, "C1 empty");
+    tap(&stage, &told, "Play there");
+    assert!(matches!(only(&mut told), request::Body::Act(act) if act.action == Some(place(2, 0))));
+    told.app.prefer(qiyou::Preferences { confirm_moves: qiyou::Confirm::Never, ..Default::default() });
+    tap(&stage, &told, "D1 empty");
+    assert!(matches!(only(&mut told), request::Body::Act(act) if act.action == Some(place(3, 0))));
+}
+
+#[test]
+fn a_forbidden_point_says_why_before_it_is_played() {
+    let stage = Stage::new();
+    let mut room = mine();
+    let board = room.board.as_mut().expect("a board");
+    let words = Some(control::Words { zh: "三三禁手".into(), en: "a double three".into() });
+    board.marks.push(control::Mark { at: 0, kind: control::MarkKind::MarkForbidden.into(), words, side: 0 });
+    let mut told = playing(&stage, room);
+    told.app.window().global::<BoardAdapter<'_>>().invoke_touch(14 * 15);
+    stage.settle(&told.scene);
+    assert!(told.asked().is_empty());
+    assert!(
+        ElementHandle::find_by_accessible_label(told.app.window(), "Forbidden: a double three")
+            .next()
+            .is_some()
+    );
+    tap(&stage, &told, "Play there anyway");
+    assert!(matches!(only(&mut told), request::Body::Act(act) if act.action == Some(place(0, 0))));
+}
+
+#[test]
+fn what_a_friend_says_is_read_for_a_while_and_a_word_is_said_with_one_touch() {
+    let stage = Stage::new();
+    let mut room = mine();
+    room.first = Some(crate::support::peer("Librem 5"));
+    room.link = Some(crate::support::link(control::PeerLink::Up, 0));
+    let mut told = playing(&stage, room);
+    told.say(event::Body::Said(control::Said {
+        room_id: "room".into(),
+        phrase: proto::peer::Phrase::GoodMove.into(),
+        ..Default::default()
+    }));
+    stage.settle(&told.scene);
+    let says = |told: &Told| told.app.window().global::<BoardAdapter<'_>>().get_theirs().phrase;
+    assert_eq!(says(&told), 3);
+    stage.pass(Duration::from_secs(9));
+    assert_eq!(says(&told), 0);
+    told.app.ask(Dialog::Say);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Thank you!");
+    assert!(matches!(only(&mut told), request::Body::Say(say) if say.phrase == 8 && say.text.is_empty()));
 }
 
 #[test]

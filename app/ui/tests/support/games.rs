@@ -58,6 +58,21 @@ fn room(game: &AnyGame, first: control::Seat, second: control::Seat, mine: &[Sid
     }
 }
 
+/// The moves of an opening of xiangqi, in its notation and as players write them.
+pub(crate) fn written(after: &AnyGame) -> (Vec<String>, Vec<control::Words>) {
+    let mut game = AnyGame::new(&after.setup()).expect("a valid setup");
+    XIANGQI_OPENING
+        .split_whitespace()
+        .map(|text| {
+            let action = game.parse(text).expect("a move of this game");
+            let [zh, en] = game.spoken(action).expect("players write it so");
+            let notation = game.notation(action);
+            game.act(action).expect("legal");
+            (notation, control::Words { zh, en })
+        })
+        .unzip()
+}
+
 /// What a host answers to `Describe`.
 pub(crate) fn sheet(asked: &control::Describe) -> control::GameSheet {
     let setup = match (&asked.choice, &asked.setup) {
@@ -123,12 +138,12 @@ pub(crate) fn go_counting() -> AnyGame {
     game
 }
 
+const XIANGQI_OPENING: &str =
+    "炮二平五 马8进7 马二进三 车9平8 车一平二 马2进3 兵七进一 卒7进1 马八进七 士4进5 炮八进二 象3进5";
+
 /// An opening: the cannon in the middle against two horses.
 pub(crate) fn xiangqi() -> AnyGame {
-    played(
-        &GameKind::Xiangqi.default_setup(),
-        "炮二平五 马8进7 马二进三 车9平8 车一平二 马2进3 兵七进一 卒7进1 马八进七 士4进5 炮八进二 象3进5",
-    )
+    played(&GameKind::Xiangqi.default_setup(), XIANGQI_OPENING)
 }
 
 /// Liuzhou chess just after a square was made, so that a stone is to be captured.

@@ -35,7 +35,7 @@ impl Told {
             name: "Steam Deck".into(),
             visibility: control::Visibility::Everyone.into(),
             fingerprint: "3f2a91c05b7e44d1a07be4420c91ff03".into(),
-            found_when_closed: false,
+            ..Default::default()
         }));
         told.say(event::Body::Ready(control::Ready {}));
         told
@@ -284,8 +284,88 @@ fn solve(stage: &Stage, told: &mut Told, game: &engine::AnyGame) {
 
 type Tell = fn(&Stage, &mut Told);
 
+/// Four matches as a host keeps them, the latest first.
+fn kept() -> Vec<control::MatchSummary> {
+    let summary = |id: &str, room: control::Room, minutes: u64| {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
+        control::MatchSummary {
+            room_id: id.into(),
+            setup: room.setup,
+            first: room.first,
+            second: room.second,
+            ply: room.board.as_ref().map_or(0, |board| board.ply),
+            result: room.result,
+            changed_unix_ms: now.as_millis() as u64 - minutes * 60_000,
+            record: room.record,
+            board: room.board,
+            ..Default::default()
+        }
+    };
+    let nearby = room(peer("Librem 5"), here(), &[Side::Second]);
+    vec![
+        summary("x", games::against_the_device(&games::xiangqi(), engine::Side::First), 12),
+        summary("g", won(bot(5), here(), &[Side::Second]), 150),
+        summary("n", nearby, 1_500),
+        summary("o", games::against_the_device(&games::go(), engine::Side::Second), 4_000),
+        summary("l", games::alone(&games::lights("5", "5")), 90_000),
+    ]
+}
+
+/// Answers what is asked for kept matches.
+fn keep(stage: &Stage, told: &mut Told) {
+    for request in told.answer(stage) {
+        if let request::Body::ListMatches(asked) = body(&request) {
+            let unfinished = asked.outcome() == control::Outcome::Unfinished;
+            let mut matches = kept();
+            matches.retain(|one| !unfinished || one.result.is_none());
+            let total = matches.len() as u32;
+            told.reply(request.id, reply::Body::Matches(control::Matches { matches, total }));
+        }
+    }
+}
+
+/// Opens the first kept match from the records, and is told its middle; judged, if it is to be.
+fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
+    told.app.window().global::<qiyou::screens::HomeAdapter<'_>>().invoke_open_records();
+    keep(stage, told);
+    stage.pass(Duration::ZERO);
+    told.app.window().global::<qiyou::screens::RecordsAdapter<'_>>().invoke_open("x".into());
+    let game = games::xiangqi();
+    let (record, spoken) = games::written(&game);
+    for request in told.answer(stage) {
+        if matches!(body(&request), request::Body::Look(_)) {
+            let position = control::Position {
+                room_id: "x".into(),
+                ply: game.ply(),
+                board: Some(host::position(&game)),
+                total: game.ply(),
+                record: record.clone(),
+                spoken: spoken.clone(),
+            };
+            told.reply(request.id, reply::Body::Position(position));
+        }
+    }
+    if judged {
+        let stands = [20, 40, -10, 60, 30, 120, 90, 160, -420, -380, -300, 250, 300];
+        let positions = stands
+            .into_iter()
+            .map(|permille| control::Judgement {
+                permille,
+                best: "h2e2".into(),
+                best_spoken: spoken.first().cloned(),
+            })
+            .collect();
+        told.say(event::Body::Judgements(control::Judgements {
+            room_id: "x".into(),
+            positions,
+            total: 13,
+            ended: true,
+        }));
+    }
+}
+
 /// Every picture of the contact sheet, by name: what the host says and what is touched until it is there.
-pub(crate) const STORIES: [(&str, Tell); 47] = [
+pub(crate) const STORIES: [(&str, Tell); 62] = [
     ("home", |_, told| {
         friends_near(told);
         told.say(event::Body::Room(room(here(), bot(7), &[Side::First])));
@@ -487,6 +567,93 @@ pub(crate) const STORIES: [(&str, Tell); 47] = [
         friends_near(told);
         told.app.go(Page::Nearby);
         told.say(comparison(true, false));
+    }),
+    ("home-many", |stage, told| {
+        friends_near(told);
+        keep(stage, told);
+    }),
+    ("records", |stage, told| {
+        told.app.window().global::<qiyou::screens::HomeAdapter<'_>>().invoke_open_records();
+        keep(stage, told);
+    }),
+    ("records-empty", |stage, told| {
+        told.app.window().global::<qiyou::screens::HomeAdapter<'_>>().invoke_open_records();
+        for request in told.answer(stage) {
+            told.reply(request.id, reply::Body::Matches(control::Matches::default()));
+        }
+    }),
+    ("replay", |stage, told| look_through(stage, told, false)),
+    ("replay-judged", |stage, told| look_through(stage, told, true)),
+    ("board-say", |stage, told| {
+        let mut room = room(peer("Librem 5"), here(), &[Side::Second]);
+        room.link = Some(link(control::PeerLink::Up, 0));
+        open(stage, told, room);
+        told.app.ask(qiyou::screens::Dialog::Say);
+    }),
+    ("board-said", |stage, told| {
+        let mut room = room(peer("Librem 5"), here(), &[Side::Second]);
+        room.link = Some(link(control::PeerLink::Up, 0));
+        room.clocks = vec![
+            control::Clock { left_ms: 252_000, ..Default::default() },
+            control::Clock { left_ms: 18_500, running: true, byo_yomi: true, periods: 3 },
+        ];
+        open(stage, told, room);
+        told.say(event::Body::Said(control::Said {
+            room_id: "room".into(),
+            phrase: proto::peer::Phrase::GoodMove.into(),
+            ..Default::default()
+        }));
+    }),
+    ("board-differs", |stage, told| {
+        let mut room = room(peer("Librem 5"), here(), &[Side::Second]);
+        room.link = Some(link(control::PeerLink::Up, 0));
+        (room.differs, room.can_act) = (true, false);
+        open(stage, told, room);
+    }),
+    ("board-paused", |stage, told| {
+        let mut room = room(peer("Librem 5"), here(), &[Side::Second]);
+        room.link = Some(link(control::PeerLink::Up, 0));
+        (room.paused, room.can_act, room.can_continue) = (true, false, true);
+        open(stage, told, room);
+    }),
+    ("board-aiming", |stage, told| {
+        open(stage, told, room(bot(3), here(), &[Side::Second]));
+        told.app.window().global::<BoardAdapter<'_>>().invoke_aim(3 * 15 + 11, true);
+    }),
+    ("renju-forbidden", |stage, told| {
+        let setup = games::chosen(GameKind::Gomoku, &[("rule", "renju")]);
+        let game = games::played(&setup, "h8 h9 j8 a1 i7 a15 i9 o1");
+        open(stage, told, games::alone(&game));
+        touch_point(told, 'i', 7);
+    }),
+    ("xiangqi-facing", |stage, told| {
+        told.app.prefer_facing();
+        open(stage, told, games::alone(&games::xiangqi()));
+    }),
+    ("editor", |stage, told| {
+        told.app.new_game(Game::LightsOut);
+        told.answer(stage);
+        told.app.window().global::<NewGameAdapter<'_>>().invoke_set_up();
+        let editor = told.app.window().global::<qiyou::screens::EditorAdapter<'_>>();
+        for index in [1, 6, 7, 8, 12, 18] {
+            editor.invoke_touch(index);
+        }
+    }),
+    ("lights-out-unsolvable", |stage, told| {
+        open(stage, told, games::alone(&games::lights("5", "5")));
+        told.answer(stage);
+        told.app.window().global::<BoardAdapter<'_>>().invoke_hint();
+        for request in told.answer(stage) {
+            let refusal = control::Refusal {
+                code: control::RefusalCode::RefusalUnsolvable.into(),
+                ..Default::default()
+            };
+            told.reply(request.id, reply::Body::Refusal(refusal));
+        }
+    }),
+    ("licences", |_, told| {
+        told.app.go(Page::Settings);
+        told.app.ask(qiyou::screens::Dialog::Licences);
     }),
     ("settings", |_, told| told.app.go(Page::Settings)),
 ];

@@ -1,0 +1,246 @@
+//! A board of lights that is set up by hand. No rule is known here: a touch switches one lamp, and the host plays and solves.
+
+use std::rc::Rc;
+
+use proto::board::{self as wire, LightsOutSetup, lights_out_setup, setup};
+use proto::control::{self, Seat, request, seat};
+use slint::{ComponentHandle, ModelRc, VecModel};
+
+use super::{new_game, update, when};
+use crate::app::{Desk, Inner, Purpose};
+use crate::screens::{EditorAdapter, MainWindow, Page, PointView};
+
+/// Columns and rows of a board that is seen whole: with forty, a lamp is 8 logical px on the narrowest phone, which a
+/// sliding finger still meets. Larger ones come from random boards and files.
+const MOST: u32 = 40;
+
+/// Rows of the models that the page draws from.
+#[derive(Default)]
+pub(crate) struct Rows {
+    points: Rc<VecModel<PointView>>,
+}
+
+/// The board that is being set up.
+pub(crate) struct Editor {
+    columns: u32,
+    rows: u32,
+    /// Row by row from the top left.
+    lit: Vec<bool>,
+    torus: bool,
+    diagonals: bool,
+    /// The match whose board this was, and which the new one takes the place of.
+    replaces: String,
+}
+
+impl Default for Editor {
+    fn default() -> Self {
+        Self {
+            columns: 5,
+            rows: 5,
+            lit: vec![false; 25],
+            torus: false,
+            diagonals: false,
+            replaces: String::new(),
+        }
+    }
+}
+
+impl Editor {
+    /// Packed as `Board.lights`: rows from the bottom, each in whole bytes, the lowest bit first.
+    fn packed(&self) -> Vec<u8> {
+        let line = self.columns.div_ceil(8) as usize;
+        let mut bytes = vec![0; line * self.rows as usize];
+        for (index, _) in self.lit.iter().enumerate().filter(|(_, lit)| **lit) {
+            let (column, down) = (index % self.columns as usize, index / self.columns as usize);
+            let row = self.rows as usize - 1 - down;
+            bytes[row * line + column / 8] |= 1 << (column % 8);
+        }
+        bytes
+    }
+
+    /// From a board as it is shown.
+    fn unpack(&mut self, board: &control::Board) {
+        (self.columns, self.rows) = (board.columns.clamp(1, MOST), board.rows.clamp(1, MOST));
+        let line = board.columns.div_ceil(8) as usize;
+        let bit = |column: u32, row: u32| {
+            let byte = board.lights.get(row as usize * line + column as usize / 8);
+            byte.is_some_and(|byte| byte >> (column % 8) & 1 == 1)
+        };
+        self.lit = (0..self.rows)
+            .rev()
+            .flat_map(|row| (0..self.columns).map(move |column| (column, row)))
+            .map(|(column, row)| bit(column, row))
+            .collect();
+    }
+
+    /// Lamps keep their place from the top left.
+    fn resize(&mut self, columns: u32, rows: u32) {
+        let old = (self.columns, self.lit.clone());
+        self.lit = (0..rows)
+            .flat_map(|down| (0..columns).map(move |across| (across, down)))
+            .map(|(across, down)| {
+                across < old.0 && old.1.get((down * old.0 + across) as usize) == Some(&true)
+            })
+            .collect();
+        (self.columns, self.rows) = (columns, rows);
+    }
+}
+
+pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
+    let page = window.global::<EditorAdapter>();
+    page.set_points(ModelRc::from(desk.editor.points.clone()));
+    page.on_touch(when!(desk, |desk, index| {
+        desk.change(|inner| {
+            let lamp = usize::try_from(index).ok().and_then(|index| inner.editor.lit.get_mut(index));
+            if let Some(lamp) = lamp {
+                *lamp = !*lamp;
+            }
+        });
+    }));
+    page.on_resize(when!(desk, |desk, columns, rows| {
+        desk.change(|inner| {
+            let editor = &mut inner.editor;
+            let (columns, rows) = (stepped(editor.columns, columns), stepped(editor.rows, rows));
+            editor.resize(columns, rows);
+        });
+    }));
+    page.on_fill(when!(desk, |desk, lit| desk.change(|inner| inner.editor.lit.fill(lit))));
+    page.on_start(when!(desk, |desk, solve| start(&desk, solve)));
+}
+
+fn stepped(number: u32, step: i32) -> u32 {
+    match step {
+        1.. => new_game::up_from(number).min(MOST),
+        0 => number,
+        _ => new_game::down_from(number).max(1),
+    }
+}
+
+/// A new board of the size and rules that were last chosen.
+pub(super) fn open(desk: &Desk) {
+    desk.change(|inner| {
+        let chosen = lights_of(
+            inner.sheets.get(&(wire::Game::LightsOut as i32)).and_then(|sheet| sheet.setup.as_ref()),
+        );
+        let (columns, rows) = (chosen.columns.clamp(1, MOST), chosen.rows.clamp(1, MOST));
+        inner.editor = Editor {
+            columns,
+            rows,
+            lit: vec![false; (columns * rows) as usize],
+            torus: chosen.torus,
+            diagonals: chosen.diagonals,
+            replaces: String::new(),
+        };
+    });
+    desk.go(Page::Editor);
+}
+
+/// The board of the match that is played, as it stands.
+pub(super) fn change(desk: &Desk) {
+    desk.change(|inner| {
+        let Some(room) = &inner.room else { return };
+        let chosen = lights_of(room.setup.as_ref());
+        let mut editor = Editor {
+            torus: chosen.torus,
+            diagonals: chosen.diagonals,
+            replaces: room.id.clone(),
+            ..Editor::default()
+        };
+        editor.unpack(&room.board.clone().unwrap_or_default());
+        inner.editor = editor;
+    });
+    desk.go(Page::Editor);
+}
+
+/// Whether a board may be changed here: all of it is seen.
+pub(super) fn can_change(inner: &Inner) -> bool {
+    let board = inner.room.as_ref().and_then(|room| room.board.as_ref());
+    board.is_some_and(|board| {
+        board.game() == wire::Game::LightsOut && board.columns <= MOST && board.rows <= MOST
+    })
+}
+
+fn lights_of(setup: Option<&wire::Setup>) -> LightsOutSetup {
+    match setup.and_then(|setup| setup.game.as_ref()) {
+        Some(setup::Game::LightsOut(chosen)) => chosen.clone(),
+        _ => LightsOutSetup { columns: 5, rows: 5, ..Default::default() },
+    }
+}
+
+fn start(desk: &Desk, solve: bool) {
+    let open = {
+        let inner = desk.see();
+        let editor = &inner.editor;
+        let lights = LightsOutSetup {
+            torus: editor.torus,
+            diagonals: editor.diagonals,
+            columns: editor.columns,
+            rows: editor.rows,
+            start: Some(lights_out_setup::Start::Lights(editor.packed().into())),
+            ..Default::default()
+        };
+        let here = || Some(Seat { who: Some(seat::Who::Here(true)), ..Default::default() });
+        control::OpenRoom {
+            setup: Some(wire::Setup { game: Some(setup::Game::LightsOut(lights)) }),
+            first: here(),
+            second: here(),
+            replaces: editor.replaces.clone(),
+            ..Default::default()
+        }
+    };
+    desk.change(|inner| inner.solve_when_there = solve);
+    desk.ask(request::Body::OpenRoom(open), Purpose::OpenRoom);
+}
+
+pub(super) fn show(window: &MainWindow, desk: &Desk) {
+    let inner = desk.see();
+    if inner.page() != Page::Editor {
+        return;
+    }
+    let editor = &inner.editor;
+    let page = window.global::<EditorAdapter>();
+    let points: Vec<PointView> = editor
+        .lit
+        .iter()
+        .enumerate()
+        .map(|(index, lit)| {
+            let (column, down) = (index as u32 % editor.columns, index as u32 / editor.columns);
+            let column = super::game::column_name(wire::Game::LightsOut, column as usize);
+            PointView {
+                lamp: 1 + i32::from(*lit),
+                name: format!("{column}{}", editor.rows - down).into(),
+                ..Default::default()
+            }
+        })
+        .collect();
+    update(&desk.editor.points, &points);
+    page.set_columns(editor.columns as i32);
+    page.set_rows(editor.rows as i32);
+    page.set_lit(editor.lit.iter().filter(|lit| **lit).count() as i32);
+    page.set_can_wider(editor.columns < MOST);
+    page.set_can_narrower(editor.columns > 1);
+    page.set_can_higher(editor.rows < MOST);
+    page.set_can_lower(editor.rows > 1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lamps_are_packed_as_boards_are_told_and_back() {
+        let mut editor = Editor { columns: 9, rows: 2, lit: vec![false; 18], ..Editor::default() };
+        // The top left, and the right end of the lower row.
+        (editor.lit[0], editor.lit[17]) = (true, true);
+        assert_eq!(editor.packed(), [0, 1, 1, 0]);
+        let board =
+            control::Board { columns: 9, rows: 2, lights: editor.packed().into(), ..Default::default() };
+        let mut again = Editor::default();
+        again.unpack(&board);
+        assert_eq!((again.columns, again.rows, &again.lit), (9, 2, &editor.lit));
+        again.resize(10, 3);
+        assert_eq!(again.lit.iter().filter(|lit| **lit).count(), 2);
+        again.resize(3, 1);
+        assert_eq!(again.lit, [true, false, false]);
+    }
+}
