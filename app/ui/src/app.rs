@@ -428,12 +428,16 @@ impl Desk {
 
     /// Changes preferences, keeps them, and shows them.
     pub(crate) fn prefer(&self, change: impl FnOnce(&mut Preferences)) {
+        let spoke_chinese = self.see().chinese();
         {
             let inner = &mut *self.inner.borrow_mut();
             change(&mut inner.preferences);
             inner.store.save(&inner.preferences);
         }
-        self.tell_language();
+        let speaks_chinese = self.see().chinese();
+        if speaks_chinese != spoke_chinese {
+            self.tell_language();
+        }
         self.show();
     }
 
