@@ -391,6 +391,13 @@ fn control_messages() -> Vec<(&'static str, Message)> {
                 language: control::Language::Chinese.into(),
             })),
         ),
+        (
+            "carrier",
+            ask(request::Body::SetCarrier(control::SetCarrier {
+                carrier: control::Carrier::Lan.into(),
+                on: true,
+            })),
+        ),
         ("adapter", ask(request::Body::SetAdapter(control::SetAdapter { adapter: "hci1".into() }))),
         ("done", answer(reply::Body::Done(control::Done {}))),
         (

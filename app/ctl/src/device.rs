@@ -47,6 +47,21 @@ pub(crate) enum DeviceCommand {
         /// Such as hci1, or `first` for whichever is there
         to: Option<String>,
     },
+    /// Use Bluetooth or the local network, or leave it alone: then it neither finds nor is found
+    Carrier {
+        /// Which
+        #[arg(value_enum)]
+        which: Switched,
+        /// The choice, kept from now on
+        #[arg(value_enum)]
+        to: Switch,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Switched {
+    Bluetooth,
+    Lan,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -96,6 +111,14 @@ impl Conversation {
                 )
             }
             DeviceCommand::Adapter { to } => self.adapter(to).await,
+            DeviceCommand::Carrier { which, to } => {
+                let carrier = match which {
+                    Switched::Bluetooth => control::Carrier::Bluetooth,
+                    Switched::Lan => control::Carrier::Lan,
+                };
+                let set = control::SetCarrier { carrier: carrier.into(), on: to == Switch::On };
+                self.ask_done(request::Body::SetCarrier(set)).await
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use crate::store::SavedFriend;
 impl Actor {
     /// Who this device is and where it can be found now.
     pub(crate) fn friend_code(&self) -> control::FriendCode {
-        let places = self.transports().iter().flat_map(|transport| transport.places()).take(PLACES).collect();
+        let places = self.used_transports().flat_map(|transport| transport.places()).take(PLACES).collect();
         let tag = Tag::of(&self.advert_key, self.epoch());
         let code = FriendCode {
             key: self.identity.public_key(),

@@ -31,6 +31,8 @@ pub(crate) struct Nearby {
     pub(crate) name: String,
     pub(crate) player: Option<PlayerId>,
     pub(crate) is_friend: bool,
+    /// Says that it plays already.
+    pub(crate) busy: bool,
     told: Instant,
 }
 
@@ -179,7 +181,7 @@ impl Neighbourhood {
         friend: Option<(PlayerId, &str)>,
         now: Instant,
     ) -> Heard {
-        let Sighting { address, tag, name, rssi_dbm, .. } = sighting;
+        let Sighting { address, tag, name, rssi_dbm, busy, open_to_all: _ } = sighting;
         let mut same: Vec<String> = self
             .all
             .iter()
@@ -215,6 +217,7 @@ impl Neighbourhood {
                     name: String::new(),
                     player,
                     is_friend: false,
+                    busy: false,
                     told: now,
                 })
             }
@@ -232,11 +235,12 @@ impl Neighbourhood {
         near.hear(address, rssi_dbm.unwrap_or(0), now);
         (near.tag, near.is_friend) = (tag, friend.is_some());
         near.player = player.or(near.player);
+        let turned = std::mem::replace(&mut near.busy, busy) != busy;
         let renamed = near.name != name && !name.is_empty();
         if renamed {
             near.name = name;
         }
-        if new || renamed || near.places.len() != carriers || now - near.told >= NEARBY_TOLD {
+        if new || renamed || turned || near.places.len() != carriers || now - near.told >= NEARBY_TOLD {
             near.told = now;
             heard.shown = Some(id);
         }

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
-use crate::actor::{Actor, Message, notice};
+use crate::actor::{Actor, Answer, Message, notice};
 use crate::contact::LinkTask;
 use crate::links::{self, Down, LinkId, LinkNews};
 use crate::room::PlayerId;
@@ -41,6 +41,10 @@ const LONGEST_BACKOFF: Duration = Duration::from_secs(5);
 
 /// After a peer broke the protocol: it will not have been mended sooner.
 const PENALTY: Duration = Duration::from_secs(30);
+
+/// Keys of settings.
+const UNUSED_BLUETOOTH: &str = "unused_bluetooth";
+const UNUSED_LAN: &str = "unused_lan";
 
 /// Before a carrier that gave up is asked to listen again.
 const LISTEN_AGAIN: Duration = Duration::from_secs(2);
@@ -86,6 +90,8 @@ pub(crate) struct Radio {
     wants: watch::Sender<Wants>,
     state: Option<CarrierState>,
     advertising: bool,
+    /// A person wants it left alone.
+    unused: bool,
     /// As clients were last told.
     told: Option<control::Radio>,
 }
@@ -122,7 +128,8 @@ impl Actor {
             };
             self.tasks.spawn(look(transport.clone(), wanted.clone(), tell.clone()));
             self.tasks.spawn(be_found(transport.clone(), wanted, tell));
-            self.radios.push(Radio { transport, wants, state: None, advertising: false, told: None });
+            let unused = self.is_unused(transport.kind());
+            self.radios.push(Radio { transport, wants, state: None, advertising: false, unused, told: None });
         }
         self.look_for_everyone();
     }
@@ -155,15 +162,47 @@ impl Actor {
             seldom,
         });
         let wants = Wants { scan, card };
+        let nothing = Wants { scan: false, card: None };
         for radio in &self.radios {
+            let wants = if radio.unused { &nothing } else { &wants };
             radio.wants.send_if_modified(|old| {
-                let changed = *old != wants;
+                let changed = old != wants;
                 if changed {
-                    old.clone_from(&wants);
+                    old.clone_from(wants);
                 }
                 changed
             });
         }
+    }
+
+    /// Uses a carrier from now on, or leaves it alone.
+    pub(crate) fn set_carrier(&mut self, carrier: control::Carrier, on: bool) -> Result<Answer, Refusal> {
+        let (kind, key) = match carrier {
+            control::Carrier::Bluetooth => (CarrierKind::Bluetooth, UNUSED_BLUETOOTH),
+            control::Carrier::Lan => (CarrierKind::Lan, UNUSED_LAN),
+            control::Carrier::Online | control::Carrier::Memory | control::Carrier::Unspecified => {
+                return Err(Refusal::new(
+                    RefusalCode::RefusalBadRequest,
+                    "only Bluetooth and the local network are switched",
+                ));
+            }
+        };
+        let written = self.store.set_setting(key, if on { "no" } else { "yes" });
+        self.saved(written)?;
+        for radio in self.radios.iter_mut().filter(|radio| radio.kind() == kind) {
+            radio.unused = !on;
+        }
+        Ok(Answer::Done)
+    }
+
+    fn is_unused(&self, kind: CarrierKind) -> bool {
+        let key = match kind {
+            CarrierKind::Bluetooth => UNUSED_BLUETOOTH,
+            CarrierKind::Lan => UNUSED_LAN,
+            CarrierKind::Online | CarrierKind::Memory => return false,
+        };
+        // A setting that cannot be read is as if it had not been made.
+        self.store.setting(key).ok().flatten().as_deref() == Some("yes")
     }
 
     pub(crate) fn epoch(&self) -> Epoch {
@@ -310,7 +349,8 @@ impl Actor {
     }
 
     fn dial(&mut self, address: Address, target: &Target) -> Option<LinkId> {
-        let radio = self.radios.iter().find(|radio| radio.transport.kind() == address.kind)?;
+        let used = |radio: &&Radio| radio.transport.kind() == address.kind && !radio.unused;
+        let radio = self.radios.iter().find(used)?;
         let (transport, kind) = (radio.transport.clone(), address.kind);
         let id = self.next_link();
         let (tell, identity) = (self.link_teller(id), self.identity.clone());
@@ -554,6 +594,7 @@ impl Actor {
             carrier: near.carriers().next().map_or(control::Carrier::Unspecified, show::carrier).into(),
             carriers: near.carriers().map(|kind| show::carrier(kind).into()).collect(),
             connected,
+            busy: near.busy,
         })
     }
 
@@ -597,6 +638,11 @@ impl Actor {
         self.radios.iter().map(|radio| radio.transport.clone()).collect()
     }
 
+    /// Those that are not left alone.
+    pub(crate) fn used_transports(&self) -> impl Iterator<Item = &Arc<dyn Transport>> {
+        self.radios.iter().filter(|radio| !radio.unused).map(|radio| &radio.transport)
+    }
+
     pub(crate) fn main_carrier(&self) -> CarrierKind {
         self.radios.first().map_or(CarrierKind::Memory, |radio| radio.transport.kind())
     }
@@ -618,6 +664,7 @@ fn shown_radio(radio: &Radio) -> control::Radio {
         detail: radio.state.map_or("", sentence).into(),
         scanning: radio.wants.borrow().scan && (works || radio.state == Some(CarrierState::NoAdvertising)),
         advertising: radio.advertising && works,
+        unused: radio.unused,
     }
 }
 

@@ -80,6 +80,7 @@ impl Actor {
                 Ok(Answer::Later)
             }
             Body::SetAdapter(set) => self.set_adapter(&set.adapter),
+            Body::SetCarrier(set) => self.set_carrier(set.carrier(), set.on),
             Body::ShowFriendCode(_) => Ok(Answer::FriendCode(self.friend_code())),
             Body::AddFriend(add) => self.add_friend(&add.code).map(|()| Answer::Done),
             #[cfg(feature = "online")]

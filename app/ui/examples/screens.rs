@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (width, height, scale) in support::SIZES {
         let mut sheet = Vec::new();
         for (chinese, dark) in [(true, false), (true, true), (false, false), (false, true)] {
-            for (name, tell) in support::STORIES {
+            for (name, tell) in support::stories() {
                 let language = if chinese { "zh" } else { "en" };
                 let theme = if dark { "dark" } else { "light" };
                 let file = format!("{name}-{width}x{height}-{language}-{theme}.png");

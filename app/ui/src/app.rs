@@ -82,6 +82,8 @@ impl App {
             records: adapters::records::Search::default(),
             replay: None,
             editor: adapters::editor::Editor::default(),
+            people: adapters::friends::People::default(),
+            adapters: Vec::new(),
             solve_when_there: false,
             unsolvable: None,
             look: adapters::board::Look::default(),
@@ -91,6 +93,12 @@ impl App {
             all_options: false,
             inviting: None,
             switching_on: false,
+            set_aside: None,
+            neighbour: String::new(),
+            countering: None,
+            invite_sheets: BTreeMap::new(),
+            answered: None,
+            in_front: true,
             scanning: false,
             looked_long: false,
             thought_open: false,
@@ -106,6 +114,9 @@ impl App {
             editor: adapters::editor::Rows::default(),
             replay: adapters::replay::Rows::default(),
             board: adapters::board::Rows::default(),
+            friends: adapters::friends::Rows::default(),
+            settings: adapters::settings::Rows::default(),
+            invitation: adapters::invitation::Rows::default(),
             new_game: adapters::new_game::Rows::default(),
         });
         adapters::attach(&window, &desk);
@@ -225,6 +236,17 @@ pub(crate) enum Purpose {
     Import,
     /// A match that was looked through is gone.
     Discard,
+    /// Something about a person was changed.
+    Person,
+    ShowCode,
+    AddFriend,
+    Account,
+    Contact,
+    ListAdapters,
+    /// What an invitation of theirs would be played by.
+    DescribeInvitation {
+        invite: String,
+    },
 }
 
 /// The hint that is shown, good for one position.
@@ -306,6 +328,9 @@ pub(crate) struct Inner {
     pub(crate) records: adapters::records::Search,
     pub(crate) replay: Option<adapters::replay::Replay>,
     pub(crate) editor: adapters::editor::Editor,
+    pub(crate) people: adapters::friends::People,
+    /// Bluetooth adapters as they were last told.
+    pub(crate) adapters: Vec<control::Adapter>,
     /// The board that is being opened is to be solved at once.
     pub(crate) solve_when_there: bool,
     /// A match whose board no presses put out, as the host has found.
@@ -319,6 +344,18 @@ pub(crate) struct Inner {
     pub(crate) all_options: bool,
     pub(crate) inviting: Option<Inviting>,
     pub(crate) switching_on: bool,
+    /// Where a damaged file of saves was put.
+    pub(crate) set_aside: Option<String>,
+    /// Somebody near who is looked at.
+    pub(crate) neighbour: String,
+    /// An invitation of theirs that is being answered with other terms.
+    pub(crate) countering: Option<control::Invitation>,
+    /// What invitations of theirs would be played by, by their ids.
+    pub(crate) invite_sheets: BTreeMap<String, GameSheet>,
+    /// An invitation of theirs to which other terms are on their way.
+    pub(crate) answered: Option<String>,
+    /// Somebody looks at the window, as far as is known.
+    in_front: bool,
     scanning: bool,
     pub(crate) looked_long: bool,
     pub(crate) thought_open: bool,
@@ -340,7 +377,7 @@ impl Inner {
         if !self.state.comparisons.is_empty() {
             Dialog::Comparison
         } else if self.incoming().is_some() {
-            Dialog::Invitation
+            self.invitation_dialog(self.question)
         } else if self.inviting.is_some() || self.outgoing().is_some() {
             Dialog::Waiting
         } else if offered {
@@ -366,7 +403,12 @@ impl Inner {
     }
 
     pub(crate) fn incoming(&self) -> Option<&control::Invitation> {
-        self.state.invitations.iter().find(|invitation| !invitation.mine)
+        let countering = self.countering.as_ref().map(|theirs| theirs.invite_id.as_str());
+        let answered = self.answered.as_deref();
+        self.state.invitations.iter().find(|invitation| {
+            let id = Some(invitation.invite_id.as_str());
+            !invitation.mine && id != countering && id != answered
+        })
     }
 
     pub(crate) fn outgoing(&self) -> Option<&control::Invitation> {
@@ -403,6 +445,9 @@ pub(crate) struct Desk {
     pub(crate) editor: adapters::editor::Rows,
     pub(crate) replay: adapters::replay::Rows,
     pub(crate) board: adapters::board::Rows,
+    pub(crate) friends: adapters::friends::Rows,
+    pub(crate) settings: adapters::settings::Rows,
+    pub(crate) invitation: adapters::invitation::Rows,
     pub(crate) new_game: adapters::new_game::Rows,
 }
 
@@ -445,10 +490,16 @@ impl Desk {
     fn tell_language(&self) {
         let chinese = self.inner.borrow().chinese();
         let language = if chinese { control::Language::Chinese } else { control::Language::English };
-        self.ask(
-            request::Body::Front(control::Front { on: true, language: language.into() }),
-            Purpose::Nothing,
-        );
+        let on = self.inner.borrow().in_front;
+        self.ask(request::Body::Front(control::Front { on, language: language.into() }), Purpose::Nothing);
+    }
+
+    /// Whether the window is the one that the person looks at: while it is not, the desktop notifies.
+    pub(crate) fn set_in_front(&self, on: bool) {
+        let changed = std::mem::replace(&mut self.inner.borrow_mut().in_front, on) != on;
+        if changed {
+            self.tell_language();
+        }
     }
 
     pub(crate) fn go(&self, page: Page) {
@@ -519,7 +570,7 @@ impl Desk {
             inner.waiting = None;
             inner.turned = false;
             inner.look = adapters::board::Look::default();
-            inner.room = Some(room);
+            inner.room = Some(adapters::board::seen(&room));
             // The way back from a match is home, not through the choice that led to it.
             inner.pages = vec![Page::Home];
         }
@@ -555,10 +606,14 @@ impl Desk {
     /// After the page has changed: look around where that is of use, and ask for what the page shows.
     fn moved(self: &Desk) {
         let (page, scanning, ready) = {
-            let inner = self.see();
+            let inner = &mut *self.inner.borrow_mut();
+            // Whoever turns away from the page of other terms has not sent them.
+            if inner.page() != Page::NewGame {
+                inner.countering = None;
+            }
             (inner.page(), inner.scanning, inner.ready)
         };
-        let scan = matches!(page, Page::Home | Page::Nearby);
+        let scan = matches!(page, Page::Home | Page::Nearby | Page::Friends);
         if scan != scanning && ready {
             self.inner.borrow_mut().scanning = scan;
             self.ask(request::Body::Scan(control::Scan { on: scan }), Purpose::Nothing);
@@ -573,10 +628,15 @@ impl Desk {
                 Purpose::ListMatches,
             );
         }
+        if page == Page::Settings && ready {
+            self.ask(request::Body::ListAdapters(control::ListAdapters {}), Purpose::ListAdapters);
+        }
         let game = {
             let inner = self.see();
             let game = match page {
                 Page::NewGame => Some(inner.new_game),
+                // The clocks to choose from come with any game.
+                Page::Settings if inner.sheets.is_empty() => Some(inner.new_game),
                 Page::Nearby => Some(inner.nearby_game()),
                 _ => None,
             };
@@ -628,6 +688,14 @@ impl Desk {
     }
 
     fn event(self: &Rc<Self>, event: Event) {
+        let gone_name = match &event.body {
+            Some(event::Body::InvitationGone(gone)) => {
+                let inner = self.see();
+                let mut open = inner.state.invitations.iter();
+                open.find(|one| one.invite_id == gone.invite_id).map(|one| one.name.clone())
+            }
+            _ => None,
+        };
         let scanned_before = self.see().state.bluetooth().is_some_and(|radio| radio.scanning);
         self.inner.borrow_mut().state.apply(&event);
         if !scanned_before && self.see().state.bluetooth().is_some_and(|radio| radio.scanning) {
@@ -640,8 +708,11 @@ impl Desk {
             }
             Some(event::Body::Radio(_)) => self.inner.borrow_mut().switching_on = false,
             Some(event::Body::Room(room)) => self.room_changed(&room),
-            Some(event::Body::InvitationGone(gone)) => self.invitation_gone(&gone),
-            Some(event::Body::Invitation(invitation)) if invitation.mine => {
+            Some(event::Body::InvitationGone(gone)) => self.invitation_gone(&gone, gone_name),
+            Some(event::Body::Invitation(invitation)) if !invitation.mine => {
+                adapters::invitation::arrived(self, &invitation);
+            }
+            Some(event::Body::Invitation(_)) => {
                 // The host's own account of it takes over.
                 self.inner.borrow_mut().inviting = None;
             }
@@ -675,7 +746,7 @@ impl Desk {
             )
         };
         if opened || followed {
-            self.inner.borrow_mut().room = Some(room.clone());
+            self.inner.borrow_mut().room = Some(adapters::board::seen(room));
             if let Some(window) = self.window.upgrade() {
                 window.global::<BoardAdapter>().set_tick(0);
             }
@@ -698,12 +769,20 @@ impl Desk {
         }
     }
 
-    fn invitation_gone(&self, gone: &control::InvitationGone) {
+    /// `name`: the other person's, as far as the invitation said it.
+    fn invitation_gone(&self, gone: &control::InvitationGone, name: Option<String>) {
         let name = {
             let inner = &mut *self.inner.borrow_mut();
+            inner.invite_sheets.remove(&gone.invite_id);
+            let answered = inner.answered.take_if(|id| *id == gone.invite_id).is_some();
+            let countering = inner.countering.take_if(|theirs| theirs.invite_id == gone.invite_id).is_some();
+            if answered && !countering && gone.end() == InvitationEnd::InvitationCountered {
+                return;
+            }
             let ours = inner.inviting.take_if(|inviting| inviting.invite.as_deref() == Some(&gone.invite_id));
             ours.map(|inviting| inviting.peer)
                 .and_then(|peer| inner.state.nearby.get(&peer).map(|near| near.name.clone()))
+                .or(name)
                 .unwrap_or_default()
         };
         let remark = match gone.end() {
@@ -711,7 +790,13 @@ impl Desk {
                 self.open_room(&gone.room_id);
                 return;
             }
-            InvitationEnd::InvitationDeclined => Remark::InvitationDeclined,
+            InvitationEnd::InvitationDeclined => match gone.reason() {
+                proto::peer::DeclineReason::DeclineOtherGame => Remark::InvitationOtherGame,
+                proto::peer::DeclineReason::DeclineOtherRules => Remark::InvitationOtherRules,
+                proto::peer::DeclineReason::DeclineLater => Remark::InvitationLater,
+                proto::peer::DeclineReason::DeclineBusy => Remark::InvitationBusy,
+                _ => Remark::InvitationDeclined,
+            },
             InvitationEnd::InvitationBusy => Remark::InvitationBusy,
             InvitationEnd::InvitationTimedOut => Remark::InvitationTimedOut,
             InvitationEnd::InvitationWithdrawn => Remark::InvitationWithdrawn,
@@ -741,9 +826,12 @@ impl Desk {
             NoticeKind::NoticeRadioChanged => Remark::RadioChanged,
             NoticeKind::NoticeClocksDiffer => Remark::ClocksDiffer,
             NoticeKind::NoticeAdjourned => Remark::Adjourned,
-            NoticeKind::NoticeSavesSetAside | NoticeKind::NoticeUnspecified => {
+            NoticeKind::NoticeSavesSetAside => {
+                self.inner.borrow_mut().set_aside = Some(notice.detail.clone());
+                self.open(Dialog::Saves);
                 return;
             }
+            NoticeKind::NoticeUnspecified => return,
         };
         self.remark(remark, &notice.name);
     }
@@ -772,6 +860,14 @@ impl Desk {
                 self.remark(Remark::Copied, "");
                 adapters::records::search(self);
             }
+            (Some(reply::Body::FriendCode(code)), Purpose::ShowCode) => {
+                adapters::friends::code_told(self, code);
+            }
+            (Some(reply::Body::Done(_)), Purpose::AddFriend) => adapters::friends::added(self),
+            (Some(reply::Body::Done(_)), Purpose::Contact) => self.remark(Remark::ContactAsked, ""),
+            (Some(reply::Body::Adapters(list)), Purpose::ListAdapters) => {
+                self.inner.borrow_mut().adapters = list.adapters;
+            }
             (Some(reply::Body::Done(_)), Purpose::Discard) => {
                 self.back();
                 adapters::records::search(self);
@@ -781,6 +877,12 @@ impl Desk {
             }
             (Some(reply::Body::Sheet(sheet)), Purpose::DescribeChoice { game, choice }) => {
                 adapters::new_game::described(self, game, &choice, sheet);
+            }
+            (Some(reply::Body::Sheet(sheet)), Purpose::DescribeInvitation { invite }) => {
+                let inner = &mut *self.inner.borrow_mut();
+                if inner.state.invitations.iter().any(|open| open.invite_id == invite) {
+                    inner.invite_sheets.insert(invite, sheet);
+                }
             }
             (Some(reply::Body::Sheet(sheet)), Purpose::DescribeRoom { setup }) => {
                 self.inner.borrow_mut().room_sheet = Some((setup, sheet));
@@ -794,7 +896,7 @@ impl Desk {
         {
             let inner = &mut *self.inner.borrow_mut();
             match purpose {
-                Purpose::Invite => inner.inviting = None,
+                Purpose::Invite => (inner.inviting, inner.answered) = (None, None),
                 Purpose::PowerOn => inner.switching_on = false,
                 Purpose::Hint { room, .. } => {
                     inner.hint = None;
@@ -812,7 +914,7 @@ impl Desk {
                 return;
             }
             // A newer host's match may be of a game that has no sheet here.
-            Purpose::DescribeRoom { .. } => return,
+            Purpose::DescribeRoom { .. } | Purpose::DescribeInvitation { .. } => return,
             _ => {}
         }
         if let Some(reason) = &refusal.reason {
@@ -839,13 +941,18 @@ impl Desk {
             RefusalCode::RefusalLinkLost => Remark::LinkLost,
             RefusalCode::RefusalPaused => Remark::Paused,
             RefusalCode::RefusalTime => Remark::OutOfTime,
-            RefusalCode::RefusalBadRequest | RefusalCode::RefusalUnspecified => {
-                if matches!(purpose, Purpose::Hint { .. }) { Remark::NoHint } else { Remark::BadRequest }
-            }
+            RefusalCode::RefusalBadRequest | RefusalCode::RefusalUnspecified => match purpose {
+                Purpose::Hint { .. } => Remark::NoHint,
+                Purpose::AddFriend => Remark::NotAdded,
+                Purpose::Account | Purpose::Contact => Remark::AccountTrouble,
+                _ => Remark::BadRequest,
+            },
             RefusalCode::RefusalUnsolvable => Remark::Unsolvable,
         };
         // Asking at the start what nobody has touched needs no remark.
-        if !matches!(purpose, Purpose::Nothing | Purpose::ListMatches) || !matches!(remark, Remark::Radio) {
+        if !matches!(purpose, Purpose::Nothing | Purpose::ListMatches | Purpose::ListAdapters)
+            || !matches!(remark, Remark::Radio)
+        {
             self.remark(remark, "");
         }
     }

@@ -34,6 +34,10 @@ struct Arguments {
     /// Neither be found nor look for others in the local network when no daemon runs
     #[arg(long)]
     no_lan: bool,
+    /// Leave the internet alone when no daemon runs
+    #[cfg(feature = "online")]
+    #[arg(long)]
+    no_online: bool,
     /// Say how long the first frame took and how much memory is used, and leave
     #[arg(long)]
     bench_start: bool,
@@ -129,6 +133,10 @@ async fn reach_host(
     }
     if !arguments.no_lan {
         config = config.with_lan(link::lan::LanConfig::default());
+    }
+    #[cfg(feature = "online")]
+    if !arguments.no_online {
+        config = config.with_online(link::online::OnlineConfig::default());
     }
     let host = Host::start(config).map_err(|error| error.to_string())?;
     let stream = host.client();

@@ -69,6 +69,8 @@ pub enum LastColour {
     Second,
     /// Drawn by lot.
     Random,
+    /// Not as last time with this friend.
+    Turns,
 }
 
 /// Whether a stone put by a finger waits until it is meant.
@@ -94,6 +96,8 @@ pub struct LastGame {
     pub level: u32,
     /// My colour.
     pub colour: LastColour,
+    /// The clock by the host's word for it; empty: as [`Preferences::pace`] says.
+    pub pace: String,
     /// The rules' preset by the host's word for it; empty: the game's default.
     pub preset: String,
     /// What was chosen beside the preset, by the host's words: option and value, in the order in which they are chosen.
@@ -106,6 +110,7 @@ impl Default for LastGame {
             opponent: LastOpponent::Bot,
             level: 3,
             colour: LastColour::First,
+            pace: String::new(),
             preset: String::new(),
             options: Vec::new(),
         }
@@ -138,6 +143,8 @@ pub struct Preferences {
     pub games: BTreeMap<String, LastGame>,
     /// What people nearby are invited to: a game's word.
     pub nearby_game: String,
+    /// The clock of games for which none was chosen yet, by the host's word for it; empty: none.
+    pub pace: String,
 }
 
 impl Default for Preferences {
@@ -154,6 +161,7 @@ impl Default for Preferences {
             left_handed: false,
             games: BTreeMap::new(),
             nearby_game: GOMOKU.into(),
+            pace: String::new(),
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use proto::control::{
-    Carrier, Comparison, Connecting, Event, Friend, Invitation, MatchSummary, Me, Nearby, Radio, Room,
-    Thinking, event::Body,
+    Account, Blocked, Carrier, Comparison, Connecting, Contact, Event, Friend, Invitation, MatchSummary, Me,
+    Nearby, Radio, Room, Thinking, event::Body,
 };
 
 /// The host's state as far as screens show it. Keys are the host's ids.
@@ -15,6 +15,11 @@ pub(crate) struct HostState {
     pub(crate) nearby: BTreeMap<String, Nearby>,
     pub(crate) friends: BTreeMap<String, Friend>,
     pub(crate) connecting: BTreeMap<String, Connecting>,
+    pub(crate) blocked: BTreeMap<String, Blocked>,
+    /// For play over the internet; `None`: this host cannot.
+    pub(crate) account: Option<Account>,
+    /// On the account's list, by their accounts.
+    pub(crate) contacts: BTreeMap<String, Contact>,
     /// At most one is shown: the first that came.
     pub(crate) comparisons: Vec<Comparison>,
     pub(crate) invitations: Vec<Invitation>,
@@ -72,15 +77,20 @@ impl HostState {
                 self.thinking.remove(&gone.id);
             }
             Body::Thinking(thinking) => self.think(thinking),
-            Body::Ready(_)
-            | Body::Notice(_)
-            | Body::Said(_)
-            | Body::Judgements(_)
-            | Body::Blocked(_)
-            | Body::BlockedGone(_)
-            | Body::Account(_)
-            | Body::Contact(_)
-            | Body::ContactGone(_) => {}
+            Body::Blocked(blocked) => {
+                self.blocked.insert(blocked.id.clone(), blocked);
+            }
+            Body::BlockedGone(gone) => {
+                self.blocked.remove(&gone.id);
+            }
+            Body::Account(account) => self.account = Some(account),
+            Body::Contact(contact) => {
+                self.contacts.insert(contact.account.clone(), contact);
+            }
+            Body::ContactGone(gone) => {
+                self.contacts.remove(&gone.id);
+            }
+            Body::Ready(_) | Body::Notice(_) | Body::Said(_) | Body::Judgements(_) => {}
         }
     }
 
@@ -95,6 +105,10 @@ impl HostState {
     }
 
     pub(crate) fn bluetooth(&self) -> Option<&Radio> {
-        self.radios.get(&(Carrier::Bluetooth as i32))
+        self.radio(Carrier::Bluetooth)
+    }
+
+    pub(crate) fn radio(&self, carrier: Carrier) -> Option<&Radio> {
+        self.radios.get(&(carrier as i32))
     }
 }

@@ -3,6 +3,7 @@
 //! A touch on a point becomes an action by what the host has said of the position: where there are steps it picks a piece and
 //! then a target, where captures are due it captures, and so on. Whether the action is legal the host says.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use proto::board::{self as wire, Action, action};
@@ -10,14 +11,14 @@ use proto::control::{
     self, FactKind, MarkKind, OfferKind as WireOffer, PeerLink, Room, Seat as WireSeat, Thinking, request,
     score, seat,
 };
-use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
+use slint::{ComponentHandle, Model, ModelRc, SharedString, VecModel};
 
-use super::{editor, game, new_game, side, update, when};
+use super::{carrier, editor, game, new_game, side, update, when};
 use crate::app::{Desk, HintState, Inner, Losing, Picked, Purpose};
 use crate::preferences::Confirm;
 use crate::screens::{
-    BoardAdapter, Carrier, ChoiceKind, Dialog, Ending, Link, MainWindow, OfferKind, Opponent, PointView,
-    Remark, Seat, Side, Task, Thought,
+    BoardAdapter, ChoiceKind, Dialog, Ending, Link, MainWindow, OfferKind, Opponent, PointView, Remark, Run,
+    Seat, Side, Task, Thought,
 };
 
 /// A point on the wire is `row * 1024 + column`, the row from the bottom.
@@ -34,6 +35,53 @@ pub(crate) struct Rows {
     their_taken: Rc<VecModel<i32>>,
     my_taken: Rc<VecModel<i32>>,
     record: Rc<VecModel<SharedString>>,
+    faded: RefCell<Faded>,
+}
+
+/// Which position is shown, and how: while it stays the same, so does what has just left the board.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Shown {
+    room: String,
+    ply: u32,
+    revision: u32,
+    /// Turned, left, top, wide, high.
+    part: (bool, usize, usize, usize, usize),
+}
+
+impl Shown {
+    fn of(room: &Room, board: &control::Board, layout: &Layout) -> Self {
+        let Layout { turned, left, top, wide, high, .. } = *layout;
+        let part = (turned, left, top, wide, high);
+        Self { room: room.id.clone(), ply: board.ply, revision: room.revision, part }
+    }
+}
+
+/// Pieces that the last change took off the board, by their points: they leave visibly.
+#[derive(Default)]
+struct Faded {
+    shown: Shown,
+    pieces: Vec<(usize, i32, i32)>,
+}
+
+impl Rows {
+    /// Marks what has left since the position before, which the rows still show. A piece that stepped away has not left.
+    fn fade(&self, points: &mut [PointView], shown: &Shown) {
+        let mut faded = self.faded.borrow_mut();
+        if faded.shown != *shown {
+            let follows = (&faded.shown.room, faded.shown.part) == (&shown.room, shown.part)
+                && points.len() == self.points.row_count();
+            let left = |(index, new): (usize, &PointView)| {
+                let old = self.points.row_data(index)?;
+                let gone = old.stone != 0 && new.stone != old.stone && !new.left;
+                (follows && gone).then_some((index, old.stone, old.piece))
+            };
+            faded.pieces = points.iter().enumerate().filter_map(left).collect();
+            faded.shown = shown.clone();
+        }
+        for (index, stone, piece) in &faded.pieces {
+            (points[*index].gone, points[*index].gone_piece) = (*stone, *piece);
+        }
+    }
 }
 
 /// Which part of a board of lamps is seen: its left and top in lamps from the board's, and how many across at most.
@@ -194,6 +242,8 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
         });
     }));
     page.on_take_back(when!(desk, |desk| offer(&desk, WireOffer::OfferTakeBack)));
+    page.on_analyse(when!(desk, |desk, step| analyse(&desk, step)));
+    page.on_new_game_same(when!(desk, |desk| offer(&desk, WireOffer::OfferNewGameSame)));
     page.on_offer_draw(when!(desk, |desk| offer(&desk, WireOffer::OfferDraw)));
     page.on_new_game(when!(desk, |desk| begin_again(&desk)));
     page.on_new_game_confirmed(when!(desk, |desk| offer(&desk, WireOffer::OfferNewGame)));
@@ -380,8 +430,44 @@ pub(crate) fn put_down(desk: &Desk) -> bool {
     held
 }
 
+/// A match as its page shows it: what is looked at after the end takes the place of the end.
+pub(crate) fn seen(room: &Room) -> Room {
+    let mut seen = room.clone();
+    if let Some(analysis) = &room.analysis {
+        seen.can_act = analysis.can_act;
+        if analysis.board.is_some() {
+            seen.board.clone_from(&analysis.board);
+        }
+    }
+    seen
+}
+
+/// Looks at another position after the end: 0 the last one, -1 and 1 a move back and on, -2 the first, 2 the last, 3 no more.
+fn analyse(desk: &Desk, step: i32) {
+    use control::analyse::Step;
+    let asked = {
+        let inner = desk.see();
+        let Some(room) = &inner.room else { return };
+        let total = room.record.len() as u32;
+        let at = room.analysis.as_ref().map_or(total, |analysis| analysis.ply);
+        let step = match step {
+            -2 => Step::ToPly(0),
+            -1 => Step::Back(true),
+            1 => Step::ToPly((at + 1).min(total)),
+            3 => Step::Close(true),
+            _ => Step::ToPly(total),
+        };
+        control::Analyse { room_id: room.id.clone(), step: Some(step) }
+    };
+    desk.ask(request::Body::Analyse(asked), Purpose::Nothing);
+}
+
 fn act(desk: &Desk, action: Action) {
-    if let Some(room_id) = room_id(desk) {
+    let analysing = desk.see().room.as_ref().is_some_and(|room| room.analysis.is_some());
+    if let (true, Some(room_id)) = (analysing, room_id(desk)) {
+        let step = Some(control::analyse::Step::TryAction(action));
+        desk.ask(request::Body::Analyse(control::Analyse { room_id, step }), Purpose::Nothing);
+    } else if let Some(room_id) = room_id(desk) {
         let act = control::Act { room_id, action: Some(action), notation: String::new() };
         desk.ask(request::Body::Act(act), Purpose::Nothing);
     }
@@ -533,7 +619,9 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     let board = room.board.clone().unwrap_or_default();
     let playing = super::wire_game(room.setup.as_ref());
     page.set_game(game::shown(playing));
-    page.set_solo(game::is_solo(playing));
+    page.set_solo(game::is_solo(playing) && room.race.is_none());
+    show_analysis(&page, room);
+    show_race(&page, room);
     page.set_rule_name(new_game::rule_name(inner.room_sheet(), inner.chinese()).into());
     page.set_coordinates(inner.preferences.coordinates);
     page.set_ply(board.ply as i32);
@@ -581,10 +669,41 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     page.set_can_draw(room.can_offer_draw);
     page.set_can_resign(room.can_resign);
     page.set_can_new_game(room.can_new_game);
-    page.set_can_hint(room.can_act);
+    page.set_can_hint(room.can_act && room.analysis.is_none() && room.race.is_none());
     page.set_hint_pending(matches!(&inner.hint, Some(HintState::Asked { room: of, ply, .. }) if *of == room.id && *ply == board.ply));
 
     update(&desk.board.record, &pairs(&room.record, &room.spoken, inner.chinese()));
+}
+
+/// What is looked at after the end, and how far.
+fn show_analysis(page: &BoardAdapter<'_>, room: &Room) {
+    let analysis = room.analysis.as_ref();
+    page.set_can_analyse(room.can_analyse);
+    page.set_analysing(analysis.is_some());
+    page.set_analysis_shared(analysis.is_some_and(|analysis| analysis.shared));
+    page.set_analysis_ply(analysis.map_or(0, |analysis| analysis.ply as i32));
+    page.set_analysis_tried(analysis.map_or(0, |analysis| analysis.tried.len() as i32));
+    page.set_total(room.record.len() as i32);
+}
+
+/// How the race stands.
+fn show_race(page: &BoardAdapter<'_>, room: &Room) {
+    page.set_race(room.race.is_some());
+    let Some(race) = &room.race else { return };
+    page.set_my_run(Run {
+        presses: race.my_presses as i32,
+        seconds: (race.my_elapsed_ms / 1_000) as i32,
+        runs: race.my_clock_runs,
+        done: race.i_finished,
+        lit: 0,
+    });
+    page.set_their_run(Run {
+        presses: race.their_presses as i32,
+        seconds: (race.their_elapsed_ms / 1_000) as i32,
+        runs: false,
+        done: race.they_finished,
+        lit: race.their_lit as i32,
+    });
 }
 
 /// Numbered pairs of moves, as players write them where that is known.
@@ -744,6 +863,7 @@ fn show_points(
     let arrow = show_hint(page, inner, room, board, layout, &mut points);
     page.set_arrow_from(arrow.map_or(-1, |(from, _)| from as i32));
     page.set_arrow_to(arrow.map_or(-1, |(_, to)| to as i32));
+    desk.board.fade(&mut points, &Shown::of(room, board, layout));
     // Before the rows, so that nothing is drawn as what another ground has.
     page.set_ground(game::ground(kind));
     update(&desk.board.points, &points);
@@ -908,7 +1028,7 @@ fn seat_of(inner: &Inner, room: &Room, board: &control::Board, of: wire::Side) -
         name: seat.map(|seat| seat.name.as_str()).unwrap_or_default().into(),
         side: side(of),
         colour: side(if is_swapped(board) { other(of) } else { of }),
-        to_move: room.result.is_none() && board.turn() == of,
+        to_move: room.result.is_none() && room.race.is_none() && board.turn() == of,
         mine: room.mine.contains(&(of as i32)),
         in_hand: fact(board, FactKind::FactInHand, of).unwrap_or(0) as i32,
         taken: fact(board, FactKind::FactTaken, of).unwrap_or(0) as i32,
@@ -957,13 +1077,7 @@ fn show_link(page: &BoardAdapter<'_>, room: &Room) {
         Some(PeerLink::Lost) => Link::Lost,
         Some(PeerLink::Left) => Link::Left,
     });
-    page.set_carrier(match link.map(control::LinkState::carrier) {
-        Some(control::Carrier::Bluetooth) => Carrier::Bluetooth,
-        Some(control::Carrier::Lan) => Carrier::Lan,
-        Some(control::Carrier::Online) => Carrier::Online,
-        Some(control::Carrier::Memory) => Carrier::Memory,
-        _ => Carrier::None,
-    });
+    page.set_carrier(carrier(link.map(control::LinkState::carrier).unwrap_or_default()));
     if let Some(link) = link {
         page.set_away_seconds((link.away_ms / 1_000) as i32);
     }

@@ -4,23 +4,25 @@
 pub(crate) mod board;
 mod comparison;
 pub(crate) mod editor;
+pub(crate) mod friends;
 pub(crate) mod game;
 pub(crate) mod home;
-mod invitation;
+pub(crate) mod invitation;
 mod navigation;
 mod nearby;
 pub(crate) mod new_game;
 pub(crate) mod records;
 pub(crate) mod replay;
-mod settings;
+pub(crate) mod settings;
 
 use std::rc::Rc;
 
 use proto::board::{self as wire, setup};
+use proto::control;
 use slint::{Model, VecModel};
 
 use crate::app::Desk;
-use crate::screens::{Game, MainWindow, Side};
+use crate::screens::{Carrier, Game, MainWindow, Side};
 
 /// Connects every touch to what it does.
 pub(crate) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
@@ -28,6 +30,7 @@ pub(crate) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     home::attach(window, desk);
     new_game::attach(window, desk);
     nearby::attach(window, desk);
+    friends::attach(window, desk);
     board::attach(window, desk);
     comparison::attach(window, desk);
     invitation::attach(window, desk);
@@ -43,6 +46,7 @@ pub(crate) fn show(window: &MainWindow, desk: &Desk) {
     home::show(window, desk);
     new_game::show(window, desk);
     nearby::show(window, desk);
+    friends::show(window, desk);
     board::show(window, desk);
     comparison::show(window, desk);
     invitation::show(window, desk);
@@ -84,6 +88,16 @@ fn side(side: wire::Side) -> Side {
         wire::Side::First => Side::First,
         wire::Side::Second => Side::Second,
         wire::Side::Unspecified => Side::None,
+    }
+}
+
+fn carrier(carrier: control::Carrier) -> Carrier {
+    match carrier {
+        control::Carrier::Unspecified => Carrier::None,
+        control::Carrier::Bluetooth => Carrier::Bluetooth,
+        control::Carrier::Lan => Carrier::Lan,
+        control::Carrier::Online => Carrier::Online,
+        control::Carrier::Memory => Carrier::Memory,
     }
 }
 

@@ -8,7 +8,7 @@ use slint::{ComponentHandle, SharedString};
 
 use super::when;
 use crate::app::Desk;
-use crate::screens::{Dialog, MainWindow, Navigation, Remark};
+use crate::screens::{Dialog, Focus, MainWindow, Navigation, Remark};
 
 pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     let navigation = window.global::<Navigation>();
@@ -17,6 +17,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     navigation.on_open(when!(desk, |desk, dialog| desk.open(dialog)));
     navigation.on_close_dialog(when!(desk, |desk| desk.open(Dialog::None)));
     navigation.on_clear_remark(when!(desk, |desk| desk.remark(Remark::None, "")));
+    window.global::<Focus>().on_window_turned(when!(desk, |desk, front| desk.set_in_front(front)));
     let weak = window.as_weak();
     navigation.on_step_focus(move |step| {
         let weak = weak.clone();

@@ -10,7 +10,7 @@ use proto::board as wire;
 use proto::control::{self, ChosenOption, GameChoice, GameOption, GameSheet, Seat, request, seat};
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::{editor, game, update, when};
+use super::{editor, game, nearby, update, when};
 use crate::app::{Desk, Inner, Purpose};
 use crate::preferences::{LastColour, LastGame, LastOpponent};
 use crate::screens::{
@@ -29,6 +29,7 @@ const WORDS_BESIDE: usize = 4;
 #[derive(Default)]
 pub(crate) struct Rows {
     presets: Rc<VecModel<SharedString>>,
+    paces: Rc<VecModel<SharedString>>,
     options: Rc<VecModel<OptionView>>,
     sentences: Rc<VecModel<SharedString>>,
 }
@@ -37,6 +38,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     let page = window.global::<NewGameAdapter>();
     page.set_presets(ModelRc::from(desk.new_game.presets.clone()));
     page.set_options(ModelRc::from(desk.new_game.options.clone()));
+    page.set_paces(ModelRc::from(desk.new_game.paces.clone()));
     window.global::<RulesAdapter>().set_sentences(ModelRc::from(desk.new_game.sentences.clone()));
     page.on_choose_opponent(when!(desk, |desk, opponent| {
         let opponent = match opponent {
@@ -54,6 +56,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
             Colour::First => LastColour::First,
             Colour::Second => LastColour::Second,
             Colour::Random => LastColour::Random,
+            Colour::Turns => LastColour::Turns,
         };
         remember(&desk, |last| last.colour = colour);
     }));
@@ -77,6 +80,26 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     }));
     page.on_toggle_all_options(when!(desk, |desk| {
         desk.change(|inner| inner.all_options = !inner.all_options);
+    }));
+    page.on_choose_pace(when!(desk, |desk, index| {
+        let word = {
+            let inner = desk.see();
+            let pace = paces(&inner).get(usize::try_from(index).unwrap_or(usize::MAX)).cloned();
+            pace.map(|pace| pace.word)
+        };
+        if let Some(word) = word {
+            remember(&desk, |last| last.pace = word);
+        }
+    }));
+    page.on_choose_usual_pace(when!(desk, |desk, index| {
+        let word = {
+            let inner = desk.see();
+            let pace = paces(&inner).get(usize::try_from(index).unwrap_or(usize::MAX)).cloned();
+            pace.map(|pace| pace.word)
+        };
+        if let Some(word) = word {
+            desk.prefer(|known| known.pace = word);
+        }
     }));
     page.on_start(when!(desk, |desk| start(&desk)));
     page.on_set_up(when!(desk, |desk| editor::open(&desk)));
@@ -156,6 +179,64 @@ pub(crate) fn choice(inner: &Inner, game: wire::Game) -> GameChoice {
     }
 }
 
+/// The paces that the host offers, whichever game it was asked about.
+fn paces(inner: &Inner) -> &[control::PacePreset] {
+    let sheet = inner.sheets.get(&i32::from(inner.new_game)).or(inner.sheets.values().next());
+    sheet.map_or(&[], |sheet| &sheet.paces)
+}
+
+/// How this game is timed: as it was last chosen, or as all games are.
+fn chosen_pace(inner: &Inner, game: wire::Game) -> Option<&control::PacePreset> {
+    let last = inner.last(game).pace;
+    let word = if last.is_empty() { &inner.preferences.pace } else { &last };
+    // A word of another version's is no clock.
+    paces(inner).iter().find(|pace| pace.word == *word).filter(|pace| pace.pace.is_some())
+}
+
+/// As an invitation or a new match says it; `None`: no clock.
+pub(super) fn pace(inner: &Inner, game: wire::Game) -> Option<wire::Pace> {
+    chosen_pace(inner, game).and_then(|pace| pace.pace)
+}
+
+/// In the language that is shown; empty: no clock.
+pub(super) fn pace_name(inner: &Inner, game: wire::Game) -> String {
+    let name = chosen_pace(inner, game).and_then(|pace| pace.name.as_ref());
+    said(name, inner.chinese()).to_owned()
+}
+
+fn show_paces(page: &NewGameAdapter<'_>, desk: &Desk, inner: &Inner, chinese: bool) {
+    let all = paces(inner);
+    let names: Vec<SharedString> = all.iter().map(|pace| said(pace.name.as_ref(), chinese).into()).collect();
+    update(&desk.new_game.paces, &names);
+    let chosen = chosen_pace(inner, inner.new_game);
+    let at = all.iter().position(|pace| chosen.is_some_and(|chosen| chosen.word == pace.word));
+    // The first is none.
+    page.set_pace(at.unwrap_or(0) as i32);
+    let of_all = all.iter().position(|pace| pace.word == inner.preferences.pace).unwrap_or(0);
+    page.set_usual_pace(of_all as i32);
+}
+
+/// The choice of this game is from now on as an invitation asks for it, so that one thing can be changed.
+pub(super) fn adopt(desk: &Desk, game: wire::Game, sheet: &GameSheet, theirs: &control::Invitation) {
+    let chosen = |option: &GameOption| (option.option.clone(), option.chosen.clone());
+    let options =
+        if sheet.preset.is_empty() { sheet.options.iter().map(chosen).collect() } else { Vec::new() };
+    let pace = sheet.paces.iter().find(|pace| pace.pace == theirs.pace).map(|pace| pace.word.clone());
+    desk.prefer(|known| {
+        let last = known.games.entry(game::word(game).into()).or_default();
+        (last.preset, last.options) = (sheet.preset.clone(), options);
+        last.opponent = LastOpponent::Peer;
+        if let Some(pace) = pace {
+            last.pace = pace;
+        }
+        last.colour = match theirs.my_side() {
+            wire::Side::First => LastColour::First,
+            wire::Side::Second => LastColour::Second,
+            wire::Side::Unspecified => LastColour::Random,
+        };
+    });
+}
+
 fn remember(desk: &Desk, change: impl FnOnce(&mut LastGame)) {
     let word = game::word(desk.see().new_game);
     desk.prefer(|known| change(known.games.entry(word.into()).or_default()));
@@ -229,6 +310,13 @@ fn start(desk: &Desk) {
         (inner.new_game, inner.last(inner.new_game), choice(&inner, inner.new_game))
     };
     let here = || Seat { who: Some(seat::Who::Here(true)), ..Default::default() };
+    let countering = desk.see().countering.clone();
+    if let Some(theirs) = countering {
+        desk.change(|inner| inner.answered = Some(theirs.invite_id.clone()));
+        desk.back();
+        nearby::propose(desk, &theirs.peer, game, &theirs.invite_id);
+        return;
+    }
     let (first, second) = match last.opponent {
         _ if game::is_solo(game) => (here(), here()),
         LastOpponent::Peer => {
@@ -243,7 +331,7 @@ fn start(desk: &Desk) {
                 LastColour::First => true,
                 LastColour::Second => false,
                 // The standard library seeds each map's hasher at random: enough for a lot between two colours.
-                LastColour::Random => RandomState::new().hash_one(0).is_multiple_of(2),
+                LastColour::Random | LastColour::Turns => RandomState::new().hash_one(0).is_multiple_of(2),
             };
             if begins { (here(), bot) } else { (bot, here()) }
         }
@@ -251,6 +339,7 @@ fn start(desk: &Desk) {
     let open = control::OpenRoom {
         first: Some(first),
         second: Some(second),
+        pace: pace(&desk.see(), game).filter(|_| !game::is_solo(game)),
         choice: Some(choice),
         ..control::OpenRoom::default()
     };
@@ -262,7 +351,7 @@ pub(super) fn my_side(colour: LastColour) -> wire::Side {
     match colour {
         LastColour::First => wire::Side::First,
         LastColour::Second => wire::Side::Second,
-        LastColour::Random => wire::Side::Unspecified,
+        LastColour::Random | LastColour::Turns => wire::Side::Unspecified,
     }
 }
 
@@ -284,7 +373,10 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
         LastColour::First => Colour::First,
         LastColour::Second => Colour::Second,
         LastColour::Random => Colour::Random,
+        LastColour::Turns => Colour::Turns,
     });
+    page.set_counters(inner.countering.as_ref().map(|one| one.name.as_str()).unwrap_or_default().into());
+    show_paces(&page, desk, &inner, chinese);
     page.set_all_options(inner.all_options);
     let Some(sheet) = inner.sheets.get(&(inner.new_game as i32)) else {
         // Nothing of another game's stays to be touched while the host looks it up.
@@ -366,16 +458,28 @@ pub(super) fn rule_name(sheet: Option<&GameSheet>, chinese: bool) -> &str {
     said(preset.and_then(|preset| preset.name.as_ref()), chinese)
 }
 
-/// The rule sheet of the match on the board, or of the one that is being chosen.
+fn sheet_text(sheet: Option<&GameSheet>, chinese: bool) -> &str {
+    sheet.map_or("", |sheet| if chinese { &sheet.rule_sheet_zh } else { &sheet.rule_sheet_en })
+}
+
+/// The rule sheet of an invitation, of the match on the board, or of the one that is being chosen.
 fn show_rules(window: &MainWindow, desk: &Desk, inner: &Inner, chinese: bool) {
-    let (of, sheet) = match &inner.room {
-        Some(room) if inner.page() == Page::Board => {
-            (super::game_of(room.setup.as_ref()), inner.room_sheet())
+    let own = inner.incoming().or(inner.outgoing()).filter(|_| inner.page() != Page::Board);
+    let asked = inner.incoming().or(own);
+    let (of, sheet) = match (&inner.room, asked) {
+        (_, Some(asked)) => {
+            let sheet = if chinese { &asked.rule_sheet_zh } else { &asked.rule_sheet_en };
+            (super::game_of(asked.setup.as_ref()), sheet.as_str())
         }
-        _ => (game::shown(inner.new_game), inner.sheets.get(&(inner.new_game as i32))),
+        (Some(room), None) if inner.page() == Page::Board => {
+            (super::game_of(room.setup.as_ref()), sheet_text(inner.room_sheet(), chinese))
+        }
+        _ => {
+            let sheet = inner.sheets.get(&(inner.new_game as i32));
+            (game::shown(inner.new_game), sheet_text(sheet, chinese))
+        }
     };
     window.global::<RulesAdapter>().set_game(of);
-    let sheet = sheet.map_or("", |sheet| if chinese { &sheet.rule_sheet_zh } else { &sheet.rule_sheet_en });
     let sentences: Vec<SharedString> =
         sheet.lines().filter(|line| !line.trim().is_empty()).map(Into::into).collect();
     update(&desk.new_game.sentences, &sentences);

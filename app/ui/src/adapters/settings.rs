@@ -3,15 +3,35 @@
 use std::rc::Rc;
 
 use proto::control::{self, request};
-use slint::ComponentHandle;
+use slint::{ComponentHandle, ModelRc, VecModel};
 
-use super::when;
+use super::{friends, update, when};
 use crate::app::{Desk, Purpose};
 use crate::preferences::{Confirm, Language, Paper, Preferences};
-use crate::screens::{MainWindow, SettingsAdapter, Theme, ThemeChoice, Visibility};
+use crate::screens::{AdapterView, MainWindow, Page, SettingsAdapter, Theme, ThemeChoice, Visibility};
+
+/// Rows of the models that the page draws from.
+#[derive(Default)]
+pub(crate) struct Rows {
+    adapters: Rc<VecModel<AdapterView>>,
+}
 
 pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     let page = window.global::<SettingsAdapter>();
+    page.set_adapters(ModelRc::from(desk.settings.adapters.clone()));
+    page.on_toggle_found_when_closed(when!(desk, |desk| {
+        let on = !desk.see().state.me.found_when_closed;
+        let set = control::SetFoundWhenClosed { on };
+        desk.ask(request::Body::SetFoundWhenClosed(set), Purpose::Person);
+    }));
+    page.on_toggle_bluetooth(when!(desk, |desk| toggle_carrier(&desk, control::Carrier::Bluetooth)));
+    page.on_toggle_lan(when!(desk, |desk| toggle_carrier(&desk, control::Carrier::Lan)));
+    page.on_choose_adapter(when!(desk, |desk, name| {
+        let set = control::SetAdapter { adapter: name.into() };
+        desk.ask(request::Body::SetAdapter(set), Purpose::Person);
+        desk.ask(request::Body::ListAdapters(control::ListAdapters {}), Purpose::ListAdapters);
+    }));
+    page.on_open_friends(when!(desk, |desk| desk.go(Page::Friends)));
     page.on_set_name(when!(desk, |desk, name| {
         let name = name.trim();
         if !name.is_empty() && name != desk.see().state.me.name {
@@ -71,6 +91,12 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     }));
 }
 
+fn toggle_carrier(desk: &Desk, carrier: control::Carrier) {
+    let Some(on) = desk.see().state.radio(carrier).map(|radio| radio.unused) else { return };
+    let set = control::SetCarrier { carrier: carrier.into(), on };
+    desk.ask(request::Body::SetCarrier(set), Purpose::Person);
+}
+
 pub(super) fn show(window: &MainWindow, desk: &Desk) {
     let inner = desk.see();
     let known: &Preferences = &inner.preferences;
@@ -90,11 +116,24 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
 
     let page = window.global::<SettingsAdapter>();
     page.set_name(inner.state.me.name.as_str().into());
-    page.set_visibility(match inner.state.me.visibility() {
-        control::Visibility::Nobody => Visibility::Nobody,
-        control::Visibility::Friends => Visibility::Friends,
-        control::Visibility::Everyone => Visibility::Everyone,
-    });
+    page.set_visibility(friends::visibility(&inner));
+    page.set_found_when_closed(inner.state.me.found_when_closed);
+    let (bluetooth, lan) = (inner.state.bluetooth(), inner.state.radio(control::Carrier::Lan));
+    page.set_has_bluetooth(bluetooth.is_some());
+    page.set_uses_bluetooth(bluetooth.is_some_and(|radio| !radio.unused));
+    page.set_has_lan(lan.is_some());
+    page.set_uses_lan(lan.is_some_and(|radio| !radio.unused));
+    page.set_set_aside(inner.set_aside.as_deref().unwrap_or_default().into());
+    let adapters: Vec<AdapterView> = (inner.adapters.iter())
+        .map(|one| AdapterView {
+            name: one.name.as_str().into(),
+            address: one.address.as_str().into(),
+            powered: one.powered,
+            here: one.here,
+            in_use: one.in_use,
+        })
+        .collect();
+    update(&desk.settings.adapters, &adapters);
     page.set_language(match known.language {
         Language::System => 0,
         Language::Chinese => 1,

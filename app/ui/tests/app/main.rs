@@ -4,6 +4,7 @@
 mod support;
 
 mod pages;
+mod people;
 mod play;
 mod touches;
 mod words;

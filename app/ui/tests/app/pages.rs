@@ -4,7 +4,7 @@ use i_slint_backend_testing::{AccessibleRole, ElementHandle, ElementQuery};
 use qiyou::headless::Stage;
 use slint::ComponentHandle;
 
-use crate::support::{SIZES, STORIES, Told, tell};
+use crate::support::{SIZES, Told, stories, tell};
 
 slint::slint! {
     // Measures a text as the pages would set it.
@@ -69,7 +69,7 @@ fn no_text_is_cut_off_in_any_size_and_language() {
     let mut measured = 0;
     for (width, height, scale) in SIZES {
         for chinese in [false, true] {
-            for (name, story) in STORIES {
+            for (name, story) in stories() {
                 let told = tell(&stage, (width, height, scale), (chinese, false, 0), story);
                 let ruler = Ruler::new().expect("a window in memory");
                 measured +=
@@ -103,7 +103,7 @@ fn every_control_is_as_large_as_a_finger() {
     let mut seen = 0;
     // The narrowest upright and the lowest lying page.
     for size in [SIZES[0], SIZES[1]] {
-        for (name, story) in STORIES {
+        for (name, story) in stories() {
             let told = tell(&stage, size, (false, false, 0), story);
             for role in [
                 AccessibleRole::Button,
@@ -138,7 +138,7 @@ fn every_control_is_as_large_as_a_finger() {
 fn at_twice_the_text_size_every_page_still_opens_and_its_controls_keep_their_names() {
     let stage = Stage::new();
     for size in [SIZES[0], SIZES[1]] {
-        for (name, story) in STORIES {
+        for (name, story) in stories() {
             let told = tell(&stage, size, (true, true, 3), story);
             let picture = told.scene.picture();
             let first = picture.pixels[0];

@@ -95,7 +95,7 @@ pub(crate) fn sheet(asked: &control::Describe) -> control::GameSheet {
     };
     control::GameSheet {
         setup: None,
-        paces: Vec::new(),
+        paces: paces(),
         preset: setup.preset().unwrap_or_default().into(),
         presets: (setup.kind().presets().iter())
             .map(|preset| control::GamePreset { preset: preset.word.into(), name: words(&preset.name) })
@@ -117,6 +117,25 @@ pub(crate) fn sheet(asked: &control::Describe) -> control::GameSheet {
         rule_sheet_zh: setup.rule_sheet(Language::Chinese),
         problem: String::new(),
     }
+}
+
+/// Some of the clocks that a host offers.
+pub(crate) fn paces() -> Vec<control::PacePreset> {
+    let pace = |word: &str, zh: &str, en: &str, main_s: u32, step_s: u32| control::PacePreset {
+        word: word.into(),
+        name: Some(control::Words { zh: zh.into(), en: en.into() }),
+        pace: (main_s > 0).then(|| board::Pace {
+            kind: board::PaceKind::PaceFischer.into(),
+            main_s,
+            step_s,
+            periods: 0,
+        }),
+    };
+    vec![
+        pace("none", "不计时", "No clock", 0, 0),
+        pace("blitz", "3分钟，每手加2秒", "3 min and 2 s more after each turn", 180, 2),
+        pace("rapid", "10分钟，每手加5秒", "10 min and 5 s more after each turn", 600, 5),
+    ]
 }
 
 /// Go on nine lines after a short middle game.

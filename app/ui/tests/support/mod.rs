@@ -1,6 +1,7 @@
 //! What the tests and the pictures share: a host in hand that tells stories, one for each thing a page can show.
 
 pub(crate) mod games;
+pub(crate) mod people;
 
 use std::time::Duration;
 
@@ -282,7 +283,7 @@ fn solve(stage: &Stage, told: &mut Told, game: &engine::AnyGame) {
     }
 }
 
-type Tell = fn(&Stage, &mut Told);
+pub(crate) type Tell = fn(&Stage, &mut Told);
 
 /// Four matches as a host keeps them, the latest first.
 fn kept() -> Vec<control::MatchSummary> {
@@ -657,6 +658,11 @@ pub(crate) const STORIES: [(&str, Tell); 62] = [
     }),
     ("settings", |_, told| told.app.go(Page::Settings)),
 ];
+
+/// All stories.
+pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {
+    STORIES.into_iter().chain(people::PEOPLE)
+}
 
 /// One story, told in this language and theme, drawn at rest.
 pub(crate) fn tell(

@@ -1,0 +1,477 @@
+//! Friends, codes, accounts, invitations with their terms, and what two look at together after the end.
+
+use std::time::Duration;
+
+use i_slint_backend_testing::ElementHandle;
+use proto::board::Side;
+use proto::control::{self, event, reply, request};
+use qiyou::headless::Stage;
+use qiyou::screens::{BoardAdapter, Dialog, FriendsAdapter, Navigation, Page, Remark};
+use slint::platform::WindowEvent;
+use slint::{ComponentHandle, Model};
+
+use crate::support::people::{account, befriended, code, invitation, looked_through, race};
+use crate::support::{SIZES, Told, body, bot, here, peer, place, room};
+use crate::touches::tap;
+
+fn started(stage: &Stage) -> Told {
+    let mut told = Told::new(stage, SIZES[0]);
+    told.prefer(false, false, 0);
+    stage.settle(&told.scene);
+    told.asked();
+    told
+}
+
+fn dialog(told: &Told) -> Dialog {
+    told.app.window().global::<Navigation<'_>>().get_dialog()
+}
+
+fn page(told: &Told) -> Page {
+    told.app.window().global::<Navigation<'_>>().get_page()
+}
+
+fn remark(told: &Told) -> Remark {
+    told.app.window().global::<Navigation<'_>>().get_remark()
+}
+
+fn says(told: &Told, words: &str) -> bool {
+    ElementHandle::find_by_accessible_label(told.app.window(), words).next().is_some()
+}
+
+/// What was asked since, but for the rules, which are answered.
+fn asked(stage: &Stage, told: &mut Told) -> Vec<request::Body> {
+    told.answer(stage).iter().map(|one| body(one).clone()).collect()
+}
+
+fn among_friends(stage: &Stage) -> Told {
+    let mut told = started(stage);
+    befriended(&told);
+    told.app.go(Page::Friends);
+    stage.settle(&told.scene);
+    told.asked();
+    told
+}
+
+#[test]
+fn friends_who_are_here_come_first_and_each_says_where() {
+    let stage = Stage::new();
+    let told = among_friends(&stage);
+    let names: Vec<String> = told
+        .app
+        .window()
+        .global::<FriendsAdapter<'_>>()
+        .get_friends()
+        .iter()
+        .map(|friend| friend.id.to_string())
+        .collect();
+    assert_eq!(names, ["c", "a", "b", "e", "d"]);
+    for said in [
+        "Librem 5, connected · Bluetooth, 棋社认识的",
+        "客厅的平板, near · Local network",
+        "Anna, online · playing",
+        "Pocket, not here",
+        "ben@example.org, would like to see when you are online",
+    ] {
+        assert!(says(&told, said), "{said}");
+    }
+}
+
+#[test]
+fn a_friend_is_noted_muted_parted_from_and_refused() {
+    let stage = Stage::new();
+    let mut told = among_friends(&stage);
+    tap(&stage, &told, "Pocket, not here");
+    assert_eq!(dialog(&told), Dialog::Friend);
+    tap(&stage, &told, "Do not show what Pocket says");
+    let mute = control::SetMuted { peer: "d".into(), muted: false };
+    assert_eq!(asked(&stage, &mut told), [request::Body::SetMuted(mute)]);
+    told.app.window().global::<FriendsAdapter<'_>>().invoke_set_note(" plays fast ".into());
+    let note = control::SetNote { peer: "d".into(), note: "plays fast".into() };
+    assert_eq!(asked(&stage, &mut told), [request::Body::SetNote(note)]);
+    told.app.ask(Dialog::ConfirmUnfriend);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Friends no more");
+    assert_eq!(dialog(&told), Dialog::None);
+    assert_eq!(asked(&stage, &mut told), [request::Body::Forget(control::Forget { peer: "d".into() })]);
+    told.app.ask(Dialog::ConfirmBlock);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Refuse");
+    assert_eq!(asked(&stage, &mut told), [request::Body::Block(control::Block { peer: "d".into() })]);
+    told.app.window().global::<FriendsAdapter<'_>>().invoke_unblock("z".into());
+    assert_eq!(asked(&stage, &mut told), [request::Body::Unblock(control::Unblock { peer: "z".into() })]);
+}
+
+#[test]
+fn a_friend_with_a_new_key_is_said_to_be_the_earlier_one_after_a_question() {
+    let stage = Stage::new();
+    let mut told = among_friends(&stage);
+    tap(&stage, &told, "Librem 5, connected · Bluetooth, 棋社认识的");
+    tap(&stage, &told, "The same person as the earlier Librem 5…");
+    assert_eq!(dialog(&told), Dialog::SamePerson);
+    assert_eq!(asked(&stage, &mut told), []);
+    tap(&stage, &told, "Yes, the same person");
+    let same = control::SamePerson { old: "e".into(), new: "a".into() };
+    assert_eq!(asked(&stage, &mut told), [request::Body::SamePerson(same)]);
+}
+
+#[test]
+fn this_devices_code_is_shown_and_anothers_is_read_before_it_is_sent() {
+    let stage = Stage::new();
+    let mut told = among_friends(&stage);
+    told.app.window().global::<FriendsAdapter<'_>>().invoke_show_code();
+    let ask = told.asked();
+    assert!(matches!(body(&ask[0]), request::Body::ShowFriendCode(_)));
+    let mine = code("Steam Deck", 7);
+    told.reply(ask[0].id, reply::Body::FriendCode(mine.clone()));
+    stage.settle(&told.scene);
+    assert_eq!(dialog(&told), Dialog::MyCode);
+    let shown = told.app.window().global::<FriendsAdapter<'_>>().get_code().size();
+    assert_eq!(shown.width, (mine.side + 8) * 8);
+    tap(&stage, &told, "Close");
+
+    let adapter = || told.app.window().global::<FriendsAdapter<'_>>();
+    adapter().invoke_begin_adding();
+    for (typed, trouble) in
+        [("hello", 1), ("qiyou:friend/2/00", 2), ("qiyou:friend/1/00", 3), (&mine.text, 4)]
+    {
+        adapter().invoke_try_code(typed.into());
+        assert_eq!((adapter().get_code_good(), adapter().get_code_trouble()), (false, trouble), "{typed}");
+    }
+    let theirs = code("Anna", 9).text;
+    adapter().invoke_try_code(format!("  {theirs}\n").into());
+    stage.settle(&told.scene);
+    assert!(says(&told, "This is the code of Anna."));
+    tap(&stage, &told, "Make friends");
+    let ask = told.asked();
+    assert_eq!(body(&ask[0]), &request::Body::AddFriend(control::AddFriend { code: theirs }));
+    told.reply(ask[0].id, reply::Body::Done(control::Done {}));
+    stage.pass(Duration::ZERO);
+    assert_eq!((dialog(&told), remark(&told)), (Dialog::None, Remark::FriendAdded));
+}
+
+#[test]
+fn the_account_is_seen_only_where_the_host_can_play_online() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.app.go(Page::Friends);
+    stage.settle(&told.scene);
+    assert!(!says(&told, "Sign in"));
+    told.say(account(control::AccountState::AccountSignedOut));
+    stage.settle(&told.scene);
+    told.asked();
+    tap(&stage, &told, "Sign in");
+    assert_eq!(dialog(&told), Dialog::Account);
+    let adapter = told.app.window().global::<FriendsAdapter<'_>>();
+    adapter.invoke_sign_in("anna@example.org".into(), "".into(), false, "".into());
+    adapter.invoke_sign_in(" anna@example.org ".into(), "secret".into(), true, "".into());
+    let sign_in = control::SignIn {
+        account: "anna@example.org".into(),
+        password: "secret".into(),
+        make_it: true,
+        server: String::new(),
+    };
+    assert_eq!(asked(&stage, &mut told), [request::Body::SignIn(sign_in)]);
+    told.say(account(control::AccountState::AccountElsewhere));
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Take over here");
+    assert_eq!(asked(&stage, &mut told), [request::Body::TakeOver(control::TakeOver {})]);
+    told.say(account(control::AccountState::AccountOnline));
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Sign out");
+    assert_eq!(asked(&stage, &mut told), [request::Body::SignOut(control::SignOut { forget: false })]);
+}
+
+#[test]
+fn who_asks_to_be_a_contact_is_answered() {
+    let stage = Stage::new();
+    let mut told = among_friends(&stage);
+    let adapter = told.app.window().global::<FriendsAdapter<'_>>();
+    adapter.invoke_open_contact("ben@example.org".into());
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Yes, gladly");
+    let yes = control::AnswerContact {
+        account: "ben@example.org".into(),
+        answer: control::ContactAnswer::ContactAccept.into(),
+    };
+    assert_eq!(asked(&stage, &mut told), [request::Body::AnswerContact(yes)]);
+}
+
+#[test]
+fn an_invitation_says_all_its_terms_and_a_no_says_why() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.say(event::Body::Invitation(invitation("")));
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    for said in
+        ["Librem 5 invites you", "3 min and 2 s more after each turn", "You have White", "Handicap: 2"]
+    {
+        assert!(says(&told, said), "{said}");
+    }
+    tap(&stage, &told, "The rules");
+    assert_eq!(dialog(&told), Dialog::Rules);
+    tap(&stage, &told, "Close");
+    assert_eq!(dialog(&told), Dialog::Invitation, "the question waits for its answer");
+    tap(&stage, &told, "No…");
+    assert_eq!(dialog(&told), Dialog::Decline);
+    tap(&stage, &told, "Later, gladly");
+    let no = control::AnswerInvite {
+        invite_id: "invite".into(),
+        accept: false,
+        reason: proto::peer::DeclineReason::DeclineLater.into(),
+    };
+    assert_eq!(asked(&stage, &mut told), [request::Body::AnswerInvite(no)]);
+}
+
+#[test]
+fn an_invitation_is_answered_with_other_terms() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.say(event::Body::Invitation(invitation("")));
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Play it otherwise…");
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    assert_eq!((page(&told), dialog(&told)), (Page::NewGame, Dialog::None));
+    tap(&stage, &told, "Propose this to Librem 5");
+    let asked = asked(&stage, &mut told);
+    let [request::Body::Invite(counter)] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!((counter.peer.as_str(), counter.counters.as_str()), ("a", "invite"));
+    assert_eq!(counter.pace, invitation("").pace, "their clock, unless another is chosen");
+    let options = &counter.choice.as_ref().expect("a choice").options;
+    assert!(options.iter().any(|one| (one.option.as_str(), one.value.as_str()) == ("handicap", "2")));
+    assert_eq!(dialog(&told), Dialog::Waiting);
+    told.say(event::Body::InvitationGone(control::InvitationGone {
+        invite_id: "invite".into(),
+        end: control::InvitationEnd::InvitationCountered.into(),
+        ..Default::default()
+    }));
+    stage.settle(&told.scene);
+    assert_eq!((dialog(&told), remark(&told)), (Dialog::Waiting, Remark::None), "our own answer is no news");
+}
+
+#[test]
+fn why_they_would_not_is_said_with_their_name() {
+    let stage = Stage::new();
+    let told = started(&stage);
+    for (reason, said) in [
+        (proto::peer::DeclineReason::DeclineOtherGame, Remark::InvitationOtherGame),
+        (proto::peer::DeclineReason::DeclineLater, Remark::InvitationLater),
+        (proto::peer::DeclineReason::DeclineNotNow, Remark::InvitationDeclined),
+    ] {
+        told.say(event::Body::Invitation(control::Invitation { mine: true, ..invitation("") }));
+        told.say(event::Body::InvitationGone(control::InvitationGone {
+            invite_id: "invite".into(),
+            end: control::InvitationEnd::InvitationDeclined.into(),
+            reason: reason.into(),
+            ..Default::default()
+        }));
+        stage.settle(&told.scene);
+        assert_eq!(remark(&told), said);
+        let name = told.app.window().global::<Navigation<'_>>().get_remark_name();
+        assert_eq!(name, "Librem 5");
+    }
+}
+
+fn opened(stage: &Stage, room: control::Room) -> Told {
+    let mut told = started(stage);
+    told.say(event::Body::Room(room));
+    stage.pass(Duration::ZERO);
+    told.app.open_room("room");
+    told.answer(stage);
+    stage.settle(&told.scene);
+    told
+}
+
+#[test]
+fn after_the_end_both_look_back_try_moves_and_return() {
+    use control::analyse::Step;
+    let stage = Stage::new();
+    let mut told = opened(&stage, looked_through());
+    assert!(says(&told, "2 moves tried from move 12"));
+    assert!(says(&told, "Librem 5 sees the same, and may try moves too."));
+    let step = |told: &mut Told| match &asked(&stage, told)[..] {
+        [request::Body::Analyse(analyse)] => analyse.step.clone().expect("a step"),
+        other => panic!("{other:?}"),
+    };
+    told.app.window().global::<BoardAdapter<'_>>().invoke_touch(14 * 15);
+    assert_eq!(step(&mut told), Step::TryAction(place(0, 0)));
+    tap(&stage, &told, "One move back");
+    assert_eq!(step(&mut told), Step::Back(true));
+    tap(&stage, &told, "To the beginning");
+    assert_eq!(step(&mut told), Step::ToPly(0));
+    tap(&stage, &told, "One move on");
+    assert_eq!(step(&mut told), Step::ToPly(13));
+    tap(&stage, &told, "To the result");
+    assert_eq!(step(&mut told), Step::Close(true));
+    let mut end = looked_through();
+    end.analysis = None;
+    told.say(event::Body::Room(end));
+    stage.settle(&told.scene);
+    assert!(says(&told, "You won"));
+    tap(&stage, &told, "Look back");
+    assert_eq!(step(&mut told), Step::ToPly(17));
+    tap(&stage, &told, "Once more with the same colours");
+    let same = control::Offer { room_id: "room".into(), kind: control::OfferKind::OfferNewGameSame.into() };
+    assert_eq!(asked(&stage, &mut told), [request::Body::Offer(same)]);
+}
+
+#[test]
+fn a_race_shows_both_runs_and_counts_on() {
+    let stage = Stage::new();
+    let mut told = opened(&stage, race(false));
+    for said in ["Me, Black, 0:34 · 8 presses", "Librem 5, White, 5 lights still on"] {
+        assert!(says(&told, said), "{said}");
+    }
+    for _ in 0..4 {
+        stage.pass(Duration::from_millis(500));
+    }
+    stage.settle(&told.scene);
+    assert!(!says(&told, "Me, Black, 0:34 · 8 presses"), "the seconds go on");
+    told.say(event::Body::Room(race(true)));
+    stage.settle(&told.scene);
+    assert!(says(&told, "Librem 5, White, done in 0:41 with 9 presses"));
+    tap(&stage, &told, "A1 dark");
+    assert!(matches!(&asked(&stage, &mut told)[..], [request::Body::Act(_)]));
+}
+
+#[test]
+fn what_leaves_the_board_is_seen_to_leave_and_no_longer_than_its_position() {
+    let stage = Stage::new();
+    let told = opened(&stage, room(bot(3), here(), &[Side::Second]));
+    let gone = || {
+        let board = told.app.window().global::<BoardAdapter<'_>>();
+        board.get_points().iter().filter(|point| point.gone != 0).count()
+    };
+    assert_eq!(gone(), 0);
+    let mut taken = room(bot(3), here(), &[Side::Second]);
+    let board = taken.board.as_mut().expect("a board");
+    board.pieces.remove(0);
+    board.ply += 1;
+    told.say(event::Body::Room(taken.clone()));
+    stage.settle(&told.scene);
+    assert_eq!(gone(), 1);
+    told.say(event::Body::Room(taken.clone()));
+    stage.settle(&told.scene);
+    assert_eq!(gone(), 1, "the same position keeps it");
+    taken.board.as_mut().expect("a board").ply += 1;
+    told.say(event::Body::Room(taken));
+    stage.settle(&told.scene);
+    assert_eq!(gone(), 0);
+}
+
+#[test]
+fn the_desktop_notifies_while_another_window_is_in_front() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    let window = told.app.window();
+    window.window().dispatch_event(WindowEvent::WindowActiveChanged(true));
+    stage.settle(&told.scene);
+    told.asked();
+    let fronts = |told: &mut Told| -> Vec<bool> {
+        let front = |body: request::Body| match body {
+            request::Body::Front(front) => Some(front.on),
+            _ => None,
+        };
+        asked(&stage, told).into_iter().filter_map(front).collect()
+    };
+    told.app.window().window().dispatch_event(WindowEvent::WindowActiveChanged(false));
+    assert_eq!(fronts(&mut told), [false]);
+    told.app.window().window().dispatch_event(WindowEvent::WindowActiveChanged(true));
+    assert_eq!(fronts(&mut told), [true]);
+}
+
+#[test]
+fn a_match_is_timed_as_chosen_and_other_games_as_usual() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    tap(&stage, &told, "Gomoku");
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "No clock");
+    assert_eq!(dialog(&told), Dialog::Pace);
+    tap(&stage, &told, "10 min and 5 s more after each turn");
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Start");
+    let asked = asked(&stage, &mut told);
+    let Some(request::Body::OpenRoom(open)) = asked.last() else { panic!("{asked:?}") };
+    assert_eq!(open.pace.map(|pace| (pace.main_s, pace.step_s)), Some((600, 5)));
+    assert_eq!(open.second.as_ref().and_then(|seat| seat.who.clone()), bot(3).who);
+}
+
+#[test]
+fn damaged_saves_are_said_until_they_are_understood() {
+    let stage = Stage::new();
+    let told = started(&stage);
+    told.say(event::Body::Notice(control::Notice {
+        kind: control::NoticeKind::NoticeSavesSetAside.into(),
+        detail: "/saves/matches.damaged".into(),
+        ..Default::default()
+    }));
+    stage.settle(&told.scene);
+    assert_eq!(dialog(&told), Dialog::Saves);
+    assert!(says(&told, "/saves/matches.damaged"));
+    tap(&stage, &told, "Understood");
+    assert_eq!(dialog(&told), Dialog::None);
+}
+
+#[test]
+fn carriers_are_switched_and_their_trouble_is_said_beside_others() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    let radio = |carrier: control::Carrier, state: control::RadioState, unused: bool| {
+        event::Body::Radio(control::Radio {
+            carrier: carrier.into(),
+            state: state.into(),
+            unused,
+            ..Default::default()
+        })
+    };
+    told.say(radio(control::Carrier::Bluetooth, control::RadioState::RadioReady, true));
+    told.say(radio(control::Carrier::Lan, control::RadioState::RadioReady, false));
+    told.app.go(Page::Nearby);
+    stage.settle(&told.scene);
+    told.asked();
+    tap(&stage, &told, "Use Bluetooth");
+    let use_it = control::SetCarrier { carrier: control::Carrier::Bluetooth.into(), on: true };
+    assert_eq!(asked(&stage, &mut told), [request::Body::SetCarrier(use_it)]);
+    told.say(radio(control::Carrier::Bluetooth, control::RadioState::RadioOff, false));
+    stage.settle(&told.scene);
+    assert!(says(&told, "Looking around…") && says(&told, "Switch Bluetooth on"));
+    told.app.go(Page::Settings);
+    stage.settle(&told.scene);
+    told.asked();
+    let page = told.app.window().global::<qiyou::screens::SettingsAdapter<'_>>();
+    page.invoke_toggle_lan();
+    page.invoke_toggle_found_when_closed();
+    let leave_it = control::SetCarrier { carrier: control::Carrier::Lan.into(), on: false };
+    let found = control::SetFoundWhenClosed { on: true };
+    assert_eq!(
+        asked(&stage, &mut told),
+        [request::Body::SetCarrier(leave_it), request::Body::SetFoundWhenClosed(found)]
+    );
+}
+
+#[test]
+fn a_stranger_is_met_without_a_game_or_refused() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.say(event::Body::Nearby(control::Nearby {
+        id: "p".into(),
+        name: "Ben".into(),
+        ..Default::default()
+    }));
+    told.app.go(Page::Nearby);
+    stage.settle(&told.scene);
+    told.answer(&stage);
+    tap(&stage, &told, "About Ben");
+    assert_eq!(dialog(&told), Dialog::Neighbour);
+    tap(&stage, &told, "Get to know each other, without a game");
+    assert_eq!(asked(&stage, &mut told), [request::Body::Meet(control::Meet { peer: "p".into() })]);
+    tap(&stage, &told, "About Ben");
+    tap(&stage, &told, "Refuse from now on");
+    assert_eq!(asked(&stage, &mut told), [request::Body::Block(control::Block { peer: "p".into() })]);
+    let known = room(here(), peer("Ben"), &[Side::First]);
+    assert!(known.link.is_none());
+}
