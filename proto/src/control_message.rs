@@ -106,6 +106,7 @@ impl Bounded for Request {
                 | Body::SetFoundWhenClosed(_)
                 | Body::Front(_)
                 | Body::ListAdapters(_)
+                | Body::SetCarrier(_)
                 | Body::ShowFriendCode(_)
                 | Body::SignOut(_)
                 | Body::TakeOver(_)

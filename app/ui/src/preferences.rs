@@ -196,6 +196,7 @@ impl From<GomokuAlone> for LastGame {
             colour: old.colour,
             preset: if old.standard { "standard".into() } else { String::new() },
             options: edge.into_iter().collect(),
+            ..Self::default()
         }
     }
 }
