@@ -236,7 +236,7 @@ fn an_invitation_is_answered_with_other_terms() {
     assert_eq!((page(&told), dialog(&told)), (Page::NewGame, Dialog::None));
     tap(&stage, &told, "Propose this to Librem 5");
     let asked = asked(&stage, &mut told);
-    let [request::Body::Invite(counter)] = &asked[..] else { panic!("{asked:?}") };
+    let Some(request::Body::Invite(counter)) = asked.last() else { panic!("{asked:?}") };
     assert_eq!((counter.peer.as_str(), counter.counters.as_str()), ("a", "invite"));
     assert_eq!(counter.pace, invitation("").pace, "their clock, unless another is chosen");
     let options = &counter.choice.as_ref().expect("a choice").options;
