@@ -95,7 +95,7 @@ fn a_new_match_is_opened_as_it_was_chosen_and_shown_when_the_host_tells_it() {
     }
     told.answer(&stage);
     // A five on the edge wins, below what is seen at once: no.
-    told.app.window().global::<NewGameAdapter<'_>>().invoke_choose_value(1, 1);
+    told.app.window().global::<NewGameAdapter<'_>>().invoke_choose_value(3, 1);
     told.answer(&stage);
     tap(&stage, &told, "Start");
     let asked = told.asked();
