@@ -3,7 +3,7 @@
 //! Each game is one implementation of [`Game`]: a position that knows its legal moves. [`AnyGame`] is the closed set of
 //! them for callers that learn the game at run time; [`bot()`] plays any of them at a [`Level`].
 //!
-//! [`record`] reads and writes games as text.
+//! [`record`] reads and writes games as text; [`puzzles`] are positions with one way to a goal.
 //!
 //! What this crate deliberately does not do: no clock, no randomness, no threads of its own, no async, no protobuf. Time,
 //! seeds and the stop flag are arguments, so the same inputs give the same outputs and every failure can be replayed.
@@ -31,6 +31,7 @@ pub mod liuzhou;
 
 pub mod options;
 mod point;
+pub mod puzzles;
 pub mod record;
 mod regression;
 mod rng;

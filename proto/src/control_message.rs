@@ -3,7 +3,8 @@
 
 use crate::board;
 use crate::control::{
-    Board, Event, GameChoice, GameSheet, Reply, Request, Seat, Words, analyse, event, reply, request, seat,
+    Board, Event, GameChoice, GameSheet, Puzzle, Reply, Request, Seat, Words, analyse, event, reply, request,
+    seat,
 };
 use crate::envelope::{Bounded, EnvelopeError, bound, numbered_messages};
 use crate::limits;
@@ -107,6 +108,7 @@ impl Bounded for Request {
                 | Body::Front(_)
                 | Body::ListAdapters(_)
                 | Body::SetCarrier(_)
+                | Body::ListPuzzles(_)
                 | Body::ShowFriendCode(_)
                 | Body::SignOut(_)
                 | Body::TakeOver(_)
@@ -194,6 +196,7 @@ impl Bounded for Request {
                     | None => Ok(()),
                 }
             }
+            Some(Body::OpenPuzzle(open)) => id(&open.puzzle, "OpenPuzzle.puzzle"),
             Some(Body::AddFriend(add)) => {
                 bound(add.code.len() <= limits::FRIEND_CODE_BYTES, "AddFriend.code")
             }
@@ -246,7 +249,22 @@ impl Bounded for Reply {
             Some(Body::Hint(hint)) => {
                 bound(hint.notation.len() <= limits::NOTATION_BYTES, "HintFound.notation")?;
                 bound(hint.presses.len() <= limits::LIGHTS_BYTES, "HintFound.presses")?;
+                bound(hint.lines.len() <= limits::HINT_LINES, "HintFound.lines")?;
+                hint.lines.iter().try_for_each(|line| {
+                    notations(&line.line, limits::LINE_ACTIONS, "HintLine.line")?;
+                    spoken(&line.spoken, limits::LINE_ACTIONS, "HintLine.spoken")
+                })?;
+                bound(hint.threats.len() <= limits::THREATS, "HintFound.threats")?;
+                hint.threats.iter().try_for_each(|threat| {
+                    bound(threat.at.len() <= limits::PIECES, "Threat.at")?;
+                    words(threat.words.as_ref(), "Threat.words")
+                })?;
                 action(hint.action.as_ref(), "HintFound.action")
+            }
+            Some(Body::Puzzles(list)) => {
+                bound(list.counts.len() <= limits::GAMES, "Puzzles.counts")?;
+                bound(list.puzzles.len() <= limits::PUZZLES, "Puzzles.puzzles")?;
+                list.puzzles.iter().try_for_each(puzzle_bounds)
             }
             Some(Body::Sheet(sheet)) => sheet_bounds(sheet),
             Some(Body::Position(position)) => {
@@ -341,6 +359,11 @@ impl Bounded for Event {
                 bound(room.mine.len() <= board::Side::Second as usize, "Room.mine")?;
                 words(room.pace_name.as_ref(), "Room.pace_name")?;
                 bound(room.clocks.len() <= board::Side::Second as usize, "Room.clocks")?;
+                if let Some(puzzle) = &room.puzzle {
+                    puzzle.puzzle.as_ref().map_or(Ok(()), puzzle_bounds)?;
+                    words(puzzle.say.as_ref(), "PuzzleState.say")?;
+                    id(&puzzle.next, "PuzzleState.next")?;
+                }
                 if let Some(analysis) = &room.analysis {
                     analysis.board.as_ref().map_or(Ok(()), board_bounds)?;
                     notations(&analysis.tried, limits::TRIED_ACTIONS, "Analysis.tried")?;
@@ -386,6 +409,12 @@ impl Bounded for Event {
             }
         }
     }
+}
+
+fn puzzle_bounds(puzzle: &Puzzle) -> Result<(), EnvelopeError> {
+    id(&puzzle.id, "Puzzle.id")?;
+    words(puzzle.goal.as_ref(), "Puzzle.goal")?;
+    puzzle.board.as_ref().map_or(Ok(()), board_bounds)
 }
 
 fn board_bounds(board: &Board) -> Result<(), EnvelopeError> {

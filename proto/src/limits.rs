@@ -110,6 +110,15 @@ pub const FILE_BYTES: usize = 512 * 1_024;
 /// Actions of a bot's line of thought as screens show them.
 pub const LINE_ACTIONS: usize = 8;
 
+/// Puzzles of one game, as a client lists them.
+pub const PUZZLES: usize = 1_024;
+
+/// Lines of a hint.
+pub const HINT_LINES: usize = 8;
+
+/// Threats that a hint names.
+pub const THREATS: usize = 64;
+
 /// Checks in one diagnosis.
 pub const CHECKS: usize = 128;
 

@@ -311,6 +311,20 @@ pub(crate) enum Command {
         /// Id of the match, or the beginning of it
         id: String,
     },
+    /// Puzzles of a game, with which of them are solved; without a game how many there are, and today's board of lights
+    Puzzles {
+        /// Which game
+        #[arg(value_enum)]
+        game: Option<Game>,
+    },
+    /// Try a puzzle: `play`, `hint`, `take-back`, `new-game` (begin again) and `close` work in its room
+    Puzzle {
+        /// Its id, as `puzzles` lists it [default: the easiest of the game that is not solved]
+        which: Option<String>,
+        /// Of which game, without an id
+        #[arg(long, value_enum, default_value_t = Game::Gomoku)]
+        game: Game,
+    },
     /// Leave a room; an unfinished match is kept
     Close {
         #[command(flatten)]
@@ -408,6 +422,19 @@ pub(crate) enum Game {
     Go,
     Xiangqi,
     LightsOut,
+}
+
+impl Game {
+    /// As the schema says it.
+    pub(crate) fn number(self) -> proto::board::Game {
+        match self {
+            Self::Gomoku => proto::board::Game::Gomoku,
+            Self::Liuzhou => proto::board::Game::Liuzhou,
+            Self::Go => proto::board::Game::Go,
+            Self::Xiangqi => proto::board::Game::Xiangqi,
+            Self::LightsOut => proto::board::Game::LightsOut,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]

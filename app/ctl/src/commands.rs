@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::arguments::{
-    AnalysisStep, Arguments, Colour, Command, ContactDeed, Game, GameChoice, LocalSeat, Reason, SideChoice,
+    AnalysisStep, Arguments, Colour, Command, ContactDeed, GameChoice, LocalSeat, Reason, SideChoice,
     TermsChoice, VisibilityChoice,
 };
 use crate::connection::{Connection, Failure, State};
@@ -192,6 +192,8 @@ impl Conversation {
                 let room_id = self.room(room.room.as_deref(), |room| room.differs)?.id;
                 self.ask_done(request::Body::TakeTheirs(control::TakeTheirs { room_id })).await
             }
+            Command::Puzzles { game } => self.puzzles(game).await,
+            Command::Puzzle { which, game } => self.puzzle(which, game).await,
             Command::Rooms => {
                 let rooms: Vec<Room> = self.host.state.rooms.values().cloned().collect();
                 rooms.iter().try_for_each(|room| self.print(|| words::room(room), || json::room(room)))
@@ -253,7 +255,7 @@ impl Conversation {
         )
     }
 
-    fn print_room(&self, id: &str) -> Result<(), Failure> {
+    pub(crate) fn print_room(&self, id: &str) -> Result<(), Failure> {
         match self.host.state.rooms.get(id) {
             Some(room) => self.print(|| words::room(room), || json::room(room)),
             None => Ok(()),
@@ -675,7 +677,8 @@ impl Conversation {
 
     async fn hint(&mut self, room: Option<&str>) -> Result<(), Failure> {
         let room_id = self.room(room, |room| room.can_act)?.id;
-        let reply::Body::Hint(hint) = self.host.ask(request::Body::Hint(control::Hint { room_id })).await?
+        let reply::Body::Hint(hint) =
+            self.host.ask(request::Body::Hint(control::Hint { room_id, lines: 0 })).await?
         else {
             return Err(unexpected());
         };
@@ -928,15 +931,8 @@ fn asked_for(game: &GameChoice, terms: &TermsChoice) -> Result<control::Invite, 
 }
 
 fn choice(game: &GameChoice) -> control::GameChoice {
-    let kind = match game.game {
-        Game::Gomoku => board::Game::Gomoku,
-        Game::Liuzhou => board::Game::Liuzhou,
-        Game::Go => board::Game::Go,
-        Game::Xiangqi => board::Game::Xiangqi,
-        Game::LightsOut => board::Game::LightsOut,
-    };
     control::GameChoice {
-        game: kind.into(),
+        game: game.game.number().into(),
         preset: game.preset.clone(),
         options: (game.options.iter().cloned())
             .map(|(option, value)| control::ChosenOption { option, value })

@@ -9,7 +9,7 @@ use proto::control::{
 use serde_json::{Value, json};
 
 use crate::connection::Failure;
-use crate::{pace, words};
+use crate::{pace, puzzles, words};
 
 pub(crate) fn failure(failure: &Failure) -> Value {
     let code = match failure {
@@ -195,7 +195,7 @@ pub(crate) fn room(room: &Room) -> Value {
         "clocks": room.clocks.iter().map(clock).collect::<Vec<_>>(),
         "can_pause": room.can_pause, "can_continue": room.can_continue, "can_adjourn": room.can_adjourn,
         "can_analyse": room.can_analyse, "analysis": analysis(room.analysis.as_ref()),
-        "differs": room.differs, "seen_ply": room.seen_ply, "follows": room.follows,
+        "puzzle": puzzles::state(room), "differs": room.differs, "seen_ply": room.seen_ply, "follows": room.follows,
     })
 }
 

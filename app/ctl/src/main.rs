@@ -12,6 +12,7 @@ mod connection;
 mod device;
 mod json;
 mod pace;
+mod puzzles;
 mod words;
 
 use std::process::ExitCode;

@@ -243,6 +243,11 @@ pub(crate) fn room(room: &Room) -> String {
         None => String::new(),
     };
     let id = room.id.get(..8).unwrap_or(&room.id);
+    if let Some(puzzle) = &room.puzzle {
+        let said = puzzle.say.as_ref().map_or("", |say| say.en.as_str());
+        let name = puzzle.puzzle.as_ref().map_or("", |puzzle| puzzle.id.as_str());
+        return format!("{id}  puzzle {name}{last}: {said}");
+    }
     format!(
         "{id}  {} - {}: {}: {state}{last}{away}",
         seat(room.first.as_ref()),

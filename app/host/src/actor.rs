@@ -31,6 +31,7 @@ use crate::invitations::Invitation;
 use crate::links::{LinkId, LinkNews};
 use crate::nearby::Neighbourhood;
 use crate::people::Peer;
+use crate::puzzles::PuzzleRoom;
 use crate::reach::{Goal, Radio, RadioNews};
 use crate::rest::Rest;
 use crate::room::{PlayerId, Room, Seat};
@@ -66,6 +67,8 @@ pub(crate) enum Message {
     Online(link::online::View),
     /// A request that took its time is done.
     Answer(ClientId, control::Reply),
+    /// A move of a puzzle was judged.
+    PuzzleJudged(MatchId, crate::puzzles::Judged),
     /// Says goodbye and ends; the sender is dropped then.
     Stop(oneshot::Sender<()>),
 }
@@ -122,6 +125,8 @@ pub(crate) struct Actor {
     pub(crate) radios: Vec<Radio>,
     pub(crate) told_friends: BTreeMap<PlayerId, control::Friend>,
     pub(crate) rooms: BTreeMap<MatchId, Room>,
+    /// Rooms of puzzles; they have ids of their own.
+    pub(crate) puzzles: BTreeMap<MatchId, PuzzleRoom>,
     /// Rooms that clients have not been shown as they are now.
     dirty: BTreeSet<MatchId>,
     pub(crate) bot_maker: BotMaker,
@@ -164,6 +169,7 @@ pub(crate) enum Answer {
     Position(control::Position),
     File(control::File),
     FriendCode(control::FriendCode),
+    Puzzles(control::Puzzles),
     /// Somebody answers later.
     Later,
 }
@@ -250,6 +256,7 @@ impl Actor {
             radios: Vec::new(),
             told_friends: BTreeMap::new(),
             rooms: BTreeMap::new(),
+            puzzles: BTreeMap::new(),
             dirty: BTreeSet::new(),
             bot_maker: config.bots,
             bot_time: config.bot_time,
@@ -332,6 +339,7 @@ impl Actor {
             Message::Sleep(news) => self.sleep_said(news),
             #[cfg(feature = "online")]
             Message::Online(view) => self.online_changed(view),
+            Message::PuzzleJudged(id, judged) => self.puzzle_judged(id, judged),
             Message::Answer(client, reply) => self.reply(client, reply),
             Message::Stop(done) => self.stopping = Some(done),
         }
@@ -464,6 +472,7 @@ impl Actor {
             Ok(Answer::Sheet(sheet)) => control::reply::Body::Sheet(sheet),
             Ok(Answer::Position(position)) => control::reply::Body::Position(position),
             Ok(Answer::File(file)) => control::reply::Body::File(file),
+            Ok(Answer::Puzzles(puzzles)) => control::reply::Body::Puzzles(puzzles),
             Ok(Answer::FriendCode(code)) => control::reply::Body::FriendCode(code),
             Err(refusal) => {
                 debug!(code = ?refusal.code, detail = refusal.detail, "refused");
@@ -515,6 +524,8 @@ impl Actor {
         events.extend(self.people_events());
         events.extend(self.blocked_events());
         events.extend(self.rooms.values().map(|room| event::Body::Room(self.shown(room))));
+        events
+            .extend(self.puzzles.keys().filter_map(|id| self.shown_puzzle_room(*id)).map(event::Body::Room));
         #[cfg(feature = "online")]
         events.extend(self.online_events());
         events.push(event::Body::Ready(control::Ready {}));
@@ -568,6 +579,8 @@ impl Actor {
         for id in std::mem::take(&mut self.dirty) {
             if let Some(room) = self.rooms.get(&id) {
                 let shown = self.shown(room);
+                self.tell(event::Body::Room(shown));
+            } else if let Some(shown) = self.shown_puzzle_room(id) {
                 self.tell(event::Body::Room(shown));
             }
         }

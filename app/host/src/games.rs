@@ -168,6 +168,7 @@ pub(crate) fn advise(
         notation: game.notation(action),
         presses: presses.into(),
         fewest: of_fewest,
+        ..control::HintFound::default()
     })
 }
 

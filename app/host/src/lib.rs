@@ -53,6 +53,7 @@ mod nearby;
 mod online;
 mod people;
 mod play;
+mod puzzles;
 mod reach;
 mod requests;
 mod rest;

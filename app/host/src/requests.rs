@@ -38,6 +38,9 @@ impl Actor {
         body: request::Body,
     ) -> Result<Answer, Refusal> {
         use request::Body;
+        if let Some(answer) = self.puzzle_request(client, number, &body) {
+            return answer;
+        }
         match body {
             Body::Attach(_) | Body::Scan(_) | Body::Front(_) => unreachable!("the actor has answered it"),
             Body::SetName(set) => self.set_name(&set.name),
@@ -51,6 +54,8 @@ impl Actor {
             Body::SetSeat(set) => self.set_seat(set),
             Body::ListMatches(list) => self.list_matches(&list),
             Body::Hint(hint) => self.hint(client, number, &hint.room_id),
+            Body::ListPuzzles(list) => self.list_puzzles(list),
+            Body::OpenPuzzle(open) => self.open_puzzle(&open),
             Body::Say(say) => self.say(say).map(|()| Answer::Done),
             Body::SetMuted(set) => {
                 let key = self.player(&set.peer)?;

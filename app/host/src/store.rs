@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod fuzz;
 mod people;
+mod puzzles;
 mod salvage;
 
 use std::fs::{self, File};
@@ -24,6 +25,7 @@ use tracing::warn;
 use crate::room::{PlayerId, Seat};
 use crate::show;
 pub(crate) use people::{SavedBlocked, SavedFriend};
+pub(crate) use puzzles::SavedPuzzle;
 use session::wire;
 
 /// Name of the database in the data directory.
@@ -110,6 +112,12 @@ const MIGRATIONS: &[&str] = &["
         since_unix_ms INTEGER NOT NULL,
         advert_key    BLOB CHECK (length(advert_key) = 32),           -- of a former friend
         address       TEXT                                            -- where it was last met
+    ) STRICT, WITHOUT ROWID;
+", "
+    CREATE TABLE puzzles (
+        puzzle         TEXT PRIMARY KEY,
+        tries          INTEGER NOT NULL DEFAULT 0,
+        solved_unix_ms INTEGER                                        -- the first time; NULL until then
     ) STRICT, WITHOUT ROWID;
 "];
 

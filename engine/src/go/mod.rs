@@ -15,6 +15,7 @@ mod options;
 mod playout;
 mod position;
 mod prior;
+pub(crate) mod puzzle;
 mod rules;
 mod score;
 mod search;

@@ -12,7 +12,7 @@ use crate::{Game, Point, Reason, Side};
 /// A point as the bot counts them: `32 * (row + MARGIN) + column + MARGIN`. The margin keeps steps along any line inside the
 /// arrays, and 32 makes a step up a row a shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Square(pub(super) u16);
+pub(crate) struct Square(pub(super) u16);
 
 /// Cells beyond the edge that a surrounding may reach: the larger radius of [`LineTable`].
 const MARGIN: u16 = 5;

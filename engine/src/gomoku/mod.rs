@@ -15,6 +15,7 @@ mod options;
 mod pattern;
 mod position;
 mod psq;
+pub(crate) mod puzzle;
 mod renju;
 mod rules;
 mod setup;

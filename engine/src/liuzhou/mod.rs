@@ -13,6 +13,7 @@ mod formations;
 mod lookahead;
 mod options;
 mod position;
+pub(crate) mod puzzle;
 mod rules;
 mod setup;
 mod weights;

@@ -193,6 +193,11 @@ impl Liuzhou {
         self.state.due
     }
 
+    /// Whether the side to move steps, with nothing to choose before.
+    pub(crate) fn is_stepping(&self) -> bool {
+        self.state.phase == Phase::Moving && self.state.due == 0
+    }
+
     /// The formations that the last placement or step made, as long as its captures are due or the other side has not moved.
     pub fn made(&self) -> impl Iterator<Item = &'static Formation> {
         // They all go through the point that was come to, and together they are the points that are remembered.

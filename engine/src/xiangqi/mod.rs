@@ -18,6 +18,7 @@ mod moves;
 mod notation;
 mod options;
 mod position;
+pub(crate) mod puzzle;
 mod repetition;
 mod rules;
 mod weights;

@@ -520,7 +520,7 @@ fn ask_hint(desk: &Desk, presses: Vec<u8>) {
     };
     let (room, ply, revision) = asked;
     desk.ask(
-        request::Body::Hint(control::Hint { room_id: room.clone() }),
+        request::Body::Hint(control::Hint { room_id: room.clone(), lines: 0 }),
         Purpose::Hint { room: room.clone(), ply, revision },
     );
     desk.change(|inner| inner.hint = Some(HintState::Asked { room, ply, presses }));

@@ -277,6 +277,7 @@ fn solve(stage: &Stage, told: &mut Told, game: &engine::AnyGame) {
                 notation: first.to_string(),
                 presses: presses.to_bytes().into(),
                 fewest,
+                ..Default::default()
             };
             told.reply(request.id, reply::Body::Hint(found));
         }

@@ -7,6 +7,7 @@ mod gtp;
 mod levels;
 mod lights;
 mod positions;
+mod puzzles;
 mod rules_bench;
 mod timer;
 mod ucci;
@@ -51,6 +52,8 @@ enum Command {
     Show(positions::OneFile),
     /// Writes a file of a game in another format, which the ending of its name says.
     Convert(positions::Convert),
+    /// Makes puzzles from games of the bots, or proves those that are kept.
+    Puzzles(puzzles::Arguments),
     /// Finds the presses that put out a board of lights, read from standard input as rows of `.` and `#`.
     SolveLights(lights::Arguments),
 }
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => positions::replay(&arguments),
         Command::Show(arguments) => positions::show(&arguments),
         Command::Convert(arguments) => positions::convert(&arguments),
+        Command::Puzzles(arguments) => puzzles::run(&arguments),
         Command::SolveLights(arguments) => lights::run(&arguments),
     }
 }

@@ -1,0 +1,378 @@
+//! Puzzles: the sets, which of them are solved, and the rooms in which they are tried.
+//!
+//! A puzzle's room is shown like any other, with what only a puzzle has in `Room.puzzle`. It is not a match: nothing of it is
+//! kept but how often the puzzle was tried and when it was solved.
+
+use std::collections::BTreeMap;
+
+use engine::puzzles::{self, Attempt, Puzzle};
+use engine::{AnyGame, GameKind, Language, Side};
+use proto::control::{self, PuzzleProgress, RefusalCode, event, request};
+use session::{MatchId, OfferKind, wire};
+
+use crate::actor::{Actor, Answer, Message, done};
+use crate::clients::ClientId;
+use crate::room::parse_match_name;
+use crate::show::{self, Refusal};
+use crate::store::SavedPuzzle;
+
+/// Rooms of puzzles open at a time: each client needs one.
+const MAX_ROOMS: usize = 8;
+
+/// A puzzle being tried.
+pub(crate) struct PuzzleRoom {
+    attempt: Attempt,
+    /// Whether this try has been counted.
+    counted: bool,
+    /// While the last move is judged: who asked in which request.
+    judging: Option<(ClientId, u64)>,
+    /// Larger for rooms opened later.
+    opened: u64,
+}
+
+/// What a thread has made of a person's move: the try as it goes on.
+pub(crate) type Judged = Option<Box<Attempt>>;
+
+impl Actor {
+    /// Answers what is asked of a puzzle's room; `None` if it is of another.
+    pub(crate) fn puzzle_request(
+        &mut self,
+        client: ClientId,
+        number: u64,
+        body: &request::Body,
+    ) -> Option<Result<Answer, Refusal>> {
+        use request::Body;
+        let name = match body {
+            Body::Act(act) => &act.room_id,
+            Body::Offer(offer) => &offer.room_id,
+            Body::Hint(hint) => &hint.room_id,
+            Body::CloseRoom(close) => &close.room_id,
+            _ => return None,
+        };
+        let id = parse_match_name(name).filter(|id| self.puzzles.contains_key(id))?;
+        Some(match body {
+            Body::Act(act) => self.try_move(client, number, id, act),
+            Body::Offer(offer) => self.try_again(id, show::parse_offer_kind(offer.kind)),
+            Body::Hint(_) => self.puzzle_hint(client, number, id),
+            _ => {
+                self.puzzles.remove(&id);
+                self.tell(event::Body::RoomGone(control::Gone { id: id.to_string() }));
+                Ok(Answer::Done)
+            }
+        })
+    }
+
+    pub(crate) fn list_puzzles(&mut self, list: control::ListPuzzles) -> Result<Answer, Refusal> {
+        let saved = self.store.puzzles()?;
+        let kind = wire::read_game(list.game);
+        let mut shown: Vec<Puzzle> = Vec::new();
+        if kind.is_none_or(|kind| kind == GameKind::LightsOut) {
+            shown.push(puzzles::daily(self.today()));
+        }
+        shown.extend(kind.into_iter().flat_map(puzzles::all).cloned());
+        let counts = GameKind::ALL.iter().map(|&kind| {
+            let all = puzzles::all(kind);
+            let solved = |puzzle: &&Puzzle| saved.get(&puzzle.id).is_some_and(|one| one.solved_unix_ms > 0);
+            control::PuzzleCount {
+                game: i32::from(kind as u8),
+                puzzles: all.len() as u32,
+                solved: all.iter().filter(solved).count() as u32,
+            }
+        });
+        Ok(Answer::Puzzles(control::Puzzles {
+            counts: counts.collect(),
+            puzzles: shown.iter().map(|puzzle| shown_puzzle(puzzle, &saved, true)).collect(),
+        }))
+    }
+
+    pub(crate) fn open_puzzle(&mut self, open: &control::OpenPuzzle) -> Result<Answer, Refusal> {
+        let no_such = |what| Refusal::new(RefusalCode::RefusalBadRequest, what);
+        let puzzle = if open.puzzle.is_empty() {
+            let kind =
+                wire::read_game(open.game).ok_or_else(|| no_such("say which puzzle, or of which game"))?;
+            let saved = self.store.puzzles()?;
+            let next = next_unsolved(kind, &saved).or(puzzles::all(kind).first());
+            next.cloned().ok_or_else(|| no_such("this game has no puzzles"))?
+        } else {
+            puzzles::find(&open.puzzle).ok_or_else(|| no_such("there is no such puzzle"))?
+        };
+        if self.puzzles.len() >= MAX_ROOMS
+            && let Some((&oldest, _)) = self.puzzles.iter().min_by_key(|(_, room)| room.opened)
+        {
+            self.puzzles.remove(&oldest);
+            self.tell(event::Body::RoomGone(control::Gone { id: oldest.to_string() }));
+        }
+        let id = MatchId(self.chance.bytes());
+        let opened = self.puzzles.values().map(|room| room.opened + 1).max().unwrap_or(0);
+        let room = PuzzleRoom { attempt: Attempt::new(puzzle), counted: false, judging: None, opened };
+        self.puzzles.insert(id, room);
+        self.touched(id);
+        Ok(Answer::Room(id))
+    }
+
+    /// The day by the wall clock and UTC, from 1 January 1970.
+    fn today(&self) -> u32 {
+        (self.now_unix_ms() / 86_400_000).clamp(0, 3_649_999) as u32
+    }
+
+    /// The person's move; it is judged on a thread of its own, and answered then.
+    fn try_move(
+        &mut self,
+        client: ClientId,
+        number: u64,
+        id: MatchId,
+        act: &control::Act,
+    ) -> Result<Answer, Refusal> {
+        let room = &self.puzzles[&id];
+        if room.judging.is_some() {
+            return Err(Refusal::new(RefusalCode::RefusalBusy, "the last move is still being judged"));
+        }
+        let game = room.attempt.game();
+        let action = match &act.action {
+            Some(action) => wire::read_action(Some(action)).ok(),
+            None => game.parse(&act.notation),
+        };
+        let Some(action) = action else {
+            return Err(Refusal::new(RefusalCode::RefusalBadRequest, "that is no action of this game"));
+        };
+        if room.attempt.end().is_some() {
+            let refusal =
+                Refusal::new(RefusalCode::RefusalGameOver, "this try is over: take back, or begin again");
+            return Err(Refusal { action: Some(action), ..refusal });
+        }
+        game.legal_move(action).map_err(|why| Refusal::illegal(why, action, game.kind()))?;
+        if !room.counted {
+            let puzzle = room.attempt.puzzle().id.clone();
+            let written = self.store.count_puzzle(&puzzle);
+            self.saved(written)?;
+        }
+        let room = self.puzzles.get_mut(&id).expect("it was there above");
+        room.counted = true;
+        let (mut attempt, inbox) = (room.attempt.clone(), self.inbox.clone());
+        let work = move || {
+            let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                attempt.act(action).is_ok().then(|| Box::new(attempt))
+            }));
+            // When the actor has ended, so has the room.
+            let _ = inbox.send(Message::PuzzleJudged(id, judged.unwrap_or(None)));
+        };
+        std::thread::Builder::new()
+            .name("puzzle".into())
+            .spawn(work)
+            .map_err(|error| Refusal::new(RefusalCode::RefusalBusy, error.to_string()))?;
+        self.puzzles.get_mut(&id).expect("it was there above").judging = Some((client, number));
+        self.touched(id);
+        Ok(Answer::Later)
+    }
+
+    pub(crate) fn puzzle_judged(&mut self, id: MatchId, judged: Judged) {
+        let Some(room) = self.puzzles.get_mut(&id) else { return };
+        let Some((client, number)) = room.judging.take() else { return };
+        let mut reply = done(number);
+        match judged {
+            Some(attempt) => {
+                room.attempt = *attempt;
+                if room.attempt.end() == Some(true) {
+                    let (puzzle, now) = (room.attempt.puzzle().id.clone(), self.now_unix_ms());
+                    let written = self.store.solve_puzzle(&puzzle, now);
+                    // A disk that is full was told; the person has solved it all the same.
+                    let _ = self.saved(written);
+                }
+            }
+            None => {
+                let refusal = Refusal::new(RefusalCode::RefusalIllegal, "the move could not be judged");
+                reply.body = Some(control::reply::Body::Refusal(refusal.into_wire()));
+            }
+        }
+        self.touched(id);
+        self.show_changes();
+        self.reply(client, reply);
+    }
+
+    fn try_again(&mut self, id: MatchId, kind: Option<OfferKind>) -> Result<Answer, Refusal> {
+        let room = self.puzzles.get_mut(&id).expect("the caller has found it");
+        if room.judging.is_some() {
+            return Err(Refusal::new(RefusalCode::RefusalBusy, "the last move is still being judged"));
+        }
+        match kind {
+            Some(OfferKind::TakeBack) => {
+                if !room.attempt.take_back() {
+                    let nothing = "no action here to take back";
+                    return Err(Refusal::new(RefusalCode::RefusalNothingToTakeBack, nothing));
+                }
+            }
+            Some(OfferKind::NewGame | OfferKind::NewGameSame) => {
+                room.attempt = Attempt::new(room.attempt.puzzle().clone());
+                room.counted = false;
+            }
+            _ => {
+                return Err(Refusal::new(
+                    RefusalCode::RefusalIllegal,
+                    "nobody plays at the other side of a puzzle",
+                ));
+            }
+        }
+        self.touched(id);
+        Ok(Answer::Done)
+    }
+
+    fn puzzle_hint(&mut self, client: ClientId, number: u64, id: MatchId) -> Result<Answer, Refusal> {
+        let room = &self.puzzles[&id];
+        let (attempt, inbox) = (room.attempt.clone(), self.inbox.clone());
+        let work = move || {
+            let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| attempt.hint()));
+            let body = match found.ok().flatten() {
+                Some(action) => control::reply::Body::Hint(control::HintFound {
+                    action: Some(wire::action(action)),
+                    notation: attempt.game().notation(action),
+                    ..control::HintFound::default()
+                }),
+                None => {
+                    let why = "no move reaches the goal from here: take back, or begin again";
+                    control::reply::Body::Refusal(Refusal::new(RefusalCode::RefusalIllegal, why).into_wire())
+                }
+            };
+            let _ = inbox.send(Message::Answer(client, control::Reply { id: number, body: Some(body) }));
+        };
+        std::thread::Builder::new()
+            .name("hint".into())
+            .spawn(work)
+            .map_err(|error| Refusal::new(RefusalCode::RefusalBusy, error.to_string()))?;
+        Ok(Answer::Later)
+    }
+
+    /// The room as clients see it; `None` if it is no puzzle's.
+    pub(crate) fn shown_puzzle_room(&self, id: MatchId) -> Option<control::Room> {
+        let room = self.puzzles.get(&id)?;
+        // A disk that cannot be read was told; what is shown then is that nothing was solved.
+        let saved = self.store.puzzles().unwrap_or_default();
+        let attempt = &room.attempt;
+        let (puzzle, solver) = (attempt.puzzle(), attempt.solver());
+        let progress = match (&room.judging, attempt.end()) {
+            (Some(_), _) => PuzzleProgress::PuzzleJudging,
+            (None, None) => PuzzleProgress::PuzzleOpen,
+            (None, Some(false)) => PuzzleProgress::PuzzleWrong,
+            (None, Some(true)) => PuzzleProgress::PuzzleSolved,
+        };
+        let over = attempt.end().is_some();
+        let mut board = show::board(attempt.game(), over);
+        if let Some(target) = puzzle.goal.target() {
+            board.marks.push(control::Mark {
+                at: wire::point(target),
+                kind: control::MarkKind::MarkTarget.into(),
+                ..control::Mark::default()
+            });
+        }
+        let here = control::Seat { who: Some(control::seat::Who::Here(true)), ..control::Seat::default() };
+        let device =
+            control::Seat { who: Some(control::seat::Who::BotLevel(10)), ..control::Seat::default() };
+        let [first, second] = match (puzzle.kind(), solver) {
+            (GameKind::LightsOut, _) => [here.clone(), here],
+            (_, Side::First) => [here, device],
+            (_, Side::Second) => [device, here],
+        };
+        let mut game = puzzle.start.clone();
+        let (mut record, mut spoken) = (Vec::new(), Vec::new());
+        for &action in attempt.line() {
+            record.push(game.notation(action));
+            spoken.extend(show::spoken(&game, action));
+            game.act(action).expect("the try has played it");
+        }
+        let turn = attempt.game().turn() == solver;
+        let next = next_unsolved(puzzle.kind(), &saved).map_or_else(String::new, |next| next.id.clone());
+        Some(control::Room {
+            id: id.to_string(),
+            setup: Some(wire::setup(&puzzle.start.setup())),
+            first: Some(first),
+            second: Some(second),
+            board: Some(board),
+            mine: vec![show::side(solver).into()],
+            can_take_back: room.judging.is_none() && !attempt.line().is_empty(),
+            can_new_game: room.judging.is_none() && !attempt.line().is_empty(),
+            can_act: progress == PuzzleProgress::PuzzleOpen && turn,
+            record,
+            spoken,
+            puzzle: Some(control::PuzzleState {
+                puzzle: Some(shown_puzzle(puzzle, &saved, false)),
+                progress: progress.into(),
+                left: attempt.left(),
+                say: Some(said(attempt, progress)),
+                next: if progress == PuzzleProgress::PuzzleSolved { next } else { String::new() },
+            }),
+            ..control::Room::default()
+        })
+    }
+}
+
+fn next_unsolved(kind: GameKind, saved: &BTreeMap<String, SavedPuzzle>) -> Option<&'static Puzzle> {
+    puzzles::all(kind).iter().find(|puzzle| saved.get(&puzzle.id).is_none_or(|one| one.solved_unix_ms == 0))
+}
+
+fn shown_puzzle(puzzle: &Puzzle, saved: &BTreeMap<String, SavedPuzzle>, with_board: bool) -> control::Puzzle {
+    let known = saved.get(&puzzle.id).copied().unwrap_or_default();
+    control::Puzzle {
+        id: puzzle.id.clone(),
+        game: i32::from(puzzle.kind() as u8),
+        grade: puzzle.grade(),
+        moves: puzzle.moves,
+        goal: Some(control::Words {
+            zh: puzzle.words(Language::Chinese),
+            en: puzzle.words(Language::English),
+        }),
+        solved: known.solved_unix_ms > 0,
+        solved_unix_ms: known.solved_unix_ms,
+        tries: known.tries,
+        daily: puzzle.is_daily(),
+        board: with_board.then(|| show::board(&puzzle.start, true)),
+    }
+}
+
+/// What is so, as a sentence.
+fn said(attempt: &Attempt, progress: PuzzleProgress) -> control::Words {
+    let puzzle = attempt.puzzle();
+    let words = |zh: &str, en: &str| control::Words { zh: zh.into(), en: en.into() };
+    match progress {
+        PuzzleProgress::PuzzleSolved => words("解开了！", "Solved!"),
+        PuzzleProgress::PuzzleJudging => words("正在判断这一手……", "Looking at this move…"),
+        PuzzleProgress::PuzzleWrong if puzzle.kind() == GameKind::LightsOut => words(
+            "次数用完了，还有灯亮着。退一步，或从头再来。",
+            "No presses are left and a light is on. Take back, or begin again.",
+        ),
+        PuzzleProgress::PuzzleWrong => {
+            let answered = attempt.game().turn() == attempt.solver();
+            let answer = attempt.line().last().copied().filter(|_| answered && attempt.line().len() > 1);
+            match answer.map(|answer| replied(attempt, answer)) {
+                Some([zh, en]) => words(
+                    &format!("这样不行：对方应 {zh}，就来不及了。退一步再试。"),
+                    &format!("That does not work: {en} is in time to stop it. Take back and try again."),
+                ),
+                None => words(
+                    "这样不行：不能按时达成。退一步再试。",
+                    "That does not get there in time. Take back and try again.",
+                ),
+            }
+        }
+        _ if attempt.line().is_empty() => {
+            control::Words { zh: puzzle.words(Language::Chinese), en: puzzle.words(Language::English) }
+        }
+        _ => {
+            let left = attempt.left();
+            control::Words {
+                zh: format!("对！还有 {left} 手。"),
+                en: format!("Right. {left} more {}.", if left == 1 { "move" } else { "moves" }),
+            }
+        }
+    }
+}
+
+/// The last action as players write it, Chinese and English.
+fn replied(attempt: &Attempt, answer: engine::Action) -> [String; 2] {
+    let mut before: AnyGame = attempt.puzzle().start.clone();
+    for &action in &attempt.line()[..attempt.line().len() - 1] {
+        before.act(action).expect("the try has played it");
+    }
+    before.spoken(answer).unwrap_or_else(|| {
+        let plain = before.notation(answer);
+        [plain.clone(), plain]
+    })
+}

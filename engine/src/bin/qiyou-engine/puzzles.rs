@@ -1,0 +1,53 @@
+//! Makes sets of puzzles, and proves those that are kept.
+
+use std::process::ExitCode;
+
+use engine::GameKind;
+use engine::puzzles::{self, Progress};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Which game: its word, such as `xiangqi`.
+    #[arg(value_parser = kind)]
+    game: GameKind,
+    /// Puzzles to make.
+    #[arg(long, default_value_t = 120)]
+    count: usize,
+    /// The same seed makes the same puzzles.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Proves the kept set instead of making one.
+    #[arg(long)]
+    verify: bool,
+}
+
+fn kind(word: &str) -> Result<GameKind, String> {
+    GameKind::from_word(word).ok_or_else(|| "a game: gomoku, liuzhou, go, xiangqi or lights-out".into())
+}
+
+/// Positions that the proof of one puzzle may take.
+const NODES: u64 = 20_000_000;
+
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let Arguments { game, count, seed, verify } = *arguments;
+    if verify {
+        let wrong: Vec<String> =
+            puzzles::all(game).iter().filter_map(|one| one.verify(NODES).err()).collect();
+        wrong.iter().for_each(|error| println!("{error}"));
+        println!("{} puzzles, {} wrong", puzzles::all(game).len(), wrong.len());
+        return if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
+    let made = puzzles::make(game, count, seed, &mut |Progress { tried, found }| {
+        if tried % 16 == 0 {
+            eprint!("\r{found} of {count} in {tried} games or boards");
+        }
+        true
+    });
+    eprintln!();
+    println!("# Made by: qiyou-engine puzzles {} --count {count} --seed {seed}", game.word());
+    println!("# Goal, moves, first move, position.");
+    for puzzle in made {
+        println!("{}", puzzle.write());
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,263 @@
+//! Captures on small boards, as contests that are proven move by move.
+//!
+//! A chain of n liberties is not captured with fewer than n moves, for each fills one at most; so a move is only tried while
+//! the chain has no more liberties than the attacker has moves. A chain in atari is saved only at its liberty or by taking
+//! what stands beside it. With these two, all other moves of both sides are looked at, the defender's pass included.
+
+use super::Go;
+use crate::puzzles::{Contest, Stand};
+use crate::{Action, Game, Point, Rng, Side};
+
+/// The largest board whose rows fit 128 bits with a column between them.
+pub(crate) const MOST_SIZE: u8 = 9;
+
+/// The attacker wants the chain on a point.
+pub(crate) struct Siege {
+    size: u32,
+    board: u128,
+    /// Where both may play.
+    area: u128,
+    /// Whether the attacker may pass: on the whole board any far move does as well.
+    passes: bool,
+    target: u128,
+    attacker: Side,
+    now: Now,
+    before: Vec<Now>,
+}
+
+#[derive(Clone, Copy)]
+struct Now {
+    stones: [u128; 2],
+    turn: Side,
+    /// The point that may not be taken back at once, or nothing.
+    ko: u128,
+}
+
+/// One decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SiegeMove {
+    /// A stone on the point of this bit.
+    At(u128),
+    /// None.
+    Pass,
+}
+
+impl Siege {
+    /// The chain at `target`, which must be the defender's, on a board of at most 9 x 9. `enclosed_in`: the attacker's wall
+    /// that was around it in that position is taken for granted, and both play inside; see [`Self::inside`].
+    pub(crate) fn new(game: &Go, attacker: Side, target: Point, enclosed_in: Option<&Go>) -> Option<Self> {
+        let size = u32::from(game.setup().size);
+        if size > u32::from(MOST_SIZE) {
+            return None;
+        }
+        let mut siege = Self {
+            size,
+            board: 0,
+            area: 0,
+            passes: enclosed_in.is_some(),
+            target: 0,
+            attacker,
+            now: Now { stones: [0; 2], turn: game.turn(), ko: 0 },
+            before: Vec::new(),
+        };
+        for point in crate::game::points(size as u16, size as u16) {
+            siege.board |= siege.bit(point);
+        }
+        siege.target = siege.bit(target);
+        siege.now.ko = game.ko().map_or(0, |point| siege.bit(point));
+        siege.area = match enclosed_in {
+            Some(start) if start.setup().size != game.setup().size => return None,
+            Some(start) => siege.inside(siege.stones(start)),
+            None => siege.board,
+        };
+        siege.now.stones = siege.stones(game);
+        Some(siege)
+    }
+
+    fn stones(&self, game: &Go) -> [u128; 2] {
+        let size = self.size as u16;
+        Side::BOTH.map(|side| {
+            let points = crate::game::points(size, size).filter(|point| game.at(*point) == Some(side));
+            points.fold(0, |set, point| set | self.bit(point))
+        })
+    }
+
+    fn bit(&self, point: Point) -> u128 {
+        1 << (u32::from(point.row) * (self.size + 1) + u32::from(point.column))
+    }
+
+    fn point(&self, bit: u128) -> Point {
+        let n = bit.trailing_zeros();
+        Point::new((n % (self.size + 1)) as u16, (n / (self.size + 1)) as u16)
+    }
+
+    fn around(&self, set: u128) -> u128 {
+        let up = self.size + 1;
+        ((set << 1) | (set >> 1) | (set << up) | (set >> up)) & self.board
+    }
+
+    /// Everything in `within` that hangs together with `from`.
+    fn flood(&self, from: u128, within: u128) -> u128 {
+        let mut set = from & within;
+        loop {
+            let more = (set | self.around(set)) & within;
+            if more == set {
+                return set;
+            }
+            set = more;
+        }
+    }
+
+    /// What hangs together with the target by empty points and the defender's stones, and the attacker's chains that have no
+    /// liberty outside of that.
+    fn inside(&self, stones: [u128; 2]) -> u128 {
+        let ours = stones[self.attacker.index()];
+        let open = self.flood(self.target, self.board & !ours);
+        let mut inside = open;
+        let mut rest = ours;
+        while rest != 0 {
+            let chain = self.flood(rest & rest.wrapping_neg(), ours);
+            rest &= !chain;
+            if self.around(chain) & !ours & !open == 0 {
+                inside |= chain;
+            }
+        }
+        inside
+    }
+
+    fn liberties(&self, chain: u128) -> u128 {
+        self.around(chain) & !self.now.stones[0] & !self.now.stones[1]
+    }
+
+    fn chain(&self) -> u128 {
+        self.flood(self.target, self.now.stones[self.attacker.other().index()])
+    }
+
+    /// What is so after the move, if it is legal; of the rules of repetition only the ko is known.
+    fn after(&self, mv: SiegeMove) -> Option<Now> {
+        let Now { mut stones, turn, ko } = self.now;
+        let SiegeMove::At(at) = mv else { return Some(Now { stones, turn: turn.other(), ko: 0 }) };
+        if at == ko {
+            return None;
+        }
+        let (us, them) = (turn.index(), turn.other().index());
+        stones[us] |= at;
+        let mut taken = 0;
+        let mut beside = self.around(at) & stones[them];
+        while beside != 0 {
+            let chain = self.flood(beside & beside.wrapping_neg(), stones[them]);
+            beside &= !chain;
+            if self.around(chain) & !stones[us] & !stones[them] == 0 {
+                taken |= chain;
+            }
+        }
+        stones[them] &= !taken;
+        let own = self.flood(at, stones[us]);
+        let free = self.around(own) & !stones[us] & !stones[them];
+        if free == 0 {
+            return None;
+        }
+        let ko = if own == at && taken.count_ones() == 1 && free == taken { taken } else { 0 };
+        Some(Now { stones, turn: turn.other(), ko })
+    }
+
+    fn empty(&self) -> u128 {
+        self.area & !self.now.stones[0] & !self.now.stones[1]
+    }
+
+    /// The points of a set, those next to `near` first.
+    fn by_nearness(&self, set: u128, near: u128) -> impl Iterator<Item = SiegeMove> + use<> {
+        let close = self.around(near);
+        let next = self.around(close);
+        [set & close, set & next & !close, set & !close & !next].into_iter().flat_map(|mut part| {
+            std::iter::from_fn(move || {
+                let bit = part & part.wrapping_neg();
+                part &= !bit;
+                (bit != 0).then_some(SiegeMove::At(bit))
+            })
+        })
+    }
+}
+
+impl Contest for Siege {
+    type Move = SiegeMove;
+
+    fn stand(&self) -> Stand {
+        if self.now.stones[self.attacker.other().index()] & self.target == 0 {
+            Stand::Reached
+        } else if self.now.turn == self.attacker {
+            Stand::Attack
+        } else {
+            Stand::Defence
+        }
+    }
+
+    fn key(&self) -> u64 {
+        let Now { stones: [black, white], turn, ko } = self.now;
+        // Mixed first, or a side would be the same as a stone in the corner.
+        let turn = Rng::new(turn as u64).next_u64();
+        [black, white, ko].iter().fold(turn, |key, set| {
+            let key = Rng::new(key ^ *set as u64).next_u64();
+            Rng::new(key ^ (*set >> 64) as u64).next_u64()
+        })
+    }
+
+    fn attacks(&self, left: u32, into: &mut Vec<SiegeMove>) {
+        let chain = self.chain();
+        let liberties = self.liberties(chain);
+        if left == 0 || liberties.count_ones() > left {
+            return;
+        }
+        let them = self.attacker.other().index();
+        let fits = |mv: &SiegeMove| {
+            self.after(*mv).is_some_and(|now| {
+                let chain = self.flood(self.target, now.stones[them]);
+                let free = self.around(chain) & !now.stones[0] & !now.stones[1];
+                chain == 0 || free.count_ones() < left
+            })
+        };
+        into.extend(self.by_nearness(self.empty(), chain).filter(fits));
+        if self.passes && liberties.count_ones() < left {
+            into.push(SiegeMove::Pass);
+        }
+    }
+
+    fn answers(&self, into: &mut Vec<SiegeMove>) {
+        into.push(SiegeMove::Pass);
+        let chain = self.chain();
+        let liberties = self.liberties(chain);
+        let legal = |mv: &SiegeMove| self.after(*mv).is_some();
+        if liberties.count_ones() > 1 {
+            into.extend(self.by_nearness(self.empty(), chain).filter(legal));
+            return;
+        }
+        let ours = self.now.stones[self.attacker.index()];
+        let mut saving = liberties;
+        let mut beside = self.around(chain) & ours;
+        while beside != 0 {
+            let enemy = self.flood(beside & beside.wrapping_neg(), ours);
+            beside &= !enemy;
+            let free = self.liberties(enemy);
+            if free.count_ones() == 1 {
+                saving |= free;
+            }
+        }
+        into.extend(self.by_nearness(saving & self.area, chain).filter(legal));
+    }
+
+    fn make(&mut self, mv: SiegeMove) {
+        self.before.push(self.now);
+        self.now = self.after(mv).expect("only legal moves are made");
+    }
+
+    fn unmake(&mut self) {
+        self.now = self.before.pop().expect("a move was made");
+    }
+
+    fn action(&self, mv: SiegeMove) -> Action {
+        match mv {
+            SiegeMove::At(bit) => Action::Place(self.point(bit)),
+            SiegeMove::Pass => Action::Pass,
+        }
+    }
+}

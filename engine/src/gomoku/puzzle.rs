@@ -1,0 +1,109 @@
+//! Wins by threats that leave no choice, as contests that are proven move by move.
+
+use super::Gomoku;
+use super::board::{Board, Square, Tables};
+use super::shape::Threat;
+use crate::puzzles::{Contest, Stand};
+use crate::{Action, Game, Side};
+
+/// The attacker makes fours only, or fours and open threes, until it makes five.
+pub(crate) struct Chase {
+    board: Board,
+    attacker: Side,
+    threes: bool,
+}
+
+impl Chase {
+    /// For the rules in which nothing is forbidden. `threes`: open threes count as threats too.
+    pub(crate) fn new(game: &Gomoku, attacker: Side, threes: bool) -> Self {
+        Self { board: Board::new(game, Tables::shared(game.setup().rule)), attacker, threes }
+    }
+}
+
+impl Contest for Chase {
+    type Move = Square;
+
+    fn stand(&self) -> Stand {
+        let Self { board, attacker, threes } = self;
+        let (us, them) = (*attacker, attacker.other());
+        let attack = board.turn() == us;
+        if board.five_made() {
+            return if attack { Stand::Failed } else { Stand::Reached };
+        }
+        if board.empty() == 0 {
+            return Stand::Failed;
+        }
+        if attack {
+            return Stand::Attack;
+        }
+        if board.count(us, Threat::Five) > 0 || board.count(them, Threat::Five) > 0 {
+            return Stand::Defence;
+        }
+        // Without a threat of a straight four, or with one's own to be first, there is no need to answer.
+        let threatened = *threes && board.count(us, Threat::TwoFours) > 0;
+        if threatened && board.count(them, Threat::TwoFours) == 0 { Stand::Defence } else { Stand::Failed }
+    }
+
+    fn key(&self) -> u64 {
+        self.board.key()
+    }
+
+    fn attacks(&self, left: u32, into: &mut Vec<Square>) {
+        let Self { board, attacker: us, threes } = self;
+        let them = us.other();
+        if board.count(*us, Threat::Five) > 0 {
+            into.extend(board.near().filter(|&square| board.threat(square, *us) == Threat::Five));
+            return;
+        }
+        let must = match board.count(them, Threat::Five) {
+            0 => None,
+            1 => Some(board.five(them)),
+            _ => return,
+        };
+        let pressed = board.count(them, Threat::TwoFours) > 0;
+        let mut ranked: Vec<(i16, Square)> = board
+            .near()
+            .filter(|&square| must.is_none_or(|must| must == square))
+            .filter(|&square| {
+                let threat = board.threat(square, *us);
+                let answers = !pressed || board.threat(square, them) >= Threat::Four;
+                left >= 2 && threat >= Threat::Four
+                    || *threes && left >= 3 && threat >= Threat::Three && answers
+            })
+            .map(|square| (board.shape(square, *us).attack, square))
+            .collect();
+        ranked.sort_by_key(|&(rank, _)| std::cmp::Reverse(rank));
+        into.extend(ranked.into_iter().map(|(_, square)| square));
+    }
+
+    fn answers(&self, into: &mut Vec<Square>) {
+        let (board, us) = (&self.board, self.attacker.other());
+        if board.count(us, Threat::Five) > 0 {
+            into.push(board.five(us));
+        } else if board.count(self.attacker, Threat::Five) > 0 {
+            into.push(board.five(self.attacker));
+        } else {
+            // A straight four is stopped on the points that make a four of the three, or put off by a four of one's own.
+            let mut ranked: Vec<(i16, Square)> = board
+                .near()
+                .map(|square| (square, board.shape(square, us), board.shape(square, self.attacker)))
+                .filter(|(_, own, theirs)| own.threat >= Threat::Four || theirs.threat >= Threat::Four)
+                .map(|(square, own, theirs)| (own.attack + theirs.defence, square))
+                .collect();
+            ranked.sort_by_key(|&(rank, _)| std::cmp::Reverse(rank));
+            into.extend(ranked.into_iter().map(|(_, square)| square));
+        }
+    }
+
+    fn make(&mut self, mv: Square) {
+        self.board.make(mv);
+    }
+
+    fn unmake(&mut self) {
+        self.board.unmake();
+    }
+
+    fn action(&self, mv: Square) -> Action {
+        Action::Place(mv.point())
+    }
+}

@@ -1,0 +1,92 @@
+//! Formations and wins by force in the moving phase, as contests that are proven step by step.
+
+use super::rules::{Phase, Undo};
+use super::{Liuzhou, LiuzhouMove};
+use crate::puzzles::{Contest, Stand};
+use crate::{Action, Game, Side};
+
+/// The attacker wants a formation that captures before the other side makes one, or, if `wins`, the game.
+pub(crate) struct Raid {
+    game: Liuzhou,
+    attacker: Side,
+    wins: bool,
+    made: Vec<Undo>,
+}
+
+impl Raid {
+    /// The game's own past counts for its repetition rule.
+    pub(crate) fn new(game: &Liuzhou, attacker: Side, wins: bool) -> Self {
+        Self { game: game.clone(), attacker, wins, made: Vec::new() }
+    }
+}
+
+impl Contest for Raid {
+    type Move = LiuzhouMove;
+
+    fn stand(&self) -> Stand {
+        if let Some(outcome) = self.game.outcome() {
+            return if outcome.winner == Some(self.attacker) { Stand::Reached } else { Stand::Failed };
+        }
+        let state = self.game.state();
+        let ours = state.turn == self.attacker;
+        if !self.wins {
+            if state.phase != Phase::Moving {
+                return Stand::Failed;
+            }
+            if state.due > 0 {
+                return if ours { Stand::Reached } else { Stand::Failed };
+            }
+        }
+        if ours { Stand::Attack } else { Stand::Defence }
+    }
+
+    fn key(&self) -> u64 {
+        self.game.key()
+    }
+
+    fn attacks(&self, left: u32, into: &mut Vec<LiuzhouMove>) {
+        let mut moves = Vec::new();
+        self.game.each_legal(|mv| moves.push(mv));
+        let live = self.game.state().live[self.attacker.index()];
+        let claim = |mv: &LiuzhouMove| match *mv {
+            LiuzhouMove::Step(from, to) => self.game.claim_of(to, live & !(1 << from) | 1 << to),
+            _ => 0,
+        };
+        if left <= 1 && !self.wins {
+            moves.retain(|mv| claim(mv) > 0);
+        } else {
+            moves.sort_by_key(|mv| std::cmp::Reverse(claim(mv)));
+        }
+        into.extend(moves);
+    }
+
+    fn answers(&self, into: &mut Vec<LiuzhouMove>) {
+        let live = self.game.state().live[self.attacker.other().index()];
+        let start = into.len();
+        self.game.each_legal(|mv| into.push(mv));
+        into[start..].sort_by_key(|mv| {
+            std::cmp::Reverse(match *mv {
+                LiuzhouMove::Step(from, to) => self.game.claim_of(to, live & !(1 << from) | 1 << to),
+                _ => 0,
+            })
+        });
+    }
+
+    fn cost(&self, mv: LiuzhouMove) -> u32 {
+        u32::from(!matches!(mv, LiuzhouMove::Capture(_)))
+    }
+
+    fn make(&mut self, mv: LiuzhouMove) {
+        let undo = self.game.try_out(mv);
+        self.made.push(undo);
+    }
+
+    fn unmake(&mut self) {
+        let undo = self.made.pop().expect("a move was made");
+        self.game.take_back(undo);
+    }
+
+    fn action(&self, mv: LiuzhouMove) -> Action {
+        Liuzhou::action(mv)
+    }
+}

@@ -1,0 +1,207 @@
+//! What a puzzle asks for, and the contest that proves it.
+
+use super::prover::{Contest, Prover, Reply, Stand};
+use crate::go::puzzle::Siege;
+use crate::gomoku::puzzle::Chase;
+use crate::liuzhou::puzzle::Raid;
+use crate::xiangqi::puzzle::Hunt;
+use crate::{Action, AnyGame, Language, Point, Side};
+
+/// What a puzzle asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// Gomoku: five in a row, every move before it a four.
+    Fours,
+    /// Gomoku: five in a row, every move before it a four or an open three.
+    Threes,
+    /// Xiangqi: mate, every move a check.
+    Mate,
+    /// Liuzhou chess: a formation that captures, before the other side makes one.
+    Formation,
+    /// Liuzhou chess: the game.
+    Win,
+    /// Go: the chain on this point is taken.
+    Capture(Point),
+    /// Go: the chain on this point is taken, both playing inside the wall around it.
+    Kill(Point),
+    /// Lights Out: every light is out.
+    Lights,
+}
+
+/// Calls `$then` with the contest of a goal in a puzzle that began at `$start`, or gives `$none` where the goal is not this
+/// game's.
+macro_rules! with_contest {
+    ($game:expr, $start:expr, $goal:expr, $attacker:expr, $none:expr, $contest:ident => $then:expr) => {
+        match ($game, $goal) {
+            (AnyGame::Gomoku(game), Goal::Fours | Goal::Threes) => {
+                let $contest = &mut Chase::new(game, $attacker, $goal == Goal::Threes);
+                $then
+            }
+            (AnyGame::Xiangqi(game), Goal::Mate) => {
+                let $contest = &mut Hunt::new(game, $attacker);
+                $then
+            }
+            (AnyGame::Liuzhou(game), Goal::Formation | Goal::Win) => {
+                let $contest = &mut Raid::new(game, $attacker, $goal == Goal::Win);
+                $then
+            }
+            (AnyGame::Go(game), Goal::Capture(target) | Goal::Kill(target)) => {
+                let AnyGame::Go(start) = $start else { return $none };
+                let wall = matches!($goal, Goal::Kill(_)).then_some(start);
+                match Siege::new(game, $attacker, target, wall) {
+                    Some(mut siege) => {
+                        let $contest = &mut siege;
+                        $then
+                    }
+                    None => $none,
+                }
+            }
+            _ => $none,
+        }
+    };
+}
+
+/// The fewest own moves in which whoever is to move gets there, up to `most`. The outer `None`: not known within `nodes`.
+pub(super) fn fewest(game: &AnyGame, goal: Goal, most: u32, nodes: u64) -> Option<Option<u32>> {
+    with_contest!(game, game, goal, game.turn(), None, contest => Prover::new(nodes).fewest(contest, most))
+}
+
+/// Every first move of whoever is to move that gets there within `left` own moves.
+pub(super) fn firsts(game: &AnyGame, goal: Goal, left: u32, nodes: u64) -> Option<Vec<Action>> {
+    with_contest!(game, game, goal, game.turn(), None, contest => Prover::new(nodes).firsts(contest, left))
+}
+
+/// A puzzle on the way: what it asks, and where it stands.
+pub(super) struct Way<'a> {
+    pub(super) start: &'a AnyGame,
+    pub(super) goal: Goal,
+    pub(super) game: &'a AnyGame,
+}
+
+impl Way<'_> {
+    fn attacker(&self) -> Side {
+        self.start.turn()
+    }
+
+    /// How it stands for whoever solves it.
+    pub(super) fn stand(&self) -> Stand {
+        let Self { start, goal, game } = *self;
+        with_contest!(game, start, goal, self.attacker(), Stand::Failed, contest => contest.stand())
+    }
+
+    /// The move that gets there soonest, within `most` own moves. Here and below the outer `None`: not known within `nodes`.
+    pub(super) fn best(&self, most: u32, nodes: u64) -> Option<Option<Action>> {
+        let Self { start, goal, game } = *self;
+        with_contest!(game, start, goal, self.attacker(), None, contest => Prover::new(nodes).best(contest, most))
+    }
+
+    /// Whether whoever solves it gets there within `left` own moves, whosever turn it is.
+    pub(super) fn reaches(&self, left: u32, nodes: u64) -> Option<bool> {
+        let Self { start, goal, game } = *self;
+        with_contest!(game, start, goal, self.attacker(), None, contest => Prover::new(nodes).reaches(contest, left))
+    }
+
+    /// The defender's decision against `left` own moves more.
+    pub(super) fn reply(&self, left: u32, nodes: u64) -> Option<Reply> {
+        let Self { start, goal, game } = *self;
+        with_contest!(game, start, goal, self.attacker(), None, contest => Prover::new(nodes).reply(contest, left))
+    }
+}
+
+impl Goal {
+    /// Reads what [`Self::write`] writes, if it is a goal of this position's game.
+    pub fn read(start: &AnyGame, text: &str) -> Option<Self> {
+        let goal = match text.split_once(':') {
+            None => match text {
+                "fours" => Self::Fours,
+                "threes" => Self::Threes,
+                "mate" => Self::Mate,
+                "formation" => Self::Formation,
+                "win" => Self::Win,
+                "lights" => Self::Lights,
+                _ => return None,
+            },
+            Some((word, target)) => {
+                let Some(Action::Place(target)) = start.parse(target) else { return None };
+                let AnyGame::Go(go) = start else { return None };
+                (go.at(target) == Some(start.turn().other())).then_some(())?;
+                match word {
+                    "capture" => Self::Capture(target),
+                    "kill" => Self::Kill(target),
+                    _ => return None,
+                }
+            }
+        };
+        let fits = match goal {
+            Self::Lights => matches!(start, AnyGame::LightsOut(_)),
+            goal => {
+                with_contest!(start, start, goal, start.turn(), false, contest => contest.stand() == Stand::Attack)
+            }
+        };
+        fits.then_some(goal)
+    }
+
+    /// One word: `fours`, `capture:E5`.
+    pub fn write(self, start: &AnyGame) -> String {
+        let at = |word: &str, target: Point| format!("{word}:{}", start.notation(Action::Place(target)));
+        match self {
+            Self::Fours => "fours".into(),
+            Self::Threes => "threes".into(),
+            Self::Mate => "mate".into(),
+            Self::Formation => "formation".into(),
+            Self::Win => "win".into(),
+            Self::Capture(target) => at("capture", target),
+            Self::Kill(target) => at("kill", target),
+            Self::Lights => "lights".into(),
+        }
+    }
+
+    /// What stands on this point is what it is about.
+    pub fn target(self) -> Option<Point> {
+        match self {
+            Self::Capture(target) | Self::Kill(target) => Some(target),
+            _ => None,
+        }
+    }
+
+    pub(super) fn words(self, start: &AnyGame, moves: u32, language: Language) -> String {
+        let names = start.kind().names(language);
+        let (us, them) = match start.turn() {
+            Side::First => (names.first, names.second),
+            Side::Second => (names.second, names.first),
+        };
+        let at = |target| start.notation(Action::Place(target));
+        let plural = if moves == 1 { "" } else { "s" };
+        match language {
+            Language::Chinese => match self {
+                Self::Fours => format!("{us}先走，步步冲四，{moves} 手之内成五。"),
+                Self::Threes => format!("{us}先走，连用冲四和活三，{moves} 手之内成五。"),
+                Self::Mate => format!("{us}先走，步步将军，{moves} 步杀。"),
+                Self::Formation => format!("{us}先走，{moves} 步之内成阵提子，不让{them}先成。"),
+                Self::Win => format!("{us}先走，{moves} 步之内取胜。"),
+                Self::Capture(target) => format!("{us}先走，{moves} 手之内吃掉 {} 的棋。", at(target)),
+                Self::Kill(target) => format!("{us}先走，{moves} 手之内杀死 {} 的棋，外围不动。", at(target)),
+                Self::Lights => format!("按 {moves} 次，全部熄灭。"),
+            },
+            Language::English => match self {
+                Self::Fours => format!("{us} to play: five in {moves} moves, each of them a four."),
+                Self::Threes => format!("{us} to play: five in {moves} moves by fours and open threes."),
+                Self::Mate => format!("{us} to play: mate in {moves} move{plural}, each of them a check."),
+                Self::Formation => {
+                    format!("{us} to play: a formation in {moves} step{plural}, before {them} makes one.")
+                }
+                Self::Win => format!("{us} to play: win the game in {moves} step{plural}."),
+                Self::Capture(target) => {
+                    format!("{us} to play: capture the chain at {} in {moves} move{plural}.", at(target))
+                }
+                Self::Kill(target) => format!(
+                    "{us} to play: kill the group at {} in {moves} move{plural}, playing inside.",
+                    at(target)
+                ),
+                Self::Lights => {
+                    format!("Put out every light with {moves} press{}.", if moves == 1 { "" } else { "es" })
+                }
+            },
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Mates by checks alone, as contests that are proven move by move.
+
+use super::Xiangqi;
+use super::board::{Board, Cell, XiangqiMove};
+use crate::puzzles::{Contest, Stand};
+use crate::{Action, Game, Side};
+
+/// The attacker gives check with every move until the general cannot be saved.
+pub(crate) struct Hunt {
+    board: Board,
+    attacker: Side,
+    made: Vec<(XiangqiMove, Cell)>,
+}
+
+impl Hunt {
+    /// Repetition and quiet plies do not matter: a hunt is shorter.
+    pub(crate) fn new(game: &Xiangqi, attacker: Side) -> Self {
+        Self { board: *game.board(), attacker, made: Vec::new() }
+    }
+}
+
+impl Contest for Hunt {
+    type Move = XiangqiMove;
+
+    fn stand(&self) -> Stand {
+        if self.board.turn() == self.attacker {
+            // Where the attacker has no move it has none that gives check either.
+            Stand::Attack
+        } else if !self.board.in_check() {
+            Stand::Failed
+        } else if self.board.legal_count() == 0 {
+            Stand::Reached
+        } else {
+            Stand::Defence
+        }
+    }
+
+    fn key(&self) -> u64 {
+        self.board.key()
+    }
+
+    fn attacks(&self, left: u32, into: &mut Vec<XiangqiMove>) {
+        if left == 0 {
+            return;
+        }
+        let mut board = self.board;
+        let mut checks = Vec::new();
+        let mut moves = Vec::new();
+        self.board.legal_moves(&mut moves);
+        for mv in moves {
+            let taken = board.make(mv);
+            if board.in_check() {
+                checks.push((board.legal_count(), mv));
+            }
+            board.unmake(mv, taken);
+        }
+        // Those that leave fewest answers first.
+        checks.sort_by_key(|&(answers, _)| answers);
+        into.extend(checks.into_iter().map(|(_, mv)| mv));
+    }
+
+    fn answers(&self, into: &mut Vec<XiangqiMove>) {
+        self.board.legal_moves(into);
+    }
+
+    fn make(&mut self, mv: XiangqiMove) {
+        let taken = self.board.make(mv);
+        self.made.push((mv, taken));
+    }
+
+    fn unmake(&mut self) {
+        let (mv, taken) = self.made.pop().expect("a move was made");
+        self.board.unmake(mv, taken);
+    }
+
+    fn action(&self, mv: XiangqiMove) -> Action {
+        Xiangqi::action(mv)
+    }
+}

@@ -1,0 +1,113 @@
+//! The kept puzzles, proven again by the engine. `QIYOU_ALL_PUZZLES=1` proves every one, else a sample of each set.
+
+use std::collections::HashSet;
+
+use engine::puzzles::{self, Attempt, Puzzle, Verdict};
+use engine::{Action, AnyGame, GameKind, Language};
+
+/// Positions that the proof of one puzzle may take; the most that any has needed is a tenth.
+const NODES: u64 = 3_000_000;
+
+/// Which puzzles of a set are proven here.
+fn sample(kind: GameKind) -> impl Iterator<Item = &'static Puzzle> {
+    let step = if std::env::var_os("QIYOU_ALL_PUZZLES").is_some() { 1 } else { 7 };
+    puzzles::all(kind).iter().step_by(step)
+}
+
+#[test]
+fn every_game_has_a_hundred_puzzles_of_which_no_two_are_alike() {
+    for &kind in GameKind::ALL {
+        let all = puzzles::all(kind);
+        assert!(all.len() >= 100, "{} has {}", kind.word(), all.len());
+        let shapes: HashSet<u64> = all.iter().map(Puzzle::shape).collect();
+        let ids: HashSet<&str> = all.iter().map(|puzzle| puzzle.id.as_str()).collect();
+        assert_eq!((shapes.len(), ids.len()), (all.len(), all.len()), "{}", kind.word());
+        let grades: HashSet<u32> = all.iter().map(Puzzle::grade).collect();
+        assert!(grades.len() >= 2 && grades.iter().all(|grade| (1..=5).contains(grade)), "{grades:?}");
+        assert!(all.is_sorted_by_key(Puzzle::grade), "the easier ones come first");
+    }
+}
+
+#[test]
+fn a_puzzle_is_written_as_it_is_read_and_found_by_its_id() {
+    for puzzle in GameKind::ALL.iter().flat_map(|&kind| puzzles::all(kind)) {
+        let again = Puzzle::read(puzzle.kind(), &puzzle.write()).expect("it was written by us");
+        assert_eq!((&again.id, again.write()), (&puzzle.id, puzzle.write()));
+        assert_eq!(puzzles::find(&puzzle.id).map(|found| found.write()), Some(puzzle.write()));
+        for language in [Language::Chinese, Language::English] {
+            assert!(!puzzle.words(language).is_empty());
+        }
+    }
+    for line in ["", "fours", "fours x h8 15 b", "mate 2 h8 15/15 b", "fours 99999 h8 15 b"] {
+        assert!(Puzzle::read(GameKind::Gomoku, line).is_err(), "{line}");
+    }
+    assert!(puzzles::find("gomoku-00000000").is_none() && puzzles::find("daily-x").is_none());
+}
+
+#[test]
+fn the_goal_is_reached_in_as_many_moves_as_it_says_and_by_one_first_move_only() {
+    for puzzle in GameKind::ALL.iter().flat_map(|&kind| sample(kind)) {
+        assert_eq!(puzzle.verify(NODES), Ok(()), "{}", puzzle.write());
+    }
+}
+
+#[test]
+fn following_the_hints_solves_it_against_the_best_defence_and_no_move_more_is_needed() {
+    for puzzle in GameKind::ALL.iter().flat_map(|&kind| sample(kind)) {
+        let mut attempt = Attempt::new(puzzle.clone());
+        let mut own = 0;
+        loop {
+            let hint = attempt.hint().expect("it goes on");
+            own += u32::from(!matches!(hint, Action::Capture(_)));
+            match attempt.act(hint).expect("a hint is legal") {
+                Verdict::Solved => break,
+                Verdict::Onward(_) => {}
+                Verdict::Wrong(answers) => panic!("{}: {hint} is answered by {answers:?}", puzzle.write()),
+            }
+        }
+        assert!(own <= puzzle.moves, "{}", puzzle.write());
+        assert_eq!(attempt.end(), Some(true));
+        assert!(attempt.hint().is_none());
+    }
+}
+
+#[test]
+fn another_first_move_is_wrong_and_can_be_taken_back() {
+    for puzzle in
+        GameKind::ALL.iter().filter(|&&kind| kind != GameKind::LightsOut).flat_map(|&kind| sample(kind))
+    {
+        let legal = puzzle.start.legal_actions();
+        let Some(&other) = legal.iter().find(|action| **action != puzzle.solution) else { continue };
+        let mut attempt = Attempt::new(puzzle.clone());
+        let verdict = attempt.act(other).expect("it is legal");
+        assert!(matches!(verdict, Verdict::Wrong(_)), "{}: {other:?} {verdict:?}", puzzle.write());
+        assert!(attempt.act(puzzle.solution).is_err(), "the try is over");
+        assert!(attempt.take_back());
+        assert_eq!((attempt.end(), attempt.left(), attempt.line().len()), (None, puzzle.moves, 0));
+        assert_eq!(attempt.game().key(), puzzle.start.key());
+        assert!(matches!(attempt.act(puzzle.solution), Ok(Verdict::Solved | Verdict::Onward(_))));
+    }
+}
+
+#[test]
+fn every_day_has_a_board_of_lights_of_its_own() {
+    let days: Vec<Puzzle> = (20_000..20_030).map(puzzles::daily).collect();
+    assert_eq!(days.iter().map(Puzzle::shape).collect::<HashSet<_>>().len(), days.len());
+    for puzzle in &days {
+        assert_eq!(puzzle.verify(0), Ok(()));
+        assert!(puzzle.is_daily());
+        assert_eq!(puzzles::find(&puzzle.id).map(|found| found.write()), Some(puzzle.write()));
+        assert!(matches!(puzzle.start, AnyGame::LightsOut(_)));
+    }
+}
+
+#[test]
+fn the_same_seed_makes_the_same_puzzles() {
+    let made = |kind| -> Vec<String> {
+        puzzles::make(kind, 3, 7, &mut |_| true).iter().map(Puzzle::write).collect()
+    };
+    for kind in [GameKind::Xiangqi, GameKind::LightsOut] {
+        let once = made(kind);
+        assert_eq!((once.len(), &once), (3, &made(kind)));
+    }
+}
