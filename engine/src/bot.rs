@@ -82,6 +82,12 @@ pub trait Bot: Send {
         report: &mut dyn FnMut(&Report),
     ) -> Option<Report>;
 
+    /// The best lines of play for the side to move, each with another first move, the best first: at most `count`, at least
+    /// one unless the game is over. The limits are for all of them together. Players that cannot compare give one.
+    fn choose_lines(&mut self, game: &AnyGame, _count: usize, limits: &Limits<'_>) -> Vec<Report> {
+        self.choose(game, limits, &mut |_| {}).into_iter().collect()
+    }
+
     /// How many threads may think from now on, at least 1, which is what a bot begins with. With more than one the choice
     /// depends on chance. Players below full strength, and games whose search has one thread, do not use more.
     fn set_threads(&mut self, _threads: usize) {}
@@ -95,5 +101,49 @@ pub fn bot(kind: GameKind, level: Level, seed: u64) -> Box<dyn Bot> {
         GameKind::Liuzhou => Box::new(crate::liuzhou::LiuzhouBot::new(level, seed)),
         GameKind::Go => Box::new(crate::go::GoBot::new(level, seed)),
         GameKind::LightsOut => Box::new(crate::lights_out::LightsOutBot),
+    }
+}
+
+/// Asks for one line after the other, each without the first moves of those before, and puts the best first. Each may use an
+/// equal part of the limits.
+pub(crate) fn lines_apart(
+    count: usize,
+    limits: &Limits<'_>,
+    next: &mut dyn FnMut(&[Action], &Limits<'_>) -> Option<Report>,
+) -> Vec<Report> {
+    let mut lines: Vec<Report> = Vec::new();
+    for _ in 0..count {
+        let began = (limits.elapsed)();
+        let elapsed = || (limits.elapsed)().saturating_sub(began);
+        let own = Limits {
+            time: limits.time.map(|time| time / count as u32),
+            nodes: limits.nodes.map(|nodes| (nodes / count as u64).max(1)),
+            depth: limits.depth,
+            stop: limits.stop,
+            elapsed: &elapsed,
+        };
+        let taken: Vec<Action> = lines.iter().map(|line| line.line[0]).collect();
+        let Some(line) = next(&taken, &own) else { break };
+        lines.push(line);
+        if limits.stop.load(std::sync::atomic::Ordering::Relaxed) {
+            break;
+        }
+    }
+    lines.sort_by_key(|line| std::cmp::Reverse(line.score.rank()));
+    lines
+}
+
+impl Score {
+    /// Larger is better for the side to move. Only for scores of one game.
+    fn rank(self) -> i64 {
+        const WON: i64 = 1 << 40;
+        match self {
+            Self::WinIn(plies) => WON - i64::from(plies),
+            Self::LossIn(plies) => i64::from(plies) - WON,
+            Self::Points(points) => points.into(),
+            Self::Chance { permille, points } => {
+                i64::from(permille) << 32 | i64::from(points.clamp(0, 1 << 30))
+            }
+        }
     }
 }

@@ -38,6 +38,7 @@ mod rng;
 pub mod search;
 pub mod sgf;
 mod text;
+pub mod threats;
 mod view;
 mod words;
 pub mod xiangqi;

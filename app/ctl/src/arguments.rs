@@ -192,6 +192,9 @@ pub(crate) enum Command {
     },
     /// A good action for whoever is to move
     Hint {
+        /// So many lines of play with the chance of winning, and what is threatened; 0: the action alone
+        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=8))]
+        lines: u32,
         #[command(flatten)]
         room: RoomChoice,
     },

@@ -133,7 +133,7 @@ impl Conversation {
                 self.host.ask(request::Body::Act(act)).await?;
                 self.print_room(&room.id)
             }
-            Command::Hint { room } => self.hint(room.room.as_deref()).await,
+            Command::Hint { lines, room } => self.hint(lines, room.room.as_deref()).await,
             Command::Board { room } => {
                 let room = self.room(room.room.as_deref(), |_| true)?;
                 self.print(
@@ -675,14 +675,11 @@ impl Conversation {
         self.print(|| words::sheet(&sheet), || json::sheet(&sheet))
     }
 
-    async fn hint(&mut self, room: Option<&str>) -> Result<(), Failure> {
+    async fn hint(&mut self, lines: u32, room: Option<&str>) -> Result<(), Failure> {
         let room_id = self.room(room, |room| room.can_act)?.id;
-        let reply::Body::Hint(hint) =
-            self.host.ask(request::Body::Hint(control::Hint { room_id, lines: 0 })).await?
-        else {
-            return Err(unexpected());
-        };
-        self.print(|| hint.notation.clone(), || json!({"action": hint.notation}))
+        let ask = request::Body::Hint(control::Hint { room_id, lines });
+        let reply::Body::Hint(hint) = self.host.ask(ask).await? else { return Err(unexpected()) };
+        self.print(|| words::hint(&hint), || json::hint(&hint))
     }
 
     async fn watch(&mut self, scan: bool) -> Result<(), Failure> {

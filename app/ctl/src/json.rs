@@ -4,7 +4,7 @@
 use proto::board::Result as MatchResult;
 use proto::control::{
     Account, Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Contact, Event, Friend,
-    GameSheet, Invitation, MatchSummary, Nearby, Room, Seat, event, seat,
+    GameSheet, HintFound, Invitation, MatchSummary, Nearby, Room, Seat, event, seat,
 };
 use serde_json::{Value, json};
 
@@ -248,5 +248,17 @@ pub(crate) fn summary(summary: &MatchSummary) -> Value {
         "changed_unix_ms": summary.changed_unix_ms, "digest": digest(summary.digest),
         "record": summary.record, "revision": summary.revision, "open": summary.open,
         "pace": pace::text(summary.pace.as_ref()), "paused": summary.paused,
+    })
+}
+
+pub(crate) fn hint(hint: &HintFound) -> Value {
+    json!({
+        "action": hint.notation,
+        "lines": hint.lines.iter().map(|line| json!({"line": line.line, "permille": line.permille,
+            "depth": line.depth})).collect::<Vec<_>>(),
+        "threats": hint.threats.iter().map(|threat| json!({"kind": words::threat(threat.kind),
+            "side": words::side(threat.side),
+            "at": threat.at.iter().map(|at| json!([at % 1024, at / 1024])).collect::<Vec<_>>(),
+            "says": threat.words.as_ref().map(|words| &words.en)})).collect::<Vec<_>>(),
     })
 }

@@ -3,8 +3,8 @@
 use proto::board::{Ending, GomokuOpening, GomokuRule, Result as MatchResult, Setup, Side, setup};
 use proto::control::{
     AccountState, Adapter, Board, Carrier, CheckState, Clock, ColourChoice, ConnectState, ContactState,
-    FactKind, FriendCode, GameSheet, InvitationEnd, LinkState, MarkKind, NoticeKind, OfferKind, PeerLink,
-    PieceKind, Presence, RadioState, Room, Score, Seat, Visibility, score, seat,
+    FactKind, FriendCode, GameSheet, HintFound, InvitationEnd, LinkState, MarkKind, NoticeKind, OfferKind,
+    PeerLink, PieceKind, Presence, RadioState, Room, Score, Seat, ThreatKind, Visibility, score, seat,
 };
 use proto::peer::{DeclineReason, Phrase};
 
@@ -29,6 +29,10 @@ pub(crate) fn side(number: i32) -> String {
 
 pub(crate) fn ending(number: i32) -> String {
     word!(Ending, number, "ENDING_")
+}
+
+pub(crate) fn threat(number: i32) -> String {
+    word!(ThreatKind, number, "THREAT_")
 }
 
 pub(crate) fn carrier(number: i32) -> String {
@@ -284,4 +288,19 @@ pub(crate) fn qr(code: &FriendCode) -> String {
         text.push('\n');
     }
     text
+}
+
+/// The action alone, or the lines with their chances and the threats.
+pub(crate) fn hint(hint: &HintFound) -> String {
+    if hint.lines.is_empty() {
+        return hint.notation.clone();
+    }
+    let lines = hint.lines.iter().map(|line| {
+        let score =
+            line.score.as_ref().map_or_else(String::new, |found| format!(", {}", self::score(*found)));
+        format!("{:>5.1} %{score}: {}", f64::from(line.permille) / 10.0, line.line.join(" "))
+    });
+    let threats =
+        hint.threats.iter().filter_map(|threat| threat.words.as_ref()).map(|words| words.en.clone());
+    lines.chain(threats).collect::<Vec<_>>().join("\n")
 }

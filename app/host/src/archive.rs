@@ -414,7 +414,7 @@ fn judgement(game: &AnyGame, report: Option<&Report>) -> control::Judgement {
 
 /// A score as -1000 to 1000 for the side to move. Points go through a curve of which the width is the lead that wins about
 /// three games in four: two and a half soldiers in xiangqi, three units of the evaluation elsewhere.
-fn chances(kind: GameKind, score: Score) -> i32 {
+pub(crate) fn chances(kind: GameKind, score: Score) -> i32 {
     match score {
         Score::WinIn(_) => 1_000,
         Score::LossIn(_) => -1_000,

@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use engine::lights_out::{LightsOutSetup, Solution, Start};
 use engine::options::{Both, ChoiceError, GameOption};
-use engine::{AnyGame, Bot, GameKind, Language, Limits, Setup};
+use engine::threats::{self, ThreatKind};
+use engine::{AnyGame, Bot, GameKind, Language, Limits, Report, Setup};
 use proto::control::{self, RefusalCode};
+use proto::limits;
 use session::{Pace, wire};
 
-use crate::show::Refusal;
+use crate::archive;
+use crate::show::{self, Refusal};
 
 fn bad(what: impl ToString) -> Refusal {
     Refusal::new(RefusalCode::RefusalBadRequest, what.to_string())
@@ -143,10 +146,12 @@ fn option(option: GameOption) -> control::GameOption {
     }
 }
 
-/// A good action in this position; for a board of lights the whole solution.
+/// A good action in this position, with so many lines and the threats if any are asked for; for a board of lights the whole
+/// solution.
 pub(crate) fn advise(
     bot: &mut dyn Bot,
     game: &AnyGame,
+    lines: usize,
     limits: &Limits<'_>,
 ) -> Result<control::HintFound, Refusal> {
     let (mut presses, mut of_fewest) = (Vec::new(), false);
@@ -159,8 +164,12 @@ pub(crate) fn advise(
             Solution::Presses { presses: all, fewest } => (presses, of_fewest) = (all.to_bytes(), fewest),
         }
     }
-    let action = bot.choose(game, limits, &mut |_| {}).and_then(|report| report.line.first().copied());
-    let Some(action) = action else {
+    let found = if lines == 0 {
+        bot.choose(game, limits, &mut |_| {}).into_iter().collect()
+    } else {
+        bot.choose_lines(game, lines.min(proto::limits::HINT_LINES), limits)
+    };
+    let Some(action) = found.first().and_then(|report| report.line.first().copied()) else {
         return Err(Refusal::new(RefusalCode::RefusalNoSuchRoom, "there is nothing to advise"));
     };
     Ok(control::HintFound {
@@ -168,8 +177,55 @@ pub(crate) fn advise(
         notation: game.notation(action),
         presses: presses.into(),
         fewest: of_fewest,
-        ..control::HintFound::default()
+        lines: if lines == 0 { Vec::new() } else { found.iter().map(|line| hint_line(game, line)).collect() },
+        threats: if lines == 0 { Vec::new() } else { shown_threats(game) },
     })
+}
+
+fn hint_line(game: &AnyGame, report: &Report) -> control::HintLine {
+    let mut after = game.clone();
+    let (mut line, mut spoken) = (Vec::new(), Vec::new());
+    for &action in report.line.iter().take(limits::LINE_ACTIONS) {
+        line.push(after.notation(action));
+        spoken.extend(show::spoken(&after, action));
+        if after.act(action).is_err() {
+            break;
+        }
+    }
+    // From -1000 to 1000 made 0 to 1000.
+    let permille = (archive::chances(game.kind(), report.score) + 1_000) / 2;
+    control::HintLine {
+        line,
+        spoken,
+        permille: permille.clamp(0, 1_000) as u32,
+        score: Some(show::score(report.score)),
+        depth: report.depth,
+    }
+}
+
+fn shown_threats(game: &AnyGame) -> Vec<control::Threat> {
+    use control::ThreatKind as Shown;
+    let kind = |kind| match kind {
+        ThreatKind::Five => Shown::ThreatFive,
+        ThreatKind::Check => Shown::ThreatCheck,
+        ThreatKind::Mate => Shown::ThreatMate,
+        ThreatKind::OpenFour => Shown::ThreatOpenFour,
+        ThreatKind::Fork => Shown::ThreatFork,
+        ThreatKind::Four => Shown::ThreatFour,
+        ThreatKind::CaptureDue => Shown::ThreatCaptureDue,
+        ThreatKind::Atari => Shown::ThreatAtari,
+        ThreatKind::Three => Shown::ThreatThree,
+    };
+    let shown = |threat: threats::Threat| control::Threat {
+        kind: kind(threat.kind).into(),
+        side: show::side(threat.side).into(),
+        at: threat.at.iter().map(|at| wire::point(*at)).collect(),
+        words: Some(control::Words {
+            zh: threat.words(game, Language::Chinese),
+            en: threat.words(game, Language::English),
+        }),
+    };
+    threats::threats(game).into_iter().take(limits::THREATS).map(shown).collect()
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ impl Actor {
             Body::ResumeRoom(resume) => self.resume_room(&resume.room_id),
             Body::SetSeat(set) => self.set_seat(set),
             Body::ListMatches(list) => self.list_matches(&list),
-            Body::Hint(hint) => self.hint(client, number, &hint.room_id),
+            Body::Hint(hint) => self.hint(client, number, &hint),
             Body::ListPuzzles(list) => self.list_puzzles(list),
             Body::OpenPuzzle(open) => self.open_puzzle(&open),
             Body::Say(say) => self.say(say).map(|()| Answer::Done),
@@ -547,8 +547,9 @@ impl Actor {
         Ok(Answer::Done)
     }
 
-    fn hint(&mut self, client: ClientId, number: u64, room: &str) -> Result<Answer, Refusal> {
-        let id = self.room_id(room)?;
+    fn hint(&mut self, client: ClientId, number: u64, hint: &control::Hint) -> Result<Answer, Refusal> {
+        let id = self.room_id(&hint.room_id)?;
+        let lines = hint.lines as usize;
         let room = &self.rooms[&id];
         if !room.turn().is_some_and(|turn| room.mine().any(|side| side == turn)) {
             return Err(Refusal::new(RefusalCode::RefusalNotYourTurn, "a hint is for whoever is to move"));
@@ -568,7 +569,7 @@ impl Actor {
                     stop: &AtomicBool::new(false),
                     elapsed: &|| started.elapsed(),
                 };
-                games::advise(maker(game.kind(), Level::MAX, seed).as_mut(), &game, &limits)
+                games::advise(maker(game.kind(), Level::MAX, seed).as_mut(), &game, lines, &limits)
             }));
             let nothing = || Err(Refusal::new(RefusalCode::RefusalNoSuchRoom, "there is nothing to advise"));
             let _ = inbox.send(Message::Hint(client, number, id, found.unwrap_or_else(|_| nothing())));

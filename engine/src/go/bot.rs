@@ -347,6 +347,25 @@ impl Bot for GoBot {
         let crate::AnyGame::Go(go) = game else { return None };
         self.decide(go, limits, report)
     }
+
+    fn choose_lines(&mut self, game: &crate::AnyGame, count: usize, limits: &Limits<'_>) -> Vec<Report> {
+        let crate::AnyGame::Go(go) = game else { return Vec::new() };
+        let Some(analysis) = self.analyse(go, limits, &mut |_| {}) else {
+            return self.decide(go, limits, &mut |_| {}).into_iter().collect();
+        };
+        // One search compares all of them: those looked at most come first.
+        (analysis.moves.iter().take(count))
+            .map(|one| Report {
+                line: one.line.iter().map(|&mv| Go::action(mv)).collect(),
+                score: Score::Chance {
+                    permille: (one.chance * 1000.0).clamp(0.0, 1000.0) as u16,
+                    points: (analysis.lead * 100.0) as i32,
+                },
+                depth: one.line.len() as u32,
+                nodes: one.visits.into(),
+            })
+            .collect()
+    }
 }
 
 /// The next star point for a free handicap.

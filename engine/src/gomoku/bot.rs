@@ -5,6 +5,7 @@ use super::forced::Solver;
 use super::greedy::greedy;
 use super::position::Position;
 use super::{Gomoku, GomokuRule};
+use crate::bot::lines_apart;
 use crate::search::{AlphaBeta, AlphaBetaGame, Clock, Finding, Options, Value};
 use crate::{Action, AnyGame, Bot, Choice, Game, Level, Limits, Point, Report, Rng, Score};
 
@@ -274,6 +275,29 @@ impl Bot for GomokuBot {
         };
         self.solver = position.solver;
         found
+    }
+
+    fn choose_lines(&mut self, game: &AnyGame, count: usize, limits: &Limits<'_>) -> Vec<Report> {
+        let AnyGame::Gomoku(gomoku) = game else { return Vec::new() };
+        if gomoku.is_opening() || !gomoku.choices().is_empty() || self.strength.depth == 0 {
+            return self.choose(game, limits, &mut |_| {}).into_iter().collect();
+        }
+        lines_apart(count, limits, &mut |taken, limits| {
+            if taken.is_empty() {
+                return self.choose(game, limits, &mut |_| {});
+            }
+            let board = Board::new(gomoku, Tables::shared(gomoku.setup().rule));
+            let mut position = Position::new(board, Solver::new());
+            let among = |square: Square| !taken.contains(&Action::Place(square.point()));
+            let mut clock = Clock::new(limits);
+            let finding = self.search.search_among(&mut position, &among, &mut clock, &mut |_| {})?;
+            Some(Report {
+                line: actions(&finding.line),
+                score: Value::score(finding.value),
+                depth: finding.depth,
+                nodes: finding.nodes,
+            })
+        })
     }
 
     fn set_threads(&mut self, threads: usize) {

@@ -107,3 +107,33 @@ impl Contest for Chase {
         Action::Place(mv.point())
     }
 }
+
+impl Gomoku {
+    /// What either side could make next. Points that renju forbids to Black are among them.
+    pub(crate) fn threats(&self) -> Vec<crate::threats::Threat> {
+        use crate::threats::{Threat as Found, ThreatKind};
+        if self.is_opening() || !self.choices().is_empty() {
+            return Vec::new();
+        }
+        let board = Board::new(self, Tables::shared(self.setup().rule));
+        let kind = |threat| match threat {
+            Threat::Five => Some(ThreatKind::Five),
+            Threat::TwoFours => Some(ThreatKind::OpenFour),
+            Threat::FourThree | Threat::DoubleThree => Some(ThreatKind::Fork),
+            Threat::Four | Threat::FourAndMore => Some(ThreatKind::Four),
+            Threat::Three | Threat::ThreeAndMore => Some(ThreatKind::Three),
+            Threat::None => None,
+        };
+        let mut found: Vec<Found> = Vec::new();
+        for player in Side::BOTH {
+            for square in board.near() {
+                let Some(kind) = kind(board.threat(square, self.color(player))) else { continue };
+                match found.iter_mut().find(|one| one.side == player && one.kind == kind) {
+                    Some(one) => one.at.push(square.point()),
+                    None => found.push(Found { kind, side: player, at: vec![square.point()] }),
+                }
+            }
+        }
+        found
+    }
+}

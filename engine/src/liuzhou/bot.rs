@@ -2,6 +2,7 @@
 
 use super::lookahead::Lookahead;
 use super::{Liuzhou, LiuzhouMove};
+use crate::bot::lines_apart;
 use crate::search::{AlphaBeta, Clock, Finding, Strength, Value};
 use crate::{AnyGame, Bot, Game, Level, Limits, Report};
 
@@ -48,6 +49,16 @@ impl LiuzhouBot {
         limits: &Limits<'_>,
         report: &mut dyn FnMut(&Report),
     ) -> Option<Report> {
+        self.think_among(game, &|_| true, limits, report)
+    }
+
+    fn think_among(
+        &mut self,
+        game: &Liuzhou,
+        among: &dyn Fn(LiuzhouMove) -> bool,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Report),
+    ) -> Option<Report> {
         if game.outcome().is_some() {
             return None;
         }
@@ -60,7 +71,9 @@ impl LiuzhouBot {
         }
         let mut ahead = Lookahead::new(game);
         let report = &mut |finding: &Finding<LiuzhouMove>| report(&in_words(finding));
-        self.search.search(&mut ahead, &mut Clock::new(&own), report).map(|finding| in_words(&finding))
+        self.search
+            .search_among(&mut ahead, among, &mut Clock::new(&own), report)
+            .map(|finding| in_words(&finding))
     }
 }
 
@@ -83,6 +96,14 @@ impl Bot for LiuzhouBot {
     ) -> Option<Report> {
         let AnyGame::Liuzhou(game) = game else { return None };
         self.think(game, limits, report)
+    }
+
+    fn choose_lines(&mut self, game: &AnyGame, count: usize, limits: &Limits<'_>) -> Vec<Report> {
+        let AnyGame::Liuzhou(game) = game else { return Vec::new() };
+        lines_apart(count, limits, &mut |taken, limits| {
+            let among = |mv| !taken.contains(&Liuzhou::action(mv));
+            self.think_among(game, &among, limits, &mut |_| {})
+        })
     }
 
     fn set_threads(&mut self, threads: usize) {

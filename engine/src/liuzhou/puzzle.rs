@@ -90,3 +90,40 @@ impl Contest for Raid {
         Liuzhou::action(mv)
     }
 }
+
+impl Liuzhou {
+    /// Captures that are due, and formations that either side would make with its next placement or step.
+    pub(crate) fn threats(&self) -> Vec<crate::threats::Threat> {
+        use crate::threats::{Threat, ThreatKind};
+        let mut found = Vec::new();
+        let state = self.state();
+        if state.due > 0 {
+            let at = super::rules::bits(self.targets(state.turn)).map(super::rules::to_point).collect();
+            return vec![Threat { kind: ThreatKind::CaptureDue, side: state.turn, at }];
+        }
+        if !matches!(state.phase, Phase::Placing | Phase::Moving) {
+            return found;
+        }
+        for side in Side::BOTH {
+            let mut game = self.clone();
+            if side != state.turn {
+                game.skip();
+            }
+            let live = state.live[side.index()];
+            let mut at = Vec::new();
+            game.each_legal(|mv| {
+                let (to, stones) = match mv {
+                    LiuzhouMove::Place(point) => (point, live | 1 << point),
+                    LiuzhouMove::Step(from, to) => (to, live & !(1 << from) | 1 << to),
+                    LiuzhouMove::Capture(_) | LiuzhouMove::Pass => return,
+                };
+                let point = super::rules::to_point(to);
+                if game.claim_of(to, stones) > 0 && !at.contains(&point) {
+                    at.push(point);
+                }
+            });
+            found.push(Threat { kind: ThreatKind::CaptureDue, side, at });
+        }
+        found
+    }
+}

@@ -510,7 +510,7 @@ pub(super) const fn neighbours(point: u8) -> u64 {
     (sideways | bit << SIZE | bit >> SIZE) & BOARD
 }
 
-fn to_point(number: u8) -> Point {
+pub(super) fn to_point(number: u8) -> Point {
     Point::new(u16::from(number % SIZE), u16::from(number / SIZE))
 }
 

@@ -46,8 +46,10 @@ macro_rules! with_contest {
                 $then
             }
             (AnyGame::Go(game), Goal::Capture(target) | Goal::Kill(target)) => {
-                let AnyGame::Go(start) = $start else { return $none };
-                let wall = matches!($goal, Goal::Kill(_)).then_some(start);
+                let wall = match $start {
+                    AnyGame::Go(start) if matches!($goal, Goal::Kill(_)) => Some(start),
+                    _ => None,
+                };
                 match Siege::new(game, $attacker, target, wall) {
                     Some(mut siege) => {
                         let $contest = &mut siege;

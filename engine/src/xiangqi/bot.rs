@@ -2,6 +2,7 @@
 
 use super::position::{Position, loses_by_rule};
 use super::{Xiangqi, XiangqiMove};
+use crate::bot::lines_apart;
 use crate::search::{AlphaBeta, Clock, Finding, Strength, Value};
 use crate::{AnyGame, Bot, Game, Level, Limits, Report, Score};
 
@@ -112,6 +113,15 @@ impl Bot for XiangqiBot {
         self.start_afresh(limits);
         self.think(game, &|_| true, limits, &mut |finding| report(&Self::report(finding)))
             .map(|finding| Self::report(&finding))
+    }
+
+    fn choose_lines(&mut self, game: &AnyGame, count: usize, limits: &Limits<'_>) -> Vec<Report> {
+        let AnyGame::Xiangqi(game) = game else { return Vec::new() };
+        self.start_afresh(limits);
+        lines_apart(count, limits, &mut |taken, limits| {
+            let among = |mv| !taken.contains(&Xiangqi::action(mv));
+            self.think(game, &among, limits, &mut |_| {}).map(|finding| Self::report(&finding))
+        })
     }
 
     fn set_threads(&mut self, threads: usize) {

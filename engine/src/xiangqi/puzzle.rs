@@ -1,7 +1,7 @@
 //! Mates by checks alone, as contests that are proven move by move.
 
 use super::Xiangqi;
-use super::board::{Board, Cell, XiangqiMove};
+use super::board::{Board, Cell, XiangqiMove, to_point};
 use crate::puzzles::{Contest, Stand};
 use crate::{Action, Game, Side};
 
@@ -75,5 +75,36 @@ impl Contest for Hunt {
 
     fn action(&self, mv: XiangqiMove) -> Action {
         Xiangqi::action(mv)
+    }
+}
+
+impl Xiangqi {
+    /// A check that is given, and mates that would be given next.
+    pub(crate) fn threats(&self) -> Vec<crate::threats::Threat> {
+        use crate::threats::{Threat, ThreatKind};
+        let (turn, board) = (self.turn(), self.board());
+        let mut found = Vec::new();
+        if board.in_check() {
+            let at = vec![to_point(board.general(turn))];
+            found.push(Threat { kind: ThreatKind::Check, side: turn.other(), at });
+        }
+        for side in Side::BOTH {
+            // Whoever is in check has other worries, and the other side would take the general.
+            if board.in_check() && side != turn {
+                continue;
+            }
+            let board = if side == turn { *board } else { board.passed() };
+            let mut moves = Vec::new();
+            board.legal_moves(&mut moves);
+            let mates = moves.into_iter().filter(|&mv| {
+                let mut after = board;
+                after.make(mv);
+                after.in_check() && after.legal_count() == 0
+            });
+            let mut at: Vec<_> = mates.map(|mv| to_point(mv.to)).collect();
+            at.dedup();
+            found.push(Threat { kind: ThreatKind::Mate, side, at });
+        }
+        found
     }
 }

@@ -1,0 +1,86 @@
+//! Threats by kind, and several lines of play, in every game.
+
+use std::collections::HashSet;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use engine::threats::{ThreatKind, threats};
+use engine::{Action, AnyGame, GameKind, Language, Level, Limits, Side, bot};
+
+fn at(kind: GameKind, line: &str) -> AnyGame {
+    AnyGame::from_position(&kind.default_setup_for(line), line).expect("a position")
+}
+
+/// Kind, whose, and how many points.
+fn found(game: &AnyGame) -> Vec<(ThreatKind, Side, usize)> {
+    threats(game).iter().map(|threat| (threat.kind, threat.side, threat.at.len())).collect()
+}
+
+#[test]
+fn threats_are_named_by_kind_the_gravest_first() {
+    use Side::{First, Second};
+    use ThreatKind as Kind;
+    // Four black stones with both ends open; White to move.
+    let gomoku = at(GameKind::Gomoku, "15/15/15/15/15/15/15/4bbbb7/15/15/15/15/15/15/w12ww w");
+    assert_eq!(found(&gomoku)[0], (Kind::Five, First, 2));
+    assert_eq!(threats(&gomoku)[0].words(&gomoku, Language::English), "Black makes five next: d8, i8.");
+    let three = at(GameKind::Gomoku, "15/15/15/15/15/15/15/5bbb7/15/15/15/15/15/15/w12ww w");
+    assert_eq!(found(&three)[0], (Kind::OpenFour, First, 2));
+    let check = at(GameKind::Xiangqi, "4k4/9/9/9/9/4R4/9/9/9/3K5 b");
+    assert_eq!(found(&check), [(Kind::Check, First, 1)]);
+    // The other chariot comes down to the last rank.
+    let mate = at(GameKind::Xiangqi, "4k4/R8/9/9/9/9/9/9/9/1R1K5 b");
+    assert!(found(&mate).contains(&(Kind::Mate, First, 1)), "{:?}", threats(&mate));
+    let atari = at(GameKind::Go, "9/9/9/9/4b4/3bwb3/9/9/9 w");
+    assert_eq!(found(&atari), [(Kind::Atari, First, 1)]);
+    // Three corners of a square, and a neighbour that can step into the fourth.
+    let liuzhou = at(GameKind::Liuzhou, "6/6/6/2b3/bb1www/b3ww b m 0 0 0");
+    assert!(found(&liuzhou).iter().any(|(kind, side, _)| (*kind, *side) == (Kind::CaptureDue, First)));
+    assert!(threats(&AnyGame::new(&GameKind::LightsOut.default_setup()).expect("a board")).is_empty());
+}
+
+#[test]
+fn every_threat_of_random_games_has_points_and_words() {
+    let mut rng = engine::Rng::new(4);
+    for &kind in GameKind::ALL {
+        let mut game = AnyGame::new(&kind.default_setup()).expect("a game");
+        for _ in 0..60 {
+            let legal = game.legal_actions();
+            if legal.is_empty() {
+                break;
+            }
+            game.act(legal[rng.below(legal.len() as u32) as usize]).expect("it is legal");
+            for threat in threats(&game) {
+                assert!(!threat.at.is_empty());
+                for language in [Language::Chinese, Language::English] {
+                    assert!(threat.words(&game, language).len() > 5);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn several_lines_begin_with_different_moves_and_the_best_is_first() {
+    let (stop, elapsed) = (AtomicBool::new(false), || Duration::ZERO);
+    for &kind in GameKind::ALL {
+        let game = AnyGame::new(&kind.default_setup()).expect("a game");
+        let limits = Limits { time: None, nodes: Some(900), depth: None, stop: &stop, elapsed: &elapsed };
+        let lines = bot(kind, Level::MAX, 1).choose_lines(&game, 3, &limits);
+        let wanted = if kind == GameKind::LightsOut { 1 } else { 3 };
+        assert_eq!(lines.len(), wanted, "{}", kind.word());
+        let firsts: HashSet<Action> = lines.iter().map(|line| line.line[0]).collect();
+        assert_eq!(firsts.len(), wanted, "{}", kind.word());
+        for line in &lines {
+            let mut after = game.clone();
+            assert!(line.line.iter().all(|action| after.act(*action).is_ok()), "{}", kind.word());
+        }
+    }
+    // Black wins by two points, and by nothing else.
+    let won = at(GameKind::Gomoku, "15/15/15/15/15/15/15/4bbbb7/15/15/15/15/15/15/wwww11 b");
+    let limits = Limits { time: None, nodes: Some(3_000), depth: None, stop: &stop, elapsed: &elapsed };
+    let lines = bot(GameKind::Gomoku, Level::MAX, 1).choose_lines(&won, 3, &limits);
+    assert_eq!(lines[0].score, engine::Score::WinIn(1));
+    assert_eq!(lines[1].score, engine::Score::WinIn(1));
+    assert_ne!(lines[0].line[0], lines[1].line[0]);
+}
