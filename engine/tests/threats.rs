@@ -34,7 +34,7 @@ fn threats_are_named_by_kind_the_gravest_first() {
     let atari = at(GameKind::Go, "9/9/9/9/4b4/3bwb3/9/9/9 w");
     assert_eq!(found(&atari), [(Kind::Atari, First, 1)]);
     // Three corners of a square, and a neighbour that can step into the fourth.
-    let liuzhou = at(GameKind::Liuzhou, "6/6/6/2b3/bb1www/b3ww b m 0 0 0");
+    let liuzhou = at(GameKind::Liuzhou, "6/6/6/6/bb2ww/b1b1ww b m 0 0 0");
     assert!(found(&liuzhou).iter().any(|(kind, side, _)| (*kind, *side) == (Kind::CaptureDue, First)));
     assert!(threats(&AnyGame::new(&GameKind::LightsOut.default_setup()).expect("a board")).is_empty());
 }
@@ -64,7 +64,11 @@ fn every_threat_of_random_games_has_points_and_words() {
 fn several_lines_begin_with_different_moves_and_the_best_is_first() {
     let (stop, elapsed) = (AtomicBool::new(false), || Duration::ZERO);
     for &kind in GameKind::ALL {
-        let game = AnyGame::new(&kind.default_setup()).expect("a game");
+        let game = match kind {
+            // On an empty board there is one sensible move.
+            GameKind::Gomoku => at(kind, "15/15/15/15/15/15/6w8/7b7/15/15/15/15/15/15/15 b"),
+            _ => AnyGame::new(&kind.default_setup()).expect("a game"),
+        };
         let limits = Limits { time: None, nodes: Some(900), depth: None, stop: &stop, elapsed: &elapsed };
         let lines = bot(kind, Level::MAX, 1).choose_lines(&game, 3, &limits);
         let wanted = if kind == GameKind::LightsOut { 1 } else { 3 };

@@ -169,20 +169,17 @@ impl Actor {
         let Some(room) = self.puzzles.get_mut(&id) else { return };
         let Some((client, number)) = room.judging.take() else { return };
         let mut reply = done(number);
-        match judged {
-            Some(attempt) => {
-                room.attempt = *attempt;
-                if room.attempt.end() == Some(true) {
-                    let (puzzle, now) = (room.attempt.puzzle().id.clone(), self.now_unix_ms());
-                    let written = self.store.solve_puzzle(&puzzle, now);
-                    // A disk that is full was told; the person has solved it all the same.
-                    let _ = self.saved(written);
-                }
+        if let Some(attempt) = judged {
+            room.attempt = *attempt;
+            if room.attempt.end() == Some(true) {
+                let (puzzle, now) = (room.attempt.puzzle().id.clone(), self.now_unix_ms());
+                let written = self.store.solve_puzzle(&puzzle, now);
+                // A disk that is full was told; the person has solved it all the same.
+                let _ = self.saved(written);
             }
-            None => {
-                let refusal = Refusal::new(RefusalCode::RefusalIllegal, "the move could not be judged");
-                reply.body = Some(control::reply::Body::Refusal(refusal.into_wire()));
-            }
+        } else {
+            let refusal = Refusal::new(RefusalCode::RefusalIllegal, "the move could not be judged");
+            reply.body = Some(control::reply::Body::Refusal(refusal.into_wire()));
         }
         self.touched(id);
         self.show_changes();
@@ -221,16 +218,15 @@ impl Actor {
         let (attempt, inbox) = (room.attempt.clone(), self.inbox.clone());
         let work = move || {
             let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| attempt.hint()));
-            let body = match found.ok().flatten() {
-                Some(action) => control::reply::Body::Hint(control::HintFound {
+            let body = if let Some(action) = found.ok().flatten() {
+                control::reply::Body::Hint(control::HintFound {
                     action: Some(wire::action(action)),
                     notation: attempt.game().notation(action),
                     ..control::HintFound::default()
-                }),
-                None => {
-                    let why = "no move reaches the goal from here: take back, or begin again";
-                    control::reply::Body::Refusal(Refusal::new(RefusalCode::RefusalIllegal, why).into_wire())
-                }
+                })
+            } else {
+                let why = "no move reaches the goal from here: take back, or begin again";
+                control::reply::Body::Refusal(Refusal::new(RefusalCode::RefusalIllegal, why).into_wire())
             };
             let _ = inbox.send(Message::Answer(client, control::Reply { id: number, body: Some(body) }));
         };

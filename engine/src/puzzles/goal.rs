@@ -1,5 +1,7 @@
 //! What a puzzle asks for, and the contest that proves it.
 
+#![allow(clippy::option_option, reason = "the outer one says whether the positions sufficed")]
+
 use super::prover::{Contest, Prover, Reply, Stand};
 use crate::go::puzzle::Siege;
 use crate::gomoku::puzzle::Chase;

@@ -4,6 +4,8 @@
 //! ([`Contest`]); what it leaves out of the attacker's moves narrows the puzzle ("by checks only"), what it leaves out of the
 //! defender's must be no better than something that is in, or the proof is none.
 
+#![allow(clippy::option_option, reason = "the outer one says whether the positions sufficed")]
+
 use std::collections::HashMap;
 use std::fmt::Debug;
 

@@ -33,12 +33,14 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     if verify {
         let wrong: Vec<String> =
             puzzles::all(game).iter().filter_map(|one| one.verify(NODES).err()).collect();
-        wrong.iter().for_each(|error| println!("{error}"));
+        for error in &wrong {
+            println!("{error}");
+        }
         println!("{} puzzles, {} wrong", puzzles::all(game).len(), wrong.len());
         return if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
     let made = puzzles::make(game, count, seed, &mut |Progress { tried, found }| {
-        if tried % 16 == 0 {
+        if tried.is_multiple_of(16) {
             eprint!("\r{found} of {count} in {tried} games or boards");
         }
         true
