@@ -83,6 +83,7 @@ impl App {
             replay: None,
             editor: adapters::editor::Editor::default(),
             people: adapters::friends::People::default(),
+            puzzles: adapters::puzzles::Puzzles::default(),
             adapters: Vec::new(),
             solve_when_there: false,
             unsolvable: None,
@@ -115,6 +116,7 @@ impl App {
             replay: adapters::replay::Rows::default(),
             board: adapters::board::Rows::default(),
             friends: adapters::friends::Rows::default(),
+            puzzles: adapters::puzzles::Rows::default(),
             settings: adapters::settings::Rows::default(),
             invitation: adapters::invitation::Rows::default(),
             new_game: adapters::new_game::Rows::default(),
@@ -243,6 +245,10 @@ pub(crate) enum Purpose {
     Account,
     Contact,
     ListAdapters,
+    /// Those of this game.
+    Puzzles {
+        game: WireGame,
+    },
     /// What an invitation of theirs would be played by.
     DescribeInvitation {
         invite: String,
@@ -329,6 +335,7 @@ pub(crate) struct Inner {
     pub(crate) replay: Option<adapters::replay::Replay>,
     pub(crate) editor: adapters::editor::Editor,
     pub(crate) people: adapters::friends::People,
+    pub(crate) puzzles: adapters::puzzles::Puzzles,
     /// Bluetooth adapters as they were last told.
     pub(crate) adapters: Vec<control::Adapter>,
     /// The board that is being opened is to be solved at once.
@@ -446,6 +453,7 @@ pub(crate) struct Desk {
     pub(crate) replay: adapters::replay::Rows,
     pub(crate) board: adapters::board::Rows,
     pub(crate) friends: adapters::friends::Rows,
+    pub(crate) puzzles: adapters::puzzles::Rows,
     pub(crate) settings: adapters::settings::Rows,
     pub(crate) invitation: adapters::invitation::Rows,
     pub(crate) new_game: adapters::new_game::Rows,
@@ -594,13 +602,23 @@ impl Desk {
         }
     }
 
-    /// Leaves the board page; an unfinished match is kept by the host.
-    pub(crate) fn leave_room(&self) {
+    /// Closes the match on the board page; an unfinished one is kept by the host.
+    pub(crate) fn close_room(&self) {
         let room = self.inner.borrow_mut().room.take();
         if let Some(room) = room {
             self.ask(request::Body::CloseRoom(control::CloseRoom { room_id: room.id }), Purpose::Nothing);
         }
-        self.go(Page::Home);
+    }
+
+    /// Leaves the board page: from a puzzle to the puzzles, else home.
+    pub(crate) fn leave_room(&self) {
+        let puzzle = self.see().room.as_ref().is_some_and(|room| room.puzzle.is_some());
+        self.close_room();
+        if puzzle {
+            adapters::puzzles::show_page(self);
+        } else {
+            self.go(Page::Home);
+        }
     }
 
     /// After the page has changed: look around where that is of use, and ask for what the page shows.
@@ -862,6 +880,9 @@ impl Desk {
             }
             (Some(reply::Body::FriendCode(code)), Purpose::ShowCode) => {
                 adapters::friends::code_told(self, code);
+            }
+            (Some(reply::Body::Puzzles(list)), Purpose::Puzzles { game }) => {
+                adapters::puzzles::found(self, game, list);
             }
             (Some(reply::Body::Done(_)), Purpose::AddFriend) => adapters::friends::added(self),
             (Some(reply::Body::Done(_)), Purpose::Contact) => self.remark(Remark::ContactAsked, ""),

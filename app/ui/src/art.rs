@@ -243,6 +243,7 @@ fn icon(name: IconName) -> Option<&'static str> {
         IconName::First => include_str!("../art/icons/first.svg"),
         IconName::Last => include_str!("../art/icons/last.svg"),
         IconName::Turn => include_str!("../art/icons/turn.svg"),
+        IconName::Puzzle => include_str!("../art/icons/puzzle.svg"),
     })
 }
 

@@ -497,7 +497,10 @@ fn offer(desk: &Desk, kind: WireOffer) {
 fn begin_again(desk: &Desk) {
     let begun = desk.see().room.as_ref().is_some_and(|room| {
         // Between two devices the other person is asked, which is question enough.
-        room.result.is_none() && room.link.is_none() && room.board.as_ref().is_some_and(|board| board.ply > 0)
+        room.puzzle.is_none()
+            && room.result.is_none()
+            && room.link.is_none()
+            && room.board.as_ref().is_some_and(|board| board.ply > 0)
     });
     if begun {
         desk.open(Dialog::ConfirmNewGame);

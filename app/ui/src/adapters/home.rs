@@ -6,7 +6,7 @@ use proto::board as wire;
 use proto::control::{self, Seat, request, seat};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
-use super::{game_of, nearby, new_game, records, update, when};
+use super::{game_of, nearby, new_game, puzzles, records, update, when};
 use crate::app::{Desk, Inner, Purpose};
 use crate::screens::{HomeAdapter, MainWindow, Opponent, Page, UnfinishedMatch};
 
@@ -21,6 +21,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     home.on_choose(when!(desk, |desk, game| new_game::open(&desk, game.into())));
     home.on_open_nearby(when!(desk, |desk| desk.go(Page::Nearby)));
     home.on_open_settings(when!(desk, |desk| desk.go(Page::Settings)));
+    home.on_open_puzzles(when!(desk, |desk| puzzles::open_page(&desk, desk.see().puzzles_game())));
     home.on_open_friends(when!(desk, |desk| desk.go(Page::Friends)));
     home.set_unfinished(ModelRc::from(desk.home.unfinished.clone()));
     home.on_resume(when!(desk, |desk, room| resume(&desk, &room)));
@@ -64,8 +65,12 @@ struct Unfinished<'a> {
 
 /// Those that are open, with a person at another device first, then those that were kept, the latest first.
 fn unfinished(inner: &Inner) -> Vec<Unfinished<'_>> {
-    let mut open: Vec<&control::Room> =
-        inner.state.rooms.values().filter(|room| room.result.is_none() && !room.mine.is_empty()).collect();
+    let mut open: Vec<&control::Room> = inner
+        .state
+        .rooms
+        .values()
+        .filter(|room| room.result.is_none() && room.puzzle.is_none() && !room.mine.is_empty())
+        .collect();
     let latest = |room: &control::Room| {
         inner.state.matches.iter().position(|kept| kept.room_id == room.id).unwrap_or(usize::MAX)
     };

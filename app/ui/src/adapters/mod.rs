@@ -11,6 +11,7 @@ pub(crate) mod invitation;
 mod navigation;
 mod nearby;
 pub(crate) mod new_game;
+pub(crate) mod puzzles;
 pub(crate) mod records;
 pub(crate) mod replay;
 pub(crate) mod settings;
@@ -36,6 +37,7 @@ pub(crate) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     invitation::attach(window, desk);
     editor::attach(window, desk);
     records::attach(window, desk);
+    puzzles::attach(window, desk);
     replay::attach(window, desk);
     settings::attach(window, desk);
 }
@@ -52,6 +54,7 @@ pub(crate) fn show(window: &MainWindow, desk: &Desk) {
     invitation::show(window, desk);
     editor::show(window, desk);
     records::show(window, desk);
+    puzzles::show(window, desk);
     replay::show(window, desk);
     // Last, so that a page is complete before it is turned to.
     navigation::show(window, desk);

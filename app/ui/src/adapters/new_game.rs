@@ -10,7 +10,7 @@ use proto::board as wire;
 use proto::control::{self, ChosenOption, GameChoice, GameOption, GameSheet, Seat, request, seat};
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::{editor, game, nearby, update, when};
+use super::{editor, game, nearby, puzzles, update, when};
 use crate::app::{Desk, Inner, Purpose};
 use crate::preferences::{LastColour, LastGame, LastOpponent};
 use crate::screens::{
@@ -100,6 +100,10 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
         if let Some(word) = word {
             desk.prefer(|known| known.pace = word);
         }
+    }));
+    page.on_open_puzzles(when!(desk, |desk| {
+        let game = desk.see().new_game;
+        puzzles::open_page(&desk, game);
     }));
     page.on_start(when!(desk, |desk| start(&desk)));
     page.on_set_up(when!(desk, |desk| editor::open(&desk)));

@@ -6,5 +6,6 @@ mod support;
 mod pages;
 mod people;
 mod play;
+mod puzzles;
 mod touches;
 mod words;

@@ -2,6 +2,7 @@
 
 pub(crate) mod games;
 pub(crate) mod people;
+pub(crate) mod puzzles;
 
 use std::time::Duration;
 
@@ -662,7 +663,7 @@ pub(crate) const STORIES: [(&str, Tell); 62] = [
 
 /// All stories.
 pub(crate) fn stories() -> impl Iterator<Item = (&'static str, Tell)> {
-    STORIES.into_iter().chain(people::PEOPLE)
+    STORIES.into_iter().chain(people::PEOPLE).chain(puzzles::PUZZLES)
 }
 
 /// One story, told in this language and theme, drawn at rest.
