@@ -246,13 +246,13 @@ fn view(inner: &Inner, friend: &control::Friend, now_unix_ms: u64) -> FriendView
     }
 }
 
-/// Friends met before this one who are nowhere to be heard: this one may be one of them with another key. Those of the same
+/// Friends met before this one who are nowhere now: this one may be one of them with another key. Those of the same
 /// name come first; a few are enough.
 fn twins(inner: &Inner, friend: &control::Friend, now_unix_ms: u64) -> Vec<FriendView> {
     const OFFERED: usize = 3;
     let mut others: Vec<&control::Friend> = (inner.state.friends.values())
         .filter(|other| other.id != friend.id && other.met_unix_ms <= friend.met_unix_ms)
-        .filter(|other| !other.near && !other.connected)
+        .filter(|other| view(inner, other, now_unix_ms).presence == Presence::Gone)
         .collect();
     others.sort_by_key(|other| (other.name != friend.name, std::cmp::Reverse(other.met_unix_ms)));
     others.into_iter().take(OFFERED).map(|other| view(inner, other, now_unix_ms)).collect()
