@@ -21,7 +21,10 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     home.on_choose(when!(desk, |desk, game| new_game::open(&desk, game.into())));
     home.on_open_nearby(when!(desk, |desk| desk.go(Page::Nearby)));
     home.on_open_settings(when!(desk, |desk| desk.go(Page::Settings)));
-    home.on_open_puzzles(when!(desk, |desk| puzzles::open_page(&desk, desk.see().puzzles_game())));
+    home.on_open_puzzles(when!(desk, |desk| {
+        let game = desk.see().puzzles_game();
+        puzzles::open_page(&desk, game);
+    }));
     home.on_open_friends(when!(desk, |desk| desk.go(Page::Friends)));
     home.set_unfinished(ModelRc::from(desk.home.unfinished.clone()));
     home.on_resume(when!(desk, |desk, room| resume(&desk, &room)));

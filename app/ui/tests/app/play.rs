@@ -251,8 +251,8 @@ fn a_whole_match_against_level_1_is_played_by_taps_alone_and_then_another_begins
 fn a_whole_match_against_level_1_is_played_by_keys_alone() {
     let stage = Stage::new();
     let table = Table::new(&stage);
-    // Records, settings, friends, the nearby card, the first tile.
-    for _ in 0..5 {
+    // Puzzles, records, settings, friends, the nearby card, the first tile.
+    for _ in 0..6 {
         table.key(Key::Tab);
     }
     table.key(Key::Return);
@@ -265,8 +265,8 @@ fn a_whole_match_against_level_1_is_played_by_keys_alone() {
     }
     table.key(Key::Return);
     assert!(table.says("Level 1"));
-    // Stronger, three colours, the clock, three rules, a smaller and a larger board, two openings, the edge, how it is played, start.
-    for _ in 0..15 {
+    // Stronger, three colours, the clock, three rules, a smaller and a larger board, two openings, the edge, puzzles, how it is played, start.
+    for _ in 0..16 {
         table.key(Key::Tab);
     }
     table.key(Key::Return);
