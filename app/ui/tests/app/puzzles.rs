@@ -71,7 +71,7 @@ fn a_puzzle_is_opened_tried_solved_and_left_for_the_next() {
     stage.settle(&told.scene);
     assert!(says(&told, "White answers h7, and nothing is left."));
     told.answer(&stage);
-    tap(&stage, &told, "From the start");
+    tap(&stage, &told, "Restart");
     // A puzzle begins again unasked.
     let asked = told.answer(&stage);
     assert!(
