@@ -16,6 +16,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::adapters;
 use crate::art::Sprites;
 use crate::client::{Client, FromHost};
+use crate::feel::{Nothing, Senses};
 use crate::preferences::{LastGame, LastOpponent, Preferences, Store};
 use crate::screens::{BoardAdapter, Dialog, Game, MainWindow, Navigation, Page, Remark};
 use crate::state::HostState;
@@ -84,6 +85,7 @@ impl App {
             editor: adapters::editor::Editor::default(),
             people: adapters::friends::People::default(),
             adapters: Vec::new(),
+            lesson: adapters::lesson::Lesson::default(),
             solve_when_there: false,
             unsolvable: None,
             look: adapters::board::Look::default(),
@@ -112,6 +114,8 @@ impl App {
             home: adapters::home::Rows::default(),
             records: adapters::records::Rows::default(),
             editor: adapters::editor::Rows::default(),
+            lesson: adapters::lesson::Rows::default(),
+            senses: RefCell::new(Rc::new(Nothing)),
             replay: adapters::replay::Rows::default(),
             board: adapters::board::Rows::default(),
             friends: adapters::friends::Rows::default(),
@@ -153,6 +157,13 @@ impl App {
         &self.window
     }
 
+    /// What is heard and felt goes there from now on; nowhere before.
+    pub fn give_senses(&self, senses: Rc<dyn Senses>) {
+        senses.music(self.desk.see().preferences.music_level);
+        *self.desk.senses.borrow_mut() = senses;
+        self.desk.show();
+    }
+
     /// Takes these preferences from now on, as if they had been chosen on the settings page.
     pub fn prefer(&self, preferences: Preferences) {
         self.desk.prefer(|known| *known = preferences);
@@ -186,6 +197,11 @@ impl App {
     /// Turns to the page for a new match of this game, as its tile does.
     pub fn new_game(&self, game: Game) {
         adapters::new_game::open(&self.desk, game.into());
+    }
+
+    /// Turns to the lesson of this game, as its button does.
+    pub fn learn(&self, game: Game) {
+        adapters::lesson::open(&self.desk, game.into());
     }
 
     /// Whom a new match of this game is against, as chosen on its page.
@@ -232,6 +248,8 @@ pub(crate) enum Purpose {
     },
     /// A position of the match that is looked through.
     Look,
+    /// A step of a lesson.
+    Teach(control::Teach),
     Export,
     Import,
     /// A match that was looked through is gone.
@@ -331,6 +349,7 @@ pub(crate) struct Inner {
     pub(crate) people: adapters::friends::People,
     /// Bluetooth adapters as they were last told.
     pub(crate) adapters: Vec<control::Adapter>,
+    pub(crate) lesson: adapters::lesson::Lesson,
     /// The board that is being opened is to be solved at once.
     pub(crate) solve_when_there: bool,
     /// A match whose board no presses put out, as the host has found.
@@ -443,6 +462,8 @@ pub(crate) struct Desk {
     pub(crate) home: adapters::home::Rows,
     pub(crate) records: adapters::records::Rows,
     pub(crate) editor: adapters::editor::Rows,
+    pub(crate) lesson: adapters::lesson::Rows,
+    senses: RefCell<Rc<dyn Senses>>,
     pub(crate) replay: adapters::replay::Rows,
     pub(crate) board: adapters::board::Rows,
     pub(crate) friends: adapters::friends::Rows,
@@ -474,16 +495,41 @@ impl Desk {
     /// Changes preferences, keeps them, and shows them.
     pub(crate) fn prefer(&self, change: impl FnOnce(&mut Preferences)) {
         let spoke_chinese = self.see().chinese();
-        {
+        let music = {
             let inner = &mut *self.inner.borrow_mut();
+            let before = inner.preferences.music_level;
             change(&mut inner.preferences);
             inner.store.save(&inner.preferences);
+            let now = inner.preferences.music_level;
+            (now != before).then_some(now)
+        };
+        if let Some(level) = music {
+            self.senses.borrow().music(level);
         }
         let speaks_chinese = self.see().chinese();
         if speaks_chinese != spoke_chinese {
             self.tell_language();
         }
         self.show();
+    }
+
+    /// Plays this as loud as the player wants it.
+    pub(crate) fn hear(&self, cue: senses::Cue) {
+        let level = self.see().preferences.sound_level;
+        if level > 0 {
+            self.senses.borrow().hear(cue, level);
+        }
+    }
+
+    /// Shakes the device where the player wants it and it can be.
+    pub(crate) fn feel(&self, feel: senses::Feel) {
+        if self.see().preferences.vibration {
+            self.senses.borrow().feel(feel);
+        }
+    }
+
+    pub(crate) fn has_motor(&self) -> bool {
+        self.senses.borrow().has_motor()
     }
 
     /// Tells the host that somebody looks, so that the desktop need not notify, and in which language it would.
@@ -745,6 +791,12 @@ impl Desk {
                 inner.open_when_there.as_deref() == Some(room.id.as_str()),
             )
         };
+        if opened {
+            let before = self.see().room.clone();
+            if let Some(before) = before {
+                adapters::feel::changed(self, &before, room);
+            }
+        }
         if opened || followed {
             self.inner.borrow_mut().room = Some(adapters::board::seen(room));
             if let Some(window) = self.window.upgrade() {
@@ -854,6 +906,9 @@ impl Desk {
             (Some(reply::Body::Matches(list)), Purpose::Records { search }) => {
                 adapters::records::found(self, search, list);
             }
+            (Some(reply::Body::Lesson(lesson)), Purpose::Teach(asked)) => {
+                adapters::lesson::taught(self, &asked, lesson);
+            }
             (Some(reply::Body::Position(position)), Purpose::Look) => adapters::replay::seen(self, position),
             (Some(reply::Body::File(file)), Purpose::Export) => adapters::records::save(self, &file),
             (Some(reply::Body::RoomId(_)), Purpose::Import) => {
@@ -913,6 +968,7 @@ impl Desk {
                 adapters::new_game::not_described(self, *game, choice);
                 return;
             }
+            Purpose::Teach(asked) => adapters::lesson::not_taught(self, asked),
             // A newer host's match may be of a game that has no sheet here.
             Purpose::DescribeRoom { .. } | Purpose::DescribeInvitation { .. } => return,
             _ => {}

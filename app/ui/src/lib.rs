@@ -13,6 +13,7 @@ mod adapters;
 mod app;
 mod art;
 mod client;
+mod feel;
 pub mod headless;
 mod preferences;
 mod state;
@@ -31,5 +32,6 @@ pub mod screens {
 }
 
 pub use app::{App, AppError};
+pub use feel::{Devices, Senses, press};
 pub use client::{Client, FromHost, HandOfHost, connect};
 pub use preferences::{Confirm, Language, LastColour, LastGame, LastOpponent, Paper, Preferences, Store};

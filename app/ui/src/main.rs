@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use host::{Host, HostConfig};
-use qiyou::{App, AppError, Store, connect};
+use slint::ComponentHandle;
+use qiyou::{App, AppError, Devices, Store, connect};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::runtime::Runtime;
@@ -46,7 +47,7 @@ struct Arguments {
 fn main() -> ExitCode {
     let began = Instant::now();
     let arguments = Arguments::parse();
-    let filter = EnvFilter::try_from_env("QIYOU_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    let filter = EnvFilter::try_from_env("QIYOU_LOG").unwrap_or_else(|_| EnvFilter::new("warn,gilrs=off,gilrs_core=off"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     explain_missing_library();
     match run(arguments, began) {
@@ -78,6 +79,11 @@ fn run(arguments: Arguments, began: Instant) -> Result<(), String> {
         .find(|value| !value.is_empty())
         .unwrap_or_default();
     let app = App::new(client, from_host, Store::of_the_user(), &locale).map_err(explain)?;
+    app.give_senses(Devices::of_this_machine());
+    let window = app.window().as_weak();
+    senses::pads::listen(move |press| {
+        window.upgrade_in_event_loop(move |window| qiyou::press(&window, press)).is_ok()
+    });
     if bench {
         measure_start(&app, began);
     }

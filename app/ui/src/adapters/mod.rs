@@ -4,10 +4,12 @@
 pub(crate) mod board;
 mod comparison;
 pub(crate) mod editor;
+pub(crate) mod feel;
 pub(crate) mod friends;
 pub(crate) mod game;
 pub(crate) mod home;
 pub(crate) mod invitation;
+pub(crate) mod lesson;
 mod navigation;
 mod nearby;
 pub(crate) mod new_game;
@@ -35,6 +37,8 @@ pub(crate) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     comparison::attach(window, desk);
     invitation::attach(window, desk);
     editor::attach(window, desk);
+    feel::attach(window, desk);
+    lesson::attach(window, desk);
     records::attach(window, desk);
     replay::attach(window, desk);
     settings::attach(window, desk);
@@ -51,6 +55,8 @@ pub(crate) fn show(window: &MainWindow, desk: &Desk) {
     comparison::show(window, desk);
     invitation::show(window, desk);
     editor::show(window, desk);
+    feel::show(window, desk);
+    lesson::show(window, desk);
     records::show(window, desk);
     replay::show(window, desk);
     // Last, so that a page is complete before it is turned to.

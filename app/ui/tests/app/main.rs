@@ -3,6 +3,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod feel;
+mod golden;
+mod keys;
 mod pages;
 mod people;
 mod play;

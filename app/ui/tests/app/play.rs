@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use engine::{Action, AnyGame, GameKind, Level, Limits, Point, Side};
 use host::{Host, HostConfig};
-use i_slint_backend_testing::ElementHandle;
+use i_slint_backend_testing::{ElementHandle, ElementQuery};
 use qiyou::headless::{Scene, Stage};
-use qiyou::screens::{BoardAdapter, ComparisonAdapter, Dialog, Navigation, NewGameAdapter, Page, PointView};
+use qiyou::screens::{
+    BoardAdapter, ComparisonAdapter, Dialog, LessonAdapter, Navigation, NewGameAdapter, Page, PointView,
+};
 use qiyou::{App, Confirm, Language, LastGame, Preferences, Store, connect};
 use slint::platform::Key;
 use slint::{ComponentHandle, Model};
@@ -20,7 +22,7 @@ use crate::support::SIZES;
 const GAMES: [&str; 5] = ["gomoku", "go", "xiangqi", "liuzhou", "lights-out"];
 
 /// An app with a host of its own, as `qiyou` runs them. Several may sit on one stage.
-struct Table<'a> {
+pub(crate) struct Table<'a> {
     stage: &'a Stage,
     scene: Scene,
     app: App,
@@ -30,7 +32,7 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(stage: &'a Stage) -> Self {
+    pub(crate) fn new(stage: &'a Stage) -> Self {
         Self::with(stage, |config| config)
     }
 
@@ -478,4 +480,83 @@ fn two_people_nearby_meet_compare_and_play_a_match_in_which_a_stone_is_taken_bac
     assert_eq!(anna.stones(), ben.stones());
     anna.end();
     ben.end();
+}
+
+#[test]
+fn every_lesson_is_played_to_its_end_by_taps_and_leads_to_a_match() {
+    let stage = Stage::new();
+    let table = Table::new(&stage);
+    let shown = || table.app.window().global::<LessonAdapter<'_>>();
+    let games = ["Gomoku", "Go", "Xiangqi", "Liuzhou", "Lights Out"];
+    let mut touches = 0;
+    for name in games {
+        table.tap("How to play");
+        assert_eq!(table.dialog(), Dialog::PickLesson);
+        let button = ElementHandle::find_by_accessible_label(table.app.window(), name)
+            .filter(|one| one.type_name().is_some_and(|name| name == "Button"))
+            .last()
+            .expect("the game's button");
+        let (at, size) = (button.absolute_position(), button.size());
+        table.scene.tap(at.x + size.width / 2.0, at.y + size.height / 2.0);
+        table.until("the lesson", || {
+            table.page() == Page::Lesson
+                && shown().get_step() == 0
+                && shown().get_points().iter().any(|point| point.hint)
+        });
+        table.stage.settle(&table.scene);
+        loop {
+            while !shown().get_finished() {
+                let points: Vec<PointView> = shown().get_points().iter().collect();
+                let wanted = points.iter().find(|point| point.hint).expect("something to touch is marked");
+                // A screen reader's name of a point begins with where it is.
+                let name = format!("{} ", wanted.name);
+                let element = ElementQuery::from_root(table.app.window())
+                    .match_inherits("Point")
+                    .find_all()
+                    .into_iter()
+                    .find(|one| one.accessible_label().is_some_and(|label| label.starts_with(&name)))
+                    .expect("the point is on the page");
+                let (at, size) = (element.absolute_position(), element.size());
+                table.scene.tap(at.x + size.width / 2.0, at.y + size.height / 2.0);
+                touches += 1;
+                table.until("the touch is taken", || {
+                    shown().get_points().iter().collect::<Vec<_>>() != points || shown().get_finished()
+                });
+                table.stage.settle(&table.scene);
+            }
+            let step = shown().get_step();
+            if step + 1 == shown().get_steps() {
+                break;
+            }
+            table.tap("Next");
+            table.until("the next step", || shown().get_step() == step + 1 && !shown().get_finished());
+            table.stage.settle(&table.scene);
+        }
+        table.tap("Play a match");
+        table.until("the page for a match", || table.page() == Page::NewGame);
+        table.app.go(Page::Home);
+        table.stage.settle(&table.scene);
+    }
+    assert!(touches > 25, "{touches}");
+    table.end();
+}
+
+#[test]
+fn what_a_lesson_does_not_want_is_said_and_changes_nothing() {
+    let stage = Stage::new();
+    let table = Table::new(&stage);
+    table.app.learn(qiyou::screens::Game::Gomoku);
+    let shown = || table.app.window().global::<LessonAdapter<'_>>();
+    table.until("the lesson", || shown().get_points().iter().any(|point| point.hint));
+    table.stage.settle(&table.scene);
+    let before: Vec<PointView> = shown().get_points().iter().collect();
+    table.tap("A1 empty");
+    let navigation = || table.app.window().global::<Navigation<'_>>();
+    table.until("why not", || navigation().get_remark() == qiyou::screens::Remark::Told);
+    assert_eq!(navigation().get_remark_name(), "Not wrong, but touch what is marked.");
+    assert_eq!(shown().get_points().iter().collect::<Vec<_>>(), before);
+    // And the touch that is wanted is taken as if there had been no other.
+    table.tap("H8 empty");
+    table.until("it is taken", || shown().get_finished());
+    table.end();
 }

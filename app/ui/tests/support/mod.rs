@@ -1,6 +1,7 @@
 //! What the tests and the pictures share: a host in hand that tells stories, one for each thing a page can show.
 
 pub(crate) mod games;
+pub(crate) mod golden;
 pub(crate) mod people;
 
 use std::time::Duration;
@@ -74,6 +75,9 @@ impl Told {
                 match body(&request) {
                     request::Body::Describe(describe) => {
                         self.reply(request.id, reply::Body::Sheet(games::sheet(describe)));
+                    }
+                    request::Body::Teach(teach) => {
+                        self.reply(request.id, reply::Body::Lesson(games::lesson(teach)));
                     }
                     _ => others.push(request),
                 }
@@ -366,7 +370,7 @@ fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
 }
 
 /// Every picture of the contact sheet, by name: what the host says and what is touched until it is there.
-pub(crate) const STORIES: [(&str, Tell); 62] = [
+pub(crate) const STORIES: [(&str, Tell); 66] = [
     ("home", |_, told| {
         friends_near(told);
         told.say(event::Body::Room(room(here(), bot(7), &[Side::First])));
@@ -657,6 +661,21 @@ pub(crate) const STORIES: [(&str, Tell); 62] = [
         told.app.ask(qiyou::screens::Dialog::Licences);
     }),
     ("settings", |_, told| told.app.go(Page::Settings)),
+    ("pick-lesson", |_, told| told.app.ask(qiyou::screens::Dialog::PickLesson)),
+    ("lesson", |_, told| told.app.learn(Game::Liuzhou)),
+    ("lesson-xiangqi", |stage, told| {
+        told.app.learn(Game::Xiangqi);
+        told.answer(stage);
+        let lesson = told.app.window().global::<qiyou::screens::LessonAdapter<'_>>();
+        // The cannon, which stands in the third row from below.
+        lesson.invoke_touch(7 * 9 + 7);
+    }),
+    ("lesson-done", |stage, told| {
+        told.app.learn(Game::Gomoku);
+        told.answer(stage);
+        let lesson = told.app.window().global::<qiyou::screens::LessonAdapter<'_>>();
+        lesson.invoke_touch(7 * 15 + 7);
+    }),
 ];
 
 /// All stories.
