@@ -32,6 +32,6 @@ pub mod screens {
 }
 
 pub use app::{App, AppError};
-pub use feel::{Devices, Senses, press};
 pub use client::{Client, FromHost, HandOfHost, connect};
+pub use feel::{Devices, Senses, press};
 pub use preferences::{Confirm, Language, LastColour, LastGame, LastOpponent, Paper, Preferences, Store};

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use host::{Host, HostConfig};
-use slint::ComponentHandle;
 use qiyou::{App, AppError, Devices, Store, connect};
+use slint::ComponentHandle;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::runtime::Runtime;
@@ -47,7 +47,8 @@ struct Arguments {
 fn main() -> ExitCode {
     let began = Instant::now();
     let arguments = Arguments::parse();
-    let filter = EnvFilter::try_from_env("QIYOU_LOG").unwrap_or_else(|_| EnvFilter::new("warn,gilrs=off,gilrs_core=off"));
+    let filter = EnvFilter::try_from_env("QIYOU_LOG")
+        .unwrap_or_else(|_| EnvFilter::new("warn,gilrs=off,gilrs_core=off"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     explain_missing_library();
     match run(arguments, began) {

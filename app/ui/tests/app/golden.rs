@@ -13,7 +13,9 @@ fn folder() -> PathBuf {
 }
 
 fn drawn(stage: &Stage, size: (u32, u32, f32), story: Tell) -> Golden {
-    golden::reduced(&LOOKS.map(|(chinese, dark)| tell(stage, size, (chinese, dark, 0), story).scene.picture()))
+    golden::reduced(
+        &LOOKS.map(|(chinese, dark)| tell(stage, size, (chinese, dark, 0), story).scene.picture()),
+    )
 }
 
 /// Compares, or blesses, every page in one size.
@@ -30,7 +32,9 @@ fn look(size: (u32, u32, f32)) {
         }
         match golden::read(&file) {
             None => changed.push(format!("{name}: there is no picture of it yet")),
-            Some(then) => changed.extend(golden::difference(&then, &now).map(|what| format!("{name}: {what}"))),
+            Some(then) => {
+                changed.extend(golden::difference(&then, &now).map(|what| format!("{name}: {what}")))
+            }
         }
     }
     assert!(

@@ -71,7 +71,10 @@ fn left_out(stage: &Stage, told: &Told, key: Key) -> Vec<String> {
             // A text field's ring is that of the field around what is typed.
             Some(ring) => reached.extend((0..all.len()).filter(|index| {
                 let seen = place(&all[*index]);
-                near(seen, ring) || (all[*index].accessible_role() == Some(AccessibleRole::TextInput) && seen.1 == ring.1 && seen.0 == ring.0 + 12)
+                near(seen, ring)
+                    || (all[*index].accessible_role() == Some(AccessibleRole::TextInput)
+                        && seen.1 == ring.1
+                        && seen.0 == ring.0 + 12)
             })),
             None => unseen += 1,
         }
@@ -107,7 +110,17 @@ fn arrows_alone_reach_every_control_too() {
     let mut missed = Vec::new();
     // One page with each kind of control and of layout: a gamepad has no Tab key.
     for (name, story) in stories() {
-        let pages = ["home", "new-game", "new-game-liuzhou", "nearby", "board", "records", "rules", "lesson", "waiting"];
+        let pages = [
+            "home",
+            "new-game",
+            "new-game-liuzhou",
+            "nearby",
+            "board",
+            "records",
+            "rules",
+            "lesson",
+            "waiting",
+        ];
         if !pages.contains(&name) {
             continue;
         }

@@ -129,8 +129,14 @@ pub(crate) fn difference(then: &Golden, now: &Golden) -> Option<String> {
     }
     let (first, width, height) = (places[0], now.width, now.height);
     let (x, y) = (first % width, first / width);
-    let look = ["zh light", "zh dark", "en light", "en dark"][(y / (height / 2) * 2 + x / (width / 2)) as usize];
-    Some(format!("{} pixels, the first in {look} at {} {}", places.len(), x % (width / 2) * 2, y % (height / 2) * 2))
+    let look =
+        ["zh light", "zh dark", "en light", "en dark"][(y / (height / 2) * 2 + x / (width / 2)) as usize];
+    Some(format!(
+        "{} pixels, the first in {look} at {} {}",
+        places.len(),
+        x % (width / 2) * 2,
+        y % (height / 2) * 2
+    ))
 }
 
 /// Stories of which a picture says nothing that another does not are looked at, but not kept.
