@@ -1,6 +1,6 @@
 //! The app as one object: the window, what the host has said, where the player is, and what was asked.
 
-use std::cell::{Ref, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
@@ -42,6 +42,17 @@ pub enum AppError {
     /// The local task could not be started.
     #[error("the window system takes no tasks: {0}")]
     EventLoop(#[from] slint::EventLoopError),
+}
+
+/// Work of the user interface thread, counted since the app began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Events and replies of the host that were taken in.
+    pub taken: u64,
+    /// Times that every page was brought up to date.
+    pub shown: u64,
+    /// Rows of models that were changed on this thread.
+    pub rows: u64,
 }
 
 /// The touch app. Lives on the user interface thread.
@@ -116,6 +127,8 @@ impl App {
             editor: adapters::editor::Rows::default(),
             lesson: adapters::lesson::Rows::default(),
             senses: RefCell::new(Rc::new(Nothing)),
+            taken: Cell::new(0),
+            shown: Cell::new(0),
             replay: adapters::replay::Rows::default(),
             board: adapters::board::Rows::default(),
             friends: adapters::friends::Rows::default(),
@@ -150,6 +163,24 @@ impl App {
             // The next turn of the event loop comes when the frame is on the screen.
             slint::Timer::single_shot(Duration::ZERO, call);
         });
+    }
+
+    /// For tests and for measuring: what the app has done so far.
+    pub fn work(&self) -> Work {
+        Work { taken: self.desk.taken.get(), shown: self.desk.shown.get(), rows: adapters::rows_changed() }
+    }
+
+    /// Begins a match of this game against the device, which has the first move, by the game's usual rules.
+    pub fn challenge(&self, game: Game, level: u32) {
+        let seat = |who| Some(control::Seat { who: Some(who), ..Default::default() });
+        let game: WireGame = game.into();
+        let open = control::OpenRoom {
+            choice: Some(GameChoice { game: game.into(), ..Default::default() }),
+            first: seat(control::seat::Who::BotLevel(level)),
+            second: seat(control::seat::Who::Here(true)),
+            ..Default::default()
+        };
+        self.desk.ask(request::Body::OpenRoom(open), Purpose::OpenRoom);
     }
 
     /// For tests and for measuring: the window itself.
@@ -464,6 +495,8 @@ pub(crate) struct Desk {
     pub(crate) editor: adapters::editor::Rows,
     pub(crate) lesson: adapters::lesson::Rows,
     senses: RefCell<Rc<dyn Senses>>,
+    taken: Cell<u64>,
+    shown: Cell<u64>,
     pub(crate) replay: adapters::replay::Rows,
     pub(crate) board: adapters::board::Rows,
     pub(crate) friends: adapters::friends::Rows,
@@ -715,12 +748,14 @@ impl Desk {
 
     /// Lets every adapter show what is known now. Values that have not changed cost nothing: Slint compares them.
     pub(crate) fn show(&self) {
+        self.shown.set(self.shown.get() + 1);
         if let Some(window) = self.window.upgrade() {
             adapters::show(&window, self);
         }
     }
 
     fn take(self: &Rc<Self>, said: FromHost) {
+        self.taken.set(self.taken.get() + 1);
         match said {
             FromHost::Event(event) => self.event(*event),
             FromHost::Reply(reply) => self.reply(*reply),

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod ends;
 mod feel;
 mod golden;
 mod keys;
@@ -11,3 +12,4 @@ mod people;
 mod play;
 mod touches;
 mod words;
+mod work;

@@ -23,11 +23,11 @@ const GAMES: [&str; 5] = ["gomoku", "go", "xiangqi", "liuzhou", "lights-out"];
 
 /// An app with a host of its own, as `qiyou` runs them. Several may sit on one stage.
 pub(crate) struct Table<'a> {
-    stage: &'a Stage,
-    scene: Scene,
-    app: App,
-    runtime: Runtime,
-    host: Option<Host>,
+    pub(crate) stage: &'a Stage,
+    pub(crate) scene: Scene,
+    pub(crate) app: App,
+    pub(crate) runtime: Runtime,
+    pub(crate) host: Option<Host>,
     _saves: tempfile::TempDir,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Table<'a> {
         Self::with(stage, |config| config)
     }
 
-    fn with(stage: &'a Stage, configured: impl FnOnce(HostConfig) -> HostConfig) -> Self {
+    pub(crate) fn with(stage: &'a Stage, configured: impl FnOnce(HostConfig) -> HostConfig) -> Self {
         let saves = tempfile::tempdir().expect("a folder for the test");
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -64,15 +64,15 @@ impl<'a> Table<'a> {
         Self { stage, scene, app, runtime, host: Some(host), _saves: saves }
     }
 
-    fn page(&self) -> Page {
+    pub(crate) fn page(&self) -> Page {
         self.app.window().global::<Navigation<'_>>().get_page()
     }
 
-    fn until(&self, what: &str, condition: impl FnMut() -> bool) {
+    pub(crate) fn until(&self, what: &str, condition: impl FnMut() -> bool) {
         assert!(self.stage.until(&[&self.scene], condition), "waited in vain: {what}");
     }
 
-    fn tap(&self, name: &str) {
+    pub(crate) fn tap(&self, name: &str) {
         let element = ElementHandle::find_by_accessible_label(self.app.window(), name)
             .find(|element| element.accessible_role().is_some())
             .unwrap_or_else(|| panic!("nothing is called {name}"));
@@ -82,7 +82,7 @@ impl<'a> Table<'a> {
     }
 
     /// The page for a new match of this game, once the host has said what there is to choose.
-    fn new_game(&self, game: &str) {
+    pub(crate) fn new_game(&self, game: &str) {
         self.tap(game);
         self.until("the options", || {
             self.app.window().global::<NewGameAdapter<'_>>().get_options().row_count() > 0
@@ -90,17 +90,17 @@ impl<'a> Table<'a> {
         self.stage.settle(&self.scene);
     }
 
-    fn start(&self) {
+    pub(crate) fn start(&self) {
         self.tap("Start");
         self.until("the board", || self.page() == Page::Board);
         self.stage.settle(&self.scene);
     }
 
-    fn ply(&self) -> i32 {
+    pub(crate) fn ply(&self) -> i32 {
         self.app.window().global::<BoardAdapter<'_>>().get_ply()
     }
 
-    fn points(&self) -> Vec<PointView> {
+    pub(crate) fn points(&self) -> Vec<PointView> {
         self.app.window().global::<BoardAdapter<'_>>().get_points().iter().collect()
     }
 
@@ -133,20 +133,20 @@ impl<'a> Table<'a> {
         self.key(Key::Return);
     }
 
-    fn key(&self, key: Key) {
+    pub(crate) fn key(&self, key: Key) {
         self.scene.key(key);
         self.stage.settle(&self.scene);
     }
 
-    fn says(&self, name: &str) -> bool {
+    pub(crate) fn says(&self, name: &str) -> bool {
         ElementHandle::find_by_accessible_label(self.app.window(), name).next().is_some()
     }
 
-    fn over(&self) -> bool {
+    pub(crate) fn over(&self) -> bool {
         self.app.window().global::<BoardAdapter<'_>>().get_over()
     }
 
-    fn live(&self) -> bool {
+    pub(crate) fn live(&self) -> bool {
         self.app.window().global::<BoardAdapter<'_>>().get_live()
     }
 
@@ -199,13 +199,13 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn end(mut self) {
+    pub(crate) fn end(mut self) {
         let host = self.host.take().expect("still there");
         drop(self.app);
         self.runtime.block_on(host.stop());
     }
 
-    fn dialog(&self) -> Dialog {
+    pub(crate) fn dialog(&self) -> Dialog {
         self.app.window().global::<Navigation<'_>>().get_dialog()
     }
 }
