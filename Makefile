@@ -42,11 +42,11 @@ ble-soak: ## the lab with many cuts, kills and restarts
 	@scripts/need build lab
 	tests/ble-lab/run --soak
 
-screens: ## every page in every size, language and theme as pictures in target/screens
+screens: ## every page in every size, language and theme as pictures in target/screens; BLESS=1 makes them the ones that tests compare with
 	@scripts/need build
-	scripts/screens
+	BLESS=$(BLESS) scripts/screens
 
-bench: ## codec, AI, rules beside libm4ri and Fairy-Stockfish, app start and memory, in one run
+bench: ## codec, AI, rules beside libm4ri and Fairy-Stockfish, the app beside other board games, in one run
 	@scripts/need build play screen bench
 	scripts/bench
 

@@ -42,6 +42,10 @@ struct Arguments {
     /// Say how long the first frame took and how much memory is used, and leave
     #[arg(long)]
     bench_start: bool,
+    /// Play this game (gomoku, go, xiangqi, liuzhou) against level 10 on a fresh host, say the most memory that was in use
+    /// during 20 seconds of its thinking, and leave
+    #[arg(long, value_name = "GAME", conflicts_with = "bench_start")]
+    bench_think: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -67,6 +71,7 @@ fn run(arguments: Arguments, began: Instant) -> Result<(), String> {
         .build()
         .map_err(|error| format!("no threads: {error}"))?;
     let bench = arguments.bench_start;
+    let think = arguments.bench_think.clone();
     // The window does not wait for the host: what is asked meanwhile waits in the connection.
     let (goodbye, leaving) = oneshot::channel();
     let (left, gone) = oneshot::channel();
@@ -87,6 +92,9 @@ fn run(arguments: Arguments, began: Instant) -> Result<(), String> {
     });
     if bench {
         measure_start(&app, began);
+    }
+    if let Some(game) = think {
+        measure_thinking(&app, &game)?;
     }
     let ended = app.run().map_err(explain);
     drop(app);
@@ -117,7 +125,7 @@ async fn reach_host(
     left: oneshot::Sender<()>,
 ) -> Result<Box<dyn Stream>, String> {
     let chosen = arguments.socket.is_some();
-    if arguments.bench_start && !chosen {
+    if (arguments.bench_start || arguments.bench_think.is_some()) && !chosen {
         return fresh_host(leaving, left);
     }
     if let Some(socket) = arguments.socket.or_else(link::control_socket) {
@@ -210,6 +218,32 @@ fn measure_start(app: &App, began: Instant) {
             slint::quit_event_loop().ok();
         });
     });
+}
+
+/// For `make bench`: memory with the strongest level of the device thinking, looked at ten times a second.
+fn measure_thinking(app: &App, game: &str) -> Result<(), String> {
+    use qiyou::screens::Game;
+    let game = match game {
+        "gomoku" => Game::Gomoku,
+        "go" => Game::Go,
+        "xiangqi" => Game::Xiangqi,
+        "liuzhou" => Game::Liuzhou,
+        other => return Err(format!("the device does not play {other}")),
+    };
+    app.challenge(game, 10);
+    let most = std::rc::Rc::new(std::cell::Cell::new(0));
+    let looking = slint::Timer::default();
+    let seen = most.clone();
+    looking.start(slint::TimerMode::Repeated, Duration::from_millis(100), move || {
+        seen.set(seen.get().max(resident_kib().unwrap_or(0)));
+    });
+    slint::Timer::single_shot(Duration::from_secs(20), move || {
+        looking.stop();
+        println!("most memory in use (RSS) while level 10 thinks: {:.1} MiB", most.get() as f64 / 1024.0);
+        // Fails only where there is no event loop, and this runs in it.
+        slint::quit_event_loop().ok();
+    });
+    Ok(())
 }
 
 fn resident_kib() -> Option<u64> {

@@ -58,7 +58,8 @@ pub(crate) fn open(desk: &Desk, game: wire::Game) {
 
 fn ask(desk: &Desk) {
     let asked = {
-        let lesson = &desk.see().lesson;
+        let inner = desk.see();
+        let lesson = &inner.lesson;
         control::Teach { game: lesson.game.into(), step: lesson.step, actions: lesson.actions.clone() }
     };
     desk.ask(request::Body::Teach(asked.clone()), Purpose::Teach(asked));
@@ -77,7 +78,8 @@ fn turn(desk: &Desk, by: i32) {
 
 fn touch(desk: &Desk, index: i32) {
     let meant = {
-        let lesson = &desk.see().lesson;
+        let inner = desk.see();
+        let lesson = &inner.lesson;
         let Some(told) = &lesson.told else { return };
         let Some(board) = told.board.as_ref().filter(|_| !told.wanted.is_empty()) else { return };
         let Some(at) = Layout::still(board).point(index) else { return };

@@ -135,6 +135,9 @@ fn go_against_level_1_is_played_to_its_count_by_taps() {
     table.new_game("Go");
     table.tap("Weaker");
     table.tap("9 × 9");
+    table.until("the small board", || {
+        table.app.window().global::<qiyou::screens::NewGameAdapter<'_>>().get_preset() < 0
+    });
     table.stage.settle(&table.scene);
     table.start();
     let moves = play_to_the_end(&table, GameKind::Go, &[("size", "9")], 600);

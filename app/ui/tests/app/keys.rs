@@ -39,7 +39,7 @@ fn controls(told: &Told) -> Vec<ElementHandle> {
     };
     let query = match dialogs.last() {
         Some(dialog) => dialog.query_descendants(),
-        None => ElementQuery::from_root(window).match_descendants(),
+        None => ElementQuery::from_root(window),
     };
     query.match_predicate(used).find_all()
 }
