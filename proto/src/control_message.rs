@@ -107,7 +107,6 @@ impl Bounded for Request {
                 | Body::Front(_)
                 | Body::SetCarrier(_)
                 | Body::ListAdapters(_)
-                | Body::SetCarrier(_)
                 | Body::ShowFriendCode(_)
                 | Body::SignOut(_)
                 | Body::TakeOver(_)
