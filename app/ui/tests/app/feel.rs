@@ -182,6 +182,9 @@ fn vibration_is_offered_where_there_is_a_motor_and_can_be_switched_off() {
     let (told, listener) = listening(&stage, now.clone());
     told.app.go(Page::Settings);
     stage.settle(&told.scene);
+    // High enough for every switch to be seen at once.
+    told.scene.resize(720, 6_000, 2.0);
+    stage.settle(&told.scene);
     let offered = || ElementHandle::find_by_accessible_label(told.app.window(), "Vibration").next().is_some();
     assert!(!offered());
     listener.motor.set(true);

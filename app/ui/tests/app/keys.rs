@@ -11,6 +11,9 @@ use crate::support::{SIZES, Told, stories, tell};
 /// More presses than any page has controls.
 const PATIENCE: usize = 150;
 
+/// A phone so long that nothing is scrolled out of sight: what is not seen is not found.
+const LONG: (u32, u32, f32) = (720, 6_000, 2.0);
+
 /// Left, top, width and height in whole pixels.
 type Place = (i32, i32, i32, i32);
 
@@ -93,7 +96,7 @@ fn every_control_of_every_page_is_reached_by_tab_and_seen() {
     let mut missed = Vec::new();
     let mut seen = 0;
     for (name, story) in stories() {
-        let told = tell(&stage, SIZES[0], (false, false, 0), story);
+        let told = tell(&stage, LONG, (false, false, 0), story);
         seen += controls(&told).len();
         let left = left_out(&stage, &told, Key::Tab);
         if !left.is_empty() {
@@ -138,7 +141,7 @@ fn every_control_says_its_name_and_every_switch_its_state() {
     let stage = Stage::new();
     let (mut named, mut stated) = (0, 0);
     for (name, story) in stories() {
-        let told = tell(&stage, SIZES[0], (false, false, 0), story);
+        let told = tell(&stage, LONG, (false, false, 0), story);
         for one in controls(&told) {
             let label = one.accessible_label().unwrap_or_default();
             assert!(!label.is_empty(), "{name}: a {:?} without a name", one.accessible_role());
