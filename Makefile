@@ -42,9 +42,9 @@ ble-soak: ## the lab with many cuts, kills and restarts
 	@scripts/need build lab
 	tests/ble-lab/run --soak
 
-screens: ## every page in every size, language and theme as pictures in target/screens; BLESS=1 makes them the ones that tests compare with
+screens: ## every page in every size, language and theme as pictures in target/screens
 	@scripts/need build
-	BLESS=$(BLESS) scripts/screens
+	scripts/screens
 
 bench: ## codec, AI, rules beside libm4ri and Fairy-Stockfish, the app beside other board games, in one run
 	@scripts/need build play screen bench

@@ -5,7 +5,6 @@ mod support;
 
 mod ends;
 mod feel;
-mod golden;
 mod keys;
 mod pages;
 mod people;

@@ -267,8 +267,8 @@ fn a_whole_match_against_level_1_is_played_by_keys_alone() {
     }
     table.key(Key::Return);
     assert!(table.says("Level 1"));
-    // Stronger, three colours, the clock, three rules, a smaller and a larger board, two openings, the edge, how it is played, start.
-    for _ in 0..15 {
+    // Stronger, three colours, the clock, three rules, a smaller and a larger board, two openings, the edge, a first lesson, how it is played, start.
+    for _ in 0..16 {
         table.key(Key::Tab);
     }
     table.key(Key::Return);

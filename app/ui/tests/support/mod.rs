@@ -1,7 +1,6 @@
 //! What the tests and the pictures share: a host in hand that tells stories, one for each thing a page can show.
 
 pub(crate) mod games;
-pub(crate) mod golden;
 pub(crate) mod people;
 
 use std::time::Duration;
