@@ -46,7 +46,7 @@ screens: ## every page in every size, language and theme as pictures in target/s
 	@scripts/need build
 	scripts/screens
 
-bench: ## codec, AI, rules beside libm4ri and Fairy-Stockfish, app start and memory, in one run
+bench: ## codec, AI, rules beside libm4ri and Fairy-Stockfish, the app beside other board games, in one run
 	@scripts/need build play screen bench
 	scripts/bench
 

@@ -26,6 +26,7 @@ pub mod files;
 mod game;
 pub mod go;
 pub mod gomoku;
+pub mod lessons;
 pub mod lights_out;
 pub mod liuzhou;
 

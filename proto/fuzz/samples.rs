@@ -399,6 +399,23 @@ fn control_messages() -> Vec<(&'static str, Message)> {
             })),
         ),
         ("adapter", ask(request::Body::SetAdapter(control::SetAdapter { adapter: "hci1".into() }))),
+        (
+            "teach",
+            ask(request::Body::Teach(control::Teach {
+                game: board::Game::Gomoku.into(),
+                step: 3,
+                actions: vec![place(7, 7)],
+            })),
+        ),
+        (
+            "lesson",
+            answer(reply::Body::Lesson(control::Lesson {
+                steps: 4,
+                say: Some(control::Words { zh: "点正中".into(), en: "Touch the middle".into() }),
+                wanted: vec![place(7, 7)],
+                ..control::Lesson::default()
+            })),
+        ),
         ("done", answer(reply::Body::Done(control::Done {}))),
         (
             "adapters",

@@ -106,9 +106,9 @@ impl Bounded for Request {
                 | Body::Stop(_)
                 | Body::SetFoundWhenClosed(_)
                 | Body::Front(_)
-                | Body::ListAdapters(_)
                 | Body::SetCarrier(_)
                 | Body::ListPuzzles(_)
+                | Body::ListAdapters(_)
                 | Body::ShowFriendCode(_)
                 | Body::SignOut(_)
                 | Body::TakeOver(_)
@@ -127,6 +127,10 @@ impl Bounded for Request {
                 id(&same.new, "SamePerson.new")
             }
             Some(Body::Attach(attach)) => id(&attach.client, "Attach.client"),
+            Some(Body::Teach(teach)) => {
+                bound(teach.actions.len() <= limits::TRIED_ACTIONS, "Teach.actions")?;
+                teach.actions.iter().try_for_each(|one| action(Some(one), "Teach.actions"))
+            }
             // What is too long for a name is cut to one by the host (limits::fit_name), as a person expects.
             Some(Body::SetName(set)) => text(&set.name, "SetName.name"),
             Some(Body::Meet(meet)) => id(&meet.peer, "Meet.peer"),
@@ -267,6 +271,13 @@ impl Bounded for Reply {
                 list.puzzles.iter().try_for_each(puzzle_bounds)
             }
             Some(Body::Sheet(sheet)) => sheet_bounds(sheet),
+            Some(Body::Lesson(lesson)) => {
+                lesson.board.as_ref().map_or(Ok(()), board_bounds)?;
+                words(lesson.say.as_ref(), "Lesson.say")?;
+                words(lesson.then.as_ref(), "Lesson.then")?;
+                bound(lesson.wanted.len() <= limits::TRIED_ACTIONS, "Lesson.wanted")?;
+                lesson.wanted.iter().try_for_each(|one| action(Some(one), "Lesson.wanted"))
+            }
             Some(Body::Position(position)) => {
                 id(&position.room_id, "Position.room_id")?;
                 position.board.as_ref().map_or(Ok(()), board_bounds)?;

@@ -47,6 +47,7 @@ mod friends;
 mod games;
 mod host;
 mod invitations;
+mod lessons;
 mod links;
 mod nearby;
 #[cfg(feature = "online")]

@@ -15,6 +15,7 @@ use crate::actor::{ADAPTER, Actor, Answer, Message, NAME, done};
 use crate::clients::ClientId;
 use crate::games;
 use crate::invitations::Wish;
+use crate::lessons;
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
 
@@ -105,6 +106,7 @@ impl Actor {
                 Err(Refusal::new(RefusalCode::RefusalBadRequest, "this host was built without online play"))
             }
             Body::Describe(describe) => games::describe(&describe).map(Answer::Sheet),
+            Body::Teach(teach) => lessons::teach(&teach).map(Answer::Lesson),
             Body::Stop(_) => {
                 let (done, _) = tokio::sync::oneshot::channel();
                 let _ = self.inbox.send(Message::Stop(done));

@@ -1,4 +1,4 @@
-//! Draws every page in every size, language and theme: one PNG each, and a contact sheet per size.
+//! Draws every page in every size, language and theme: one PNG each, a contact sheet per size, and index.html to look through them.
 //!
 //! `cargo run -p qiyou --example screens [FOLDER [ONLY [SIZE]]]`; the folder is target/screens unless told otherwise, `ONLY` a
 //! part of the names to be drawn, `SIZE` the text size from 0 (100 %) to 3 (200 %).
@@ -30,6 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     fs::create_dir_all(folder)?;
     let stage = Stage::new();
     let mut drawn = 0;
+    let mut listed = String::new();
     for (width, height, scale) in support::SIZES {
         let mut sheet = Vec::new();
         for (chinese, dark) in [(true, false), (true, true), (false, false), (false, true)] {
@@ -44,14 +45,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let picture = told.scene.picture();
                 write(&folder.join(file), picture.width, picture.height, &picture.bytes())?;
                 sheet.push(shrunk(&picture));
+                listed += &format!(
+                    "<figure><a href=\"{file}\"><img src=\"{file}\" loading=\"lazy\"></a><figcaption>{name} {language} {theme}</figcaption></figure>\n"
+                );
                 drawn += 1;
             }
         }
         if !sheet.is_empty() {
+            listed.insert_str(
+                0,
+                &format!(
+                    "<p><a href=\"sheet-{width}x{height}.png\">{width} x {height} on one sheet</a></p>\n"
+                ),
+            );
             let across = if height > width { ACROSS.0 } else { ACROSS.1 };
             contact_sheet(&folder.join(format!("sheet-{width}x{height}.png")), &sheet, across)?;
         }
     }
+    let page = format!(
+        "<!doctype html><meta charset=\"utf-8\"><title>Qiyou</title><style>figure {{ display: inline-block; margin: 8px; }} img {{ height: 360px; }} figcaption {{ font: 13px sans-serif; }}</style>\n{listed}"
+    );
+    fs::write(folder.join("index.html"), page)?;
     println!("{drawn} pictures and their contact sheets are in {}", folder.display());
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The app as one object: the window, what the host has said, where the player is, and what was asked.
 
-use std::cell::{Ref, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
@@ -16,6 +16,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::adapters;
 use crate::art::Sprites;
 use crate::client::{Client, FromHost};
+use crate::feel::{Nothing, Senses};
 use crate::preferences::{LastGame, LastOpponent, Preferences, Store};
 use crate::screens::{BoardAdapter, Dialog, Game, MainWindow, Navigation, Page, Remark};
 use crate::state::HostState;
@@ -41,6 +42,17 @@ pub enum AppError {
     /// The local task could not be started.
     #[error("the window system takes no tasks: {0}")]
     EventLoop(#[from] slint::EventLoopError),
+}
+
+/// Work of the user interface thread, counted since the app began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Events and replies of the host that were taken in.
+    pub taken: u64,
+    /// Times that every page was brought up to date.
+    pub shown: u64,
+    /// Rows of models that were changed on this thread.
+    pub rows: u64,
 }
 
 /// The touch app. Lives on the user interface thread.
@@ -85,6 +97,7 @@ impl App {
             people: adapters::friends::People::default(),
             puzzles: adapters::puzzles::Puzzles::default(),
             adapters: Vec::new(),
+            lesson: adapters::lesson::Lesson::default(),
             solve_when_there: false,
             unsolvable: None,
             look: adapters::board::Look::default(),
@@ -113,6 +126,10 @@ impl App {
             home: adapters::home::Rows::default(),
             records: adapters::records::Rows::default(),
             editor: adapters::editor::Rows::default(),
+            lesson: adapters::lesson::Rows::default(),
+            senses: RefCell::new(Rc::new(Nothing)),
+            taken: Cell::new(0),
+            shown: Cell::new(0),
             replay: adapters::replay::Rows::default(),
             board: adapters::board::Rows::default(),
             friends: adapters::friends::Rows::default(),
@@ -150,9 +167,34 @@ impl App {
         });
     }
 
+    /// For tests and for measuring: what the app has done so far.
+    pub fn work(&self) -> Work {
+        Work { taken: self.desk.taken.get(), shown: self.desk.shown.get(), rows: adapters::rows_changed() }
+    }
+
+    /// Begins a match of this game against the device, which has the first move, by the game's usual rules.
+    pub fn challenge(&self, game: Game, level: u32) {
+        let seat = |who| Some(control::Seat { who: Some(who), ..Default::default() });
+        let game: WireGame = game.into();
+        let open = control::OpenRoom {
+            choice: Some(GameChoice { game: game.into(), ..Default::default() }),
+            first: seat(control::seat::Who::BotLevel(level)),
+            second: seat(control::seat::Who::Here(true)),
+            ..Default::default()
+        };
+        self.desk.ask(request::Body::OpenRoom(open), Purpose::OpenRoom);
+    }
+
     /// For tests and for measuring: the window itself.
     pub fn window(&self) -> &MainWindow {
         &self.window
+    }
+
+    /// What is heard and felt goes there from now on; nowhere before.
+    pub fn give_senses(&self, senses: Rc<dyn Senses>) {
+        senses.music(self.desk.see().preferences.music_level);
+        *self.desk.senses.borrow_mut() = senses;
+        self.desk.show();
     }
 
     /// Takes these preferences from now on, as if they had been chosen on the settings page.
@@ -188,6 +230,11 @@ impl App {
     /// Turns to the page for a new match of this game, as its tile does.
     pub fn new_game(&self, game: Game) {
         adapters::new_game::open(&self.desk, game.into());
+    }
+
+    /// Turns to the lesson of this game, as its button does.
+    pub fn learn(&self, game: Game) {
+        adapters::lesson::open(&self.desk, game.into());
     }
 
     /// Whom a new match of this game is against, as chosen on its page.
@@ -234,6 +281,8 @@ pub(crate) enum Purpose {
     },
     /// A position of the match that is looked through.
     Look,
+    /// A step of a lesson.
+    Teach(control::Teach),
     Export,
     Import,
     /// A match that was looked through is gone.
@@ -338,6 +387,7 @@ pub(crate) struct Inner {
     pub(crate) puzzles: adapters::puzzles::Puzzles,
     /// Bluetooth adapters as they were last told.
     pub(crate) adapters: Vec<control::Adapter>,
+    pub(crate) lesson: adapters::lesson::Lesson,
     /// The board that is being opened is to be solved at once.
     pub(crate) solve_when_there: bool,
     /// A match whose board no presses put out, as the host has found.
@@ -450,6 +500,10 @@ pub(crate) struct Desk {
     pub(crate) home: adapters::home::Rows,
     pub(crate) records: adapters::records::Rows,
     pub(crate) editor: adapters::editor::Rows,
+    pub(crate) lesson: adapters::lesson::Rows,
+    senses: RefCell<Rc<dyn Senses>>,
+    taken: Cell<u64>,
+    shown: Cell<u64>,
     pub(crate) replay: adapters::replay::Rows,
     pub(crate) board: adapters::board::Rows,
     pub(crate) friends: adapters::friends::Rows,
@@ -482,16 +536,41 @@ impl Desk {
     /// Changes preferences, keeps them, and shows them.
     pub(crate) fn prefer(&self, change: impl FnOnce(&mut Preferences)) {
         let spoke_chinese = self.see().chinese();
-        {
+        let music = {
             let inner = &mut *self.inner.borrow_mut();
+            let before = inner.preferences.music_level;
             change(&mut inner.preferences);
             inner.store.save(&inner.preferences);
+            let now = inner.preferences.music_level;
+            (now != before).then_some(now)
+        };
+        if let Some(level) = music {
+            self.senses.borrow().music(level);
         }
         let speaks_chinese = self.see().chinese();
         if speaks_chinese != spoke_chinese {
             self.tell_language();
         }
         self.show();
+    }
+
+    /// Plays this as loud as the player wants it.
+    pub(crate) fn hear(&self, cue: senses::Cue) {
+        let level = self.see().preferences.sound_level;
+        if level > 0 {
+            self.senses.borrow().hear(cue, level);
+        }
+    }
+
+    /// Shakes the device where the player wants it and it can be.
+    pub(crate) fn feel(&self, feel: senses::Feel) {
+        if self.see().preferences.vibration {
+            self.senses.borrow().feel(feel);
+        }
+    }
+
+    pub(crate) fn has_motor(&self) -> bool {
+        self.senses.borrow().has_motor()
     }
 
     /// Tells the host that somebody looks, so that the desktop need not notify, and in which language it would.
@@ -687,12 +766,14 @@ impl Desk {
 
     /// Lets every adapter show what is known now. Values that have not changed cost nothing: Slint compares them.
     pub(crate) fn show(&self) {
+        self.shown.set(self.shown.get() + 1);
         if let Some(window) = self.window.upgrade() {
             adapters::show(&window, self);
         }
     }
 
     fn take(self: &Rc<Self>, said: FromHost) {
+        self.taken.set(self.taken.get() + 1);
         match said {
             FromHost::Event(event) => self.event(*event),
             FromHost::Reply(reply) => self.reply(*reply),
@@ -763,6 +844,12 @@ impl Desk {
                 inner.open_when_there.as_deref() == Some(room.id.as_str()),
             )
         };
+        if opened {
+            let before = self.see().room.clone();
+            if let Some(before) = before {
+                adapters::feel::changed(self, &before, room);
+            }
+        }
         if opened || followed {
             self.inner.borrow_mut().room = Some(adapters::board::seen(room));
             if let Some(window) = self.window.upgrade() {
@@ -872,6 +959,9 @@ impl Desk {
             (Some(reply::Body::Matches(list)), Purpose::Records { search }) => {
                 adapters::records::found(self, search, list);
             }
+            (Some(reply::Body::Lesson(lesson)), Purpose::Teach(asked)) => {
+                adapters::lesson::taught(self, &asked, lesson);
+            }
             (Some(reply::Body::Position(position)), Purpose::Look) => adapters::replay::seen(self, position),
             (Some(reply::Body::File(file)), Purpose::Export) => adapters::records::save(self, &file),
             (Some(reply::Body::RoomId(_)), Purpose::Import) => {
@@ -934,6 +1024,7 @@ impl Desk {
                 adapters::new_game::not_described(self, *game, choice);
                 return;
             }
+            Purpose::Teach(asked) => adapters::lesson::not_taught(self, asked),
             // A newer host's match may be of a game that has no sheet here.
             Purpose::DescribeRoom { .. } | Purpose::DescribeInvitation { .. } => return,
             _ => {}

@@ -13,6 +13,7 @@ mod adapters;
 mod app;
 mod art;
 mod client;
+mod feel;
 pub mod headless;
 mod preferences;
 mod state;
@@ -30,6 +31,7 @@ pub mod screens {
     slint::include_modules!();
 }
 
-pub use app::{App, AppError};
+pub use app::{App, AppError, Work};
 pub use client::{Client, FromHost, HandOfHost, connect};
+pub use feel::{Devices, Senses, press};
 pub use preferences::{Confirm, Language, LastColour, LastGame, LastOpponent, Paper, Preferences, Store};

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use host::{Host, HostConfig};
-use qiyou::{App, AppError, Store, connect};
+use qiyou::{App, AppError, Devices, Store, connect};
+use slint::ComponentHandle;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::runtime::Runtime;
@@ -41,12 +42,17 @@ struct Arguments {
     /// Say how long the first frame took and how much memory is used, and leave
     #[arg(long)]
     bench_start: bool,
+    /// Play this game (gomoku, go, xiangqi, liuzhou) against level 10 on a fresh host, say the most memory that was in use
+    /// during 20 seconds of its thinking, and leave
+    #[arg(long, value_name = "GAME", conflicts_with = "bench_start")]
+    bench_think: Option<String>,
 }
 
 fn main() -> ExitCode {
     let began = Instant::now();
     let arguments = Arguments::parse();
-    let filter = EnvFilter::try_from_env("QIYOU_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    let filter = EnvFilter::try_from_env("QIYOU_LOG")
+        .unwrap_or_else(|_| EnvFilter::new("warn,gilrs=off,gilrs_core=off"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     explain_missing_library();
     match run(arguments, began) {
@@ -65,6 +71,7 @@ fn run(arguments: Arguments, began: Instant) -> Result<(), String> {
         .build()
         .map_err(|error| format!("no threads: {error}"))?;
     let bench = arguments.bench_start;
+    let think = arguments.bench_think.clone();
     // The window does not wait for the host: what is asked meanwhile waits in the connection.
     let (goodbye, leaving) = oneshot::channel();
     let (left, gone) = oneshot::channel();
@@ -78,8 +85,16 @@ fn run(arguments: Arguments, began: Instant) -> Result<(), String> {
         .find(|value| !value.is_empty())
         .unwrap_or_default();
     let app = App::new(client, from_host, Store::of_the_user(), &locale).map_err(explain)?;
+    app.give_senses(Devices::of_this_machine());
+    let window = app.window().as_weak();
+    senses::pads::listen(move |press| {
+        window.upgrade_in_event_loop(move |window| qiyou::press(&window, press)).is_ok()
+    });
     if bench {
         measure_start(&app, began);
+    }
+    if let Some(game) = think {
+        measure_thinking(&app, &game)?;
     }
     let ended = app.run().map_err(explain);
     drop(app);
@@ -110,7 +125,7 @@ async fn reach_host(
     left: oneshot::Sender<()>,
 ) -> Result<Box<dyn Stream>, String> {
     let chosen = arguments.socket.is_some();
-    if arguments.bench_start && !chosen {
+    if (arguments.bench_start || arguments.bench_think.is_some()) && !chosen {
         return fresh_host(leaving, left);
     }
     if let Some(socket) = arguments.socket.or_else(link::control_socket) {
@@ -203,6 +218,32 @@ fn measure_start(app: &App, began: Instant) {
             slint::quit_event_loop().ok();
         });
     });
+}
+
+/// For `make bench`: memory with the strongest level of the device thinking, looked at ten times a second.
+fn measure_thinking(app: &App, game: &str) -> Result<(), String> {
+    use qiyou::screens::Game;
+    let game = match game {
+        "gomoku" => Game::Gomoku,
+        "go" => Game::Go,
+        "xiangqi" => Game::Xiangqi,
+        "liuzhou" => Game::Liuzhou,
+        other => return Err(format!("the device does not play {other}")),
+    };
+    app.challenge(game, 10);
+    let most = std::rc::Rc::new(std::cell::Cell::new(0));
+    let looking = slint::Timer::default();
+    let seen = most.clone();
+    looking.start(slint::TimerMode::Repeated, Duration::from_millis(100), move || {
+        seen.set(seen.get().max(resident_kib().unwrap_or(0)));
+    });
+    slint::Timer::single_shot(Duration::from_secs(20), move || {
+        looking.stop();
+        println!("most memory in use (RSS) while level 10 thinks: {:.1} MiB", most.get() as f64 / 1024.0);
+        // Fails only where there is no event loop, and this runs in it.
+        slint::quit_event_loop().ok();
+    });
+    Ok(())
 }
 
 fn resident_kib() -> Option<u64> {

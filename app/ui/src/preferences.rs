@@ -139,6 +139,12 @@ pub struct Preferences {
     pub board_style: u8,
     /// Lying screens have the actions at the left.
     pub left_handed: bool,
+    /// How loud sounds are: 0, mute, to 10.
+    pub sound_level: u8,
+    /// How loud the music is: 0, none, to 10.
+    pub music_level: u8,
+    /// The device shakes where it has a motor.
+    pub vibration: bool,
     /// The last new game of each game, by the game's word such as `lights-out`.
     pub games: BTreeMap<String, LastGame>,
     /// What people nearby are invited to: a game's word.
@@ -159,6 +165,9 @@ impl Default for Preferences {
             face_to_face: false,
             board_style: 0,
             left_handed: false,
+            sound_level: 6,
+            music_level: 0,
+            vibration: true,
             games: BTreeMap::new(),
             nearby_game: GOMOKU.into(),
             pace: String::new(),

@@ -152,7 +152,7 @@ impl Layout {
     }
 
     /// The point on the wire of an index that is seen.
-    fn point(&self, index: i32) -> Option<u32> {
+    pub(super) fn point(&self, index: i32) -> Option<u32> {
         let index = usize::try_from(index).ok().filter(|index| *index < self.wide * self.high)?;
         let (column, row) = self.place(index);
         Some(row as u32 * ROW_STEP + column as u32)
@@ -168,7 +168,7 @@ impl Layout {
     }
 
     /// The index of a point, if it is seen.
-    fn index(&self, at: u32) -> Option<usize> {
+    pub(super) fn index(&self, at: u32) -> Option<usize> {
         let (x, y) = self.spot(at)?;
         let (x, y) = (x.checked_sub(self.left)?, y.checked_sub(self.top)?);
         (x < self.wide && y < self.high).then_some(y * self.wide + x)
@@ -267,7 +267,7 @@ fn room_id(desk: &Desk) -> Option<String> {
 }
 
 /// What a touch comes to.
-enum Touch {
+pub(super) enum Touch {
     Act(action::Kind),
     Pick(u32),
     PutDown,
@@ -359,7 +359,7 @@ fn touch(desk: &Desk, index: i32) {
 }
 
 /// What a touch at this point means in the position as the host has told it. Whether it is legal the host says.
-fn meaning(board: &control::Board, picked: Option<u32>, at: u32) -> Touch {
+pub(super) fn meaning(board: &control::Board, picked: Option<u32>, at: u32) -> Touch {
     if board.game() == wire::Game::LightsOut {
         return Touch::Act(action::Kind::Press(at));
     }
@@ -596,7 +596,7 @@ pub(crate) fn ask_to_leave(desk: &Desk) {
 }
 
 /// The point that an action shows at, if it has one.
-fn point_of(action: &Action) -> Option<u32> {
+pub(super) fn point_of(action: &Action) -> Option<u32> {
     match action.kind.as_ref()? {
         action::Kind::Place(at)
         | action::Kind::Capture(at)

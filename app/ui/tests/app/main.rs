@@ -3,9 +3,13 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod ends;
+mod feel;
+mod keys;
 mod pages;
 mod people;
 mod play;
 mod puzzles;
 mod touches;
 mod words;
+mod work;

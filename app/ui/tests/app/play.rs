@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use engine::{Action, AnyGame, GameKind, Level, Limits, Point, Side};
 use host::{Host, HostConfig};
-use i_slint_backend_testing::ElementHandle;
+use i_slint_backend_testing::{ElementHandle, ElementQuery};
 use qiyou::headless::{Scene, Stage};
-use qiyou::screens::{BoardAdapter, ComparisonAdapter, Dialog, Navigation, NewGameAdapter, Page, PointView};
+use qiyou::screens::{
+    BoardAdapter, ComparisonAdapter, Dialog, LessonAdapter, Navigation, NewGameAdapter, Page, PointView,
+};
 use qiyou::{App, Confirm, Language, LastGame, Preferences, Store, connect};
 use slint::platform::Key;
 use slint::{ComponentHandle, Model};
@@ -20,21 +22,21 @@ use crate::support::SIZES;
 const GAMES: [&str; 5] = ["gomoku", "go", "xiangqi", "liuzhou", "lights-out"];
 
 /// An app with a host of its own, as `qiyou` runs them. Several may sit on one stage.
-struct Table<'a> {
-    stage: &'a Stage,
-    scene: Scene,
-    app: App,
-    runtime: Runtime,
-    host: Option<Host>,
+pub(crate) struct Table<'a> {
+    pub(crate) stage: &'a Stage,
+    pub(crate) scene: Scene,
+    pub(crate) app: App,
+    pub(crate) runtime: Runtime,
+    pub(crate) host: Option<Host>,
     _saves: tempfile::TempDir,
 }
 
 impl<'a> Table<'a> {
-    fn new(stage: &'a Stage) -> Self {
+    pub(crate) fn new(stage: &'a Stage) -> Self {
         Self::with(stage, |config| config)
     }
 
-    fn with(stage: &'a Stage, configured: impl FnOnce(HostConfig) -> HostConfig) -> Self {
+    pub(crate) fn with(stage: &'a Stage, configured: impl FnOnce(HostConfig) -> HostConfig) -> Self {
         let saves = tempfile::tempdir().expect("a folder for the test");
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -62,15 +64,15 @@ impl<'a> Table<'a> {
         Self { stage, scene, app, runtime, host: Some(host), _saves: saves }
     }
 
-    fn page(&self) -> Page {
+    pub(crate) fn page(&self) -> Page {
         self.app.window().global::<Navigation<'_>>().get_page()
     }
 
-    fn until(&self, what: &str, condition: impl FnMut() -> bool) {
+    pub(crate) fn until(&self, what: &str, condition: impl FnMut() -> bool) {
         assert!(self.stage.until(&[&self.scene], condition), "waited in vain: {what}");
     }
 
-    fn tap(&self, name: &str) {
+    pub(crate) fn tap(&self, name: &str) {
         let element = ElementHandle::find_by_accessible_label(self.app.window(), name)
             .find(|element| element.accessible_role().is_some())
             .unwrap_or_else(|| panic!("nothing is called {name}"));
@@ -80,7 +82,7 @@ impl<'a> Table<'a> {
     }
 
     /// The page for a new match of this game, once the host has said what there is to choose.
-    fn new_game(&self, game: &str) {
+    pub(crate) fn new_game(&self, game: &str) {
         self.tap(game);
         self.until("the options", || {
             self.app.window().global::<NewGameAdapter<'_>>().get_options().row_count() > 0
@@ -88,17 +90,17 @@ impl<'a> Table<'a> {
         self.stage.settle(&self.scene);
     }
 
-    fn start(&self) {
+    pub(crate) fn start(&self) {
         self.tap("Start");
         self.until("the board", || self.page() == Page::Board);
         self.stage.settle(&self.scene);
     }
 
-    fn ply(&self) -> i32 {
+    pub(crate) fn ply(&self) -> i32 {
         self.app.window().global::<BoardAdapter<'_>>().get_ply()
     }
 
-    fn points(&self) -> Vec<PointView> {
+    pub(crate) fn points(&self) -> Vec<PointView> {
         self.app.window().global::<BoardAdapter<'_>>().get_points().iter().collect()
     }
 
@@ -131,20 +133,20 @@ impl<'a> Table<'a> {
         self.key(Key::Return);
     }
 
-    fn key(&self, key: Key) {
+    pub(crate) fn key(&self, key: Key) {
         self.scene.key(key);
         self.stage.settle(&self.scene);
     }
 
-    fn says(&self, name: &str) -> bool {
+    pub(crate) fn says(&self, name: &str) -> bool {
         ElementHandle::find_by_accessible_label(self.app.window(), name).next().is_some()
     }
 
-    fn over(&self) -> bool {
+    pub(crate) fn over(&self) -> bool {
         self.app.window().global::<BoardAdapter<'_>>().get_over()
     }
 
-    fn live(&self) -> bool {
+    pub(crate) fn live(&self) -> bool {
         self.app.window().global::<BoardAdapter<'_>>().get_live()
     }
 
@@ -197,13 +199,13 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn end(mut self) {
+    pub(crate) fn end(mut self) {
         let host = self.host.take().expect("still there");
         drop(self.app);
         self.runtime.block_on(host.stop());
     }
 
-    fn dialog(&self) -> Dialog {
+    pub(crate) fn dialog(&self) -> Dialog {
         self.app.window().global::<Navigation<'_>>().get_dialog()
     }
 }
@@ -265,8 +267,8 @@ fn a_whole_match_against_level_1_is_played_by_keys_alone() {
     }
     table.key(Key::Return);
     assert!(table.says("Level 1"));
-    // Stronger, three colours, the clock, three rules, a smaller and a larger board, two openings, the edge, puzzles, how it is played, start.
-    for _ in 0..16 {
+    // Stronger, three colours, the clock, three rules, a smaller and a larger board, two openings, the edge, puzzles, a first lesson, how it is played, start.
+    for _ in 0..17 {
         table.key(Key::Tab);
     }
     table.key(Key::Return);
@@ -478,4 +480,83 @@ fn two_people_nearby_meet_compare_and_play_a_match_in_which_a_stone_is_taken_bac
     assert_eq!(anna.stones(), ben.stones());
     anna.end();
     ben.end();
+}
+
+#[test]
+fn every_lesson_is_played_to_its_end_by_taps_and_leads_to_a_match() {
+    let stage = Stage::new();
+    let table = Table::new(&stage);
+    let shown = || table.app.window().global::<LessonAdapter<'_>>();
+    let games = ["Gomoku", "Go", "Xiangqi", "Liuzhou", "Lights Out"];
+    let mut touches = 0;
+    for name in games {
+        table.tap("How to play");
+        assert_eq!(table.dialog(), Dialog::PickLesson);
+        let button = ElementHandle::find_by_accessible_label(table.app.window(), name)
+            .filter(|one| one.type_name().is_some_and(|name| name == "Button"))
+            .last()
+            .expect("the game's button");
+        let (at, size) = (button.absolute_position(), button.size());
+        table.scene.tap(at.x + size.width / 2.0, at.y + size.height / 2.0);
+        table.until("the lesson", || {
+            table.page() == Page::Lesson
+                && shown().get_step() == 0
+                && shown().get_points().iter().any(|point| point.hint)
+        });
+        table.stage.settle(&table.scene);
+        loop {
+            while !shown().get_finished() {
+                let points: Vec<PointView> = shown().get_points().iter().collect();
+                let wanted = points.iter().find(|point| point.hint).expect("something to touch is marked");
+                // A screen reader's name of a point begins with where it is.
+                let name = format!("{} ", wanted.name);
+                let element = ElementQuery::from_root(table.app.window())
+                    .match_inherits("Point")
+                    .find_all()
+                    .into_iter()
+                    .find(|one| one.accessible_label().is_some_and(|label| label.starts_with(&name)))
+                    .expect("the point is on the page");
+                let (at, size) = (element.absolute_position(), element.size());
+                table.scene.tap(at.x + size.width / 2.0, at.y + size.height / 2.0);
+                touches += 1;
+                table.until("the touch is taken", || {
+                    shown().get_points().iter().collect::<Vec<_>>() != points || shown().get_finished()
+                });
+                table.stage.settle(&table.scene);
+            }
+            let step = shown().get_step();
+            if step + 1 == shown().get_steps() {
+                break;
+            }
+            table.tap("Next");
+            table.until("the next step", || shown().get_step() == step + 1 && !shown().get_finished());
+            table.stage.settle(&table.scene);
+        }
+        table.tap("Play a match");
+        table.until("the page for a match", || table.page() == Page::NewGame);
+        table.app.go(Page::Home);
+        table.stage.settle(&table.scene);
+    }
+    assert!(touches > 25, "{touches}");
+    table.end();
+}
+
+#[test]
+fn what_a_lesson_does_not_want_is_said_and_changes_nothing() {
+    let stage = Stage::new();
+    let table = Table::new(&stage);
+    table.app.learn(qiyou::screens::Game::Gomoku);
+    let shown = || table.app.window().global::<LessonAdapter<'_>>();
+    table.until("the lesson", || shown().get_points().iter().any(|point| point.hint));
+    table.stage.settle(&table.scene);
+    let before: Vec<PointView> = shown().get_points().iter().collect();
+    table.tap("A1 empty");
+    let navigation = || table.app.window().global::<Navigation<'_>>();
+    table.until("why not", || navigation().get_remark() == qiyou::screens::Remark::Told);
+    assert_eq!(navigation().get_remark_name(), "Not wrong, but touch what is marked.");
+    assert_eq!(shown().get_points().iter().collect::<Vec<_>>(), before);
+    // And the touch that is wanted is taken as if there had been no other.
+    table.tap("H8 empty");
+    table.until("it is taken", || shown().get_finished());
+    table.end();
 }

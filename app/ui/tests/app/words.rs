@@ -159,6 +159,28 @@ fn every_picture_that_two_people_compare_is_drawn_and_named() {
 }
 
 #[test]
+fn every_lesson_can_be_read() {
+    let sans = signs("QiyouSans.otf");
+    let mut said = 0;
+    for kind in [
+        engine::GameKind::Gomoku,
+        engine::GameKind::Liuzhou,
+        engine::GameKind::Go,
+        engine::GameKind::Xiangqi,
+        engine::GameKind::LightsOut,
+    ] {
+        for step in engine::lessons::lesson(kind) {
+            for words in [step.say, step.then] {
+                assert!(missing(words.zh, &sans).is_empty(), "{}: {:?}", words.zh, missing(words.zh, &sans));
+                assert!(missing(words.en, &sans).is_empty(), "{}", words.en);
+                said += 1;
+            }
+        }
+    }
+    assert!(said > 30, "{said}");
+}
+
+#[test]
 fn names_that_people_type_show() {
     let sans = signs("QiyouSans.otf");
     for name in ["客厅的平板", "小明", "李雷", "韩梅梅", "Zoë", "Jürgen", "老王的掌机"] {

@@ -138,6 +138,25 @@ pub(crate) fn paces() -> Vec<control::PacePreset> {
     ]
 }
 
+/// What a host answers to `Teach`, of touches that are wanted.
+pub(crate) fn lesson(asked: &control::Teach) -> control::Lesson {
+    let kind = wire::read_game(asked.game).expect("a game");
+    let actions: Vec<Action> =
+        asked.actions.iter().map(|action| wire::read_action(Some(action)).expect("an action")).collect();
+    let steps = engine::lessons::lesson(kind);
+    let step = &steps[asked.step as usize];
+    let taught = engine::lessons::teach(kind, asked.step as usize, &actions).expect("it is wanted");
+    let words = |said: engine::lessons::Said| Some(control::Words { zh: said.zh.into(), en: said.en.into() });
+    control::Lesson {
+        step: asked.step,
+        steps: steps.len() as u32,
+        say: words(step.say),
+        then: words(step.then),
+        board: Some(host::position(&taught.game)),
+        wanted: taught.wanted.into_iter().map(wire::action).collect(),
+    }
+}
+
 /// Go on nine lines after a short middle game.
 pub(crate) fn go() -> AnyGame {
     played(

@@ -76,6 +76,9 @@ impl Told {
                     request::Body::Describe(describe) => {
                         self.reply(request.id, reply::Body::Sheet(games::sheet(describe)));
                     }
+                    request::Body::Teach(teach) => {
+                        self.reply(request.id, reply::Body::Lesson(games::lesson(teach)));
+                    }
                     _ => others.push(request),
                 }
             }
@@ -368,7 +371,7 @@ fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
 }
 
 /// Every picture of the contact sheet, by name: what the host says and what is touched until it is there.
-pub(crate) const STORIES: [(&str, Tell); 62] = [
+pub(crate) const STORIES: [(&str, Tell); 66] = [
     ("home", |_, told| {
         friends_near(told);
         told.say(event::Body::Room(room(here(), bot(7), &[Side::First])));
@@ -659,6 +662,21 @@ pub(crate) const STORIES: [(&str, Tell); 62] = [
         told.app.ask(qiyou::screens::Dialog::Licences);
     }),
     ("settings", |_, told| told.app.go(Page::Settings)),
+    ("pick-lesson", |_, told| told.app.ask(qiyou::screens::Dialog::PickLesson)),
+    ("lesson", |_, told| told.app.learn(Game::Liuzhou)),
+    ("lesson-xiangqi", |stage, told| {
+        told.app.learn(Game::Xiangqi);
+        told.answer(stage);
+        let lesson = told.app.window().global::<qiyou::screens::LessonAdapter<'_>>();
+        // The cannon, which stands in the third row from below.
+        lesson.invoke_touch(7 * 9 + 7);
+    }),
+    ("lesson-done", |stage, told| {
+        told.app.learn(Game::Gomoku);
+        told.answer(stage);
+        let lesson = told.app.window().global::<qiyou::screens::LessonAdapter<'_>>();
+        lesson.invoke_touch(7 * 15 + 7);
+    }),
 ];
 
 /// All stories.

@@ -1,0 +1,78 @@
+//! How each game is played: a lesson's position, worked out afresh for each touch, so that nothing of it is kept.
+
+use engine::lessons::{self, NotTaught, Said};
+use proto::control::{self, RefusalCode};
+use session::wire;
+
+use crate::show::{Refusal, position};
+
+/// The step of this lesson after these touches.
+pub(crate) fn teach(asked: &control::Teach) -> Result<control::Lesson, Refusal> {
+    let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
+    let kind = wire::read_game(asked.game).ok_or_else(|| bad("no such game"))?;
+    let read = |action| wire::read_action(Some(action)).map_err(|error| bad(&error.to_string()));
+    let actions = asked.actions.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let step = asked.step as usize;
+    let taught = lessons::teach(kind, step, &actions).map_err(|why| match (why, actions.last()) {
+        (NotTaught::Illegal(why), Some(action)) => Refusal::illegal(why, *action, kind),
+        (NotTaught::Elsewhere, _) => Refusal {
+            reason: Some(words(Said {
+                zh: "这步不算错，不过请点有标记的地方。",
+                en: "Not wrong, but touch what is marked.",
+            })),
+            ..Refusal::new(RefusalCode::RefusalIllegal, why.to_string())
+        },
+        (why, _) => bad(&why.to_string()),
+    })?;
+    let steps = lessons::lesson(kind);
+    Ok(control::Lesson {
+        step: asked.step,
+        steps: steps.len() as u32,
+        say: Some(words(steps[step].say)),
+        then: Some(words(steps[step].then)),
+        board: Some(position(&taught.game)),
+        wanted: taught.wanted.into_iter().map(wire::action).collect(),
+    })
+}
+
+fn words(said: Said) -> control::Words {
+    control::Words { zh: said.zh.into(), en: said.en.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(game: i32, step: u32, actions: Vec<proto::board::Action>) -> Result<control::Lesson, Refusal> {
+        teach(&control::Teach { game, step, actions })
+    }
+
+    #[test]
+    fn every_lesson_is_taught_touch_by_touch_and_what_is_wrong_is_refused_with_its_reason() {
+        for game in 1..=5 {
+            let mut step = 0;
+            loop {
+                let mut actions = Vec::new();
+                let mut lesson = ask(game, step, Vec::new()).expect("it begins");
+                while let Some(wanted) = lesson.wanted.first() {
+                    actions.push(*wanted);
+                    lesson = ask(game, step, actions.clone()).expect("what is wanted is taken");
+                }
+                assert!(lesson.board.is_some_and(|board| board.ply > 0));
+                step += 1;
+                if step == lesson.steps {
+                    break;
+                }
+            }
+            let refused = ask(game, step, Vec::new()).expect_err("there is no more");
+            assert_eq!(refused.into_wire().code(), RefusalCode::RefusalBadRequest);
+        }
+        let occupied = proto::board::Action { kind: Some(proto::board::action::Kind::Place(7 * 1_024 + 7)) };
+        let refused = ask(1, 3, vec![occupied]).expect_err("a stone stands there").into_wire();
+        assert!(refused.code() == RefusalCode::RefusalOccupied && refused.reason.is_some());
+        let elsewhere = proto::board::Action { kind: Some(proto::board::action::Kind::Place(0)) };
+        let refused = ask(1, 3, vec![elsewhere]).expect_err("not what is shown").into_wire();
+        assert_eq!(refused.reason.map(|words| words.en), Some("Not wrong, but touch what is marked.".into()));
+        assert!(ask(0, 0, Vec::new()).is_err() && ask(77, 0, Vec::new()).is_err());
+    }
+}

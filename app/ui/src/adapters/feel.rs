@@ -1,0 +1,121 @@
+//! What is heard and felt of a match, and what a screen reader says of each move. Decided by what the host tells alone.
+
+use std::rc::Rc;
+
+use proto::board::{self as wire, action};
+use proto::control::{Board, MarkKind, Room};
+use senses::{Cue, Feel, LOUDEST};
+use slint::ComponentHandle;
+
+use super::{game, new_game, side, when};
+use crate::app::Desk;
+use crate::screens::{FeelAdapter, MainWindow};
+
+pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
+    let page = window.global::<FeelAdapter>();
+    let level = |level: i32| level.clamp(0, i32::from(LOUDEST)) as u8;
+    page.on_set_sound(when!(desk, |desk, chosen| {
+        desk.prefer(|known| known.sound_level = level(chosen));
+        // So that a level is heard when it is chosen.
+        desk.hear(Cue::Stone);
+    }));
+    page.on_set_music(when!(desk, |desk, chosen| desk.prefer(|known| known.music_level = level(chosen))));
+    page.on_toggle_vibration(when!(desk, |desk| {
+        desk.prefer(|known| known.vibration = !known.vibration);
+        desk.feel(Feel::Strong);
+    }));
+    page.on_low_time(when!(desk, |desk| desk.hear(Cue::Tick)));
+}
+
+pub(super) fn show(window: &MainWindow, desk: &Desk) {
+    let page = window.global::<FeelAdapter>();
+    let inner = desk.see();
+    page.set_sound(inner.preferences.sound_level.into());
+    page.set_music(inner.preferences.music_level.into());
+    page.set_vibration(inner.preferences.vibration);
+    page.set_has_motor(desk.has_motor());
+}
+
+/// The match on the board page has changed from one state to another.
+pub(crate) fn changed(desk: &Desk, before: &Room, after: &Room) {
+    if let Some((cue, feel)) = cue(before, after) {
+        desk.hear(cue);
+        desk.feel(feel);
+    }
+    announce(desk, before, after);
+}
+
+/// What is heard and felt of a change; nothing of one that brings no move and no end.
+fn cue(before: &Room, after: &Room) -> Option<(Cue, Feel)> {
+    if before.result.is_none()
+        && let Some(result) = &after.result
+    {
+        let alone = after.mine.len() != 1;
+        let cue = if game::is_solo(super::wire_game(after.setup.as_ref())) {
+            Cue::Win
+        } else if alone || result.winner() == wire::Side::Unspecified {
+            Cue::End
+        } else if after.mine.contains(&result.winner) {
+            Cue::Win
+        } else {
+            Cue::Loss
+        };
+        return Some((cue, Feel::Strong));
+    }
+    let (was, is) = moved(before, after)?;
+    let mine = before.mine.contains(&was.turn) || is.game() == wire::Game::LightsOut;
+    let (mine_feel, theirs) = (Feel::Light, Feel::Strong);
+    Some(if in_check(is) {
+        (Cue::Check, Feel::Strong)
+    } else if taken(was, is) > 0 {
+        (Cue::Capture, if mine { mine_feel } else { theirs })
+    } else if !mine && after.can_act {
+        (Cue::YourTurn, theirs)
+    } else {
+        (Cue::Stone, mine_feel)
+    })
+}
+
+/// The two positions, where a move was made between them.
+fn moved<'a>(before: &'a Room, after: &'a Room) -> Option<(&'a Board, &'a Board)> {
+    let boards = before.board.as_ref().zip(after.board.as_ref())?;
+    (before.revision == after.revision && boards.1.ply > boards.0.ply).then_some(boards)
+}
+
+fn in_check(board: &Board) -> bool {
+    board.marks.iter().any(|mark| mark.kind() == MarkKind::MarkCheck)
+}
+
+/// Stones or pieces that the move took off the board, or marked as taken.
+fn taken(was: &Board, is: &Board) -> usize {
+    let placed = usize::from(matches!(
+        is.last.as_ref().and_then(|last| last.kind.as_ref()),
+        Some(action::Kind::Place(_))
+    ));
+    let marked =
+        |board: &Board| board.marks.iter().filter(|mark| mark.kind() == MarkKind::MarkCaptured).count();
+    let gone = (was.pieces.len() + placed).saturating_sub(is.pieces.len());
+    gone + marked(is).saturating_sub(marked(was))
+}
+
+/// The last move in words, or none after a take back.
+fn announce(desk: &Desk, before: &Room, after: &Room) {
+    let Some(window) = desk.window.upgrade() else { return };
+    let page = window.global::<FeelAdapter>();
+    let Some((was, is)) = moved(before, after) else {
+        if before.revision != after.revision {
+            page.set_move("".into());
+        }
+        return;
+    };
+    let chinese = desk.see().chinese();
+    let said = new_game::said(after.spoken.last(), chinese);
+    let written = after.record.last().map_or("", String::as_str);
+    // Points are said as on the board's edge: h8 is H8.
+    let words = if said.is_empty() { written.to_uppercase() } else { said.to_owned() };
+    page.set_game(game::shown(is.game()));
+    page.set_mover(side(was.turn()));
+    page.set_taken(taken(was, is) as i32);
+    page.set_check(in_check(is));
+    page.set_move(words.into());
+}

@@ -1,0 +1,157 @@
+//! Every control of every page is reached by keys alone, and is seen to be.
+
+use std::collections::BTreeSet;
+
+use i_slint_backend_testing::{AccessibleRole, ElementHandle, ElementQuery};
+use qiyou::headless::Stage;
+use slint::platform::Key;
+
+use crate::support::{SIZES, Told, stories, tell};
+
+/// More presses than any page has controls.
+const PATIENCE: usize = 150;
+
+/// A phone so long that nothing is scrolled out of sight: what is not seen is not found.
+const LONG: (u32, u32, f32) = (720, 6_000, 2.0);
+
+/// Left, top, width and height in whole pixels.
+type Place = (i32, i32, i32, i32);
+
+fn place(element: &ElementHandle) -> Place {
+    let (at, size) = (element.absolute_position(), element.size());
+    [at.x, at.y, size.width, size.height].map(|one| one.round() as i32).into()
+}
+
+/// What can be used on the page, or in the dialog that covers it, in the order in which it is drawn. A board is one: its
+/// points are the arrows' business.
+fn controls(told: &Told) -> Vec<ElementHandle> {
+    let window = told.app.window();
+    let dialogs = ElementQuery::from_root(window).match_inherits("DialogFrame").find_all();
+    let used = |one: &ElementHandle| {
+        let role = one.accessible_role();
+        let inputs = [
+            AccessibleRole::Button,
+            AccessibleRole::RadioButton,
+            AccessibleRole::Switch,
+            AccessibleRole::Slider,
+            AccessibleRole::TextInput,
+        ];
+        role.is_some_and(|role| inputs.contains(&role))
+            && one.accessible_enabled() != Some(false)
+            && !one.type_name().is_some_and(|name| name.ends_with("Point"))
+    };
+    let query = match dialogs.last() {
+        Some(dialog) => dialog.query_descendants(),
+        None => ElementQuery::from_root(window),
+    };
+    query.match_predicate(used).find_all()
+}
+
+/// Where the focus is seen.
+fn ring(told: &Told) -> Option<Place> {
+    let rings = ElementQuery::from_root(told.app.window()).match_type_name("FocusRing").find_all();
+    assert!(rings.len() < 2, "the focus is in {} places", rings.len());
+    rings.first().map(place)
+}
+
+fn near(one: Place, other: Place) -> bool {
+    let apart = |one: i32, other: i32| (one - other).abs() <= 1;
+    apart(one.0, other.0) && apart(one.1, other.1) && apart(one.2, other.2) && apart(one.3, other.3)
+}
+
+/// The names of what `key` does not reach.
+fn left_out(stage: &Stage, told: &Told, key: Key) -> Vec<String> {
+    let all = controls(told);
+    let mut reached = BTreeSet::new();
+    let mut unseen = 0;
+    for _ in 0..PATIENCE {
+        if reached.len() == all.len() {
+            break;
+        }
+        told.scene.key(key);
+        stage.settle(&told.scene);
+        match ring(told) {
+            // A text field's ring is that of the field around what is typed.
+            Some(ring) => reached.extend((0..all.len()).filter(|index| {
+                let seen = place(&all[*index]);
+                near(seen, ring)
+                    || (all[*index].accessible_role() == Some(AccessibleRole::TextInput)
+                        && seen.1 == ring.1
+                        && seen.0 == ring.0 + 12)
+            })),
+            None => unseen += 1,
+        }
+    }
+    // After the last control the focus may rest once before it comes to the first again.
+    assert!(unseen <= PATIENCE / 4, "the focus was not seen {unseen} times");
+    (0..all.len())
+        .filter(|index| !reached.contains(index))
+        .map(|index| all[index].accessible_label().unwrap_or_default().to_string())
+        .collect()
+}
+
+#[test]
+fn every_control_of_every_page_is_reached_by_tab_and_seen() {
+    let stage = Stage::new();
+    let mut missed = Vec::new();
+    let mut seen = 0;
+    for (name, story) in stories() {
+        let told = tell(&stage, LONG, (false, false, 0), story);
+        seen += controls(&told).len();
+        let left = left_out(&stage, &told, Key::Tab);
+        if !left.is_empty() {
+            missed.push(format!("{name}: {left:?}"));
+        }
+    }
+    assert!(seen > 300, "only {seen} controls");
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn arrows_alone_reach_every_control_too() {
+    let stage = Stage::new();
+    let mut missed = Vec::new();
+    // One page with each kind of control and of layout: a gamepad has no Tab key.
+    for (name, story) in stories() {
+        let pages = ["home", "new-game", "new-game-liuzhou", "nearby", "board", "rules", "lesson", "waiting"];
+        if !pages.contains(&name) {
+            continue;
+        }
+        let told = tell(&stage, SIZES[1], (false, false, 0), story);
+        let left = left_out(&stage, &told, Key::DownArrow);
+        if !left.is_empty() {
+            missed.push(format!("{name}: {left:?}"));
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn every_control_says_its_name_and_every_switch_its_state() {
+    let stage = Stage::new();
+    let (mut named, mut stated) = (0, 0);
+    for (name, story) in stories() {
+        let told = tell(&stage, LONG, (false, false, 0), story);
+        for one in controls(&told) {
+            let label = one.accessible_label().unwrap_or_default();
+            assert!(!label.is_empty(), "{name}: a {:?} without a name", one.accessible_role());
+            named += 1;
+            match one.accessible_role() {
+                Some(AccessibleRole::RadioButton | AccessibleRole::Switch) => {
+                    assert!(one.accessible_checked().is_some(), "{name}: {label} is neither on nor off");
+                    stated += 1;
+                }
+                Some(AccessibleRole::Slider) => {
+                    assert!(one.accessible_value().is_some_and(|value| !value.is_empty()), "{name}: {label}");
+                    stated += 1;
+                }
+                _ => {}
+            }
+        }
+        for point in ElementQuery::from_root(told.app.window()).match_inherits("Point").find_all() {
+            let label = point.accessible_label().unwrap_or_default();
+            assert!(label.split(' ').count() >= 2, "{name}: a point says only {label:?}");
+        }
+    }
+    assert!(named > 300 && stated > 40, "{named} and {stated}");
+}

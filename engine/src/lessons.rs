@@ -1,0 +1,489 @@
+//! A first minute with each game: positions, what to touch in them, and what to say about it. Played by the game's own rules,
+//! so that a lesson cannot show what a match would refuse.
+
+use crate::lights_out::Solution;
+use crate::{Action, AnyGame, GameKind, IllegalAction, Point, Setup};
+
+/// Something said in both languages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Simplified Chinese.
+    pub zh: &'static str,
+    /// English.
+    pub en: &'static str,
+}
+
+const fn said(zh: &'static str, en: &'static str) -> Said {
+    Said { zh, en }
+}
+
+/// What the learner is to touch.
+#[derive(Clone, Copy, Debug)]
+enum Touch {
+    /// One of these actions, in the game's notation.
+    One(&'static [&'static str]),
+    /// A lamp of the solution, until all are out.
+    Solution,
+}
+
+/// One position of a lesson.
+#[derive(Debug)]
+pub struct Step {
+    options: &'static [(&'static str, &'static str)],
+    /// What was played before, in the game's notation, from the start.
+    before: &'static str,
+    touches: &'static [Touch],
+    /// What the other side answers at the end of the step.
+    answer: &'static str,
+    /// What to do.
+    pub say: Said,
+    /// What was seen, once it is done.
+    pub then: Said,
+}
+
+/// Where a learner stands in a step.
+#[derive(Clone)]
+pub struct Taught {
+    /// The position.
+    pub game: AnyGame,
+    /// What may be touched now, all of it good; empty once the step is done.
+    pub wanted: Vec<Action>,
+}
+
+/// Why a touch is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotTaught {
+    /// The lesson has no such step.
+    #[error("there is no such step")]
+    NoStep,
+    /// The rules refuse it; the learner is told why.
+    #[error("{0}")]
+    Illegal(IllegalAction),
+    /// The rules allow it, but it is not what is shown here.
+    #[error("touch what is marked")]
+    Elsewhere,
+    /// The step is done already.
+    #[error("the step is done")]
+    Done,
+}
+
+/// The steps of this game's lesson, in order.
+pub fn lesson(kind: GameKind) -> &'static [Step] {
+    match kind {
+        GameKind::Gomoku => GOMOKU,
+        GameKind::Liuzhou => LIUZHOU,
+        GameKind::Go => GO,
+        GameKind::Xiangqi => XIANGQI,
+        GameKind::LightsOut => LIGHTS_OUT,
+    }
+}
+
+/// The position of a step after the learner's actions in it, oldest first. Fails with the first that is not taken.
+pub fn teach(kind: GameKind, step: usize, actions: &[Action]) -> Result<Taught, NotTaught> {
+    let step = lesson(kind).get(step).ok_or(NotTaught::NoStep)?;
+    let mut game = step.start(kind);
+    let mut touches = step.touches.iter();
+    let mut touch = touches.next();
+    for action in actions {
+        let wanted = wanted(&game, touch.ok_or(NotTaught::Done)?);
+        if !wanted.contains(action) {
+            game.legal_move(*action).map_err(NotTaught::Illegal)?;
+            return Err(NotTaught::Elsewhere);
+        }
+        game.act(*action).map_err(NotTaught::Illegal)?;
+        if !matches!(touch, Some(Touch::Solution)) || game.outcome().is_some() {
+            touch = touches.next();
+        }
+    }
+    let wanted = touch.map(|touch| wanted(&game, touch)).unwrap_or_default();
+    if touch.is_none() {
+        play(&mut game, step.answer);
+    }
+    Ok(Taught { game, wanted })
+}
+
+impl Step {
+    fn start(&self, kind: GameKind) -> AnyGame {
+        let mut setup: Setup = kind.default_setup();
+        for (option, value) in self.options {
+            setup.choose(option, value).expect("lessons name options of their game");
+        }
+        let mut game = AnyGame::new(&setup).expect("lessons have valid setups");
+        play(&mut game, self.before);
+        game
+    }
+}
+
+/// Plays what the lesson's author wrote; the test below plays all of it.
+fn play(game: &mut AnyGame, actions: &str) {
+    for text in actions.split_whitespace() {
+        let action = game.parse(text).expect("lessons are written in the game's notation");
+        game.act(action).expect("lessons are played by the rules");
+    }
+}
+
+fn wanted(game: &AnyGame, touch: &Touch) -> Vec<Action> {
+    match (touch, game) {
+        (Touch::One(texts), _) => texts.iter().filter_map(|text| game.parse(text)).collect(),
+        (Touch::Solution, AnyGame::LightsOut(lights)) => match lights.solution() {
+            Solution::Presses { presses, .. } => {
+                presses.points().collect::<Vec<Point>>().into_iter().map(Action::Press).collect()
+            }
+            Solution::Unsolvable => Vec::new(),
+        },
+        (Touch::Solution, _) => Vec::new(),
+    }
+}
+
+const GOMOKU: &[Step] = &[
+    Step {
+        options: &[],
+        before: "",
+        touches: &[Touch::One(&["h8"])],
+        answer: "i9",
+        say: said("黑先下。点棋盘正中。", "Black begins. Touch the middle of the board."),
+        then: said(
+            "棋子落下就不再动，双方轮流下。",
+            "A stone stays where it is put, and the two take turns.",
+        ),
+    },
+    Step {
+        options: &[],
+        before: "h8 h10 i8 k10",
+        touches: &[Touch::One(&["j8", "g8"])],
+        answer: "k8",
+        say: said("你有两子相连。再接一子，成三。", "You have two in a row. Make it three."),
+        then: said(
+            "两头都空的三叫活三，对方必须挡。",
+            "Three with both ends free must be answered, and White has.",
+        ),
+    },
+    Step {
+        options: &[],
+        before: "g9 h9 h8 i9 i8 j9 a1 k9",
+        touches: &[Touch::One(&["l9"])],
+        answer: "",
+        say: said("白棋已有四子，一头空着。挡住它！", "White has four with one end free. Stop the five!"),
+        then: said(
+            "挡住了。先看对方的威胁，再想自己的。",
+            "Stopped. Look at what the other threatens before your own plans.",
+        ),
+    },
+    Step {
+        options: &[],
+        before: "h8 h9 i8 i9 j8 j9 k8 g8",
+        touches: &[Touch::One(&["l8"])],
+        answer: "",
+        say: said("你有四子相连。下第五子。", "You have four in a row. Put the fifth."),
+        then: said("横、竖、斜五子连成一线就赢。", "Five in a line, straight or slanting, win."),
+    },
+];
+
+const GO_SIZE: &[(&str, &str)] = &[("size", "9")];
+
+const GO: &[Step] = &[
+    Step {
+        options: GO_SIZE,
+        before: "D5 E5 F5 J9 E4 J8",
+        touches: &[Touch::One(&["E6"])],
+        answer: "",
+        say: said(
+            "白子只剩一个空的邻点。占住它。",
+            "The white stone has one free point beside it. Take that.",
+        ),
+        then: said("四面都没有空点的棋子被提走。", "A stone with no free point beside it is taken off."),
+    },
+    Step {
+        options: GO_SIZE,
+        before: "E5 D5 J9 F5 J8 E6",
+        touches: &[Touch::One(&["E4"])],
+        answer: "",
+        say: said(
+            "你的黑子快被围住了。从空的一面逃出。",
+            "Your stone is nearly surrounded. Run out on the free side.",
+        ),
+        then: said(
+            "连在一起的棋子同生共死，空点也共用。",
+            "Stones that touch live and die together, and share their free points.",
+        ),
+    },
+    Step {
+        options: GO_SIZE,
+        before: "D5 F6 E6 F4 E4 G5 J1 E5",
+        touches: &[Touch::One(&["F5"])],
+        answer: "A9",
+        say: said("白子在你的虎口里。提掉它。", "A white stone stands in your jaws. Take it."),
+        then: said(
+            "这是劫：白棋不能马上提回，只好先下别处。",
+            "This is a ko: White may not take back at once and plays elsewhere.",
+        ),
+    },
+    Step {
+        options: GO_SIZE,
+        before: "D5 F6 E6 F4 E4 G5 J1 E5 F5 A9",
+        touches: &[Touch::One(&["E5"])],
+        answer: "",
+        say: said("趁白棋下了别处，粘上这个劫。", "White has played elsewhere. Fill the ko."),
+        then: said(
+            "都不想下时双方各停一手，围的空多者胜；白棋另得贴目。",
+            "When nobody wants to play, both pass. Who surrounds more wins; White gets some points for being second.",
+        ),
+    },
+];
+
+const XIANGQI: &[Step] = &[
+    Step {
+        options: &[],
+        before: "",
+        touches: &[Touch::One(&["h2e2"])],
+        answer: "h9g7",
+        say: said("红先走。点炮，再点它要去的地方。", "Red begins. Touch the cannon, then where it goes."),
+        then: said(
+            "炮走直线，多远都行，中间不能有子。",
+            "The cannon goes straight, as far as nothing stands in its way.",
+        ),
+    },
+    Step {
+        options: &[],
+        before: "h2e2 h9g7",
+        touches: &[Touch::One(&["h0g2"])],
+        answer: "i9h9",
+        say: said("现在跳马。", "Now the horse."),
+        then: said(
+            "马先直走一步再斜走一步；旁边有子挡着腿就跳不了。",
+            "One step straight, then one slanting. A piece on the straight step blocks it.",
+        ),
+    },
+    Step {
+        options: &[],
+        before: "h2e2 h9g7 h0g2 i9h9",
+        touches: &[Touch::One(&["i0h0"])],
+        answer: "g6g5",
+        say: said(
+            "车走直线，威力最大。把它开出来。",
+            "The chariot goes straight and is the strongest. Bring it out.",
+        ),
+        then: said("车、马、炮要早出动。", "Bring out chariots, horses and cannons early."),
+    },
+    Step {
+        options: &[],
+        before: "h2e2 h9g7 h0g2 i9h9 i0h0 g6g5",
+        touches: &[Touch::One(&["e2e6"])],
+        answer: "g7e6",
+        say: said(
+            "炮隔一子才能吃。吃掉中间的卒。",
+            "A cannon takes by jumping over one piece. Take the soldier in the middle.",
+        ),
+        then: said(
+            "吃到了，却被马吃回：先看有没有保护。",
+            "Taken, but the horse takes back: first see who guards it.",
+        ),
+    },
+    Step {
+        options: &[],
+        before: "h2e2 a6a5 e2e6 i6i5 b2b4 a5a4",
+        touches: &[Touch::One(&["b4e4"])],
+        answer: "",
+        say: said("两炮重叠，正对将。走成杀棋。", "Two cannons in one line with the general. Give mate."),
+        then: said(
+            "将死：怎么应都会被吃。将死对方就赢。",
+            "Mate: whatever Black does, the general would be taken. That wins.",
+        ),
+    },
+];
+
+const LIUZHOU: &[Step] = &[
+    Step {
+        options: &[],
+        before: "c3 a6 d3 f6 c4 a1",
+        touches: &[Touch::One(&["d4"])],
+        answer: "",
+        say: said(
+            "双方轮流放子。四子围成小方叫成方。",
+            "The two place stones in turn. Four in a small square are a formation.",
+        ),
+        then: said("成方，可以吃一子。", "A square: it captures one stone."),
+    },
+    Step {
+        options: &[],
+        before: "c3 a6 d3 f6 c4 a1 d4",
+        touches: &[Touch::One(&["xa6", "xf6", "xa1"])],
+        answer: "",
+        say: said("选一枚白子吃掉。", "Choose a white stone to capture."),
+        then: said(
+            "放子时被吃的子先做记号，放完一起拿走。",
+            "While stones are placed, captured ones are marked; they are lifted when all are placed.",
+        ),
+    },
+    Step {
+        options: &[],
+        before: "a3 f6 b2 d5",
+        touches: &[Touch::One(&["c1"])],
+        answer: "",
+        say: said(
+            "斜三：斜线三子，两头到边。",
+            "Slanting three: a slanting line of three from edge to edge.",
+        ),
+        then: said("斜三吃一子。", "It captures one."),
+    },
+    Step {
+        options: &[],
+        before: "c1 a6 d2 b4 e3 f6",
+        touches: &[Touch::One(&["f4"])],
+        answer: "",
+        say: said("斜四：斜线四子，两头到边。", "Slanting four, from edge to edge."),
+        then: said("斜四也吃一子。", "It captures one as well."),
+    },
+    Step {
+        options: &[],
+        before: "b1 a6 c2 a4 d3 f1 e4 d6",
+        touches: &[Touch::One(&["f5"])],
+        answer: "",
+        say: said("斜五：斜线五子，两头到边。", "Slanting five, from edge to edge."),
+        then: said("斜五吃两子。", "It captures two."),
+    },
+    Step {
+        options: &[],
+        before: "a3 a6 b3 c6 c3 e6 d3 b5 e3 f1",
+        touches: &[Touch::One(&["f3"])],
+        answer: "",
+        say: said(
+            "成六：一整行或一整列，四条边不算。",
+            "Six: a whole row or column, but not one of the four edges.",
+        ),
+        then: said("成六吃三子！", "Six captures three!"),
+    },
+    Step {
+        options: &[],
+        before: "a1 a6 b2 c6 c3 e1 d4 f2 e5 a4",
+        touches: &[Touch::One(&["f6"])],
+        answer: "",
+        say: said("从一角到另一角的长斜线也是成六。", "The long line from corner to corner is a six too."),
+        then: said(
+            "放完后棋子沿线走一步，再成阵再吃；剩三子或更少的一方输。",
+            "When all are placed, stones walk one step along a line and form again. Three stones or fewer left: lost.",
+        ),
+    },
+];
+
+const LIGHTS_OUT: &[Step] = &[
+    Step {
+        options: &[("columns", "3"), ("rows", "3"), ("seed", "7")],
+        before: "",
+        touches: &[Touch::One(&["b2"])],
+        answer: "",
+        say: said("点中间的灯，看看会怎样。", "Touch the lamp in the middle and see."),
+        then: said(
+            "它和上下左右的灯都变了：亮的灭，灭的亮。",
+            "It and its four neighbours have changed: lit ones went out, dark ones lit up.",
+        ),
+    },
+    Step {
+        options: &[("columns", "3"), ("rows", "3"), ("seed", "7")],
+        before: "",
+        touches: &[Touch::Solution],
+        answer: "",
+        say: said("把灯全部关掉：按下有标记的灯。", "Put all the lights out: press the marked ones."),
+        then: said(
+            "全灭了！同一盏灯按两次等于没按，先后也无妨。",
+            "All out! Pressing one twice changes nothing, and the order does not matter.",
+        ),
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Reason;
+    use crate::liuzhou::FormationKind;
+
+    const KINDS: [GameKind; 5] =
+        [GameKind::Gomoku, GameKind::Liuzhou, GameKind::Go, GameKind::Xiangqi, GameKind::LightsOut];
+
+    /// A step, played by the first of what is wanted each time.
+    fn done(kind: GameKind, step: usize) -> (Vec<Action>, Taught) {
+        let mut actions = Vec::new();
+        for _ in 0..30 {
+            let taught = teach(kind, step, &actions).expect("what is wanted is taken");
+            let Some(first) = taught.wanted.first() else { return (actions, taught) };
+            actions.push(*first);
+        }
+        panic!("{kind:?} {step} never ends");
+    }
+
+    #[test]
+    fn every_lesson_is_played_to_its_end_by_the_rules() {
+        for kind in KINDS {
+            for (index, step) in lesson(kind).iter().enumerate() {
+                let begun = teach(kind, index, &[]).expect("there is such a step");
+                assert!(!begun.wanted.is_empty(), "{kind:?} {index} shows nothing to touch");
+                for one in &begun.wanted {
+                    assert!(begun.game.legal_move(*one).is_ok(), "{kind:?} {index}: {one:?} is illegal");
+                    assert!(teach(kind, index, &[*one]).is_ok());
+                }
+                let (actions, end) = done(kind, index);
+                assert!(end.game.ply() > begun.game.ply(), "{kind:?} {index}");
+                assert!(matches!(
+                    teach(kind, index, &[&actions[..], &actions[..1]].concat()),
+                    Err(NotTaught::Done)
+                ));
+                for words in [step.say, step.then] {
+                    assert!(!words.zh.is_empty() && words.en.is_ascii(), "{words:?}");
+                    assert!(words.zh.chars().count() < 40 && words.en.len() < 120, "{words:?} is long");
+                }
+            }
+            assert!(matches!(teach(kind, lesson(kind).len(), &[]), Err(NotTaught::NoStep)));
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_the_outcome_is_so() {
+        let reason = |kind, step| done(kind, step).1.game.outcome().map(|outcome| outcome.reason);
+        assert_eq!(reason(GameKind::Gomoku, 3), Some(Reason::FiveInARow));
+        assert_eq!(reason(GameKind::Xiangqi, 4), Some(Reason::Checkmate));
+        assert_eq!(reason(GameKind::LightsOut, 1), Some(Reason::AllOut));
+        let stones = |step: usize| {
+            let (_, end) = done(GameKind::Go, step);
+            (
+                teach(GameKind::Go, step, &[]).expect("begun").game.view().pieces.len(),
+                end.game.view().pieces.len(),
+            )
+        };
+        let (before, after) = stones(0);
+        assert_eq!(after, before, "one stone more and one less");
+        let (before, after) = stones(2);
+        assert_eq!(after, before + 1, "the stone in the ko, and White's answer elsewhere");
+    }
+
+    #[test]
+    fn each_formation_of_liuzhou_chess_is_made_once_and_captures_what_is_said() {
+        let due = |step: usize| {
+            let view = done(GameKind::Liuzhou, step).1.game.view();
+            view.facts
+                .iter()
+                .find_map(|fact| match fact {
+                    crate::Fact::CapturesDue(count) => Some(u32::from(*count)),
+                    _ => None,
+                })
+                .unwrap_or(0)
+        };
+        assert_eq!([0, 1, 2, 3, 4, 5, 6].map(due), [1, 0, 1, 1, 2, 3, 3]);
+        // The kinds that capture, and so have to be shown.
+        let kinds = [
+            FormationKind::Square,
+            FormationKind::DiagonalThree,
+            FormationKind::DiagonalFour,
+            FormationKind::DiagonalFive,
+            FormationKind::Six,
+        ];
+        assert_eq!(kinds.len() + 1, LIUZHOU.len() - 1, "six is shown twice, and one step captures");
+    }
+
+    #[test]
+    fn a_touch_elsewhere_is_told_from_one_that_the_rules_refuse() {
+        let at =
+            |text: &str| teach(GameKind::Gomoku, 3, &[]).expect("begun").game.parse(text).expect("a point");
+        assert!(matches!(teach(GameKind::Gomoku, 3, &[at("a1")]), Err(NotTaught::Elsewhere)));
+        assert!(matches!(teach(GameKind::Gomoku, 3, &[at("h8")]), Err(NotTaught::Illegal(_))));
+    }
+}
