@@ -47,6 +47,8 @@ mod friends;
 mod games;
 mod host;
 mod invitations;
+#[cfg(feature = "online")]
+mod letters;
 mod links;
 mod nearby;
 #[cfg(feature = "online")]
