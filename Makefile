@@ -9,12 +9,12 @@ help: ## this list
 
 play: ## install what is missing, build, and run the app (in a virtual screen where there is none)
 	@scripts/need build play
-	$(CARGO) build --release --locked -p qiyou
+	$(CARGO) build --release --locked -p qiyou --features online
 	@scripts/play
 
 build: ## the app, qiyoud, qiyouctl and qiyou-engine in target/release
 	@scripts/need build
-	$(CARGO) build --release --locked --workspace
+	$(CARGO) build --release --locked --workspace --features qiyou/online,host/online
 
 test: ## every test but the Bluetooth lab's
 	@scripts/need build test
@@ -23,7 +23,7 @@ test: ## every test but the Bluetooth lab's
 check: ## formatting, clippy and docs, with warnings as errors
 	@scripts/need build
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features qiyou/online,tests/online --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
 test-carriers: ## whole matches between network namespaces and through real XMPP servers; needs root

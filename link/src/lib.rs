@@ -39,6 +39,7 @@ pub mod friend_code;
 mod hex;
 pub mod identity;
 pub mod lan;
+pub mod letter;
 mod local;
 pub mod memory;
 #[cfg(feature = "online")]

@@ -70,6 +70,9 @@ pub enum Input {
     LinkDown,
     /// The peer says something.
     Received(peer::Envelope),
+    /// The peer has written about a match, by a way on which no link stands. What is not about a match of the session's, or adds
+    /// nothing that may be taken in without asking back, changes nothing.
+    Letter(Box<peer::Record>),
     /// The user, or a bot in the user's seat, wants something.
     Command(Command),
     /// The moment that `Idle` named has come. Harmless at any other time.
@@ -127,6 +130,18 @@ pub enum Command {
     },
     /// Take the invitation back.
     Withdraw(MatchId),
+    /// Begin a match with a friend who is away and will be asked by letter ([`crate::Session::letter`]). No clocks, and the sides
+    /// are settled.
+    BeginByLetter {
+        /// Fresh random bytes.
+        id: MatchId,
+        /// What to play.
+        setup: Setup,
+        /// This device's side.
+        my_side: Side,
+    },
+    /// Play the match that a letter of the peer's asks for; see [`crate::asked_by_letter`].
+    AcceptLetter(Box<peer::Record>),
     /// Answer the peer's invitation.
     AnswerInvite {
         /// Which.

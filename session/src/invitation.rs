@@ -487,6 +487,7 @@ impl Session {
             if let Some(index) = self.begin(record)
                 && self.matches[index].is_level()
             {
+                self.matches[index].there = Some(self.matches[index].standing());
                 self.send_ack(index, true);
             }
         } else if let Some(my_side) = terms.colours.my_side() {

@@ -215,53 +215,18 @@ impl Session {
         if std::mem::replace(&mut state.record_sent, true) {
             return;
         }
-        let record = state.record();
-        let message = peer::Record {
-            match_id: id_bytes(record.id),
-            setup: Some(wire::setup(&record.setup)),
-            sender_side: wire::side(record.my_side).into(),
-            revision: record.revision,
-            actions: wire::pack_actions(&record.actions).into(),
-            result: record.result.map(wire::result),
-            pace: Pace::write(record.pace),
-            times: wire::pack_times(&record.times).into(),
-            paused: record.paused,
-            reveal: record.reveal.map_or_else(Bytes::new, |reveal| Bytes::copy_from_slice(&reveal)),
-            spent_ms: self.matches[index].spent_ms_at(self.now),
-        };
+        let message = record_message(state.record(), state.spent_ms_at(self.now));
         self.send_awaited(message);
     }
 
     pub(crate) fn received_record(&mut self, record: peer::Record) -> Result<(), Violation> {
         const WRONG: Violation = Violation::OutOfBounds("record");
-        let id = read_id(&record.match_id)?;
-        let their_side = wire::read_side(record.sender_side).map_err(|_| WRONG)?;
-        let result = record.result.as_ref().map(wire::read_result).transpose().map_err(|_| WRONG)?;
-        let actions = wire::unpack_actions(&record.actions).map_err(|_| WRONG)?;
-        let pace = Pace::read(record.pace.as_ref()).map_err(|_| WRONG)?;
-        let timed = if pace.is_some() { actions.len() } else { 0 };
+        let theirs = read_record(&record)?;
+        let id = theirs.id();
         let reveal = match &record.reveal[..] {
             [] => None,
             bytes => Some(bytes.try_into().map_err(|_| WRONG)?),
         };
-        let theirs = MatchState::new(MatchRecord {
-            id,
-            setup: wire::read_setup(record.setup.as_ref()).map_err(|_| WRONG)?,
-            my_side: their_side.other(),
-            times: wire::unpack_times(&record.times, timed).map_err(|_| WRONG)?,
-            actions,
-            revision: record.revision,
-            result,
-            pace,
-            paused: record.paused,
-            spent_ms: 0,
-            reveal: None,
-            offered: None,
-        })
-        .map_err(|_| WRONG)?;
-        if theirs.result() != result || record.revision > MOST_REVISIONS {
-            return Err(WRONG);
-        }
         let there = theirs.standing();
         match self.index_of(id) {
             Some(index) => {
@@ -441,6 +406,52 @@ fn state_id(session: &Session, index: usize) -> MatchId {
 /// Whether the actions after the first `ply` hold a decision of this side's.
 fn rest_has(state: &MatchState, ply: u32, side: Side) -> bool {
     state.rest(ply).any(|(by, _)| by == side)
+}
+
+/// A whole record as it is sent, with what the present action has taken so far.
+pub(crate) fn record_message(record: &MatchRecord, spent_ms: u32) -> peer::Record {
+    peer::Record {
+        match_id: id_bytes(record.id),
+        setup: Some(wire::setup(&record.setup)),
+        sender_side: wire::side(record.my_side).into(),
+        revision: record.revision,
+        actions: wire::pack_actions(&record.actions).into(),
+        result: record.result.map(wire::result),
+        pace: Pace::write(record.pace),
+        times: wire::pack_times(&record.times).into(),
+        paused: record.paused,
+        reveal: record.reveal.map_or_else(Bytes::new, |reveal| Bytes::copy_from_slice(&reveal)),
+        spent_ms,
+    }
+}
+
+/// The match that the peer's whole record makes, seen from this side.
+pub(crate) fn read_record(record: &peer::Record) -> Result<MatchState, Violation> {
+    const WRONG: Violation = Violation::OutOfBounds("record");
+    let their_side = wire::read_side(record.sender_side).map_err(|_| WRONG)?;
+    let result = record.result.as_ref().map(wire::read_result).transpose().map_err(|_| WRONG)?;
+    let actions = wire::unpack_actions(&record.actions).map_err(|_| WRONG)?;
+    let pace = Pace::read(record.pace.as_ref()).map_err(|_| WRONG)?;
+    let timed = if pace.is_some() { actions.len() } else { 0 };
+    let theirs = MatchState::new(MatchRecord {
+        id: read_id(&record.match_id)?,
+        setup: wire::read_setup(record.setup.as_ref()).map_err(|_| WRONG)?,
+        my_side: their_side.other(),
+        times: wire::unpack_times(&record.times, timed).map_err(|_| WRONG)?,
+        actions,
+        revision: record.revision,
+        result,
+        pace,
+        paused: record.paused,
+        spent_ms: 0,
+        reveal: None,
+        offered: None,
+    })
+    .map_err(|_| WRONG)?;
+    if theirs.result() != result || record.revision > MOST_REVISIONS {
+        return Err(WRONG);
+    }
+    Ok(theirs)
 }
 
 /// A match as a hello tells it.

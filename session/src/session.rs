@@ -48,7 +48,7 @@ pub struct Session {
     pub(crate) now: Instant,
     pub(crate) said_here: Pace,
     pub(crate) said_there: Pace,
-    outputs: VecDeque<Output>,
+    pub(crate) outputs: VecDeque<Output>,
 }
 
 /// What stands between the two devices.
@@ -140,6 +140,7 @@ impl Session {
                 self.goodbye(peer::ByeReason::ByeViolation);
                 Error::Violation(violation)
             }),
+            Input::Letter(record) => self.received_letter(&record).map_err(Error::Violation),
             Input::Command(command) => self.command(command).map_err(Error::Refused),
             Input::Tick => {
                 self.tick();
@@ -269,6 +270,8 @@ impl Session {
             Command::Compare { same } => self.compare(same),
             Command::Invite { id, terms, counters } => self.invite(id, terms, counters),
             Command::Withdraw(id) => self.withdraw(id),
+            Command::BeginByLetter { id, setup, my_side } => self.begin_by_letter(id, setup, my_side),
+            Command::AcceptLetter(record) => self.accept_letter(&record),
             Command::AnswerInvite { id, decline } => self.answer_invite(id, decline),
             Command::Act { id, action } => self.act(id, action),
             Command::Analyse { id, at } => self.analyse(id, at),

@@ -122,6 +122,9 @@ pub(crate) enum Command {
         /// Return as soon as it is sent rather than answered
         #[arg(long)]
         no_wait: bool,
+        /// A friend who is away is asked when it comes by, even days later: the match begins here at once, without clocks
+        #[arg(long)]
+        by_letter: bool,
         #[command(flatten)]
         patience: Patience,
     },

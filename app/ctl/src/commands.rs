@@ -92,7 +92,15 @@ impl Conversation {
                 let peer = self.friend(&who)?;
                 self.ask_done(request::Body::Forget(control::Forget { peer })).await
             }
-            Command::Invite { who, game, terms, no_wait, patience } => {
+            Command::Invite { who, game, terms, by_letter: true, .. } => {
+                let peer = self.friend(&who)?;
+                let invite = control::Invite { peer, by_letter: true, ..asked_for(&game, &terms)? };
+                let reply::Body::InviteId(id) = self.host.ask(request::Body::Invite(invite)).await? else {
+                    return Err(unexpected());
+                };
+                self.print(|| format!("written: room {id}"), || json!({"invite_id": id, "room_id": id}))
+            }
+            Command::Invite { who, game, terms, no_wait, by_letter: false, patience } => {
                 let deadline = within(patience.seconds);
                 let invite = asked_for(&game, &terms)?;
                 let peer = self.somebody(&who, deadline).await?;
@@ -525,7 +533,10 @@ impl Conversation {
                 let reach = match (friend.connected, friend.near) {
                     (true, _) => format!(", connected by {}", words::carrier(friend.carrier)),
                     (false, true) => format!(", near by {}", words::carrier(friend.carrier)),
-                    (false, false) => String::new(),
+                    (false, false) => match friend.met_by() {
+                        control::Carrier::Unspecified => String::new(),
+                        met_by => format!(", first met by {}", words::carrier(met_by.into())),
+                    },
                 };
                 let note =
                     if friend.note.is_empty() { String::new() } else { format!("  ({})", friend.note) };

@@ -98,7 +98,7 @@ pub(crate) fn friend(friend: &Friend) -> Value {
     json!({"id": friend.id, "name": friend.name, "near": friend.near, "connected": friend.connected,
         "met_unix_ms": friend.met_unix_ms, "muted": friend.muted, "note": friend.note,
         "carrier": words::carrier(friend.carrier), "account": friend.account,
-        "presence": words::presence(friend.presence)})
+        "presence": words::presence(friend.presence), "met_by": words::carrier(friend.met_by)})
 }
 
 pub(crate) fn blocked(one: &Blocked) -> Value {
@@ -136,7 +136,7 @@ pub(crate) fn invitation(invitation: &Invitation) -> Value {
         "mine": invitation.mine, "setup": words::setup(invitation.setup.as_ref()),
         "my_side": words::side(invitation.my_side), "expires_ms": invitation.expires_ms,
         "colours": words::colours(invitation.colours), "pace": pace::text(invitation.pace.as_ref()),
-        "counters": invitation.counters})
+        "counters": invitation.counters, "by_letter": invitation.by_letter})
 }
 
 pub(crate) fn check(check: &Check) -> Value {
@@ -186,7 +186,8 @@ pub(crate) fn room(room: &Room) -> Value {
             "round_trip_ms": link.round_trip_ms, "rssi_dbm": link.rssi_dbm,
             "bytes_sent": link.bytes_sent, "bytes_received": link.bytes_received,
             "messages_sent": link.messages_sent, "messages_received": link.messages_received,
-            "seen_action_ply": link.seen_action_ply, "seen_after_us": link.seen_after_us})),
+            "seen_action_ply": link.seen_action_ply, "seen_after_us": link.seen_after_us,
+            "letter": words::letter(link.letter)})),
         "can_act": room.can_act, "can_take_back": room.can_take_back,
         "can_offer_draw": room.can_offer_draw, "can_resign": room.can_resign,
         "can_new_game": room.can_new_game,

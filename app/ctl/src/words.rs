@@ -3,8 +3,9 @@
 use proto::board::{Ending, GomokuOpening, GomokuRule, Result as MatchResult, Setup, Side, setup};
 use proto::control::{
     AccountState, Adapter, Board, Carrier, CheckState, Clock, ColourChoice, ConnectState, ContactState,
-    FactKind, FriendCode, GameSheet, HintFound, InvitationEnd, LinkState, MarkKind, NoticeKind, OfferKind,
-    PeerLink, PieceKind, Presence, RadioState, Room, Score, Seat, ThreatKind, Visibility, score, seat,
+    FactKind, FriendCode, GameSheet, HintFound, InvitationEnd, LetterState, LinkState, MarkKind, NoticeKind,
+    OfferKind, PeerLink, PieceKind, Presence, RadioState, Room, Score, Seat, ThreatKind, Visibility, score,
+    seat,
 };
 use proto::peer::{DeclineReason, Phrase};
 
@@ -129,6 +130,11 @@ pub(crate) fn link(link: &LinkState) -> String {
     word!(PeerLink, link.state, "PEER_LINK_")
 }
 
+/// How far the last letter about a match has come: `at server`.
+pub(crate) fn letter(number: i32) -> String {
+    word!(LetterState, number, "LETTER_STATE_").replace('_', " ")
+}
+
 pub(crate) fn setup(setup: Option<&Setup>) -> String {
     match setup.and_then(|setup| setup.game.as_ref()) {
         Some(setup::Game::Gomoku(gomoku)) => {
@@ -243,6 +249,9 @@ pub(crate) fn room(room: &Room) -> String {
     };
     let last = if room.paused { format!("{last}, paused") } else { last };
     let away = match &room.link {
+        Some(link) if link.letter() != LetterState::Unspecified => {
+            format!(", {} {}, letter {}", carrier(link.carrier), self::link(link), letter(link.letter))
+        }
         Some(link) => format!(", {} {}", carrier(link.carrier), self::link(link)),
         None => String::new(),
     };

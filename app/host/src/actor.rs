@@ -65,6 +65,15 @@ pub(crate) enum Message {
     /// What is so with the account.
     #[cfg(feature = "online")]
     Online(link::online::View),
+    /// The account as it was signed in to the last time, and what was read of its archive.
+    #[cfg(feature = "online")]
+    Password(link::online::Account, Option<String>),
+    /// It has to be given again the next time; why.
+    #[cfg(feature = "online")]
+    PasswordNotKept(String),
+    /// What is heard of letters.
+    #[cfg(feature = "online")]
+    Letter(link::online::LetterNews),
     /// A request that took its time is done.
     Answer(ClientId, control::Reply),
     /// A move of a puzzle was judged.
@@ -113,8 +122,10 @@ pub(crate) struct Actor {
     /// Whose strings clients have been shown.
     pub(crate) compared: BTreeSet<PlayerId>,
     pub(crate) nearby: Neighbourhood,
-    /// Accounts of friends who were met online.
+    /// Accounts of friends.
     pub(crate) accounts: BTreeMap<PlayerId, String>,
+    /// Over which carriers friends became friends.
+    pub(crate) met_by: BTreeMap<PlayerId, control::Carrier>,
     #[cfg(feature = "online")]
     pub(crate) online: Option<crate::online::Online>,
     /// Of friend codes that were read since the host started: where to look for those people.
@@ -246,10 +257,12 @@ impl Actor {
             compared: BTreeSet::new(),
             nearby: Neighbourhood::default(),
             accounts: BTreeMap::new(),
+            met_by: BTreeMap::new(),
             #[cfg(feature = "online")]
             online: config.online.map(|online| {
                 let transport = Arc::new(link::online::OnlineTransport::new(online));
-                crate::online::Online::new(transport, config.data_dir.clone())
+                let secrets = crate::secrets::Secrets::new(config.data_dir.clone(), config.secrets.clone());
+                crate::online::Online::new(transport, secrets)
             }),
             codes: BTreeMap::new(),
             met_at: BTreeMap::new(),
@@ -341,6 +354,14 @@ impl Actor {
             #[cfg(feature = "online")]
             Message::Online(view) => self.online_changed(view),
             Message::PuzzleJudged(id, judged) => self.puzzle_judged(id, judged),
+            #[cfg(feature = "online")]
+            Message::Letter(news) => self.letter_said(news),
+            #[cfg(feature = "online")]
+            Message::Password(account, archive) => self.password_found(account, archive),
+            #[cfg(feature = "online")]
+            Message::PasswordNotKept(detail) => {
+                self.notice(control::Notice { detail, ..notice(NoticeKind::NoticeDiskFull) });
+            }
             Message::Answer(client, reply) => self.reply(client, reply),
             Message::Stop(done) => self.stopping = Some(done),
         }
@@ -350,7 +371,11 @@ impl Actor {
     fn next_deadline(&self) -> Option<Instant> {
         let stalled = self.stalled.values().min().copied();
         let people = [stalled, self.clock_deadline(), self.people_deadline(), self.reach_deadline()];
-        people.into_iter().chain([self.exposure_deadline(), self.rest_deadline()]).flatten().min()
+        #[cfg(feature = "online")]
+        let letters = self.letters_deadline();
+        #[cfg(not(feature = "online"))]
+        let letters = None;
+        people.into_iter().chain([self.exposure_deadline(), self.rest_deadline(), letters]).flatten().min()
     }
 
     fn on_time(&mut self) {
@@ -364,6 +389,8 @@ impl Actor {
         self.people_on_time();
         self.reach_on_time();
         self.rest_on_time();
+        #[cfg(feature = "online")]
+        self.letters_on_time();
     }
 
     /// The last messages go out; whoever does not take them in time has lost them.
@@ -631,6 +658,10 @@ impl Actor {
         let Some(peer) = self.people.get(&key) else { return shown };
         let mut link = peer.shown_link(Instant::now(), self.main_carrier());
         (link.seen_action_ply, link.seen_after_us) = room.seen_action;
+        #[cfg(feature = "online")]
+        if peer.link.is_none() {
+            link.letter = self.letter_state(record.id).into();
+        }
         shown.link = Some(link);
         if let Some(state) = peer.match_state(record.id)
             && peer.rebuild.is_none()

@@ -281,6 +281,8 @@ impl Actor {
             }
         }
         self.touch_rooms_with(key);
+        #[cfg(feature = "online")]
+        self.letters_soon();
     }
 
     /// Says goodbye to everyone.

@@ -12,6 +12,9 @@ use crate::room::{PlayerId, Seat};
 use crate::show::Refusal;
 use crate::store::{SavedBlocked, SavedFriend, StoreError};
 
+/// Key of settings, with a friend's: its account.
+pub(crate) const ACCOUNT_OF: &str = "account_of/";
+
 impl Actor {
     pub(crate) fn load_blocked(&mut self) -> Result<(), StoreError> {
         self.blocked = self.store.blocked()?.into_iter().map(|one| (one.key, one)).collect();
@@ -24,9 +27,21 @@ impl Actor {
         let advert_key = self.chance.bytes();
         let written = self.store.forget(key, &advert_key);
         self.saved(written)?;
+        self.forget_ways(key);
         self.set_advert_key(advert_key);
         self.part_from(key, ByeReason::ByeLeaving);
         Ok(())
+    }
+
+    /// Where somebody was met, who is a friend no longer.
+    fn forget_ways(&mut self, key: PlayerId) {
+        self.met_by.remove(&key);
+        self.accounts.remove(&key);
+        for begins in [crate::people::MET_BY, ACCOUNT_OF] {
+            let removed = self.store.remove_setting(&format!("{begins}{key}"));
+            // It says where, and not who.
+            let _ = self.saved(removed);
+        }
     }
 
     /// Wants nothing to do with a player any more, whoever it is: a friend, a device that was connected to, or one that asks.
@@ -49,6 +64,7 @@ impl Actor {
         let written = self.store.block(&blocked, new_advert_key.as_ref());
         self.saved(written)?;
         if let Some(advert_key) = new_advert_key {
+            self.forget_ways(key);
             self.set_advert_key(advert_key);
         }
         // The same goodbye as any other: being blocked is not told.

@@ -41,6 +41,9 @@ pub struct HostConfig {
     pub sleep: Option<Bus>,
     /// The Bluetooth adapter, whatever was chosen last. `None`: as chosen last, or the first.
     pub adapter: Option<String>,
+    /// The bus of the desktop whose keyring keeps the account's password. `None`: a file in the directory does.
+    #[cfg(feature = "online")]
+    pub secrets: Option<Bus>,
     /// Play over the internet. `None`: not at all.
     #[cfg(feature = "online")]
     pub online: Option<link::online::OnlineConfig>,
@@ -60,6 +63,8 @@ impl HostConfig {
             notifications: None,
             sleep: None,
             adapter: None,
+            #[cfg(feature = "online")]
+            secrets: None,
             #[cfg(feature = "online")]
             online: None,
         }

@@ -38,6 +38,8 @@ pub(crate) struct Invitation {
     pub(crate) until: Instant,
     /// Only of ours: the session has it.
     pub(crate) sent: bool,
+    /// A letter asks: the match as it stands there. The session knows nothing of it.
+    pub(crate) letter: Option<Box<proto::peer::Record>>,
 }
 
 /// What a client asks for.
@@ -73,6 +75,7 @@ impl Actor {
             counters,
             until,
             sent: false,
+            letter: None,
         };
         if let Some(key) = key {
             let terms = self.terms(key, &invitation)?;
@@ -130,6 +133,7 @@ impl Actor {
             counters,
             until,
             sent: true,
+            letter: None,
         };
         self.invitations.insert(id, invitation);
         self.tell_invitation(id);
@@ -179,7 +183,7 @@ impl Actor {
     pub(crate) fn session_forgotten(&mut self, key: PlayerId) {
         let mut lost = Vec::new();
         for (id, one) in &mut self.invitations {
-            if one.target == Target::Friend(key) && one.sent {
+            if one.target == Target::Friend(key) && one.sent && one.letter.is_none() {
                 if one.mine {
                     (one.sent, one.until, one.counters) = (false, Instant::now() + UNSENT, None);
                 } else {
@@ -238,6 +242,10 @@ impl Actor {
         let no_such = || Refusal::new(RefusalCode::RefusalNoOffer, "no such invitation");
         let one = self.invitations.get(&id).filter(|one| !one.mine).ok_or_else(no_such)?;
         let Target::Friend(key) = one.target else { return Err(no_such()) };
+        #[cfg(feature = "online")]
+        if let Some(record) = one.letter.clone() {
+            return self.answer_letter(key, record, decline);
+        }
         self.command(key, Command::AnswerInvite { id, decline })?;
         if let Some(reason) = decline {
             self.invitation_gone(id, show::invitation_end(InvitationEnd::Declined(reason)));
@@ -261,6 +269,7 @@ impl Actor {
             pace_name: one.pace.map(games::pace_name),
             colours: one.colours.into(),
             counters: one.counters.map_or_else(String::new, |id| id.to_string()),
+            by_letter: one.letter.is_some(),
         })
     }
 
@@ -276,9 +285,13 @@ impl Actor {
     }
 
     pub(crate) fn invitation_gone(&mut self, id: MatchId, gone: control::InvitationGone) {
-        if self.invitations.remove(&id).is_none() {
-            return;
+        let Some(gone_one) = self.invitations.remove(&id) else { return };
+        #[cfg(feature = "online")]
+        if gone_one.letter.is_some() {
+            self.letter_answered(id);
         }
+        #[cfg(not(feature = "online"))]
+        drop(gone_one);
         self.show_changes();
         let invite_id = id.to_string();
         self.tell(event::Body::InvitationGone(control::InvitationGone { invite_id, ..gone }));

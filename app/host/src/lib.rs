@@ -48,6 +48,8 @@ mod games;
 mod host;
 mod invitations;
 mod lessons;
+#[cfg(feature = "online")]
+mod letters;
 mod links;
 mod nearby;
 #[cfg(feature = "online")]

@@ -1,6 +1,6 @@
 //! The account: what clients ask of it, what they are shown, and what is kept for the next start.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use link::online::{
@@ -8,11 +8,14 @@ use link::online::{
 };
 use link::{CarrierKind, Transport};
 use proto::control::{self, RefusalCode, event, request};
+use session::MatchId;
 use tokio::time::Instant;
 use tracing::warn;
 
 use crate::actor::{Actor, Answer, Message};
-use crate::secrets;
+use crate::letters::Written;
+use crate::room::PlayerId;
+use crate::secrets::Secrets;
 use crate::show::Refusal;
 
 /// Keys of settings.
@@ -21,22 +24,49 @@ const SERVER: &str = "account_server";
 
 /// The account as the host knows it.
 pub(crate) struct Online {
-    transport: Arc<OnlineTransport>,
-    /// Where the password is kept when there is no secret service.
-    directory: PathBuf,
+    pub(crate) transport: Arc<OnlineTransport>,
+    /// Where the password is kept.
+    secrets: Secrets,
     /// As clients were last told.
     view: View,
+    /// Counts letters.
+    pub(crate) letters: u64,
+    /// The last letter about each match, of this run.
+    pub(crate) written: BTreeMap<MatchId, Written>,
+    /// When letters are looked after next.
+    pub(crate) write_at: Option<Instant>,
 }
 
 impl Online {
-    pub(crate) fn new(transport: Arc<OnlineTransport>, directory: PathBuf) -> Self {
-        Self { transport, directory, view: View::default() }
+    pub(crate) fn new(transport: Arc<OnlineTransport>, secrets: Secrets) -> Self {
+        let (letters, written, write_at) = (0, BTreeMap::new(), None);
+        Self { transport, secrets, view: View::default(), letters, written, write_at }
+    }
+
+    /// Letters are looked after at this time at the latest.
+    pub(crate) fn look_at_letters(&mut self, at: Instant) {
+        self.write_at = Some(self.write_at.map_or(at, |planned| planned.min(at)));
+    }
+
+    pub(crate) fn is_signed_in(&self) -> bool {
+        self.view.state == AccountState::Online
+    }
+
+    pub(crate) fn contacts(&self) -> impl Iterator<Item = (&String, &Contact)> {
+        self.view.contacts.iter()
+    }
+
+    /// The account that is signed in; may be empty.
+    pub(crate) fn account(&self) -> &str {
+        &self.view.account
     }
 }
 
 impl Actor {
     /// Signs in as the last time, and follows what becomes of it.
     pub(crate) fn start_online(&mut self) {
+        self.load_letters();
+        self.follow_letters();
         let Some(online) = &self.online else { return };
         let (mut view, inbox) = (online.transport.view(), self.inbox.clone());
         self.tasks.spawn(async move {
@@ -51,13 +81,29 @@ impl Actor {
         let setting = |key| self.store.setting(key).ok().flatten();
         let Some(jid) = setting(ACCOUNT) else { return };
         let server = setting(SERVER);
-        let Some(password) = secrets::load(&online.directory, &jid) else {
-            warn!(jid, "the account's password is not kept: sign in again");
+        let archive = self.archive_of(&jid);
+        let (secrets, inbox) = (online.secrets.clone(), self.inbox.clone());
+        // A keyring may ask a person first; a person who signs in meanwhile is faster.
+        self.tasks.spawn(async move {
+            let Some(password) = secrets.load(&jid).await else {
+                warn!(jid, "the account's password is not kept: sign in again");
+                return;
+            };
+            if let Some(account) = Account::new(&jid, &password, server.as_deref()) {
+                let _ = inbox.send(Message::Password(account, archive));
+            }
+        });
+    }
+
+    /// The password of the account is known again.
+    pub(crate) fn password_found(&mut self, account: Account, archive: Option<String>) {
+        let same = self.store.setting(ACCOUNT).ok().flatten() == Some(account.jid());
+        let Some(online) = self.online.as_ref().filter(|online| same && online.view.account.is_empty())
+        else {
             return;
         };
-        if let Some(account) = Account::new(&jid, &password, server.as_deref()) {
-            online.transport.sign_in(account, false);
-        }
+        online.transport.set_archive(archive);
+        online.transport.sign_in(account, false);
     }
 
     pub(crate) fn online_asked(&mut self, body: request::Body) -> Result<Answer, Refusal> {
@@ -76,21 +122,30 @@ impl Actor {
                 let account =
                     Account::new(&asked.account, &asked.password, server).ok_or_else(not_an_account)?;
                 let jid = account.jid();
-                if let Err(error) = secrets::keep(&online.directory, &jid, &asked.password) {
-                    return Err(Refusal::new(RefusalCode::RefusalDisk, error.to_string()));
+                if asked.password.contains(['\n', '\r']) {
+                    return Err(Refusal::new(RefusalCode::RefusalBadRequest, "a password is one line"));
                 }
+                let (secrets, inbox) = (online.secrets.clone(), self.inbox.clone());
+                let (kept_for, password) = (jid.clone(), asked.password.clone());
+                self.tasks.spawn(async move {
+                    if let Err(error) = secrets.keep(&kept_for, &password).await {
+                        let _ = inbox.send(Message::PasswordNotKept(error.to_string()));
+                    }
+                });
                 let written = self
                     .store
                     .set_setting(ACCOUNT, &jid)
                     .and_then(|()| self.store.set_setting(SERVER, server.unwrap_or_default()));
                 self.saved(written)?;
+                transport.set_archive(self.archive_of(&jid));
                 transport.sign_in(account, asked.make_it);
             }
             request::Body::SignOut(asked) => {
                 transport.sign_out();
                 if asked.forget {
                     if let Ok(Some(jid)) = self.store.setting(ACCOUNT) {
-                        secrets::forget(&online.directory, &jid);
+                        let secrets = online.secrets.clone();
+                        self.tasks.spawn(async move { secrets.forget(&jid).await });
                     }
                     let written = self.store.remove_setting(ACCOUNT);
                     self.saved(written)?;
@@ -122,7 +177,11 @@ impl Actor {
     }
 
     /// Whoever's code says an account is asked to be a contact, and may be one.
-    pub(crate) fn ask_accounts_of_code(&self, code: &link::friend_code::FriendCode) {
+    pub(crate) fn ask_accounts_of_code(&mut self, code: &link::friend_code::FriendCode) {
+        let places = code.places.iter().filter(|place| place.kind == CarrierKind::Online);
+        if let Some(place) = places.last() {
+            self.learn_account(PlayerId(code.key), &place.text);
+        }
         let Some(online) = &self.online else { return };
         for place in code.places.iter().filter(|place| place.kind == CarrierKind::Online) {
             // What is no account after all is left alone.
@@ -134,7 +193,11 @@ impl Actor {
         let Some(online) = &mut self.online else { return };
         let old = std::mem::replace(&mut online.view, view);
         let view = online.view.clone();
+        self.learn_accounts();
         let account = shown_account(&view);
+        if view.state == AccountState::Online && old.state != AccountState::Online {
+            self.letters_soon();
+        }
         let mut events = Vec::new();
         if shown_account(&old) != account || old == View::default() {
             events.push(event::Body::Account(account));

@@ -21,6 +21,9 @@ use crate::room::{PlayerId, Room, Seat};
 use crate::show::{self, Refusal};
 use crate::store::{SavedFriend, StoreError};
 
+/// Key of settings, with a friend's: over which carrier the strings were compared.
+pub(crate) const MET_BY: &str = "met_by/";
+
 /// Another device's player.
 pub(crate) struct Peer {
     pub(crate) key: PlayerId,
@@ -132,6 +135,10 @@ impl Actor {
             let peer = self.new_peer(key, Some(friend))?;
             self.people.insert(key, peer);
         }
+        let met_by = self.store.settings_of(MET_BY)?.into_iter();
+        self.met_by = met_by
+            .filter_map(|(key, name)| Some((PlayerId::parse(&key)?, control::Carrier::from_str_name(&name)?)))
+            .collect();
         Ok(())
     }
 
@@ -290,6 +297,10 @@ impl Actor {
                 }
             }
         }
+        #[cfg(feature = "online")]
+        if self.people.get(&key).is_some_and(|peer| peer.link.is_none()) && !events.is_empty() {
+            self.letters_soon();
+        }
         for event in events {
             self.event(key, event);
         }
@@ -311,6 +322,7 @@ impl Actor {
         match entry {
             Entry::Friend { name, advert_key } => {
                 let met = self.people.get(&key).and_then(|peer| peer.friend.as_ref());
+                let is_new = met.is_none();
                 let met_unix_ms = met.map_or(now, |friend| friend.met_unix_ms);
                 let muted = met.is_some_and(|friend| friend.muted);
                 let note = met.map_or_else(String::new, |friend| friend.note.clone());
@@ -323,6 +335,14 @@ impl Actor {
                     note,
                 };
                 self.store.put_friend(&friend)?;
+                if is_new
+                    && let Some(kind) =
+                        self.people.get(&key).and_then(|peer| peer.link.as_ref()).map(|link| link.kind)
+                {
+                    let carrier = show::carrier(kind);
+                    self.store.set_setting(&format!("{MET_BY}{key}"), carrier.as_str_name())?;
+                    self.met_by.insert(key, carrier);
+                }
                 if let Some(peer) = self.people.get_mut(&key) {
                     peer.name.clone_from(name);
                     peer.friend = Some(friend);
@@ -354,7 +374,7 @@ impl Actor {
     }
 
     /// Makes the session anew from the journal, if the journal can be written again.
-    fn rebuild(&mut self, key: PlayerId) {
+    pub(crate) fn rebuild(&mut self, key: PlayerId) {
         let known = self.people.get(&key).is_some_and(|peer| peer.friend.is_some());
         let probed = self.store.probe();
         let made = self.saved(probed).and_then(|()| self.new_session(key, known));
@@ -429,6 +449,8 @@ impl Actor {
                 let name = self.name_of(key);
                 info!(name, "a new friend");
                 self.notice(control::Notice { name, ..notice(NoticeKind::NoticeNewFriend) });
+                #[cfg(feature = "online")]
+                self.learn_accounts();
                 self.reached(key);
                 self.send_invitations(key);
             }
@@ -725,6 +747,7 @@ impl Actor {
             met_unix_ms: friend.met_unix_ms.try_into().unwrap_or(0),
             muted: friend.muted,
             note: friend.note.clone(),
+            met_by: self.met_by.get(&peer.key).copied().unwrap_or_default().into(),
             presence: account
                 .map_or(control::Presence::Unspecified, |account| self.presence_of(account))
                 .into(),

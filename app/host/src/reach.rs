@@ -272,6 +272,9 @@ impl Actor {
             return;
         }
         if let (Some(key), CarrierKind::Online) = (friend, sighting.address.kind) {
+            #[cfg(feature = "online")]
+            self.learn_account(key, &sighting.address.text);
+            #[cfg(not(feature = "online"))]
             self.accounts.insert(key, sighting.address.text.clone());
         }
         let friend = friend.and_then(|key| Some((key, self.people.get(&key)?.name.as_str())));

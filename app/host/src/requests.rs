@@ -16,6 +16,8 @@ use crate::clients::ClientId;
 use crate::games;
 use crate::invitations::Wish;
 use crate::lessons;
+#[cfg(feature = "online")]
+use crate::reach::Target;
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
 
@@ -626,7 +628,19 @@ impl Actor {
         if self.radios.is_empty() {
             return Err(Refusal::new(RefusalCode::RefusalRadio, "this host has no links"));
         }
-        self.invite(target, Wish { setup, pace, colours, counters })
+        let wish = Wish { setup, pace, colours, counters };
+        #[cfg(feature = "online")]
+        if invite.by_letter
+            && let Target::Friend(key) = target
+            && self.people.get(&key).is_some_and(|peer| peer.friend.is_some() && !peer.session_up())
+        {
+            return self.invite_by_letter(key, &wish);
+        }
+        #[cfg(not(feature = "online"))]
+        if invite.by_letter {
+            return Err(bad("this host was built without online play".into()));
+        }
+        self.invite(target, wish)
     }
 
     /// What a match is to be played by, as a client says it.

@@ -1,18 +1,106 @@
-//! Where an account's password is kept: a file that only its owner reads.
+//! Where an account's password is kept: in the desktop's keyring when there is one, else in a file that only its owner reads.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use tracing::{debug, info};
+
+use crate::desktop::Bus;
+
 /// Name of the file in the data directory. Its first line is the account, its second the password.
 const FILE: &str = "account-password";
 
-/// Keeps a password until [`forget`]; another account's is replaced.
-pub(crate) fn keep(directory: &Path, account: &str, password: &str) -> io::Result<()> {
-    if password.contains(['\n', '\r']) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a password is one line"));
+/// The places.
+#[derive(Clone)]
+pub(crate) struct Secrets {
+    directory: PathBuf,
+    /// Of the desktop; `None`: never asked.
+    bus: Option<Bus>,
+}
+
+impl Secrets {
+    pub(crate) fn new(directory: PathBuf, bus: Option<Bus>) -> Self {
+        Self { directory, bus }
     }
+
+    /// Keeps a password until it is forgotten; another account's is replaced. It is in one place only.
+    pub(crate) async fn keep(&self, account: &str, password: &str) -> io::Result<()> {
+        if password.contains(['\n', '\r']) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a password is one line"));
+        }
+        if self.keyring_keeps(account, password).await {
+            info!(account, "the password is in the keyring");
+            remove(&self.directory);
+            return Ok(());
+        }
+        keep(&self.directory, account, password)
+    }
+
+    /// The password of this account, if it was kept.
+    pub(crate) async fn load(&self, account: &str) -> Option<String> {
+        if let Some(password) = self.keyring_has(account).await {
+            return Some(password);
+        }
+        load(&self.directory, account)
+    }
+
+    /// Removes this account's password wherever it is.
+    pub(crate) async fn forget(&self, account: &str) {
+        if load(&self.directory, account).is_some() {
+            remove(&self.directory);
+        }
+        self.keyring_forgets(account).await;
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Secrets {
+    fn keyring(&self) -> Option<crate::desktop::secret_service::Keyring> {
+        let bus = self.bus.as_ref()?;
+        crate::desktop::secret_service::Keyring::open(bus)
+            .inspect_err(|error| debug!(%error, "no keyring can be asked"))
+            .ok()
+    }
+
+    async fn keyring_keeps(&self, account: &str, password: &str) -> bool {
+        let Some(keyring) = self.keyring() else { return false };
+        let kept = keyring.keep(account, password).await;
+        kept.inspect_err(|error| info!(%error, "the keyring does not keep the password: a file does")).is_ok()
+    }
+
+    async fn keyring_has(&self, account: &str) -> Option<String> {
+        let loaded = self.keyring()?.load(account).await;
+        loaded.inspect_err(|error| debug!(%error, "the keyring does not give the password")).ok().flatten()
+    }
+
+    async fn keyring_forgets(&self, account: &str) {
+        if let Some(keyring) = self.keyring()
+            && let Err(error) = keyring.forget(account).await
+        {
+            debug!(%error, "the keyring does not forget the password");
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::unused_async, clippy::unused_self, reason = "as where there is a desktop")]
+impl Secrets {
+    async fn keyring_keeps(&self, _: &str, _: &str) -> bool {
+        debug!(bus = ?self.bus, "no keyring here");
+        false
+    }
+
+    async fn keyring_has(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    async fn keyring_forgets(&self, _: &str) {}
+}
+
+/// Keeps a password in the file, which holds one.
+fn keep(directory: &Path, account: &str, password: &str) -> io::Result<()> {
     let (path, new) = (path(directory), directory.join(format!("{FILE}.new")));
     // What a crash left behind may have another mode.
     match fs::remove_file(&new) {
@@ -25,19 +113,15 @@ pub(crate) fn keep(directory: &Path, account: &str, password: &str) -> io::Resul
     fs::rename(new, path)
 }
 
-/// The password of this account, if it was kept.
-pub(crate) fn load(directory: &Path, account: &str) -> Option<String> {
+fn load(directory: &Path, account: &str) -> Option<String> {
     let text = fs::read_to_string(path(directory)).ok()?;
     let (name, password) = text.split_once('\n')?;
     (name == account).then(|| password.trim_end_matches('\n').to_owned())
 }
 
-/// Removes this account's password.
-pub(crate) fn forget(directory: &Path, account: &str) {
-    if load(directory, account).is_some() {
-        // One that cannot be removed cannot be read either.
-        let _ = fs::remove_file(path(directory));
-    }
+fn remove(directory: &Path) {
+    // One that cannot be removed cannot be read either, or was not there.
+    let _ = fs::remove_file(path(directory));
 }
 
 fn path(directory: &Path) -> PathBuf {
@@ -50,21 +134,26 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_password_is_kept_for_its_account_and_its_owner_only() {
+    #[tokio::test]
+    async fn without_a_keyring_a_password_is_in_a_file_for_its_account_and_its_owner_only() {
         let home = tempfile::tempdir().expect("a directory");
         let directory = home.path();
-        assert_eq!(load(directory, "anna@here"), None);
-        keep(directory, "anna@here", "pass word ä ").expect("kept");
-        let mode = fs::metadata(path(directory)).expect("a file").permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-        assert_eq!(load(directory, "anna@here").as_deref(), Some("pass word ä "));
-        assert_eq!(load(directory, "ben@here"), None);
-        keep(directory, "ben@here", "other").expect("replaced");
-        forget(directory, "anna@here");
-        assert_eq!(load(directory, "ben@here").as_deref(), Some("other"));
-        forget(directory, "ben@here");
-        assert_eq!(load(directory, "ben@here"), None);
-        assert!(keep(directory, "ben@here", "two\nlines").is_err());
+        // Nobody listens on that bus.
+        let nowhere = Bus::At(format!("unix:path={}", directory.join("bus").display()));
+        for bus in [None, Some(nowhere)] {
+            let secrets = Secrets::new(directory.to_owned(), bus);
+            assert_eq!(secrets.load("anna@here").await, None);
+            secrets.keep("anna@here", "pass word ä ").await.expect("kept");
+            let mode = fs::metadata(path(directory)).expect("a file").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+            assert_eq!(secrets.load("anna@here").await.as_deref(), Some("pass word ä "));
+            assert_eq!(secrets.load("ben@here").await, None);
+            secrets.keep("ben@here", "other").await.expect("replaced");
+            secrets.forget("anna@here").await;
+            assert_eq!(secrets.load("ben@here").await.as_deref(), Some("other"));
+            secrets.forget("ben@here").await;
+            assert_eq!(secrets.load("ben@here").await, None);
+            assert!(secrets.keep("ben@here", "two\nlines").await.is_err());
+        }
     }
 }

@@ -263,7 +263,17 @@ impl Store {
             .map_err(|error| self.explain(error))
     }
 
-    #[cfg(feature = "online")]
+    /// Settings whose keys begin so, without that beginning.
+    pub(crate) fn settings_of(&self, prefix: &str) -> Result<Vec<(String, String)>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<(String, String)>> {
+            let mut rows = self
+                .connection
+                .prepare("SELECT substr(key, length(?1) + 1), value FROM settings WHERE substr(key, 1, length(?1)) = ?1")?;
+            rows.query_map([prefix], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        };
+        read().map_err(|error| self.explain(error))
+    }
+
     pub(crate) fn remove_setting(&mut self, key: &str) -> Result<(), StoreError> {
         self.connection
             .execute("DELETE FROM settings WHERE key = ?1", [key])

@@ -151,6 +151,7 @@ async fn reach_host(
     }
     #[cfg(feature = "online")]
     if !arguments.no_online {
+        config.secrets = Some(host::Bus::Usual);
         config = config.with_online(link::online::OnlineConfig::default());
     }
     let host = Host::start(config).map_err(|error| error.to_string())?;

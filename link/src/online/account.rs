@@ -1,5 +1,7 @@
 //! The task that owns the stream to the server: signing in again and again, contacts, presence, and the links' messages.
 
+mod letters;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -22,10 +24,12 @@ use tokio_xmpp::parsers::{blocking, ping};
 use tokio_xmpp::stanzastream::{Connection, Event, StanzaStream, StreamEvent};
 use tracing::{debug, info, warn};
 
+use self::letters::Post;
 use super::link::{self, LinkName, Said, ToSend, Told};
 use super::server::{self, Failed, LastWords};
 use super::{
-    Account, AccountState, Contact, ContactDeed, ContactState, Incoming, OnlineConfig, Presence, View,
+    Account, AccountState, Contact, ContactDeed, ContactState, Incoming, LetterNews, OnlineConfig, Presence,
+    View,
 };
 use crate::lan::{card_strings, read_card};
 use crate::{Card, Duplex};
@@ -54,12 +58,27 @@ const ROSTER_ID: &str = "qiyou-roster";
 
 /// What the task is told.
 pub(super) enum Order {
-    SignIn { account: Account, make: bool },
+    SignIn {
+        account: Account,
+        make: bool,
+    },
     SignOut,
     TakeOver,
     Away(bool),
     Card(Option<Card>),
     Contact(BareJid, ContactDeed),
+    Letter {
+        number: u64,
+        to: BareJid,
+        sealed: Vec<u8>,
+    },
+    /// A letter of this id was taken in here.
+    Receipt {
+        to: BareJid,
+        id: String,
+    },
+    /// What was last read of the account's archive.
+    Archive(Option<String>),
     Open(BareJid, oneshot::Sender<Option<DuplexStream>>),
 }
 
@@ -75,6 +94,7 @@ pub(super) async fn run(
     mut orders: mpsc::UnboundedReceiver<Order>,
     shown: watch::Sender<View>,
     incoming: Incoming,
+    letters: mpsc::UnboundedSender<LetterNews>,
 ) {
     let (reports, mut reported) = mpsc::unbounded_channel();
     let (outgoing, mut to_send) = mpsc::unbounded_channel();
@@ -93,6 +113,7 @@ pub(super) async fn run(
         links: BTreeMap::new(),
         ended: VecDeque::new(),
         blocked_ids: 0,
+        post: Post::new(letters),
     };
     loop {
         let event = async {
@@ -142,6 +163,7 @@ struct Task {
     links: BTreeMap<(FullJid, LinkName), mpsc::Sender<Told>>,
     ended: VecDeque<LinkName>,
     blocked_ids: u64,
+    post: Post,
 }
 
 impl Task {
@@ -189,6 +211,9 @@ impl Task {
                 self.tell_presence().await;
             }
             Order::Contact(account, deed) => self.contact(account, deed).await,
+            Order::Letter { number, to, sealed } => self.send_letter(number, to, &sealed).await,
+            Order::Receipt { to, id } => self.send_receipt(&to, id).await,
+            Order::Archive(last) => self.archive_read_to(last),
             Order::Open(account, reply) => {
                 // Whoever asked may have given up.
                 let _ = reply.send(self.open(account));
@@ -280,6 +305,7 @@ impl Task {
                 let ask = Roster { ver: None, items: Vec::new() };
                 self.send(Iq::Get { from: None, to: None, id: ROSTER_ID.into(), payload: ask.into() }).await;
                 self.tell_presence().await;
+                self.ask_archive().await;
                 for link in self.links.values() {
                     // A link that takes no news is about to end.
                     let _ = link.try_send(Told::SendAgain);
@@ -300,6 +326,9 @@ impl Task {
     }
 
     async fn hear_iq(&mut self, iq: Iq) {
+        if self.hear_archive(&iq).await {
+            return;
+        }
         let own = self.account.as_ref().map(|account| account.jid.clone());
         let ours = |from: &Option<Jid>| from.as_ref().is_none_or(|from| Some(from.to_bare()) == own);
         match iq {
@@ -480,9 +509,7 @@ impl Task {
         if !reachable || self.links.len() >= MAX_LINKS {
             return None;
         }
-        let mut random = [0; 8];
-        getrandom::fill(&mut random).ok()?;
-        Some(self.new_link(account.with_resource(super::resource()), crate::hex::text(&random), true))
+        Some(self.new_link(account.with_resource(super::resource()), new_random()?, true))
     }
 
     fn new_link(&mut self, peer: FullJid, name: LinkName, opened_here: bool) -> DuplexStream {
@@ -496,6 +523,9 @@ impl Task {
     }
 
     fn hear_message(&mut self, message: Message) {
+        if self.hear_letter(&message) {
+            return;
+        }
         let Some(from) = message.from.and_then(|from| FullJid::try_from(from).ok()) else { return };
         let Some((name, said)) = message.payloads.iter().find_map(link::read) else { return };
         let at = (from, name);
@@ -560,6 +590,13 @@ impl Task {
         }
         self.send(message).await;
     }
+}
+
+/// A name that nothing else has.
+fn new_random() -> Option<String> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).ok()?;
+    Some(crate::hex::text(&random))
 }
 
 fn card_of(payload: &Element) -> Option<Card> {

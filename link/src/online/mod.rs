@@ -164,11 +164,48 @@ pub enum ContactDeed {
     Block,
 }
 
+/// What is heard of letters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LetterNews {
+    /// One has come, perhaps not for the first time.
+    Came {
+        /// Whose server says that it is from there. What is in it says who wrote it.
+        account: String,
+        /// For [`OnlineTransport::letter_taken_in`].
+        id: String,
+        /// See [`crate::letter::open`].
+        sealed: Vec<u8>,
+    },
+    /// How far one of ours has come.
+    Stage {
+        /// As it was given to [`OnlineTransport::send_letter`].
+        number: u64,
+        /// How far.
+        stage: LetterStage,
+    },
+    /// The account's archive was read up to the message of this name.
+    Archive(String),
+}
+
+/// How far a letter has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LetterStage {
+    /// The account's own server has it, and acknowledged so.
+    AtServer,
+    /// The other device has said that it was taken in, or a server says so in its name.
+    Delivered,
+    /// It came back: there is no such account, or its server keeps nothing more for it.
+    Refused,
+    /// Whether it went out is not known.
+    Lost,
+}
+
 /// XMPP as a carrier. Without an account it does nothing.
 pub struct OnlineTransport {
     orders: mpsc::UnboundedSender<account::Order>,
     view: watch::Receiver<View>,
     incoming: Incoming,
+    letters: Mutex<Option<mpsc::UnboundedReceiver<LetterNews>>>,
 }
 
 /// Where links that others open go: to the listener, if there is one.
@@ -180,8 +217,35 @@ impl OnlineTransport {
         let (orders, waiting) = mpsc::unbounded_channel();
         let (shown, view) = watch::channel(View::default());
         let incoming = Incoming::default();
-        tokio::spawn(account::run(config, waiting, shown, incoming.clone()));
-        Self { orders, view, incoming }
+        let (news, letters) = mpsc::unbounded_channel();
+        tokio::spawn(account::run(config, waiting, shown, incoming.clone(), news));
+        Self { orders, view, incoming, letters: Mutex::new(Some(letters)) }
+    }
+
+    /// What is heard of letters from now on; `None` for everyone but the first who asks.
+    pub fn letters(&self) -> Option<mpsc::UnboundedReceiver<LetterNews>> {
+        self.letters.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Sends sealed bytes ([`crate::letter::seal`]) to whatever device the account is used on next. How far they come is told
+    /// with this number. `false` when it is no account.
+    #[must_use]
+    pub fn send_letter(&self, number: u64, account: &str, sealed: Vec<u8>) -> bool {
+        let Ok(to) = BareJid::new(account) else { return false };
+        self.order(account::Order::Letter { number, to, sealed });
+        true
+    }
+
+    /// A letter that came was taken in, and is on disk: its sender is told.
+    pub fn letter_taken_in(&self, account: &str, id: &str) {
+        if let Ok(to) = BareJid::new(account) {
+            self.order(account::Order::Receipt { to, id: id.to_owned() });
+        }
+    }
+
+    /// What the last [`LetterNews::Archive`] of this account said, before it is signed in; `None` for one that is new here.
+    pub fn set_archive(&self, last: Option<String>) {
+        self.order(account::Order::Archive(last));
     }
 
     /// What is so now, and each change.

@@ -386,6 +386,20 @@ mod tests {
     }
 
     #[test]
+    fn what_a_server_says_of_the_password_means_this() {
+        for (condition, means) in [
+            (DefinedCondition::NotAuthorized, AccountState::WrongPassword),
+            (DefinedCondition::AccountDisabled, AccountState::Gone),
+            (DefinedCondition::TemporaryAuthFailure, AccountState::ServerGone),
+            (DefinedCondition::MechanismTooWeak, AccountState::Policy),
+        ] {
+            let name = format!("{condition:?}");
+            assert_eq!(failed(Error::Auth(AuthError::Fail(condition))).state, means, "{name}");
+        }
+        assert_eq!(failed(Error::Auth(AuthError::NoMechanism)).state, AccountState::Policy);
+    }
+
+    #[test]
     fn what_servers_say_at_the_end_means_this() {
         for (text, means) in [
             ("<stream:error><conflict/><text>Replaced by new connection</text>", AccountState::Elsewhere),

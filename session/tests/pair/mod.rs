@@ -147,6 +147,19 @@ pub(crate) struct Pair {
     dead: bool,
     /// `QIYOU_TRACE` is set: everything is printed.
     trace: bool,
+    /// A real link under the one made up here; see [`Carrier`].
+    pub(crate) carrier: Option<Box<dyn Carrier>>,
+}
+
+/// A real link that carries what the pair says: each message goes out when it is said, and is read when the pair delivers it, so
+/// that the two streams are as full, and are cut where, the schedule says.
+pub(crate) trait Carrier {
+    /// A new link, dialed by this device; whatever is left of the old one is gone.
+    fn connect(&mut self, dialer: usize);
+    /// Out to the other device.
+    fn send(&mut self, from: usize, envelope: &Envelope);
+    /// The next one that comes to this device.
+    fn receive(&mut self, to: usize) -> Envelope;
 }
 
 /// What a cut takes with it.
@@ -292,6 +305,7 @@ impl Pair {
             messages: 0,
             dead: false,
             trace: std::env::var_os("QIYOU_TRACE").is_some(),
+            carrier: None,
         }
     }
 
@@ -312,6 +326,9 @@ impl Pair {
     pub(crate) fn connect_from(&mut self, dialer: usize) {
         self.links = self.links.wrapping_add(1);
         self.dead = false;
+        if let Some(carrier) = &mut self.carrier {
+            carrier.connect(dialer);
+        }
         for device in &mut self.devices {
             device.inbox.clear();
             device.hangs_up = false;
@@ -437,7 +454,12 @@ impl Pair {
                     self.devices[from].inbox.clear();
                 }
             }
-            _ => self.devices[to].inbox.push_back(envelope),
+            _ => {
+                if let Some(carrier) = &mut self.carrier {
+                    carrier.send(from, &envelope);
+                }
+                self.devices[to].inbox.push_back(envelope);
+            }
         }
     }
 
@@ -463,6 +485,9 @@ impl Pair {
     /// Delivers one message, or lets the link end where it was to. Returns whether there was anything.
     pub(crate) fn deliver(&mut self, device: usize) -> bool {
         if let Some(envelope) = self.devices[device].inbox.pop_front() {
+            if let Some(carrier) = &mut self.carrier {
+                assert_eq!(carrier.receive(device), envelope, "what was said is what is heard");
+            }
             self.input(device, Input::Received(envelope));
             return true;
         }

@@ -3,14 +3,25 @@
 //! `make test-carriers` runs this; it needs root, `ip` and Avahi.
 
 mod network;
+#[path = "../../../session/tests/pair/mod.rs"]
+mod pair;
+mod real;
+#[path = "../../../session/tests/schedule/mod.rs"]
+mod schedule;
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use network::{Daemon, Network, Running, within};
+use host::{Host, HostConfig};
+use link::lan::{LanConfig, LanTransport};
+use link::memory::MemoryNetwork;
+use link::{CarrierKind, Transport};
+use network::{Addresses, Daemon, Network, Running, within};
 use proto::control::{self, Carrier, PeerLink, request};
-use tests::house::{Seen, begin, meet};
+use real::Real;
+use tests::house::{Client, Seen, begin, meet};
 
 /// The bar for a move seen by the other device, at the 95th percentile.
 const SEEN_P95: Duration = Duration::from_millis(20);
@@ -65,6 +76,170 @@ async fn play(anna: &mut Daemon, ben: &mut Daemon, moves: &[String]) -> Vec<Dura
 fn percentile(times: &mut [Duration], of_hundred: usize) -> Duration {
     times.sort();
     times[(times.len() * of_hundred).div_ceil(100).max(1) - 1]
+}
+
+/// On the loopback interface, where nobody else hears.
+fn loopback(mdns_port: u16) -> Arc<LanTransport> {
+    Arc::new(LanTransport::new(LanConfig { mdns_port, loopback: true, ..LanConfig::default() }))
+}
+
+#[test]
+fn random_schedules_over_sockets_end_with_equal_records() {
+    /// Lists, and operations in each: a few seconds.
+    const LISTS: u64 = 40;
+    const LENGTH: usize = 120;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = Arc::new(runtime.expect("threads"));
+    let both = runtime.block_on(async {
+        let [anna, bert] = [loopback(21_101), loopback(21_101)];
+        let (annas, berts) = (real::listen(anna.as_ref(), 1).await, real::listen(bert.as_ref(), 2).await);
+        [(anna as Arc<dyn Transport>, annas), (bert as Arc<dyn Transport>, berts)]
+    });
+    let (links, messages) = Real::new(runtime, both).play(0..LISTS, LENGTH);
+    println!(
+        "LAN sockets: {LISTS} lists of {LENGTH} operations, {links} links, {messages} messages, records equal"
+    );
+    assert!(links > LISTS as usize && messages > 20 * LISTS as usize, "{links} links, {messages} messages");
+}
+
+/// A host with a Bluetooth that is made up and a local network that is not.
+async fn with_both(
+    home: &tempfile::TempDir,
+    air: &MemoryNetwork,
+    name: &str,
+    mdns_port: u16,
+) -> (Host, Client) {
+    let mut config = HostConfig::new(home.path().join(name));
+    config.name = Some(name.to_owned());
+    config.transports = vec![Arc::new(air.transport(name)), loopback(mdns_port)];
+    let host = Host::start(config).expect("the host starts");
+    let client = Client::attach(host.client()).await;
+    (host, client)
+}
+
+fn by(seen: &Seen, carrier: Carrier) -> bool {
+    link(seen) == Some((carrier, PeerLink::Up))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_match_moves_from_bluetooth_to_the_network_and_back_only_when_it_must() {
+    let home = tempfile::tempdir().expect("a directory");
+    let air = MemoryNetwork::posing_as(CarrierKind::Bluetooth, 8);
+    // Bluetooth alone at first: Ben's network comes later.
+    let (_anna_host, mut anna) = with_both(&home, &air, "Anna", 21_102).await;
+    let (ben_host, mut ben) = with_both(&home, &air, "Ben", 21_103).await;
+    meet(&mut anna, &mut ben, "Ben").await;
+    begin(&mut anna, &mut ben, None).await;
+    let mut points = quiet_points(60).into_iter();
+    let mut plies = 0;
+    for client in [&mut anna, &mut ben] {
+        client.until("by Bluetooth", |seen| by(seen, Carrier::Bluetooth)).await;
+    }
+    // Ben is in Anna's network from now on. Both carriers are there, and the match stays where it is.
+    ben_host.stop().await;
+    let (_ben_host, mut ben) = with_both(&home, &air, "Ben", 21_102).await;
+    for (dropped, expected) in [
+        (None, None),
+        (Some(false), Some(Carrier::Lan)),
+        // Bluetooth is back: no reason to move.
+        (Some(true), Some(Carrier::Lan)),
+    ] {
+        if let Some(reach) = dropped {
+            air.set_reach("Ben", reach);
+        }
+        for client in [&mut anna, &mut ben] {
+            client
+                .until("it goes on", |seen| {
+                    expected.map_or_else(
+                        || link(seen).is_some_and(|(_, state)| state == PeerLink::Up),
+                        |carrier| by(seen, carrier),
+                    )
+                })
+                .await;
+        }
+        let kept = link(&anna.seen).map(|(carrier, _)| carrier);
+        for _ in 0..6 {
+            let (mover, other) = if plies % 2 == 0 { (&mut anna, &mut ben) } else { (&mut ben, &mut anna) };
+            mover.until("its turn", |seen| seen.room().is_some_and(|room| room.can_act)).await;
+            mover.play(&points.next().expect("enough")).await.expect("played");
+            plies += 1;
+            other.until("the move", |seen| seen.room().is_some_and(|room| room.record.len() == plies)).await;
+            assert_eq!(link(&other.seen).map(|(carrier, _)| carrier), kept, "it stays on one carrier");
+        }
+    }
+    let record = |client: &Client| client.seen.room().map(|room| (room.record.clone(), room.digest));
+    assert_eq!(record(&anna), record(&ben));
+    assert_eq!(plies, 18);
+}
+
+#[tokio::test]
+#[ignore = "needs root: make test-carriers"]
+async fn a_network_of_one_protocol_and_one_of_two_cables() {
+    for addresses in [Addresses::V4, Addresses::V6] {
+        let network = Network::with(&["anna", "ben"], addresses);
+        let (mut anna, mut ben) = two(&network).await;
+        play(&mut anna, &mut ben, &quiet_points(10)).await;
+        assert_eq!(record(&anna), record(&ben));
+        println!("LAN with {addresses:?} only: played");
+    }
+    // The second cable is put in while the match goes on; then the first is pulled on one side, and later put back.
+    let network = Network::new(&["anna", "ben"]);
+    let (mut anna, mut ben) = two(&network).await;
+    let points = quiet_points(30);
+    play(&mut anna, &mut ben, &points[..4]).await;
+    network.second_cable();
+    play(&mut anna, &mut ben, &points[4..8]).await;
+    network.plug("ben", false);
+    for daemon in [&mut anna, &mut ben] {
+        daemon
+            .client
+            .until("it is lost", |seen| link(seen).is_some_and(|(_, state)| state == PeerLink::Lost))
+            .await;
+    }
+    let since = Instant::now();
+    for daemon in [&mut anna, &mut ben] {
+        daemon.client.until("it goes on by the other cable", up).await;
+    }
+    println!("LAN: by the second cable after {:?}", since.elapsed());
+    play(&mut anna, &mut ben, &points[8..14]).await;
+    network.plug("ben", true);
+    play(&mut anna, &mut ben, &points[14..20]).await;
+    assert_eq!(record(&anna), record(&ben));
+    assert_eq!(record(&anna).0, points[..20]);
+}
+
+#[tokio::test]
+#[ignore = "needs root and tshark: make test-carriers"]
+async fn a_capture_of_a_whole_match_shows_nothing_that_was_said() {
+    let network = Network::new(&["anna", "ben"]);
+    let folder = tempfile::tempdir().expect("a directory");
+    let file = folder.path().join("match.pcap");
+    let mut tshark = network.command("sw", "tshark");
+    tshark.args(["-q", "-i", "br0", "-w"]).arg(&file).stderr(Stdio::null());
+    let tshark = Running(tshark.stdout(Stdio::null()).spawn().expect("tshark runs"));
+    within("the capture begins", async || file.exists().then_some(())).await;
+    let (mut anna, mut ben) = two(&network).await;
+    let room_id = anna.client.seen.room().expect("a room").id.clone();
+    let say = control::Say { room_id, phrase: 0, text: "xylophone".into() };
+    anna.client.done(request::Body::Say(say)).await;
+    ben.client.until("the word", |seen| seen.said.iter().any(|said| said.text == "xylophone")).await;
+    for daemon in [&mut anna, &mut ben] {
+        daemon.client.hand_over(1).await;
+    }
+    anna.client.until_over().await;
+    ben.client.until_over().await;
+    let plies = record(&anna).0.len();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    network::interrupt(tshark);
+    let captured = std::fs::read(&file).expect("a capture");
+    assert!(captured.len() > plies * 100, "the match was captured: {} bytes", captured.len());
+    // The names are told to everyone by the two themselves, which shows that the capture can be read.
+    let holds = |word: &[u8]| captured.windows(word.len()).any(|window| window == word);
+    assert!(holds(b"n=anna"), "the advert was captured");
+    for word in [&b"xylophone"[..], b"eHlsb3Bob25l", b"\x98\x76\x54\x32"] {
+        assert!(!holds(word), "{word:?} in the capture");
+    }
+    println!("LAN: capture of {plies} plies: {} bytes, nothing readable but the advert", captured.len());
 }
 
 #[tokio::test]
@@ -280,8 +455,10 @@ impl Avahi {
         )
         .expect("a file");
         let daemon = network
-            .command(device, "avahi-daemon")
-            .args(["--no-drop-root", "--no-chroot", "--no-rlimits", "-f"])
+            .command(device, "sh")
+            // `ip netns exec` has made the mounts its own: a daemon of the system's, if there is one, keeps its place in /run.
+            .args(["-c", "mkdir -p /run/avahi-daemon && mount -t tmpfs none /run/avahi-daemon && exec avahi-daemon \"$@\""])
+            .args(["sh", "--no-drop-root", "--no-chroot", "--no-rlimits", "-f"])
             .arg(&settings)
             .env("DBUS_SYSTEM_BUS_ADDRESS", &bus)
             .stderr(Stdio::piped())
@@ -290,7 +467,7 @@ impl Avahi {
         let mut daemon = Running(daemon);
         let mut lines = BufReader::new(daemon.0.stderr.take().expect("piped")).lines();
         let up = lines.by_ref().map_while(Result::ok).any(|line| line.contains("Server startup complete"));
-        assert!(up, "avahi-daemon did not start; does another run on this machine?");
+        assert!(up, "avahi-daemon did not start");
         std::thread::spawn(move || lines.for_each(drop));
         Self { device: device.into(), bus, _daemons: [Running(dbus), daemon], _folder: folder }
     }

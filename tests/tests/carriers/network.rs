@@ -7,6 +7,20 @@ use std::time::Duration;
 use tests::house::Client;
 use tokio::net::UnixStream;
 
+/// What addresses devices have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Addresses {
+    Both,
+    V4,
+    V6,
+}
+
+/// Ends a program as Ctrl-C does, and waits for it.
+pub(crate) fn interrupt(mut program: Running) {
+    let _ = Command::new("kill").args(["-INT", &program.0.id().to_string()]).status();
+    let _ = program.0.wait();
+}
+
 /// A namespace with a bridge, and one for each device. Gone when dropped.
 pub(crate) struct Network {
     /// Of this run, so that two may go on at a time.
@@ -20,6 +34,11 @@ impl Network {
     /// # Panics
     /// With what the kernel said when it makes no namespaces, which needs root.
     pub(crate) fn new(devices: &[&str]) -> Self {
+        Self::with(devices, Addresses::Both)
+    }
+
+    /// The same with one kind of addresses only; with IPv6 only, each has its link-local one beside.
+    pub(crate) fn with(devices: &[&str], addresses: Addresses) -> Self {
         let network = Self {
             prefix: format!("qy{}", std::process::id() % 10_000),
             devices: devices.iter().map(|name| (*name).to_owned()).collect(),
@@ -34,8 +53,20 @@ impl Network {
                 "ip netns add {namespace} && ip -n {namespace} link set lo up && \
                  ip link add eth0 netns {namespace} type veth peer name {port} netns {switch} && \
                  ip -n {switch} link set {port} master br0 && ip -n {switch} link set {port} up && \
-                 ip -n {namespace} addr add 10.77.0.{number}/24 dev eth0 && \
-                 ip -n {namespace} addr add fd77::{number}/64 dev eth0 nodad && ip -n {namespace} link set eth0 up"
+                 {} ip -n {namespace} link set eth0 up",
+                match addresses {
+                    Addresses::Both => format!(
+                        "ip -n {namespace} addr add 10.77.0.{number}/24 dev eth0 && \
+                         ip -n {namespace} addr add fd77::{number}/64 dev eth0 nodad &&"
+                    ),
+                    Addresses::V4 => format!(
+                        "ip netns exec {namespace} sysctl -qw net.ipv6.conf.eth0.disable_ipv6=1 && \
+                         ip -n {namespace} addr add 10.77.0.{number}/24 dev eth0 &&"
+                    ),
+                    Addresses::V6 => {
+                        format!("ip -n {namespace} addr add fd77::{number}/64 dev eth0 nodad &&")
+                    }
+                }
             ));
         }
         network
@@ -50,6 +81,21 @@ impl Network {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.namespace(device)]).arg(program.as_ref());
         command
+    }
+
+    /// Another switch with another network, and a second cable from each device to it.
+    pub(crate) fn second_cable(&self) {
+        let switch = self.namespace("sw");
+        sh(&format!("ip -n {switch} link add br1 type bridge && ip -n {switch} link set br1 up"));
+        for (number, device) in (1..).zip(&self.devices) {
+            let (namespace, port) = (self.namespace(device), format!("t2-{device}"));
+            sh(&format!(
+                "ip link add eth1 netns {namespace} type veth peer name {port} netns {switch} && \
+                 ip -n {switch} link set {port} master br1 && ip -n {switch} link set {port} up && \
+                 ip -n {namespace} addr add 10.78.0.{number}/24 dev eth1 && \
+                 ip -n {namespace} addr add fd78::{number}/64 dev eth1 nodad && ip -n {namespace} link set eth1 up"
+            ));
+        }
     }
 
     /// Pulls a device's cable, or puts it back: its interface loses the carrier.

@@ -2,72 +2,106 @@
 //!
 //! `make test-carriers` runs this; it needs Prosody and ejabberd from Debian, and root for the latter.
 
+mod crowd;
+mod keyring;
+#[allow(dead_code, reason = "the captures use a part")]
+mod network;
+#[path = "../../../session/tests/pair/mod.rs"]
+mod pair;
+mod real;
+#[path = "../../../session/tests/schedule/mod.rs"]
+mod schedule;
 mod servers;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use host::{Host, HostConfig};
+use host::{Bus, Host, HostConfig};
+use link::Transport;
 use link::online::OnlineConfig;
 use proto::board::Game;
-use proto::control::{self, AccountState, Carrier, ContactState, PeerLink, request};
+use proto::control::{self, AccountState, Carrier, ContactState, LetterState, PeerLink, request};
 use servers::{Authority, DOMAIN, Kind, Server};
 use tests::house::{Client, Seen, begin, meet};
 
-/// A device that plays over the internet only.
+/// A device that plays over the internet only. Switched off, it keeps what is on its disk.
 struct Device {
-    _host: Host,
+    host: Option<Host>,
     client: Client,
+    config: HostConfig,
     _home: tempfile::TempDir,
 }
 
 impl Device {
     async fn new(name: &str, authority: &Authority) -> Self {
+        if let Ok(filter) = tracing_subscriber::EnvFilter::try_from_env("QIYOU_LOG") {
+            // Another device of this process may have done so.
+            let _ = tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init();
+        }
         let home = tempfile::tempdir().expect("a directory");
         let mut config = HostConfig::new(home.path());
         config.name = Some(name.to_owned());
         let config = config.with_online(OnlineConfig { authorities: Some(authority.certificate()) });
-        let host = Host::start(config).expect("the host starts");
+        let host = Host::start(config.clone()).expect("the host starts");
         let client = Client::attach(host.client()).await;
-        Self { _host: host, client, _home: home }
+        Self { host: Some(host), client, config, _home: home }
+    }
+
+    async fn switch_off(&mut self) {
+        self.host.take().expect("it is on").stop().await;
+    }
+
+    async fn switch_on(&mut self) {
+        let host = Host::start(self.config.clone()).expect("the host starts again");
+        self.client = Client::attach(host.client()).await;
+        self.host = Some(host);
     }
 
     async fn sign_in(&mut self, name: &str, password: &str, server: &str, make_it: bool) {
-        let sign_in = control::SignIn {
-            account: format!("{name}@{DOMAIN}"),
-            password: password.into(),
-            make_it,
-            server: server.into(),
-        };
+        self.sign_in_as(format!("{name}@{DOMAIN}"), password, server, make_it).await;
+    }
+
+    async fn sign_in_as(&mut self, account: String, password: &str, server: &str, make_it: bool) {
+        let sign_in = control::SignIn { account, password: password.into(), make_it, server: server.into() };
         self.client.done(request::Body::SignIn(sign_in)).await;
     }
 
     async fn until_account(&mut self, state: AccountState) {
         let is = |seen: &Seen| seen.account.as_ref().is_some_and(|account| account.state() == state);
         self.client.until(&format!("{state:?}"), is).await;
+        // Whatever asks for a person says so in both languages, with what to do.
+        let words = self.client.seen.account.as_ref().and_then(|account| account.sentence.clone());
+        let told = words.is_some_and(|words| words.en.contains(". ") && words.zh.chars().count() > 8);
+        let well = matches!(state, AccountState::AccountOnline | AccountState::AccountConnecting);
+        assert_eq!(told, !well, "{state:?}: {:?}", self.client.seen.account);
     }
 }
 
 /// Two accounts that are contacts of each other, and two people who have compared strings.
 async fn friends(server: &Server, authority: &Authority) -> (Device, Device) {
+    friends_at([server, server], authority).await
+}
+
+async fn friends_at(servers: [&Server; 2], authority: &Authority) -> (Device, Device) {
     let (mut anna, mut ben) = (Device::new("Anna", authority).await, Device::new("Ben", authority).await);
-    for (device, name) in [(&mut anna, "anna"), (&mut ben, "ben")] {
-        device.sign_in(name, "secret of it", &server.address(), true).await;
+    let accounts = [format!("anna@{}", servers[0].domain), format!("ben@{}", servers[1].domain)];
+    for ((device, account), server) in [&mut anna, &mut ben].into_iter().zip(&accounts).zip(servers) {
+        device.sign_in_as(account.clone(), "secret of it", &server.address(), true).await;
         device.until_account(AccountState::AccountOnline).await;
     }
-    let ask = control::AskContact { account: format!("ben@{DOMAIN}") };
+    let ask = control::AskContact { account: accounts[1].clone() };
     anna.client.done(request::Body::AskContact(ask)).await;
-    ben.client.until("Anna asks", |seen| contact(seen, "anna") == Some(ContactState::ContactAsks)).await;
-    let accept = control::AnswerContact {
-        account: format!("anna@{DOMAIN}"),
-        answer: control::ContactAnswer::ContactAccept.into(),
-    };
+    let asks = |seen: &Seen| contact(seen, &accounts[0]) == Some(ContactState::ContactAsks);
+    ben.client.until("Anna asks", asks).await;
+    let answer = control::ContactAnswer::ContactAccept.into();
+    let accept = control::AnswerContact { account: accounts[0].clone(), answer };
     ben.client.done(request::Body::AnswerContact(accept)).await;
-    for (device, other) in [(&mut anna, "ben"), (&mut ben, "anna")] {
+    for (device, other) in [(&mut anna, &accounts[1]), (&mut ben, &accounts[0])] {
         device
             .client
             .until("both see each other", |seen| {
                 contact(seen, other) == Some(ContactState::ContactMutual)
-                    && seen.contacts[&format!("{other}@{DOMAIN}")].presence() == control::Presence::Online
+                    && seen.contacts[other].presence() == control::Presence::Online
             })
             .await;
     }
@@ -75,8 +109,8 @@ async fn friends(server: &Server, authority: &Authority) -> (Device, Device) {
     (anna, ben)
 }
 
-fn contact(seen: &Seen, name: &str) -> Option<ContactState> {
-    Some(seen.contacts.get(&format!("{name}@{DOMAIN}"))?.state())
+fn contact(seen: &Seen, account: &str) -> Option<ContactState> {
+    Some(seen.contacts.get(account)?.state())
 }
 
 fn link_up(seen: &Seen) -> bool {
@@ -187,26 +221,52 @@ async fn each_trouble_with_an_account_is_told_for_what_it_is() {
         other.sign_in("anna", "right", &server.address(), false).await;
         other.until_account(AccountState::AccountOnline).await;
         anna.until_account(AccountState::AccountElsewhere).await;
-        let sentence = anna.client.seen.account.as_ref().and_then(|account| account.sentence.clone());
-        assert!(sentence.is_some_and(|words| !words.zh.is_empty() && !words.en.is_empty()));
         anna.client.done(request::Body::TakeOver(control::TakeOver {})).await;
         anna.until_account(AccountState::AccountOnline).await;
         other.until_account(AccountState::AccountElsewhere).await;
 
         // A server that cannot prove who it is, for a device that does not know its authority.
-        let mut stranger = Device::new("Stranger", &Authority::new()).await;
+        let another = Authority::new();
+        let mut stranger = Device::new("Stranger", &another).await;
         stranger.sign_in("anna", "right", &server.address(), false).await;
         stranger.until_account(AccountState::AccountCertificate).await;
+        let detail = stranger.client.seen.account.as_ref().map(|account| account.detail.clone());
+        assert!(
+            detail.is_some_and(|detail| detail.contains("invalid peer certificate")),
+            "for no other reason"
+        );
+
+        // Shut by whoever runs the server. Prosody's administrator says that it is a policy, and lets it in again when a person tries.
+        // ejabberd says that it is a conflict, with the reason in the administrator's words, and has taken the password away.
+        server.ban("anna");
+        anna.until_account(match kind {
+            Kind::Prosody => AccountState::AccountPolicy,
+            Kind::Ejabberd => AccountState::AccountElsewhere,
+        })
+        .await;
+        let detail = anna.client.seen.account.as_ref().map(|account| account.detail.clone());
+        assert!(detail.is_some_and(|detail| detail.contains("Not today")), "the reason is told");
+        anna.client.done(request::Body::TakeOver(control::TakeOver {})).await;
+        match kind {
+            Kind::Prosody => anna.until_account(AccountState::AccountOnline).await,
+            Kind::Ejabberd => {
+                anna.until_account(AccountState::AccountWrongPassword).await;
+                anna.sign_in("anita", "right", &server.address(), true).await;
+                anna.until_account(AccountState::AccountOnline).await;
+            }
+        }
 
         // Deleted while it is in use.
-        server.delete_account("anna");
+        server.delete_account(if kind == Kind::Prosody { "anna" } else { "anita" });
         anna.until_account(AccountState::AccountGone).await;
 
         // Nobody listens.
         drop(server);
         stranger.sign_in("anna", "right", "127.0.0.1:9", false).await;
         stranger.until_account(AccountState::AccountServerGone).await;
-        println!("{kind:?}: taken, wrong password, elsewhere both ways, certificate, deleted, server gone");
+        println!(
+            "{kind:?}: taken, wrong password, elsewhere both ways, certificate, policy, deleted, server gone"
+        );
     }
 }
 
@@ -218,12 +278,14 @@ async fn a_capture_of_a_whole_match_shows_nothing_that_was_said() {
     let folder = tempfile::tempdir().expect("a directory");
     let file = folder.path().join("match.pcap");
     let port = server.address().split_once(':').expect("an address").1.to_owned();
-    let mut tshark = std::process::Command::new("tshark")
+    let tshark = std::process::Command::new("tshark")
         .args(["-q", "-i", "lo", "-f", &format!("tcp port {port}"), "-w"])
         .arg(&file)
+        .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
         .spawn()
         .expect("tshark runs");
+    let tshark = network::Running(tshark);
     while std::fs::metadata(&file).is_err() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
@@ -235,8 +297,7 @@ async fn a_capture_of_a_whole_match_shows_nothing_that_was_said() {
     ben.client.until("the word", |seen| seen.said.iter().any(|said| said.text == "xylophone")).await;
     let plies = play_on(&mut anna, &mut ben).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let _ = std::process::Command::new("kill").args(["-INT", &tshark.id().to_string()]).status();
-    let _ = tshark.wait();
+    network::interrupt(tshark);
     let captured = std::fs::read(&file).expect("a capture");
     assert!(captured.len() > plies * 100, "the match was captured: {} bytes", captured.len());
     for word in
@@ -245,4 +306,248 @@ async fn a_capture_of_a_whole_match_shows_nothing_that_was_said() {
         assert!(!captured.windows(word.len()).any(|window| window == word), "{word:?} in the capture");
     }
     println!("capture of {plies} plies: {} bytes, nothing readable", captured.len());
+}
+
+#[tokio::test]
+#[ignore = "needs Prosody and lua-unbound: make test-carriers"]
+async fn players_of_two_servers_play_as_those_of_one() {
+    let authority = Authority::new();
+    let servers = Server::federated(&authority);
+    let (mut anna, mut ben) = friends_at([&servers[0], &servers[1]], &authority).await;
+    begin(&mut anna.client, &mut ben.client, None).await;
+    let plies = play_on(&mut anna, &mut ben).await;
+    println!("two federated servers: whole match of {plies} plies, records equal");
+}
+
+/// Nobody is there when the other is: the server keeps what is written. From the invitation to the end.
+async fn a_match_by_letters(kind: Kind) {
+    let authority = Authority::new();
+    let server = Server::start(kind, &authority);
+    let (mut anna, mut ben) = friends(&server, &authority).await;
+    let friend = anna.client.seen.friends.values().next().expect("a friend").clone();
+    assert_eq!(friend.met_by(), Carrier::Online);
+    ben.switch_off().await;
+    anna.client.until("Ben is away", |seen| seen.friends.values().all(|friend| !friend.connected)).await;
+    let invite = control::Invite {
+        peer: friend.id,
+        my_side: proto::board::Side::First.into(),
+        by_letter: true,
+        ..control::Invite::default()
+    };
+    anna.client.ask(request::Body::Invite(invite)).await.expect("written");
+    anna.client.until("a room", |seen| seen.room().is_some()).await;
+    anna.client.play("h8").await.expect("played ahead");
+    until_letter(&mut anna, LetterState::AtServer).await;
+    anna.switch_off().await;
+
+    // Days later.
+    ben.switch_on().await;
+    ben.client
+        .until("an invitation by letter", |seen| seen.invitations.values().any(|one| one.by_letter))
+        .await;
+    // It outlives a restart that comes before the answer.
+    ben.switch_off().await;
+    ben.switch_on().await;
+    ben.client.until("the invitation again", |seen| seen.invitations.values().any(|one| one.by_letter)).await;
+    let invite_id =
+        ben.client.seen.invitations.values().next().expect("it was there above").invite_id.clone();
+    let answer = control::AnswerInvite { invite_id, accept: true, reason: 0 };
+    ben.client.done(request::Body::AnswerInvite(answer)).await;
+    ben.client.until("a room", |seen| seen.room().is_some_and(|room| room.record == ["h8"])).await;
+    ben.client.play("i9").await.expect("played");
+    until_letter(&mut ben, LetterState::AtServer).await;
+    ben.switch_off().await;
+
+    let moves = ["h8", "i9", "h9", "i10", "h10", "i11", "h11", "i12", "h12"];
+    for plies in 2..moves.len() {
+        let mover = if plies % 2 == 0 { &mut anna } else { &mut ben };
+        mover.switch_on().await;
+        let there = |seen: &Seen| seen.room().is_some_and(|room| room.record == moves[..plies]);
+        mover.client.until("the other's move", there).await;
+        assert_eq!(mover.client.seen.room().expect("a room").seen_ply as usize, plies, "the other has it");
+        mover.client.play(moves[plies]).await.expect("played");
+        until_letter(mover, LetterState::AtServer).await;
+        mover.switch_off().await;
+    }
+    // Anna has five in a row. Ben reads of it, and she, who is there too this time, gets his receipt or his record.
+    anna.switch_on().await;
+    ben.switch_on().await;
+    for device in [&mut anna, &mut ben] {
+        device.client.until_over().await;
+        assert_eq!(device.client.seen.room().expect("a room").record, moves);
+    }
+    println!("{kind:?}: whole match of {} plies by letters, never both there", moves.len());
+}
+
+async fn until_letter(device: &mut Device, state: LetterState) {
+    let is = |seen: &Seen| {
+        let letter = seen.room().and_then(|room| room.link).map(|link| link.letter());
+        letter == Some(state)
+    };
+    device.client.until(&format!("the letter is {state:?}"), is).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Prosody: make test-carriers"]
+async fn a_match_is_played_over_days_by_letters_that_prosody_keeps() {
+    a_match_by_letters(Kind::Prosody).await;
+}
+
+#[tokio::test]
+#[ignore = "needs ejabberd: make test-carriers"]
+async fn a_match_is_played_over_days_by_letters_that_ejabberd_keeps() {
+    a_match_by_letters(Kind::Ejabberd).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Prosody: make test-carriers"]
+async fn a_letter_is_acknowledged_by_the_server_then_by_the_friend_and_may_be_declined() {
+    let authority = Authority::new();
+    let server = Server::start(Kind::Prosody, &authority);
+    let (mut anna, mut ben) = friends(&server, &authority).await;
+    let peer = anna.client.seen.friends.values().next().expect("a friend").id.clone();
+    ben.switch_off().await;
+    anna.client.until("Ben is away", |seen| seen.friends.values().all(|friend| !friend.connected)).await;
+    let clocked = control::Invite {
+        peer: peer.clone(),
+        by_letter: true,
+        pace: session::Pace::write(Some(session::Pace::SuddenDeath { main: Duration::from_mins(5) })),
+        ..control::Invite::default()
+    };
+    anna.client.ask(request::Body::Invite(clocked)).await.expect_err("nobody's clock runs by letter");
+    let invite = control::Invite { peer, by_letter: true, ..control::Invite::default() };
+    anna.client.ask(request::Body::Invite(invite)).await.expect("written");
+    until_letter(&mut anna, LetterState::AtServer).await;
+    ben.switch_on().await;
+    ben.client
+        .until("an invitation by letter", |seen| seen.invitations.values().any(|one| one.by_letter))
+        .await;
+    until_letter(&mut anna, LetterState::Delivered).await;
+    let invite_id =
+        ben.client.seen.invitations.values().next().expect("it was there above").invite_id.clone();
+    let reason = proto::peer::DeclineReason::DeclineLater.into();
+    let answer = control::AnswerInvite { invite_id, accept: false, reason };
+    ben.client.done(request::Body::AnswerInvite(answer)).await;
+    assert!(ben.client.seen.invitations.is_empty());
+    let declined = |notice: &control::Notice| {
+        notice.kind() == control::NoticeKind::NoticeOfferDeclined && notice.name == "Ben"
+    };
+    anna.client
+        .until("the match is gone, and why", |seen| {
+            seen.rooms.is_empty() && seen.notices.iter().any(declined)
+        })
+        .await;
+}
+
+/// Another program of the account takes the messages that the server has kept: the archive still has them.
+#[tokio::test]
+#[ignore = "needs Prosody: make test-carriers"]
+async fn letters_that_another_program_has_fetched_are_read_from_the_archive() {
+    let authority = Authority::new();
+    let server = Server::start(Kind::Prosody, &authority);
+    let (mut anna, mut ben) = friends(&server, &authority).await;
+    let peer = anna.client.seen.friends.values().next().expect("a friend").id.clone();
+    ben.switch_off().await;
+    anna.client.until("Ben is away", |seen| seen.friends.values().all(|friend| !friend.connected)).await;
+    let invite = control::Invite { peer, by_letter: true, ..control::Invite::default() };
+    anna.client.ask(request::Body::Invite(invite)).await.expect("written");
+    until_letter(&mut anna, LetterState::AtServer).await;
+    // The same account on a device that knows no friends: it is handed the letter, and cannot read it.
+    let mut other = Device::new("Other", &authority).await;
+    other.sign_in("ben", "secret of it", &server.address(), false).await;
+    other.until_account(AccountState::AccountOnline).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    other.switch_off().await;
+    ben.switch_on().await;
+    ben.client
+        .until("an invitation by letter", |seen| seen.invitations.values().any(|one| one.by_letter))
+        .await;
+}
+
+#[test]
+#[ignore = "needs Prosody: make test-carriers"]
+fn random_schedules_through_a_server_end_with_equal_records() {
+    /// Fewer than over sockets: each link is a handshake through the server.
+    const LISTS: u64 = 8;
+    const LENGTH: usize = 120;
+    let authority = Authority::new();
+    let server = Server::start(Kind::Prosody, &authority);
+    let config = OnlineConfig { authorities: Some(authority.certificate()) };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = Arc::new(runtime.expect("threads"));
+    let names = ["anna", "bert"].map(|name| format!("{name}@{DOMAIN}"));
+    let both = runtime.block_on(crowd::contacts(&server, &config, &names));
+    let both = both.map(|(transport, listener)| (transport as Arc<dyn Transport>, listener));
+    let (links, messages) = real::Real::new(runtime, both).play(0..LISTS, LENGTH);
+    println!("XMPP: {LISTS} lists of {LENGTH} operations, {links} links, {messages} messages, records equal");
+    assert!(links > LISTS as usize && messages > 20 * LISTS as usize, "{links} links, {messages} messages");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Prosody and ejabberd: make test-carriers"]
+async fn two_hundred_accounts_play_a_hundred_matches_at_once() {
+    const PAIRS: usize = 100;
+    for kind in [Kind::Prosody, Kind::Ejabberd] {
+        let authority = Authority::new();
+        let server = Server::start(kind, &authority);
+        let config = OnlineConfig { authorities: Some(authority.certificate()) };
+        let before = servers::resident_kb(std::process::id());
+        let figures = crowd::play(&server, &config, PAIRS).await;
+        let of_hundred = |percent: usize| figures.seen[(figures.seen.len() * percent).div_ceil(100) - 1];
+        println!(
+            "{kind:?}: {} accounts, {} matches at once: {} moves in {:.1?}, {:.0} moves/s; seen and acknowledged p50 {:.0?}, \
+             p95 {:.0?}; all clients {} kB more, {} kB in all, server {} kB",
+            2 * figures.matches,
+            figures.matches,
+            figures.moves,
+            figures.took,
+            figures.moves as f64 / figures.took.as_secs_f64(),
+            of_hundred(50),
+            of_hundred(95),
+            servers::resident_kb(std::process::id()).saturating_sub(before),
+            servers::resident_kb(std::process::id()),
+            server.resident_kb(),
+        );
+        assert_eq!(figures.moves, PAIRS * 40, "every match has all its moves");
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs gnome-keyring: make test-carriers"]
+async fn the_password_is_in_the_keyring_when_there_is_one_and_else_in_a_file() {
+    let authority = Authority::new();
+    for with_keyring in [true, false] {
+        let mut desktop = keyring::Desktop::new();
+        if with_keyring {
+            desktop.start_keyring();
+        }
+        let mut anna = Device::new("Anna", &authority).await;
+        anna.switch_off().await;
+        anna.config.secrets = Some(Bus::At(desktop.address.clone()));
+        anna.switch_on().await;
+        // Nobody listens there: what is tried is where the password is, not whether it is right.
+        anna.sign_in("anna", "pass word \u{e4}", "127.0.0.1:9", false).await;
+        anna.until_account(AccountState::AccountServerGone).await;
+        anna.switch_off().await;
+        let account = format!("anna@{DOMAIN}");
+        let file = anna.config.data_dir.join("account-password");
+        if with_keyring {
+            assert_eq!(
+                desktop.lookup(&account).as_deref(),
+                Some("pass word \u{e4}"),
+                "another program reads it"
+            );
+        }
+        assert_eq!(file.exists(), !with_keyring, "in one place only");
+        anna.switch_on().await;
+        anna.until_account(AccountState::AccountServerGone).await;
+        assert_eq!(anna.client.seen.account.as_ref().map(|one| one.account.as_str()), Some(account.as_str()));
+        anna.client.done(request::Body::SignOut(control::SignOut { forget: true })).await;
+        anna.switch_off().await;
+        assert!(!file.exists());
+        if with_keyring {
+            assert_eq!(desktop.lookup(&account).as_deref(), Some(""), "it is forgotten");
+        }
+    }
+    println!("the password: in gnome-keyring, and in a file where there is none");
 }

@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// The domain of every account.
+/// The domain of every account, but where two servers talk to each other.
 pub(crate) const DOMAIN: &str = "chess.test";
 
-/// An authority, and a key with its certificate for [`DOMAIN`].
+/// The other one's.
+pub(crate) const OTHER_DOMAIN: &str = "go.test";
+
+/// An authority, and a key with its certificate for both domains.
 pub(crate) struct Authority {
     folder: tempfile::TempDir,
 }
@@ -22,7 +25,7 @@ impl Authority {
         fs::write(
             path.join("leaf.ext"),
             format!(
-                "subjectAltName=DNS:{DOMAIN},DNS:*.{DOMAIN}\nextendedKeyUsage=serverAuth,clientAuth\nbasicConstraints=CA:false\n"
+                "subjectAltName=DNS:{DOMAIN},DNS:*.{DOMAIN},DNS:{OTHER_DOMAIN}\nextendedKeyUsage=serverAuth,clientAuth\nbasicConstraints=CA:false\n"
             ),
         )
         .expect("a file");
@@ -53,7 +56,10 @@ impl Authority {
 /// A server that runs, or can be started again with what it has on disk.
 pub(crate) struct Server {
     kind: Kind,
+    pub(crate) domain: &'static str,
     folder: tempfile::TempDir,
+    /// Where it listens.
+    ip: &'static str,
     port: u16,
     child: Option<Child>,
 }
@@ -66,12 +72,43 @@ pub(crate) enum Kind {
 
 impl Server {
     pub(crate) fn start(kind: Kind, authority: &Authority) -> Self {
+        Self::with(kind, authority, DOMAIN, "127.0.0.1", "")
+    }
+
+    /// Two servers of different domains that look each other up in a file instead of the DNS, and trust the authority only.
+    pub(crate) fn federated(authority: &Authority) -> [Self; 2] {
+        for ip in FEDERATED {
+            let free = TcpListener::bind((ip, 5269));
+            assert!(
+                free.is_ok(),
+                "something has port 5269, such as the system's own Prosody: stop it for this test"
+            );
+        }
+        let hosts = authority.file("hosts");
+        fs::write(&hosts, format!("{} {DOMAIN}\n{} {OTHER_DOMAIN}\n", FEDERATED[0], FEDERATED[1]))
+            .expect("a file");
+        let extra = format!(
+            "s2s_secure_auth = true\ns2s_ports = {{ 5269 }}\nunbound = {{ resolvconf = false; hoststxt = \"{}\" }}\n",
+            hosts.display()
+        );
+        [
+            Self::with(Kind::Prosody, authority, DOMAIN, FEDERATED[0], &extra),
+            Self::with(Kind::Prosody, authority, OTHER_DOMAIN, FEDERATED[1], &extra),
+        ]
+    }
+
+    fn with(kind: Kind, authority: &Authority, domain: &'static str, ip: &'static str, extra: &str) -> Self {
         let folder = tempfile::tempdir().expect("a directory");
         let port = free_port();
         let path = folder.path().to_owned();
         match kind {
             Kind::Prosody => {
-                let config = prosody(&path, authority, port);
+                let extra = if extra.is_empty() {
+                    "s2s_ports = { }\nmodules_disabled = { \"s2s\" }\n"
+                } else {
+                    extra
+                };
+                let config = prosody(&path, authority, (ip, port), domain, extra);
                 fs::write(path.join("prosody.cfg.lua"), config).expect("a file");
             }
             Kind::Ejabberd => {
@@ -83,14 +120,14 @@ impl Server {
                 assert!(owned.success(), "the tests with ejabberd need root");
             }
         }
-        let mut server = Self { kind, folder, port, child: None };
+        let mut server = Self { kind, domain, folder, ip, port, child: None };
         server.again();
         server
     }
 
     /// Where clients connect to.
     pub(crate) fn address(&self) -> String {
-        format!("127.0.0.1:{}", self.port)
+        format!("{}:{}", self.ip, self.port)
     }
 
     /// As a power cut would.
@@ -149,34 +186,63 @@ impl Server {
         }
     }
 
-    /// Asks the server's own administration for something, such as an account's end.
+    /// The account's end, by the server's own administration.
     pub(crate) fn delete_account(&self, name: &str) {
+        match self.kind {
+            Kind::Prosody => self.administer(&["user", "delete", &format!("{name}@{DOMAIN}")]),
+            Kind::Ejabberd => self.administer(&["unregister", name, DOMAIN]),
+        }
+    }
+
+    /// The account is shut by the administration, for a reason of its own.
+    pub(crate) fn ban(&self, name: &str) {
+        match self.kind {
+            Kind::Prosody => self.administer(&[&format!(
+                "c2s:close(\"{name}@{DOMAIN}/qiyou\", \"Not today\", \"policy-violation\")"
+            )]),
+            Kind::Ejabberd => self.administer(&["ban_account", name, DOMAIN, "Not today"]),
+        }
+    }
+
+    /// What the server's process takes, in kB.
+    pub(crate) fn resident_kb(&self) -> u64 {
+        match self.kind {
+            Kind::Prosody => self.child.as_ref().map_or(0, |child| resident_kb(child.id())),
+            Kind::Ejabberd => {
+                // The script that starts it, its helpers and itself: the largest is itself.
+                let line = format!("pgrep -f -- '-sname {}'", self.node());
+                let found = Command::new("sh").args(["-c", &line]).output().expect("sh runs");
+                let found = String::from_utf8_lossy(&found.stdout).into_owned();
+                found.lines().filter_map(|pid| pid.parse().ok()).map(resident_kb).max().unwrap_or(0)
+            }
+        }
+    }
+
+    fn administer(&self, order: &[&str]) {
         let folder = self.folder.path();
         let mut command = match self.kind {
             Kind::Prosody => {
                 let mut command = Command::new("prosodyctl");
-                command
-                    .arg("--root")
-                    .arg("--config")
-                    .arg(folder.join("prosody.cfg.lua"))
-                    .args(["shell", "user", "delete"]);
-                command.arg(format!("{name}@{DOMAIN}"));
+                command.arg("--root").arg("--config").arg(folder.join("prosody.cfg.lua")).arg("shell");
                 command
             }
             Kind::Ejabberd => {
                 let mut command = Command::new("ejabberdctl");
                 command.args(["--node", &self.node(), "--config-dir"]).arg(folder);
-                command.env("HOME", folder).env("ERL_EPMD_ADDRESS", "127.0.0.1").args([
-                    "unregister",
-                    name,
-                    DOMAIN,
-                ]);
+                command.env("HOME", folder).env("ERL_EPMD_ADDRESS", "127.0.0.1");
                 command
             }
         };
-        let output = command.output().expect("it runs");
+        let output = command.args(order).output().expect("it runs");
         assert!(output.status.success(), "{output:?}");
     }
+}
+
+/// What a process has in memory, in kB.
+pub(crate) fn resident_kb(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse().ok()).unwrap_or(0)
 }
 
 impl Drop for Server {
@@ -189,31 +255,41 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port()
 }
 
-fn prosody(folder: &Path, authority: &Authority, port: u16) -> String {
-    let (key, certificate) = (authority.file("leaf.key"), authority.file("leaf.pem"));
+/// Addresses of the two that talk to each other: both on the port that is the protocol's own.
+const FEDERATED: [&str; 2] = ["127.0.0.2", "127.0.0.3"];
+
+fn prosody(
+    folder: &Path,
+    authority: &Authority,
+    (ip, port): (&str, u16),
+    domain: &str,
+    extra: &str,
+) -> String {
+    let [key, certificate, ca] = ["leaf.key", "leaf.pem", "ca.pem"].map(|name| authority.file(name));
+    let s2s = if extra.contains("s2s_secure_auth") { ", \"dialback\", \"s2s_auth_certs\"" } else { "" };
     format!(
         r#"run_as_root = true
 pidfile = "{folder}/pid"
 data_path = "{folder}/data"
 admin_socket = "{folder}/admin"
-interfaces = {{ "127.0.0.1" }}
+interfaces = {{ "{ip}" }}
 c2s_ports = {{ {port} }}
-s2s_ports = {{ }}
 http_ports = {{ }}
 https_ports = {{ }}
-modules_enabled = {{ "roster", "saslauth", "tls", "disco", "register", "register_ibr", "smacks", "ping", "blocklist", "admin_shell", "offline" }}
-modules_disabled = {{ "s2s" }}
+modules_enabled = {{ "roster", "saslauth", "tls", "disco", "register", "register_ibr", "smacks", "ping", "blocklist", "admin_shell", "offline", "mam", "carbons"{s2s} }}
 allow_registration = true
 authentication = "internal_hashed"
 c2s_require_encryption = true
 network_settings = {{ nagle = false }}
 log = {{ info = "*console" }}
-VirtualHost "{DOMAIN}"
-    ssl = {{ key = "{key}", certificate = "{certificate}" }}
+{extra}ssl = {{ key = "{key}", certificate = "{certificate}", cafile = "{ca}" }}
+VirtualHost "{domain}"
+    ssl = {{ key = "{key}", certificate = "{certificate}", cafile = "{ca}" }}
 "#,
         folder = folder.display(),
         key = key.display(),
         certificate = certificate.display(),
+        ca = ca.display(),
     )
 }
 
@@ -225,7 +301,8 @@ fn ejabberd(authority: &Authority, port: u16) -> String {
          auth_method: internal\nauth_password_format: scram\nregistration_timeout: infinity\n\
          access_rules:\n  c2s: {{allow: all}}\n  register: {{allow: all}}\n\
          modules:\n  mod_roster: {{}}\n  mod_register:\n    ip_access: all\n    access: register\n    welcome_message: {{}}\n\
-         \x20 mod_stream_mgmt: {{}}\n  mod_ping: {{}}\n  mod_blocking: {{}}\n  mod_privacy: {{}}\n  mod_disco: {{}}\n  mod_offline: {{}}\n",
+         \x20 mod_stream_mgmt: {{}}\n  mod_ping: {{}}\n  mod_blocking: {{}}\n  mod_privacy: {{}}\n  mod_disco: {{}}\n  mod_offline: {{}}\n\
+         \x20 mod_mam:\n    default: always\n  mod_admin_extra: {{}}\n  mod_carboncopy: {{}}\n",
         both = authority.file("both.pem").display(),
         ca = authority.file("ca.pem").display(),
     )

@@ -108,6 +108,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     }
     #[cfg(feature = "online")]
     if !arguments.no_online {
+        config.secrets = Some(Bus::Usual);
         config = config.with_online(link::online::OnlineConfig { authorities: arguments.online_authorities });
     }
     let failed = |error: std::io::Error| format!("signals cannot be received: {error}");

@@ -7,6 +7,8 @@
 mod bus;
 pub(crate) mod news;
 mod notifications;
+#[cfg(all(target_os = "linux", feature = "online"))]
+pub(crate) mod secret_service;
 mod sleep;
 
 use proto::control::{Language, event};

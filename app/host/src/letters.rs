@@ -1,0 +1,509 @@
+//! Matches by letter with friends who are away: what is written when, what is done with what comes, and whom a letter asks.
+//!
+//! A letter holds one message of the protocol between peers, sealed for the friend: the record of a match, or the answer to the
+//! question that a record of a match unknown there is. Records are written once for each state that the friend is not known to
+//! hold, and again after days without a sign of it; letters that were not needed do no harm. While a link stands none is written.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use link::letter;
+use link::online::{LetterNews, LetterStage};
+use proto::control::{self, ColourChoice, LetterState, NoticeKind, RefusalCode};
+use proto::peer::{DeclineReason, Envelope, InviteAnswer, Record, invite_answer};
+use session::{Command, Input, MatchId, MatchState};
+use tokio::time::Instant;
+use tracing::{debug, info, warn};
+
+use crate::actor::{Actor, Message, notice};
+use crate::friends::ACCOUNT_OF;
+use crate::invitations::{Invitation, Wish};
+use crate::reach::Target;
+use crate::room::PlayerId;
+use crate::show::Refusal;
+
+/// After a link was lost or a match changed, before a letter is written: the link may be back, and a bot's next move here.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// A letter of which nothing was heard is written again after this: servers keep letters for weeks, but not all do.
+const AGAIN: Duration = Duration::from_hours(72);
+
+/// One that did not go out, or came back.
+const AFTER_FAILURE: Duration = Duration::from_mins(2);
+
+/// Matches that one friend may have asked for by letter and that nobody has answered.
+const MOST_ASKED: usize = 4;
+
+/// A person who comes back after this finds the question gone.
+const ASKED_FOR: Duration = Duration::from_hours(24 * 30);
+
+/// Keys of settings: a question of a letter; one that was answered with no; what was written last about a
+/// match; what was read of an account's archive.
+const ASKED: &str = "letter_asked/";
+const DECLINED: &str = "letter_declined/";
+const WRITTEN: &str = "letter_written/";
+const ARCHIVE: &str = "letter_archive/";
+
+/// What a letter said of a match, in short; see [`Written::of`].
+type Standing = String;
+
+/// The last letter about a match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    standing: Standing,
+    number: u64,
+    stage: LetterState,
+    /// Not written again before this.
+    again: Instant,
+}
+
+impl Written {
+    /// Two of the same make the same letter.
+    fn of(state: &MatchState) -> Standing {
+        let record = state.record();
+        format!("{} {} {:016x}", record.revision, u8::from(record.result.is_some()), record.digest())
+    }
+}
+
+impl Actor {
+    // Accounts of friends.
+
+    /// Puts back what is kept about accounts and questions.
+    pub(crate) fn load_letters(&mut self) {
+        let kept = |error: crate::store::StoreError| {
+            warn!(%error, "what is kept of letters cannot be read");
+            Vec::new()
+        };
+        for (key, account) in self.store.settings_of(ACCOUNT_OF).unwrap_or_else(kept) {
+            if let Some(key) = PlayerId::parse(&key) {
+                self.accounts.insert(key, account);
+            }
+        }
+        for (_, text) in self.store.settings_of(ASKED).unwrap_or_else(kept) {
+            let parts =
+                text.split_once(' ').and_then(|(key, hex)| Some((PlayerId::parse(key)?, unhex(hex)?)));
+            if let Some((key, record)) = parts
+                && let Ok(Envelope::Record(record)) = decode(&record)
+                && let Some((id, ..)) = session::asked_by_letter(&record)
+            {
+                // On a link it may have been answered without the letter.
+                match self.store.load(id) {
+                    Ok(None) => self.ask_person(key, record),
+                    Ok(Some(_)) => self.letter_answered(id),
+                    Err(error) => warn!(%error, "a match cannot be read"),
+                }
+            }
+        }
+    }
+
+    /// A friend was seen, or is said to be, under this account.
+    pub(crate) fn learn_account(&mut self, key: PlayerId, account: &str) {
+        if self.accounts.get(&key).is_some_and(|known| known == account) {
+            return;
+        }
+        self.accounts.insert(key, account.to_owned());
+        let written = self.store.set_setting(&format!("{ACCOUNT_OF}{key}"), account);
+        // Without it only letters to this friend wait until it is seen again.
+        let _ = self.saved(written);
+    }
+
+    /// Whose presence tells a friend's tag.
+    pub(crate) fn learn_accounts(&mut self) {
+        let (Some(online), epoch) = (&self.online, self.epoch()) else { return };
+        let friends: Vec<_> = self.people.values().filter_map(|peer| peer.friend.as_ref()).collect();
+        let cards =
+            online.contacts().filter_map(|(account, contact)| Some((account, contact.card.as_ref()?)));
+        let found: Vec<(PlayerId, String)> = cards
+            .filter_map(|(account, card)| {
+                let friend = friends.iter().find(|friend| card.tag.is_of(&friend.advert_key, epoch))?;
+                Some((friend.key, account.clone()))
+            })
+            .collect();
+        for (key, account) in found {
+            self.learn_account(key, &account);
+        }
+    }
+
+    pub(crate) fn archive_of(&self, jid: &str) -> Option<String> {
+        self.store.setting(&format!("{ARCHIVE}{jid}")).ok().flatten()
+    }
+
+    // Writing.
+
+    /// Something changed that a friend who is away may be told of.
+    pub(crate) fn letters_soon(&mut self) {
+        if let Some(online) = &mut self.online {
+            online.look_at_letters(Instant::now() + PATIENCE);
+        }
+    }
+
+    pub(crate) fn letters_deadline(&self) -> Option<Instant> {
+        self.online.as_ref()?.write_at
+    }
+
+    pub(crate) fn letters_on_time(&mut self) {
+        let now = Instant::now();
+        let Some(online) = self.online.as_mut().filter(|online| online.write_at.is_some_and(|at| at <= now))
+        else {
+            return;
+        };
+        online.write_at = None;
+        if !online.is_signed_in() {
+            // Asked again when it is.
+            return;
+        }
+        let mut next: Option<Instant> = None;
+        for key in self.people.keys().copied().collect::<Vec<_>>() {
+            let Some(peer) = self.people.get(&key).filter(|peer| peer.friend.is_some()) else { continue };
+            if peer.link.is_some() || peer.rebuild.is_some() || !self.accounts.contains_key(&key) {
+                continue;
+            }
+            let lacking: Vec<(MatchId, Standing)> = peer
+                .unsettled()
+                .filter(|state| {
+                    let holds_all = state.seen_ply() == Some(state.ply());
+                    !holds_all || state.record().result.is_some()
+                })
+                .filter(|state| self.rooms.contains_key(&state.id()) || state.record().result.is_some())
+                .map(|state| (state.id(), Written::of(state)))
+                .collect();
+            for (id, standing) in lacking {
+                let before = self.written(id);
+                match before.filter(|before| before.standing == standing) {
+                    Some(before) if before.again > now => {
+                        next = Some(next.map_or(before.again, |next| next.min(before.again)));
+                    }
+                    _ => self.write_record(key, id, standing),
+                }
+            }
+        }
+        if let (Some(next), Some(online)) = (next, &mut self.online) {
+            online.look_at_letters(next);
+        }
+    }
+
+    /// The last letter about a match, of this run or of one before.
+    fn written(&mut self, id: MatchId) -> Option<Written> {
+        if let Some(written) = self.online.as_ref()?.written.get(&id) {
+            return Some(written.clone());
+        }
+        let text = self.store.setting(&format!("{WRITTEN}{id}")).ok().flatten()?;
+        let (at, standing) = text.split_once(' ')?;
+        let ago = Duration::from_millis(u64::try_from(self.now_unix_ms() - at.parse::<i64>().ok()?).ok()?);
+        let again = Instant::now() + AGAIN.saturating_sub(ago);
+        Some(Written { standing: standing.to_owned(), number: 0, stage: LetterState::AtServer, again })
+    }
+
+    fn write_record(&mut self, key: PlayerId, id: MatchId, standing: Standing) {
+        let Some(record) = self.people.get(&key).and_then(|peer| peer.session.letter(id)) else { return };
+        let number = self.write_letter(key, &Envelope::Record(record));
+        let Some(online) = &mut self.online else { return };
+        // What is too long for a letter waits for a link.
+        let (stage, wait) = match number {
+            Some(_) => (LetterState::Waiting, AGAIN),
+            None => (LetterState::Unspecified, AGAIN),
+        };
+        let number = number.unwrap_or(0);
+        online.written.insert(id, Written { standing, number, stage, again: Instant::now() + wait });
+        self.touched(id);
+    }
+
+    /// Gives its number, by which one hears of it.
+    fn write_letter(&mut self, key: PlayerId, envelope: &Envelope) -> Option<u64> {
+        let account = self.accounts.get(&key)?;
+        let sealed = letter::seal(&self.identity, &key.0, &encode(envelope))?;
+        let online = self.online.as_mut()?;
+        online.letters += 1;
+        info!(account, number = online.letters, bytes = sealed.len(), "a letter is written");
+        online.transport.send_letter(online.letters, account, sealed).then_some(online.letters)
+    }
+
+    // What is heard.
+
+    pub(crate) fn follow_letters(&mut self) {
+        let Some(mut letters) = self.online.as_ref().and_then(|online| online.transport.letters()) else {
+            return;
+        };
+        let inbox = self.inbox.clone();
+        self.tasks.spawn(async move {
+            while let Some(news) = letters.recv().await {
+                if inbox.send(Message::Letter(news)).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+
+    pub(crate) fn letter_said(&mut self, news: LetterNews) {
+        match news {
+            LetterNews::Came { account, id, sealed } => {
+                if self.letter_came(&account, &sealed) {
+                    if let Some(online) = &self.online {
+                        online.transport.letter_taken_in(&account, &id);
+                    }
+                    self.letters_soon();
+                }
+            }
+            LetterNews::Stage { number, stage } => self.letter_stage(number, stage),
+            LetterNews::Archive(last) => {
+                let Some(jid) = self.online.as_ref().map(|online| online.account().to_owned()) else {
+                    return;
+                };
+                let written = self.store.set_setting(&format!("{ARCHIVE}{jid}"), &last);
+                let _ = self.saved(written);
+            }
+        }
+    }
+
+    fn letter_stage(&mut self, number: u64, stage: LetterStage) {
+        let now = (Instant::now(), self.now_unix_ms());
+        let Some(online) = &mut self.online else { return };
+        let Some((id, written)) = online.written.iter_mut().find(|(_, written)| written.number == number)
+        else {
+            return;
+        };
+        debug!(number, ?stage, "a letter of ours");
+        let id = *id;
+        match stage {
+            LetterStage::AtServer if written.stage == LetterState::Delivered => {}
+            LetterStage::AtServer => written.stage = LetterState::AtServer,
+            LetterStage::Delivered => written.stage = LetterState::Delivered,
+            LetterStage::Refused | LetterStage::Lost => {
+                written.stage = LetterState::Waiting;
+                written.again = now.0 + AFTER_FAILURE;
+                let at = now.0 + AFTER_FAILURE;
+                online.write_at = Some(online.write_at.map_or(at, |planned| planned.min(at)));
+            }
+        }
+        if stage == LetterStage::AtServer {
+            let text = format!("{} {}", now.1, written.standing);
+            let kept = self.store.set_setting(&format!("{WRITTEN}{id}"), &text);
+            let _ = self.saved(kept);
+        }
+        self.touched(id);
+    }
+
+    /// `true`: it was taken in and needs not come again.
+    fn letter_came(&mut self, account: &str, sealed: &[u8]) -> bool {
+        let Some((key, text)) = self.open_letter(account, sealed) else {
+            debug!(account, "a letter that no friend has written");
+            return false;
+        };
+        self.learn_account(key, account);
+        match decode(&text) {
+            Ok(Envelope::Record(record)) => self.record_came(key, record),
+            Ok(Envelope::InviteAnswer(answer)) => {
+                self.answer_came(key, &answer);
+                true
+            }
+            // From a newer version of ours, perhaps; it would be read no better the next time.
+            Ok(_) | Err(_) => true,
+        }
+    }
+
+    /// Whose it is is known by the key that opens it; the account says which to try first.
+    fn open_letter(&self, account: &str, sealed: &[u8]) -> Option<(PlayerId, Vec<u8>)> {
+        let friends = || self.people.values().filter(|peer| peer.friend.is_some()).map(|peer| peer.key);
+        let expected = |key: &PlayerId| self.accounts.get(key).is_some_and(|known| known == account);
+        let (first, rest): (Vec<_>, Vec<_>) = friends().partition(expected);
+        first
+            .into_iter()
+            .chain(rest)
+            .find_map(|key| Some((key, letter::open(&self.identity, &key.0, sealed)?)))
+    }
+
+    fn record_came(&mut self, key: PlayerId, record: Record) -> bool {
+        let Ok(id) = <[u8; 16]>::try_from(&record.match_id[..]).map(MatchId) else { return true };
+        let known = self.people.get(&key).is_some_and(|peer| peer.session.match_state(id).is_some());
+        if known {
+            info!(%id, "a letter about a match");
+            // A lie was noticed, and changed nothing.
+            return !matches!(
+                self.drive(key, Input::Letter(Box::new(record))),
+                Err(crate::people::Undone::Disk(_))
+            );
+        }
+        match self.store.load(id) {
+            Ok(None) => {}
+            // Over and put away, or somebody else's.
+            Ok(Some(_)) => return true,
+            Err(_) => return false,
+        }
+        let declined = self.store.setting(&format!("{DECLINED}{id}"));
+        if self.invitations.contains_key(&id) || !matches!(declined, Ok(None)) {
+            return true;
+        }
+        let asked = self.invitations.values();
+        let asked = asked.filter(|one| one.letter.is_some() && one.target == Target::Friend(key)).count();
+        if asked >= MOST_ASKED || session::asked_by_letter(&record).is_none() {
+            debug!(%id, "a letter asks for what cannot be");
+            return true;
+        }
+        let text = format!("{key} {}", hex(&encode(&Envelope::Record(record.clone()))));
+        let kept = self.store.set_setting(&format!("{ASKED}{id}"), &text);
+        if self.saved(kept).is_err() {
+            return false;
+        }
+        self.ask_person(key, record);
+        true
+    }
+
+    fn ask_person(&mut self, key: PlayerId, record: Record) {
+        let Some((id, setup, my_side)) = session::asked_by_letter(&record) else { return };
+        if self.people.get(&key).is_none_or(|peer| peer.friend.is_none()) {
+            return;
+        }
+        let colours = crate::show::colours(session::Colours::Mine(my_side));
+        let invitation = Invitation {
+            target: Target::Friend(key),
+            mine: false,
+            setup,
+            pace: None,
+            colours,
+            my_side: Some(my_side),
+            counters: None,
+            until: Instant::now() + ASKED_FOR,
+            sent: true,
+            letter: Some(Box::new(record)),
+        };
+        self.invitations.insert(id, invitation);
+        self.tell_invitation(id);
+    }
+
+    /// The friend would rather not. What was begun for it, and only here, is gone.
+    fn answer_came(&mut self, key: PlayerId, answer: &InviteAnswer) {
+        let Ok(id) = <[u8; 16]>::try_from(&answer.invite_id[..]).map(MatchId) else { return };
+        if !matches!(answer.answer, Some(invite_answer::Answer::Decline(_))) {
+            return;
+        }
+        let Some(peer) = self.people.get(&key).filter(|peer| peer.link.is_none()) else { return };
+        let begun_here_only = peer.session.match_state(id).is_some_and(|state| {
+            let mine = state.record().my_side;
+            let nothing_heard = state.seen_ply().is_none() && state.record().revision == 0;
+            nothing_heard && state.decided_by().all(|by| by == mine)
+        });
+        if !begun_here_only {
+            return;
+        }
+        if self.rooms.contains_key(&id)
+            && let Err(refusal) = self.close_room(id)
+        {
+            debug!(detail = refusal.detail, "a room could not be closed");
+        }
+        let deleted = self.store.delete(id);
+        if self.saved(deleted).is_ok() {
+            self.rebuild(key);
+        }
+        let (name, room_id) = (self.name_of(key), id.to_string());
+        self.notice(control::Notice { name, room_id, ..notice(NoticeKind::NoticeOfferDeclined) });
+    }
+
+    // What a person here wants.
+
+    /// A match with a friend who is away: it begins here, and the friend is asked when it comes by.
+    pub(crate) fn invite_by_letter(&mut self, key: PlayerId, wish: &Wish) -> Result<MatchId, Refusal> {
+        let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
+        if !self.accounts.contains_key(&key) {
+            return Err(Refusal::new(
+                RefusalCode::RefusalCannotReach,
+                "no account of this friend is known: meet once online, or read a code that holds it",
+            ));
+        }
+        if self.online.is_none() {
+            return Err(bad("this host was started without online play"));
+        }
+        if wish.pace.is_some() {
+            return Err(bad("a match by letter has no clocks"));
+        }
+        // The friend sees the sides before it answers, so that there is nothing to draw together.
+        let my_side = match wish.colours {
+            ColourChoice::ColourFirst => engine::Side::First,
+            ColourChoice::ColourSecond => engine::Side::Second,
+            ColourChoice::ColourAlternate | ColourChoice::ColourRandom | ColourChoice::ColourUnspecified => {
+                let last = self.store.last_side(key, wish.setup.kind())?;
+                match last.filter(|_| wish.colours == ColourChoice::ColourAlternate) {
+                    Some(last) => last.other(),
+                    None if self.chance.fraction() < 0.5 => engine::Side::First,
+                    None => engine::Side::Second,
+                }
+            }
+        };
+        let id = MatchId(self.chance.bytes());
+        self.command(key, Command::BeginByLetter { id, setup: wish.setup.clone(), my_side })?;
+        self.letters_soon();
+        Ok(id)
+    }
+
+    /// The answer to a match that a letter asked for.
+    pub(crate) fn answer_letter(
+        &mut self,
+        key: PlayerId,
+        record: Box<Record>,
+        decline: Option<DeclineReason>,
+    ) -> Result<(), Refusal> {
+        let Ok(id) = <[u8; 16]>::try_from(&record.match_id[..]).map(MatchId) else { return Ok(()) };
+        if let Some(reason) = decline {
+            let kept = self.store.set_setting(&format!("{DECLINED}{id}"), "1");
+            self.saved(kept)?;
+            let answer = Some(invite_answer::Answer::Decline(reason.into()));
+            let answer =
+                InviteAnswer { invite_id: Bytes::copy_from_slice(&id.0), answer, nonce: Bytes::new() };
+            let _ = self.write_letter(key, &Envelope::InviteAnswer(answer));
+            self.invitation_over(id, control::InvitationEnd::InvitationDeclined);
+        } else {
+            self.command(key, Command::AcceptLetter(record))?;
+            self.letters_soon();
+        }
+        Ok(())
+    }
+
+    /// The question of a letter was answered, or need not be any more.
+    pub(crate) fn letter_answered(&mut self, id: MatchId) {
+        let kept = self.store.remove_setting(&format!("{ASKED}{id}"));
+        let _ = self.saved(kept);
+    }
+
+    /// How far the last letter about a match has come, if the friend is away.
+    pub(crate) fn letter_state(&self, id: MatchId) -> LetterState {
+        let written = self.online.as_ref().and_then(|online| online.written.get(&id));
+        written.map_or(LetterState::Unspecified, |written| written.stage)
+    }
+}
+
+/// The number of the message, and the message.
+fn encode(envelope: &Envelope) -> Vec<u8> {
+    let (number, payload) = envelope.encode();
+    [&number.to_be_bytes()[..], &payload[..]].concat()
+}
+
+fn decode(text: &[u8]) -> Result<Envelope, proto::EnvelopeError> {
+    let (number, payload) = text.split_first_chunk::<4>().unwrap_or((&[0; 4], &[]));
+    Envelope::decode(u32::from_be_bytes(*number), payload)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> =
+        text.chars().map(|digit| digit.to_digit(16).map(|digit| digit as u8)).collect::<Option<_>>()?;
+    Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_nonsense_is_not() {
+        let record = Record { match_id: Bytes::from_static(&[7; 16]), revision: 3, ..Record::default() };
+        let text = encode(&Envelope::Record(record.clone()));
+        assert_eq!(unhex(&hex(&text)).as_deref(), Some(&text[..]));
+        assert!(matches!(decode(&text), Ok(Envelope::Record(read)) if read == record));
+        assert!(unhex("zz").is_none());
+        for text in [&[][..], &[1], &[0, 0, 0], &[0xFF; 60]] {
+            assert!(decode(text).is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Letters on their way: sealed bytes in messages that servers keep for an account that is away.
+//!
+//! What is known of a letter comes from three places: that the server has it, from the acknowledgements of stream management
+//! (XEP-0198); that the other device has taken it in, from a receipt (XEP-0184), which anybody's server can make up and which
+//! therefore is only ever shown; and what the friend holds, from the friend's own letters, which nobody can make up. Letters that
+//! another program of the account has fetched, or that the server has not kept for delivery, are read from its archive (XEP-0313).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use tokio::sync::mpsc;
+use tokio_xmpp::jid::{BareJid, Jid};
+use tokio_xmpp::minidom::Element;
+use tokio_xmpp::parsers::iq::Iq;
+use tokio_xmpp::parsers::mam::{Fin, Query, QueryId, Result_};
+use tokio_xmpp::parsers::message::{Id, Message, MessageType};
+use tokio_xmpp::parsers::rsm::SetQuery;
+use tokio_xmpp::parsers::{ns, receipts};
+use tokio_xmpp::stanzastream::{StanzaStage, StanzaState, StanzaToken};
+use tracing::debug;
+
+use super::{Task, new_random};
+use crate::letter::MAX_LETTER;
+use crate::online::{AccountState, LetterNews, LetterStage, Presence};
+
+/// Namespace of our letters' payload. The number is the layout's.
+const NAMESPACE: &str = "urn:qiyou:letter:1";
+const ELEMENT: &str = "letter";
+
+/// Begins the ids of questions about the archive.
+const ARCHIVE_ID: &str = "qiyou-archive-";
+
+/// Messages of the archive that are asked for at a time, and how many times in a row. The first time an account is used here only
+/// the last page is read.
+const PAGE: usize = 100;
+const PAGES: u32 = 20;
+
+/// Letters on their way, and ids of letters that have come: an account's offline messages and its archive often hold the same.
+const KEPT: usize = 256;
+
+/// Letters of one account.
+pub(super) struct Post {
+    news: mpsc::UnboundedSender<LetterNews>,
+    /// By the id of the message.
+    sent: BTreeMap<String, (u64, BareJid)>,
+    read: VecDeque<String>,
+    /// The last message of the archive that was seen.
+    last: Option<String>,
+    pages: u32,
+}
+
+impl Post {
+    pub(super) fn new(news: mpsc::UnboundedSender<LetterNews>) -> Self {
+        Self { news, sent: BTreeMap::new(), read: VecDeque::new(), last: None, pages: 0 }
+    }
+
+    fn tell(&self, news: LetterNews) {
+        // Who does not listen plays no matches by letter.
+        let _ = self.news.send(news);
+    }
+}
+
+impl Task {
+    pub(super) async fn send_letter(&mut self, number: u64, to: BareJid, sealed: &[u8]) {
+        let id = new_random().map(|random| format!("qiyou-letter-{random}"));
+        let (Some(id), Some(stream), AccountState::Online) = (id, &self.stream, self.shown.borrow().state)
+        else {
+            return self.post.tell(LetterNews::Stage { number, stage: LetterStage::Lost });
+        };
+        let mut message = letter_to(&to);
+        let here = self.shown.borrow().contacts.get(&to.to_string()).map(|contact| contact.presence);
+        if here.is_some_and(|presence| presence != Presence::Offline) {
+            // Past other programs of the account. When the device has gone meanwhile, it is kept all the same.
+            message.to = Some(Jid::from(to.with_resource(crate::online::resource())));
+        }
+        message.id = Some(Id(id.clone()));
+        message.payloads.push(element(sealed));
+        message.payloads.push(receipts::Request.into());
+        let token = stream.send(Box::new(message.into())).await;
+        if self.post.sent.len() >= KEPT {
+            self.post.sent.pop_first();
+        }
+        self.post.sent.insert(id, (number, to));
+        let news = self.post.news.clone();
+        tokio::spawn(async move {
+            let stage = if reached_server(token).await { LetterStage::AtServer } else { LetterStage::Lost };
+            let _ = news.send(LetterNews::Stage { number, stage });
+        });
+    }
+
+    /// Tells the sender's device that its letter was taken in here.
+    pub(super) async fn send_receipt(&self, to: &BareJid, id: String) {
+        let mut message = letter_to(to);
+        message.payloads.push(receipts::Received { id }.into());
+        self.send(message).await;
+    }
+
+    /// After this message of the archive the next sign-in reads on.
+    pub(super) fn archive_read_to(&mut self, last: Option<String>) {
+        self.post.last = last;
+    }
+
+    pub(super) async fn ask_archive(&mut self) {
+        self.post.pages = 0;
+        self.ask_page().await;
+    }
+
+    async fn ask_page(&mut self) {
+        self.post.pages += 1;
+        let after = self.post.last.clone();
+        // The last page comes first where nothing was read before.
+        let before = after.is_none().then(String::new);
+        let set = Some(SetQuery { max: Some(PAGE), after, before, index: None });
+        let id = format!("{ARCHIVE_ID}{}", self.post.pages);
+        let queryid = Some(QueryId(id.clone()));
+        let query = Query { queryid, node: None, form: None, set, flip_page: false };
+        self.send(Iq::Set { from: None, to: None, id, payload: query.into() }).await;
+    }
+
+    /// The end of a page, or that there is none. Whether the answer was to a question about the archive.
+    pub(super) async fn hear_archive(&mut self, iq: &Iq) -> bool {
+        match iq {
+            Iq::Result { id, payload, .. } if id.starts_with(ARCHIVE_ID) => {
+                let Some(fin) = payload.clone().and_then(|payload| Fin::try_from(payload).ok()) else {
+                    return true;
+                };
+                let more = !fin.complete && self.post.last.is_some();
+                if let Some(last) = fin.set.last {
+                    let news = self.post.last.as_ref() != Some(&last);
+                    self.post.last = Some(last.clone());
+                    self.post.tell(LetterNews::Archive(last));
+                    if more && news && self.post.pages < PAGES {
+                        self.ask_page().await;
+                    }
+                }
+                true
+            }
+            Iq::Error { id, error, .. } if id.starts_with(ARCHIVE_ID) => {
+                debug!(condition = ?error.defined_condition, "the archive is not read");
+                // It no longer has the message that was read last.
+                if self.post.last.take().is_some() && self.post.pages == 1 {
+                    self.ask_page().await;
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the message was about letters.
+    pub(super) fn hear_letter(&mut self, message: &Message) -> bool {
+        let own = self.account.as_ref().map(|account| account.jid.clone());
+        let from = message.from.as_ref().map(Jid::to_bare);
+        let find =
+            |name: &str, namespace: &str| message.payloads.iter().find(|payload| payload.is(name, namespace));
+        if let Some(result) = find("result", ns::MAM) {
+            // Only this account's own server answers for its archive.
+            if (from.is_none() || from == own)
+                && let Ok(Result_ { forwarded, .. }) = Result_::try_from(result.clone())
+            {
+                self.hear_letter(&forwarded.message);
+            }
+            return true;
+        }
+        let Some(from) = from.filter(|from| Some(from) != own.as_ref()) else { return false };
+        if let Some(received) = find("received", ns::RECEIPTS) {
+            if let Ok(receipts::Received { id }) = receipts::Received::try_from(received.clone()) {
+                self.letter_stage(&id, &from, LetterStage::Delivered);
+            }
+            return true;
+        }
+        let Some(payload) = find(ELEMENT, NAMESPACE) else { return false };
+        let Some(Id(id)) = &message.id else { return true };
+        if message.type_ == MessageType::Error {
+            self.letter_stage(id, &from, LetterStage::Refused);
+            return true;
+        }
+        let name = format!("{from} {id}");
+        if !self.accepts_links_of(&from) || self.post.read.contains(&name) {
+            return true;
+        }
+        let Some(sealed) = read(payload) else { return true };
+        if self.post.read.len() >= KEPT {
+            self.post.read.pop_front();
+        }
+        self.post.read.push_back(name);
+        self.post.tell(LetterNews::Came { account: from.to_string(), id: id.clone(), sealed });
+        true
+    }
+
+    fn letter_stage(&mut self, id: &str, by: &BareJid, stage: LetterStage) {
+        if let Some((number, to)) = self.post.sent.get(id)
+            && to == by
+        {
+            let number = *number;
+            self.post.sent.remove(id);
+            self.post.tell(LetterNews::Stage { number, stage });
+        }
+    }
+}
+
+/// To whatever device the account is used on next: servers keep it until then.
+fn letter_to(account: &BareJid) -> Message {
+    let mut message = Message::chat(Jid::from(account.clone()));
+    message.payloads.push(Element::builder("store", "urn:xmpp:hints").build());
+    message
+}
+
+fn element(sealed: &[u8]) -> Element {
+    Element::builder(ELEMENT, NAMESPACE).append(BASE64_STANDARD.encode(sealed)).build()
+}
+
+fn read(element: &Element) -> Option<Vec<u8>> {
+    let text = element.text();
+    (text.len() <= 2 * MAX_LETTER).then_some(())?;
+    BASE64_STANDARD.decode(text.trim()).ok()
+}
+
+/// Waits until the server has acknowledged the message. A server without stream management says nothing more than that it took
+/// the bytes.
+async fn reached_server(mut token: StanzaToken) -> bool {
+    match token.wait_for(StanzaStage::Acked).await {
+        Some(state) => matches!(state, StanzaState::Acked { .. }),
+        None => matches!(token.state(), StanzaState::Sent { .. } | StanzaState::Acked { .. }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_letter_comes_back_from_xml_and_nonsense_does_not() {
+        for sealed in [&b""[..], b"h8", &[0xFF; MAX_LETTER]] {
+            let xml = String::from(&element(sealed));
+            assert_eq!(read(&xml.parse().expect("XML")).as_deref(), Some(sealed));
+        }
+        let xml = |text: &str| format!("<letter xmlns='{NAMESPACE}'>{text}</letter>");
+        for text in ["not base64!".to_owned(), "AAAA".repeat(MAX_LETTER)] {
+            assert_eq!(read(&xml(&text).parse().expect("XML")), None);
+        }
+    }
+}
