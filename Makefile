@@ -30,11 +30,11 @@ test-carriers: ## whole matches between network namespaces and through real XMPP
 	@scripts/need build carriers
 	scripts/test-carriers
 
-ble-lab: ## two virtual handhelds with real BlueZ play whole matches over an emulated radio
+ble-lab: ## two virtual handhelds with real BlueZ play whole matches over an emulated radio, and meet strangers (needs PyPI)
 	@scripts/need build lab
 	tests/ble-lab/run
 
-ble-strangers: ## in the lab another Bluetooth stack meets the hosts, breaks their rules and sits between two of them (needs PyPI)
+ble-strangers: ## of the lab only this: another Bluetooth stack meets the hosts, breaks their rules and sits between two
 	@scripts/need build lab
 	tests/ble-lab/run --only strangers
 

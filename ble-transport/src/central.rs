@@ -2,7 +2,8 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -142,8 +143,9 @@ async fn attempt(
     tracing::debug!(%address, mtu = ways.mtu, limit, took = ?started.elapsed(), "subscribed");
 
     let id = peripheral.id();
+    let has_left = Arc::new(AtomicBool::new(false));
     let gone = {
-        let ground_lost = shared.ground_lost();
+        let (ground_lost, left) = (shared.ground_lost(), has_left.clone());
         async move {
             let disconnected = events.filter(|event| {
                 ready(matches!(event, CentralEvent::DeviceDisconnected(gone) if *gone == id))
@@ -151,19 +153,23 @@ async fn attempt(
             let mut disconnected = std::pin::pin!(disconnected);
             // When bluetoothd dies a central gets no event at all; the supervisor notices.
             tokio::select! {
-                _ = disconnected.next() => {}
+                _ = disconnected.next() => left.store(true, Relaxed),
                 () = ground_lost => {}
             }
         }
     };
     let nonce = getrandom::u32().map_err(|error| error.to_string())?;
     let stream = Stream::open(Instant::now().into_std(), nonce, limit);
-    let outgoing = Writer { shared: shared.clone(), peripheral, values: ways.outgoing, _up: link.up.take() };
+    let up = Arc::new(Mutex::new(None));
+    let outgoing =
+        Writer { shared: shared.clone(), peripheral, values: ways.outgoing, has_left, _up: up.clone() };
     let incoming = ways.incoming.take_until(gone).boxed();
     let stream = BleStream::start(stream, Pipe { incoming, outgoing: Box::new(outgoing) });
     stream.greeted().await.map_err(|error| error.to_string())?;
     shared.meets(address.text.clone());
-    // From here on the stream hangs up.
+    // From here on the stream hangs up, and is what keeps the link wanted: before, a greeting that came to nothing would have
+    // counted as another link until it was hung up.
+    *up.lock().unwrap_or_else(PoisonError::into_inner) = link.up.take();
     link.peripheral = None;
     tracing::debug!(%address, took = ?started.elapsed(), "greeted");
     Ok(stream)
@@ -303,7 +309,10 @@ struct Writer {
     shared: Arc<Shared>,
     peripheral: Peripheral,
     values: Box<dyn Values>,
-    _up: Option<Want>,
+    /// The connection has ended.
+    has_left: Arc<AtomicBool>,
+    /// Filled once both have greeted each other.
+    _up: Arc<Mutex<Option<Want>>>,
 }
 
 #[async_trait]
@@ -313,9 +322,13 @@ impl Outgoing for Writer {
     }
 
     async fn hang_up(&mut self) {
-        // Not what another link shares, of two that dialed each other. And a call to a stopped bluetoothd would have D-Bus
+        // Not what has ended: the peer may have come back meanwhile. Not what another link shares, of two that dialed each
+        // other. And a call to a stopped bluetoothd would have D-Bus
         // start it, against its owner's will.
-        if self.shared.wants().links <= 1 && self.shared.state() != Some(CarrierState::NoService) {
+        if !self.has_left.load(Relaxed)
+            && self.shared.wants().links <= 1
+            && self.shared.state() != Some(CarrierState::NoService)
+        {
             let _ = timeout(CALL_WITHIN, self.peripheral.disconnect()).await;
         }
     }

@@ -21,8 +21,8 @@ pub(crate) fn pause(random: u64) -> Duration {
 pub(crate) enum Remedy {
     /// Wait and try again.
     Again,
-    /// An attempt that nobody waits for any more is in the way, perhaps of a process that crashed: disconnect, and have
-    /// BlueZ forget the device.
+    /// What BlueZ believes of the device is in the way: an attempt that nobody waits for any more, perhaps of a process that
+    /// crashed, or a table of its services from before its adapter was put back. Disconnect, and have BlueZ forget the device.
     Forget,
     /// Trying again cannot help.
     GiveUp,
@@ -33,16 +33,25 @@ pub(crate) fn remedy(error: &str, failed: u32) -> Remedy {
     let has = |text: &str| error.contains(text);
     if failed >= ATTEMPTS || has("AccessDenied") || has("NotAuthorized") || has("ServiceUnknown") {
         Remedy::GiveUp
-    } else if has("InProgress") || has("In Progress") || has("already in progress") {
+    } else if has("InProgress") || has("In Progress") || has("already in progress") || is_stale_table(error) {
         Remedy::Forget
     } else {
         Remedy::Again
     }
 }
 
+/// Whether the peer refused, or did not hear, at the places where its services were once, what it would take at those where they
+/// are now.
+fn is_stale_table(error: &str) -> bool {
+    (error.starts_with("subscribe: ") && !error.ends_with("timed out"))
+        || error.contains("no characteristic")
+        || error.contains("no answer to the greeting")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stream::Closing;
 
     #[test]
     fn pauses_are_within_bounds_and_differ() {
@@ -61,5 +70,10 @@ mod tests {
         assert_eq!(remedy("org.freedesktop.DBus.Error.ServiceUnknown: …", 1), Remedy::GiveUp);
         assert_eq!(remedy("org.freedesktop.DBus.Error.AccessDenied: …", 1), Remedy::GiveUp);
         assert_eq!(remedy("timed out", 2), Remedy::Again);
+        let moved = "subscribe: Write not permitted (Other(… org.bluez.Error.NotPermitted …))";
+        assert_eq!(remedy(moved, 1), Remedy::Forget);
+        assert_eq!(remedy(&Closing::NoAnswer.to_string(), 1), Remedy::Forget);
+        assert_eq!(remedy("subscribe: timed out", 1), Remedy::Again);
+        assert_eq!(remedy("no characteristic 1aea3cdb-90c7-4f92-a929-83e7e62f688e", 1), Remedy::Forget);
     }
 }

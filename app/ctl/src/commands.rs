@@ -31,6 +31,9 @@ fn forever() -> Instant {
     Instant::now() + Duration::from_hours(365 * 24)
 }
 
+/// Between the end of a comparison and the news of the friend that came of it: both are told in one go.
+const FRIEND_FOLLOWS: Duration = Duration::from_secs(1);
+
 fn within(seconds: u64) -> Instant {
     Instant::now() + Duration::from_secs(seconds)
 }
@@ -474,15 +477,23 @@ impl Conversation {
         if !same || wait == 0 {
             return self.print(|| "done".into(), || json!({"done": true, "peer": peer}));
         }
+        let mut until = deadline;
         loop {
             if let Some(friend) = self.host.state.friends.get(&peer) {
                 return self.print(|| format!("{} is a friend now", friend.name), || json::friend(friend));
             }
-            if !self.host.state.comparisons.contains_key(&peer) {
-                return Err(Failure::NotToBe("the other person did not say the same".into()));
+            let open = self.host.state.comparisons.contains_key(&peer);
+            if !open && until == deadline {
+                // The comparison ends first, and the friend is told of right after.
+                until = deadline.min(Instant::now() + FRIEND_FOLLOWS);
             }
-            if self.host.next_until(deadline).await?.is_none() {
-                return Err(Failure::NotToBe("the other person has not answered yet".into()));
+            if self.host.next_until(until).await?.is_none() {
+                let why = if open {
+                    "the other person has not answered yet"
+                } else {
+                    "the other person did not say the same"
+                };
+                return Err(Failure::NotToBe(why.into()));
             }
         }
     }

@@ -20,6 +20,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 use tracing::{debug, error, info, warn};
 
+use crate::alarm::Alarm;
 use crate::archive::Judging;
 use crate::bots::{BotMaker, BotNews, BotThread};
 use crate::chance::Chance;
@@ -121,6 +122,7 @@ pub(crate) struct Actor {
     pub(crate) invitations: BTreeMap<MatchId, Invitation>,
     /// Whose strings clients have been shown.
     pub(crate) compared: BTreeSet<PlayerId>,
+    alarm: Alarm,
     pub(crate) nearby: Neighbourhood,
     /// Accounts of friends.
     pub(crate) accounts: BTreeMap<PlayerId, String>,
@@ -255,6 +257,7 @@ impl Actor {
             last_link: 0,
             invitations: BTreeMap::new(),
             compared: BTreeSet::new(),
+            alarm: if config.kernel_timer { Alarm::of_kernel() } else { Alarm::of_tokio() },
             nearby: Neighbourhood::default(),
             accounts: BTreeMap::new(),
             met_by: BTreeMap::new(),
@@ -325,7 +328,7 @@ impl Actor {
                         error!(%error, "a task of the host panicked");
                     }
                 }
-                () = tokio::time::sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {}
+                () = self.alarm.until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {}
             }
             self.note_use();
             self.on_time();

@@ -39,6 +39,9 @@ pub struct HostConfig {
     pub notifications: Option<Bus>,
     /// Hears of the system's sleep on this bus, and says goodbye before it. `None`: sleep comes unannounced.
     pub sleep: Option<Bus>,
+    /// Waits with the kernel's timer, which wakes the process once where tokio's wakes it up to three times. Not where
+    /// tokio's clock is stopped.
+    pub kernel_timer: bool,
     /// The Bluetooth adapter, whatever was chosen last. `None`: as chosen last, or the first.
     pub adapter: Option<String>,
     /// The bus of the desktop whose keyring keeps the account's password. `None`: a file in the directory does.
@@ -62,6 +65,7 @@ impl HostConfig {
             bot_time: Duration::MAX,
             notifications: None,
             sleep: None,
+            kernel_timer: false,
             adapter: None,
             #[cfg(feature = "online")]
             secrets: None,

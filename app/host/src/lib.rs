@@ -36,6 +36,7 @@
 #![forbid(unsafe_code)]
 
 mod actor;
+mod alarm;
 mod archive;
 mod bots;
 mod chance;

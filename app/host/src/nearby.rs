@@ -1,7 +1,9 @@
 //! Who is near: devices that were heard, each shown once, on however many carriers it is heard.
 //!
 //! Two sightings are of one device when a friend's key recognises both tags, when they come from the same place, or when they
-//! carry the same tag: a device tells one tag on all its carriers.
+//! carry the same tag on different carriers: a device tells one tag on all of them. A tag that is heard from two Bluetooth
+//! addresses is told by two devices, of which one repeats the other's: each is shown for itself, and never takes the other's
+//! place.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -70,6 +72,18 @@ impl Nearby {
     /// When it was heard last, anywhere.
     pub(crate) fn heard(&self) -> Instant {
         self.places.iter().map(|place| place.heard).max().expect("a device was heard somewhere")
+    }
+
+    fn is_at(&self, address: &Address) -> bool {
+        self.places.iter().any(|place| place.address == *address)
+    }
+
+    /// Whether it is heard by the same radio from another address, and so is another device, whatever it says.
+    fn is_elsewhere(&self, address: &Address) -> bool {
+        let same_radio = |place: &Place| {
+            place.address.kind == CarrierKind::Bluetooth && place.address.kind == address.kind
+        };
+        self.places.iter().any(|place| same_radio(place) && place.address != *address)
     }
 
     fn hear(&mut self, address: Address, rssi_dbm: i16, heard: Instant) {
@@ -182,18 +196,21 @@ impl Neighbourhood {
         now: Instant,
     ) -> Heard {
         let Sighting { address, tag, name, rssi_dbm, busy, open_to_all: _ } = sighting;
-        let mut same: Vec<String> = self
-            .all
-            .iter()
-            .filter(|(_, near)| near.tag == tag || near.places.iter().any(|place| place.address == address))
-            .map(|(id, _)| id.clone())
-            .collect();
+        let alike = |near: &Nearby| near.tag == tag && !near.is_elsewhere(&address);
+        let here = self.all.iter().filter(|(_, near)| near.is_at(&address));
+        let there = self.all.iter().filter(|(_, near)| !near.is_at(&address) && alike(near));
+        let mut same: Vec<String> = here.chain(there).map(|(id, _)| id.clone()).collect();
         let id = match friend {
             Some((key, _)) => key.to_string(),
-            // The one that was here first keeps its id.
+            // Known from there, or else the one that was here first: it keeps its id.
             None => same.first().cloned().unwrap_or_else(|| address.to_string()),
         };
         same.retain(|other| *other != id);
+        if let Some(known) = self.all.get(&id).filter(|_| friend.is_none()) {
+            // Of two that tell one tag, a third carrier's place is one's only.
+            let apart = |other: &Nearby| other.places.iter().any(|place| known.is_elsewhere(&place.address));
+            same.retain(|other| !self.all.get(other).is_some_and(apart));
+        }
         let merged: Vec<Nearby> = same.iter().filter_map(|other| self.all.remove(other)).collect();
         let mut heard = Heard { shown: None, gone: same };
         let name = friend.map_or_else(
@@ -295,6 +312,24 @@ mod tests {
         let heard = all.hear(sighting(CarrierKind::Bluetooth, "b", 2), None, now);
         assert_eq!(heard.gone, ["Lan:l"]);
         assert_eq!(all.get("Bluetooth:b").expect("is near").carriers().count(), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_repeats_a_tag_is_another_device_and_takes_nobodys_place() {
+        let (mut all, now) = (Neighbourhood::default(), Instant::now());
+        let address = |text: &str| Address { kind: CarrierKind::Bluetooth, text: text.into() };
+        assert_eq!(all.hear(sighting(CarrierKind::Bluetooth, "b", 1), None, now), shown("Bluetooth:b"));
+        assert_eq!(all.hear(sighting(CarrierKind::Bluetooth, "c", 1), None, now), shown("Bluetooth:c"));
+        assert_eq!(all.hear(sighting(CarrierKind::Bluetooth, "b", 1), None, now), Heard::default());
+        for (id, text) in [("Bluetooth:b", "b"), ("Bluetooth:c", "c")] {
+            let places: Vec<_> = all.get(id).expect("is near").places(None).cloned().collect();
+            assert_eq!(places, [address(text)], "whoever wants {id} dials it and nobody else");
+        }
+        // On the network the tag is one of theirs; whose cannot be known, and they stay two.
+        all.hear(sighting(CarrierKind::Lan, "l", 1), None, now);
+        all.hear(sighting(CarrierKind::Bluetooth, "c", 1), None, now);
+        all.hear(sighting(CarrierKind::Lan, "l", 1), None, now);
+        assert_eq!(all.ids().collect::<Vec<_>>(), ["Bluetooth:b", "Bluetooth:c"]);
     }
 
     #[tokio::test(start_paused = true)]

@@ -685,7 +685,7 @@ impl Store {
             work(&transaction)?;
             transaction.commit()
         };
-        run(&mut self.connection).map_err(|error| explain(&self.path, &error))
+        waiting_for_the_disk(|| run(&mut self.connection)).map_err(|error| explain(&self.path, &error))
     }
 
     /// Lets the file grow to this many pages at most, as if the disk were that small.
@@ -694,6 +694,16 @@ impl Store {
         self.connection
             .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
             .expect("a limit can be set");
+    }
+}
+
+/// Does what may take long, such as bringing a move to a slow card, while other tasks go on: links acknowledge what arrives
+/// even though the daemon has one thread for all of them.
+fn waiting_for_the_disk<T>(work: impl FnOnce() -> T) -> T {
+    use tokio::runtime::{Handle, RuntimeFlavor};
+    match Handle::try_current().map(|here| here.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
     }
 }
 

@@ -143,6 +143,7 @@ async fn reach_host(
             .to_owned(),
     };
     let mut config = HostConfig::new(data_dir);
+    config.kernel_timer = true;
     if !arguments.no_bluetooth {
         config = config.with_bluetooth(arguments.adapter);
     }

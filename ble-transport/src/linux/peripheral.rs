@@ -21,8 +21,8 @@ use bluer::gatt::{CharacteristicReader, CharacteristicWriter};
 use bluer::{Adapter, Address};
 use bytes::Bytes;
 use futures::{StreamExt, stream};
-use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::sync::{mpsc, watch};
+use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{Instant, timeout};
 
 use crate::advert::{SERVICE, TO_CENTRAL, TO_PERIPHERAL};
@@ -33,6 +33,8 @@ use crate::stream::{Opening, Stream, fragment_limit, read_opening, write_refusal
 /// Writes that wait for the stream to take them: a window and more. What does not fit is lost and sent again.
 const WAITING_WRITES: usize = 64;
 
+/// Between the end of a subscription and BlueZ's word that the whole connection has ended, if it has.
+const TOLD_WITHIN: Duration = Duration::from_millis(300);
 /// Disconnecting takes BlueZ 2 to 3 s.
 const DISCONNECTED_WITHIN: Duration = Duration::from_secs(5);
 
@@ -214,11 +216,14 @@ impl Desk {
             Some(Guest { nonce: opening.nonce, writes, writer: writer.clone(), greeted: greeted.clone() });
 
         let up = self.shared.want_link();
-        let gone = gone(self.adapter.clone(), address, writer.clone(), self.shared.ground_lost());
+        let (left, has_left) = watch::channel(false);
+        let watching = tokio::spawn(disconnected(self.adapter.clone(), address, left)).abort_handle();
+        let gone = gone(address, has_left.clone(), writer.clone(), self.shared.ground_lost());
         let incoming = stream::unfold(writes_in, |mut writes| async move {
             writes.recv().await.map(|value| (value, writes))
         });
-        let outgoing = Notifier { desk: self.clone(), nonce: opening.nonce, writer, _up: up };
+        let outgoing =
+            Notifier { desk: self.clone(), nonce: opening.nonce, writer, has_left, watching, _up: up };
         let pipe = Pipe { incoming: incoming.take_until(gone).boxed(), outgoing: Box::new(outgoing) };
         let stream = Stream::accept(Instant::now().into_std(), nonce, limit, opening);
         let stream = BleStream::start(stream, pipe);
@@ -246,23 +251,32 @@ impl Desk {
     }
 }
 
+/// Watches for the end of a connection, and tells of it once.
+async fn disconnected(adapter: Adapter, address: Address, left: watch::Sender<bool>) {
+    let Ok(device) = adapter.device(address) else { return };
+    let Ok(events) = device.events().await else { return };
+    let mut events = std::pin::pin!(events);
+    while let Some(bluer::DeviceEvent::PropertyChanged(property)) = events.next().await {
+        if matches!(property, bluer::DeviceProperty::Connected(false)) {
+            break;
+        }
+    }
+    // The stream also ends when BlueZ removes the device, which it does only after it left.
+    left.send_replace(true);
+}
+
 /// Waits until the central is gone, by whichever sign comes first.
 async fn gone(
-    adapter: Adapter,
     address: Address,
+    mut has_left: watch::Receiver<bool>,
     writer: Arc<CharacteristicWriter>,
     ground_lost: impl Future<Output = ()>,
 ) {
     let disconnected = async {
-        let Ok(device) = adapter.device(address) else { return std::future::pending().await };
-        let Ok(events) = device.events().await else { return std::future::pending().await };
-        let mut events = std::pin::pin!(events);
-        while let Some(bluer::DeviceEvent::PropertyChanged(property)) = events.next().await {
-            if matches!(property, bluer::DeviceProperty::Connected(false)) {
-                return;
-            }
+        if has_left.wait_for(|left| *left).await.is_err() {
+            // Nobody watches: the other signs must do.
+            std::future::pending::<()>().await;
         }
-        // The stream also ends when BlueZ removes the device, which it does only after it left.
     };
     tokio::select! {
         // Within 20 ms of the loss, where BlueZ notices it.
@@ -277,7 +291,16 @@ struct Notifier {
     desk: Arc<Desk>,
     nonce: u32,
     writer: Arc<CharacteristicWriter>,
+    /// The connection below has ended.
+    has_left: watch::Receiver<bool>,
+    watching: AbortHandle,
     _up: Want,
+}
+
+impl Drop for Notifier {
+    fn drop(&mut self) {
+        self.watching.abort();
+    }
 }
 
 #[async_trait]
@@ -294,6 +317,12 @@ impl Outgoing for Notifier {
             && self.desk.shared.state() != Some(link::CarrierState::NoService)
             && let Ok(device) = self.desk.adapter.device(self.writer.device_address())
         {
+            // A connection that has ended needs no end, and who is connected now has come anew: it must not be hung up for
+            // what is over.
+            let left = timeout(TOLD_WITHIN, self.has_left.wait_for(|left| *left)).await;
+            if left.is_ok_and(|left| left.is_ok()) {
+                return;
+            }
             let hang_up = async {
                 if device.is_connected().await.unwrap_or(false) {
                     let _ = device.disconnect().await;

@@ -74,6 +74,9 @@ const ACK_DELAY_IN_BULK: Duration = Duration::from_millis(100);
 const BULK_ENDS_AFTER: Duration = Duration::from_millis(200);
 const QUICK_FRAGMENTS: u32 = 16;
 
+/// What is missing for so long was lost and not overtaken: EATT's channels are apart by an interval or two.
+const GAP_IS_LOSS: Duration = Duration::from_millis(150);
+
 /// Written but not flushed bytes wait this long for more.
 const LINGER: Duration = Duration::from_millis(5);
 
@@ -211,6 +214,8 @@ pub struct Stream {
     ack_due: Option<Instant>,
     ack_now: bool,
     unacknowledged: u32,
+    /// Since when a fragment is missing of which later ones are here.
+    gap_at: Option<Instant>,
     /// Fragments still to be acknowledged quickly.
     quick: u32,
     data_at: Instant,
@@ -346,6 +351,7 @@ impl Stream {
             ack_due: None,
             ack_now: false,
             unacknowledged: 0,
+            gap_at: None,
             quick: QUICK_FRAGMENTS,
             data_at: now,
             told_edge: u16::from(MOST_ROOM),
@@ -847,7 +853,8 @@ impl Stream {
     }
 
     fn handle_payload(&mut self, now: Instant, segment: Segment) {
-        self.quick = if now >= self.data_at + BULK_ENDS_AFTER || segment.number != self.expected {
+        let lost = self.gap_at.is_some_and(|at| now >= at + GAP_IS_LOSS);
+        self.quick = if now >= self.data_at + BULK_ENDS_AFTER || lost {
             QUICK_FRAGMENTS
         } else {
             self.quick.saturating_sub(1)
@@ -875,10 +882,17 @@ impl Stream {
             }
             self.ahead[index] = Some((segment.kind, segment.payload));
             self.counts.overtook += 1;
-            self.ack_now = true;
+            self.gap_at.get_or_insert(now);
+            if self.quick > 0 {
+                self.ack_now = true;
+            } else {
+                // Of many fragments some overtake others all the time, and what is missing mostly comes within an interval:
+                // telling of each would cost as much air and work as the bytes themselves.
+                self.count_for_ack(now, every, ACK_DELAY);
+            }
             return;
         }
-        let filled_a_gap = !self.ahead.is_empty();
+        let filled_a_gap = self.gap_at.take().is_some();
         let mut next = Some((segment.kind, segment.payload));
         while let Some((kind, payload)) = next {
             self.incoming.extend(&payload);
@@ -889,11 +903,24 @@ impl Stream {
             }
             next = self.ahead.pop_front().flatten();
         }
+        if !self.ahead.is_empty() {
+            // Another one behind it.
+            self.gap_at = Some(now);
+        }
+        if self.ended || (filled_a_gap && self.quick > 0) {
+            self.ack_now = true;
+        }
+        self.count_for_ack(now, every, delay);
+    }
+
+    /// One more fragment is to be acknowledged: now if they are so many, else within `delay`.
+    fn count_for_ack(&mut self, now: Instant, every: u32, delay: Duration) {
         self.unacknowledged += 1;
-        if filled_a_gap || self.ended || self.unacknowledged >= every {
+        if self.unacknowledged >= every {
             self.ack_now = true;
         } else {
-            self.ack_due.get_or_insert(now + delay);
+            let due = now + delay;
+            self.ack_due = Some(self.ack_due.map_or(due, |at| at.min(due)));
         }
     }
 }

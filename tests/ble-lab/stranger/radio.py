@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass
 
 from bumble.core import UUID
+from bumble.core import ConnectionError as BumbleConnectionError
 from bumble.device import Device, DeviceConfiguration, Peer
 from bumble.gatt import Characteristic, CharacteristicValue, Service
 from bumble.hci import Address, OwnAddressType
@@ -26,6 +27,7 @@ SCAN_ANEW = 1.0
 # A host whose adverts the controller has lost renews them after a minute.
 FOUND_WITHIN = 75.0
 INTERVAL_MS = 100
+TRIES = 5
 ATT_HEADER = 3
 LARGEST_MTU = 517
 
@@ -83,6 +85,17 @@ class Radio:
         finally:
             self.device.remove_listener("advertisement", heard)
         return found.result()
+
+    async def reach(self, name):
+        """Finds and connects. A real controller waits for the next advert of whom it connects to; the emulated one gives up at
+        once if none is on the air in that moment."""
+        for attempt in range(TRIES):
+            card = await self.find(name)
+            try:
+                return card, *await self.dial(card)
+            except BumbleConnectionError:
+                if attempt + 1 == TRIES:
+                    raise
 
     async def dial(self, card):
         """Connects as a central and subscribes. The stream is not greeted yet."""

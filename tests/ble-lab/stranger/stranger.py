@@ -2,6 +2,7 @@
 """Devices that are none of ours, for the Bluetooth lab. They see the radio and the protocol's description, and no code of ours.
 
     stranger.py SOCKET meet NAME       meets the host that calls itself NAME, up to its hello, and says goodbye
+    stranger.py SOCKET again NAME      comes and goes as fast as it can, without a word of goodbye
     stranger.py SOCKET nonsense NAME   breaks the rules in every way that is known, and tells how each was answered
     stranger.py SOCKET between NAME    sits between NAME and whoever takes it for NAME, and passes everything on
 
@@ -32,8 +33,7 @@ def tell(what, **more):
 @asynccontextmanager
 async def connected(radio, name):
     """Connected and subscribed to the host of that name, which has heard nothing yet. Whatever happens, it is hung up after."""
-    card = await radio.find(name)
-    connection, stream = await radio.dial(card)
+    card, connection, stream = await radio.reach(name)
     try:
         yield card, stream
     finally:
@@ -74,6 +74,19 @@ async def meet(radio, name):
         end = await goodbye(talk)
     card = {"flags": card.flags.hex(), "payload": card.payload.hex(), "name": card.name}
     tell("met", card=card, hello=hello, key=talk.peer_key, end=end, took_ms=took)
+
+
+async def again(radio, name):
+    # How far it comes before it leaves. Who turns up again at once must be met as one who was never there.
+    for how in ("a connection", "a connection", "a greeting", "a greeting", "a hello", "a hello", "a hello"):
+        begun = time.monotonic()
+        async with connected(radio, name) as (_, stream):
+            took = (time.monotonic() - begun) * 1e3
+            if how == "a greeting":
+                await stream.open()
+            elif how == "a hello":
+                await hellos(await greet(stream))
+        tell("again", how=how, took_ms=took)
 
 
 async def last_word(talk):
@@ -217,7 +230,7 @@ async def main():
     if what == "between":
         await between(radio, name, await Radio.open(socket))
     else:
-        await {"meet": meet, "nonsense": nonsense}[what](radio, name)
+        await {"meet": meet, "again": again, "nonsense": nonsense}[what](radio, name)
 
 
 if __name__ == "__main__":

@@ -62,7 +62,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let filter = EnvFilter::try_from_env("QIYOU_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    // One: each more is woken beside it for every event, only to find nothing to do. What takes long has threads of its own.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let result = match runtime {
         Ok(runtime) => runtime.block_on(run(arguments)),
         Err(error) => Err(format!("no threads: {error}")),
@@ -100,6 +101,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     }
     config.notifications = (!arguments.no_notifications).then_some(Bus::Usual);
     config.sleep = Some(Bus::Usual);
+    config.kernel_timer = true;
     if !arguments.no_bluetooth {
         config = config.with_bluetooth(arguments.adapter);
     }

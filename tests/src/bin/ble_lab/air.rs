@@ -135,6 +135,9 @@ pub(crate) struct Reading {
     pub(crate) longest_value: usize,
     /// Links that are up.
     pub(crate) links: usize,
+    /// Whether each side's controller scans, and whether it advertises.
+    pub(crate) scans: [bool; 2],
+    pub(crate) advertises: [bool; 2],
 }
 
 enum Input {
@@ -334,6 +337,7 @@ impl State {
             match command {
                 h4::Command::Advertise(on) => seat.advertises = on,
                 h4::Command::Scan(on) => seat.scans = on,
+                h4::Command::Reset => (seat.advertises, seat.scans) = (false, false),
                 h4::Command::Other => {}
             }
         }
@@ -465,6 +469,8 @@ impl State {
             },
             longest_value: a.meter.longest_value.max(b.meter.longest_value),
             links: a.links.len().max(b.links.len()),
+            scans: [a.scans, b.scans],
+            advertises: [a.advertises, b.advertises],
         }
     }
 }

@@ -6,9 +6,9 @@
 use anyhow::{Context, Result, bail, ensure};
 use bluer::adv::Advertisement;
 use bluer::gatt::local::{
-    Application, Characteristic as Local, CharacteristicControlEvent, CharacteristicNotify,
-    CharacteristicNotifyMethod, CharacteristicWrite, CharacteristicWriteMethod, Service,
-    characteristic_control,
+    Application, ApplicationHandle, Characteristic as Local, CharacteristicControl,
+    CharacteristicControlEvent, CharacteristicNotify, CharacteristicNotifyMethod, CharacteristicWrite,
+    CharacteristicWriteMethod, Service, characteristic_control,
 };
 use bluer::gatt::{CharacteristicReader, CharacteristicWriter};
 use btleplug::api::{
@@ -16,7 +16,10 @@ use btleplug::api::{
 };
 use btleplug::platform::{Adapter, Manager, Peripheral};
 use futures::stream::BoxStream;
-use futures::{StreamExt, future::pending};
+use futures::{
+    StreamExt,
+    future::{pending, ready},
+};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
@@ -32,6 +35,8 @@ const ECHO: u8 = b'E';
 const SINK: u8 = b'S';
 /// Say what was counted, as JSON behind the same byte.
 const COUNT: u8 = b'C';
+/// Begin to count anew, and say so.
+const ANEW: u8 = b'N';
 
 /// What the server counted of the write loop.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -45,14 +50,21 @@ struct Sunk {
     first_bytes: u64,
 }
 
+impl Sunk {
+    /// Bytes a second, from the first value's arrival to the last's.
+    fn goodput(&self) -> f64 {
+        (self.bytes - self.first_bytes) as f64 / (self.took.max(1) as f64 / 1e6)
+    }
+}
+
 #[derive(clap::Args)]
 pub(crate) struct Load {
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 40)]
     echoes: u32,
     /// Length of an echoed value.
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = ECHO_BYTES)]
     echo_bytes: usize,
-    #[arg(long, default_value_t = 400)]
+    #[arg(long, default_value_t = 200)]
     writes: u32,
     /// Length of a written value.
     #[arg(long, default_value_t = 490)]
@@ -75,79 +87,120 @@ pub(crate) struct Bare {
     pub(crate) goodput: f64,
 }
 
+/// About that of a move in its Noise record and its fragment.
+const ECHO_BYTES: usize = 60;
+
+#[derive(clap::Args)]
+pub(crate) struct Serving {
+    /// Without an advert of its own: for who is connected already.
+    #[arg(long)]
+    silent: bool,
+}
+
 /// Serves until killed.
-pub(crate) async fn serve() -> Result<()> {
+pub(crate) async fn serve(how: Serving) -> Result<()> {
     let session = bluer::Session::new().await?;
     let adapter = session.default_adapter().await?;
-    let (written, written_handle) = characteristic_control();
-    let (notified, notified_handle) = characteristic_control();
-    let characteristics = vec![
-        Local {
-            uuid: WRITTEN,
-            write: Some(CharacteristicWrite {
-                write: true,
-                write_without_response: true,
-                method: CharacteristicWriteMethod::Io,
-                ..Default::default()
-            }),
-            control_handle: written_handle,
-            ..Default::default()
-        },
-        Local {
-            uuid: NOTIFIED,
-            notify: Some(CharacteristicNotify {
-                notify: true,
-                method: CharacteristicNotifyMethod::Io,
-                ..Default::default()
-            }),
-            control_handle: notified_handle,
-            ..Default::default()
-        },
-    ];
-    let service = Service { uuid: SERVICE, primary: true, characteristics, ..Default::default() };
-    let _application =
-        adapter.serve_gatt_application(Application { services: vec![service], ..Default::default() }).await?;
-    let _advert = adapter
-        .advertise(Advertisement {
+    let offered = Offered::on(&adapter).await?;
+    let _advert = if how.silent {
+        None
+    } else {
+        let advert = Advertisement {
             service_uuids: [SERVICE].into(),
             discoverable: Some(true),
             min_interval: Some(Duration::from_millis(100)),
             max_interval: Some(Duration::from_millis(100)),
             ..Default::default()
-        })
-        .await?;
-    println!("serving");
-
-    let (mut written, mut notified) = (Box::pin(written), Box::pin(notified));
-    let (mut reader, mut writer): (Option<CharacteristicReader>, Option<CharacteristicWriter>) = (None, None);
-    let mut counter = Counter::default();
-    loop {
-        let value = async {
-            match &reader {
-                Some(reader) => reader.recv().await,
-                None => pending().await,
-            }
         };
-        tokio::select! {
-            event = written.next() => match event.context("bluetoothd is gone")? {
-                CharacteristicControlEvent::Write(request) => reader = Some(request.accept()?),
-                CharacteristicControlEvent::Notify(_) => {}
+        Some(adapter.advertise(advert).await?)
+    };
+    println!("serving");
+    offered.attend().await
+}
+
+/// The service beside other things in this process; ends with an error only.
+pub(crate) async fn serve_beside() -> Result<()> {
+    let session = bluer::Session::new().await?;
+    Offered::on(&session.default_adapter().await?).await?.attend().await
+}
+
+/// The service, on an adapter.
+struct Offered {
+    application: ApplicationHandle,
+    written: CharacteristicControl,
+    notified: CharacteristicControl,
+}
+
+impl Offered {
+    async fn on(adapter: &bluer::Adapter) -> Result<Offered> {
+        let (written, written_handle) = characteristic_control();
+        let (notified, notified_handle) = characteristic_control();
+        let characteristics = vec![
+            Local {
+                uuid: WRITTEN,
+                write: Some(CharacteristicWrite {
+                    write: true,
+                    write_without_response: true,
+                    method: CharacteristicWriteMethod::Io,
+                    ..Default::default()
+                }),
+                control_handle: written_handle,
+                ..Default::default()
             },
-            event = notified.next() => match event.context("bluetoothd is gone")? {
-                CharacteristicControlEvent::Notify(w) => writer = Some(w),
-                CharacteristicControlEvent::Write(_) => {}
+            Local {
+                uuid: NOTIFIED,
+                notify: Some(CharacteristicNotify {
+                    notify: true,
+                    method: CharacteristicNotifyMethod::Io,
+                    ..Default::default()
+                }),
+                control_handle: notified_handle,
+                ..Default::default()
             },
-            value = value => match value {
-                Ok(value) if !value.is_empty() => {
-                    if let Some(answer) = counter.take(value) {
-                        // The client may have left; the next one brings its own writer.
-                        if let Some(writer) = &writer && let Err(error) = writer.send(&answer).await {
-                            eprintln!("answer: {error}");
+        ];
+        let service = Service { uuid: SERVICE, primary: true, characteristics, ..Default::default() };
+        let application = adapter
+            .serve_gatt_application(Application { services: vec![service], ..Default::default() })
+            .await?;
+        Ok(Offered { application, written, notified })
+    }
+
+    async fn attend(self) -> Result<()> {
+        let Offered { application, written, notified } = self;
+        // Offered until it is dropped.
+        let _application = application;
+        let (mut written, mut notified) = (Box::pin(written), Box::pin(notified));
+        let (mut reader, mut writer): (Option<CharacteristicReader>, Option<CharacteristicWriter>) =
+            (None, None);
+        let mut counter = Counter::default();
+        loop {
+            let value = async {
+                match &reader {
+                    Some(reader) => reader.recv().await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                event = written.next() => match event.context("bluetoothd is gone")? {
+                    CharacteristicControlEvent::Write(request) => reader = Some(request.accept()?),
+                    CharacteristicControlEvent::Notify(_) => {}
+                },
+                event = notified.next() => match event.context("bluetoothd is gone")? {
+                    CharacteristicControlEvent::Notify(w) => writer = Some(w),
+                    CharacteristicControlEvent::Write(_) => {}
+                },
+                value = value => match value {
+                    Ok(value) if !value.is_empty() => {
+                        if let Some(answer) = counter.take(value) {
+                            // The client may have left; the next one brings its own writer.
+                            if let Some(writer) = &writer && let Err(error) = writer.send(&answer).await {
+                                eprintln!("answer: {error}");
+                            }
                         }
                     }
-                }
-                _ => reader = None,
-            },
+                    _ => reader = None,
+                },
+            }
         }
     }
 }
@@ -176,6 +229,10 @@ impl Counter {
                 }
                 self.sunk.took = now.duration_since(*self.first.get_or_insert(now)).as_micros() as u64;
                 None
+            }
+            Some(&ANEW) => {
+                *self = Counter::default();
+                Some(value)
             }
             Some(&COUNT) => {
                 Some([&[COUNT][..], &serde_json::to_vec(&self.sunk).expect("plain data")].concat())
@@ -216,12 +273,33 @@ pub(crate) async fn drive(load: Load) -> Result<()> {
         written: load.writes,
         arrived: sunk.values,
         misplaced: sunk.misplaced,
-        goodput: (sunk.bytes - sunk.first_bytes) as f64 / (sunk.took.max(1) as f64 / 1e6),
+        goodput: sunk.goodput(),
     };
     println!("{}", serde_json::to_string(&bare)?);
     // btleplug's own disconnect takes 2 s and more; ending the process ends the link as well, but not for sure.
     link.peripheral.disconnect().await?;
     Ok(())
+}
+
+/// Echoes a value now and then on a link that others have made, until killed, and prints how many milliseconds each took.
+pub(crate) async fn pace(load: Pace) -> Result<()> {
+    let mut link = Link::beside(&load.address).await?;
+    println!("up");
+    for number in 1.. {
+        let begun = Instant::now();
+        ensure!(link.echo(number, ECHO_BYTES, WriteType::WithoutResponse).await?, "a wrong echo");
+        println!("echo {}", milliseconds(begun));
+        sleep(Duration::from_millis(load.every_ms)).await;
+    }
+    Ok(())
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Pace {
+    /// The server's device.
+    address: String,
+    #[arg(long, default_value_t = 250)]
+    every_ms: u64,
 }
 
 /// Keeps a link up until killed, comes back whenever it is lost, and says so: "up", "down" and why.
@@ -273,7 +351,7 @@ async fn hear(adapter: &Adapter) -> Result<Peripheral> {
     }
 }
 
-struct Link {
+pub(crate) struct Link {
     peripheral: Peripheral,
     written: Characteristic,
     notes: BoxStream<'static, ValueNotification>,
@@ -293,12 +371,47 @@ impl Link {
                 .context("the service lacks a characteristic")
         };
         let written = characteristic(WRITTEN)?;
-        let notes = peripheral.notifications().await?;
+        // Of all that the peer notifies whomever here.
+        let notes = peripheral.notifications().await?.filter(|note| ready(note.uuid == NOTIFIED)).boxed();
         peripheral.subscribe(&characteristic(NOTIFIED)?).await?;
         let mut link = Link { peripheral, written, notes };
         // The write that opens BlueZ's pipe to the server must be alone: it can lose what follows it.
         link.echo(0, 20, WriteType::WithResponse).await?;
         Ok(link)
+    }
+
+    /// On the connection that somebody else has made to this address.
+    pub(crate) async fn beside(address: &str) -> Result<Link> {
+        // It must live as long as what comes from it, and these are programs that do one thing.
+        let manager = Box::leak(Box::new(Manager::new().await?));
+        let adapter = manager.adapters().await?.into_iter().next().context("no adapter")?;
+        for peripheral in adapter.peripherals().await? {
+            if peripheral.address().to_string() == address && peripheral.is_connected().await? {
+                return Link::open(peripheral).await;
+            }
+        }
+        bail!("no connection to {address}")
+    }
+
+    /// So many echoes, each in milliseconds.
+    pub(crate) async fn echoes(&mut self, count: u32) -> Result<Vec<f64>> {
+        let mut took = Vec::new();
+        for number in 1..=count {
+            let begun = Instant::now();
+            ensure!(self.echo(number, ECHO_BYTES, WriteType::WithoutResponse).await?, "a wrong echo");
+            took.push(milliseconds(begun));
+        }
+        Ok(took)
+    }
+
+    /// So many writes of `length` bytes, one right after the other; bytes a second at the other side.
+    pub(crate) async fn goodput(&mut self, writes: u32, length: usize) -> Result<f64> {
+        self.write(&[ANEW], WriteType::WithoutResponse).await?;
+        ensure!(self.note(Duration::from_secs(20)).await?.first() == Some(&ANEW), "an answer to nothing");
+        for number in 0..writes {
+            self.write(&value(SINK, number, length), WriteType::WithoutResponse).await?;
+        }
+        Ok(self.settled(writes).await?.goodput())
     }
 
     async fn write(&self, value: &[u8], how: WriteType) -> Result<()> {

@@ -4,12 +4,17 @@ use crate::air::{Air, Fault, Quirk, Side, Struck};
 use crate::lab::Lab;
 use crate::orders::{Output, User};
 use crate::player::{Player, Saved, View};
-use crate::report::Report;
-use anyhow::{Context, Result};
+use crate::report::{Idle, Report};
+use anyhow::{Context, Result, ensure};
 use proto::control::RadioState;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
+
+/// How long an idle match is looked at, after what its beginning has left to do is done.
+const IDLE: Duration = Duration::from_mins(1);
+const SETTLED: Duration = Duration::from_secs(10);
 
 /// A whole match of an AI that plays at once.
 const MATCH_LIMIT: Duration = Duration::from_mins(2);
@@ -67,6 +72,8 @@ pub(crate) enum Strike {
     Bluetoothd(Who, Duration),
     /// The whole machine stops for so long: suspend, as the other side sees it.
     Freeze(Who, Duration),
+    /// The system says that it goes to sleep, stops for so long, and says that it has woken up.
+    Suspended(Who, Duration),
     /// Nothing gets through for so long, and nobody is told.
     Silence(Duration),
 }
@@ -86,6 +93,7 @@ impl Strike {
             Strike::NoAdverts(_) => "no_advertising",
             Strike::Bluetoothd(..) => "bluetoothd_killed",
             Strike::Freeze(..) => "frozen",
+            Strike::Suspended(..) => "suspended",
             Strike::Silence(_) => "silence",
         }
     }
@@ -98,6 +106,13 @@ pub(crate) enum Who {
 }
 
 impl Who {
+    fn other(self) -> Who {
+        match self {
+            Who::A => Who::B,
+            Who::B => Who::A,
+        }
+    }
+
     fn side(self) -> Side {
         match self {
             Who::A => Side::A,
@@ -229,6 +244,44 @@ impl<'a> Table<'a> {
         [&self.a, &self.b].iter().all(|p| p.see(View::over))
     }
 
+    /// A match in which nobody does anything for a while; then the AIs sit down.
+    pub(crate) async fn idle(&mut self, report: &mut Report) -> Result<()> {
+        self.fixture = GOMOKU;
+        self.invite().await?;
+        self.accept().await?;
+        // What the beginning of a match leaves to be done: acknowledgements, links of programs that have ended.
+        sleep(SETTLED).await;
+        let wakes = || async { tokio::try_join!(self.a.guest.wakes_of_host(), self.b.guest.wakes_of_host()) };
+        let (before, read, begun) = (wakes().await?, self.air.reading().await?, Instant::now());
+        report.check(!read.scans.contains(&true) && !read.advertises.contains(&true), || {
+            format!("beside a link somebody scans {:?} or advertises {:?}", read.scans, read.advertises)
+        })?;
+        sleep(IDLE).await;
+        let (after, traffic) = (wakes().await?, self.air.reading().await?.traffic - read.traffic);
+        let seconds = begun.elapsed().as_secs_f64();
+        let new = |before: &[(String, u64)], after: &[(String, u64)]| -> u64 {
+            let known: BTreeMap<&String, u64> = before.iter().map(|(name, count)| (name, *count)).collect();
+            let each = after.iter().map(|(name, count)| (name, count - known.get(name).unwrap_or(&0)));
+            let each: Vec<_> = each.filter(|(_, count)| *count > 0).collect();
+            println!("ble-lab: woken in {seconds:.0} s: {each:?}");
+            each.iter().map(|(_, count)| count).sum()
+        };
+        let woken = [new(&before.0, &after.0), new(&before.1, &after.1)];
+        // The aim is one a second; what is asserted leaves room for a value that must be sent again.
+        report.check(woken.iter().all(|&count| count as f64 <= seconds * 1.5), || {
+            format!("idle hosts were woken {woken:?} times in {seconds:.0} s")
+        })?;
+        let a_minute = |count: u64| count as f64 * 60.0 / seconds;
+        report.idle = Some(Idle {
+            seconds,
+            wakes_per_second: woken.map(|count| count as f64 / seconds),
+            values_per_minute: a_minute(traffic.values),
+            packets_per_minute: a_minute(traffic.packets),
+            bytes_per_minute: a_minute(traffic.bytes),
+        });
+        self.seat_bots().await
+    }
+
     /// Plays the match to its end. Strikes are taken from the end of the list, at moments that the dice choose, as many as
     /// the match is long enough for. Returns the length of the match.
     pub(crate) async fn play(
@@ -279,7 +332,7 @@ impl<'a> Table<'a> {
         // When nothing stands in the way of the link any more.
         let mut free = Instant::now();
         // What the person at one side must have been told by the end.
-        let mut told: Option<(Who, RadioState)> = None;
+        let mut told: Option<(Who, &[RadioState])> = None;
         for player in [&self.a, &self.b] {
             player.forget_radio();
         }
@@ -311,51 +364,73 @@ impl<'a> Table<'a> {
                 sleep(time).await;
                 self.player(who).guest.power(true).await?;
                 free = Instant::now();
-                told = Some((who, RadioState::RadioOff));
+                told = Some((who, &[RadioState::RadioOff]));
             }
             Strike::Blocked(who, time) => {
-                // Without a link: this kernel ends in a BUG (hci_chan_del) when one is up.
-                self.air.fault(Fault::Kick).await?;
+                self.without_a_link().await?;
                 self.player(who).guest.block(true).await?;
-                told = Some((who, RadioState::RadioBlocked));
+                // The emulated controller would go on advertising, and whoever dialed it would be linked to nobody.
+                self.air.fault(Fault::Unplug(who.side())).await?;
+                told = Some((who, &[RadioState::RadioBlocked]));
                 // How often the switch is looked at, and a little.
                 sleep(time + Duration::from_secs(4)).await;
+                self.air.fault(Fault::Plug(who.side())).await?;
                 self.player(who).guest.block(false).await?;
                 free = Instant::now();
             }
             Strike::Unplugged(who, time) => {
+                self.without_a_link().await?;
                 self.air.fault(Fault::Unplug(who.side())).await?;
                 self.player(who).guest.unplug().await?;
                 sleep(time).await;
                 self.air.fault(Fault::Plug(who.side())).await?;
                 self.player(who).guest.plug().await?;
                 free = Instant::now();
-                told = Some((who, RadioState::RadioNoAdapter));
+                told = Some((who, &[RadioState::RadioNoAdapter]));
             }
             Strike::OneAtATime(who) | Strike::NoAdverts(who) => {
-                let (quirk, state) = if strike == Strike::OneAtATime(who) {
-                    (Quirk::OneAtATime, RadioState::RadioTakingTurns)
+                // What cannot advertise at all is first taken for what cannot do it beside a scan; where the two are together
+                // again soon, that is where it ends.
+                let (quirk, states): (_, &[_]) = if strike == Strike::OneAtATime(who) {
+                    (Quirk::OneAtATime, &[RadioState::RadioTakingTurns])
                 } else {
-                    (Quirk::NoAdverts, RadioState::RadioNoAdvertising)
+                    (Quirk::NoAdverts, &[RadioState::RadioNoAdvertising, RadioState::RadioTakingTurns])
                 };
                 self.air.limit(who.side(), quirk)?;
                 if self.air.fault(Fault::Cut { away: FOUND_OUT }).await? == Struck::Nothing {
                     return Ok(false);
                 }
                 free += FOUND_OUT;
-                told = Some((who, state));
+                told = Some((who, states));
             }
             Strike::Bluetoothd(who, time) => {
                 self.player(who).guest.kill("bluetoothd").await?;
                 sleep(time).await;
                 self.player(who).guest.start_bluetoothd().await?;
                 free = Instant::now();
-                told = Some((who, RadioState::RadioNoService));
+                told = Some((who, &[RadioState::RadioNoService]));
             }
             Strike::Freeze(who, time) => {
                 // Shorter than what makes the other side look for a new link; only the match must go on.
                 self.player(who).guest.freeze(time).await?;
                 return Ok(true);
+            }
+            Strike::Suspended(who, time) => {
+                let other = who.other();
+                self.player(who).guest.say_sleep(true).await?;
+                let told = |view: &View| view.over() || view.room.as_ref().is_some_and(|room| room.left);
+                self.player(other).until("the goodbye of a device that goes to sleep", told).await?;
+                self.no_link().await?;
+                self.player(who).guest.freeze(time).await?;
+                if !self.over() {
+                    // Who sleeps looks for the other one when it wakes up: until then nobody needs to spend energy.
+                    let scans = self.air.reading().await?.scans;
+                    report.check(scans == [false; 2], || {
+                        format!("somebody looks for a device that sleeps: {scans:?}")
+                    })?;
+                }
+                self.player(who).guest.say_sleep(false).await?;
+                free = Instant::now();
             }
             Strike::Silence(time) => {
                 self.air.fault(Fault::Mute).await?;
@@ -367,9 +442,10 @@ impl<'a> Table<'a> {
         for (player, before) in [&self.a, &self.b].into_iter().zip(ups) {
             player.until("the link is back", |view| view.times_up > before || view.over()).await?;
         }
-        if let Some((who, state)) = told {
-            let sentence = self.player(who).told_of(state).await?;
-            report.check(sentence.contains(' '), || format!("{state:?} is told as {sentence:?}"))?;
+        if let Some((who, states)) = told
+            && let Some(sentence) = self.player(who).told_of(states).await?
+        {
+            report.check(sentence.contains(' '), || format!("{states:?} is told as {sentence:?}"))?;
         }
         if !self.over() {
             let took = free.elapsed().as_secs_f64() * 1e3;
@@ -377,6 +453,26 @@ impl<'a> Table<'a> {
             report.resumed(strike.name(), took);
         }
         Ok(true)
+    }
+
+    /// Ends the link and lets bluetoothd notice, while nobody is heard and so nobody is dialed: this kernel ends in a BUG
+    /// (`hci_chan_del`) when an adapter goes away while bluetoothd has a channel open or opens one, and takes bluetoothd with
+    /// it.
+    async fn without_a_link(&self) -> Result<()> {
+        self.air.fault(Fault::Cut { away: Duration::from_millis(1500) }).await?;
+        self.no_link().await?;
+        sleep(Duration::from_millis(800)).await;
+        Ok(())
+    }
+
+    /// Waits until the link has ended by itself. BlueZ takes 2 to 3 s for it.
+    async fn no_link(&self) -> Result<()> {
+        let begun = Instant::now();
+        while self.air.reading().await?.links > 0 {
+            ensure!(begun.elapsed() < Duration::from_secs(20), "a link will not end");
+            sleep(Duration::from_millis(100)).await;
+        }
+        Ok(())
     }
 
     /// Holds the two records on disk against each other and against all that was ever told of the match.

@@ -258,6 +258,27 @@ impl Guest {
         Ok(())
     }
 
+    /// Tells every program that the machine is about to sleep, or has woken up, as logind does.
+    pub(crate) async fn say_sleep(&self, soon: bool) -> Result<()> {
+        let soon = format!("boolean:{soon}");
+        let signal = ["dbus-send", "--system", "--type=signal", "/org/freedesktop/login1"];
+        let what = ["org.freedesktop.login1.Manager.PrepareForSleep", soon.as_str()];
+        self.run(User::Root, &[&signal[..], &what].concat(), Duration::from_secs(10)).await?;
+        Ok(())
+    }
+
+    /// How often each thread of the host has gone to sleep, and so was woken, since it began: name and count.
+    pub(crate) async fn wakes_of_host(&self) -> Result<Vec<(String, u64)>> {
+        let each = "for t in /proc/$(pidof qiyoud)/task/*; do \
+                    echo ${t##*/}-$(cat $t/comm) $(grep ^voluntary_ctxt_switches $t/status); done";
+        let said = self.run(User::Root, &["sh", "-c", each], Duration::from_secs(10)).await?.stdout;
+        let count = |line: &str| {
+            let (thread, count) = line.split_once(" voluntary_ctxt_switches: ")?;
+            Some((thread.to_owned(), count.trim().parse().ok()?))
+        };
+        said.lines().map(|line| count(line).with_context(|| format!("not a thread: {line:?}"))).collect()
+    }
+
     /// Stops the whole machine for a while: what suspend looks like from outside.
     pub(crate) async fn freeze(&self, time: Duration) -> Result<()> {
         let pid = rustix::process::Pid::from_raw(self.qemu.id().context("QEMU has ended")? as i32)

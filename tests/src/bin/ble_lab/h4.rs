@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Advertise(bool),
     /// Scanning on or off.
     Scan(bool),
+    /// Everything off, as after power on.
+    Reset,
     Other,
 }
 
@@ -53,6 +55,7 @@ pub(crate) fn command(packet: &[u8]) -> Command {
         // LE Set (Extended) Advertising Enable, LE Set (Extended) Scan Enable.
         Some([0x0a | 0x39, 0x20]) => Command::Advertise(on),
         Some([0x0c | 0x42, 0x20]) => Command::Scan(on),
+        Some([0x03, 0x0c]) => Command::Reset,
         _ => Command::Other,
     }
 }
@@ -142,7 +145,8 @@ mod tests {
     fn adverts_and_scans_are_seen_and_refused() {
         assert_eq!(command(&[1, 0x0a, 0x20, 1, 1]), Command::Advertise(true));
         assert_eq!(command(&[1, 0x42, 0x20, 6, 0, 0, 0, 0, 0, 0]), Command::Scan(false));
-        assert_eq!(command(&[1, 3, 12, 0]), Command::Other);
+        assert_eq!(command(&[1, 3, 12, 0]), Command::Reset);
+        assert_eq!(command(&[1, 1, 0x10, 0]), Command::Other);
         assert_eq!(command(&[1]), Command::Other);
         assert_eq!(disallowed(&[1, 0x0c, 0x20, 2, 1, 1]), [4, 0x0e, 4, 1, 0x0c, 0x20, 0x0c]);
     }

@@ -4,7 +4,7 @@ use crate::air::{Air, Fault, Side};
 use crate::bare::Bare;
 use crate::faults;
 use crate::game::{Dice, GOMOKU, OTHERS, Strike, Table, Who};
-use crate::guest::{Guest, Parts};
+use crate::guest::{Guest, Heard, Parts};
 use crate::orders::{Output, User};
 use crate::report::{Quantiles, Report};
 use crate::strangers::{self, Stack};
@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::broadcast::{Receiver, error::TryRecvError};
 use tokio::time::{Instant, sleep, timeout};
 
 #[derive(clap::Args)]
@@ -61,6 +62,8 @@ enum Part {
     Faults,
     /// Two strangers meet and play.
     Game,
+    /// Two are linked in a match, and nobody does anything: what that costs.
+    Idle,
     /// The other games of two players, each with the link cut once.
     Games,
     /// The first game again, with the link cut at random moments.
@@ -69,17 +72,15 @@ enum Part {
     Kills,
     /// The same, with adapters, daemons and machines failing.
     Storm,
+    /// The same, with one side going to sleep.
+    Suspends,
     /// Another Bluetooth stack meets a host, breaks its rules, and sits between two.
     Strangers,
 }
 
-/// What is played when nothing else is asked for: all but the strangers, whose packages are not to be had everywhere.
-const USUAL: [Part; 8] =
-    [Part::Bare, Part::Stream, Part::Game, Part::Games, Part::Cuts, Part::Kills, Part::Storm, Part::Faults];
-
-/// CI's run must end within six minutes on two cores; one that hangs must not take the job with it.
-const LIMIT: Duration = Duration::from_mins(6);
-const SOAK_LIMIT: Duration = Duration::from_hours(1);
+/// CI's run must end within eight minutes on two cores; one that hangs must not take the job with it.
+const LIMIT: Duration = Duration::from_mins(8);
+const SOAK_LIMIT: Duration = Duration::from_hours(2);
 
 /// Plays, reports, clears away. Ends early on SIGINT and SIGTERM.
 pub(crate) async fn run(options: Options) -> Result<()> {
@@ -126,10 +127,9 @@ async fn play(options: &Options, report: &mut Report) -> Result<()> {
 }
 
 async fn parts(lab: &Lab, options: &Options, report: &mut Report) -> Result<()> {
-    let wanted = if options.only.is_empty() { &USUAL[..] } else { &options.only };
-    let plays = |part| wanted.contains(&part);
+    let plays = |part| options.only.is_empty() || options.only.contains(&part);
     // The matches come first, while each device is new to the other.
-    let games = [Part::Game, Part::Games, Part::Cuts, Part::Kills, Part::Storm];
+    let games = [Part::Game, Part::Idle, Part::Games, Part::Cuts, Part::Kills, Part::Storm, Part::Suspends];
     if games.into_iter().any(plays) {
         matches(lab, options, report, plays).await?;
         lab.clear_the_air().await?;
@@ -142,18 +142,16 @@ async fn parts(lab: &Lab, options: &Options, report: &mut Report) -> Result<()> 
         lab.clear_the_air().await?;
         println!("ble-lab: strangers came and went in {:.0} s", begun.elapsed().as_secs_f64());
     }
-    let mut bare_goodput = None;
     if plays(Part::Bare) {
-        bare_goodput = Some(bare(lab, report).await.context("the bare service")?);
+        bare(lab, report).await.context("the bare service")?;
         // Nothing is forgotten here: the next part must find a device that something else has connected to.
         lab.end_links().await?;
     }
     if plays(Part::Stream) {
-        if bare_goodput.is_some() {
+        if plays(Part::Bare) {
             knows_only_a_connection(lab, report).await?;
         }
-        let goodput = stream(lab, report).await.context("the stream")?;
-        report.goodput_ratio = bare_goodput.map(|bare| goodput / bare);
+        stream(lab, report).await.context("the stream")?;
         lab.clear_the_air().await?;
     }
     if plays(Part::Faults) {
@@ -254,23 +252,45 @@ async fn matches(
     plays: impl Fn(Part) -> bool,
 ) -> Result<()> {
     let mut dice = Dice(options.seed);
+    println!("ble-lab: seed {}", options.seed);
+    let pace = if plays(Part::Game) { Some(Pace::offer(lab).await?) } else { None };
     let mut table = Table::meet(lab, report).await.context("two strangers meet")?;
     let before = lab.air.reading().await?.traffic;
     let mut moves = table.play(&mut Vec::new(), &mut dice, report).await.context("a match in peace")?;
     let traffic = lab.air.reading().await?.traffic - before;
-    report.bytes_per_move = Some(traffic.bytes as f64 / moves.max(1) as f64);
-    while plays(Part::Game) && moves < ENOUGH_MOVES {
-        table.again(GOMOKU).await?;
-        moves += table.play(&mut Vec::new(), &mut dice, report).await.context("a match in peace")?;
+    let per_move = |count: u64| Some(count as f64 / moves.max(1) as f64);
+    report.bytes_per_move = per_move(traffic.bytes);
+    report.packets_per_move = per_move(traffic.packets);
+    report.values_per_move = per_move(traffic.values);
+    if let Some(mut pace) = pace {
+        // Moves and bare echoes on one link at one time, so that what else the machine does slows both.
+        let first = table.move_seen().len();
+        pace.begin(lab).await.context("echoes beside a match")?;
+        moves = 0;
+        while moves < ENOUGH_MOVES {
+            table.again(GOMOKU).await?;
+            moves += table.play(&mut Vec::new(), &mut dice, report).await.context("a match in peace")?;
+        }
+        report.bare_round_trip = Quantiles::of(&pace.end(lab).await?);
+        report.move_seen = Quantiles::of(&table.move_seen()[first..]);
+    } else {
+        report.move_seen = Quantiles::of(&table.move_seen());
     }
-    report.move_seen = Quantiles::of(&table.move_seen());
+    if plays(Part::Idle) {
+        table.idle(report).await.context("a match in which nobody does anything")?;
+        table.play(&mut Vec::new(), &mut dice, report).await?;
+    }
 
     for game in OTHERS.into_iter().filter(|_| plays(Part::Games)) {
         table.again(game).await.context(game.name)?;
         let mut strikes = vec![Strike::Cut(Duration::ZERO)];
         table.play(&mut strikes, &mut dice, report).await.context(game.name)?;
     }
-    for (part, fire) in [(Part::Cuts, cuts as Fire), (Part::Kills, kills), (Part::Storm, storm)] {
+    let fires =
+        [(Part::Cuts, cuts as Fire), (Part::Kills, kills), (Part::Suspends, suspends), (Part::Storm, storm)];
+    // In a soak every game takes its turn; gomoku's matches are short, and its moves can be told apart.
+    let mut turns = [GOMOKU].into_iter().chain(OTHERS.into_iter().filter(|_| options.soak)).cycle();
+    for (part, fire) in fires {
         let mut strikes = if plays(part) { fire(options.soak, &mut dice) } else { Vec::new() };
         strikes.retain(|strike| {
             part != Part::Storm
@@ -278,7 +298,8 @@ async fn matches(
                 || options.faults.iter().any(|f| f == strike.name())
         });
         while !strikes.is_empty() {
-            table.again(GOMOKU).await.with_context(|| format!("{part:?}"))?;
+            let game = turns.next().unwrap_or(GOMOKU);
+            table.again(game).await.with_context(|| format!("{part:?}, {}", game.name))?;
             table.play(&mut strikes, &mut dice, report).await.with_context(|| format!("{part:?}"))?;
         }
     }
@@ -302,6 +323,13 @@ fn cuts(soak: bool, dice: &mut Dice) -> Vec<Strike> {
 fn kills(soak: bool, _: &mut Dice) -> Vec<Strike> {
     let each = if soak { 10 } else { 1 };
     (0..each).flat_map(|_| [Strike::Kill(Who::A), Strike::Kill(Who::B)]).collect()
+}
+
+fn suspends(soak: bool, dice: &mut Dice) -> Vec<Strike> {
+    let each = if soak { 5 } else { 1 };
+    // Shorter and longer than what makes the other side give a silent link up.
+    let mut time = || Duration::from_secs(2 + dice.roll(if soak { 15 } else { 2 }));
+    (0..each).flat_map(|_| [Strike::Suspended(Who::B, time()), Strike::Suspended(Who::A, time())]).collect()
 }
 
 fn storm(soak: bool, dice: &mut Dice) -> Vec<Strike> {
@@ -334,28 +362,73 @@ fn storm(soak: bool, dice: &mut Dice) -> Vec<Strike> {
     strikes
 }
 
-/// Echo and one long message over our stream, as an ordinary user, with BlueZ as it is shipped. Returns its bytes a second.
-async fn stream(lab: &Lab, report: &mut Report) -> Result<f64> {
+/// Bare echoes beside a match.
+struct Pace(Receiver<Heard>);
+
+impl Pace {
+    /// Before the two meet: what they find at each other is looked at once.
+    async fn offer(lab: &Lab) -> Result<Pace> {
+        let mut server = lab.a.hear();
+        let serve = ["ble-lab", "bare-serve", "--silent"];
+        lab.a.start("bare-serve", User::Player, &serve, Output::Lines).await?;
+        faults::expect(&mut server, "bare-serve", "serving").await?;
+        Ok(Pace(lab.b.hear()))
+    }
+
+    async fn begin(&mut self, lab: &Lab) -> Result<()> {
+        self.0 = lab.b.hear();
+        let pace = ["ble-lab", "bare-pace", ADDRESS_OF_A];
+        lab.b.start("bare-pace", User::Player, &pace, Output::Lines).await?;
+        faults::expect(&mut self.0, "bare-pace", "up").await
+    }
+
+    /// Each echo's milliseconds.
+    async fn end(mut self, lab: &Lab) -> Result<Vec<f64>> {
+        lab.b.kill("bare-pace").await?;
+        lab.a.kill("bare-serve").await?;
+        let mut took = Vec::new();
+        loop {
+            match self.0.try_recv() {
+                Ok(Heard::Line { name, text }) if name == "bare-pace" => {
+                    took.extend(text.strip_prefix("echo ").and_then(|took| took.parse::<f64>().ok()));
+                }
+                Ok(_) | Err(TryRecvError::Lagged(_)) => {}
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return Ok(took),
+            }
+        }
+    }
+}
+
+/// Scans, and echoes and long messages over our stream and over a bare service on the same link, one after the other, as an
+/// ordinary user, with BlueZ as it is shipped.
+async fn stream(lab: &Lab, report: &mut Report) -> Result<()> {
     lab.air.reading().await?;
     let mut server = lab.a.hear();
     lab.a.start("stream-serve", User::Player, &["ble-lab", "stream-serve"], Output::Lines).await?;
     faults::expect(&mut server, "stream-serve", "serving").await?;
-    let done = lab.b.run(User::Player, &["ble-lab", "stream-drive"], Duration::from_secs(90)).await?;
+    let drive = ["ble-lab", "stream-drive", ADDRESS_OF_A];
+    let done = lab.b.run(User::Player, &drive, Duration::from_secs(150)).await?;
     std::fs::write(lab.out.join("stream-drive-B.log"), &done.stderr)?;
     lab.a.kill("stream-serve").await?;
     let streamed: Streamed = serde_json::from_str(done.stdout.trim()).with_context(|| done.stdout.clone())?;
     let reading = lab.air.reading().await?;
     report.att_payload = Some(reading.longest_value);
-    let Quantiles { p50, p95 } = Quantiles::of(&streamed.round_trips).context("no echoes")?;
+    report.found_again = Quantiles::of(&streamed.found);
+    let ours = Quantiles::of(&streamed.round_trips).context("no echoes")?;
+    let bare = Quantiles::of(&streamed.bare_round_trips).context("no bare echoes")?;
+    report.bare_round_trip.get_or_insert(bare);
+    let [goodput, bare_goodput] = [&streamed.goodput, &streamed.bare_goodput].map(|all| Quantiles::of(all));
+    let (goodput, bare_goodput) = (goodput.context("no rounds")?.p50, bare_goodput.context("no rounds")?.p50);
+    report.goodput_ratio = Some(goodput / bare_goodput);
     println!(
-        "ble-lab: stream: found {:.0} ms, connected {:.0} ms, echo p50 {p50:.0} ms, p95 {p95:.0} ms, {:.1} kB/s",
-        streamed.found,
+        "ble-lab: stream: connected {:.0} ms, echo {ours}, bare {bare}, {:.1} kB/s, bare {:.1} kB/s",
         streamed.connected,
-        streamed.goodput / 1e3,
+        goodput / 1e3,
+        bare_goodput / 1e3,
     );
     // Every byte was compared by the two programs, which fail if one differs.
     report.checks += 1;
-    Ok(streamed.goodput)
+    Ok(())
 }
 
 /// What makes the stream's part hard: B's bluetoothd has connected to A before, to another service, and shows that
@@ -370,8 +443,8 @@ async fn knows_only_a_connection(lab: &Lab, report: &mut Report) -> Result<()> {
 /// The emulator's first controller.
 pub(crate) const ADDRESS_OF_A: &str = "00:AA:01:00:00:42";
 
-/// Echo and write loop between the two in the same way, of values as long as the stream's. Returns bytes a second.
-async fn bare(lab: &Lab, report: &mut Report) -> Result<f64> {
+/// Echo and write loop between the two with nothing of ours, of values as long as the stream's.
+async fn bare(lab: &Lab, report: &mut Report) -> Result<()> {
     let length = LARGEST.to_string();
     faults::serve(lab).await?;
     let before = lab.air.reading().await?.traffic;
@@ -398,6 +471,5 @@ async fn bare(lab: &Lab, report: &mut Report) -> Result<f64> {
     );
     let wrong = bare.wrong_echoes;
     report.check(wrong == 0, || format!("{wrong} of {} echoes were wrong", bare.round_trips.len()))?;
-    report.bare_round_trip = Quantiles::of(&bare.round_trips);
-    Ok(bare.goodput)
+    Ok(())
 }

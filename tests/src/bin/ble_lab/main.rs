@@ -41,9 +41,11 @@ enum Command {
     /// In a guest, as root: the controller's cable and the hands of `run`.
     Agent,
     /// In a guest: the bare GATT service that the game's figures are held against.
-    BareServe,
+    BareServe(bare::Serving),
     /// In the other guest: echoes and writes against that service, as fast as they go.
     BareDrive(bare::Load),
+    /// In the other guest: echoes now and then, beside a match.
+    BarePace(bare::Pace),
     /// In a guest: the far end of our own byte stream.
     StreamServe,
     /// In the other guest: echoes and a long message over that stream.
@@ -71,7 +73,8 @@ fn perform(command: Command) -> Result<()> {
     match command {
         Command::Run(options) => runtime.block_on(lab::run(options)),
         Command::Agent => agent::run(),
-        Command::BareServe => runtime.block_on(bare::serve()),
+        Command::BareServe(how) => runtime.block_on(bare::serve(how)),
+        Command::BarePace(load) => runtime.block_on(bare::pace(load)),
         Command::BareDrive(load) => runtime.block_on(bare::drive(load)),
         Command::StreamServe => runtime.block_on(stream::serve()),
         Command::StreamDrive(load) => runtime.block_on(stream::drive(load)),

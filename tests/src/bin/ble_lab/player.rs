@@ -131,12 +131,13 @@ impl<'a> Player<'a> {
         read(&self.view.borrow())
     }
 
-    /// Waits until a person here was told of this state of the radio, since the last call; returns the sentence.
-    pub(crate) async fn told_of(&self, state: RadioState) -> Result<String> {
-        let is_told = |view: &View| view.radio.iter().any(|(told, _)| *told == state);
-        self.until(state.as_str_name(), is_told).await?;
-        let told = self.see(|view| view.radio.iter().find(|(told, _)| *told == state).cloned());
-        Ok(told.map(|(_, sentence)| sentence).unwrap_or_default())
+    /// Waits until a person here was told of one of these states of the radio, since they were last forgotten; returns the
+    /// sentence. Once the match is over nobody is looked for, and what an adapter cannot do is not found out.
+    pub(crate) async fn told_of(&self, states: &[RadioState]) -> Result<Option<String>> {
+        let is_told = |view: &View| view.radio.iter().any(|(told, _)| states.contains(told));
+        self.until(&format!("{states:?}"), |view| view.over() || is_told(view)).await?;
+        let told = self.see(|view| view.radio.iter().find(|(told, _)| states.contains(told)).cloned());
+        Ok(told.map(|(_, sentence)| sentence))
     }
 
     pub(crate) fn forget_comparison(&self) {

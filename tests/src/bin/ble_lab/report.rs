@@ -9,6 +9,8 @@ use std::path::Path;
 pub(crate) struct Report {
     /// From the start of a scan to the other's advert.
     pub(crate) found: Option<f64>,
+    /// The same of several scans, one after the other.
+    pub(crate) found_again: Option<Quantiles>,
     /// From there to a link that both trust: GATT, stream, Noise, hello.
     pub(crate) connected: Option<f64>,
     /// From the start of the scan to the first move at the other side.
@@ -26,10 +28,18 @@ pub(crate) struct Report {
     pub(crate) att_payload: Option<usize>,
     /// Bytes in HCI data packets, both ways, all layers, by moves played.
     pub(crate) bytes_per_move: Option<f64>,
+    /// Those packets, and the ATT writes and notifications in them, by moves played.
+    pub(crate) packets_per_move: Option<f64>,
+    pub(crate) values_per_move: Option<f64>,
+    /// What a match costs in which nobody does anything.
+    pub(crate) idle: Option<Idle>,
     /// The stream's bytes a second by those of a bare loop of writes without response of the same size.
     pub(crate) goodput_ratio: Option<f64>,
     /// From the start of another stack's scan to the encrypted hello of a host in its hand.
     pub(crate) stranger_met: Option<f64>,
+    /// Of a stranger that leaves without a word and is back at once: from the start of its scan to a connection on which it may
+    /// speak. The first of them comes as one who was never there.
+    pub(crate) stranger_again: Option<Quantiles>,
     /// Ways of breaking the rules that were answered as they should be.
     pub(crate) nonsense_answered: u32,
     /// Whether two who were to compare strings with somebody in between saw different ones; null if nobody was.
@@ -48,6 +58,19 @@ pub(crate) struct Report {
     /// What was asserted and held.
     #[serde(skip)]
     pub(crate) checks: u32,
+}
+
+/// Two linked hosts while their people think.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Idle {
+    /// How long it was looked at.
+    pub(crate) seconds: f64,
+    /// How often a second a thread of the host at A, and at B, was woken.
+    pub(crate) wakes_per_second: [f64; 2],
+    /// On the air, both ways together.
+    pub(crate) values_per_minute: f64,
+    pub(crate) packets_per_minute: f64,
+    pub(crate) bytes_per_minute: f64,
 }
 
 /// Matches of one game that were played to their end, with equal records.
@@ -71,6 +94,12 @@ pub(crate) struct Resumes {
 pub(crate) struct Quantiles {
     pub(crate) p50: f64,
     pub(crate) p95: f64,
+}
+
+impl std::fmt::Display for Quantiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "p50 {:.0} ms, p95 {:.0} ms", self.p50, self.p95)
+    }
 }
 
 impl Quantiles {
@@ -119,11 +148,16 @@ impl Report {
 
     pub(crate) fn print(&self) {
         let ms = |v: Option<f64>| v.map_or_else(|| "-".into(), |v| format!("{v:.0} ms"));
-        let two = |v: Option<Quantiles>| {
-            v.map_or_else(|| "-".into(), |v| format!("p50 {:.0} ms, p95 {:.0} ms", v.p50, v.p95))
-        };
+        let two = |v: Option<Quantiles>| v.map_or_else(|| "-".into(), |v| v.to_string());
+        let count = |v: Option<f64>| v.map_or_else(|| "-".into(), |v| format!("{v:.1}"));
+        let idle = self.idle.map(|idle| {
+            let [a, b] = idle.wakes_per_second;
+            let (values, bytes) = (idle.values_per_minute, idle.bytes_per_minute);
+            format!("{a:.2} and {b:.2} wakes a second, {values:.0} values, {bytes:.0} bytes a minute")
+        });
         let rows = [
             ("scan to found", ms(self.found)),
+            ("found again", two(self.found_again)),
             ("found to connected", ms(self.connected)),
             ("scan to first move", ms(self.first_move)),
             ("move seen", two(self.move_seen)),
@@ -132,10 +166,16 @@ impl Report {
             ("ATT payload", self.att_payload.map_or_else(|| "-".into(), |v| format!("{v} bytes"))),
             ("on air per move", self.bytes_per_move.map_or_else(|| "-".into(), |v| format!("{v:.0} bytes"))),
             (
+                "packets, values per move",
+                format!("{}, {}", count(self.packets_per_move), count(self.values_per_move)),
+            ),
+            ("idle match", idle.unwrap_or_else(|| "-".into())),
+            (
                 "goodput to bare loop",
                 self.goodput_ratio.map_or_else(|| "-".into(), |v| format!("{:.0} %", v * 100.0)),
             ),
             ("another stack met in", ms(self.stranger_met)),
+            ("it comes back at once", two(self.stranger_again)),
             ("nonsense answered", format!("{} kinds", self.nonsense_answered)),
             (
                 "strings with one between",

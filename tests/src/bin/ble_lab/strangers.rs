@@ -7,7 +7,7 @@
 use crate::lab::{ADDRESS_OF_A, Lab};
 use crate::orders::{Output, User};
 use crate::player::{Comparison, Player};
-use crate::report::Report;
+use crate::report::{Quantiles, Report};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -33,6 +33,10 @@ const ANSWERS: [(&str, &str, Option<u32>); 9] = [
     ("a message before the hello", "hung up", Some(BYE_VIOLATION)),
     ("a hello of versions nobody speaks", "hung up", Some(BYE_VERSION)),
 ];
+/// How far one comes who leaves without a word, and is back at once.
+const LEAVES_AFTER: [&str; 7] =
+    ["a connection", "a connection", "a greeting", "a greeting", "a hello", "a hello", "a hello"];
+
 const BYE_VERSION: u32 = proto::peer::ByeReason::ByeVersion as u32;
 const BYE_STRINGS_DIFFER: u32 = proto::peer::ByeReason::ByeStringsDiffer as u32;
 const BYE_VIOLATION: u32 = proto::peer::ByeReason::ByeViolation as u32;
@@ -50,6 +54,7 @@ pub(crate) struct Stack {
 #[serde(tag = "what", rename_all = "snake_case")]
 enum Told {
     Met { card: Card, hello: Hello, key: String, end: String, took_ms: f64 },
+    Again { how: String, took_ms: f64 },
     Nonsense { how: String, answer: String, bye: Option<u32> },
     Posing { address: String },
     Between { dialer_key: String, listener_key: String },
@@ -97,6 +102,7 @@ pub(crate) async fn come_and_go(lab: &Lab, stack: &Stack, report: &mut Report) -
     let starts = [ann.see(|view| view.starts), ben.see(|view| view.starts)];
 
     let key = meet(lab, stack, report).await.context("another stack meets a host")?;
+    come_again(lab, stack, report).await.context("another stack comes back at once")?;
     misbehave(lab, stack, report).await.context("another stack breaks the rules")?;
     let again = meet(lab, stack, report).await.context("another stack meets a host that was annoyed")?;
     report.check(key == again, || format!("the host was {key} and is {again}"))?;
@@ -133,6 +139,20 @@ async fn meet(lab: &Lab, stack: &Stack, report: &mut Report) -> Result<String> {
     report.check(end == "hung up", || format!("after the goodbye: {end}"))?;
     stranger.ends().await?;
     Ok(key)
+}
+
+/// Leaves in every way without a word, and is back at once.
+async fn come_again(lab: &Lab, stack: &Stack, report: &mut Report) -> Result<()> {
+    let mut stranger = Stranger::start(lab, stack, "again")?;
+    let mut took = Vec::new();
+    for expected in LEAVES_AFTER {
+        let Told::Again { how, took_ms } = stranger.next().await? else { bail!("it did not come again") };
+        report.check(how == expected, || format!("it left after {how} and not after {expected}"))?;
+        println!("ble-lab: another stack: connected after {took_ms:.0} ms, and gone after {how}");
+        took.push(took_ms);
+    }
+    report.stranger_again = Quantiles::of(&took);
+    stranger.ends().await
 }
 
 async fn misbehave(lab: &Lab, stack: &Stack, report: &mut Report) -> Result<()> {

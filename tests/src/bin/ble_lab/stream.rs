@@ -4,14 +4,16 @@
 //! Client to server: a kind byte, a length (u32, big-endian), so many bytes. The server answers an [`ECHO`] with the same
 //! message and a [`SINK`] with a [`Sunk`] as JSON in a message of the same form.
 
+use crate::bare;
 use anyhow::{Context, Result, bail, ensure};
+use ble_transport::stream::LARGEST;
 use ble_transport::{BleConfig, BleTransport};
 use futures::StreamExt;
-use link::{Card, Duplex, Tag, Transport, WatchEvent};
+use link::{Address, Card, Duplex, Tag, Transport, Watch, WatchEvent};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 const ECHO: u8 = b'E';
 const SINK: u8 = b'S';
@@ -23,26 +25,38 @@ const TAG: Tag = Tag(*b"lab!!");
 
 #[derive(clap::Args)]
 pub(crate) struct Load {
-    #[arg(long, default_value_t = 100)]
+    /// The server's device, of which the bare service is asked as well.
+    address: String,
+    /// How often it is looked for before anything else.
+    #[arg(long, default_value_t = 8)]
+    scans: u32,
+    /// Rounds of the two, one after the other, so that what else the machine does slows both.
+    #[arg(long, default_value_t = 6)]
+    rounds: u32,
+    /// In each round.
+    #[arg(long, default_value_t = 12)]
     echoes: u32,
     /// Length of an echoed message: about that of a move in its Noise record.
     #[arg(long, default_value_t = 60)]
     echo_bytes: usize,
-    /// Length of the sink's message.
-    #[arg(long, default_value_t = 150_000)]
-    sink_bytes: usize,
+    /// Values of the bare loop in each round, as long as the stream's; the sink's message is as long as they are together.
+    #[arg(long, default_value_t = 100)]
+    writes: u32,
 }
 
 /// What `drive` prints, as one line of JSON.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Streamed {
-    /// Milliseconds from the start of the scan to the first advert, and on to a stream.
-    pub(crate) found: f64,
+    /// Milliseconds from the start of each scan to the first advert, and on to a stream.
+    pub(crate) found: Vec<f64>,
     pub(crate) connected: f64,
     /// Each echo, in milliseconds.
     pub(crate) round_trips: Vec<f64>,
-    /// Bytes a second at the receiver, from the first byte's arrival to the last's.
-    pub(crate) goodput: f64,
+    /// Of each round, bytes a second at the receiver, from the first byte's arrival to the last's.
+    pub(crate) goodput: Vec<f64>,
+    /// The same of the bare service.
+    pub(crate) bare_round_trips: Vec<f64>,
+    pub(crate) bare_goodput: Vec<f64>,
 }
 
 /// What the server saw of a sink's message.
@@ -60,9 +74,13 @@ pub(crate) async fn serve() -> Result<()> {
     let bluetooth = bluetooth();
     let card = Card { tag: TAG, open_to_all: true, busy: false, name: Some("lab".into()), seldom: false };
     let mut listener = bluetooth.listen(card).await?;
+    let mut bare = tokio::spawn(bare::serve_beside());
     println!("serving");
     loop {
-        let mut duplex = listener.accept().await?;
+        let mut duplex = tokio::select! {
+            duplex = listener.accept() => duplex?,
+            ended = &mut bare => return ended?.context("the bare service"),
+        };
         println!("accepted");
         // One client at a time is what the lab sends.
         if let Err(error) = converse(&mut *duplex).await {
@@ -108,7 +126,43 @@ async fn converse(duplex: &mut dyn Duplex) -> Result<()> {
 /// Measures against a server in range and prints [`Streamed`].
 pub(crate) async fn drive(load: Load) -> Result<()> {
     let bluetooth = bluetooth();
+    let mut found = Vec::new();
+    for _ in 1..load.scans {
+        let begun = Instant::now();
+        let (_, watch) = find(&bluetooth).await?;
+        found.push(milliseconds(begun));
+        drop(watch);
+        // BlueZ stops its discovery.
+        sleep(Duration::from_millis(500)).await;
+    }
     let begun = Instant::now();
+    let (address, watch) = find(&bluetooth).await?;
+    found.push(milliseconds(begun));
+
+    let begun = Instant::now();
+    let mut stream = bluetooth.dial(&address).await?;
+    let connected = milliseconds(begun);
+    drop(watch);
+    let mut bare = bare::Link::beside(&load.address).await.context("the bare service")?;
+
+    let mut told = Streamed { found, connected, ..Streamed::default() };
+    for _ in 0..load.rounds {
+        told.bare_round_trips.extend(bare.echoes(load.echoes).await?);
+        echoes(&mut stream, &load, &mut told.round_trips).await?;
+        told.bare_goodput.push(bare.goodput(load.writes, LARGEST).await?);
+        let before = stream.counts();
+        told.goodput.push(sink(&mut stream, load.writes as usize * LARGEST).await?);
+        let (round_trip, window) = stream.flow();
+        let (bare, ours) = (told.bare_goodput.last(), told.goodput.last());
+        eprintln!("bytes a second: {bare:?} bare, {ours:?} ours, round trip {round_trip:?}, window {window}");
+        eprintln!("fragments before {before:?}, after {:?}", stream.counts());
+    }
+    println!("{}", serde_json::to_string(&told)?);
+    Ok(())
+}
+
+/// Scans until the server is heard; the scan goes on as long as the watch is kept.
+async fn find(bluetooth: &BleTransport) -> Result<(Address, Watch)> {
     let mut watch = bluetooth.watch(true);
     let address = timeout(Duration::from_secs(30), async {
         loop {
@@ -117,35 +171,28 @@ pub(crate) async fn drive(load: Load) -> Result<()> {
                 event => eprintln!("{event:?}"),
             }
         }
-    })
-    .await
-    .context("found nobody")??;
-    let found = milliseconds(begun);
+    });
+    Ok((address.await.context("found nobody")??, watch))
+}
 
-    let begun = Instant::now();
-    let mut stream = bluetooth.dial(&address).await?;
-    let connected = milliseconds(begun);
-    drop(watch);
-    let duplex = &mut stream;
-
-    let mut round_trips = Vec::new();
+async fn echoes(duplex: &mut dyn Duplex, load: &Load, took: &mut Vec<f64>) -> Result<()> {
     for number in 0..load.echoes {
         let sent: Vec<u8> = (u64::from(number)..).take(load.echo_bytes).map(filling).collect();
         let begun = Instant::now();
         send(duplex, ECHO, &sent).await?;
         ensure!(receive(duplex, ECHO).await? == sent, "echo {number} is not what was sent");
-        round_trips.push(milliseconds(begun));
+        took.push(milliseconds(begun));
     }
+    Ok(())
+}
 
-    let all: Vec<u8> = (0..load.sink_bytes as u64).map(filling).collect();
+/// Bytes a second at the other side.
+async fn sink(duplex: &mut dyn Duplex, bytes: usize) -> Result<f64> {
+    let all: Vec<u8> = (0..bytes as u64).map(filling).collect();
     send(duplex, SINK, &all).await?;
     let sunk: Sunk = serde_json::from_slice(&receive(duplex, SINK).await?)?;
-    ensure!(sunk.wrong == 0, "{} of {} bytes are not what was sent", sunk.wrong, all.len());
-    let goodput = sunk.bytes as f64 / (sunk.took.max(1) as f64 / 1e6);
-    let (round_trip, window) = stream.flow();
-    eprintln!("round trip {round_trip:?} with a window of {window}; {:?}", stream.counts());
-    println!("{}", serde_json::to_string(&Streamed { found, connected, round_trips, goodput })?);
-    Ok(())
+    ensure!(sunk.wrong == 0, "{} of {bytes} bytes are not what was sent", sunk.wrong);
+    Ok(sunk.bytes as f64 / (sunk.took.max(1) as f64 / 1e6))
 }
 
 async fn send(duplex: &mut dyn Duplex, kind: u8, message: &[u8]) -> Result<()> {

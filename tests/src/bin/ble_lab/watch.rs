@@ -64,6 +64,8 @@ pub(crate) struct Room {
     pub(crate) record: Vec<String>,
     pub(crate) over: bool,
     pub(crate) link_up: bool,
+    /// The other side has said goodbye.
+    pub(crate) left: bool,
     /// The last action of this side that the other acknowledged, and how long that took. 0 of none.
     pub(crate) seen_ply: u32,
     pub(crate) seen_after_us: u32,
@@ -122,6 +124,7 @@ fn narrow(body: event::Body) -> Option<What> {
                 record: room.record,
                 over: room.result.is_some(),
                 link_up: matches!(link.state(), control::PeerLink::Up | control::PeerLink::Weak),
+                left: link.state() == control::PeerLink::Left,
                 seen_ply: link.seen_action_ply,
                 seen_after_us: link.seen_after_us,
             }))
