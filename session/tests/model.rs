@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use engine::Rng;
-use pair::{ANNA, BERT, CUTS, Cut, Pair, any_colours, any_pace, any_small};
+use engine::{Action, Rng};
+use pair::{ANNA, BERT, CUTS, Cut, Pair, any_colours, any_pace, any_small, choices};
 use proto::peer::{ByeReason, DeclineReason, Envelope};
 use session::{Command, MatchId, MatchResult, MatchState, OfferKind, Terms};
 
@@ -110,7 +110,7 @@ fn perform(pair: &mut Pair, op: Op) {
             let can_act = |device: usize| pair.devices[device].session.matches().any(MatchState::can_act);
             let device = if can_act(device) { device } else { 1 - device };
             let Some(id) = chosen(pair, device, which) else { return };
-            let actions = pair.devices[device].state(id).position().legal_actions();
+            let actions = choices(pair.devices[device].state(id), pair.now);
             // Few points, so that fives come about; and now and then the last, which in Go are passing and agreeing.
             let few = actions.len().min(6);
             let skipped = if number >= 200 { actions.len() - actions.len().min(3) } else { 0 };
@@ -312,7 +312,7 @@ fn lists_of_operations_do_what_they_are_for() {
     // A model that never gets anywhere proves nothing.
     let (mut matches, mut over, mut revised, mut deaths, mut actions) = (0, 0, 0, 0, 0);
     let (mut timed, mut flags, mut paused, mut drawn) = (0, 0, 0, 0);
-    let mut games = BTreeSet::new();
+    let (mut games, mut raced) = (BTreeSet::new(), 0);
     for seed in 0..100 {
         let mut pair = start();
         for op in list(seed, LENGTH) {
@@ -329,10 +329,15 @@ fn lists_of_operations_do_what_they_are_for() {
             paused += usize::from(record.paused);
             drawn += usize::from(record.reveal.is_some());
             games.insert(record.setup.kind());
+            let runs = record.actions.iter().filter(|action| matches!(action, Action::Done(_))).count();
+            raced += usize::from(runs == 2);
         }
     }
     println!("{matches} matches, {over} over, {revised} revised, {actions} actions, {deaths} deaths");
-    println!("{timed} with time used, {flags} flags, {paused} paused, {drawn} drawn, {games:?}");
+    println!(
+        "{timed} with time used, {flags} flags, {paused} paused, {drawn} drawn, {raced} raced to the end, {games:?}"
+    );
+    assert!(raced > 3);
     assert!(timed > 20 && flags > 5 && paused > 0 && drawn > 20 && games.len() == 5);
     assert!(matches > 100 && over > 30 && revised > 10 && deaths > 100 && actions > 500);
 }
