@@ -2,7 +2,7 @@
 CARGO ?= cargo
 .DEFAULT_GOAL := help
 
-.PHONY: help play build test check test-carriers ble-lab ble-strangers ble-soak screens bench bench-levels
+.PHONY: help play build test fuzz check test-carriers ble-lab ble-strangers ble-soak screens bench bench-levels
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -25,6 +25,9 @@ check: ## formatting, clippy and docs, with warnings as errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features qiyou/online,tests/online --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+fuzz: ## every fuzz target at the same time, each for 30 s; after `make test`
+	scripts/fuzz
 
 test-carriers: ## whole matches between network namespaces and through real XMPP servers; needs root
 	@scripts/need build carriers

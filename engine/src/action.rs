@@ -30,6 +30,8 @@ pub enum Action {
     Resume,
     /// Take a colour, or ask the other to, in the opening (gomoku's swap2).
     Choose(Choice),
+    /// End the own run of a race, which took so many tenths of a second (Lights Out).
+    Done(u32),
 }
 
 /// What a player chooses in an opening in which the colours are not given.
@@ -81,6 +83,7 @@ impl fmt::Display for Action {
             Self::Agree => write!(f, "agree"),
             Self::Resume => write!(f, "resume"),
             Self::Choose(choice) => f.write_str(choice.word()),
+            Self::Done(tenths) => write!(f, "{}.{}s", tenths / 10, tenths % 10),
         }
     }
 }

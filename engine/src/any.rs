@@ -166,7 +166,7 @@ games! {
     Go(GoSetup) = 3, "go";
     /// Xiangqi 象棋.
     Xiangqi(XiangqiSetup) = 4, "xiangqi";
-    /// Lights Out 关灯: a puzzle for one player.
+    /// Lights Out 关灯: a puzzle for one player, or a race of two.
     LightsOut(LightsOutSetup) = 5, "lights-out";
 }
 
@@ -189,6 +189,23 @@ impl Setup {
             *seed = seed.wrapping_add(1);
         }
         next
+    }
+
+    /// Whether both are the same but for the random board of lights.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        let unseeded = |setup: &Self| {
+            let mut setup = setup.clone();
+            if let Self::LightsOut(LightsOutSetup { start: Start::Random { seed, .. }, .. }) = &mut setup {
+                *seed = 0;
+            }
+            setup
+        };
+        unseeded(self) == unseeded(other)
+    }
+
+    /// Whether two race: only on two devices, each with a board of its own. See [`crate::lights_out`].
+    pub fn is_race(&self) -> bool {
+        matches!(self, Self::LightsOut(LightsOutSetup { race: true, .. }))
     }
 
     /// The word of the preset that this is unchanged, if it is one.

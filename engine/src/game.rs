@@ -69,8 +69,12 @@ pub enum Reason {
     BareMaterial,
     /// The score was counted. A draw here is an equal score.
     Score,
-    /// Every light is out.
+    /// Every light is out. In a race a draw: both in the same time, with as many presses.
     AllOut,
+    /// Every light was out in less time, or the other stopped (a race of Lights Out).
+    Faster,
+    /// As fast, with fewer presses (a race of Lights Out).
+    FewerPresses,
     /// The loser played on a forbidden point (renju).
     Forbidden(Fault),
 }

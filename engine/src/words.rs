@@ -93,6 +93,8 @@ impl Reason {
             }
             Self::Score => language.pick("数子（目）", "by count"),
             Self::AllOut => language.pick("灯已全灭", "every light is out"),
+            Self::Faster => language.pick("先全部熄灭", "every light was out sooner"),
+            Self::FewerPresses => language.pick("用时相同，按得较少", "as fast, with fewer presses"),
             Self::Forbidden(fault) => match fault {
                 Fault::Overline => language.pick("对方长连禁手", "a forbidden overline by the other side"),
                 Fault::DoubleFour => {

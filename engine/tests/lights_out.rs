@@ -1,6 +1,8 @@
 //! Claims about Lights Out and its solver.
 
-use engine::lights_out::{Lights, LightsOut, LightsOutSetup, Neighbours, Solution, Start, nullity, solve};
+use engine::lights_out::{
+    Lights, LightsOut, LightsOutSetup, Neighbours, Run, Solution, Start, nullity, solve,
+};
 use engine::{Action, Fact, Game, IllegalAction, Outcome, Point, Reason, Rng, Side};
 
 const STRAIGHT: Neighbours = Neighbours { torus: false, diagonals: false };
@@ -188,7 +190,8 @@ fn a_board_reads_back_from_its_text_and_what_is_none_is_refused_with_line_and_co
 
 #[test]
 fn a_game_ends_when_every_light_is_out_and_says_how_few_presses_would_have_done() {
-    let setup = LightsOutSetup { neighbours: STRAIGHT, start: Start::Board(board(".#. ### .#.")) };
+    let setup =
+        LightsOutSetup { neighbours: STRAIGHT, start: Start::Board(board(".#. ### .#.")), race: false };
     let mut game = LightsOut::new(&setup).expect("a light is on");
     // Twice the corner is nothing.
     for text in ["a1", "a1", "b2"] {
@@ -204,7 +207,11 @@ fn a_game_ends_when_every_light_is_out_and_says_how_few_presses_would_have_done(
 fn random_boards_follow_from_their_seed_and_can_be_put_out() {
     for neighbours in every_neighbourhood() {
         for seed in 0..20 {
-            let setup = LightsOutSetup { neighbours, start: Start::Random { columns: 5, rows: 4, seed } };
+            let setup = LightsOutSetup {
+                neighbours,
+                start: Start::Random { columns: 5, rows: 4, seed },
+                race: false,
+            };
             let game = LightsOut::new(&setup).expect("the setup is valid");
             assert_ne!(game.solution(), Solution::Unsolvable);
             assert_eq!(LightsOut::new(&setup).expect("the setup is valid").lights(), game.lights());
@@ -214,7 +221,7 @@ fn random_boards_follow_from_their_seed_and_can_be_put_out() {
 
 #[test]
 fn boards_that_make_no_game_are_refused() {
-    let made = |neighbours, start| LightsOut::new(&LightsOutSetup { neighbours, start }).is_ok();
+    let made = |neighbours, start| LightsOut::new(&LightsOutSetup { neighbours, start, race: false }).is_ok();
     let torus = Neighbours { torus: true, diagonals: false };
     let random = |columns, rows| Start::Random { columns, rows, seed: 1 };
     assert!(!made(STRAIGHT, random(0, 5)));
@@ -223,4 +230,84 @@ fn boards_that_make_no_game_are_refused() {
     assert!(!made(STRAIGHT, Start::Board(board("... ..."))));
     assert!(!made(torus, Start::Board(board("#.. ..."))));
     assert!(made(STRAIGHT, random(1, 1)) && made(torus, random(3, 3)));
+}
+
+/// A race on this board with nothing pressed yet.
+fn race(text: &str) -> LightsOut {
+    let setup = LightsOutSetup { neighbours: STRAIGHT, start: Start::Board(board(text)), race: true };
+    LightsOut::new(&setup).expect("it can be put out")
+}
+
+/// Plays what these words say, one after another.
+fn plays(game: &mut LightsOut, words: &str) {
+    for word in words.split(' ') {
+        let action = game.parse(word).expect(word);
+        assert_eq!(game.notation(action), word);
+        game.play(game.legal_move(action).expect(word));
+        assert_eq!(game.key(), game.fresh_key());
+    }
+}
+
+#[test]
+fn a_race_is_won_by_time_and_a_tie_by_presses() {
+    for (words, winner, reason) in [
+        ("b2 12.3s b2 12.4s", Some(Side::First), Reason::Faster),
+        ("b2 12.3s b2 9.9s", Some(Side::Second), Reason::Faster),
+        ("a1 a1 b2 5.0s b2 5.0s", Some(Side::Second), Reason::FewerPresses),
+        ("b2 5.0s b2 5.0s", None, Reason::AllOut),
+        ("a1 60.0s b2 100.0s", Some(Side::Second), Reason::Faster),
+        ("b2 60.0s a1 1.0s", Some(Side::First), Reason::Faster),
+        ("b2 60.0s 1.0s", Some(Side::First), Reason::Faster),
+    ] {
+        let mut game = race(".#. ### .#.");
+        plays(&mut game, words);
+        assert_eq!(game.outcome(), Some(Outcome { winner, reason }), "{words}");
+        assert_eq!(game.ply() as usize, words.split(' ').count());
+    }
+}
+
+#[test]
+fn each_run_of_a_race_begins_with_the_same_board_and_ends_when_its_side_says_so() {
+    let mut game = race(".#. ### .#.");
+    let start = game.lights().clone();
+    plays(&mut game, "b2");
+    assert_eq!((game.turn(), game.lights().count(), game.outcome()), (Side::First, 0, None));
+    assert!(game.is_within_run());
+    assert_eq!(game.legal_move(Action::Press(Point::new(0, 0))), Err(IllegalAction::WrongKind));
+    plays(&mut game, "0.7s");
+    assert_eq!((game.turn(), game.lights(), game.is_within_run()), (Side::Second, &start, false));
+    let run = Run { presses: 1, tenths: 7, finished: true };
+    assert_eq!(game.runs(), [Some(run), None]);
+    // Both cannot stop: then nobody would have won.
+    let mut stopped = race(".#. ### .#.");
+    plays(&mut stopped, "a1 1.0s");
+    assert_eq!(stopped.legal_move(Action::Done(20)), Err(IllegalAction::WrongKind));
+    assert_eq!(
+        stopped.legal_move(Action::Done(LightsOutSetup::RACE_TENTHS + 1)),
+        Err(IllegalAction::WrongKind)
+    );
+    // Alone there is no run to end.
+    let alone = LightsOut::new(&game.setup().alone()).expect("the same board");
+    assert_eq!(alone.legal_move(Action::Done(7)), Err(IllegalAction::WrongKind));
+    for word in ["1.s", ".1s", "1.10s", "1s", "99999999999.0s", "-1.0s"] {
+        assert_eq!(game.parse(word), None, "{word}");
+    }
+}
+
+#[test]
+fn a_run_has_a_bound_of_presses_and_a_race_one_of_its_board() {
+    let mut game = race(".#. ### .#.");
+    for _ in 0..LightsOutSetup::RACE_PRESSES / 2 {
+        plays(&mut game, "a1 a1");
+    }
+    assert_eq!(game.legal_move(Action::Press(Point::new(1, 1))), Err(IllegalAction::WrongKind));
+    assert!(game.legal_move(Action::Done(1)).is_ok());
+    let made = |start| LightsOut::new(&LightsOutSetup { neighbours: STRAIGHT, start, race: true });
+    assert!(made(Start::Random { columns: 15, rows: 15, seed: 1 }).is_ok());
+    assert!(made(Start::Random { columns: 16, rows: 5, seed: 1 }).is_err());
+    // One light alone cannot be put out on 2 x 1, where both presses toggle both.
+    assert_eq!(
+        made(Start::Board(board("#."))).err().map(|error| error.0),
+        Some("no presses put this board out")
+    );
 }

@@ -210,6 +210,7 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
         ("play-step", play(action::Kind::Step(board::Step { from: at(0, 4), to: at(1, 4) }))),
         ("play-capture", play(action::Kind::Capture(at(3, 3)))),
         ("play-pass", play(action::Kind::Pass(true))),
+        ("play-done", play(action::Kind::Done(123))),
         ("play-choose", play(action::Kind::Choose(board::Choice::TwoMore.into()))),
         (
             "ack",
@@ -312,6 +313,17 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
         (
             "progress",
             peer::Progress { match_id: id(), presses: 4, lit: 9, elapsed_ms: 8_000, revision: 0 }.into(),
+        ),
+        (
+            "run",
+            peer::Run {
+                match_id: id(),
+                ply: 3,
+                actions: Bytes::from_static(&[0x0C, 0x14, 0xBB, 0x04]),
+                digest: 9,
+                revision: 0,
+            }
+            .into(),
         ),
     ]
 }
@@ -462,6 +474,17 @@ fn control_messages() -> Vec<(&'static str, Message)> {
                 rssi_dbm: -61,
                 ..control::Nearby::default()
             })),
+        ),
+        (
+            "comparison-gone",
+            tell(event::Body::ComparisonGone(control::ComparisonGone {
+                id: "p".into(),
+                end: control::ComparisonEnd::ComparisonFriends.into(),
+            })),
+        ),
+        (
+            "activated",
+            tell(event::Body::Activated(control::Activated { room_id: "r1".into(), ..Default::default() })),
         ),
         (
             "comparison",

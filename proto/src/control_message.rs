@@ -322,11 +322,16 @@ impl Bounded for Event {
             Some(
                 Body::NearbyGone(gone)
                 | Body::FriendGone(gone)
-                | Body::ComparisonGone(gone)
                 | Body::RoomGone(gone)
                 | Body::BlockedGone(gone)
                 | Body::ContactGone(gone),
             ) => id(&gone.id, "Gone.id"),
+            Some(Body::ComparisonGone(gone)) => id(&gone.id, "ComparisonGone.id"),
+            Some(Body::Activated(activated)) => {
+                id(&activated.room_id, "Activated.room_id")?;
+                id(&activated.invite_id, "Activated.invite_id")?;
+                id(&activated.peer, "Activated.peer")
+            }
             Some(Body::Friend(friend)) => {
                 id(&friend.id, "Friend.id")?;
                 id(&friend.account, "Friend.account")?;

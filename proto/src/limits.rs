@@ -36,6 +36,9 @@ pub const TRIED_ACTIONS: usize = 256;
 /// Bytes of such moves, as in [`RECORD_BYTES`].
 pub const TRIED_BYTES: usize = 7 * TRIED_ACTIONS;
 
+/// Bytes of a run of a race: 501 actions, of which a press on a board of 15 x 15 takes at most 2 and the end 4.
+pub const RUN_BYTES: usize = 1_024;
+
 /// Seconds of any part of a pace: the milliseconds of 30 days fit 32 bits.
 pub const PACE_SECONDS: u32 = 30 * 24 * 60 * 60;
 

@@ -5,7 +5,7 @@ use crate::envelope::{Bounded, EnvelopeError, bound, numbered_messages};
 use crate::limits;
 use crate::peer::{
     Ack, Analysis, Bye, Flag, Hello, Invite, InviteAnswer, Offer, OfferAnswer, Pair, Ping, Play, Pong,
-    Progress, Record, Resign, Reveal, Say, Unsupported, Withdraw, pair, say,
+    Progress, Record, Resign, Reveal, Run, Say, Unsupported, Withdraw, pair, say,
 };
 
 numbered_messages! {
@@ -31,6 +31,7 @@ numbered_messages! {
         18 => Reveal,
         19 => Analysis,
         20 => Progress,
+        21 => Run,
     }
 }
 
@@ -47,7 +48,9 @@ pub(crate) fn action(action: Option<&board::Action>, field: &'static str) -> Res
     use board::action::Kind;
     const POINTS: u32 = limits::ROWS_OR_COLUMNS * limits::ROWS_OR_COLUMNS;
     let far = match action.and_then(|action| action.kind.as_ref()) {
-        None | Some(Kind::Pass(_) | Kind::Agree(_) | Kind::Resume(_) | Kind::Choose(_)) => return Ok(()),
+        None | Some(Kind::Pass(_) | Kind::Agree(_) | Kind::Resume(_) | Kind::Choose(_) | Kind::Done(_)) => {
+            return Ok(());
+        }
         Some(Kind::Place(point) | Kind::Capture(point) | Kind::Press(point) | Kind::Toggle(point)) => *point,
         Some(Kind::Step(step)) => step.from.max(step.to),
     };
@@ -202,6 +205,15 @@ impl Bounded for Progress {
         id(&self.match_id, "Progress.match_id")?;
         revision(self.revision, "Progress.revision")?;
         ply(self.presses, "Progress.presses")
+    }
+}
+
+impl Bounded for Run {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        id(&self.match_id, "Run.match_id")?;
+        revision(self.revision, "Run.revision")?;
+        ply(self.ply, "Run.ply")?;
+        bound(self.actions.len() <= limits::RUN_BYTES, "Run.actions")
     }
 }
 
@@ -386,6 +398,14 @@ mod tests {
                 revision: limits::REVISIONS,
             }
             .into(),
+            Run {
+                match_id: id(),
+                ply: plies,
+                actions: vec![0xFF; limits::RUN_BYTES].into(),
+                digest: u64::MAX,
+                revision: limits::REVISIONS,
+            }
+            .into(),
         ]
     }
 
@@ -466,6 +486,12 @@ mod tests {
                     ..Analysis::default()
                 }
                 .into(),
+            ),
+            ("Run.ply", Run { match_id: id(), ply: 1_025, ..Run::default() }.into()),
+            (
+                "Run.actions",
+                Run { match_id: id(), actions: vec![0; limits::RUN_BYTES + 1].into(), ..Run::default() }
+                    .into(),
             ),
             ("Progress.presses", Progress { match_id: id(), presses: 1_025, ..Progress::default() }.into()),
             (

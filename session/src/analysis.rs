@@ -103,16 +103,16 @@ impl Session {
         Ok(())
     }
 
-    /// Takes in what came too early, of each match that is ready for it now.
-    pub(crate) fn waiting_analyses(&mut self) -> Result<(), Violation> {
+    /// Takes in what came too early, of each match that is ready for it now. What makes no sense any more is left: the message
+    /// that made the match ready is not to blame.
+    pub(crate) fn waiting_analyses(&mut self) {
         for index in 0..self.matches.len() {
             let state = &mut self.matches[index];
             let ready = state.can_analyse();
             if let Some(analysis) = state.analysis_waits.take_if(|_| ready) {
-                self.received_analysis(analysis)?;
+                let _ = self.received_analysis(analysis);
             }
         }
-        Ok(())
     }
 
     /// Tells what is looked at here, if anything was: on a new link both do, and the later change holds.

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::Bytes;
-use engine::{AnyGame, Side};
+use engine::{AnyGame, Setup, Side};
 use proto::peer::{self, invite_answer::Answer};
 use sha2::{Digest, Sha256};
 
@@ -22,7 +22,7 @@ use crate::match_state::Reach;
 use crate::session::{Link, Session};
 use crate::{
     Colours, Entry, Event, Instant, InvitationEnd, MatchId, MatchRecord, MatchState, Pace, Refused, Terms,
-    Violation, resume, wire,
+    Violation, race, resume, wire,
 };
 
 /// An invitation ends by itself after this. Long enough to fetch the person whose device rings.
@@ -131,7 +131,7 @@ impl Invitations {
         let side = reveal.and_then(|reveal| drawing.side(reveal));
         Some(
             side == Some(record.my_side)
-                && drawing.terms.setup == record.setup
+                && reveal.is_some_and(|reveal| drawing.setup(reveal) == record.setup)
                 && drawing.terms.pace == record.pace,
         )
     }
@@ -142,6 +142,11 @@ impl Drawing {
     fn side(&self, reveal: [u8; 32]) -> Option<Side> {
         let kept = Sha256::digest(reveal)[..] == self.commitment;
         kept.then(|| inviter_side(self.id, reveal, self.nonce).other())
+    }
+
+    /// What is played: the board of a race is drawn too.
+    fn setup(&self, reveal: [u8; 32]) -> Setup {
+        race::drawn_setup(&self.terms.setup, self.id, reveal, self.nonce)
     }
 }
 
@@ -178,6 +183,7 @@ impl Session {
         if self.invitations.mine.is_some() || self.invitations.theirs.is_some() && counters.is_none() {
             return Err(Refused::InvitationOpen);
         }
+        let terms = terms.for_two();
         if !self.peer_games.contains(&terms.setup.kind()) {
             return Err(Refused::UnknownGame);
         }
@@ -311,7 +317,13 @@ impl Session {
             return Ok(());
         };
         let until = self.now + OPEN_FOR;
-        let theirs = Theirs { id, terms: Terms { setup, pace, colours }, commitment, continued: None, until };
+        let terms = Terms { setup, pace, colours };
+        if terms != terms.clone().for_two() {
+            // A race is as fair as its drawing.
+            self.decline(id, peer::DeclineReason::DeclineUnknownGame);
+            return Ok(());
+        }
+        let theirs = Theirs { id, terms, commitment, continued: None, until };
         if let Some(mine) = self.invitations.mine.take_if(|mine| counters == Some(mine.id)) {
             self.end_mine(mine, InvitationEnd::Countered(id));
             self.consider(theirs, counters);
@@ -384,7 +396,9 @@ impl Session {
             self.adopt(MatchRecord::new(id, setup, my_side).with_pace(pace));
             return Ok(());
         }
-        let my_side = inviter_side(id, mine.nonce, bytes_32(nonce)?);
+        let their_nonce = bytes_32(nonce)?;
+        let my_side = inviter_side(id, mine.nonce, their_nonce);
+        let setup = race::drawn_setup(&setup, id, mine.nonce, their_nonce);
         let mut record = MatchRecord::new(id, setup, my_side).with_pace(pace);
         record.reveal = Some(mine.nonce);
         if let Some(index) = self.begin(record) {
@@ -413,7 +427,7 @@ impl Session {
             self.drawing_cheated(id);
             return Err(Violation::BadReveal);
         };
-        let Terms { setup, pace, .. } = drawing.terms.clone();
+        let (setup, pace) = (drawing.setup(nonce), drawing.terms.pace);
         self.adopt(MatchRecord::new(id, setup, my_side).with_pace(pace));
         Ok(())
     }

@@ -5,7 +5,7 @@
 //! offer or two different pasts, waits for the next link, where both devices can ask back. So a letter that comes late, twice,
 //! or out of order does no harm. Without a link no clock runs: matches by letter have none.
 
-use engine::{AnyGame, Setup, Side};
+use engine::{AnyGame, GameKind, Setup, Side};
 use proto::peer;
 
 use crate::match_state::Standing;
@@ -14,10 +14,10 @@ use crate::{Event, MatchId, MatchRecord, MatchResult, Output, Refused, Violation
 
 impl Session {
     /// What to write to the peer about a match, as it stands here; `None` when the match is not one of the session's, has clocks,
-    /// or is one whose records differ.
+    /// is a race, or is one whose records differ.
     pub fn letter(&self, id: MatchId) -> Option<peer::Record> {
         let state = self.match_state(id)?;
-        (state.record().pace.is_none() && !state.differs()).then(|| resume::record_message(state.record(), 0))
+        (may_be_written(state) && !state.differs()).then(|| resume::record_message(state.record(), 0))
     }
 
     /// Takes in a letter about a match of the session's.
@@ -34,7 +34,7 @@ impl Session {
         let (mine, there) = (state.standing(), theirs.standing());
         let (my_side, their_side) = (state.my_side(), state.their_side());
         if !same
-            || ours.pace.is_some()
+            || !may_be_written(state)
             || state.differs()
             || mine.revision != there.revision
             || mine.paused != there.paused
@@ -82,7 +82,7 @@ impl Session {
         if !self.known || !matches!(self.link, Link::Down | Link::Closed(_)) || self.index_of(id).is_some() {
             return Err(Refused::WrongPhase);
         }
-        if AnyGame::new(&setup).is_err() {
+        if AnyGame::new(&setup).is_err() || setup.kind() == GameKind::LightsOut {
             return Err(Refused::UnknownGame);
         }
         if !self.has_room() {
@@ -123,10 +123,15 @@ pub fn asked_by_letter(record: &peer::Record) -> Option<(MatchId, Setup, Side)> 
     Some((theirs.id(), theirs.record().setup.clone(), theirs.my_side()))
 }
 
+/// Whether time plays no part in it: a match with clocks is not told by letter, nor is a race.
+fn may_be_written(state: &crate::MatchState) -> bool {
+    state.record().pace.is_none() && !state.is_race()
+}
+
 /// Whether only the sender has acted, nothing was agreed upon, and there is something left to play.
 fn may_begin(theirs: &crate::MatchState) -> bool {
     let record = theirs.record();
-    record.pace.is_none()
+    may_be_written(theirs)
         && record.revision == 0
         && record.result.is_none()
         && !record.paused

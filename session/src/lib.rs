@@ -47,6 +47,7 @@ mod offers;
 mod output;
 mod pairing;
 mod play;
+mod race;
 mod record;
 mod resume;
 mod saying;
@@ -59,6 +60,7 @@ pub use input::{Colours, Command, Config, Error, Input, Instant, Refused, Role, 
 pub use letter::asked_by_letter;
 pub use match_state::MatchState;
 pub use output::{Entry, Event, InvitationEnd, Output, ShortString};
+pub use race::Race;
 pub use record::{Consent, MatchId, MatchRecord, MatchResult, OfferKind};
 pub use saying::Saying;
 pub use session::{HIGHEST_VERSION, LOWEST_VERSION, LinkState, MAX_MATCHES, Session};

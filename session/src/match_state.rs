@@ -7,6 +7,7 @@ use proto::limits::{RECORD_ACTIONS, REVISIONS};
 
 use crate::analysis::Shared;
 use crate::clock::Clocks;
+use crate::race::Racing;
 use crate::record::Chain;
 use crate::{Consent, Instant, MatchId, MatchRecord, MatchResult, OfferKind, Refused, ShownClock};
 
@@ -53,6 +54,8 @@ pub struct MatchState {
     phase: (bool, u32),
     /// The person was told that the peer's clock cannot be right, in the present action.
     pub(crate) doubted: bool,
+    /// What a race has beside its record.
+    pub(crate) racing: Option<Racing>,
 }
 
 /// One action of the record.
@@ -240,6 +243,7 @@ impl MatchState {
             interrupted: true,
             doubted: false,
             phase: (false, 0),
+            racing: Racing::new(&game),
             game,
             start,
             steps: Vec::new(),
@@ -255,7 +259,7 @@ impl MatchState {
             followed: false,
             record_sent: false,
         };
-        let spent_ms = record.spent_ms;
+        let (spent_ms, run) = (record.spent_ms, std::mem::take(&mut state.record.run));
         for (index, action) in record.actions.into_iter().enumerate() {
             if state.steps.len() == RECORD_ACTIONS {
                 return Err(Unplayable);
@@ -270,6 +274,18 @@ impl MatchState {
         state.record.spent_ms = spent_ms;
         state.spent = Duration::from_millis(spent_ms.into());
         state.interrupted = true;
+        if state.is_race() {
+            if matches!(&state.game, AnyGame::LightsOut(race) if race.is_within_run()) {
+                return Err(Unplayable);
+            }
+            state.record.run = run;
+            if state.restore_race().is_none() {
+                // Rather a run from the beginning than no match.
+                state.record.run.clear();
+                state.restore_race().expect("nothing was pressed");
+            }
+            state.rewatch();
+        }
         let played = matches!(state.record.result, Some(MatchResult::Played(_)));
         if played && state.game.outcome().is_none() {
             return Err(Unplayable);
@@ -324,6 +340,35 @@ impl MatchState {
             result: self.record.result,
             paused: self.record.paused,
         }
+    }
+
+    /// The digest that the record would have with these actions.
+    pub(crate) fn digest_with_all(&self, actions: &[Action]) -> u64 {
+        let chain = self.steps.last().map_or(self.start, |step| step.chain);
+        actions.iter().fold(chain, |chain, action| chain.then(*action)).digest()
+    }
+
+    /// Whether an action of the peer's that makes the record this long still counts now.
+    pub(crate) fn counts(&self, ply: u32) -> bool {
+        !self.record.paused
+            && match self.record.result {
+                None => true,
+                // It may have been on its way when this side gave up: then it still counts, and may even have won.
+                Some(MatchResult::Resigned(side) | MatchResult::TimedOut(side)) => {
+                    side == self.my_side() || ply <= self.gave_up_at
+                }
+                Some(MatchResult::Played(_) | MatchResult::DrawAgreed) => false,
+            }
+    }
+
+    /// What this side has pressed in a race, and what that has taken.
+    pub(crate) fn add_to_run(&mut self, actions: &[Action], spent_ms: u32) {
+        self.record.run.extend(actions);
+        self.record.spent_ms = spent_ms;
+    }
+
+    pub(crate) fn set_run(&mut self, run: Vec<Action>) {
+        self.record.run = run;
     }
 
     /// The digest of the first `ply` actions; `None` if there are not so many.
@@ -391,7 +436,10 @@ impl MatchState {
         if self.record.pace.is_some() {
             self.record.times.push(took.as_millis() as u32);
         }
-        self.new_action();
+        // In a race the own clock runs on while the other's run comes in.
+        if !self.is_race() || by == self.my_side() {
+            self.new_action();
+        }
         if let Some(outcome) = self.game.outcome() {
             self.record.result = Some(MatchResult::Played(outcome));
         }
@@ -399,6 +447,7 @@ impl MatchState {
 
     /// Cuts the record by consent. The result is gone, and so is the own offer.
     pub(crate) fn cut(&mut self, ply: u32, revision: u32) {
+        let raced = self.is_race().then(|| (self.my_run(), self.spent, self.since));
         self.record.actions.truncate(ply as usize);
         self.record.times.truncate(ply as usize);
         self.steps.truncate(ply as usize);
@@ -411,6 +460,16 @@ impl MatchState {
         self.record.revision = revision;
         self.shared = Shared::default();
         self.new_action();
+        if let Some((run, spent, since)) = raced {
+            // What this side pressed stays pressed; it comes into the record again.
+            let took = match run.last() {
+                Some(Action::Done(tenths)) => Duration::from_millis(u64::from(*tenths) * 100),
+                _ => spent,
+            };
+            (self.record.run, self.spent, self.since) = (run, took, since);
+            self.record.spent_ms = u32::try_from(took.as_millis()).unwrap_or(u32::MAX);
+            self.restore_race().expect("it was pressed before");
+        }
         self.set_offered(None);
         self.followed = false;
         self.there = None;
@@ -449,6 +508,9 @@ impl MatchState {
 
     /// Whether the clock of whoever has the turn is to run: both are known to have the position.
     pub(crate) fn clock_should_run(&self) -> bool {
+        if self.is_race() {
+            return self.race_goes_on();
+        }
         self.record.result.is_none()
             && !self.record.paused
             && self.is_level()
@@ -525,9 +587,15 @@ impl MatchState {
         self.last_offer = 0;
         self.last_offer_there = 0;
         self.record_sent = false;
+        if let Some(racing) = &mut self.racing {
+            racing.link_lost();
+        }
     }
 
     pub(crate) fn check_can_act(&self) -> Result<(), Refused> {
+        if self.is_race() {
+            return self.check_can_press();
+        }
         if self.record.result.is_some() || self.differs() {
             Err(Refused::WrongPhase)
         } else if self.record.paused {
@@ -562,7 +630,10 @@ impl MatchState {
         let goes_on = self.record.result.is_none();
         let right = match kind {
             OfferKind::TakeBack => {
-                !self.record.paused && matches!(self.record.result, None | Some(MatchResult::Played(_)))
+                // A press is undone by another.
+                !self.is_race()
+                    && !self.record.paused
+                    && matches!(self.record.result, None | Some(MatchResult::Played(_)))
             }
             OfferKind::Draw => goes_on,
             OfferKind::NewGame | OfferKind::NewGameSame => !goes_on && !self.followed,

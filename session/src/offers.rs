@@ -13,7 +13,7 @@ use crate::match_state::{Standing, TheirOffer};
 use crate::session::Session;
 use crate::{
     Consent, Entry, Event, MatchId, MatchRecord, MatchResult, MatchState, OfferKind, Refused, Violation,
-    resume,
+    race, resume,
 };
 
 impl Session {
@@ -473,6 +473,7 @@ impl MatchState {
         let swapped = kind != OfferKind::NewGameSame;
         let id = self.id().of_new_game(self.revision(), swapped);
         let my_side = if swapped { self.their_side() } else { self.my_side() };
-        MatchRecord::new(id, self.record().setup.next(), my_side).with_pace(self.record().pace)
+        let setup = race::next_setup(&self.record().setup, id, self.digest());
+        MatchRecord::new(id, setup, my_side).with_pace(self.record().pace)
     }
 }

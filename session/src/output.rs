@@ -51,6 +51,28 @@ pub enum Entry {
         /// The result of the match with this action: mostly `None`.
         result: Option<MatchResult>,
     },
+    /// In a race this side has pressed: [`MatchRecord::run`] has these actions more, and [`MatchRecord::spent_ms`] is this.
+    Pressed {
+        /// Which match.
+        id: MatchId,
+        /// What comes after the rest of the run.
+        pressed: Vec<Action>,
+        /// Milliseconds.
+        spent_ms: u32,
+    },
+    /// In a race a whole run has entered the record.
+    Ran {
+        /// Which match.
+        id: MatchId,
+        /// Length of the record with the run.
+        ply: u32,
+        /// The run's actions.
+        run: Vec<Action>,
+        /// It is this side's: [`MatchRecord::run`] is empty and [`MatchRecord::spent_ms`] 0 again.
+        mine: bool,
+        /// The result of the match with this run.
+        result: Option<MatchResult>,
+    },
     /// The record was cut to `ply` actions; a result, if any, is gone, and so are an own offer and [`MatchRecord::spent_ms`].
     TakenBack {
         /// Which match.
@@ -109,6 +131,8 @@ impl Entry {
             Self::Friend { .. } => None,
             Self::Began(record) | Self::Replaced(record) | Self::Learned(record) => Some(record.id),
             Self::Acted { id, .. }
+            | Self::Pressed { id, .. }
+            | Self::Ran { id, .. }
             | Self::TakenBack { id, .. }
             | Self::Ended { id, .. }
             | Self::Paused { id, .. }

@@ -42,6 +42,9 @@ impl Session {
     pub(crate) fn act(&mut self, id: MatchId, action: Action) -> Result<(), Refused> {
         let index = self.index_of(id).ok_or(Refused::NoSuchMatch)?;
         let state = &self.matches[index];
+        if state.is_race() {
+            return self.press(index, action);
+        }
         state.check_can_act()?;
         let mv = state.legal_move(state.my_side(), action)?;
         let took_ms = state.spent_ms_at(self.now);
@@ -86,6 +89,9 @@ impl Session {
             return Ok(());
         };
         let state = &self.matches[index];
+        if state.is_race() {
+            return Err(bad);
+        }
         if play.revision < state.revision() {
             // It was on its way when an offer of the peer's was accepted here; the peer's record is cut by the answer.
             return Ok(());
@@ -106,15 +112,7 @@ impl Session {
             self.send_ack(index, true);
             return Ok(());
         }
-        let counts = match state.result() {
-            None => true,
-            // It may have been on its way when this side gave up: then it still counts, and may even have won.
-            Some(MatchResult::Resigned(side) | MatchResult::TimedOut(side)) => {
-                side == state.my_side() || play.ply <= state.gave_up_at
-            }
-            Some(MatchResult::Played(_) | MatchResult::DrawAgreed) => false,
-        };
-        if !counts || state.record().paused || !state.has_time_for(play.thought_ms) {
+        if !state.counts(play.ply) || !state.has_time_for(play.thought_ms) {
             return Err(bad);
         }
         let mv = state.legal_move(state.their_side(), action).map_err(|_| bad.clone())?;
@@ -125,6 +123,15 @@ impl Session {
         let state = &self.matches[index];
         let told = state.there.filter(|there| there.revision == state.revision());
         self.take_action(index, action, mv, play.thought_ms);
+        self.taken(index, told);
+        if play.spent_ms > 0 {
+            self.hear_spent(index, play.spent_ms);
+        }
+        Ok(())
+    }
+
+    /// What the peer played is written down. `told`: how its record stood before, as far as it has said.
+    pub(crate) fn taken(&mut self, index: usize, told: Option<Standing>) {
         let state = &mut self.matches[index];
         if told.is_none_or(|told| told.ply <= state.ply()) {
             // That this side gave up, the peer may not know yet.
@@ -136,10 +143,6 @@ impl Session {
         self.settle(index);
         self.send_ack(index, false);
         self.clock_check(index);
-        if play.spent_ms > 0 {
-            self.hear_spent(index, play.spent_ms);
-        }
-        Ok(())
     }
 
     /// The peer's own measure of its action beside what was seen here.
@@ -277,12 +280,14 @@ impl Session {
 
     /// Starts or stops the clock of a match, whichever is due.
     pub(crate) fn clock_check(&mut self, index: usize) {
+        self.race_check(index);
         let half_way = self.round_trip().unwrap_or_default() / 2;
         let state = &mut self.matches[index];
         match (state.clock_should_run(), state.clock_runs()) {
             (true, false) => {
                 // What tells that the peer has the position was on its way for half a round trip.
-                let ago = if state.position().turn() == state.my_side() { Duration::ZERO } else { half_way };
+                let mine = state.is_race() || state.position().turn() == state.my_side();
+                let ago = if mine { Duration::ZERO } else { half_way };
                 state.start_clock(Instant(self.now.0.saturating_sub(ago)));
                 state.enters_phase(self.now);
             }
@@ -293,7 +298,9 @@ impl Session {
 
     /// Stops the clock, if it runs, and writes down what it shows.
     pub(crate) fn stop_clock(&mut self, index: usize) {
+        let now = self.now;
         let state = &mut self.matches[index];
+        state.unwatch(now);
         if state.result().is_some() {
             state.forget_clock();
         } else if state.clock_runs() {
@@ -324,6 +331,10 @@ impl Session {
     pub(crate) fn clocks_due(&mut self) {
         for index in 0..self.matches.len() {
             let state = &self.matches[index];
+            if state.is_race() && state.is_level() {
+                self.race_check(index);
+                continue;
+            }
             if !state.clock_runs() {
                 continue;
             }
@@ -354,6 +365,7 @@ impl Session {
                 Some(_) => None,
             }
         };
-        self.matches.iter().filter_map(change).min()
+        let races = self.matches.iter().filter_map(|state| self.next_race(state));
+        self.matches.iter().filter_map(change).chain(races).min()
     }
 }

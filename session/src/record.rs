@@ -58,6 +58,9 @@ pub struct MatchRecord {
     pub paused: bool,
     /// With a pace: milliseconds that the present action had taken when the clock last stopped, as seen here.
     pub spent_ms: u32,
+    /// A race of Lights Out: what this side has pressed while its run is not in the record, with [`Action::Done`] last if the run is
+    /// over. `spent_ms` is then what it has taken. Not the peer's affair until it is over.
+    pub run: Vec<Action>,
     /// This device invited with [`crate::Colours::Random`] and drew this: the proof that it did not choose. Not the peer's affair
     /// until it asks.
     pub reveal: Option<[u8; 32]>,
@@ -79,6 +82,7 @@ impl MatchRecord {
             times: Vec::new(),
             paused: false,
             spent_ms: 0,
+            run: Vec::new(),
             reveal: None,
             offered: None,
         }

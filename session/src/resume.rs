@@ -138,8 +138,14 @@ impl Session {
             return;
         }
         let their_side = state.their_side();
+        if state.is_race() && rest.iter().all(|(by, _)| *by != their_side) {
+            let run = state.my_run();
+            if rest.iter().map(|(_, action)| action).eq(&run) {
+                return self.send_run(index);
+            }
+        }
         // The peer would rightly refuse to be sent its own actions: it has lost them, and its person has to be asked.
-        if rest.len() > REST_BY_PLAYS || rest.iter().any(|(by, _)| *by == their_side) {
+        if state.is_race() || rest.len() > REST_BY_PLAYS || rest.iter().any(|(by, _)| *by == their_side) {
             self.send_record(index);
             return;
         }
@@ -322,6 +328,13 @@ impl Session {
             self.differ_with(index, theirs);
         } else if ours_first && only_theirs {
             self.matches[index].reach = Reach::Level;
+            if self.matches[index].is_race() {
+                let run: Vec<_> = theirs.rest(mine.ply).map(|(_, action)| action).collect();
+                if !run.is_empty() {
+                    self.take_run(index, run);
+                }
+            }
+            let mine = self.matches[index].standing();
             for (ply, (_, action)) in (mine.ply..).zip(theirs.rest(mine.ply)) {
                 let took = theirs.took(ply);
                 let Ok(mv) = self.matches[index].legal_move(their_side, action) else { break };
@@ -374,7 +387,12 @@ impl Session {
         let Reach::Differs { theirs: Some(theirs) } = &self.matches[index].reach else {
             return Err(Refused::WrongPhase);
         };
-        let mut state = MatchState::new(MatchRecord::clone(theirs)).map_err(|_| Refused::WrongPhase)?;
+        // What was pressed here in a race is this side's alone to say.
+        let before = &self.matches[index];
+        let (run, spent_ms) = (before.my_run(), before.spent_ms_at(self.now));
+        let (run, spent_ms) = if before.is_race() { (run, spent_ms) } else { (Vec::new(), 0) };
+        let theirs = MatchRecord { run, spent_ms, ..MatchRecord::clone(theirs) };
+        let mut state = MatchState::new(theirs).map_err(|_| Refused::WrongPhase)?;
         state.reach = Reach::Level;
         state.there = Some(state.standing());
         state.last_offer = self.matches[index].last_offer;
@@ -444,6 +462,7 @@ pub(crate) fn read_record(record: &peer::Record) -> Result<MatchState, Violation
         pace,
         paused: record.paused,
         spent_ms: 0,
+        run: Vec::new(),
         reveal: None,
         offered: None,
     })

@@ -217,7 +217,8 @@ impl Session {
             _ => {}
         }
         self.received_envelope(envelope)?;
-        self.waiting_analyses()
+        self.waiting_analyses();
+        Ok(())
     }
 
     fn received_envelope(&mut self, envelope: peer::Envelope) -> Result<(), Violation> {
@@ -237,7 +238,8 @@ impl Session {
             Envelope::Flag(flag) => self.received_flag(flag),
             Envelope::Reveal(reveal) => self.received_reveal(reveal),
             Envelope::Analysis(analysis) => self.received_analysis(analysis),
-            Envelope::Progress(_) => Ok(()),
+            Envelope::Progress(progress) => self.received_progress(&progress),
+            Envelope::Run(run) => self.received_run(run),
             Envelope::Say(say) => {
                 self.received_say(say);
                 Ok(())
@@ -420,5 +422,6 @@ fn subject(envelope: &peer::Envelope) -> &'static str {
         Envelope::Reveal(_) => "reveal",
         Envelope::Analysis(_) => "analysis",
         Envelope::Progress(_) => "progress",
+        Envelope::Run(_) => "run",
     }
 }

@@ -1,6 +1,7 @@
 //! Between the engine's words and those of `proto::board`. The host uses the same for its clients.
 
 use engine::gomoku::Fault;
+use engine::lights_out::LightsOutSetup;
 use engine::{Action, Choice, GameKind, Outcome, Point, Reason, Setup, Side};
 use proto::{board, limits};
 
@@ -75,6 +76,7 @@ pub fn action(action: Action) -> board::Action {
         Action::Agree => Kind::Agree(true),
         Action::Resume => Kind::Resume(true),
         Action::Choose(choice) => Kind::Choose(write_choice(choice).into()),
+        Action::Done(tenths) => Kind::Done(tenths),
     };
     board::Action { kind: Some(kind) }
 }
@@ -92,6 +94,8 @@ pub fn read_action(action: Option<&board::Action>) -> Result<Action, Unreadable>
         Kind::Agree(_) => Action::Agree,
         Kind::Resume(_) => Action::Resume,
         Kind::Choose(choice) => Action::Choose(read_choice(*choice)?),
+        Kind::Done(tenths) if *tenths <= LightsOutSetup::RACE_TENTHS => Action::Done(*tenths),
+        Kind::Done(_) => return Err(Unreadable("time")),
     })
 }
 
@@ -142,7 +146,7 @@ pub fn read_result(result: &board::Result) -> Result<MatchResult, Unreadable> {
 }
 
 /// Every reason with its number: one list for both directions.
-const REASONS: [(Reason, board::Ending); 15] = [
+const REASONS: [(Reason, board::Ending); 17] = [
     (Reason::FiveInARow, board::Ending::FiveInARow),
     (Reason::BoardFull, board::Ending::BoardFull),
     (Reason::TooFewStones, board::Ending::TooFewStones),
@@ -155,6 +159,8 @@ const REASONS: [(Reason, board::Ending); 15] = [
     (Reason::BareMaterial, board::Ending::BareMaterial),
     (Reason::Score, board::Ending::Score),
     (Reason::AllOut, board::Ending::AllOut),
+    (Reason::Faster, board::Ending::Faster),
+    (Reason::FewerPresses, board::Ending::FewerPresses),
     (Reason::Forbidden(Fault::Overline), board::Ending::ForbiddenOverline),
     (Reason::Forbidden(Fault::DoubleFour), board::Ending::ForbiddenDoubleFour),
     (Reason::Forbidden(Fault::DoubleThree), board::Ending::ForbiddenDoubleThree),
@@ -173,12 +179,13 @@ fn read_reason(ending: board::Ending) -> Option<Reason> {
 }
 
 /// Adds an action as `peer.Record` packs it: a varint of kind and point, for a step another of its end. What has no point shares
-/// the kind of a pass: a pass is 0 there, a choice its number.
+/// the kind of a pass: a pass is 0 there, a choice its number, the end of a run [`DONE`] and its tenths of a second.
 pub fn pack_action(action: Action, into: &mut Vec<u8>) {
     let (kind, at) = match action {
         Action::Choose(choice) => {
             return pack_number(PASS | (write_choice(choice) as u32) << KIND_BITS, into);
         }
+        Action::Done(tenths) => return pack_number(PASS | (DONE + tenths) << KIND_BITS, into),
         Action::Place(at) => (0, Some(at)),
         Action::Step { from, .. } => (1, Some(from)),
         Action::Capture(at) => (2, Some(at)),
@@ -217,6 +224,10 @@ pub fn unpack_actions(mut packed: &[u8]) -> Result<Vec<Action>, Unreadable> {
             (1, z) => Action::Step { from: separate(z)?, to: separate(unpack_number(&mut packed)?)? },
             (2, z) => Action::Capture(separate(z)?),
             (PASS, 0) => Action::Pass,
+            (PASS, done) if done >= DONE => match done - DONE {
+                tenths @ 0..=LightsOutSetup::RACE_TENTHS => Action::Done(tenths),
+                _ => return Err(Unreadable("time")),
+            },
             (PASS, choice) => Action::Choose(read_choice(choice as i32)?),
             (4, z) => Action::Press(separate(z)?),
             (5, z) => Action::Toggle(separate(z)?),
@@ -248,6 +259,8 @@ pub(crate) fn unpack_times(mut packed: &[u8], count: usize) -> Result<Vec<u32>, 
 
 const KIND_BITS: u32 = 3;
 const PASS: u32 = 3;
+/// Above the choices.
+const DONE: u32 = 4;
 
 /// Bits of a column or row below [`limits::ROWS_OR_COLUMNS`].
 const COORDINATE_BITS: u32 = 10;
@@ -268,7 +281,7 @@ fn separate(z: u32) -> Result<Point, Unreadable> {
     Ok(Point::new(every_other(z), every_other(z >> 1)))
 }
 
-/// Protobuf's varint: of at most 23 bits in an action, of 32 in a time.
+/// Protobuf's varint: of at most 28 bits in an action, of 32 in a time.
 fn pack_number(mut number: u32, into: &mut Vec<u8>) {
     while number >= 0x80 {
         into.push(number as u8 | 0x80);
@@ -303,6 +316,7 @@ mod tests {
         let points = points.map(|(column, row)| Point::new(column, row));
         let mut actions = vec![Action::Pass, Action::Agree, Action::Resume];
         actions.extend(Choice::ALL.map(Action::Choose));
+        actions.extend([0, 1, 123, LightsOutSetup::RACE_TENTHS].map(Action::Done));
         for at in points {
             actions.extend([Action::Place(at), Action::Capture(at), Action::Press(at), Action::Toggle(at)]);
             actions.extend(points.map(|to| Action::Step { from: at, to }));
@@ -328,7 +342,14 @@ mod tests {
 
     #[test]
     fn packed_bytes_are_taken_in_one_form_only() {
-        for bytes in [&[0x80][..], &[0x80, 0x00], &[0xFF; 4], &[0x01], &[0x23], &[0x80, 0x80, 0x80, 0x7F]] {
+        for bytes in [
+            &[0x80][..],
+            &[0x80, 0x00],
+            &[0xFF; 4],
+            &[0x01],
+            &[0xFB, 0xFF, 0xFF, 0x7F],
+            &[0x80, 0x80, 0x80, 0x7F],
+        ] {
             assert!(unpack_actions(bytes).is_err(), "{bytes:?}");
         }
         let longest = vec![3; limits::RECORD_ACTIONS];

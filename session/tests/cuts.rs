@@ -3,9 +3,11 @@
 
 mod pair;
 
-use engine::Side;
-use pair::{ANNA, BERT, CUTS, Pair, invite, place, small};
-use session::{Command, Event, MatchId, OfferKind};
+use std::time::Duration;
+
+use engine::{Outcome, Reason, Side};
+use pair::{ANNA, BERT, CUTS, Pair, choices, invite, place, small, small_race};
+use session::{Colours, Command, Event, MatchId, OfferKind, Terms};
 
 /// What two people do, one after the other. What is refused because a cut came between is simply not done.
 #[derive(Clone, Copy, Debug)]
@@ -17,15 +19,117 @@ enum Step {
     Offer(usize, OfferKind),
     Answer(usize, bool),
     Resign(usize),
+    InviteRace(usize),
+    /// One press nearer to the end of the own board.
+    Press(usize),
+    /// Seconds pass, and what is on its way arrives.
+    Wait(u64),
     /// Everything on its way arrives.
     Run,
 }
-use Step::{Accept, Act, Answer, Invite, Offer, Resign, Run};
+use Step::{Accept, Act, Answer, Invite, InviteRace, Offer, Press, Resign, Run, Wait};
 
 const MATCH: MatchId = MatchId([1; 16]);
 
 const SCRIPTS: &[(&str, &[Step])] = &[
     ("an invitation and its answer", &[Invite(ANNA), Run, Accept(BERT), Run, Act(ANNA, 0, 0), Run]),
+    (
+        "a race that the faster ends first",
+        &[
+            InviteRace(ANNA),
+            Run,
+            Accept(BERT),
+            Run,
+            Press(ANNA),
+            Run,
+            Press(BERT),
+            Wait(1),
+            Press(ANNA),
+            Press(ANNA),
+            Press(ANNA),
+            Run,
+            Press(BERT),
+            Run,
+            Press(BERT),
+            Press(BERT),
+            Run,
+        ],
+    ),
+    (
+        "a race in which the slower is stopped",
+        &[
+            InviteRace(BERT),
+            Run,
+            Accept(ANNA),
+            Run,
+            Wait(1),
+            Press(ANNA),
+            Press(ANNA),
+            Press(ANNA),
+            Press(ANNA),
+            Wait(3),
+        ],
+    ),
+    (
+        "a race in which the slower is stopped, the other way round",
+        &[
+            InviteRace(BERT),
+            Run,
+            Accept(ANNA),
+            Run,
+            Wait(1),
+            Press(BERT),
+            Press(BERT),
+            Press(BERT),
+            Press(BERT),
+            Wait(3),
+        ],
+    ),
+    (
+        "a race paused while both finish, and its rematch",
+        &[
+            InviteRace(ANNA),
+            Run,
+            Accept(BERT),
+            Run,
+            Wait(1),
+            Offer(ANNA, OfferKind::Pause),
+            Run,
+            Press(ANNA),
+            Press(ANNA),
+            Press(ANNA),
+            Press(ANNA),
+            Press(BERT),
+            Press(BERT),
+            Press(BERT),
+            Press(BERT),
+            Answer(BERT, true),
+            Run,
+            Offer(BERT, OfferKind::Continue),
+            Run,
+            Answer(ANNA, true),
+            Run,
+            Offer(BERT, OfferKind::NewGameSame),
+            Run,
+            Answer(ANNA, true),
+            Run,
+        ],
+    ),
+    (
+        "a race given up while the other finishes",
+        &[
+            InviteRace(ANNA),
+            Run,
+            Accept(BERT),
+            Run,
+            Press(BERT),
+            Press(BERT),
+            Press(BERT),
+            Press(BERT),
+            Resign(ANNA),
+            Run,
+        ],
+    ),
     (
         "a few moves",
         &[
@@ -309,6 +413,17 @@ fn perform(pair: &mut Pair, steps: &[Step]) {
             Resign(device) => {
                 let _ = pair.command(device, Command::Resign(MATCH));
             }
+            InviteRace(device) => {
+                let terms = Terms { setup: small_race(), pace: None, colours: Colours::Random };
+                let _ = pair.command(device, Command::Invite { id: MATCH, terms, counters: None });
+            }
+            Press(device) => {
+                let Some(state) = pair.devices[device].session.match_state(MATCH) else { continue };
+                if let Some(press) = choices(state, pair.now).first().copied() {
+                    let _ = pair.act(device, MATCH, press);
+                }
+            }
+            Wait(seconds) => pair.wait(Duration::from_secs(seconds)),
             Run => {
                 pair.run();
                 // Whoever lost the link looks for the other again.
@@ -439,6 +554,15 @@ fn a_script_leaves_what_it_says() {
     };
     use session::MatchResult::{DrawAgreed, Played, Resigned};
     assert!(matches!(result("a game to its end"), (9, 0, Some(Played(_)), _)));
+    let faster = |winner| Some(Played(Outcome { winner: Some(winner), reason: Reason::Faster }));
+    let (_, revision, first, pair) = result("a race in which the slower is stopped");
+    let anna = pair.devices[ANNA].state(MATCH).record().my_side;
+    assert_eq!((revision, first), (0, faster(anna)));
+    let (_, _, second, _) = result("a race in which the slower is stopped, the other way round");
+    assert_eq!(second, faster(anna.other()), "the same sides are drawn");
+    let (_, revision, over, pair) = result("a race paused while both finish, and its rematch");
+    assert_eq!((revision, over.is_some(), pair.devices[ANNA].session.matches().len()), (2, true, 2));
+    assert!(matches!(result("a race that the faster ends first"), (_, 0, Some(Played(_)), _)));
     assert!(matches!(result("a take back of the last move"), (1, 1, None, _)));
     assert!(matches!(result("a take back after the answering move"), (1, 1, None, _)));
     assert!(matches!(result("a take back that crosses the offerer's playing on"), (1, 1, None, _)));

@@ -10,6 +10,7 @@ mod schedule;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use engine::Action;
 use pair::{ANNA, BERT, Pair};
 use schedule::{Op, list, perform};
 use session::MatchResult;
@@ -110,7 +111,7 @@ fn lists_of_operations_do_what_they_are_for() {
     // A model that never gets anywhere proves nothing.
     let (mut matches, mut over, mut revised, mut deaths, mut actions) = (0, 0, 0, 0, 0);
     let (mut timed, mut flags, mut paused, mut drawn) = (0, 0, 0, 0);
-    let mut games = BTreeSet::new();
+    let (mut games, mut raced) = (BTreeSet::new(), 0);
     for seed in 0..100 {
         let mut pair = start();
         for op in list(seed, LENGTH) {
@@ -127,10 +128,15 @@ fn lists_of_operations_do_what_they_are_for() {
             paused += usize::from(record.paused);
             drawn += usize::from(record.reveal.is_some());
             games.insert(record.setup.kind());
+            let runs = record.actions.iter().filter(|action| matches!(action, Action::Done(_))).count();
+            raced += usize::from(runs == 2);
         }
     }
     println!("{matches} matches, {over} over, {revised} revised, {actions} actions, {deaths} deaths");
-    println!("{timed} with time used, {flags} flags, {paused} paused, {drawn} drawn, {games:?}");
+    println!(
+        "{timed} with time used, {flags} flags, {paused} paused, {drawn} drawn, {raced} raced to the end, {games:?}"
+    );
+    assert!(raced > 3);
     assert!(timed > 20 && flags > 5 && paused > 0 && drawn > 20 && games.len() == 5);
     assert!(matches > 100 && over > 30 && revised > 10 && deaths > 100 && actions > 500);
 }

@@ -169,6 +169,10 @@ pub struct Seen {
     pub connecting: BTreeMap<String, Connecting>,
     /// All so far.
     pub notices: Vec<Notice>,
+    /// Notifications that the person has chosen, all so far.
+    pub activated: Vec<control::Activated>,
+    /// How comparisons ended, all so far.
+    pub compared: Vec<control::ComparisonEnd>,
     /// All so far.
     pub said: Vec<control::Said>,
     /// Invitations that are over, all so far.
@@ -200,6 +204,7 @@ impl Seen {
         use event::Body;
         match event.body.clone().expect("an event that this client knows") {
             Body::Ready(_) | Body::Thinking(_) | Body::InvitationGone(_) | Body::Judgements(_) => {}
+            Body::Activated(one) => self.activated.push(one),
             Body::Radio(radio) => self.radio = Some(radio),
             Body::Me(me) => self.me = me,
             Body::Nearby(one) => drop(self.nearby.insert(one.id.clone(), one)),
@@ -207,7 +212,10 @@ impl Seen {
             Body::Friend(one) => drop(self.friends.insert(one.id.clone(), one)),
             Body::FriendGone(gone) => drop(self.friends.remove(&gone.id)),
             Body::Comparison(one) => drop(self.comparisons.insert(one.peer.clone(), one)),
-            Body::ComparisonGone(gone) => drop(self.comparisons.remove(&gone.id)),
+            Body::ComparisonGone(gone) => {
+                self.compared.push(gone.end());
+                self.comparisons.remove(&gone.id);
+            }
             Body::Invitation(one) => drop(self.invitations.insert(one.invite_id.clone(), one)),
             Body::Room(one) => drop(self.rooms.insert(one.id.clone(), one)),
             Body::RoomGone(gone) => drop(self.rooms.remove(&gone.id)),

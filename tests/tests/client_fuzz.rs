@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use engine::Rng;
 use proto::control::{Message, request};
 use proto::frame::{FrameCodec, FrameLimit, Outgoing};
 use tests::house::House;
@@ -17,35 +18,28 @@ const CHANGES: u32 = 300;
 /// Number of a request on the socket; the first byte of its seed.
 const REQUEST: u8 = 1;
 
-/// Xorshift64 (Marsaglia 2003): the same numbers each time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % end.max(1) as u64) as usize
-    }
+/// A number below `end`, which is 1 at least; the same numbers each time.
+fn below(random: &mut Rng, end: usize) -> usize {
+    random.below(u32::try_from(end.max(1)).unwrap_or(u32::MAX)) as usize
 }
 
 /// An attach, then changed requests in frames, and now and then bytes that are changed themselves. `None`: the host would
 /// end, as it was asked to.
-fn conversation(seeds: &[Vec<u8>], attach: &[u8], random: &mut Random) -> Option<Vec<u8>> {
+fn conversation(seeds: &[Vec<u8>], attach: &[u8], random: &mut Rng) -> Option<Vec<u8>> {
     let (mut codec, mut bytes) = (FrameCodec::new(FrameLimit::Local), bytes::BytesMut::new());
     let mut put = |payload: Vec<u8>| {
         codec.encode(Outgoing { msgid: REQUEST.into(), payload: payload.into() }, &mut bytes).ok()
     };
     put(attach.to_vec())?;
-    for _ in 0..=random.below(4) {
-        let mut payload = seeds[random.below(seeds.len())].clone();
-        for _ in 0..random.below(4) {
-            let at = random.below(payload.len() + 1);
-            match random.below(4) {
+    for _ in 0..=below(random, 4) {
+        let mut payload = seeds[below(random, seeds.len())].clone();
+        for _ in 0..below(random, 4) {
+            let at = below(random, payload.len() + 1);
+            match below(random, 4) {
                 0 => payload.truncate(at),
-                1 => payload.insert(at, random.below(256) as u8),
+                1 => payload.insert(at, below(random, 256) as u8),
                 2 => drop(payload.splice(at..at, [0xFF, 0xFF, 0xFF, 0xFF, 0x0F])),
-                _ if at < payload.len() => payload[at] ^= 1 << random.below(8),
+                _ if at < payload.len() => payload[at] ^= 1 << below(random, 8),
                 _ => {}
             }
         }
@@ -57,9 +51,9 @@ fn conversation(seeds: &[Vec<u8>], attach: &[u8], random: &mut Random) -> Option
         put(payload)?;
     }
     let mut bytes = bytes.to_vec();
-    if random.below(4) == 0 {
-        let at = random.below(bytes.len());
-        bytes[at] ^= 1 << random.below(8);
+    if below(random, 4) == 0 {
+        let at = below(random, bytes.len());
+        bytes[at] ^= 1 << below(random, 8);
     }
     Some(bytes)
 }
@@ -86,7 +80,7 @@ fn no_bytes_of_a_client_disturb_the_host() {
         let mut anna = house.device_with("Anna", |config| config.bot_time = Duration::from_millis(1)).await;
         let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
         let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-        let (mut random, mut done) = (Random(1), 0);
+        let (mut random, mut done) = (Rng::new(1), 0);
         while end.map_or(done < CHANGES, |end| Instant::now() < end) {
             let Some(bytes) = conversation(&seeds, &attach, &mut random) else { continue };
             let mut stream = anna.host().client();

@@ -143,7 +143,8 @@ fn desktop(bus: &PrivateBus) -> (Service, Wall) {
                 let replaces: u32 = arguments.read().expect("which it replaces");
                 let _icon: String = arguments.read().expect("an icon");
                 let (summary, body) = (arguments.read().expect("text"), arguments.read().expect("text"));
-                let _actions: Vec<String> = arguments.read().expect("actions");
+                let actions: Vec<String> = arguments.read().expect("actions");
+                assert_eq!(actions[0], "default", "it can be chosen as a whole");
                 let hints: PropMap = arguments.read().expect("hints");
                 assert!(hints.contains_key("urgency") && hints.contains_key("desktop-entry"));
                 let _stays: i32 = arguments.read().expect("how long");
@@ -171,6 +172,49 @@ fn texts(wall: &Wall) -> Vec<(String, String)> {
 
 fn stands(wall: &Wall, summary: &str, body: &str) -> bool {
     texts(wall).iter().any(|(a, b)| a.contains(summary) && b.contains(body))
+}
+
+/// As a desktop says that the person has chosen a notification.
+fn chosen(number: u32, action: &str) -> Message {
+    let (path, interface) = ("/org/freedesktop/Notifications", "org.freedesktop.Notifications");
+    Message::new_signal(path, interface, "ActionInvoked").expect("a signal").append2(number, action)
+}
+
+#[tokio::test]
+async fn a_notification_that_is_chosen_brings_what_it_is_about_to_the_front_or_starts_the_app() {
+    let bus = PrivateBus::start();
+    let (desktop, wall) = desktop(&bus);
+    let mut house = House::new(90);
+    let started = tempfile::tempdir().expect("a directory");
+    let (app, mark) = (started.path().join("app"), started.path().join("started"));
+    std::fs::write(&app, format!("#!/bin/sh\necho once >> {}\n", mark.display())).expect("written");
+    std::fs::set_permissions(&app, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("set");
+    let mut anna = house
+        .device_with("Anna", |config| {
+            (config.notifications, config.app) = (Some(bus.bus()), Some(app.clone().into()));
+        })
+        .await;
+    let mut ben = house.device("Ben").await;
+    friends(&mut anna, &mut ben).await;
+    invite(&mut ben).await;
+    until("the invitation is announced", || stands(&wall, "Ben asks for a match", "Gomoku")).await;
+    let number = wall.lock().expect("no panic")[0].0;
+    // Another program's, and another button of ours.
+    desktop.say(chosen(number + 1, "default"));
+    desktop.say(chosen(number, "other"));
+    desktop.say(chosen(number, "default"));
+    anna.client.until("it is chosen", |seen| !seen.activated.is_empty()).await;
+    let invite_id = anna.client.seen.invitations.keys().next().expect("one").clone();
+    let about = control::Activated { invite_id, ..control::Activated::default() };
+    assert_eq!(anna.client.seen.activated, [about.clone()]);
+    // This client has never said that it has a window.
+    let times = || std::fs::read_to_string(&mark).unwrap_or_default().lines().count();
+    until("the app is started", || times() == 1).await;
+    look(&mut anna, false).await;
+    desktop.say(chosen(number, "default"));
+    anna.client.until("it is chosen again", |seen| seen.activated.len() == 2).await;
+    assert_eq!(anna.client.seen.activated, [about.clone(), about]);
+    assert_eq!(times(), 1, "the window that is there comes to the front");
 }
 
 async fn look(device: &mut Device, on: bool) {

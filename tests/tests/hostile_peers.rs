@@ -97,6 +97,26 @@ async fn links_that_say_nothing_are_few_and_short_lived() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_connects_and_says_nothing_keeps_nobody_out() {
+    let mut house = House::new(47);
+    let (anna, ben) = in_a_match(&mut house).await;
+    let mut silent = Vec::new();
+    for _ in 0..4 {
+        silent.push(connect(&house, "Anna").await.expect("in reach"));
+    }
+    // Longer than an honest handshake takes, and well before a silent one is over by itself.
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    let mut newcomer = timeout(Duration::from_secs(2), shake_hands(&house, "Anna")).await.expect("let in");
+    assert_eq!(house.air.links("Mallory", "Anna"), 4, "the oldest of the silent ones has made room");
+    // Nor does a handshake alone hold a link.
+    assert!(is_dropped(&mut newcomer).await);
+    for link in &mut silent {
+        assert!(is_dropped(link).await);
+    }
+    check_undisturbed(anna, ben).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn frames_that_break_a_rule_end_the_link_and_people_are_told() {
     let mut house = House::new(42);
     let (mut anna, ben) = in_a_match(&mut house).await;

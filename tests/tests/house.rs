@@ -44,6 +44,7 @@ async fn two_who_meet_compare_one_string_and_find_each_other_again() {
     let mut house = House::new(1);
     let (mut anna, mut ben) = pair(&mut house).await;
     assert!(anna.client.seen.notices.iter().any(|notice| notice.kind() == NoticeKind::NoticeNewFriend));
+    assert_eq!(anna.client.seen.compared, [control::ComparisonEnd::ComparisonFriends]);
     // Known from now on: no string, after a restart too.
     anna.stop().await;
     ben.client.until("Anna is away", |seen| seen.friends.values().all(|friend| !friend.connected)).await;
@@ -79,6 +80,7 @@ async fn every_game_is_played_between_two_devices_by_the_rules_they_agreed_on() 
         (Game::Go, vec![chosen("size", "5"), chosen("scoring", "territory")], "Territory counts"),
         (Game::Xiangqi, vec![chosen("quiet-limit", "20")], "20 plies without a capture"),
         (Game::Gomoku, vec![chosen("rule", "standard"), chosen("size", "13")], "exactly five"),
+        (Game::LightsOut, vec![chosen("columns", "6"), chosen("torus", "yes")], "drawn by both devices"),
     ];
     for (seed, (game, options, sentence)) in (4_000_000..).zip(games) {
         let mut house = House::new(seed);
@@ -103,6 +105,92 @@ async fn every_game_is_played_between_two_devices_by_the_rules_they_agreed_on() 
         ben.client.until("the match is over", over).await;
         check_equal(&anna, &ben, 1);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_race_is_pressed_on_ones_own_board_and_kept_as_won_and_lost() {
+    let mut house = House::new(5_000_000);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    let choice = control::GameChoice { game: Game::LightsOut.into(), ..Default::default() };
+    let alone = control::OpenRoom {
+        setup: Some(proto::board::Setup {
+            game: Some(proto::board::setup::Game::LightsOut(proto::board::LightsOutSetup {
+                columns: 5,
+                rows: 5,
+                race: true,
+                start: Some(proto::board::lights_out_setup::Start::Seed(1)),
+                ..Default::default()
+            })),
+        }),
+        ..Default::default()
+    };
+    let refused = anna.client.ask(request::Body::OpenRoom(alone)).await;
+    assert!(refused.is_err_and(|refusal| refusal.detail.contains("invite somebody")));
+    begin_match_of(&mut anna, &mut ben, Some(choice)).await;
+    let lights = |seen: &tests::house::Seen| {
+        seen.room().and_then(|room| room.board.clone()).map(|board| board.lights).expect("lights")
+    };
+    assert_eq!(lights(&anna.client.seen), lights(&ben.client.seen), "both begin alike");
+    let room_id = anna.client.seen.room().expect("one room").id.clone();
+    let hint = anna.client.ask(request::Body::Hint(control::Hint { room_id: room_id.clone() })).await;
+    assert!(hint.is_err_and(|refusal| refusal.detail.contains("without hints")));
+    let before = lights(&ben.client.seen);
+    assert!(anna.client.play("0.1s").await.is_err(), "only the host ends a run");
+    anna.client.play("a1").await.expect("both press at once");
+    ben.client
+        .until("Ben hears of it", |seen| {
+            seen.room().is_some_and(|room| {
+                room.race
+                    .is_some_and(|race| race.their_presses == 1 && race.my_presses == 0 && race.my_clock_runs)
+            })
+        })
+        .await;
+    assert_eq!(lights(&ben.client.seen), before, "his own board is as it was");
+    assert_ne!(lights(&anna.client.seen), before);
+    assert!(ben.client.seen.room().is_some_and(|room| room.can_act && room.record.is_empty()));
+    // Killed and back, what was pressed is there.
+    let pressed = lights(&anna.client.seen);
+    anna.kill().await;
+    anna.start().await;
+    assert_eq!(lights(&anna.client.seen), pressed);
+    anna.client.until("the link is back", |seen| seen.room().is_some_and(|room| room.can_act)).await;
+    ben.client.hand_over(FAST).await;
+    ben.client
+        .until("Ben is done", |seen| {
+            seen.room().and_then(|room| room.race).is_some_and(|race| race.i_finished)
+        })
+        .await;
+    anna.client.until_over().await;
+    ben.client.until_over().await;
+    let race = anna.client.seen.room().and_then(|room| room.race).expect("a race");
+    assert!(race.i_stopped && race.they_finished && race.their_lit == 0, "{race:?}");
+    let all = |seen: &tests::house::Seen| {
+        seen.room().is_some_and(|room| room.seen_ply as usize == room.record.len())
+    };
+    anna.client.until("all is acknowledged", all).await;
+    ben.client.until("all is acknowledged", all).await;
+    check_equal(&anna, &ben, 1);
+    for (device, outcome) in [(&mut anna, control::Outcome::Lost), (&mut ben, control::Outcome::Won)] {
+        let list = control::ListMatches { limit: 9, outcome: outcome.into(), ..Default::default() };
+        let Ok(reply::Body::Matches(found)) = device.client.ask(request::Body::ListMatches(list)).await
+        else {
+            panic!("no list")
+        };
+        assert_eq!(found.matches.len(), 1);
+    }
+    // Another one, with another board.
+    let offer = control::Offer { room_id, kind: control::OfferKind::OfferNewGame.into() };
+    assert!(anna.client.ask(request::Body::Offer(offer)).await.is_ok());
+    ben.client.until("an offer", |seen| seen.room().is_some_and(|room| room.offer.is_some())).await;
+    let room_id = ben.client.seen.room().expect("one room").id.clone();
+    ben.client.done(request::Body::AnswerOffer(control::AnswerOffer { room_id, accept: true })).await;
+    for device in [&mut anna, &mut ben] {
+        let next = |seen: &tests::house::Seen| {
+            seen.room().is_some_and(|room| !room.follows.is_empty() && room.result.is_none() && room.can_act)
+        };
+        device.client.until("the next race takes the place of the first", next).await;
+    }
+    assert_eq!(lights(&anna.client.seen), lights(&ben.client.seen));
 }
 
 #[tokio::test(start_paused = true)]

@@ -168,6 +168,9 @@ pub(crate) enum Command {
     Rules {
         #[command(flatten)]
         game: GameChoice,
+        /// As two play it on two devices: Lights Out is a race then
+        #[arg(long)]
+        friend: bool,
     },
     /// A match on this device
     New {

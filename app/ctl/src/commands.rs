@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use proto::board::{self, Side};
 use proto::control::{
-    self, AccountState, CheckState, ColourChoice, ConnectState, Event, Invitation, InvitationEnd, NoticeKind,
-    OfferKind, RadioState, Room, Seat, Visibility, event, reply, request, seat,
+    self, AccountState, CheckState, ColourChoice, ComparisonEnd, ConnectState, Event, Invitation,
+    InvitationEnd, NoticeKind, OfferKind, RadioState, Room, Seat, Visibility, event, reply, request, seat,
 };
 use proto::peer::DeclineReason;
 use proto::short_string::PICTURES;
@@ -30,9 +30,6 @@ const COMPARE_SECONDS: u64 = 180;
 fn forever() -> Instant {
     Instant::now() + Duration::from_hours(365 * 24)
 }
-
-/// Between the end of a comparison and the news of the friend that came of it: both are told in one go.
-const FRIEND_FOLLOWS: Duration = Duration::from_secs(1);
 
 fn within(seconds: u64) -> Instant {
     Instant::now() + Duration::from_secs(seconds)
@@ -134,7 +131,7 @@ impl Conversation {
                 let answer = control::AnswerInvite { invite_id, accept: false, reason: reason.into() };
                 self.ask_done(request::Body::AnswerInvite(answer)).await
             }
-            Command::Rules { game } => self.rules(&game).await,
+            Command::Rules { game, friend } => self.rules(&game, friend).await,
             Command::New { game, opponent, player, colour, pace } => {
                 self.new_match(&game, opponent, player, colour, &pace).await
             }
@@ -477,25 +474,26 @@ impl Conversation {
         if !same || wait == 0 {
             return self.print(|| "done".into(), || json!({"done": true, "peer": peer}));
         }
-        let mut until = deadline;
-        loop {
-            if let Some(friend) = self.host.state.friends.get(&peer) {
-                return self.print(|| format!("{} is a friend now", friend.name), || json::friend(friend));
+        // How it ended is said by its end alone, in whatever order other events come.
+        while let Some(event) = self.host.next_until(deadline).await? {
+            let Some(event::Body::ComparisonGone(gone)) = &event.body else { continue };
+            if gone.id != peer {
+                continue;
             }
-            let open = self.host.state.comparisons.contains_key(&peer);
-            if !open && until == deadline {
-                // The comparison ends first, and the friend is told of right after.
-                until = deadline.min(Instant::now() + FRIEND_FOLLOWS);
-            }
-            if self.host.next_until(until).await?.is_none() {
-                let why = if open {
-                    "the other person has not answered yet"
-                } else {
-                    "the other person did not say the same"
-                };
-                return Err(Failure::NotToBe(why.into()));
-            }
+            return match gone.end() {
+                ComparisonEnd::ComparisonFriends => self.print(
+                    || format!("{} is a friend now", comparison.name),
+                    || json!({"done": true, "peer": peer, "name": comparison.name, "end": "friends"}),
+                ),
+                ComparisonEnd::ComparisonDifferent => {
+                    Err(Failure::NotToBe("the other person did not say the same".into()))
+                }
+                ComparisonEnd::Unspecified => {
+                    Err(Failure::NotToBe("the connection was lost before the other person answered".into()))
+                }
+            };
         }
+        Err(Failure::NotToBe("the other person has not answered yet".into()))
     }
 
     async fn account(
@@ -689,8 +687,8 @@ impl Conversation {
         self.print(|| format!("room {id}"), || json!({"room_id": id}))
     }
 
-    async fn rules(&mut self, game: &GameChoice) -> Result<(), Failure> {
-        let describe = control::Describe { choice: Some(choice(game)), setup: None };
+    async fn rules(&mut self, game: &GameChoice, with_peer: bool) -> Result<(), Failure> {
+        let describe = control::Describe { choice: Some(choice(game)), with_peer, ..Default::default() };
         let reply::Body::Sheet(sheet) = self.host.ask(request::Body::Describe(describe)).await? else {
             return Err(unexpected());
         };

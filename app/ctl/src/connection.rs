@@ -109,7 +109,12 @@ impl State {
         match event.body.clone() {
             None
             | Some(
-                Body::Ready(_) | Body::Thinking(_) | Body::Notice(_) | Body::Said(_) | Body::Judgements(_),
+                Body::Ready(_)
+                | Body::Thinking(_)
+                | Body::Notice(_)
+                | Body::Said(_)
+                | Body::Judgements(_)
+                | Body::Activated(_),
             ) => {}
             Some(Body::Blocked(blocked)) => drop(self.blocked.insert(blocked.id.clone(), blocked)),
             Some(Body::BlockedGone(gone)) => drop(self.blocked.remove(&gone.id)),

@@ -4,7 +4,7 @@
 use proto::board::Result as MatchResult;
 use proto::control::{
     Account, Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Contact, Event, Friend,
-    GameSheet, HintFound, Invitation, MatchSummary, Nearby, Room, Seat, event, seat,
+    GameSheet, HintFound, Invitation, MatchSummary, Nearby, Race, Room, Seat, event, seat,
 };
 use serde_json::{Value, json};
 
@@ -40,7 +40,12 @@ pub(crate) fn event(event: &Event) -> Value {
         Some(event::Body::Friend(one)) => ("friend", friend(one)),
         Some(event::Body::FriendGone(gone)) => ("friend_gone", json!({"id": gone.id})),
         Some(event::Body::Comparison(one)) => ("comparison", comparison(one)),
-        Some(event::Body::ComparisonGone(gone)) => ("comparison_gone", json!({"peer": gone.id})),
+        Some(event::Body::ComparisonGone(gone)) => {
+            ("comparison_gone", json!({"peer": gone.id, "end": words::comparison_end(gone.end)}))
+        }
+        Some(event::Body::Activated(one)) => {
+            ("activated", json!({"room_id": one.room_id, "invite_id": one.invite_id, "peer": one.peer}))
+        }
         Some(event::Body::Invitation(one)) => ("invitation", invitation(one)),
         Some(event::Body::InvitationGone(gone)) => (
             "invitation_gone",
@@ -196,7 +201,18 @@ pub(crate) fn room(room: &Room) -> Value {
         "clocks": room.clocks.iter().map(clock).collect::<Vec<_>>(),
         "can_pause": room.can_pause, "can_continue": room.can_continue, "can_adjourn": room.can_adjourn,
         "can_analyse": room.can_analyse, "analysis": analysis(room.analysis.as_ref()),
-        "puzzle": puzzles::state(room), "differs": room.differs, "seen_ply": room.seen_ply, "follows": room.follows,
+        "race": room.race.as_ref().map(race), "puzzle": puzzles::state(room),
+        "differs": room.differs, "seen_ply": room.seen_ply, "follows": room.follows,
+    })
+}
+
+fn race(race: &Race) -> Value {
+    json!({
+        "my_presses": race.my_presses, "my_elapsed_ms": race.my_elapsed_ms,
+        "my_clock_runs": race.my_clock_runs, "i_finished": race.i_finished, "i_stopped": race.i_stopped,
+        "their_presses": race.their_presses, "their_lit": race.their_lit,
+        "they_finished": race.they_finished, "they_stopped": race.they_stopped,
+        "their_elapsed_ms": race.their_elapsed_ms,
     })
 }
 

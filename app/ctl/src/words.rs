@@ -2,10 +2,10 @@
 
 use proto::board::{Ending, GomokuOpening, GomokuRule, Result as MatchResult, Setup, Side, setup};
 use proto::control::{
-    AccountState, Adapter, Board, Carrier, CheckState, Clock, ColourChoice, ConnectState, ContactState,
-    FactKind, FriendCode, GameSheet, HintFound, InvitationEnd, LetterState, LinkState, MarkKind, NoticeKind,
-    OfferKind, PeerLink, PieceKind, Presence, RadioState, Room, Score, Seat, ThreatKind, Visibility, score,
-    seat,
+    AccountState, Adapter, Board, Carrier, CheckState, Clock, ColourChoice, ComparisonEnd, ConnectState,
+    ContactState, FactKind, FriendCode, GameSheet, HintFound, InvitationEnd, LetterState, LinkState,
+    MarkKind, NoticeKind, OfferKind, PeerLink, PieceKind, Presence, Race, RadioState, Room, Score, Seat,
+    ThreatKind, Visibility, score, seat,
 };
 use proto::peer::{DeclineReason, Phrase};
 
@@ -67,6 +67,10 @@ pub(crate) fn connect(number: i32) -> String {
 
 pub(crate) fn invitation_end(number: i32) -> String {
     word!(InvitationEnd, number, "INVITATION_")
+}
+
+pub(crate) fn comparison_end(number: i32) -> String {
+    word!(ComparisonEnd, number, "COMPARISON_")
 }
 
 pub(crate) fn decline_reason(number: i32) -> String {
@@ -146,7 +150,10 @@ pub(crate) fn setup(setup: Option<&Setup>) -> String {
         Some(setup::Game::Liuzhou(_)) => "liuzhou".into(),
         Some(setup::Game::Go(go)) => format!("go {0}x{0}", go.size),
         Some(setup::Game::Xiangqi(_)) => "xiangqi".into(),
-        Some(setup::Game::LightsOut(lights)) => format!("lights-out {}x{}", lights.columns, lights.rows),
+        Some(setup::Game::LightsOut(lights)) => {
+            let race = if lights.race { ", race" } else { "" };
+            format!("lights-out {}x{}{race}", lights.columns, lights.rows)
+        }
         None => "a game that this program does not know".into(),
     }
 }
@@ -247,6 +254,10 @@ pub(crate) fn room(room: &Room) -> String {
         [first, second] => format!("{last}, clocks {} and {}", clock(first), clock(second)),
         _ => last,
     };
+    let last = match &room.race {
+        Some(race) => format!("{last}, {}", self::race(race)),
+        None => last,
+    };
     let last = if room.paused { format!("{last}, paused") } else { last };
     let away = match &room.link {
         Some(link) if link.letter() != LetterState::Unspecified => {
@@ -267,6 +278,22 @@ pub(crate) fn room(room: &Room) -> String {
         seat(room.second.as_ref()),
         setup(room.setup.as_ref())
     )
+}
+
+/// Presses and times of both; tenths of a second only of a run that is over, by which it counts.
+fn race(race: &Race) -> String {
+    let seconds = |ms: u32| format!("{}.{} s", ms / 1000, ms / 100 % 10);
+    let mine = match (race.i_finished, race.i_stopped) {
+        (true, _) => format!("done in {}", seconds(race.my_elapsed_ms)),
+        (_, true) => "stopped".into(),
+        _ => format!("{} s", race.my_elapsed_ms / 1000),
+    };
+    let theirs = match (race.they_finished, race.they_stopped) {
+        (true, _) => format!("done in {}", seconds(race.their_elapsed_ms)),
+        (_, true) => "stopped".into(),
+        _ => format!("{} lights on", race.their_lit),
+    };
+    format!("you: {} presses, {mine}; the other: {} presses, {theirs}", race.my_presses, race.their_presses)
 }
 
 /// For a terminal with a dark background: two rows of modules a line, with the light margin that readers want.

@@ -4,6 +4,7 @@
 //! is limited in frames a second, a bot tells five things a second, and carriers tell what the air brings.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -61,6 +62,8 @@ pub(crate) enum Message {
     Radio(usize, RadioNews),
     /// From the judging with this ticket: the next position, or that there are no more.
     Judged(u64, Option<control::Judgement>),
+    /// The person has chosen a notification about this.
+    Activated(desktop::Subject),
     /// The system goes to sleep, or has woken up.
     Sleep(SleepNews),
     /// What is so with the account.
@@ -154,6 +157,8 @@ pub(crate) struct Actor {
     /// What notifications are written in.
     pub(crate) language: Language,
     pub(crate) desktop: Option<Desktop>,
+    /// What is started when a notification is chosen and there is no window.
+    pub(crate) app: Option<OsString>,
     /// Ends with the actor.
     pub(crate) sleep_watch: Option<AbortOnDrop>,
     /// While the system is about to sleep, or sleeps.
@@ -170,6 +175,8 @@ struct Client {
     scanning: bool,
     /// A person looks at it.
     in_front: bool,
+    /// It has said whether somebody looks at it: it has a window.
+    has_window: bool,
 }
 
 /// What a request comes to.
@@ -283,6 +290,7 @@ impl Actor {
             clock_told: BTreeMap::new(),
             language,
             desktop: None,
+            app: config.app.clone(),
             sleep_watch: None,
             rest: None,
             stopping: None,
@@ -353,6 +361,7 @@ impl Actor {
             Message::Judged(ticket, judgement) => self.judged(ticket, judgement),
             Message::Link(id, news) => self.link_said(id, news),
             Message::Radio(index, news) => self.radio_said(index, news),
+            Message::Activated(subject) => self.activated(subject),
             Message::Sleep(news) => self.sleep_said(news),
             #[cfg(feature = "online")]
             Message::Online(view) => self.online_changed(view),
@@ -452,8 +461,10 @@ impl Actor {
             // When the actor has ended, so does this connection.
             let _ = inbox.send(Message::Client(id, news));
         }));
-        self.clients
-            .insert(id, Client { queue, connection, attached: None, scanning: false, in_front: false });
+        self.clients.insert(
+            id,
+            Client { queue, connection, attached: None, scanning: false, in_front: false, has_window: false },
+        );
     }
 
     fn client_gone(&mut self, id: ClientId) {
@@ -484,6 +495,7 @@ impl Actor {
             }
             Some(Body::Front(front)) => {
                 client.in_front = front.on;
+                client.has_window = true;
                 self.someone_looks(front.language()).map(|()| Answer::Done)
             }
             Some(Body::Scan(scan)) => {
@@ -589,6 +601,10 @@ impl Actor {
         self.clients.values().any(|client| client.in_front)
     }
 
+    pub(crate) fn has_window(&self) -> bool {
+        self.clients.values().any(|client| client.has_window)
+    }
+
     pub(crate) fn anyone_attached(&self) -> bool {
         self.clients.values().any(|client| client.attached.is_some())
     }
@@ -642,6 +658,15 @@ impl Actor {
         shown.pace = session::Pace::write(record.pace);
         shown.pace_name = record.pace.map(crate::games::pace_name);
         shown.paused = record.paused;
+        if let Some(race) = self.race(room) {
+            let mut board = crate::show::board(&race.board, over || race.run.is_some());
+            let to_move = if shown.can_act { record.my_side } else { record.my_side.other() };
+            if !over {
+                board.turn = crate::show::side(to_move).into();
+            }
+            shown.board = Some(board);
+            shown.race = Some(crate::show::race(&race));
+        }
         let Some(key) = room.peer() else {
             let clocks = Side::BOTH.into_iter().filter_map(|side| room.clock(side));
             shown.clocks = clocks.map(crate::show::clock).collect();
@@ -699,8 +724,18 @@ impl Actor {
         shown
     }
 
-    /// Whose decision is next, if that side may decide now.
+    /// The race that a room shows, if it is one.
+    pub(crate) fn race(&self, room: &Room) -> Option<session::Race> {
+        let peer = self.people.get(&room.peer()?)?;
+        peer.match_state(room.id())?.race(self.session_now())
+    }
+
+    /// Whose decision is next, if that side may decide now. In a race this device's, while its player has something to press.
     pub(crate) fn turn(&self, room: &Room) -> Option<Side> {
+        if room.record().setup.is_race() {
+            let peer = self.people.get(&room.peer()?).filter(|peer| peer.rebuild.is_none())?;
+            return peer.match_state(room.id())?.can_act().then_some(room.record().my_side);
+        }
         let turn = room.turn()?;
         let Some(key) = room.peer() else { return Some(turn) };
         let peer = self.people.get(&key).filter(|peer| peer.rebuild.is_none())?;

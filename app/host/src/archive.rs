@@ -14,7 +14,7 @@ use session::{MatchId, MatchRecord, MatchResult, Pace, wire};
 
 use crate::actor::{Actor, Answer, Message};
 use crate::bots::BotMaker;
-use crate::requests::local_seat;
+use crate::requests::{local_seat, needs_one_device};
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
 use crate::store::{Header, SavedMatch};
@@ -131,6 +131,7 @@ impl Actor {
 
     pub(crate) fn branch(&mut self, branch: &control::Branch) -> Result<Answer, Refusal> {
         let saved = self.saved_match(&branch.room_id)?;
+        needs_one_device(&saved.record.setup)?;
         let seats = [local_seat(branch.first.as_ref())?, local_seat(branch.second.as_ref())?];
         let game = replayed(&saved.record, branch.ply)?;
         let mut record =
@@ -288,9 +289,10 @@ fn outcome(header: &Header) -> control::Outcome {
     }
     let mine: Vec<Side> =
         Side::BOTH.into_iter().filter(|side| header.seats[side.index()] == Seat::Here).collect();
+    let alone = !header.seats.iter().any(|seat| matches!(seat, Seat::Peer(_)));
     match (header.winner, mine.as_slice()) {
         (None, _) => Outcome::Drawn,
-        (Some(_), _) if header.game == i32::from(GameKind::LightsOut as u8) => Outcome::Won,
+        (Some(_), _) if alone && header.game == i32::from(GameKind::LightsOut as u8) => Outcome::Won,
         (Some(winner), [only]) if winner == *only => Outcome::Won,
         (Some(_), [_]) => Outcome::Lost,
         (Some(_), _) => Outcome::Any,

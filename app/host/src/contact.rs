@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use link::{Address, CarrierKind};
-use proto::control::{self, ConnectState, NoticeKind, Visibility};
+use proto::control::{self, ComparisonEnd, ConnectState, NoticeKind, Visibility};
 use proto::peer::{ByeReason, Envelope};
 use session::{Command, Input, MatchId, Role};
 use tokio::task::AbortHandle;
@@ -24,8 +24,13 @@ const GLARE: Duration = Duration::from_secs(3);
 /// controller's few connections.
 const MAX_STRANGERS: usize = 3;
 
-/// Links that others have opened and that have not finished the handshake.
+/// Links that others have opened on one carrier and that have not finished the handshake: a few at once are people, more are
+/// not.
 const MAX_HANDSHAKES: usize = 4;
+
+/// A handshake that has had so long gives way to a newcomer: three messages take a tenth of it on a LAN, and half of it on a bad
+/// Bluetooth link. So nobody who connects and says nothing keeps others out.
+const HANDSHAKE_GRACE: Duration = Duration::from_secs(3);
 
 /// The link in use.
 pub(crate) struct PeerLink {
@@ -42,6 +47,7 @@ pub(crate) struct LinkTask {
     task: AbortHandle,
     role: Role,
     kind: CarrierKind,
+    since: Instant,
     /// Where it was dialed, and for what.
     pub(crate) dialed: Option<(Address, Target)>,
     /// Known once the handshake is over.
@@ -55,18 +61,26 @@ impl LinkTask {
         kind: CarrierKind,
         dialed: Option<(Address, Target)>,
     ) -> Self {
-        Self { task, role, kind, dialed, peer: None }
+        Self { task, role, kind, since: Instant::now(), dialed, peer: None }
     }
 }
 
 impl Actor {
     /// Somebody has connected to this device.
     pub(crate) fn accepted(&mut self, duplex: Box<dyn link::Duplex>, kind: CarrierKind) {
-        let waiting =
-            self.links.values().filter(|link| link.role == Role::Listener && link.peer.is_none()).count();
-        if waiting >= MAX_HANDSHAKES {
-            debug!("too many handshakes at once: a link is refused");
-            return;
+        let waiting = self
+            .links
+            .iter()
+            .filter(|(_, link)| link.role == Role::Listener && link.kind == kind && link.peer.is_none());
+        let (count, oldest) = (waiting.clone().count(), waiting.min_by_key(|(_, link)| link.since));
+        if let Some((oldest, link)) = oldest.filter(|_| count >= MAX_HANDSHAKES) {
+            if link.since.elapsed() < HANDSHAKE_GRACE {
+                debug!("too many handshakes at once: a link is refused");
+                return;
+            }
+            debug!("a handshake that takes too long gives way to another link");
+            let oldest = *oldest;
+            self.abort_link(oldest);
         }
         let id = self.next_link();
         let (identity, tell) = (Arc::clone(&self.identity), self.link_teller(id));
@@ -272,7 +286,7 @@ impl Actor {
 
     pub(crate) fn link_is_gone(&mut self, key: PlayerId) {
         // A string belongs to its link; a friend who compares it because the other side asked meets another one next time.
-        self.comparison_over(key);
+        self.comparison_over(key, ComparisonEnd::Unspecified);
         if let Some(peer) = self.people.get_mut(&key) {
             peer.lost_on = peer.link.take().map(|link| link.kind).or(peer.lost_on);
             peer.lost = Some(Instant::now());

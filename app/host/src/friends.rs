@@ -182,7 +182,7 @@ impl Actor {
             self.invitation_over(id, control::InvitationEnd::InvitationWithdrawn);
         }
         self.give_up(&Target::Friend(key));
-        self.comparison_over(key);
+        self.comparison_over(key, control::ComparisonEnd::Unspecified);
         self.people.remove(&key);
     }
 

@@ -8,7 +8,7 @@ use engine::threats::{self, ThreatKind};
 use engine::{AnyGame, Bot, GameKind, Language, Limits, Report, Setup};
 use proto::control::{self, RefusalCode};
 use proto::limits;
-use session::{Pace, wire};
+use session::{Colours, Pace, Terms, wire};
 
 use crate::archive;
 use crate::show::{self, Refusal};
@@ -53,7 +53,10 @@ pub(crate) fn read(
 
 /// Everything that a menu shows of a choice, or of a setup.
 pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, Refusal> {
-    let setup = read(asked.setup.as_ref(), asked.choice.as_ref(), || 0)?;
+    let mut setup = read(asked.setup.as_ref(), asked.choice.as_ref(), || 0)?;
+    if asked.with_peer {
+        setup = Terms { setup, pace: None, colours: Colours::Random }.for_two().setup;
+    }
     let problem = AnyGame::new(&setup).err().map_or_else(String::new, |error| error.to_string());
     Ok(control::GameSheet {
         preset: setup.preset().unwrap_or_default().into(),
@@ -247,18 +250,36 @@ mod tests {
     }
 
     fn sheet(choice: control::GameChoice) -> Result<control::GameSheet, Refusal> {
-        describe(&control::Describe { choice: Some(choice), setup: None })
+        describe(&control::Describe { choice: Some(choice), ..Default::default() })
     }
 
     #[test]
     fn every_game_is_described_by_a_choice_and_by_its_setup_alike() {
         for game in [Game::Gomoku, Game::Liuzhou, Game::Go, Game::Xiangqi, Game::LightsOut] {
             let by_choice = sheet(choice(game, "", &[])).expect("the default");
-            let by_setup = control::Describe { choice: None, setup: by_choice.setup.clone() };
+            let by_setup = control::Describe { setup: by_choice.setup.clone(), ..Default::default() };
             assert_eq!(describe(&by_setup).ok(), Some(by_choice.clone()));
             assert!(by_choice.problem.is_empty() && !by_choice.rule_sheet_zh.is_empty());
             assert!(!by_choice.options.is_empty());
         }
+    }
+
+    #[test]
+    fn lights_out_between_two_is_described_as_a_race() {
+        let options = [("columns", "4"), ("rows", "3"), ("torus", "yes")];
+        let asked = control::Describe {
+            choice: Some(choice(Game::LightsOut, "", &options)),
+            with_peer: true,
+            ..Default::default()
+        };
+        let sheet = describe(&asked).expect("each is offered");
+        assert!(sheet.problem.is_empty(), "{}", sheet.problem);
+        assert!(sheet.rule_sheet_en.contains("4 x 3, drawn by both devices"), "{}", sheet.rule_sheet_en);
+        assert!(sheet.rule_sheet_zh.contains("用时少者胜"), "{}", sheet.rule_sheet_zh);
+        let options: Vec<&str> = sheet.options.iter().map(|option| option.option.as_str()).collect();
+        assert_eq!(options, ["columns", "rows", "neighbours", "torus"], "nobody chooses the board");
+        let again = control::Describe { setup: sheet.setup.clone(), ..Default::default() };
+        assert_eq!(describe(&again).ok(), Some(sheet));
     }
 
     #[test]

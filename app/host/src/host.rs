@@ -1,5 +1,6 @@
 //! Starting, reaching and stopping a host.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -37,6 +38,8 @@ pub struct HostConfig {
     pub bot_time: Duration,
     /// Notifies through the desktop on this bus while nobody looks at a client. `None`: never.
     pub notifications: Option<Bus>,
+    /// The program that is started when a notification is chosen and no client with a window is attached. `None`: none.
+    pub app: Option<OsString>,
     /// Hears of the system's sleep on this bus, and says goodbye before it. `None`: sleep comes unannounced.
     pub sleep: Option<Bus>,
     /// Waits with the kernel's timer, which wakes the process once where tokio's wakes it up to three times. Not where
@@ -64,6 +67,7 @@ impl HostConfig {
             bots: Arc::new(engine::bot),
             bot_time: Duration::MAX,
             notifications: None,
+            app: None,
             sleep: None,
             kernel_timer: false,
             adapter: None,

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use link::CarrierKind;
-use proto::control::{self, NoticeKind, RefusalCode, event};
+use proto::control::{self, ComparisonEnd, NoticeKind, RefusalCode, event};
 use proto::peer::{ByeReason, Phrase};
 use session::{
     Command, Config, Entry, Event, Input, LinkState, MatchId, MatchRecord, MatchState, OfferKind, Output,
@@ -311,7 +311,7 @@ impl Actor {
         {
             self.people.remove(&key);
             if self.compared.remove(&key) {
-                self.tell(event::Body::ComparisonGone(control::Gone { id: key.to_string() }));
+                self.tell(comparison_gone(key, ComparisonEnd::Unspecified));
             }
         }
         result
@@ -353,6 +353,10 @@ impl Actor {
             Entry::Learned(record) => self.store.learn(record, seats_with(key, record), now),
             Entry::Acted { id, ply, action, took_ms, result } => {
                 self.store.append(*id, *ply, (*action, *took_ms), *result, now)
+            }
+            Entry::Pressed { id, pressed, spent_ms } => self.store.add_to_run(*id, pressed, *spent_ms, now),
+            Entry::Ran { id, ply, run, mine, result } => {
+                self.store.enter_run(*id, *ply, (run, *mine), *result, now)
             }
             Entry::TakenBack { id, ply, revision } => self.store.take_back(*id, *ply, *revision, now),
             Entry::Ended { id, revision, result } => self.store.end(*id, *revision, *result, now),
@@ -442,7 +446,7 @@ impl Actor {
                 self.tell_comparison(key);
             }
             Event::Friends => {
-                self.comparison_over(key);
+                self.comparison_over(key, ComparisonEnd::ComparisonFriends);
                 if let Some(link) = self.people.get(&key).and_then(|peer| peer.link.as_ref()) {
                     link.ends.traffic.trusted.send_replace(true);
                 }
@@ -455,7 +459,7 @@ impl Actor {
                 self.send_invitations(key);
             }
             Event::NotCompared => {
-                self.comparison_over(key);
+                self.comparison_over(key, ComparisonEnd::ComparisonDifferent);
                 let name = self.name_of(key);
                 self.notice(control::Notice { name, ..notice(NoticeKind::NoticeStringsDiffer) });
                 self.end_invitations(key);
@@ -555,12 +559,12 @@ impl Actor {
         }
     }
 
-    pub(crate) fn comparison_over(&mut self, key: PlayerId) {
+    pub(crate) fn comparison_over(&mut self, key: PlayerId, end: ComparisonEnd) {
         if let Some(peer) = self.people.get_mut(&key) {
             peer.comparison = None;
         }
         if self.compared.remove(&key) {
-            self.tell(event::Body::ComparisonGone(control::Gone { id: key.to_string() }));
+            self.tell(comparison_gone(key, end));
         }
     }
 
@@ -617,7 +621,7 @@ impl Actor {
                 self.rooms.values().find(|old| {
                     old.peer() == Some(key)
                         && old.record().result.is_some()
-                        && old.record().setup == room.record().setup
+                        && old.record().setup.is_alike(&room.record().setup)
                 })
             })
             .flatten()
@@ -646,8 +650,11 @@ impl Actor {
         action: engine::Action,
     ) -> Result<(), Refusal> {
         let room = &self.rooms[&id];
-        // The rules' own word comes before the session's: it says what is wrong with the action.
-        room.after(action).map_err(|why| Refusal::illegal(why, action, room.game().kind()))?;
+        // The rules' own word comes before the session's: it says what is wrong with the action. In a race the record is not yet
+        // what this person plays on.
+        if self.race(room).is_none() {
+            room.after(action).map_err(|why| Refusal::illegal(why, action, room.game().kind()))?;
+        }
         let (ply, now) = (room.ply() + 1, Instant::now());
         if let Some(peer) = self.people.get_mut(&key) {
             peer.given = Some((id, ply, now));
@@ -754,6 +761,10 @@ impl Actor {
             account: account.cloned().unwrap_or_default(),
         })
     }
+}
+
+fn comparison_gone(key: PlayerId, end: ComparisonEnd) -> event::Body {
+    event::Body::ComparisonGone(control::ComparisonGone { id: key.to_string(), end: end.into() })
 }
 
 /// Who sits where in a match with this player.

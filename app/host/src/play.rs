@@ -139,8 +139,12 @@ impl Actor {
                 continue;
             };
             let room = &self.rooms[&id];
-            let about = (room.ply(), room.record().revision);
-            let (game, kind) = (room.game().clone(), room.game().kind());
+            // In a race the bot presses on the board of the player whom it helps.
+            let (ply, game) = match self.race(room) {
+                Some(race) => (race.presses, race.board),
+                None => (room.ply(), room.game().clone()),
+            };
+            let (about, kind) = ((ply, room.record().revision), game.kind());
             // A seat that has panicked before is played by the simplest bot: better a weak move than none.
             let level = if self.panics.contains_key(&key) { engine::Level::MIN } else { level };
             if self.bots.get(&key).is_some_and(|bot| bot.level != level) {

@@ -9,7 +9,7 @@ use link::{CarrierKind, Transport, Verdict};
 use proto::control::{self, ColourChoice, RefusalCode, event, request};
 use proto::limits;
 use proto::peer::DeclineReason;
-use session::{Analysis, Command, MatchId, MatchRecord, MatchResult, OfferKind, Pace, wire};
+use session::{Analysis, Colours, Command, MatchId, MatchRecord, MatchResult, OfferKind, Pace, Terms, wire};
 
 use crate::actor::{ADAPTER, Actor, Answer, Message, NAME, done};
 use crate::clients::ClientId;
@@ -281,6 +281,7 @@ impl Actor {
 
     fn open_room(&mut self, open: control::OpenRoom) -> Result<Answer, Refusal> {
         let setup = self.chosen_setup(open.setup.as_ref(), open.choice.as_ref())?;
+        needs_one_device(&setup)?;
         let seats = [local_seat(open.first.as_ref())?, local_seat(open.second.as_ref())?];
         let pace = Pace::read(open.pace.as_ref())
             .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
@@ -328,6 +329,7 @@ impl Actor {
             return Err(Refusal::new(RefusalCode::RefusalBadRequest, "that is no action of this game"));
         };
         if let Some(turn) = room.turn()
+            && !room.record().setup.is_race()
             && !room.mine().any(|side| side == turn)
         {
             let refusal = Refusal::new(RefusalCode::RefusalNotYourTurn, "it is not your turn");
@@ -555,6 +557,9 @@ impl Actor {
         let id = self.room_id(&hint.room_id)?;
         let lines = hint.lines as usize;
         let room = &self.rooms[&id];
+        if room.record().setup.is_race() {
+            return Err(Refusal::new(RefusalCode::RefusalIllegal, "a race is run without hints"));
+        }
         if !room.turn().is_some_and(|turn| room.mine().any(|side| side == turn)) {
             return Err(Refusal::new(RefusalCode::RefusalNotYourTurn, "a hint is for whoever is to move"));
         }
@@ -625,6 +630,9 @@ impl Actor {
             (ColourChoice::ColourUnspecified, None) => ColourChoice::ColourRandom,
             (colours, _) => colours,
         };
+        let Terms { setup, pace, .. } = Terms { setup, pace, colours: Colours::Random }.for_two();
+        let colours = if setup.is_race() { ColourChoice::ColourRandom } else { colours };
+        AnyGame::new(&setup).map_err(|error| bad(error.to_string()))?;
         if self.radios.is_empty() {
             return Err(Refusal::new(RefusalCode::RefusalRadio, "this host has no links"));
         }
@@ -664,6 +672,15 @@ impl Actor {
 
 fn invitation_id(name: &str) -> Result<MatchId, Refusal> {
     parse_match_name(name).ok_or_else(|| Refusal::new(RefusalCode::RefusalNoOffer, "no such invitation"))
+}
+
+/// A setup that can be played without another device.
+pub(crate) fn needs_one_device(setup: &Setup) -> Result<(), Refusal> {
+    if setup.is_race() {
+        let why = "a race needs two devices: invite somebody";
+        return Err(Refusal::new(RefusalCode::RefusalBadRequest, why));
+    }
+    Ok(())
 }
 
 /// A seat that needs no other device.

@@ -92,6 +92,8 @@ pub(crate) struct Room {
     record: MatchRecord,
     /// The record played from its setup.
     game: AnyGame,
+    /// Whose decision each action was.
+    deciders: Vec<Side>,
     /// The record in the game's notation.
     notation: Vec<String>,
     /// The record as players write it, where that is not the notation; else empty.
@@ -115,6 +117,7 @@ impl Room {
             seen_action: (0, 0),
             record: empty,
             game,
+            deciders: Vec::new(),
             notation: Vec::new(),
             spoken: Vec::new(),
         };
@@ -151,6 +154,7 @@ impl Room {
             for action in &record.actions[..common] {
                 self.game.act(*action).expect("it was played before");
             }
+            self.deciders.truncate(common);
             self.notation.truncate(common);
             self.clocks.truncate(common);
             self.spoken.truncate(common);
@@ -160,6 +164,7 @@ impl Room {
             let spoken = show::spoken(&self.game, *action);
             let (by, took) = (self.game.turn(), record.times.get(ply as usize - 1).copied().unwrap_or(0));
             self.game.act(*action).map_err(|why| BadRecord::Action { ply, why })?;
+            self.deciders.push(by);
             self.notation.push(notation);
             self.spoken.extend(spoken);
             let before = self.clocks.last().copied().or_else(|| record.pace.map(Clocks::new));
@@ -298,14 +303,7 @@ impl Room {
         if self.peer().is_some() {
             return None;
         }
-        let mut game = AnyGame::new(&self.record.setup).expect("this room plays it");
-        let mut last = None;
-        for (ply, action) in (0..).zip(&self.record.actions) {
-            if self.seat(game.turn()) == Seat::Here {
-                last = Some(ply);
-            }
-            game.act(*action).expect("it was played before");
-        }
-        last
+        let last = self.deciders.iter().rposition(|side| self.seat(*side) == Seat::Here)?;
+        u32::try_from(last).ok()
     }
 }

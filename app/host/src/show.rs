@@ -1,5 +1,8 @@
 //! What clients are shown, made from what the host knows. The only place where both worlds' types meet.
 
+use std::time::Duration;
+
+use engine::lights_out::Run;
 use engine::{
     Action, AnyGame, Fact, GameKind, IllegalAction, Language, Level, Mark, MarkKind, Piece, PieceView, Point,
     Score, Side,
@@ -322,6 +325,24 @@ pub(crate) fn analysis(record: &MatchRecord, at: &Analysis, shared: bool) -> Opt
     let can_act = game.outcome().is_none();
     let board = Some(board(&game, !can_act));
     Some(control::Analysis { ply: at.ply, tried, board, can_act, shared })
+}
+
+/// A race as this device's player sees it.
+pub(crate) fn race(race: &session::Race) -> control::Race {
+    let ms = |time: Duration| u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
+    let ended = |run: Option<Run>| run.map(|run| run.finished);
+    control::Race {
+        my_presses: race.presses,
+        my_elapsed_ms: ms(race.elapsed),
+        my_clock_runs: race.running,
+        i_finished: ended(race.run) == Some(true),
+        i_stopped: ended(race.run) == Some(false),
+        their_presses: race.their_presses,
+        their_lit: race.their_lit,
+        they_finished: ended(race.their_run) == Some(true),
+        they_stopped: ended(race.their_run) == Some(false),
+        their_elapsed_ms: race.their_run.map_or(0, |run| run.tenths.saturating_mul(100)),
+    }
 }
 
 /// Why a request was not done.

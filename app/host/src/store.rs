@@ -119,6 +119,9 @@ const MIGRATIONS: &[&str] = &["
         tries          INTEGER NOT NULL DEFAULT 0,
         solved_unix_ms INTEGER                                        -- the first time; NULL until then
     ) STRICT, WITHOUT ROWID;
+", "
+    -- What this device has pressed in a race while that is not among the actions, packed as in qiyou.peer.Record.
+    ALTER TABLE matches ADD COLUMN run BLOB NOT NULL DEFAULT x'';
 "];
 
 /// Why something could not be saved or read. Nothing that was saved before is lost by any of these.
@@ -344,11 +347,7 @@ impl Store {
         result: Option<MatchResult>,
         now_unix_ms: i64,
     ) -> Result<(), StoreError> {
-        let last: u32 = self
-            .connection
-            .prepare_cached("SELECT coalesce(max(ply), 0) FROM actions WHERE match_id = ?1")
-            .and_then(|mut statement| statement.query_row([id.0], |row| row.get(0)))
-            .map_err(|error| self.explain(error))?;
+        let last = self.last_ply(id)?;
         if last + 1 != ply {
             return Err(self.damaged(format!("action {ply} does not follow action {last}")));
         }
@@ -362,6 +361,61 @@ impl Store {
             write_spent(transaction, id, 0)?;
             result.map_or(Ok(()), |result| write_result(transaction, id, Some(result)))
         })
+    }
+
+    /// In a race this device has pressed this too, which took so long in all.
+    pub(crate) fn add_to_run(
+        &mut self,
+        id: MatchId,
+        pressed: &[Action],
+        spent_ms: u32,
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            let mut run: Vec<u8> = transaction
+                .prepare_cached("SELECT run FROM matches WHERE match_id = ?1")?
+                .query_row([id.0], |row| row.get(0))?;
+            run.extend(wire::pack_actions(pressed));
+            write_run(transaction, id, &run)?;
+            touch(transaction, id, now_unix_ms)?;
+            write_spent(transaction, id, spent_ms)
+        })
+    }
+
+    /// In a race a whole run enters the record, which then has `ply` actions, and how the match ended if it ended with it.
+    /// `mine`: it is this device's.
+    pub(crate) fn enter_run(
+        &mut self,
+        id: MatchId,
+        ply: u32,
+        (run, mine): (&[Action], bool),
+        result: Option<MatchResult>,
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        let last = self.last_ply(id)?;
+        if last as usize + run.len() != ply as usize {
+            return Err(self.damaged(format!("a run up to {ply} does not follow action {last}")));
+        }
+        self.in_transaction(|transaction| {
+            let mut insert = transaction
+                .prepare_cached("INSERT INTO actions (match_id, ply, action) VALUES (?1, ?2, ?3)")?;
+            for (ply, action) in (last + 1..).zip(run) {
+                insert.execute(params![id.0, ply, action_bytes(*action)])?;
+            }
+            if mine {
+                write_run(transaction, id, &[])?;
+                write_spent(transaction, id, 0)?;
+            }
+            touch(transaction, id, now_unix_ms)?;
+            result.map_or(Ok(()), |result| write_result(transaction, id, Some(result)))
+        })
+    }
+
+    fn last_ply(&self, id: MatchId) -> Result<u32, StoreError> {
+        self.connection
+            .prepare_cached("SELECT coalesce(max(ply), 0) FROM actions WHERE match_id = ?1")
+            .and_then(|mut statement| statement.query_row([id.0], |row| row.get(0)))
+            .map_err(|error| self.explain(error))
     }
 
     /// The record is cut to `ply` actions; a result, if any, is gone.
@@ -571,11 +625,12 @@ impl Store {
             paused: bool,
             spent_ms: u32,
             reveal: Option<[u8; 32]>,
+            run: Vec<u8>,
         }
         let read = || -> rusqlite::Result<Vec<rusqlite::Result<Raw>>> {
             let sql = format!(
                 "SELECT match_id, setup, first_seat, second_seat, revision, ending, winner, open, changed_unix_ms,
-                     offered, settled, pace, paused, spent_ms, reveal
+                     offered, settled, pace, paused, spent_ms, reveal, run
                  FROM matches {which}"
             );
             let mut statement = self.connection.prepare_cached(&sql)?;
@@ -595,6 +650,7 @@ impl Store {
                     paused: row.get(12)?,
                     spent_ms: row.get(13)?,
                     reveal: row.get(14)?,
+                    run: row.get(15)?,
                 })
             };
             Ok(statement.query_map(values, raw)?.collect())
@@ -629,6 +685,7 @@ impl Store {
                         Some(parse_pace(&bytes).ok_or_else(|| self.damaged("a pace that is none"))?)
                     }
                 };
+                let run = wire::unpack_actions(&raw.run).map_err(|_| self.damaged("a run that is none"))?;
                 let (actions, times) = self.actions(id)?;
                 let my_side =
                     if second == Seat::Here && first != Seat::Here { Side::Second } else { Side::First };
@@ -644,6 +701,7 @@ impl Store {
                         pace,
                         paused: raw.paused,
                         spent_ms: raw.spent_ms,
+                        run,
                         reveal: raw.reveal,
                         offered,
                     },
@@ -825,6 +883,7 @@ fn write_record(
         let took_ms = record.times.get(ply as usize - 1).copied().unwrap_or(0);
         insert.execute(params![record.id.0, ply, action_bytes(*action), took_ms])?;
     }
+    write_run(transaction, record.id, &wire::pack_actions(&record.run))?;
     write_spent(transaction, record.id, record.spent_ms)?;
     write_paused(transaction, record.id, record.paused)?;
     write_revision(transaction, record.id, record.revision)?;
@@ -848,6 +907,13 @@ fn write_paused(transaction: &rusqlite::Transaction<'_>, id: MatchId, paused: bo
     transaction
         .prepare_cached("UPDATE matches SET paused = ?2 WHERE match_id = ?1")?
         .execute(params![id.0, paused])
+        .map(drop)
+}
+
+fn write_run(transaction: &rusqlite::Transaction<'_>, id: MatchId, run: &[u8]) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached("UPDATE matches SET run = ?2 WHERE match_id = ?1")?
+        .execute(params![id.0, run])
         .map(drop)
 }
 
@@ -1044,6 +1110,36 @@ mod tests {
             store.set_offered(expected.id, offered, 5).expect("saved");
             assert_eq!(store.load(expected.id).expect("read").expect("there").record.offered, offered);
         }
+    }
+
+    #[test]
+    fn what_was_pressed_in_a_race_reads_back_before_and_within_the_record() {
+        let (_directory, mut store) = store();
+        let mut expected = MatchRecord { setup: GameKind::LightsOut.default_setup(), ..record(1) };
+        store.begin(&expected, SEATS, 1).expect("saved");
+        let press = |column| Action::Press(Point::new(column, 3));
+        let read = |store: &Store| store.load(MatchId([1; 16])).expect("read").expect("there").record;
+        store.add_to_run(expected.id, &[press(1)], 700, 2).expect("saved");
+        store.add_to_run(expected.id, &[press(14), Action::Done(12)], 1_250, 3).expect("saved");
+        (expected.run, expected.spent_ms) = (vec![press(1), press(14), Action::Done(12)], 1_250);
+        assert_eq!(read(&store), expected);
+        let theirs = [press(2), Action::Done(9)];
+        assert!(
+            store.enter_run(expected.id, 3, (&theirs, false), None, 4).is_err(),
+            "it is two actions long"
+        );
+        store.enter_run(expected.id, 2, (&theirs, false), None, 4).expect("saved");
+        expected.actions = theirs.to_vec();
+        assert_eq!(read(&store), expected);
+        let won = MatchResult::Played(Outcome { winner: Some(Side::First), reason: Reason::Faster });
+        let mine = std::mem::take(&mut expected.run);
+        store.enter_run(expected.id, 5, (&mine, true), Some(won), 5).expect("saved");
+        expected.actions.extend(mine);
+        (expected.spent_ms, expected.result) = (0, Some(won));
+        assert_eq!(read(&store), expected);
+        (expected.run, expected.spent_ms) = (vec![press(3)], 5);
+        store.replace(&expected, 6).expect("saved");
+        assert_eq!(read(&store), expected);
     }
 
     #[test]

@@ -676,7 +676,7 @@ impl Desk {
             inner.room.as_ref().filter(|_| !known).and_then(|room| room.setup.clone())
         };
         if let Some(setup) = setup {
-            let asked = control::Describe { choice: None, setup: Some(setup.clone()) };
+            let asked = control::Describe { setup: Some(setup.clone()), ..Default::default() };
             self.ask(request::Body::Describe(asked), Purpose::DescribeRoom { setup });
         }
     }

@@ -90,7 +90,7 @@ impl HostState {
             Body::ContactGone(gone) => {
                 self.contacts.remove(&gone.id);
             }
-            Body::Ready(_) | Body::Notice(_) | Body::Said(_) | Body::Judgements(_) => {}
+            Body::Ready(_) | Body::Notice(_) | Body::Said(_) | Body::Judgements(_) | Body::Activated(_) => {}
         }
     }
 

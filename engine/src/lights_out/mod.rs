@@ -11,5 +11,5 @@ mod solver;
 
 pub use bot::LightsOutBot;
 pub use lights::{Lights, Neighbours};
-pub use rules::{LightPress, LightsOut, LightsOutSetup, Start};
+pub use rules::{LightMove, LightsOut, LightsOutSetup, Run, Start};
 pub use solver::{BenchSystem, MOST_DIMENSIONS_FOR_FEWEST, Solution, nullity, solve};

@@ -7,9 +7,10 @@ use crate::options::{Both, Listed, Options, Row};
 const SIDES: [u32; 8] = [3, 4, 5, 6, 7, 8, 10, 15];
 
 impl Options for LightsOutSetup {
-    /// A board that was set up by hand has its size and needs no seed.
+    /// A board that was set up by hand has its size and needs no seed; that of a race is drawn by both devices.
     fn rows(&self) -> Vec<Row<Self>> {
-        let sides = u32::from(*Lights::SIZES.start())..=u32::from(*Lights::SIZES.end());
+        let longest = if self.race { Self::RACE_SIDE } else { *Lights::SIZES.end() };
+        let sides = u32::from(*Lights::SIZES.start())..=u32::from(longest);
         let mut rows = Vec::new();
         if matches!(self.start, Start::Random { .. }) {
             rows.push(Row::number(
@@ -38,6 +39,8 @@ impl Options for LightsOutSetup {
                     }
                 },
             ));
+        }
+        if matches!(self.start, Start::Random { .. }) && !self.race {
             rows.push(Row::number(
                 Self::SEED,
                 Both::new("题号", "Board number"),

@@ -1,5 +1,10 @@
-//! The game: one player presses until every light is out.
+//! The game: one player presses until every light is out, or two race on the same board.
+//!
+//! A race is two runs, the first side's and then the second's, each on the board of the start and each ended by
+//! [`Action::Done`], which says what the run took. On two devices both run at the same time: who keeps the record lets a run
+//! enter it as a whole once the turn is its side's. So a record of a race is a list of actions like any other.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
@@ -18,6 +23,9 @@ pub struct LightsOutSetup {
     pub neighbours: Neighbours,
     /// The board at the start.
     pub start: Start,
+    /// Two sides race for the least time on the same board, of at most [`LightsOutSetup::RACE_SIDE`] columns and rows, which
+    /// can be put out. Otherwise [`Side::First`] plays alone.
+    pub race: bool,
 }
 
 /// A board at the start.
@@ -39,11 +47,12 @@ pub enum Start {
 impl Default for LightsOutSetup {
     fn default() -> Self {
         // 5 x 5 is the size of the toy of 1995 that gave the game its name.
-        Self { neighbours: Neighbours::default(), start: Start::Random { columns: 5, rows: 5, seed: 0 } }
+        let start = Start::Random { columns: 5, rows: 5, seed: 0 };
+        Self { neighbours: Neighbours::default(), start, race: false }
     }
 }
 
-/// Size and seed, then what is not as usual: `5x5 seed=7`, `9x9 seed=1 torus diagonals`. A board that was set up is written as
+/// Size and seed, then what is not as usual: `5x5 seed=7`, `9x9 seed=1 torus diagonals race`. A board that was set up is written as
 /// its size alone: the board is the position.
 impl fmt::Display for LightsOutSetup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -51,7 +60,8 @@ impl fmt::Display for LightsOutSetup {
             Start::Random { columns, rows, seed } => write!(f, "{columns}x{rows} seed={seed}")?,
             Start::Board(lights) => write!(f, "{}x{}", lights.columns(), lights.rows())?,
         }
-        let words = [(self.neighbours.torus, " torus"), (self.neighbours.diagonals, " diagonals")];
+        let Neighbours { torus, diagonals } = self.neighbours;
+        let words = [(torus, " torus"), (diagonals, " diagonals"), (self.race, " race")];
         words.into_iter().filter(|(on, _)| *on).try_for_each(|(_, word)| f.write_str(word))
     }
 }
@@ -61,13 +71,14 @@ impl FromStr for LightsOutSetup {
     type Err = TextError;
 
     fn from_str(text: &str) -> Result<Self, TextError> {
-        let mut neighbours = Neighbours::default();
+        let (mut neighbours, mut race) = (Neighbours::default(), false);
         let (mut columns, mut rows, mut seed) = (5, 5, 0);
         for (at, word) in words(text) {
-            let wrong = TextError::at(text, at, "a size such as 5x5, seed=, torus or diagonals");
+            let wrong = TextError::at(text, at, "a size such as 5x5, seed=, torus, diagonals or race");
             match (word, word.strip_prefix("seed="), word.split_once('x')) {
                 ("torus", ..) => neighbours.torus = true,
                 ("diagonals", ..) => neighbours.diagonals = true,
+                ("race", ..) => race = true,
                 (_, Some(number), _) => seed = number.parse().map_err(|_| wrong)?,
                 (_, None, Some((c, r))) => {
                     columns = c.parse().map_err(|_| wrong)?;
@@ -76,14 +87,35 @@ impl FromStr for LightsOutSetup {
                 _ => return Err(wrong),
             }
         }
-        let setup = Self { neighbours, start: Start::Random { columns, rows, seed } };
+        let setup = Self { neighbours, start: Start::Random { columns, rows, seed }, race };
         setup.board().map_err(|error| TextError::at(text, 0, error.0))?;
         Ok(setup)
     }
 }
 
 impl LightsOutSetup {
+    /// The longest side of a race's board. The fewest presses of any board are at most its cells; with both runs they stay far
+    /// below what a record between two devices holds.
+    pub const RACE_SIDE: u16 = 15;
+    /// The presses that one run of a race may have: twice the cells of the largest board, and some.
+    pub const RACE_PRESSES: u32 = 500;
+    /// The longest time of a run, in tenths of a second: thirty days.
+    pub const RACE_TENTHS: u32 = 30 * 24 * 60 * 60 * 10;
+
+    /// The same board and neighbours for one player: what each side of a race presses on.
+    #[must_use]
+    pub fn alone(&self) -> Self {
+        Self { race: false, ..self.clone() }
+    }
+
     fn board(&self) -> Result<Lights, SetupError> {
+        let longest = match &self.start {
+            Start::Random { columns, rows, .. } => *columns.max(rows),
+            Start::Board(board) => board.columns().max(board.rows()),
+        };
+        if self.race && longest > Self::RACE_SIDE {
+            return Err(SetupError("a race is on a board of at most 15 columns and rows"));
+        }
         let board = match &self.start {
             Start::Board(board) => board.clone(),
             Start::Random { columns, rows, seed } => {
@@ -110,6 +142,10 @@ impl LightsOutSetup {
         if board.count() == 0 {
             return Err(SetupError("a game begins with a light that is on"));
         }
+        let given = matches!(self.start, Start::Board(_));
+        if self.race && given && solve(&board, self.neighbours) == Solution::Unsolvable {
+            return Err(SetupError("no presses put this board out"));
+        }
         Ok(board)
     }
 
@@ -122,19 +158,42 @@ impl LightsOutSetup {
     }
 }
 
-/// A press on a cell of the board that the move was made for.
+/// A press on a cell of the board that the move was made for, or the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LightPress(Point);
+pub struct LightMove(Kind);
 
-/// A position of Lights Out. There is one player, [`Side::First`], whose turn it always is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Press(Point),
+    /// After so many tenths of a second.
+    Done(u32),
+}
+
+/// One side's part of a race, over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Run {
+    /// Presses made.
+    pub presses: u32,
+    /// Tenths of a second taken.
+    pub tenths: u32,
+    /// Every light is out; otherwise the side has stopped.
+    pub finished: bool,
+}
+
+/// A position of Lights Out. Alone it is always [`Side::First`]'s turn; in a race the first side's until its run is over.
 ///
-/// Its key covers size, neighbours and lights. Left out: the presses made so far and the board at the start.
+/// Its key covers size, neighbours, lights and the runs that are over. Left out: the presses made so far in this run and the
+/// board at the start.
 #[derive(Clone, Debug)]
 pub struct LightsOut {
     setup: LightsOutSetup,
     lights: Lights,
+    /// In this run.
     presses: u32,
-    last: Option<LightPress>,
+    /// Of a race: the runs that are over.
+    runs: [Option<Run>; 2],
+    ply: u32,
+    last: Option<LightMove>,
     lights_key: u64,
     /// Fewest presses for the board at the start, if known; looked for when the last light goes out.
     fewest: Option<u32>,
@@ -149,6 +208,68 @@ impl LightsOut {
     /// The presses that put out what is lit now.
     pub fn solution(&self) -> Solution {
         solve(&self.lights, self.setup.neighbours)
+    }
+
+    /// Presses made on this board.
+    pub fn presses(&self) -> u32 {
+        self.presses
+    }
+
+    /// The runs of a race that are over, the first side's first.
+    pub fn runs(&self) -> [Option<Run>; 2] {
+        self.runs
+    }
+
+    /// Whether a run has begun in this position and is not over.
+    pub fn is_within_run(&self) -> bool {
+        self.setup.race && self.presses > 0 && self.outcome().is_none()
+    }
+
+    /// Who has won the race, once both runs are over.
+    fn race_outcome(&self) -> Option<Outcome> {
+        let [Some(first), Some(second)] = self.runs else { return None };
+        if !first.finished && !second.finished {
+            return Some(Outcome { winner: None, reason: Reason::TooLong });
+        }
+        let rank = |run: Run| (!run.finished, run.tenths, run.presses);
+        let winner = match rank(first).cmp(&rank(second)) {
+            Ordering::Less => Some(Side::First),
+            Ordering::Greater => Some(Side::Second),
+            Ordering::Equal => None,
+        };
+        let reason = if winner.is_none() {
+            Reason::AllOut
+        } else if (first.finished, first.tenths) == (second.finished, second.tenths) {
+            Reason::FewerPresses
+        } else {
+            Reason::Faster
+        };
+        Some(Outcome { winner, reason })
+    }
+
+    fn race_key(&self) -> u64 {
+        if !self.setup.race {
+            return 0;
+        }
+        let mix = |key: u64, number: u64| Rng::new(key ^ number).next_u64();
+        self.runs.iter().fold(0x7261_6365_0000_0000, |key, run| match run {
+            None => mix(key, 1 << 63),
+            Some(Run { presses, tenths, finished }) => {
+                mix(mix(key, u64::from(*tenths) << 1 | u64::from(*finished)), u64::from(*presses))
+            }
+        })
+    }
+
+    /// No more presses in this run of a race.
+    fn run_is_full(&self) -> bool {
+        self.setup.race && self.presses >= LightsOutSetup::RACE_PRESSES
+    }
+
+    /// Whether the run of the side to move may end here: with every light out, or stopped, which both cannot unless no more
+    /// presses are left.
+    fn may_be_done(&self) -> bool {
+        let other_finished = self.runs[0].is_none_or(|first| first.finished);
+        self.setup.race && (self.lights.count() == 0 || other_finished || self.run_is_full())
     }
 
     fn toggle_key(&mut self, before: &Lights, around: Point) {
@@ -187,12 +308,13 @@ fn rest_key(lights: &Lights, neighbours: Neighbours) -> u64 {
 
 impl Game for LightsOut {
     type Setup = LightsOutSetup;
-    type Move = LightPress;
+    type Move = LightMove;
 
     fn new(setup: &LightsOutSetup) -> Result<Self, SetupError> {
         let lights = setup.board()?;
         let lights_key = lights_key(&lights);
-        Ok(Self { setup: setup.clone(), lights, presses: 0, last: None, lights_key, fewest: None })
+        let (setup, runs) = (setup.clone(), [None; 2]);
+        Ok(Self { setup, lights, presses: 0, runs, ply: 0, last: None, lights_key, fewest: None })
     }
 
     fn setup(&self) -> &LightsOutSetup {
@@ -200,57 +322,92 @@ impl Game for LightsOut {
     }
 
     fn turn(&self) -> Side {
-        Side::First
+        if self.runs[0].is_some() { Side::Second } else { Side::First }
     }
 
     fn ply(&self) -> u32 {
-        self.presses
+        self.ply
     }
 
     fn outcome(&self) -> Option<Outcome> {
+        if self.setup.race {
+            return self.race_outcome();
+        }
         (self.lights.count() == 0).then_some(Outcome { winner: Some(Side::First), reason: Reason::AllOut })
     }
 
-    fn legal_moves(&self, into: &mut Vec<LightPress>) {
+    /// Of the ends of a run, which differ in their time, only that after no time is among them.
+    fn legal_moves(&self, into: &mut Vec<LightMove>) {
         into.clear();
-        if self.outcome().is_none() {
-            into.extend(crate::game::points(self.lights.columns(), self.lights.rows()).map(LightPress));
+        if self.outcome().is_some() {
+            return;
+        }
+        if self.lights.count() > 0 && !self.run_is_full() {
+            let points = crate::game::points(self.lights.columns(), self.lights.rows());
+            into.extend(points.map(|at| LightMove(Kind::Press(at))));
+        }
+        if self.may_be_done() {
+            into.push(LightMove(Kind::Done(0)));
         }
     }
 
-    fn legal_move(&self, action: Action) -> Result<LightPress, IllegalAction> {
+    fn legal_move(&self, action: Action) -> Result<LightMove, IllegalAction> {
         match action {
             _ if self.outcome().is_some() => Err(IllegalAction::Ended),
-            Action::Press(point) if self.lights.has(point) => Ok(LightPress(point)),
-            Action::Press(point) => Err(IllegalAction::OffBoard(point)),
+            Action::Press(point) if !self.lights.has(point) => Err(IllegalAction::OffBoard(point)),
+            Action::Press(_) if self.lights.count() == 0 || self.run_is_full() => {
+                Err(IllegalAction::WrongKind)
+            }
+            Action::Press(point) => Ok(LightMove(Kind::Press(point))),
+            Action::Done(tenths) if self.may_be_done() && tenths <= LightsOutSetup::RACE_TENTHS => {
+                Ok(LightMove(Kind::Done(tenths)))
+            }
             _ => Err(IllegalAction::WrongKind),
         }
     }
 
-    fn action(mv: LightPress) -> Action {
-        Action::Press(mv.0)
+    fn action(LightMove(kind): LightMove) -> Action {
+        match kind {
+            Kind::Press(at) => Action::Press(at),
+            Kind::Done(tenths) => Action::Done(tenths),
+        }
     }
 
-    fn play(&mut self, mv: LightPress) {
-        let before = self.lights.clone();
-        self.lights.press(mv.0, self.setup.neighbours);
-        self.toggle_key(&before, mv.0);
-        self.presses += 1;
+    fn play(&mut self, mv: LightMove) {
+        self.ply += 1;
         self.last = Some(mv);
-        if self.lights.count() == 0 {
-            let start = self.setup.board().expect("the game began with it");
-            if let Solution::Presses { presses, fewest: true } = solve(&start, self.setup.neighbours) {
-                self.fewest = Some(presses.count());
+        match mv.0 {
+            Kind::Press(at) => {
+                let before = self.lights.clone();
+                self.lights.press(at, self.setup.neighbours);
+                self.toggle_key(&before, at);
+                self.presses += 1;
+                if self.lights.count() == 0 {
+                    let start = self.setup.board().expect("the game began with it");
+                    if let Solution::Presses { presses, fewest: true } = solve(&start, self.setup.neighbours)
+                    {
+                        self.fewest = Some(presses.count());
+                    }
+                }
+            }
+            Kind::Done(tenths) => {
+                let (side, finished) = (self.turn(), self.lights.count() == 0);
+                self.runs[side.index()] = Some(Run { presses: self.presses, tenths, finished });
+                if side == Side::First {
+                    self.lights = self.setup.board().expect("the game began with it");
+                    self.lights_key = lights_key(&self.lights);
+                    self.presses = 0;
+                }
             }
         }
     }
 
     fn key(&self) -> u64 {
-        self.lights_key ^ rest_key(&self.lights, self.setup.neighbours)
+        self.lights_key ^ rest_key(&self.lights, self.setup.neighbours) ^ self.race_key()
     }
 
     fn fresh_key(&self) -> u64 {
-        lights_key(&self.lights) ^ rest_key(&self.lights, self.setup.neighbours)
+        lights_key(&self.lights) ^ rest_key(&self.lights, self.setup.neighbours) ^ self.race_key()
     }
 
     fn view(&self) -> BoardView {
@@ -269,19 +426,24 @@ impl Game for LightsOut {
             steps: Vec::new(),
             losing_steps: Vec::new(),
             choices: Vec::new(),
-            turn: outcome.is_none().then_some(Side::First),
+            turn: outcome.is_none().then_some(self.turn()),
             outcome,
-            ply: self.presses,
+            ply: self.ply,
         }
     }
 
-    /// The point: `c3`.
+    /// The point: `c3`; the end of a run by its time: `12.3s`.
     fn notation(&self, action: Action) -> String {
         action.to_string()
     }
 
     fn parse(&self, text: &str) -> Option<Action> {
-        text.trim().parse().ok().map(Action::Press)
+        let text = text.trim();
+        if let Some((seconds, tenth)) = text.strip_suffix('s').and_then(|time| time.split_once('.')) {
+            let (seconds, tenth) = (seconds.parse::<u32>().ok()?, tenth.parse::<u32>().ok()?);
+            return seconds.checked_mul(10)?.checked_add(tenth).filter(|_| tenth < 10).map(Action::Done);
+        }
+        text.parse().ok().map(Action::Press)
     }
 
     fn names(language: Language) -> Names {
@@ -295,6 +457,12 @@ impl Game for LightsOut {
         let pick = |chinese: &'static str, english: &'static str| language.pick(chinese, english).to_owned();
         let mut sentences = Vec::new();
         sentences.push(match (&setup.start, language) {
+            (Start::Random { columns, rows, seed: 0 }, Language::Chinese) if setup.race => {
+                format!("棋盘 {columns} × {rows}，开局时由双方设备共同抽取，一定有解。")
+            }
+            (Start::Random { columns, rows, seed: 0 }, Language::English) if setup.race => format!(
+                "The board is {columns} x {rows}, drawn by both devices when the match begins; it can be put out."
+            ),
             (Start::Random { columns, rows, seed }, Language::Chinese) => {
                 format!("棋盘 {columns} × {rows}，第 {seed} 号随机题，一定有解。")
             }
@@ -327,7 +495,24 @@ impl Game for LightsOut {
                 "The left edge is joined to the right one, the top to the bottom.",
             ));
         }
-        sentences.push(pick("灯全灭即完成。", "The game is done when every light is out."));
+        if setup.race {
+            sentences.push(pick(
+                "两人同时各按各的棋盘，开始时亮灯相同。",
+                "Both press at the same time, each on a board of their own; the boards begin alike.",
+            ));
+            sentences.push(pick(
+                "先全部熄灭者胜：用时少者胜，计到十分之一秒；用时相同，按得少者胜。",
+                "Who puts every light out in less time wins, counted in tenths of a second; if the times are equal, \
+                 who pressed less.",
+            ));
+            sentences.push(pick(
+                "各人用时由自己的设备计；连接中断或商定暂停时，双方的表都停，不能按。",
+                "Each device measures its own player's time. While the link is down or a pause is agreed, both clocks \
+                 stand and nothing can be pressed.",
+            ));
+        } else {
+            sentences.push(pick("灯全灭即完成。", "The game is done when every light is out."));
+        }
         numbered(&sentences)
     }
 }

@@ -175,7 +175,7 @@ fn read_go(setup: &board::GoSetup) -> Result<GoSetup, Unreadable> {
 }
 
 fn write_lights_out(setup: &LightsOutSetup) -> board::LightsOutSetup {
-    let LightsOutSetup { neighbours: Neighbours { torus, diagonals }, start } = setup;
+    let LightsOutSetup { neighbours: Neighbours { torus, diagonals }, start, race } = setup;
     let (columns, rows, start) = match start {
         Start::Random { columns, rows, seed } => (*columns, *rows, lights_out_setup::Start::Seed(*seed)),
         Start::Board(board) => {
@@ -188,15 +188,11 @@ fn write_lights_out(setup: &LightsOutSetup) -> board::LightsOutSetup {
         columns: columns.into(),
         rows: rows.into(),
         start: Some(start),
-        race: false,
+        race: *race,
     }
 }
 
 fn read_lights_out(setup: &board::LightsOutSetup) -> Result<LightsOutSetup, Unreadable> {
-    if setup.race {
-        // A game of a newer version.
-        return Err(Unreadable("race"));
-    }
     let (columns, rows) = (wide(setup.columns, "columns")?, wide(setup.rows, "rows")?);
     let start = match setup.start.as_ref().ok_or(Unreadable("start"))? {
         lights_out_setup::Start::Seed(seed) => Start::Random { columns, rows, seed: *seed },
@@ -205,7 +201,7 @@ fn read_lights_out(setup: &board::LightsOutSetup) -> Result<LightsOutSetup, Unre
         }
     };
     let neighbours = Neighbours { torus: setup.torus, diagonals: setup.diagonals };
-    Ok(LightsOutSetup { neighbours, start })
+    Ok(LightsOutSetup { neighbours, start, race: setup.race })
 }
 
 #[cfg(test)]
@@ -271,7 +267,9 @@ mod tests {
         let starts = boards.map(|board| Start::Board(board.parse().expect("a board")));
         for start in starts.into_iter().chain([Start::Random { columns: 1000, rows: 3, seed: u64::MAX }]) {
             let neighbours = Neighbours { torus: true, diagonals: false };
-            comes_back(Setup::LightsOut(LightsOutSetup { neighbours, start }));
+            for race in [false, true] {
+                comes_back(Setup::LightsOut(LightsOutSetup { neighbours, start: start.clone(), race }));
+            }
         }
     }
 

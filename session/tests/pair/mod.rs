@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use engine::go::GoSetup;
-use engine::{Action, GameKind, GomokuOpening, GomokuSetup, Point, Setup, Side};
+use engine::lights_out::{LightsOut, LightsOutSetup, Solution, Start};
+use engine::{Action, AnyGame, Game as _, GameKind, GomokuOpening, GomokuSetup, Point, Setup, Side};
 use proto::peer::{ByeReason, Envelope};
 use session::{
     Colours, Command, Config, Entry, Error, Event, Input, Instant, LinkState, MatchId, MatchRecord,
@@ -49,6 +50,23 @@ impl Journal {
                 record.spent_ms = 0;
                 record.result = result;
             }
+            Entry::Pressed { id, pressed, spent_ms } => {
+                let record = self.record_mut(id);
+                record.run.extend(pressed);
+                record.spent_ms = spent_ms;
+            }
+            Entry::Ran { id, ply, run, mine, result } => {
+                let record = self.record_mut(id);
+                record.actions.extend(&run);
+                assert_eq!(record.actions.len() as u32, ply, "a run follows the last one");
+                assert!(matches!(run.last(), Some(Action::Done(_))), "a run is whole");
+                if mine {
+                    assert!(run.starts_with(&record.run), "what was pressed is in it");
+                    record.run.clear();
+                    record.spent_ms = 0;
+                }
+                record.result = result;
+            }
             Entry::TakenBack { id, ply, revision } => {
                 let record = self.record_mut(id);
                 assert!(ply < record.actions.len() as u32 && revision == record.revision + 1);
@@ -75,7 +93,8 @@ impl Journal {
             }
             Entry::Spent { id, spent_ms } => {
                 let record = self.record_mut(id);
-                assert!(record.pace.is_some() && record.result.is_none());
+                let timed = record.pace.is_some() || record.setup.kind() == GameKind::LightsOut;
+                assert!(timed && record.result.is_none());
                 record.spent_ms = spent_ms;
             }
             Entry::Offered { id, offered } => self.record_mut(id).offered = offered,
@@ -139,6 +158,8 @@ pub(crate) struct Pair {
     pub(crate) now: Instant,
     links: u8,
     acted: Vec<Acted>,
+    /// In races: who pressed what.
+    pressed: Vec<(usize, MatchId, Action)>,
     ids: u8,
     /// The message of this number, counted over both directions, is lost together with the link.
     pub(crate) cut_at: Option<(usize, Cut)>,
@@ -185,13 +206,40 @@ pub(crate) fn small() -> Setup {
     Setup::Gomoku(GomokuSetup { size: 5, ..GomokuSetup::default() })
 }
 
+/// A race on a board that every press but one out of four puts nearer to its end.
+pub(crate) fn small_race() -> Setup {
+    let start = Start::Random { columns: 2, rows: 2, seed: 0 };
+    Setup::LightsOut(LightsOutSetup { start, race: true, ..LightsOutSetup::default() })
+}
+
+/// What this side may play now, the best first.
+pub(crate) fn choices(state: &MatchState, now: Instant) -> Vec<Action> {
+    let Some(race) = state.race(now) else { return state.position().legal_actions() };
+    let AnyGame::LightsOut(lights) = &race.board else { panic!("a race is of lights") };
+    let best = match lights.solution() {
+        Solution::Presses { presses, .. } => presses.points().next().map(Action::Press),
+        Solution::Unsolvable => panic!("a race can be finished"),
+    };
+    best.into_iter().chain(race.board.legal_actions()).collect()
+}
+
+/// The presses that put out the board with which a race began, as the record or the own board says it.
+pub(crate) fn solution(race: &MatchState) -> Vec<Action> {
+    let Setup::LightsOut(setup) = &race.record().setup else { panic!("it is no race") };
+    let board = LightsOut::new(&setup.alone()).expect("it was played on");
+    match board.solution() {
+        Solution::Presses { presses, .. } => presses.points().map(Action::Press).collect(),
+        Solution::Unsolvable => panic!("a race can be finished"),
+    }
+}
+
 /// A small setup of any game; of gomoku, the game that ends in most ways at random, more often than not.
 pub(crate) fn any_small(number: u8) -> Setup {
     match number % 10 {
         0 => GameKind::Liuzhou.default_setup(),
         1 => Setup::Go(GoSetup { size: 3, ..GoSetup::default() }),
         2 => GameKind::Xiangqi.default_setup(),
-        3 => GameKind::LightsOut.default_setup(),
+        3 => small_race(),
         4 => {
             let opening = GomokuOpening::Swap2;
             Setup::Gomoku(GomokuSetup { size: 5, opening, ..GomokuSetup::default() })
@@ -300,6 +348,7 @@ impl Pair {
             now: Instant(Duration::from_secs(1_000)),
             links: 0,
             acted: Vec::new(),
+            pressed: Vec::new(),
             ids: 0,
             cut_at: None,
             messages: 0,
@@ -584,6 +633,19 @@ impl Pair {
         let state = self.devices[device].session.match_state(id).ok_or(Refused::NoSuchMatch)?;
         let (revision, ply) = (state.record().revision, state.ply() + 1);
         let deaths = self.devices[device].deaths;
+        if state.is_race() {
+            let before = self.pressed_of(device, id);
+            self.command(device, Command::Act { id, action })?;
+            let after = self.pressed_of(device, id);
+            if after.len() > before.len() {
+                self.pressed.push((device, id, action));
+            }
+            assert!(
+                after.len() > before.len() || self.devices[device].deaths > deaths,
+                "taken but not written"
+            );
+            return Ok(());
+        }
         self.command(device, Command::Act { id, action })?;
         let saved = self.devices[device].journal.record(id).is_some_and(|record| {
             record.revision == revision && record.actions.get(ply as usize - 1) == Some(&action)
@@ -594,6 +656,19 @@ impl Pair {
             self.acted.push(Acted { id, revision, ply, action });
         }
         Ok(())
+    }
+
+    /// All that this device's journal has of its person's presses in a race, in the record or before it.
+    fn pressed_of(&self, device: usize, id: MatchId) -> Vec<Action> {
+        let Some(record) = self.devices[device].journal.record(id) else { return Vec::new() };
+        let second =
+            record.actions.iter().position(|one| matches!(one, Action::Done(_))).map_or(0, |at| at + 1);
+        let entered = match record.my_side {
+            Side::First => &record.actions[..second],
+            Side::Second => &record.actions[second..],
+        };
+        let all = entered.iter().chain(&record.run);
+        all.filter(|action| matches!(action, Action::Press(_))).copied().collect()
     }
 
     pub(crate) fn offer(&mut self, device: usize, id: MatchId, kind: OfferKind) -> Result<(), Refused> {
@@ -671,7 +746,21 @@ impl Pair {
             let (theirs, _) =
                 bert.iter().find(|(theirs, _)| theirs.id == mine.id).expect("both journals know the match");
             assert!(mine.agrees_with(theirs), "records differ:\n{mine:?}\n{theirs:?}");
+            for device in [ANNA, BERT] {
+                let of_this = |one: &&(usize, MatchId, Action)| (one.0, one.1) == (device, mine.id);
+                let made: Vec<_> = self.pressed.iter().filter(of_this).map(|(_, _, press)| *press).collect();
+                if mine.setup.kind() == GameKind::LightsOut {
+                    assert_eq!(
+                        self.pressed_of(device, mine.id),
+                        made,
+                        "no press is lost or doubled: {mine:?}"
+                    );
+                }
+            }
             for (index, action) in mine.actions.iter().enumerate() {
+                if mine.setup.kind() == GameKind::LightsOut {
+                    break;
+                }
                 let made = self.acted.iter().any(|acted| {
                     acted.id == mine.id && acted.ply as usize == index + 1 && acted.action == *action
                 });
@@ -724,7 +813,7 @@ impl Pair {
                     break;
                 }
                 let actor = usize::from(!self.devices[ANNA].state(id).can_act());
-                let action = self.devices[actor].state(id).position().legal_actions()[0];
+                let action = choices(self.devices[actor].state(id), self.now)[0];
                 self.act(actor, id, action).expect("one of them is to move, and the action is legal");
                 self.run();
             }

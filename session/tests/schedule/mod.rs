@@ -6,7 +6,7 @@ use engine::Rng;
 use proto::peer::{ByeReason, DeclineReason, Envelope};
 use session::{Command, MatchId, MatchState, OfferKind, Terms};
 
-use crate::pair::{ANNA, CUTS, Cut, Pair, any_colours, any_pace, any_small};
+use crate::pair::{ANNA, CUTS, Cut, Pair, any_colours, any_pace, any_small, choices};
 
 /// One thing that happens. A list of them, without anything random left, makes a run.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +103,7 @@ pub(crate) fn perform(pair: &mut Pair, op: Op) {
             let can_act = |device: usize| pair.devices[device].session.matches().any(MatchState::can_act);
             let device = if can_act(device) { device } else { 1 - device };
             let Some(id) = chosen(pair, device, which) else { return };
-            let actions = pair.devices[device].state(id).position().legal_actions();
+            let actions = choices(pair.devices[device].state(id), pair.now);
             // Few points, so that fives come about; and now and then the last, which in Go are passing and agreeing.
             let few = actions.len().min(6);
             let skipped = if number >= 200 { actions.len() - actions.len().min(3) } else { 0 };

@@ -100,6 +100,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
         config.bot_time = Duration::from_millis(milliseconds);
     }
     config.notifications = (!arguments.no_notifications).then_some(Bus::Usual);
+    config.app = Some("qiyou".into());
     config.sleep = Some(Bus::Usual);
     config.kernel_timer = true;
     if !arguments.no_bluetooth {

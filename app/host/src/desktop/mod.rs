@@ -11,7 +11,10 @@ mod notifications;
 pub(crate) mod secret_service;
 mod sleep;
 
-use proto::control::{Language, event};
+use std::ffi::OsStr;
+use std::process::Stdio;
+
+use proto::control::{self, Language, event};
 use tokio::sync::mpsc;
 
 pub(crate) use notifications::{Notification, Order, Subject, Urgency};
@@ -48,7 +51,12 @@ impl Actor {
     pub(crate) fn start_desktop(&mut self, notifications: Option<Bus>, sleep: Option<Bus>) {
         if let Some(bus) = notifications {
             let (orders, queue) = mpsc::channel(QUEUE);
-            self.tasks.spawn(notifications::run(bus, queue));
+            let inbox = self.inbox.clone();
+            let activated = move |subject| {
+                // When the actor has ended, so has its desktop.
+                let _ = inbox.send(Message::Activated(subject));
+            };
+            self.tasks.spawn(notifications::run(bus, queue, activated));
             self.desktop = Some(Desktop { orders, news: news::News::default() });
         }
         if let Some(bus) = sleep {
@@ -72,6 +80,21 @@ impl Actor {
         }
     }
 
+    /// The person has chosen a notification: whoever has a window shows what it is about, or the app is started.
+    pub(crate) fn activated(&mut self, subject: Subject) {
+        let mut body = control::Activated::default();
+        match subject {
+            Subject::Match(id) => body.room_id = id.to_string(),
+            Subject::Invitation(id) => body.invite_id = id.to_string(),
+            Subject::Comparison(key) => body.peer = key.to_string(),
+            Subject::Device => {}
+        }
+        self.tell(event::Body::Activated(body));
+        if let Some(app) = self.app.clone().filter(|_| !self.has_window()) {
+            start(&app);
+        }
+    }
+
     /// A person looks at a client, or does not any more.
     pub(crate) fn someone_looks(&mut self, language: Language) -> Result<(), Refusal> {
         if language != Language::Unspecified && language != self.language {
@@ -85,6 +108,17 @@ impl Actor {
             desktop.tell(Order::WithdrawAll);
         }
         Ok(())
+    }
+}
+
+/// Starts a program and forgets it. That it is not installed is no error of ours.
+fn start(program: &OsStr) {
+    match std::process::Command::new(program).stdin(Stdio::null()).spawn() {
+        Ok(mut child) => {
+            // Waited for, so that it leaves nothing behind when it ends.
+            std::thread::spawn(move || child.wait());
+        }
+        Err(error) => tracing::info!(?program, %error, "the app cannot be started"),
     }
 }
 

@@ -47,15 +47,26 @@ pub(crate) enum Order {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) async fn run(_: Bus, mut orders: mpsc::Receiver<Order>) {
+pub(super) async fn run(_: Bus, mut orders: mpsc::Receiver<Order>, _: impl Fn(Subject)) {
     while orders.recv().await.is_some() {}
 }
 
-/// Follows orders until the actor ends.
+/// Follows orders until the actor ends, and says which notification the person has chosen.
 #[cfg(target_os = "linux")]
-pub(super) async fn run(bus: Bus, mut orders: mpsc::Receiver<Order>) {
-    let mut desk = linux::Desk::new(bus);
-    while let Some(order) = orders.recv().await {
+pub(super) async fn run(bus: Bus, mut orders: mpsc::Receiver<Order>, activated: impl Fn(Subject)) {
+    let (tell, mut chosen) = mpsc::unbounded_channel();
+    let mut desk = linux::Desk::new(bus, tell);
+    loop {
+        let order = tokio::select! {
+            order = orders.recv() => order,
+            Some(number) = chosen.recv() => {
+                if let Some(subject) = desk.subject(number) {
+                    activated(subject);
+                }
+                continue;
+            }
+        };
+        let Some(order) = order else { break };
         if let Err(error) = desk.follow(order).await {
             tracing::debug!(%error, "the desktop cannot be asked to notify");
             desk.leave();
@@ -69,8 +80,12 @@ pub(super) async fn run(bus: Bus, mut orders: mpsc::Receiver<Order>) {
 mod linux {
     use std::collections::BTreeMap;
 
+    use tokio::sync::mpsc;
+
     use dbus::arg::{PropMap, Variant};
     use dbus::channel::BusType;
+    use dbus::channel::MatchingReceiver as _;
+    use dbus::message::MatchRule;
     use dbus::nonblock::{Proxy, SyncConnection};
 
     use super::super::bus::{CALL_WITHIN, Connected};
@@ -82,17 +97,27 @@ mod linux {
     /// The name of our `.desktop` file: gives the notification its icon and its place in the shell.
     const DESKTOP_ENTRY: &str = "qiyou";
 
+    /// What a notification does when it is chosen as a whole; the specification gives this name its meaning.
+    const DEFAULT_ACTION: &str = "default";
+
     /// Where notifications are given up.
     pub(super) struct Desk {
         bus: Bus,
+        /// Told the numbers of those that are chosen.
+        chosen: mpsc::UnboundedSender<u32>,
         connected: Option<Connected>,
         /// The desktop's numbers of what it was asked to show.
         shown: BTreeMap<Subject, u32>,
     }
 
     impl Desk {
-        pub(super) fn new(bus: Bus) -> Self {
-            Self { bus, connected: None, shown: BTreeMap::new() }
+        pub(super) fn new(bus: Bus, chosen: mpsc::UnboundedSender<u32>) -> Self {
+            Self { bus, chosen, connected: None, shown: BTreeMap::new() }
+        }
+
+        /// What the notification of this number is about, if it is one of ours.
+        pub(super) fn subject(&self, number: u32) -> Option<Subject> {
+            self.shown.iter().find(|(_, shown)| **shown == number).map(|(subject, _)| *subject)
         }
 
         /// Another bus is asked next time.
@@ -126,27 +151,52 @@ mod linux {
             ]);
             // The specification lets bodies hold markup; names are a stranger's words.
             let body = body.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+            // Its label is shown by no desktop that knows the name.
+            let actions = vec![DEFAULT_ACTION.to_owned(), "Qiyou".to_owned()];
             // -1: the desktop decides how long it stays.
-            let arguments =
-                ("Qiyou", replaces, DESKTOP_ENTRY, summary, body, Vec::<String>::new(), hints, -1_i32);
-            let (number,): (u32,) = self.proxy()?.method_call(SERVICE, "Notify", arguments).await?;
+            let arguments = ("Qiyou", replaces, DESKTOP_ENTRY, summary, body, actions, hints, -1_i32);
+            let (number,): (u32,) = self.proxy().await?.method_call(SERVICE, "Notify", arguments).await?;
             self.shown.insert(subject, number);
             Ok(())
         }
 
         async fn close(&mut self, number: u32) -> Result<(), dbus::Error> {
             // An error means that the person has dismissed it.
-            let _: Result<(), _> = self.proxy()?.method_call(SERVICE, "CloseNotification", (number,)).await;
+            let _: Result<(), _> =
+                self.proxy().await?.method_call(SERVICE, "CloseNotification", (number,)).await;
             Ok(())
         }
 
-        fn proxy(&mut self) -> Result<Proxy<'_, &SyncConnection>, dbus::Error> {
+        async fn proxy(&mut self) -> Result<Proxy<'_, &SyncConnection>, dbus::Error> {
             if self.connected.as_ref().is_none_or(Connected::is_gone) {
                 self.shown.clear();
-                self.connected = Some(Connected::open(&self.bus, BusType::Session)?);
+                let connected = Connected::open(&self.bus, BusType::Session)?;
+                listen(&connected.connection, self.chosen.clone()).await?;
+                self.connected = Some(connected);
             }
             let connected = self.connected.as_ref().expect("it was made above");
             Ok(Proxy::new(SERVICE, PATH, CALL_WITHIN, &*connected.connection))
         }
+    }
+
+    /// Hears which notifications are chosen. Other programs' come too: their numbers are none of ours.
+    async fn listen(
+        connection: &SyncConnection,
+        chosen: mpsc::UnboundedSender<u32>,
+    ) -> Result<(), dbus::Error> {
+        let rule = MatchRule::new_signal(SERVICE, "ActionInvoked").with_path(PATH);
+        connection.add_match_no_cb(&rule.match_str()).await?;
+        connection.start_receive(
+            rule,
+            Box::new(move |message, _| {
+                if let Ok((number, action)) = message.read2::<u32, String>()
+                    && action == DEFAULT_ACTION
+                {
+                    let _ = chosen.send(number);
+                }
+                true
+            }),
+        );
+        Ok(())
     }
 }

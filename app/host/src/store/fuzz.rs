@@ -6,6 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use engine::Rng;
+
 use super::*;
 
 /// Without `FUZZ_SECONDS`: about a second.
@@ -15,16 +17,9 @@ const CHANGES: u32 = 60;
 const SEEDS: [(&str, &str); 2] =
     [("two-friends", include_str!("seeds/two-friends.sql")), ("empty", include_str!("seeds/empty.sql"))];
 
-/// Xorshift64 (Marsaglia 2003): the same numbers each time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % end.max(1) as u64) as usize
-    }
+/// A number below `end`, which is 1 at least; the same numbers each time.
+fn below(random: &mut Rng, end: usize) -> usize {
+    random.below(u32::try_from(end.max(1)).unwrap_or(u32::MAX)) as usize
 }
 
 /// The file that a seed makes, in the present schema.
@@ -37,10 +32,10 @@ fn seed_file(script: &str) -> Vec<u8> {
     fs::read(directory.path().join(DATABASE)).expect("read")
 }
 
-fn for_a_while(mut change: impl FnMut(&mut Random)) {
+fn for_a_while(mut change: impl FnMut(&mut Rng)) {
     let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    let mut random = Random(1);
+    let mut random = Rng::new(1);
     let mut done = 0;
     while end.map_or(done < CHANGES, |end| Instant::now() < end) {
         change(&mut random);
@@ -61,16 +56,16 @@ fn read_all(store: &Store) -> usize {
 fn no_bytes_in_the_file_break_the_host_and_none_are_lost() {
     let seeds = SEEDS.map(|(_, script)| seed_file(script));
     for_a_while(|random| {
-        let mut bytes = seeds[random.below(seeds.len())].clone();
-        for _ in 0..=random.below(6) {
-            let at = random.below(bytes.len());
-            let length = random.below(64).min(bytes.len() - at);
-            match random.below(5) {
+        let mut bytes = seeds[below(random, seeds.len())].clone();
+        for _ in 0..=below(random, 6) {
+            let at = below(random, bytes.len());
+            let length = below(random, 64).min(bytes.len() - at);
+            match below(random, 5) {
                 0 => bytes.truncate(at),
                 1 => bytes[at..at + length].fill(0),
                 2 => bytes[at..at + length].fill(0xFF),
                 3 => drop(bytes.drain(at..at + length)),
-                _ if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
+                _ if at < bytes.len() => bytes[at] ^= 1 << below(random, 8),
                 _ => {}
             }
             if bytes.is_empty() {
@@ -116,15 +111,15 @@ fn a_row_that_is_none_is_left_out_and_the_others_are_read() {
         let store = Store::open(directory.path()).expect("whole");
         let whole = read_all(&store);
         assert!(whole >= 2);
-        let value = VALUES[random.below(VALUES.len())];
-        let change = match random.below(3) {
+        let value = VALUES[below(random, VALUES.len())];
+        let change = match below(random, 3) {
             0 => format!(
                 "UPDATE actions SET action = {value} WHERE match_id = x'{}' AND ply = 2",
                 "01".repeat(16)
             ),
             1 => format!("DELETE FROM actions WHERE match_id = x'{}' AND ply = 1", "01".repeat(16)),
             _ => {
-                let column = COLUMNS[random.below(COLUMNS.len())];
+                let column = COLUMNS[below(random, COLUMNS.len())];
                 format!("UPDATE matches SET {column} = {value} WHERE match_id = x'{}'", "01".repeat(16))
             }
         };

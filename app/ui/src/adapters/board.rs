@@ -1060,6 +1060,8 @@ pub(super) fn ending(ending: wire::Ending) -> Ending {
         wire::Ending::BareMaterial => Ending::BareMaterial,
         wire::Ending::Score => Ending::Score,
         wire::Ending::AllOut => Ending::AllOut,
+        wire::Ending::Faster => Ending::Faster,
+        wire::Ending::FewerPresses => Ending::FewerPresses,
         wire::Ending::ForbiddenOverline => Ending::Overline,
         wire::Ending::ForbiddenDoubleFour => Ending::DoubleFour,
         wire::Ending::ForbiddenDoubleThree => Ending::DoubleThree,

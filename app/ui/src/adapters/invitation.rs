@@ -71,7 +71,7 @@ fn counter(desk: &Desk) {
 pub(crate) fn arrived(desk: &Desk, invitation: &control::Invitation) {
     let known = desk.see().invite_sheets.contains_key(&invitation.invite_id);
     if let (false, Some(setup)) = (known, invitation.setup.clone()) {
-        let asked = control::Describe { choice: None, setup: Some(setup) };
+        let asked = control::Describe { setup: Some(setup), ..Default::default() };
         let purpose = Purpose::DescribeInvitation { invite: invitation.invite_id.clone() };
         desk.ask(request::Body::Describe(asked), purpose);
     }

@@ -126,7 +126,7 @@ pub(crate) fn describe(desk: &Desk, game: wire::Game) {
 }
 
 fn ask(desk: &Desk, game: wire::Game, choice: GameChoice) {
-    let asked = control::Describe { choice: Some(choice.clone()), setup: None };
+    let asked = control::Describe { choice: Some(choice.clone()), ..Default::default() };
     desk.ask(request::Body::Describe(asked), Purpose::DescribeChoice { game, choice });
 }
 

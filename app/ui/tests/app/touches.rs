@@ -409,7 +409,7 @@ fn two_people_compare_before_anything_else() {
     }
     tap(&stage, &told, "They differ");
     assert_eq!(only(&mut told), request::Body::Compare(control::Compare { peer: "p".into(), same: false }));
-    told.say(event::Body::ComparisonGone(control::Gone { id: "p".into() }));
+    told.say(event::Body::ComparisonGone(control::ComparisonGone { id: "p".into(), ..Default::default() }));
     stage.settle(&told.scene);
     assert_eq!(dialog(&told), Dialog::None);
 }

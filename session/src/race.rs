@@ -1,0 +1,581 @@
+//! A race of Lights Out: both press at the same time, each on a board of their own, and the less time wins.
+//!
+//! The record of a race is one list like any other: the first side's run, then the second's, and only the side to move adds to
+//! it. So all that resume and offers rely on holds. What a side presses before that stays on its own device, in the journal
+//! ([`crate::MatchRecord::run`]), and enters the record as a whole, in one message, once the run is over and the turn is there.
+//! Meanwhile the peer hears how many presses were made and how many lights are on ([`peer::Progress`]). A run that is over
+//! before its turn is shown to the peer at once, and it alone says what time there is to beat: a mere claim does not. Whoever
+//! can no longer beat it has lost, and its device stops its run.
+//!
+//! Each device measures its own player's time, as with clocks: while both are there and no pause is agreed. Nothing is pressed
+//! while the clock stands. The other side compares with what it saw, and tells its person of a difference.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::lights_out::{LightsOut, LightsOutSetup, Run, Start};
+use engine::{Action, AnyGame, Game as _, IllegalAction, Outcome, Setup, Side};
+use proto::peer;
+use sha2::{Digest, Sha256};
+
+use crate::clock::{TOLERANCE, UNNOTICED};
+use crate::session::Session;
+use crate::{
+    Colours, Entry, Event, Instant, MatchId, MatchResult, MatchState, Refused, Terms, Violation, resume, wire,
+};
+
+/// How long a change of one's own run may go untold: as often as an eye follows a number.
+const TELL_AFTER: Duration = Duration::from_millis(250);
+
+/// A race as its player sees it.
+#[derive(Clone)]
+pub struct Race {
+    /// This player's own board.
+    pub board: AnyGame,
+    /// Own presses.
+    pub presses: u32,
+    /// What the own run has taken.
+    pub elapsed: Duration,
+    /// Whether the own clock runs now.
+    pub running: bool,
+    /// The own run, once it is over.
+    pub run: Option<Run>,
+    /// The other's presses, as last heard.
+    pub their_presses: u32,
+    /// Lights on on the other's board, as last heard.
+    pub their_lit: u32,
+    /// The other's run, once it is over and was seen.
+    pub their_run: Option<Run>,
+}
+
+/// What a race has beside its record.
+#[derive(Clone)]
+pub(crate) struct Racing {
+    /// This side's own.
+    board: LightsOut,
+    /// As the peer last said.
+    their_presses: u32,
+    their_lit: u32,
+    /// The peer's run that is over, while its turn in the record has not come.
+    shown: Option<Run>,
+    /// What the peer's run has taken as seen here, when its clock last stopped, and since when it runs. `None`: not known.
+    watched: Option<Duration>,
+    watched_since: Option<Instant>,
+    /// When the peer was last told of the own run on this link, and whether something has changed since.
+    told_at: Option<Instant>,
+    untold: bool,
+    /// The own run was shown on this link.
+    run_shown: bool,
+}
+
+impl Terms {
+    /// The same as two on two devices may play it: Lights Out is a race, on a board that both draw, without a clock to beat.
+    #[must_use]
+    pub fn for_two(mut self) -> Self {
+        if let Setup::LightsOut(LightsOutSetup { start, race, .. }) = &mut self.setup {
+            *race = true;
+            if let Start::Random { seed, .. } = start {
+                *seed = 0;
+            }
+            (self.colours, self.pace) = (Colours::Random, None);
+        }
+        self
+    }
+}
+
+/// The setup of a match whose invitation was drawn for: the same, but for the board of a race.
+pub(crate) fn drawn_setup(setup: &Setup, id: MatchId, inviter: [u8; 32], invited: [u8; 32]) -> Setup {
+    with_board(setup, &[b"qiyou lights 1", &id.0, &inviter, &invited])
+}
+
+/// The setup of the new game of this id that follows a match: another random board of lights. That of a race follows from how
+/// the match went, so that nobody knows it before.
+pub(crate) fn next_setup(setup: &Setup, id: MatchId, digest: u64) -> Setup {
+    match setup {
+        Setup::LightsOut(lights) if lights.race => {
+            with_board(setup, &[b"qiyou lights 2", &id.0, &digest.to_be_bytes()])
+        }
+        _ => setup.next(),
+    }
+}
+
+fn with_board(setup: &Setup, from: &[&[u8]]) -> Setup {
+    let mut setup = setup.clone();
+    if let Setup::LightsOut(LightsOutSetup { start: Start::Random { seed, .. }, race: true, .. }) = &mut setup
+    {
+        let hash = from.iter().fold(Sha256::new(), |hash, part| hash.chain_update(part)).finalize();
+        // 0 is a board that is still to be drawn.
+        *seed = u64::from(u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]).max(1));
+    }
+    setup
+}
+
+/// What a run of these actions comes to on this board, if it is one that is over with every light out.
+fn finished_run(board: &LightsOut, actions: &[Action]) -> Option<Run> {
+    let (Action::Done(tenths), presses) = actions.split_last()? else { return None };
+    let mut board = board.clone();
+    for press in presses {
+        let mv = board.legal_move(*press).ok()?;
+        board.play(mv);
+    }
+    let presses = board.presses();
+    let finished = board.outcome().is_some() && presses <= LightsOutSetup::RACE_PRESSES;
+    finished.then_some(Run { presses, tenths: *tenths, finished })
+}
+
+fn tenths(time: Duration) -> u32 {
+    u32::try_from(time.as_millis() / 100).unwrap_or(u32::MAX).min(LightsOutSetup::RACE_TENTHS)
+}
+
+fn time_of(tenths: u32) -> Duration {
+    Duration::from_millis(u64::from(tenths) * 100)
+}
+
+impl Racing {
+    /// `None`: it is no race.
+    pub(crate) fn new(game: &AnyGame) -> Option<Self> {
+        let AnyGame::LightsOut(race) = game else { return None };
+        let board = LightsOut::new(&race.setup().alone()).expect("a race is on a board that one may play on");
+        race.setup().race.then(|| Self {
+            their_lit: board.lights().count(),
+            board,
+            their_presses: 0,
+            shown: None,
+            watched: Some(Duration::ZERO),
+            watched_since: None,
+            told_at: None,
+            untold: true,
+            run_shown: false,
+        })
+    }
+
+    /// Forgets what belongs to one link.
+    pub(crate) fn link_lost(&mut self) {
+        (self.told_at, self.untold, self.run_shown) = (None, true, false);
+    }
+
+    /// The own presses so far are these; `false` if they cannot be.
+    fn press_all(&mut self, actions: &[Action]) -> bool {
+        self.board = LightsOut::new(self.board.setup()).expect("it was made before");
+        let presses = match actions {
+            [presses @ .., Action::Done(_)] => presses,
+            presses => presses,
+        };
+        presses.len() <= LightsOutSetup::RACE_PRESSES as usize
+            && presses.iter().all(|press| self.board.legal_move(*press).map(|mv| self.board.play(mv)).is_ok())
+    }
+
+    fn cells(&self) -> u32 {
+        u32::from(self.board.lights().columns()) * u32::from(self.board.lights().rows())
+    }
+
+    fn unwatch(&mut self, now: Instant) {
+        if let Some(since) = self.watched_since.take() {
+            self.watched = self.watched.map(|watched| watched.saturating_add(now.since(since)));
+        }
+    }
+}
+
+/// What the user sees.
+impl MatchState {
+    /// The race as this side sees it at this moment; `None` if the match is none.
+    pub fn race(&self, now: Instant) -> Option<Race> {
+        let racing = self.racing.as_ref()?;
+        let [run, their_run] = [self.my_side(), self.their_side()].map(|side| self.run_of(side));
+        Some(Race {
+            board: AnyGame::LightsOut(racing.board.clone()),
+            presses: racing.board.presses(),
+            elapsed: run.map_or_else(|| self.spent_at(now), |run| time_of(run.tenths)),
+            running: self.clock_runs(),
+            run,
+            their_presses: their_run.map_or(racing.their_presses, |run| run.presses),
+            their_lit: if their_run.is_some_and(|run| run.finished) { 0 } else { racing.their_lit },
+            their_run,
+        })
+    }
+}
+
+impl MatchState {
+    /// Whether this is a race of Lights Out: see [`Self::race`].
+    pub fn is_race(&self) -> bool {
+        self.racing.is_some()
+    }
+
+    /// A side's run that is over, in the record or not yet.
+    fn run_of(&self, side: Side) -> Option<Run> {
+        let AnyGame::LightsOut(race) = self.position() else { return None };
+        let outside = || {
+            let racing = self.racing.as_ref()?;
+            if side == self.their_side() {
+                return racing.shown;
+            }
+            match self.record().run.last() {
+                Some(Action::Done(tenths)) => Some(Run {
+                    presses: racing.board.presses(),
+                    tenths: *tenths,
+                    finished: racing.board.outcome().is_some(),
+                }),
+                _ => None,
+            }
+        };
+        race.runs()[side.index()].or_else(outside)
+    }
+
+    fn is_in_record(&self, side: Side) -> bool {
+        matches!(self.position(), AnyGame::LightsOut(race) if race.runs()[side.index()].is_some())
+    }
+
+    /// A side's actions in the record; only of a side whose run is there.
+    fn run_in_record(&self, side: Side) -> Vec<Action> {
+        let mine = self.decided_by().zip(&self.record().actions).filter(|(by, _)| *by == side);
+        mine.map(|(_, action)| *action).collect()
+    }
+
+    /// Whether the time of this side's run goes on now.
+    pub(crate) fn race_goes_on(&self) -> bool {
+        self.record().result.is_none()
+            && !self.record().paused
+            && self.is_level()
+            && self.run_of(self.my_side()).is_none()
+    }
+
+    pub(crate) fn check_can_press(&self) -> Result<(), Refused> {
+        if self.record().result.is_some() || self.differs() {
+            Err(Refused::WrongPhase)
+        } else if self.record().paused {
+            Err(Refused::Paused)
+        } else if self.run_of(self.my_side()).is_some() {
+            Err(Refused::NotYourTurn)
+        } else if !self.is_level() {
+            Err(Refused::Away)
+        } else if self.record().run.len() >= LightsOutSetup::RACE_PRESSES as usize {
+            Err(Refused::RecordFull)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether the other's run is over, finished, in less time than this side can still reach.
+    fn is_beaten(&self, now: Instant) -> bool {
+        self.time_to_beat().is_some_and(|best| tenths(self.spent_at(now)) > best)
+    }
+
+    /// The tenths of a second of the other's finished run, while this side's goes on.
+    fn time_to_beat(&self) -> Option<u32> {
+        let theirs = self.run_of(self.their_side()).filter(|run| run.finished)?;
+        self.race_goes_on().then_some(theirs.tenths)
+    }
+
+    /// The own board is what the record or [`crate::MatchRecord::run`] makes it. `None`: the latter makes no sense.
+    pub(crate) fn restore_race(&mut self) -> Option<()> {
+        let (mine, run) = (self.my_side(), self.record().run.clone());
+        if self.is_in_record(mine) {
+            self.set_run(Vec::new());
+            let all = self.run_in_record(mine);
+            let racing = self.racing.as_mut()?;
+            racing.watched = None;
+            return racing.press_all(&all).then_some(());
+        }
+        let racing = self.racing.as_mut()?;
+        racing.press_all(&run).then_some(())
+    }
+
+    /// The own run as far as it is known, in the record or not: what outlives another record.
+    pub(crate) fn my_run(&self) -> Vec<Action> {
+        let mine = self.my_side();
+        if self.is_in_record(mine) { self.run_in_record(mine) } else { self.record().run.clone() }
+    }
+
+    /// The match was put back from the journal: how long the peer's clock ran is not in it, but both began together.
+    pub(crate) fn rewatch(&mut self) {
+        let over = self.run_of(self.my_side()).is_some();
+        let spent = self.spent_at(Instant::default());
+        if let Some(racing) = &mut self.racing {
+            racing.watched = (!over).then_some(spent);
+        }
+    }
+
+    pub(crate) fn unwatch(&mut self, now: Instant) {
+        if let Some(racing) = &mut self.racing {
+            racing.unwatch(now);
+        }
+    }
+}
+
+impl Session {
+    pub(crate) fn press(&mut self, index: usize, action: Action) -> Result<(), Refused> {
+        let now = self.now;
+        let state = &mut self.matches[index];
+        state.check_can_press()?;
+        let Some(racing) = &mut state.racing else { return Err(Refused::WrongPhase) };
+        let Action::Press(_) = action else { return Err(IllegalAction::WrongKind.into()) };
+        let mv = racing.board.legal_move(action)?;
+        racing.board.play(mv);
+        let finished = racing.board.outcome().is_some();
+        racing.untold = true;
+        if finished {
+            self.end_run(index, Some(action));
+        } else {
+            let (id, spent_ms) = (state.id(), state.spent_ms_at(now));
+            state.add_to_run(&[action], spent_ms);
+            self.save(Entry::Pressed { id, pressed: vec![action], spent_ms });
+            self.tell_progress(index);
+            self.tell(Event::MatchChanged(id));
+        }
+        Ok(())
+    }
+
+    /// The own run is over, with this press or without.
+    fn end_run(&mut self, index: usize, last: Option<Action>) {
+        let state = &mut self.matches[index];
+        let spent_ms = state.stop_clock(self.now);
+        let done = Action::Done(tenths(Duration::from_millis(spent_ms.into())));
+        let pressed: Vec<Action> = last.into_iter().chain([done]).collect();
+        if state.position().turn() == state.my_side() {
+            let run = [&state.record().run[..], &pressed].concat();
+            self.enter_run(index, run);
+        } else {
+            let id = state.id();
+            state.add_to_run(&pressed, spent_ms);
+            self.save(Entry::Pressed { id, pressed, spent_ms });
+            self.tell(Event::MatchChanged(id));
+            self.race_check(index);
+        }
+    }
+
+    /// This side's run becomes part of the record.
+    fn enter_run(&mut self, index: usize, run: Vec<Action>) {
+        self.matches[index].push_run(&run);
+        let state = &mut self.matches[index];
+        state.set_run(Vec::new());
+        let (id, ply, result) = (state.id(), state.ply(), state.result());
+        self.save(Entry::Ran { id, ply, run, mine: true, result });
+        self.decline_pointless(index);
+        if self.matches[index].is_level() {
+            self.send_run(index);
+        }
+        self.tell(Event::MatchChanged(id));
+    }
+
+    /// Writes down a run of the peer's that was found legal.
+    pub(crate) fn take_run(&mut self, index: usize, run: Vec<Action>) {
+        self.matches[index].push_run(&run);
+        let state = &mut self.matches[index];
+        if let Some(racing) = &mut state.racing {
+            racing.shown = None;
+        }
+        let (id, ply, result) = (state.id(), state.ply(), state.result());
+        self.save(Entry::Ran { id, ply, run, mine: false, result });
+        self.decline_pointless(index);
+        self.tell(Event::MatchChanged(id));
+    }
+
+    /// Sends this side's run, which is over: as part of the record or, before its turn, to be seen.
+    pub(crate) fn send_run(&mut self, index: usize) {
+        let state = &self.matches[index];
+        let mine = state.my_side();
+        let ply = if state.is_in_record(mine) {
+            (1..).zip(state.decided_by()).filter(|(_, by)| *by == mine).last().map_or(0, |(ply, _)| ply)
+        } else {
+            0
+        };
+        let run = peer::Run {
+            match_id: resume::id_bytes(state.id()),
+            ply,
+            actions: Bytes::from(wire::pack_actions(&state.my_run())),
+            digest: state.digest_at(ply).filter(|_| ply > 0).unwrap_or_default(),
+            revision: state.revision(),
+        };
+        if ply > 0 { self.send_awaited(run) } else { self.send(run) }
+    }
+
+    pub(crate) fn received_run(&mut self, run: peer::Run) -> Result<(), Violation> {
+        let id = resume::read_id(&run.match_id)?;
+        let actions = wire::unpack_actions(&run.actions).map_err(|_| Violation::OutOfBounds("run"))?;
+        let bad = Violation::BadPlay { ply: run.ply };
+        let Some(index) = self.index_of(id).filter(|index| self.matches[*index].is_level()) else {
+            return Ok(());
+        };
+        let state = &self.matches[index];
+        if !state.is_race() || run.revision > state.revision() {
+            return Err(bad);
+        }
+        if run.revision < state.revision() {
+            // On its way when an offer of the peer's was accepted here.
+            return Ok(());
+        }
+        if run.ply == 0 {
+            return self.shown_run(index, &actions);
+        }
+        let ply = state.ply();
+        if run.ply <= ply {
+            if state.digest_at(run.ply) != Some(run.digest) {
+                return Err(bad);
+            }
+            self.send_ack(index, false);
+            return Ok(());
+        }
+        if run.ply as usize > ply as usize + actions.len() {
+            self.send_ack(index, true);
+            return Ok(());
+        }
+        if !state.counts(run.ply) || run.ply as usize != ply as usize + actions.len() {
+            return Err(bad);
+        }
+        let mut game = state.position().clone();
+        for action in &actions {
+            if game.outcome().is_some() || game.turn() != state.their_side() || game.act(*action).is_err() {
+                return Err(bad);
+            }
+        }
+        let whole =
+            matches!(&game, AnyGame::LightsOut(race) if race.runs()[state.their_side().index()].is_some());
+        if !whole || state.digest_with_all(&actions) != run.digest {
+            return Err(bad);
+        }
+        if state.run_of(state.their_side()).is_none() {
+            self.check_run_time(index, &actions);
+        }
+        let state = &self.matches[index];
+        let told = state.there.filter(|there| there.revision == state.revision());
+        self.take_run(index, actions);
+        self.taken(index, told);
+        Ok(())
+    }
+
+    /// The peer shows a run that is over, though its turn in the record has not come.
+    fn shown_run(&mut self, index: usize, actions: &[Action]) -> Result<(), Violation> {
+        let state = &self.matches[index];
+        let bad = Violation::BadPlay { ply: 0 };
+        let their_side = state.their_side();
+        if their_side == Side::First {
+            return Err(bad);
+        }
+        if state.is_in_record(their_side) || state.record().result.is_some() || state.record().paused {
+            return Ok(());
+        }
+        let Some(racing) = &state.racing else { return Err(bad) };
+        let start = LightsOut::new(racing.board.setup()).expect("it was made before");
+        let run = finished_run(&start, actions).ok_or(bad)?;
+        if racing.shown == Some(run) {
+            return Ok(());
+        }
+        let id = state.id();
+        self.check_run_time(index, actions);
+        if let Some(racing) = &mut self.matches[index].racing {
+            racing.shown = Some(run);
+        }
+        self.clock_check(index);
+        self.tell(Event::MatchChanged(id));
+        Ok(())
+    }
+
+    /// The peer's own measure of its run beside what was seen here.
+    fn check_run_time(&mut self, index: usize, actions: &[Action]) {
+        let half_way = self.round_trip().unwrap_or_default() / 2;
+        let now = self.now;
+        let state = &mut self.matches[index];
+        let (Some(racing), Some(Action::Done(tenths))) = (&mut state.racing, actions.last()) else { return };
+        racing.unwatch(now);
+        let Some(watched) = racing.watched else { return };
+        let (said, seen) = (time_of(*tenths), watched.saturating_sub(half_way));
+        let tolerance = if state.interrupted { TOLERANCE + UNNOTICED } else { TOLERANCE };
+        if seen.abs_diff(said) > tolerance && !std::mem::replace(&mut state.doubted, true) {
+            let id = state.id();
+            self.tell(Event::ClocksDiffer { id, said, seen });
+        }
+    }
+
+    pub(crate) fn received_progress(&mut self, progress: &peer::Progress) -> Result<(), Violation> {
+        let id = resume::read_id(&progress.match_id)?;
+        let Some(index) = self.index_of(id) else { return Ok(()) };
+        let Some(racing) = &mut self.matches[index].racing else { return Ok(()) };
+        let heard = (progress.presses, progress.lit.min(racing.cells()));
+        if (racing.their_presses, racing.their_lit) != heard {
+            (racing.their_presses, racing.their_lit) = heard;
+            self.tell(Event::MatchChanged(id));
+        }
+        Ok(())
+    }
+
+    /// Tells how far the own run is, unless that was done just now.
+    fn tell_progress(&mut self, index: usize) {
+        let now = self.now;
+        let state = &mut self.matches[index];
+        let elapsed_ms = state.spent_ms_at(now);
+        let (id, revision, level) = (state.id(), state.revision(), state.is_level());
+        let Some(racing) = &mut state.racing else { return };
+        let soon = racing.told_at.is_some_and(|told| now.since(told) < TELL_AFTER);
+        if !level || soon || !std::mem::take(&mut racing.untold) {
+            return;
+        }
+        racing.told_at = Some(now);
+        let progress = peer::Progress {
+            match_id: resume::id_bytes(id),
+            presses: racing.board.presses(),
+            lit: racing.board.lights().count(),
+            elapsed_ms,
+            revision,
+        };
+        self.send(progress);
+    }
+
+    /// Does what is due in a race: an own run that is over enters the record, is shown, or stops because it is beaten.
+    pub(crate) fn race_check(&mut self, index: usize) {
+        let now = self.now;
+        let state = &self.matches[index];
+        if !state.is_race() || state.result().is_some() || state.record().paused || state.differs() {
+            return self.matches[index].unwatch(now);
+        }
+        let (mine, theirs) = (state.my_side(), state.their_side());
+        if state.is_beaten(now) {
+            return self.end_run(index, None);
+        }
+        if state.run_of(mine).is_some() && !state.is_in_record(mine) && state.position().turn() == mine {
+            let run = state.record().run.clone();
+            self.enter_run(index, run);
+            return self.race_check(index);
+        }
+        let state = &mut self.matches[index];
+        let (level, their_end) = (state.is_level(), state.run_of(theirs));
+        let show = state.run_of(mine).is_some_and(|run| run.finished) && !state.is_in_record(mine);
+        if let Some(racing) = &mut state.racing {
+            match (level && their_end.is_none(), racing.watched_since) {
+                (true, None) => racing.watched_since = Some(now),
+                (false, Some(_)) => racing.unwatch(now),
+                _ => {}
+            }
+            if show && level && !std::mem::replace(&mut racing.run_shown, true) {
+                self.send_run(index);
+            }
+        }
+        self.tell_progress(index);
+    }
+
+    /// When `race_check` has something again.
+    pub(crate) fn next_race(&self, state: &MatchState) -> Option<Instant> {
+        let goes_on = state.result().is_none() && !state.record().paused && state.is_level();
+        let racing = state.racing.as_ref().filter(|_| goes_on)?;
+        // Nobody runs for longer than the longest time.
+        let best = state.time_to_beat().filter(|best| *best < LightsOutSetup::RACE_TENTHS);
+        let beaten = best.map(|best| {
+            let until = time_of(best) + Duration::from_millis(100);
+            self.now + until.saturating_sub(state.spent_at(self.now))
+        });
+        let tell = racing.told_at.filter(|_| racing.untold).map(|told| told + TELL_AFTER);
+        [beaten, tell].into_iter().flatten().min()
+    }
+}
+
+impl MatchState {
+    /// Adds the actions of a run that is legal here.
+    fn push_run(&mut self, run: &[Action]) {
+        for action in run {
+            let mv = self.position().legal_move(*action).expect("the run was replayed");
+            self.push(*action, mv, 0);
+        }
+        if let Some(MatchResult::Played(Outcome { .. })) = self.result() {
+            self.forget_clock();
+        }
+    }
+}
