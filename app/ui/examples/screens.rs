@@ -7,6 +7,7 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;
@@ -43,11 +44,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 }
                 let told = support::tell(&stage, (width, height, scale), (chinese, dark, text_size), tell);
                 let picture = told.scene.picture();
-                write(&folder.join(file), picture.width, picture.height, &picture.bytes())?;
+                write(&folder.join(&file), picture.width, picture.height, &picture.bytes())?;
                 sheet.push(shrunk(&picture));
-                listed += &format!(
-                    "<figure><a href=\"{file}\"><img src=\"{file}\" loading=\"lazy\"></a><figcaption>{name} {language} {theme}</figcaption></figure>\n"
-                );
+                writeln!(
+                    listed,
+                    "<figure><a href=\"{file}\"><img src=\"{file}\" loading=\"lazy\"></a><figcaption>{name} {language} {theme}</figcaption></figure>"
+                )?;
                 drawn += 1;
             }
         }
