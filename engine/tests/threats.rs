@@ -18,7 +18,7 @@ fn found(game: &AnyGame) -> Vec<(ThreatKind, Side, usize)> {
 
 #[test]
 fn threats_are_named_by_kind_the_gravest_first() {
-    use Side::{First, Second};
+    use Side::First;
     use ThreatKind as Kind;
     // Four black stones with both ends open; White to move.
     let gomoku = at(GameKind::Gomoku, "15/15/15/15/15/15/15/4bbbb7/15/15/15/15/15/15/w12ww w");

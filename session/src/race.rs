@@ -103,7 +103,7 @@ fn with_board(setup: &Setup, from: &[&[u8]]) -> Setup {
     let mut setup = setup.clone();
     if let Setup::LightsOut(LightsOutSetup { start: Start::Random { seed, .. }, race: true, .. }) = &mut setup
     {
-        let hash = from.iter().fold(Sha256::new(), |hash, part| hash.chain_update(part)).finalize();
+        let hash = from.iter().fold(Sha256::new(), Digest::chain_update).finalize();
         // 0 is a board that is still to be drawn.
         *seed = u64::from(u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]).max(1));
     }

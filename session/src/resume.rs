@@ -391,7 +391,7 @@ impl Session {
         let before = &self.matches[index];
         let (run, spent_ms) = (before.my_run(), before.spent_ms_at(self.now));
         let (run, spent_ms) = if before.is_race() { (run, spent_ms) } else { (Vec::new(), 0) };
-        let theirs = MatchRecord { run, spent_ms, ..MatchRecord::clone(theirs) };
+        let theirs = MatchRecord { spent_ms, run, ..MatchRecord::clone(theirs) };
         let mut state = MatchState::new(theirs).map_err(|_| Refused::WrongPhase)?;
         state.reach = Reach::Level;
         state.there = Some(state.standing());

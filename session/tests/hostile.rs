@@ -232,7 +232,7 @@ impl Fuzzer {
                 // Mostly of a race, and sometimes even right: the presses that put the lights out.
                 let race = victim.matches().find(|state| state.is_race() && state.record().result.is_none());
                 let right = race.filter(|_| self.below(3) > 0);
-                let mut actions: Vec<_> = right.map_or_else(Vec::new, |race| solution(race));
+                let mut actions: Vec<_> = right.map_or_else(Vec::new, solution);
                 if self.below(4) == 0 {
                     actions.truncate(self.below(4) as usize);
                 }

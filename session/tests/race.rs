@@ -51,8 +51,8 @@ fn result(pair: &Pair, device: usize, id: MatchId) -> Option<MatchResult> {
     pair.devices[device].state(id).record().result
 }
 
-fn won(side: Side, reason: Reason) -> Option<MatchResult> {
-    Some(MatchResult::Played(Outcome { winner: Some(side), reason }))
+fn won(side: Side, reason: Reason) -> MatchResult {
+    MatchResult::Played(Outcome { winner: Some(side), reason })
 }
 
 fn doubts(pair: &mut Pair, device: usize) -> usize {
@@ -154,7 +154,7 @@ fn the_faster_wins_and_both_runs_are_in_the_record() {
         // The slower finishes too, within the same tenth of a second or, where it is stopped, not at all.
         pair.wait(SECOND);
         for device in devices {
-            assert_eq!(result(&pair, device, id), won(quicker, Reason::Faster));
+            assert_eq!(result(&pair, device, id), Some(won(quicker, Reason::Faster)));
             let seen = race(&pair, device, id);
             assert!(!seen.running && seen.run.is_some() && seen.their_run.is_some());
         }
@@ -176,7 +176,7 @@ fn in_the_same_tenth_of_a_second_fewer_presses_win() {
     finish(&mut pair, first, id);
     finish(&mut pair, second, id);
     pair.run();
-    assert_eq!(result(&pair, first, id), won(Side::Second, Reason::FewerPresses));
+    assert_eq!(result(&pair, first, id), Some(won(Side::Second, Reason::FewerPresses)));
     pair.conclude();
 }
 
@@ -192,7 +192,7 @@ fn to_say_that_one_is_done_is_not_to_be_done() {
     finish(&mut pair, second, id);
     pair.run();
     pair.wait(SECOND);
-    assert_eq!(result(&pair, first, id), won(Side::Second, Reason::Faster));
+    assert_eq!(result(&pair, first, id), Some(won(Side::Second, Reason::Faster)));
 }
 
 #[test]

@@ -206,7 +206,7 @@ async fn a_notification_that_is_chosen_brings_what_it_is_about_to_the_front_or_s
     anna.client.until("it is chosen", |seen| !seen.activated.is_empty()).await;
     let invite_id = anna.client.seen.invitations.keys().next().expect("one").clone();
     let about = control::Activated { invite_id, ..control::Activated::default() };
-    assert_eq!(anna.client.seen.activated, [about.clone()]);
+    assert_eq!(anna.client.seen.activated, std::slice::from_ref(&about));
     // This client has never said that it has a window.
     let times = || std::fs::read_to_string(&mark).unwrap_or_default().lines().count();
     until("the app is started", || times() == 1).await;

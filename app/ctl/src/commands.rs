@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use proto::board::{self, Side};
+use proto::board::Side;
 use proto::control::{
     self, AccountState, CheckState, ColourChoice, ComparisonEnd, ConnectState, Event, Invitation,
     InvitationEnd, NoticeKind, OfferKind, RadioState, Room, Seat, Visibility, event, reply, request, seat,

@@ -196,7 +196,7 @@ fn hint_line(game: &AnyGame, report: &Report) -> control::HintLine {
         }
     }
     // From -1000 to 1000 made 0 to 1000.
-    let permille = (archive::chances(game.kind(), report.score) + 1_000) / 2;
+    let permille = i32::midpoint(archive::chances(game.kind(), report.score), 1_000);
     control::HintLine {
         line,
         spoken,

@@ -4,6 +4,7 @@
 //! question that a record of a match unknown there is. Records are written once for each state that the friend is not known to
 //! hold, and again after days without a sign of it; letters that were not needed do no harm. While a link stands none is written.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -482,7 +483,10 @@ fn decode(text: &[u8]) -> Result<Envelope, proto::EnvelopeError> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

@@ -178,8 +178,8 @@ impl Actor {
 
     /// Whoever's code says an account is asked to be a contact, and may be one.
     pub(crate) fn ask_accounts_of_code(&mut self, code: &link::friend_code::FriendCode) {
-        let places = code.places.iter().filter(|place| place.kind == CarrierKind::Online);
-        if let Some(place) = places.last() {
+        let mut places = code.places.iter().filter(|place| place.kind == CarrierKind::Online);
+        if let Some(place) = places.next_back() {
             self.learn_account(PlayerId(code.key), &place.text);
         }
         let Some(online) = &self.online else { return };

@@ -227,7 +227,7 @@ impl Iterator for Music {
         }
         self.at += 1;
         let dry: f32 = self.strings.iter_mut().map(Pluck::sample).sum();
-        if self.at % 4_096 == 0 {
+        if self.at.is_multiple_of(4_096) {
             self.strings.retain(|string| !string.is_over());
         }
         let mut wet = 0.0;

@@ -73,7 +73,7 @@ impl Translator {
     /// What this asks for.
     pub fn take(&mut self, raw: Raw, now: Duration) -> Option<Press> {
         match raw {
-            Raw::Button(press, true) => self.begin(press, now),
+            Raw::Button(press, true) => Some(self.begin(press, now)),
             Raw::Button(press, false) => {
                 self.release(press);
                 None
@@ -102,11 +102,11 @@ impl Translator {
         Some(press)
     }
 
-    fn begin(&mut self, press: Press, now: Duration) -> Option<Press> {
+    fn begin(&mut self, press: Press, now: Duration) -> Press {
         if press.repeats() {
             self.held = Some((press, now + REPEATS_AFTER));
         }
-        Some(press)
+        press
     }
 
     fn release(&mut self, press: Press) {
@@ -136,7 +136,7 @@ impl Translator {
         if let Some(before) = std::mem::replace(&mut self.pointed, points) {
             self.release(before);
         }
-        points.and_then(|press| self.begin(press, now))
+        points.map(|press| self.begin(press, now))
     }
 }
 

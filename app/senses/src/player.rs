@@ -158,12 +158,9 @@ mod speaker {
             };
             match order {
                 Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => {
-                    sink = None;
-                    continue;
-                }
+                Err(RecvTimeoutError::Timeout) => sink = None,
                 // No more of a piece that has none.
-                Ok(Order::Music(0)) if !playing => continue,
+                Ok(Order::Music(0)) if !playing => {}
                 Ok(order) => {
                     let try_now = failed.is_none_or(|when| when.elapsed() > TRIES_AGAIN_AFTER);
                     if sink.is_none() && try_now {

@@ -434,7 +434,7 @@ impl Inner {
         if !self.state.comparisons.is_empty() {
             Dialog::Comparison
         } else if self.incoming().is_some() {
-            self.invitation_dialog(self.question)
+            adapters::invitation::dialog_of(self.question)
         } else if self.inviting.is_some() || self.outgoing().is_some() {
             Dialog::Waiting
         } else if offered {

@@ -315,6 +315,7 @@ mod tests {
             opponent: LastOpponent::Peer,
             level: 10,
             colour: LastColour::Second,
+            pace: String::new(),
             preset: "standard".into(),
             options: vec![("edge-five".into(), "no".into())],
         };

@@ -157,7 +157,7 @@ impl Siege {
         if free == 0 {
             return None;
         }
-        let ko = if own == at && taken.count_ones() == 1 && free == taken { taken } else { 0 };
+        let ko = if own == at && taken.is_power_of_two() && free == taken { taken } else { 0 };
         Some(Now { stones, turn: turn.other(), ko })
     }
 
@@ -238,7 +238,7 @@ impl Contest for Siege {
             let enemy = self.flood(beside & beside.wrapping_neg(), ours);
             beside &= !enemy;
             let free = self.liberties(enemy);
-            if free.count_ones() == 1 {
+            if free.is_power_of_two() {
                 saving |= free;
             }
         }

@@ -361,7 +361,7 @@ pub(super) fn lights(side: u16, rng: &mut Rng) -> Option<Puzzle> {
     if board.count() == 0 {
         return None;
     }
-    let setup = LightsOutSetup { neighbours, start: crate::lights_out::Start::Board(board) };
+    let setup = LightsOutSetup { neighbours, start: crate::lights_out::Start::Board(board), race: false };
     let start = AnyGame::new(&Setup::LightsOut(setup)).ok()?;
     let AnyGame::LightsOut(game) = &start else { return None };
     let Solution::Presses { presses, fewest: true } = game.solution() else { return None };

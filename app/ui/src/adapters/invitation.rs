@@ -134,12 +134,10 @@ fn show_offer(dialog: &InvitationAdapter<'_>, desk: &Desk, inner: &Inner, invita
     );
 }
 
-impl Inner {
-    /// What is seen of an invitation of theirs: the question itself, or one that it leads to.
-    pub(crate) fn invitation_dialog(&self, question: Dialog) -> Dialog {
-        match question {
-            Dialog::Decline | Dialog::Rules => question,
-            _ => Dialog::Invitation,
-        }
+/// What is seen of an invitation of theirs: the question itself, or one that it leads to.
+pub(crate) fn dialog_of(question: Dialog) -> Dialog {
+    match question {
+        Dialog::Decline | Dialog::Rules => question,
+        _ => Dialog::Invitation,
     }
 }

@@ -104,8 +104,11 @@ pub(crate) fn taught(desk: &Desk, asked: &control::Teach, lesson: control::Lesso
     desk.change(|inner| {
         let now = &mut inner.lesson;
         if (i32::from(now.game), now.step, &now.actions) == (asked.game, asked.step, &asked.actions) {
-            heard = (!asked.actions.is_empty())
-                .then(|| if lesson.wanted.is_empty() { Cue::YourTurn } else { Cue::Stone });
+            heard = (!asked.actions.is_empty()).then_some(if lesson.wanted.is_empty() {
+                Cue::YourTurn
+            } else {
+                Cue::Stone
+            });
             now.told = Some(lesson);
         }
     });

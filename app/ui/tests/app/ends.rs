@@ -66,7 +66,7 @@ fn tap_point(table: &Table<'_>, at: Point) {
 fn tap_action(table: &Table<'_>, action: Action) {
     match action {
         Action::Place(at) | Action::Capture(at) | Action::Press(at) | Action::Toggle(at) => {
-            tap_point(table, at)
+            tap_point(table, at);
         }
         Action::Step { from, to } => {
             tap_point(table, from);
@@ -75,7 +75,7 @@ fn tap_action(table: &Table<'_>, action: Action) {
         }
         Action::Pass => table.tap("Pass"),
         Action::Agree => table.tap("Agree, count"),
-        Action::Resume | Action::Choose(_) => panic!("{action:?} is not needed here"),
+        Action::Resume | Action::Choose(_) | Action::Done(_) => panic!("{action:?} is not needed here"),
     }
 }
 

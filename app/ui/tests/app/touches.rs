@@ -16,7 +16,10 @@ use crate::support::{SIZES, Told, body, bot, games, gomoku, here, link, peer, pl
 fn names(told: &Told) -> Vec<String> {
     let all = i_slint_backend_testing::ElementQuery::from_root(told.app.window()).find_all();
     let named = all.iter().filter(|element| element.accessible_role().is_some());
-    named.filter_map(|element| element.accessible_label()).map(|label| label.to_string()).collect()
+    named
+        .filter_map(i_slint_backend_testing::ElementHandle::accessible_label)
+        .map(|label| label.to_string())
+        .collect()
 }
 
 /// Taps the middle of what a screen reader calls by this name.

@@ -8,8 +8,8 @@ use slint::ComponentHandle;
 
 use super::{Tell, Told, body, games, open};
 
-fn words(zh: &str, en: &str) -> Option<control::Words> {
-    Some(control::Words { zh: zh.into(), en: en.into() })
+fn words(zh: &str, en: &str) -> control::Words {
+    control::Words { zh: zh.into(), en: en.into() }
 }
 
 /// Black has an open three on a small gomoku board.
@@ -23,7 +23,7 @@ pub(crate) fn puzzle(id: &str, grade: u32) -> control::Puzzle {
         game: proto::board::Game::Gomoku.into(),
         grade,
         moves: grade + 1,
-        goal: words("黑先，两步内连五", "Black to move: five in a row within two moves"),
+        goal: Some(words("黑先，两步内连五", "Black to move: five in a row within two moves")),
         board: Some(host::position(&position())),
         ..Default::default()
     }
@@ -68,7 +68,7 @@ pub(crate) fn tried(progress: PuzzleProgress) -> control::Room {
         puzzle: Some(control::Puzzle { board: None, ..puzzle("g2", 1) }),
         progress: progress.into(),
         left: 2,
-        say,
+        say: Some(say),
         next: next.into(),
     });
     room.can_act = progress == PuzzleProgress::PuzzleOpen;
