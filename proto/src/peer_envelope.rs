@@ -425,7 +425,7 @@ mod tests {
     fn the_largest_of_each_message_fits_a_frame() {
         for envelope in largest() {
             let limit = match envelope {
-                Envelope::Record(_) | Envelope::Analysis(_) => FrameLimit::Peer,
+                Envelope::Record(_) | Envelope::Analysis(_) | Envelope::Run(_) => FrameLimit::Peer,
                 _ => FrameLimit::Stranger,
             };
             let total = HEADER_BYTES + envelope.encode().1.len();
