@@ -179,7 +179,7 @@ fn read_reason(ending: board::Ending) -> Option<Reason> {
 }
 
 /// Adds an action as `peer.Record` packs it: a varint of kind and point, for a step another of its end. What has no point shares
-/// the kind of a pass: a pass is 0 there, a choice its number, the end of a run [`DONE`] and its tenths of a second.
+/// the kind of a pass: a pass is 0 there, a choice its number, the end of a run `DONE` and its tenths of a second.
 pub fn pack_action(action: Action, into: &mut Vec<u8>) {
     let (kind, at) = match action {
         Action::Choose(choice) => {
