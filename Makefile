@@ -1,5 +1,7 @@
 # Qiyou. Two commands are enough: `make play` and `make test`. `make help` lists the rest.
 CARGO ?= cargo
+# What `make check` looks at beside the default features.
+LINTED ?= qiyou/online,tests/online
 .DEFAULT_GOAL := help
 
 .PHONY: help play build test fuzz check test-carriers ble-lab ble-strangers ble-soak screens bench bench-levels
@@ -23,7 +25,7 @@ test: ## every test but the Bluetooth lab's
 check: ## formatting, clippy and docs, with warnings as errors
 	@scripts/need build
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --features qiyou/online,tests/online --locked -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features '$(LINTED)' --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
 fuzz: ## every fuzz target at the same time, each for 30 s; after `make test`
