@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use i_slint_backend_testing::ElementHandle;
 use proto::board::Side;
 use proto::control::{self, event, reply, request};
 use qiyou::headless::Stage;
@@ -11,32 +10,8 @@ use slint::platform::WindowEvent;
 use slint::{ComponentHandle, Model};
 
 use crate::support::people::{account, befriended, code, invitation, looked_through, race};
-use crate::support::{SIZES, Told, body, bot, here, peer, place, room};
-use crate::touches::tap;
-
-fn started(stage: &Stage) -> Told {
-    let mut told = Told::new(stage, SIZES[0]);
-    told.prefer(false, false, 0);
-    stage.settle(&told.scene);
-    told.asked();
-    told
-}
-
-fn dialog(told: &Told) -> Dialog {
-    told.app.window().global::<Navigation<'_>>().get_dialog()
-}
-
-fn page(told: &Told) -> Page {
-    told.app.window().global::<Navigation<'_>>().get_page()
-}
-
-fn remark(told: &Told) -> Remark {
-    told.app.window().global::<Navigation<'_>>().get_remark()
-}
-
-fn says(told: &Told, words: &str) -> bool {
-    ElementHandle::find_by_accessible_label(told.app.window(), words).next().is_some()
-}
+use crate::support::{Told, body, bot, here, peer, place, room};
+use crate::touches::{dialog, page, remark, says, started, tap};
 
 /// What was asked since, but for the rules, which are answered.
 fn asked(stage: &Stage, told: &mut Told) -> Vec<request::Body> {

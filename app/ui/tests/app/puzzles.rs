@@ -2,31 +2,14 @@
 
 use std::time::Duration;
 
-use i_slint_backend_testing::ElementHandle;
 use proto::control::{self, PuzzleProgress, event, reply, request};
 use qiyou::headless::Stage;
-use qiyou::screens::{Navigation, Page, PuzzlesAdapter};
+use qiyou::screens::{Page, PuzzlesAdapter};
 use slint::{ComponentHandle, Model};
 
 use crate::support::puzzles::{listed, look, tried};
-use crate::support::{SIZES, Told, body};
-use crate::touches::tap;
-
-fn started(stage: &Stage) -> Told {
-    let mut told = Told::new(stage, SIZES[0]);
-    told.prefer(false, false, 0);
-    stage.settle(&told.scene);
-    told.asked();
-    told
-}
-
-fn page(told: &Told) -> Page {
-    told.app.window().global::<Navigation<'_>>().get_page()
-}
-
-fn says(told: &Told, words: &str) -> bool {
-    ElementHandle::find_by_accessible_label(told.app.window(), words).next().is_some()
-}
+use crate::support::{Told, body};
+use crate::touches::{page, says, started, tap};
 
 fn rows(told: &Told) -> Vec<String> {
     let adapter = told.app.window().global::<PuzzlesAdapter<'_>>();

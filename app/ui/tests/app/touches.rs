@@ -32,19 +32,23 @@ pub(crate) fn tap(stage: &Stage, told: &Told, name: &str) {
     stage.settle(&told.scene);
 }
 
-fn page(told: &Told) -> Page {
+pub(crate) fn says(told: &Told, words: &str) -> bool {
+    ElementHandle::find_by_accessible_label(told.app.window(), words).next().is_some()
+}
+
+pub(crate) fn page(told: &Told) -> Page {
     told.app.window().global::<Navigation<'_>>().get_page()
 }
 
-fn dialog(told: &Told) -> Dialog {
+pub(crate) fn dialog(told: &Told) -> Dialog {
     told.app.window().global::<Navigation<'_>>().get_dialog()
 }
 
-fn remark(told: &Told) -> Remark {
+pub(crate) fn remark(told: &Told) -> Remark {
     told.app.window().global::<Navigation<'_>>().get_remark()
 }
 
-fn started(stage: &Stage) -> Told {
+pub(crate) fn started(stage: &Stage) -> Told {
     let mut told = Told::new(stage, SIZES[0]);
     told.prefer(false, false, 0);
     stage.settle(&told.scene);
