@@ -360,9 +360,32 @@ const LIUZHOU: &[Step] = &[
         answer: "",
         say: said("从一角到另一角的长斜线也是成六。", "The long line from corner to corner is a six too."),
         then: said(
-            "放完后棋子沿线走一步，再成阵再吃；剩三子或更少的一方输。",
-            "When all are placed, stones walk one step along a line and form again. Three stones or fewer left: lost.",
+            "放完后，先拿走做了记号的子，再轮流走子。",
+            "When all are placed, the marked ones are lifted, and the stones begin to walk.",
         ),
+    },
+    Step {
+        options: &[],
+        // Eighteen stones each without a formation, one of each lifted because nobody could step, and White's first step.
+        before: "b3 a6 d1 b5 a2 c2 f5 c1 e1 d3 f4 c3 a5 b1 a4 a3 a1 e6 e3 e2 b2 f6 e5 c5 b4 c6 d2 f1 b6 d6 d4 f2 d5 e4 c4 f3 xe4 xf4 f3f4",
+        touches: &[Touch::One(&["e3e4"])],
+        answer: "",
+        say: said(
+            "沿线走一步到空点。点有记号的子，再走到空点。",
+            "A stone walks one step along a line. Touch the marked one, then the empty point.",
+        ),
+        then: said("走成了方，又可以吃一子。", "It has walked into a square, and captures again."),
+    },
+    Step {
+        options: &[],
+        before: "b3 a6 d1 b5 a2 c2 f5 c1 e1 d3 f4 c3 a5 b1 a4 a3 a1 e6 e3 e2 b2 f6 e5 c5 b4 c6 d2 f1 b6 d6 d4 f2 d5 e4 c4 f3 xe4 xf4 f3f4 e3e4",
+        touches: &[Touch::One(&[
+            "xb1", "xc1", "xf1", "xc2", "xe2", "xf2", "xa3", "xc3", "xd3", "xf4", "xb5", "xc5", "xa6", "xc6",
+            "xd6", "xe6", "xf6",
+        ])],
+        answer: "",
+        say: said("吃一枚白子，这回当场拿走。", "Capture a white stone: now it leaves at once."),
+        then: said("谁只剩三子或更少，谁就输。", "Whoever has three stones or fewer left has lost."),
     },
 ];
 
@@ -467,7 +490,7 @@ mod tests {
                 })
                 .unwrap_or(0)
         };
-        assert_eq!([0, 1, 2, 3, 4, 5, 6].map(due), [1, 0, 1, 1, 2, 3, 3]);
+        assert_eq!([0, 1, 2, 3, 4, 5, 6, 7, 8].map(due), [1, 0, 1, 1, 2, 3, 3, 1, 0]);
         // The kinds that capture, and so have to be shown.
         let kinds = [
             FormationKind::Square,
@@ -476,7 +499,11 @@ mod tests {
             FormationKind::DiagonalFive,
             FormationKind::Six,
         ];
-        assert_eq!(kinds.len() + 1, LIUZHOU.len() - 1, "six is shown twice, and one step captures");
+        assert_eq!(
+            kinds.len() + 2,
+            LIUZHOU.len() - 2,
+            "six and square are shown twice, and two steps capture"
+        );
     }
 
     #[test]

@@ -256,6 +256,20 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
             }
             .into(),
         ),
+        (
+            "gift",
+            peer::Gift {
+                record: Some(Record {
+                    match_id: id(),
+                    setup: Some(gomoku()),
+                    sender_side: 1,
+                    actions: Bytes::from_static(&[0x80, 0x03, 0x88, 0x03, 0x90, 0x03]),
+                    result: Some(won()),
+                    ..Record::default()
+                }),
+            }
+            .into(),
+        ),
         ("ping", Ping { token: 0x0123_4567_89AB_CDEF }.into()),
         ("pong", Pong { token: 1 }.into()),
         ("bye", Bye { reason: 1 }.into()),
@@ -411,6 +425,31 @@ fn control_messages() -> Vec<(&'static str, Message)> {
             })),
         ),
         ("adapter", ask(request::Body::SetAdapter(control::SetAdapter { adapter: "hci1".into() }))),
+        (
+            "give",
+            ask(request::Body::Give(control::Give {
+                room_id: "0123456789abcdef0123456789abcdef".into(),
+                peer: "abcd-efgh".into(),
+            })),
+        ),
+        (
+            "answer-gift",
+            ask(request::Body::AnswerGift(control::AnswerGift { gift_id: "1".into(), keep: true })),
+        ),
+        (
+            "save-everything",
+            ask(request::Body::SaveEverything(control::SaveEverything {
+                path: "/home/anna/qiyou.qiyou-backup".into(),
+                passphrase: "correct horse".into(),
+            })),
+        ),
+        (
+            "take-everything",
+            ask(request::Body::TakeEverything(control::TakeEverything {
+                path: "/home/anna/qiyou.qiyou-backup".into(),
+                passphrase: "correct horse".into(),
+            })),
+        ),
         (
             "teach",
             ask(request::Body::Teach(control::Teach {

@@ -3,8 +3,8 @@
 
 use crate::board;
 use crate::control::{
-    Board, Event, GameChoice, GameSheet, Puzzle, Reply, Request, Seat, Words, analyse, event, reply, request,
-    seat,
+    Board, Event, GameChoice, GameSheet, MatchSummary, Puzzle, Reply, Request, Seat, Words, analyse, event,
+    reply, request, seat,
 };
 use crate::envelope::{Bounded, EnvelopeError, bound, numbered_messages};
 use crate::limits;
@@ -121,6 +121,19 @@ impl Bounded for Request {
                 // What is no note is refused by the host with a word.
                 text(&set.note, "SetNote.note")
             }
+            Some(Body::SaveEverything(save)) => {
+                text(&save.path, "SaveEverything.path")?;
+                bound(save.passphrase.len() <= limits::PASSWORD_BYTES, "SaveEverything.passphrase")
+            }
+            Some(Body::TakeEverything(take)) => {
+                text(&take.path, "TakeEverything.path")?;
+                bound(take.passphrase.len() <= limits::PASSWORD_BYTES, "TakeEverything.passphrase")
+            }
+            Some(Body::Give(give)) => {
+                id(&give.room_id, "Give.room_id")?;
+                id(&give.peer, "Give.peer")
+            }
+            Some(Body::AnswerGift(answer)) => id(&answer.gift_id, "AnswerGift.gift_id"),
             Some(Body::SetAdapter(set)) => id(&set.adapter, "SetAdapter.adapter"),
             Some(Body::SamePerson(same)) => {
                 id(&same.old, "SamePerson.old")?;
@@ -242,13 +255,7 @@ impl Bounded for Reply {
             Some(Body::InviteId(invite)) => id(invite, "Reply.invite_id"),
             Some(Body::Matches(list)) => {
                 bound(list.matches.len() <= limits::LISTED_MATCHES, "Matches.matches")?;
-                list.matches.iter().try_for_each(|one| {
-                    id(&one.room_id, "MatchSummary.room_id")?;
-                    one.board.as_ref().map_or(Ok(()), board_bounds)?;
-                    setup(one.setup.as_ref(), limits::LIGHTS_BYTES, "MatchSummary.setup")?;
-                    seats([one.first.as_ref(), one.second.as_ref()])?;
-                    notations(&one.record, limits::SHOWN_ACTIONS, "MatchSummary.record")
-                })
+                list.matches.iter().try_for_each(summary_bounds)
             }
             Some(Body::Hint(hint)) => {
                 bound(hint.notation.len() <= limits::NOTATION_BYTES, "HintFound.notation")?;
@@ -288,6 +295,7 @@ impl Bounded for Reply {
                 id(&file.name, "File.name")?;
                 bound(file.content.len() <= limits::FILE_BYTES, "File.content")
             }
+            Some(Body::Taken(taken)) => name(&taken.name, "Taken.name"),
             Some(Body::Adapters(list)) => {
                 bound(list.adapters.len() <= limits::ADAPTERS, "Adapters.adapters")?;
                 list.adapters.iter().try_for_each(|one| {
@@ -324,8 +332,15 @@ impl Bounded for Event {
                 | Body::FriendGone(gone)
                 | Body::RoomGone(gone)
                 | Body::BlockedGone(gone)
+                | Body::GiftGone(gone)
                 | Body::ContactGone(gone),
             ) => id(&gone.id, "Gone.id"),
+            Some(Body::Gift(gift)) => {
+                id(&gift.gift_id, "Gift.gift_id")?;
+                id(&gift.peer, "Gift.peer")?;
+                name(&gift.name, "Gift.name")?;
+                gift.r#match.as_ref().map_or(Ok(()), summary_bounds)
+            }
             Some(Body::ComparisonGone(gone)) => id(&gone.id, "ComparisonGone.id"),
             Some(Body::Activated(activated)) => {
                 id(&activated.room_id, "Activated.room_id")?;
@@ -427,6 +442,14 @@ impl Bounded for Event {
     }
 }
 
+fn summary_bounds(one: &MatchSummary) -> Result<(), EnvelopeError> {
+    id(&one.room_id, "MatchSummary.room_id")?;
+    one.board.as_ref().map_or(Ok(()), board_bounds)?;
+    setup(one.setup.as_ref(), limits::LIGHTS_BYTES, "MatchSummary.setup")?;
+    seats([one.first.as_ref(), one.second.as_ref()])?;
+    notations(&one.record, limits::SHOWN_ACTIONS, "MatchSummary.record")
+}
+
 fn puzzle_bounds(puzzle: &Puzzle) -> Result<(), EnvelopeError> {
     id(&puzzle.id, "Puzzle.id")?;
     words(puzzle.goal.as_ref(), "Puzzle.goal")?;
@@ -444,6 +467,7 @@ fn board_bounds(board: &Board) -> Result<(), EnvelopeError> {
     bound(board.taken.len() <= limits::PIECES, "Board.taken")?;
     bound(board.steps.len() <= limits::STEPS, "Board.steps")?;
     bound(board.losing_steps.len() <= limits::STEPS, "Board.losing_steps")?;
+    bound(board.lines.len() <= limits::FACTS, "Board.lines")?;
     bound(board.choices.len() <= limits::FACTS, "Board.choices")?;
     bound(board.lights.len() <= limits::LIGHTS_BYTES, "Board.lights")?;
     action(board.last.as_ref(), "Board.last")

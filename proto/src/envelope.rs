@@ -54,6 +54,13 @@ macro_rules! numbered_messages {
                 }
             }
 
+            /// Whether it keeps [`limits`](crate::limits), so that the other side reads it.
+            pub fn check(&self) -> Result<(), $crate::EnvelopeError> {
+                match self {
+                    $(Self::$message(message) => $crate::envelope::Bounded::check(message),)+
+                }
+            }
+
             /// For a frame: the number and the payload. Bounds are not checked: whoever fills a message keeps
             /// [`limits`](crate::limits), and the other side closes the link on one that does not.
             pub fn encode(&self) -> (u32, bytes::Bytes) {

@@ -4,7 +4,7 @@ use crate::board;
 use crate::envelope::{Bounded, EnvelopeError, bound, numbered_messages};
 use crate::limits;
 use crate::peer::{
-    Ack, Analysis, Bye, Flag, Hello, Invite, InviteAnswer, Offer, OfferAnswer, Pair, Ping, Play, Pong,
+    Ack, Analysis, Bye, Flag, Gift, Hello, Invite, InviteAnswer, Offer, OfferAnswer, Pair, Ping, Play, Pong,
     Progress, Record, Resign, Reveal, Run, Say, Unsupported, Withdraw, pair, say,
 };
 
@@ -32,6 +32,7 @@ numbered_messages! {
         19 => Analysis,
         20 => Progress,
         21 => Run,
+        22 => Gift,
     }
 }
 
@@ -214,6 +215,13 @@ impl Bounded for Run {
         revision(self.revision, "Run.revision")?;
         ply(self.ply, "Run.ply")?;
         bound(self.actions.len() <= limits::RUN_BYTES, "Run.actions")
+    }
+}
+
+/// An absent record passes, as an absent action does.
+impl Bounded for Gift {
+    fn check(&self) -> Result<(), EnvelopeError> {
+        self.record.as_ref().map_or(Ok(()), Bounded::check)
     }
 }
 
@@ -406,6 +414,22 @@ mod tests {
                 revision: limits::REVISIONS,
             }
             .into(),
+            Gift {
+                record: Some(Record {
+                    match_id: id(),
+                    setup: setup(),
+                    sender_side: i32::MAX,
+                    revision: limits::REVISIONS,
+                    actions: vec![0xFF; limits::RECORD_BYTES].into(),
+                    result: result(),
+                    pace: pace(),
+                    times: vec![0xFF; limits::RECORD_TIMES_BYTES].into(),
+                    paused: true,
+                    reveal: key(),
+                    spent_ms: u32::MAX,
+                }),
+            }
+            .into(),
         ]
     }
 
@@ -425,7 +449,9 @@ mod tests {
     fn the_largest_of_each_message_fits_a_frame() {
         for envelope in largest() {
             let limit = match envelope {
-                Envelope::Record(_) | Envelope::Analysis(_) | Envelope::Run(_) => FrameLimit::Peer,
+                Envelope::Record(_) | Envelope::Analysis(_) | Envelope::Run(_) | Envelope::Gift(_) => {
+                    FrameLimit::Peer
+                }
                 _ => FrameLimit::Stranger,
             };
             let total = HEADER_BYTES + envelope.encode().1.len();
@@ -467,6 +493,7 @@ mod tests {
             ("Resign.match_id", Resign::default().into()),
             ("Resign.ply", Resign { match_id: id(), ply: 1_025, ..Resign::default() }.into()),
             ("Record.match_id", Record::default().into()),
+            ("Record.match_id", Gift { record: Some(Record::default()) }.into()),
             ("Flag.ply", Flag { match_id: id(), ply: 1_025, ..Flag::default() }.into()),
             ("Reveal.nonce", Reveal { invite_id: id(), ..Reveal::default() }.into()),
             ("Invite.commitment", Invite { invite_id: id(), commitment: id(), ..Invite::default() }.into()),

@@ -186,6 +186,8 @@ pub enum Command {
         /// What.
         saying: Saying,
     },
+    /// Show the peer a kept match, whichever it is, for its person to keep too.
+    Give(Box<MatchRecord>),
     /// The records differ ([`crate::Event::RecordsDiffer`]), and this device's person gives way: the peer's replaces ours.
     TakeTheirs(MatchId),
     /// Say goodbye and close the link; matches are kept.

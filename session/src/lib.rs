@@ -38,6 +38,7 @@
 
 mod analysis;
 mod clock;
+mod gift;
 mod input;
 mod invitation;
 mod letter;

@@ -216,6 +216,8 @@ pub enum Event {
         /// What.
         saying: Saying,
     },
+    /// The peer shows a kept match of its own, whole and legal. Nothing of it is saved; its id may be one that is known here.
+    Gift(Box<MatchRecord>),
     /// What both look at after the end has changed: see [`crate::MatchState::analysis`].
     AnalysisChanged(MatchId),
     /// The peer's own measure of a turn is not what was seen here, by more than the link explains. Its word counts all the same.

@@ -29,7 +29,7 @@ const WHILE: Duration = Duration::from_secs(10);
 pub(crate) struct Pace(VecDeque<Instant>);
 
 impl Pace {
-    fn may_say(&mut self, now: Instant) -> bool {
+    pub(crate) fn may_say(&mut self, now: Instant) -> bool {
         while self.0.front().is_some_and(|&then| now.since(then) >= WHILE) {
             self.0.pop_front();
         }

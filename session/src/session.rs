@@ -244,6 +244,10 @@ impl Session {
                 self.received_say(say);
                 Ok(())
             }
+            Envelope::Gift(gift) => {
+                self.received_gift(&gift);
+                Ok(())
+            }
             Envelope::Ping(ping) => {
                 self.send(peer::Pong { token: ping.token });
                 Ok(())
@@ -282,6 +286,7 @@ impl Session {
             Command::Resign(id) => self.resign(id),
             Command::TakeTheirs(id) => self.take_theirs(id),
             Command::Say { id, saying } => self.say(id, saying),
+            Command::Give(record) => self.give(&record),
             Command::Leave(reason) => {
                 if !matches!(self.link, Link::Down | Link::Closed(_)) {
                     self.goodbye(reason);
@@ -418,6 +423,7 @@ fn subject(envelope: &peer::Envelope) -> &'static str {
         Envelope::Bye(_) => "goodbye",
         Envelope::Unsupported(_) => "refusal",
         Envelope::Say(_) => "words",
+        Envelope::Gift(_) => "gift",
         Envelope::Flag(_) => "flag",
         Envelope::Reveal(_) => "reveal",
         Envelope::Analysis(_) => "analysis",

@@ -467,3 +467,39 @@ fn nothing_unsayable_is_said_and_nobody_talks_without_end() {
     let heard = pair.devices[BERT].events.iter().filter(|event| matches!(event, Event::Said { .. })).count();
     assert_eq!(heard, 8);
 }
+
+#[test]
+fn a_kept_match_is_shown_to_the_peer_whole_and_what_is_no_match_is_not_heard() {
+    let (mut pair, _) = Pair::playing();
+    let mut kept = MatchRecord::new(MatchId([77; 16]), small(), Side::Second);
+    kept.actions = vec![place(2, 2), place(0, 0)];
+    kept.result = Some(MatchResult::Resigned(Side::First));
+    let given = |pair: &Pair, device: usize| -> Vec<MatchRecord> {
+        let events = pair.devices[device].events.iter();
+        events
+            .filter_map(|event| if let Event::Gift(record) = event { Some((**record).clone()) } else { None })
+            .collect()
+    };
+    pair.command(ANNA, Command::Give(Box::new(kept.clone()))).expect("the link is up");
+    pair.run();
+    let seen = given(&pair, BERT);
+    assert_eq!(seen.len(), 1);
+    assert!(seen[0].agrees_with(&kept), "the same, seen from the other side");
+    assert!(pair.devices[BERT].journal.record(kept.id).is_none(), "nothing is saved");
+    assert!(given(&pair, ANNA).is_empty());
+
+    // An illegal one, one with nothing in it, and more than anybody reads.
+    let illegal = MatchRecord { actions: vec![place(0, 0), place(0, 0)], ..kept.clone() };
+    pair.command(ANNA, Command::Give(Box::new(illegal))).expect("the sender does not look into it");
+    pair.run();
+    pair.input(BERT, Input::Received(peer::Gift { record: None }.into()));
+    assert_eq!(given(&pair, BERT).len(), 1);
+    let long =
+        MatchRecord { actions: vec![engine::Action::Pass; proto::limits::RECORD_BYTES + 1], ..kept.clone() };
+    assert_eq!(pair.command(ANNA, Command::Give(Box::new(long))), Err(Refused::RecordFull));
+    let more =
+        (0..20).take_while(|_| pair.command(ANNA, Command::Give(Box::new(kept.clone()))).is_ok()).count();
+    assert!(more < 8, "{more}");
+    pair.lose_links();
+    assert_eq!(pair.command(ANNA, Command::Give(Box::new(kept))), Err(Refused::Away));
+}

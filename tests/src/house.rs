@@ -171,6 +171,8 @@ pub struct Seen {
     pub notices: Vec<Notice>,
     /// Notifications that the person has chosen, all so far.
     pub activated: Vec<control::Activated>,
+    /// Matches that friends show, the first that came first.
+    pub gifts: Vec<control::Gift>,
     /// How comparisons ended, all so far.
     pub compared: Vec<control::ComparisonEnd>,
     /// All so far.
@@ -205,6 +207,8 @@ impl Seen {
         match event.body.clone().expect("an event that this client knows") {
             Body::Ready(_) | Body::Thinking(_) | Body::InvitationGone(_) | Body::Judgements(_) => {}
             Body::Activated(one) => self.activated.push(one),
+            Body::Gift(gift) => self.gifts.push(gift),
+            Body::GiftGone(gone) => self.gifts.retain(|one| one.gift_id != gone.id),
             Body::Radio(radio) => self.radio = Some(radio),
             Body::Me(me) => self.me = me,
             Body::Nearby(one) => drop(self.nearby.insert(one.id.clone(), one)),

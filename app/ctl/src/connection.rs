@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
 use proto::control::{
-    Account, Attach, Blocked, Comparison, Connecting, Contact, Event, Friend, Invitation, Me, Message,
+    Account, Attach, Blocked, Comparison, Connecting, Contact, Event, Friend, Gift, Invitation, Me, Message,
     Nearby, Radio, Refusal, RefusalCode, Reply, Request, Room, event, reply, request,
 };
 use proto::frame::{Arrival, FrameCodec, FrameError, FrameLimit, Outgoing};
@@ -101,6 +101,8 @@ pub(crate) struct State {
     /// `None`: the host cannot play online.
     pub(crate) account: Option<Account>,
     pub(crate) contacts: BTreeMap<String, Contact>,
+    /// Matches that friends show, by their numbers.
+    pub(crate) gifts: BTreeMap<String, Gift>,
 }
 
 impl State {
@@ -137,6 +139,8 @@ impl State {
             Some(Body::Account(account)) => self.account = Some(account),
             Some(Body::Contact(contact)) => drop(self.contacts.insert(contact.account.clone(), contact)),
             Some(Body::ContactGone(gone)) => drop(self.contacts.remove(&gone.id)),
+            Some(Body::Gift(gift)) => drop(self.gifts.insert(gift.gift_id.clone(), gift)),
+            Some(Body::GiftGone(gone)) => drop(self.gifts.remove(&gone.id)),
             Some(Body::Connecting(connecting)) => {
                 drop(self.connecting.insert(connecting.peer.clone(), connecting));
             }

@@ -1,5 +1,7 @@
 //! Commands about other people and about this device, beside those of play.
 
+use std::path::{Path, PathBuf};
+
 use clap::{Subcommand, ValueEnum};
 use proto::control::{self, reply, request};
 use serde_json::json;
@@ -47,6 +49,36 @@ pub(crate) enum DeviceCommand {
         /// Such as hci1, or `first` for whichever is there
         to: Option<String>,
     },
+    /// Save this device's identity, friends and matches to one new file; the passphrase is read from standard input
+    SaveEverything {
+        /// Such as ~/qiyou.qiyou-backup; no file is written over
+        file: PathBuf,
+    },
+    /// Take all that over from such a file, with the next start of the daemon; what is here is set aside, not deleted. The
+    /// passphrase is read from standard input
+    TakeEverything {
+        /// The file
+        file: PathBuf,
+    },
+    /// Show a friend who is connected a kept match, which they may keep too
+    Give {
+        /// The match: its id as `matches` prints it
+        id: String,
+        /// The friend's name or id
+        who: String,
+    },
+    /// Matches that friends show
+    Gifts,
+    /// Keep a match that a friend shows
+    Keep {
+        /// Its number as `gifts` prints it
+        gift: String,
+    },
+    /// Do not keep a match that a friend shows
+    Refuse {
+        /// Its number as `gifts` prints it
+        gift: String,
+    },
     /// Use Bluetooth or the local network, or leave it alone: then it neither finds nor is found
     Carrier {
         /// Which
@@ -70,12 +102,61 @@ pub(crate) enum Switch {
     Off,
 }
 
+/// The daemon stands in another folder.
+fn whole_path(file: &Path) -> Result<String, Failure> {
+    let whole = std::path::absolute(file).map_err(|error| Failure::Usage(error.to_string()))?;
+    whole.into_os_string().into_string().map_err(|_| Failure::Usage("the path is no text".into()))
+}
+
+fn passphrase() -> Result<String, Failure> {
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).map_err(|error| Failure::Usage(error.to_string()))?;
+    Ok(line.trim_end_matches(['\r', '\n']).to_owned())
+}
+
 impl Conversation {
     pub(crate) async fn device(&mut self, command: DeviceCommand) -> Result<(), Failure> {
         match command {
             DeviceCommand::Block { who } => {
                 let peer = self.anybody(&who)?;
                 self.ask_done(request::Body::Block(control::Block { peer })).await
+            }
+            DeviceCommand::SaveEverything { file } => {
+                let (path, passphrase) = (whole_path(&file)?, passphrase()?);
+                let asked = control::SaveEverything { path, passphrase };
+                self.ask_done(request::Body::SaveEverything(asked)).await
+            }
+            DeviceCommand::TakeEverything { file } => {
+                let (path, passphrase) = (whole_path(&file)?, passphrase()?);
+                let asked = control::TakeEverything { path, passphrase };
+                let reply::Body::Taken(taken) = self.host.ask(request::Body::TakeEverything(asked)).await?
+                else {
+                    return Err(unexpected());
+                };
+                let control::Taken { matches, friends, name } = taken;
+                self.print(
+                    || format!("with the next start: {name}, {friends} friends, {matches} matches"),
+                    || json!({"name": name, "friends": friends, "matches": matches}),
+                )
+            }
+            DeviceCommand::Give { id, who } => {
+                let give = control::Give { room_id: id, peer: self.friend(&who)? };
+                self.ask_done(request::Body::Give(give)).await
+            }
+            DeviceCommand::Gifts => self.host.state.gifts.values().try_for_each(|one| {
+                let plies = one.r#match.as_ref().map_or(0, |one| one.ply);
+                self.print(|| format!("{}  {}  {plies} moves", one.gift_id, one.name), || json::gift(one))
+            }),
+            DeviceCommand::Keep { gift } => {
+                let answer = control::AnswerGift { gift_id: gift, keep: true };
+                let reply::Body::RoomId(id) = self.host.ask(request::Body::AnswerGift(answer)).await? else {
+                    return Err(unexpected());
+                };
+                self.print(|| format!("kept as {id}"), || json!({"room_id": id}))
+            }
+            DeviceCommand::Refuse { gift } => {
+                let answer = control::AnswerGift { gift_id: gift, keep: false };
+                self.ask_done(request::Body::AnswerGift(answer)).await
             }
             DeviceCommand::Unblock { who } => {
                 let blocked: Vec<_> = self.host.state.blocked.values().cloned().collect();

@@ -4,7 +4,7 @@
 use proto::board::Result as MatchResult;
 use proto::control::{
     Account, Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Contact, Event, Friend,
-    GameSheet, HintFound, Invitation, MatchSummary, Nearby, Race, Room, Seat, event, seat,
+    GameSheet, Gift, HintFound, Invitation, MatchSummary, Nearby, Race, Room, Seat, event, seat,
 };
 use serde_json::{Value, json};
 
@@ -71,6 +71,8 @@ pub(crate) fn event(event: &Event) -> Value {
                 "ended": analysis.ended,
             }),
         ),
+        Some(event::Body::Gift(one)) => ("gift", gift(one)),
+        Some(event::Body::GiftGone(gone)) => ("gift_gone", json!({"gift_id": gone.id})),
         Some(event::Body::Account(one)) => ("account", account(one)),
         Some(event::Body::Contact(one)) => ("contact", contact(one)),
         Some(event::Body::ContactGone(gone)) => ("contact_gone", json!({"account": gone.id})),
@@ -124,6 +126,11 @@ pub(crate) fn account(account: &Account) -> Value {
 pub(crate) fn contact(contact: &Contact) -> Value {
     json!({"account": contact.account, "state": words::contact_state(contact.state), "name": contact.name,
         "presence": words::presence(contact.presence), "friend": contact.friend})
+}
+
+pub(crate) fn gift(gift: &Gift) -> Value {
+    json!({"gift_id": gift.gift_id, "peer": gift.peer, "name": gift.name,
+        "match": gift.r#match.as_ref().map(summary)})
 }
 
 pub(crate) fn connecting(connecting: &Connecting) -> Value {

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -28,6 +29,7 @@ use crate::chance::Chance;
 use crate::clients::{self, ClientId, ClientNews};
 use crate::contact::LinkTask;
 use crate::desktop::{self, AbortOnDrop, Desktop, SleepNews};
+use crate::gifts::Gift;
 use crate::host::{HostConfig, HostError};
 use crate::invitations::Invitation;
 use crate::links::{LinkId, LinkNews};
@@ -96,6 +98,7 @@ pub(crate) struct Actor {
     /// Connections, links and radios; they end with the actor.
     pub(crate) tasks: JoinSet<()>,
     pub(crate) store: Store,
+    pub(crate) data_dir: PathBuf,
     /// Whether the last write succeeded; people are told once when it stops to.
     disk_works: bool,
     pub(crate) chance: Chance,
@@ -123,6 +126,9 @@ pub(crate) struct Actor {
     pub(crate) links: BTreeMap<LinkId, LinkTask>,
     pub(crate) last_link: u64,
     pub(crate) invitations: BTreeMap<MatchId, Invitation>,
+    /// Matches that friends show, until the person has said whether to keep them.
+    pub(crate) gifts: Vec<Gift>,
+    pub(crate) last_gift: u64,
     /// Whose strings clients have been shown.
     pub(crate) compared: BTreeSet<PlayerId>,
     alarm: Alarm,
@@ -263,6 +269,9 @@ impl Actor {
             links: BTreeMap::new(),
             last_link: 0,
             invitations: BTreeMap::new(),
+            gifts: Vec::new(),
+            last_gift: 0,
+            data_dir: config.data_dir.clone(),
             compared: BTreeSet::new(),
             alarm: if config.kernel_timer { Alarm::of_kernel() } else { Alarm::of_tokio() },
             nearby: Neighbourhood::default(),
@@ -567,6 +576,7 @@ impl Actor {
         events.extend(self.reach_events());
         events.extend(self.people_events());
         events.extend(self.blocked_events());
+        events.extend(self.gift_events());
         events.extend(self.rooms.values().map(|room| event::Body::Room(self.shown(room))));
         events
             .extend(self.puzzles.keys().filter_map(|id| self.shown_puzzle_room(*id)).map(event::Body::Room));
@@ -756,7 +766,7 @@ impl Actor {
 const CONTROL_VERSION: u32 = 1;
 
 /// Name of the file with the device's keys in the data directory.
-const IDENTITY: &str = "identity";
+pub(crate) const IDENTITY: &str = "identity";
 
 /// Keys of settings.
 const PLAYER: &str = "player";

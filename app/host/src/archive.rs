@@ -77,7 +77,7 @@ impl Actor {
     }
 
     /// `None` of one that cannot be replayed: it is not shown, and stays in the file.
-    fn summary(&self, saved: SavedMatch, with_board: bool) -> Option<control::MatchSummary> {
+    pub(crate) fn summary(&self, saved: SavedMatch, with_board: bool) -> Option<control::MatchSummary> {
         let (open, changed) = (saved.open, saved.changed_unix_ms);
         let room = Room::new(saved.record, saved.seats).ok()?;
         let record = room.record();
@@ -102,7 +102,7 @@ impl Actor {
         })
     }
 
-    fn saved_match(&self, name: &str) -> Result<SavedMatch, Refusal> {
+    pub(crate) fn saved_match(&self, name: &str) -> Result<SavedMatch, Refusal> {
         let no_such = || Refusal::new(RefusalCode::RefusalNoSuchRoom, "no such match");
         let id = parse_match_name(name).ok_or_else(no_such)?;
         self.store.load(id)?.ok_or_else(no_such)

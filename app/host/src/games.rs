@@ -68,7 +68,7 @@ pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, 
         rule_sheet_zh: setup.rule_sheet(Language::Chinese),
         setup: Some(wire::setup(&setup)),
         problem,
-        paces: paces(),
+        paces: paces(asked.pace.as_ref())?,
     })
 }
 
@@ -76,8 +76,8 @@ fn words(both: Both) -> control::Words {
     control::Words { zh: both.chinese, en: both.english }
 }
 
-/// The paces that a menu offers: word, and how they are made.
-fn paces() -> Vec<control::PacePreset> {
+/// The paces that a menu offers: word, and how they are made; a person's own comes last.
+fn paces(own: Option<&proto::board::Pace>) -> Result<Vec<control::PacePreset>, Refusal> {
     let (second, minute) = (Duration::from_secs(1), Duration::from_mins(1));
     let offered = [
         ("blitz", Pace::Fischer { main: minute * 3, bonus: second * 2 }),
@@ -87,6 +87,7 @@ fn paces() -> Vec<control::PacePreset> {
         ("per-move", Pace::PerMove { each: second * 30 }),
         ("correspondence", Pace::PerMove { each: Duration::from_hours(3 * 24) }),
     ];
+    let own = Pace::read(own).map_err(bad)?.map(|pace| ("own", pace));
     let none = control::PacePreset {
         word: "none".into(),
         name: Some(control::Words { zh: "不计时".into(), en: "No clock".into() }),
@@ -97,7 +98,7 @@ fn paces() -> Vec<control::PacePreset> {
         name: Some(pace_name(pace)),
         pace: Pace::write(Some(pace)),
     };
-    std::iter::once(none).chain(offered.into_iter().map(preset)).collect()
+    Ok(std::iter::once(none).chain(offered.into_iter().chain(own).map(preset)).collect())
 }
 
 /// A pace as a player reads it.
@@ -284,7 +285,12 @@ mod tests {
 
     #[test]
     fn paces_are_offered_under_names_that_say_them() {
-        let names: Vec<control::Words> = paces().into_iter().filter_map(|pace| pace.name).collect();
+        let own =
+            Pace::ByoYomi { main: Duration::from_mins(20), period: Duration::from_secs(45), periods: 5 };
+        let own = Pace::write(Some(own));
+        let paces = paces(own.as_ref()).expect("a pace");
+        assert_eq!(paces.last().map(|pace| (pace.word.as_str(), pace.pace)), Some(("own", own)));
+        let names: Vec<control::Words> = paces.into_iter().filter_map(|pace| pace.name).collect();
         let said: Vec<[&str; 2]> = names.iter().map(|name| [name.zh.as_str(), name.en.as_str()]).collect();
         assert_eq!(
             said,
@@ -296,6 +302,7 @@ mod tests {
                 ["10分钟，读秒30秒3次", "10 min, then 3 periods of 30 s"],
                 ["每手30秒", "30 s per turn"],
                 ["每手3天", "3 d per turn"],
+                ["20分钟，读秒45秒5次", "20 min, then 5 periods of 45 s"],
             ]
         );
     }

@@ -38,6 +38,7 @@
 mod actor;
 mod alarm;
 mod archive;
+mod backup;
 mod bots;
 mod chance;
 mod clients;
@@ -46,6 +47,7 @@ mod contact;
 mod desktop;
 mod friends;
 mod games;
+mod gifts;
 mod host;
 mod invitations;
 mod lessons;

@@ -514,6 +514,7 @@ impl Actor {
                     self.tell_said(id, false, saying);
                 }
             }
+            Event::Gift(record) => self.gift_came(key, *record),
             Event::RecordsDiffer { id, common } => {
                 let (name, room_id) = (self.name_of(key), id.to_string());
                 warn!(%id, common, "the records differ");

@@ -146,6 +146,10 @@ impl Actor {
             Body::Export(export) => self.export(&export),
             Body::Judge(judge) => self.judge(&judge),
             Body::Discard(discard) => self.discard(&discard.room_id),
+            Body::Give(give) => self.give(&give),
+            Body::AnswerGift(answer) => self.answer_gift(&answer),
+            Body::SaveEverything(asked) => self.save_everything(client, number, asked),
+            Body::TakeEverything(asked) => self.take_everything(client, number, asked),
             Body::AnswerOffer(answer) => {
                 let id = self.room_id(&answer.room_id)?;
                 let Some(key) = self.rooms[&id].peer() else {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use engine::lights_out::Run;
+use engine::liuzhou::FormationKind;
 use engine::{
     Action, AnyGame, Fact, GameKind, IllegalAction, Language, Level, Mark, MarkKind, Piece, PieceView, Point,
     Score, Side,
@@ -67,7 +68,25 @@ pub(crate) fn board(game: &AnyGame, over: bool) -> control::Board {
         choices: view.choices.into_iter().filter(|_| !over).map(wire::action).collect(),
         lights,
         taken: taken(game),
+        lines: lines(game, view.columns.into()),
     }
+}
+
+/// From point to point of each formation that was just made: along a row or a diagonal, or round a square.
+fn lines(game: &AnyGame, columns: u32) -> Vec<board::Step> {
+    let AnyGame::Liuzhou(game) = game else { return Vec::new() };
+    let at = |bit: u32| bit / columns * 1_024 + bit % columns;
+    let mut drawn = Vec::new();
+    for formation in game.made() {
+        let bits: Vec<u32> = (0..u64::BITS).filter(|bit| formation.points >> bit & 1 == 1).collect();
+        let way: Vec<u32> = match (formation.kind, &bits[..]) {
+            (FormationKind::Square, &[a, b, c, d]) => vec![a, b, d, c, a],
+            (_, &[first, .., last]) => vec![first, last],
+            _ => Vec::new(),
+        };
+        drawn.extend(way.windows(2).map(|pair| board::Step { from: at(pair[0]), to: at(pair[1]) }));
+    }
+    drawn
 }
 
 /// In both languages.

@@ -22,6 +22,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, TransactionBehavio
 use session::{Consent, MatchId, MatchRecord, MatchResult, OfferKind, Pace};
 use tracing::warn;
 
+use crate::backup;
 use crate::room::{PlayerId, Seat};
 use crate::show;
 pub(crate) use people::{SavedBlocked, SavedFriend};
@@ -214,6 +215,7 @@ impl Store {
                 StoreError::Other(format!("locking {}: {error}", directory.display()))
             }
         })?;
+        backup::take_incoming(directory).map_err(unwritable)?;
         let path = directory.join(DATABASE);
         let (connection, set_aside) = match connect(&path) {
             Err(StoreError::Damaged { what, .. }) => {
@@ -229,6 +231,17 @@ impl Store {
         // Names and moves are nobody else's business on a shared machine.
         fs::set_permissions(&store.path, fs::Permissions::from_mode(0o600)).map_err(unwritable)?;
         Ok(store)
+    }
+
+    /// The whole file as it is now, with what its log holds.
+    pub(crate) fn whole(&self) -> Result<Vec<u8>, StoreError> {
+        let copy = self.path.with_extension("copy");
+        let _ = fs::remove_file(&copy);
+        let into = copy.to_string_lossy();
+        self.connection.execute("VACUUM INTO ?1", [&into]).map_err(|error| self.explain(error))?;
+        let read = fs::read(&copy);
+        let _ = fs::remove_file(&copy);
+        read.map_err(|error| StoreError::Other(error.to_string()))
     }
 
     fn explain(&self, error: rusqlite::Error) -> StoreError {
@@ -773,6 +786,32 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
         Err(Prepare::Sqlite(error)) => Err(explain(path, &error)),
         Err(Prepare::Store(error)) => Err(error),
     }
+}
+
+/// What a file of saves holds.
+pub(crate) struct Held {
+    pub(crate) matches: u32,
+    pub(crate) friends: u32,
+    /// The value of the setting that was asked for; empty when there is none.
+    pub(crate) name: String,
+}
+
+/// Looks whether a file can be opened as saves, and what it holds. It is brought to the present version and left without a log.
+pub(crate) fn look_into(path: &Path, setting: &str) -> Result<Held, StoreError> {
+    let connection = connect(path)?;
+    let read = || -> rusqlite::Result<Held> {
+        let count = |table: &str| {
+            connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, u32>(0))
+        };
+        let name = connection
+            .query_row("SELECT value FROM settings WHERE key = ?1", [setting], |row| row.get(0))
+            .optional()?;
+        let held =
+            Held { matches: count("matches")?, friends: count("friends")?, name: name.unwrap_or_default() };
+        connection.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))?;
+        Ok(held)
+    };
+    read().map_err(|error| explain(path, &error))
 }
 
 fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Prepare> {

@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;
+use std::time::Instant;
 
 use qiyou::headless::{Picture, Stage};
 use slint::Rgb8Pixel;
@@ -30,15 +31,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = Path::new(&folder);
     fs::create_dir_all(folder)?;
     let stage = Stage::new();
-    let mut drawn = 0;
-    let mut listed = String::new();
+    let began = Instant::now();
+    let mut drawn: Vec<Drawn> = Vec::new();
     for (width, height, scale) in support::SIZES {
         let mut sheet = Vec::new();
         for (chinese, dark) in [(true, false), (true, true), (false, false), (false, true)] {
             for (name, tell) in support::stories() {
                 let language = if chinese { "zh" } else { "en" };
                 let theme = if dark { "dark" } else { "light" };
-                let file = format!("{name}-{width}x{height}-{language}-{theme}.png");
+                let size = format!("{width}x{height}");
+                let file = format!("{name}-{size}-{language}-{theme}.png");
                 if !file.contains(&only) {
                     continue;
                 }
@@ -46,31 +48,88 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let picture = told.scene.picture();
                 write(&folder.join(&file), picture.width, picture.height, &picture.bytes())?;
                 sheet.push(shrunk(&picture));
-                writeln!(
-                    listed,
-                    "<figure><a href=\"{file}\"><img src=\"{file}\" loading=\"lazy\"></a><figcaption>{name} {language} {theme}</figcaption></figure>"
-                )?;
-                drawn += 1;
+                drawn.push(Drawn { name, size, language, theme, file });
             }
         }
         if !sheet.is_empty() {
-            listed.insert_str(
-                0,
-                &format!(
-                    "<p><a href=\"sheet-{width}x{height}.png\">{width} x {height} on one sheet</a></p>\n"
-                ),
-            );
             let across = if height > width { ACROSS.0 } else { ACROSS.1 };
             contact_sheet(&folder.join(format!("sheet-{width}x{height}.png")), &sheet, across)?;
         }
     }
-    let page = format!(
-        "<!doctype html><meta charset=\"utf-8\"><title>Qiyou</title><style>figure {{ display: inline-block; margin: 8px; }} img {{ height: 360px; }} figcaption {{ font: 13px sans-serif; }}</style>\n{listed}"
+    fs::write(folder.join("index.html"), index(&drawn)?)?;
+    println!(
+        "{} pictures in {:.0} s; look through them in {}",
+        drawn.len(),
+        began.elapsed().as_secs_f64(),
+        folder.join("index.html").display()
     );
-    fs::write(folder.join("index.html"), page)?;
-    println!("{drawn} pictures and their contact sheets are in {}", folder.display());
     Ok(())
 }
+
+/// One picture.
+struct Drawn {
+    name: &'static str,
+    size: String,
+    language: &'static str,
+    theme: &'static str,
+    file: String,
+}
+
+/// A page that shows every story's pictures beside each other, and of them those of the chosen sizes, languages and themes.
+fn index(drawn: &[Drawn]) -> Result<String, std::fmt::Error> {
+    let mut page = String::from(HEAD);
+    for (group, values) in [
+        ("size", support::SIZES.map(|(width, height, _)| format!("{width}x{height}")).to_vec()),
+        ("language", vec!["zh".into(), "en".into()]),
+        ("theme", vec!["light".into(), "dark".into()]),
+    ] {
+        page.push_str("<fieldset>");
+        for value in values {
+            write!(
+                page,
+                "<label><input type=checkbox checked value={value} data-of={group}>{value}</label>"
+            )?;
+        }
+        page.push_str("</fieldset>");
+    }
+    page.push_str("</nav><main>");
+    let mut names: Vec<&str> = drawn.iter().map(|one| one.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        write!(page, "<section id={name}><h2><a href=#{name}>{name}</a></h2><div>")?;
+        for one in drawn.iter().filter(|one| one.name == name) {
+            let Drawn { size, language, theme, file, .. } = one;
+            write!(
+                page,
+                "<a class=\"{theme}\" href={file} data-size={size} data-language={language} data-theme={theme} title=\"{size} {language} {theme}\"><img src={file} loading=lazy alt=\"{name} {size} {language} {theme}\"></a>"
+            )?;
+        }
+        page.push_str("</div></section>\n");
+    }
+    page.push_str(FOOT);
+    Ok(page)
+}
+
+/// In the colours of the app itself.
+const HEAD: &str = r"<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'><title>Qiyou</title><style>
+body { margin: 0; background: #F3EDE0; color: #221E18; font: 15px/1.4 'Noto Sans CJK SC', sans-serif; }
+nav { position: sticky; top: 0; display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: center; padding: 10px 20px; background: #FBF8F1; border-bottom: 1px solid #D9CFBC; z-index: 1; }
+h1 { font: 24px 'LXGW WenKai', serif; margin: 0; } h2 { font-size: 15px; font-weight: 600; margin: 0 0 8px; }
+h2 a { color: #B23A2B; text-decoration: none; } fieldset { border: 0; padding: 0; margin: 0; display: flex; gap: 12px; }
+label { cursor: pointer; } input { accent-color: #4F7A68; } main { padding: 20px; } section { margin-bottom: 28px; scroll-margin-top: 60px; }
+section div { display: flex; flex-wrap: wrap; gap: 10px; align-items: flex-start; }
+div a { display: block; border-radius: 10px; overflow: hidden; border: 1px solid #D9CFBC; } div a.dark { border-color: #3A352C; }
+div a:hover { outline: 2px solid #4F7A68; } img { display: block; height: 300px; } a[hidden] { display: none; }
+</style><nav><h1>棋友 Qiyou</h1>";
+const FOOT: &str = r"</main><script>
+const boxes = [...document.querySelectorAll('input')];
+function show() {
+  const off = (one, of) => boxes.some(box => box.dataset.of == of && box.value == one.dataset[of] && !box.checked);
+  for (const one of document.querySelectorAll('div a')) one.hidden = ['size', 'language', 'theme'].some(of => off(one, of));
+}
+for (const box of boxes) box.onchange = show;
+</script>";
 
 fn write(path: &Path, width: u32, height: u32, bytes: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
     let mut encoder = png::Encoder::new(BufWriter::new(File::create(path)?), width, height);

@@ -1,15 +1,15 @@
 //! The app as one object: the window, what the host has said, where the player is, and what was asked.
 
+mod heard;
+mod known;
+
 use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
-use proto::board::{Action, Game as WireGame, Setup, action};
-use proto::control::{
-    self, Event, GameChoice, GameSheet, InvitationEnd, NoticeKind, RefusalCode, Reply, Request, Room, event,
-    reply, request,
-};
+use proto::board::Game as WireGame;
+use proto::control::{self, GameChoice, Request, request};
 use slint::{ComponentHandle, PlatformError};
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -17,15 +17,14 @@ use crate::adapters;
 use crate::art::Sprites;
 use crate::client::{Client, FromHost};
 use crate::feel::{Nothing, Senses};
-use crate::preferences::{LastGame, LastOpponent, Preferences, Store};
-use crate::screens::{BoardAdapter, Dialog, Game, MainWindow, Navigation, Page, Remark};
+use crate::preferences::{LastOpponent, Preferences, Store};
+use crate::screens::{Dialog, Game, MainWindow, Navigation, Page, Remark};
 use crate::state::HostState;
+
+pub(crate) use known::{HintState, Inner, Inviting, Losing, Picked, Purpose};
 
 /// How long the app looks around before it says that nobody is near: three advertising rounds of a device that takes turns.
 const LOOKS_ALONE_AFTER: Duration = Duration::from_secs(10);
-
-/// How long what was said stays beside its player: a line is read in three seconds, and the eyes are on the board first.
-const SAID_STAYS: Duration = Duration::from_secs(8);
 
 /// Unfinished matches that the first page offers to go on with; the records have all.
 const MATCHES_ASKED: u32 = 12;
@@ -95,6 +94,8 @@ impl App {
             replay: None,
             editor: adapters::editor::Editor::default(),
             people: adapters::friends::People::default(),
+            giving: None,
+            backup: adapters::backup::Backup::default(),
             puzzles: adapters::puzzles::Puzzles::default(),
             adapters: Vec::new(),
             lesson: adapters::lesson::Lesson::default(),
@@ -133,6 +134,7 @@ impl App {
             replay: adapters::replay::Rows::default(),
             board: adapters::board::Rows::default(),
             friends: adapters::friends::Rows::default(),
+            gifts: adapters::gifts::Rows::default(),
             puzzles: adapters::puzzles::Rows::default(),
             settings: adapters::settings::Rows::default(),
             invitation: adapters::invitation::Rows::default(),
@@ -251,244 +253,6 @@ async fn listen(desk: Weak<Desk>, mut from_host: UnboundedReceiver<FromHost>) {
         desk.take(said);
     }
 }
-
-/// What a reply will be about.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Purpose {
-    Nothing,
-    OpenRoom,
-    /// For this match, at this ply and revision.
-    Hint {
-        room: String,
-        ply: u32,
-        revision: u32,
-    },
-    Invite,
-    ListMatches,
-    PowerOn,
-    /// What a choice of rules for this game amounts to.
-    DescribeChoice {
-        game: WireGame,
-        choice: GameChoice,
-    },
-    /// By which rules the match on the board is played.
-    DescribeRoom {
-        setup: Setup,
-    },
-    /// A page of the records, with the number of the search that it is for.
-    Records {
-        search: u32,
-    },
-    /// A position of the match that is looked through.
-    Look,
-    /// A step of a lesson.
-    Teach(control::Teach),
-    Export,
-    Import,
-    /// A match that was looked through is gone.
-    Discard,
-    /// Something about a person was changed.
-    Person,
-    ShowCode,
-    AddFriend,
-    Account,
-    Contact,
-    ListAdapters,
-    /// Those of this game.
-    Puzzles {
-        game: WireGame,
-    },
-    /// What an invitation of theirs would be played by.
-    DescribeInvitation {
-        invite: String,
-    },
-}
-
-/// The hint that is shown, good for one position.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum HintState {
-    Asked {
-        room: String,
-        ply: u32,
-        /// The solution of the position before, shown until the new one is there.
-        presses: Vec<u8>,
-    },
-    Found {
-        room: String,
-        ply: u32,
-        revision: u32,
-        action: Action,
-        /// Lights Out: every press of the solution, packed as `Board.lights`; and whether none has fewer.
-        presses: Vec<u8>,
-        fewest: bool,
-    },
-}
-
-/// The piece that a step is to be made with, in one position.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Picked {
-    pub(crate) room: String,
-    pub(crate) ply: u32,
-    pub(crate) revision: u32,
-    pub(crate) at: u32,
-}
-
-/// An action that would lose at once, until the player has said whether it is meant.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Losing {
-    pub(crate) kind: action::Kind,
-    /// Why, where it is not the repetition of a position.
-    pub(crate) words: Option<control::Words>,
-}
-
-/// Whom we have asked for a game, from the touch until the answer.
-#[derive(Clone, Debug)]
-pub(crate) struct Inviting {
-    pub(crate) peer: String,
-    /// Once the host has told it.
-    pub(crate) invite: Option<String>,
-    pub(crate) game: WireGame,
-    pub(crate) my_side: i32,
-}
-
-/// Everything that changes.
-pub(crate) struct Inner {
-    pub(crate) preferences: Preferences,
-    store: Store,
-    pub(crate) locale: String,
-    client: Client,
-    pub(crate) state: HostState,
-    /// The host has told the whole present state.
-    pub(crate) ready: bool,
-    next_request: u64,
-    asked: BTreeMap<u64, Purpose>,
-    /// The way here, the present page last; never empty.
-    pages: Vec<Page>,
-    /// A dialog of our own; others' come first.
-    question: Dialog,
-    /// The match on the board page: kept when the host has closed it, so that its end stays to be seen.
-    pub(crate) room: Option<Room>,
-    open_when_there: Option<String>,
-    /// By which rules a match is played: the last that was asked for.
-    room_sheet: Option<(Setup, GameSheet)>,
-    pub(crate) picked: Option<Picked>,
-    /// A step that would lose, until the player has said whether it is meant.
-    pub(crate) losing: Option<Losing>,
-    /// A stone that waits to be meant.
-    pub(crate) waiting: Option<Picked>,
-    /// The board is seen from its other side.
-    pub(crate) turned: bool,
-    /// What was last said at the board, by the other and by this device's player, while it is shown.
-    said: [Option<control::Said>; 2],
-    pub(crate) records: adapters::records::Search,
-    pub(crate) replay: Option<adapters::replay::Replay>,
-    pub(crate) editor: adapters::editor::Editor,
-    pub(crate) people: adapters::friends::People,
-    pub(crate) puzzles: adapters::puzzles::Puzzles,
-    /// Bluetooth adapters as they were last told.
-    pub(crate) adapters: Vec<control::Adapter>,
-    pub(crate) lesson: adapters::lesson::Lesson,
-    /// The board that is being opened is to be solved at once.
-    pub(crate) solve_when_there: bool,
-    /// A match whose board no presses put out, as the host has found.
-    pub(crate) unsolvable: Option<String>,
-    /// Which part of a large board is seen.
-    pub(crate) look: adapters::board::Look,
-    pub(crate) hint: Option<HintState>,
-    /// The game of the page for a new match, and what the host says of the remembered choice for each game, by its number.
-    pub(crate) new_game: WireGame,
-    pub(crate) sheets: BTreeMap<i32, GameSheet>,
-    pub(crate) all_options: bool,
-    pub(crate) inviting: Option<Inviting>,
-    pub(crate) switching_on: bool,
-    /// Where a damaged file of saves was put.
-    pub(crate) set_aside: Option<String>,
-    /// Somebody near who is looked at.
-    pub(crate) neighbour: String,
-    /// An invitation of theirs that is being answered with other terms.
-    pub(crate) countering: Option<control::Invitation>,
-    /// What invitations of theirs would be played by, by their ids.
-    pub(crate) invite_sheets: BTreeMap<String, GameSheet>,
-    /// An invitation of theirs to which other terms are on their way.
-    pub(crate) answered: Option<String>,
-    /// Somebody looks at the window, as far as is known.
-    in_front: bool,
-    scanning: bool,
-    pub(crate) looked_long: bool,
-    pub(crate) thought_open: bool,
-}
-
-impl Inner {
-    pub(crate) fn page(&self) -> Page {
-        *self.pages.last().expect("there is always a page")
-    }
-
-    pub(crate) fn chinese(&self) -> bool {
-        self.preferences.language.is_chinese(&self.locale)
-    }
-
-    /// The one dialog that is seen: what comes from a person first, then our own questions.
-    pub(crate) fn dialog(&self) -> Dialog {
-        let offered = self.page() == Page::Board
-            && self.room.as_ref().and_then(|room| room.offer.as_ref()).is_some_and(|offer| !offer.mine);
-        if !self.state.comparisons.is_empty() {
-            Dialog::Comparison
-        } else if self.incoming().is_some() {
-            adapters::invitation::dialog_of(self.question)
-        } else if self.inviting.is_some() || self.outgoing().is_some() {
-            Dialog::Waiting
-        } else if offered {
-            Dialog::Offer
-        } else {
-            self.question
-        }
-    }
-
-    /// The friend at the other side of the board.
-    pub(crate) fn friend_at_board(&self) -> Option<&control::Friend> {
-        let room = self.room.as_ref()?;
-        let peer = [&room.first, &room.second].into_iter().flatten().find_map(|seat| match &seat.who {
-            Some(control::seat::Who::Peer(key)) => Some(key),
-            _ => None,
-        })?;
-        self.state.friends.get(peer)
-    }
-
-    /// What the player of this side has last said, while it is shown.
-    pub(crate) fn said_by(&self, room: &Room, mine: bool) -> Option<&control::Said> {
-        self.said[usize::from(mine)].as_ref().filter(|said| said.room_id == room.id)
-    }
-
-    pub(crate) fn incoming(&self) -> Option<&control::Invitation> {
-        let countering = self.countering.as_ref().map(|theirs| theirs.invite_id.as_str());
-        let answered = self.answered.as_deref();
-        self.state.invitations.iter().find(|invitation| {
-            let id = Some(invitation.invite_id.as_str());
-            !invitation.mine && id != countering && id != answered
-        })
-    }
-
-    pub(crate) fn outgoing(&self) -> Option<&control::Invitation> {
-        self.state.invitations.iter().find(|invitation| invitation.mine)
-    }
-
-    /// How this game was last begun.
-    pub(crate) fn last(&self, game: WireGame) -> LastGame {
-        self.preferences.games.get(adapters::game::word(game)).cloned().unwrap_or_default()
-    }
-
-    /// The game that people nearby are invited to.
-    pub(crate) fn nearby_game(&self) -> WireGame {
-        adapters::game::of_word(&self.preferences.nearby_game)
-    }
-
-    /// The rules of the match on the board, once the host has said them.
-    pub(crate) fn room_sheet(&self) -> Option<&GameSheet> {
-        let setup = self.room.as_ref()?.setup.as_ref()?;
-        self.room_sheet.as_ref().filter(|(of, _)| of == setup).map(|(_, sheet)| sheet)
-    }
-}
-
 /// The app behind its window. Adapters hold it weakly in their callbacks.
 pub(crate) struct Desk {
     pub(crate) window: slint::Weak<MainWindow>,
@@ -507,6 +271,7 @@ pub(crate) struct Desk {
     pub(crate) replay: adapters::replay::Rows,
     pub(crate) board: adapters::board::Rows,
     pub(crate) friends: adapters::friends::Rows,
+    pub(crate) gifts: adapters::gifts::Rows,
     pub(crate) puzzles: adapters::puzzles::Rows,
     pub(crate) settings: adapters::settings::Rows,
     pub(crate) invitation: adapters::invitation::Rows,
@@ -769,303 +534,6 @@ impl Desk {
         self.shown.set(self.shown.get() + 1);
         if let Some(window) = self.window.upgrade() {
             adapters::show(&window, self);
-        }
-    }
-
-    fn take(self: &Rc<Self>, said: FromHost) {
-        self.taken.set(self.taken.get() + 1);
-        match said {
-            FromHost::Event(event) => self.event(*event),
-            FromHost::Reply(reply) => self.reply(*reply),
-            FromHost::Lost(why) => {
-                tracing::error!(why, "the host is gone");
-                let begun = self.see().ready;
-                self.remark(if begun { Remark::HostLost } else { Remark::HostFailed }, "");
-            }
-        }
-        self.show();
-    }
-
-    fn event(self: &Rc<Self>, event: Event) {
-        let gone_name = match &event.body {
-            Some(event::Body::InvitationGone(gone)) => {
-                let inner = self.see();
-                let mut open = inner.state.invitations.iter();
-                open.find(|one| one.invite_id == gone.invite_id).map(|one| one.name.clone())
-            }
-            _ => None,
-        };
-        let scanned_before = self.see().state.bluetooth().is_some_and(|radio| radio.scanning);
-        self.inner.borrow_mut().state.apply(&event);
-        if !scanned_before && self.see().state.bluetooth().is_some_and(|radio| radio.scanning) {
-            self.look_afresh();
-        }
-        match event.body {
-            Some(event::Body::Ready(_)) => {
-                self.inner.borrow_mut().ready = true;
-                self.moved();
-            }
-            Some(event::Body::Radio(_)) => self.inner.borrow_mut().switching_on = false,
-            Some(event::Body::Room(room)) => self.room_changed(&room),
-            Some(event::Body::InvitationGone(gone)) => self.invitation_gone(&gone, gone_name),
-            Some(event::Body::Invitation(invitation)) if !invitation.mine => {
-                adapters::invitation::arrived(self, &invitation);
-            }
-            Some(event::Body::Invitation(_)) => {
-                // The host's own account of it takes over.
-                self.inner.borrow_mut().inviting = None;
-            }
-            Some(event::Body::Said(said)) => self.said(said),
-            Some(event::Body::Judgements(judged)) => adapters::replay::judged(self, judged),
-            Some(event::Body::Connecting(connecting)) => self.connecting(&connecting),
-            Some(event::Body::Notice(notice)) => self.notice(&notice),
-            _ => {}
-        }
-    }
-
-    fn said(self: &Rc<Self>, said: control::Said) {
-        let mine = usize::from(said.mine);
-        self.inner.borrow_mut().said[mine] = Some(said);
-        let desk = Rc::downgrade(self);
-        self.saying.start(slint::TimerMode::SingleShot, SAID_STAYS, move || {
-            if let Some(desk) = desk.upgrade() {
-                desk.change(|inner| inner.said = [None, None]);
-            }
-        });
-    }
-
-    fn room_changed(&self, room: &Room) {
-        let (opened, followed, waited) = {
-            let inner = self.see();
-            let shown = inner.room.as_ref().map(|shown| shown.id.as_str());
-            (
-                shown == Some(room.id.as_str()),
-                shown.is_some_and(|shown| shown == room.follows),
-                inner.open_when_there.as_deref() == Some(room.id.as_str()),
-            )
-        };
-        if opened {
-            let before = self.see().room.clone();
-            if let Some(before) = before {
-                adapters::feel::changed(self, &before, room);
-            }
-        }
-        if opened || followed {
-            self.inner.borrow_mut().room = Some(adapters::board::seen(room));
-            if let Some(window) = self.window.upgrade() {
-                window.global::<BoardAdapter>().set_tick(0);
-            }
-            if followed {
-                self.inner.borrow_mut().look = adapters::board::Look::default();
-                self.ask_rules();
-            }
-            adapters::board::solve_on(self);
-        } else if waited {
-            self.open_room(&room.id);
-        }
-    }
-
-    fn connecting(&self, connecting: &control::Connecting) {
-        let asked = self.see().inviting.as_ref().is_some_and(|inviting| inviting.peer == connecting.peer);
-        let failed = matches!(connecting.state(), control::ConnectState::ConnectFailed);
-        if asked && failed {
-            self.inner.borrow_mut().inviting = None;
-            self.remark(Remark::CannotReach, &connecting.name);
-        }
-    }
-
-    /// `name`: the other person's, as far as the invitation said it.
-    fn invitation_gone(&self, gone: &control::InvitationGone, name: Option<String>) {
-        let name = {
-            let inner = &mut *self.inner.borrow_mut();
-            inner.invite_sheets.remove(&gone.invite_id);
-            let answered = inner.answered.take_if(|id| *id == gone.invite_id).is_some();
-            let countering = inner.countering.take_if(|theirs| theirs.invite_id == gone.invite_id).is_some();
-            if answered && !countering && gone.end() == InvitationEnd::InvitationCountered {
-                return;
-            }
-            let ours = inner.inviting.take_if(|inviting| inviting.invite.as_deref() == Some(&gone.invite_id));
-            ours.map(|inviting| inviting.peer)
-                .and_then(|peer| inner.state.nearby.get(&peer).map(|near| near.name.clone()))
-                .or(name)
-                .unwrap_or_default()
-        };
-        let remark = match gone.end() {
-            InvitationEnd::InvitationAccepted => {
-                self.open_room(&gone.room_id);
-                return;
-            }
-            InvitationEnd::InvitationDeclined => match gone.reason() {
-                proto::peer::DeclineReason::DeclineOtherGame => Remark::InvitationOtherGame,
-                proto::peer::DeclineReason::DeclineOtherRules => Remark::InvitationOtherRules,
-                proto::peer::DeclineReason::DeclineLater => Remark::InvitationLater,
-                proto::peer::DeclineReason::DeclineBusy => Remark::InvitationBusy,
-                _ => Remark::InvitationDeclined,
-            },
-            InvitationEnd::InvitationBusy => Remark::InvitationBusy,
-            InvitationEnd::InvitationTimedOut => Remark::InvitationTimedOut,
-            InvitationEnd::InvitationWithdrawn => Remark::InvitationWithdrawn,
-            InvitationEnd::InvitationLinkLost => Remark::InvitationLost,
-            InvitationEnd::InvitationUnknownGame => Remark::InvitationUnknownGame,
-            // Their own invitation takes its place, and rings.
-            InvitationEnd::InvitationCountered => Remark::InvitationCountered,
-            InvitationEnd::Unspecified => return,
-        };
-        self.remark(remark, &name);
-    }
-
-    fn notice(&self, notice: &control::Notice) {
-        let remark = match notice.kind() {
-            NoticeKind::NoticeOfferDeclined => Remark::OfferDeclined,
-            NoticeKind::NoticePeerLeft => Remark::PeerLeft,
-            NoticeKind::NoticeUpdateNeeded => Remark::UpdateNeeded,
-            NoticeKind::NoticeStringsDiffer => Remark::StringsDiffer,
-            NoticeKind::NoticeRecordsDiffer => Remark::RecordsDiffer,
-            NoticeKind::NoticePeerMisbehaved => Remark::PeerMisbehaved,
-            NoticeKind::NoticeDiskFull => Remark::DiskFull,
-            NoticeKind::NoticeNewFriend => Remark::NewFriend,
-            NoticeKind::NoticeCannotReach => {
-                self.inner.borrow_mut().inviting = None;
-                Remark::CannotReach
-            }
-            NoticeKind::NoticeRadioChanged => Remark::RadioChanged,
-            NoticeKind::NoticeClocksDiffer => Remark::ClocksDiffer,
-            NoticeKind::NoticeAdjourned => Remark::Adjourned,
-            NoticeKind::NoticeSavesSetAside => {
-                self.inner.borrow_mut().set_aside = Some(notice.detail.clone());
-                self.open(Dialog::Saves);
-                return;
-            }
-            NoticeKind::NoticeUnspecified => return,
-        };
-        self.remark(remark, &notice.name);
-    }
-
-    fn reply(self: &Rc<Self>, reply: Reply) {
-        let Some(purpose) = self.inner.borrow_mut().asked.remove(&reply.id) else { return };
-        match (reply.body, purpose) {
-            (Some(reply::Body::Refusal(refusal)), purpose) => self.refused(&refusal, &purpose),
-            (Some(reply::Body::RoomId(room)), Purpose::OpenRoom) => self.open_room(&room),
-            (Some(reply::Body::InviteId(invite)), Purpose::Invite) => {
-                let inner = &mut *self.inner.borrow_mut();
-                // The invitation's own event may have come first, and with it taken over.
-                if let Some(inviting) = &mut inner.inviting {
-                    inviting.invite = Some(invite);
-                }
-            }
-            (Some(reply::Body::Matches(list)), Purpose::ListMatches) => {
-                self.inner.borrow_mut().state.matches = list.matches;
-            }
-            (Some(reply::Body::Matches(list)), Purpose::Records { search }) => {
-                adapters::records::found(self, search, list);
-            }
-            (Some(reply::Body::Lesson(lesson)), Purpose::Teach(asked)) => {
-                adapters::lesson::taught(self, &asked, lesson);
-            }
-            (Some(reply::Body::Position(position)), Purpose::Look) => adapters::replay::seen(self, position),
-            (Some(reply::Body::File(file)), Purpose::Export) => adapters::records::save(self, &file),
-            (Some(reply::Body::RoomId(_)), Purpose::Import) => {
-                self.remark(Remark::Copied, "");
-                adapters::records::search(self);
-            }
-            (Some(reply::Body::FriendCode(code)), Purpose::ShowCode) => {
-                adapters::friends::code_told(self, code);
-            }
-            (Some(reply::Body::Puzzles(list)), Purpose::Puzzles { game }) => {
-                adapters::puzzles::found(self, game, list);
-            }
-            (Some(reply::Body::Done(_)), Purpose::AddFriend) => adapters::friends::added(self),
-            (Some(reply::Body::Done(_)), Purpose::Contact) => self.remark(Remark::ContactAsked, ""),
-            (Some(reply::Body::Adapters(list)), Purpose::ListAdapters) => {
-                self.inner.borrow_mut().adapters = list.adapters;
-            }
-            (Some(reply::Body::Done(_)), Purpose::Discard) => {
-                self.back();
-                adapters::records::search(self);
-            }
-            (Some(reply::Body::Hint(hint)), Purpose::Hint { room, ply, revision }) => {
-                adapters::board::advised(self, (room, ply, revision), hint);
-            }
-            (Some(reply::Body::Sheet(sheet)), Purpose::DescribeChoice { game, choice }) => {
-                adapters::new_game::described(self, game, &choice, sheet);
-            }
-            (Some(reply::Body::Sheet(sheet)), Purpose::DescribeInvitation { invite }) => {
-                let inner = &mut *self.inner.borrow_mut();
-                if inner.state.invitations.iter().any(|open| open.invite_id == invite) {
-                    inner.invite_sheets.insert(invite, sheet);
-                }
-            }
-            (Some(reply::Body::Sheet(sheet)), Purpose::DescribeRoom { setup }) => {
-                self.inner.borrow_mut().room_sheet = Some((setup, sheet));
-            }
-            _ => {}
-        }
-    }
-
-    fn refused(&self, refusal: &control::Refusal, purpose: &Purpose) {
-        tracing::info!(code = ?refusal.code(), detail = refusal.detail, ?purpose, "refused");
-        {
-            let inner = &mut *self.inner.borrow_mut();
-            match purpose {
-                Purpose::Invite => (inner.inviting, inner.answered) = (None, None),
-                Purpose::PowerOn => inner.switching_on = false,
-                Purpose::Hint { room, .. } => {
-                    inner.hint = None;
-                    if refusal.code() == RefusalCode::RefusalUnsolvable {
-                        inner.unsolvable = Some(room.clone());
-                    }
-                }
-                Purpose::OpenRoom => inner.solve_when_there = false,
-                _ => {}
-            }
-        }
-        match purpose {
-            Purpose::DescribeChoice { game, choice } => {
-                adapters::new_game::not_described(self, *game, choice);
-                return;
-            }
-            Purpose::Teach(asked) => adapters::lesson::not_taught(self, asked),
-            // A newer host's match may be of a game that has no sheet here.
-            Purpose::DescribeRoom { .. } | Purpose::DescribeInvitation { .. } => return,
-            _ => {}
-        }
-        if let Some(reason) = &refusal.reason {
-            let said = if self.see().chinese() { &reason.zh } else { &reason.en };
-            self.remark(Remark::Told, said);
-            return;
-        }
-        let remark = match refusal.code() {
-            RefusalCode::RefusalNoSuchPeer => Remark::NoSuchPeer,
-            RefusalCode::RefusalNoSuchRoom => Remark::NoSuchRoom,
-            RefusalCode::RefusalNotYourTurn => Remark::NotYourTurn,
-            RefusalCode::RefusalOccupied => Remark::Occupied,
-            RefusalCode::RefusalOffBoard => Remark::OffBoard,
-            RefusalCode::RefusalGameOver => Remark::GameOver,
-            RefusalCode::RefusalIllegal => Remark::Illegal,
-            RefusalCode::RefusalNothingToTakeBack => Remark::NothingToTakeBack,
-            RefusalCode::RefusalNoOffer => Remark::NoOffer,
-            RefusalCode::RefusalRadio => Remark::Radio,
-            RefusalCode::RefusalCannotReach => Remark::CannotReach,
-            RefusalCode::RefusalNotCompared => Remark::NotCompared,
-            RefusalCode::RefusalBusy => Remark::Busy,
-            RefusalCode::RefusalDisk => Remark::Disk,
-            RefusalCode::RefusalVersion => Remark::Version,
-            RefusalCode::RefusalLinkLost => Remark::LinkLost,
-            RefusalCode::RefusalPaused => Remark::Paused,
-            RefusalCode::RefusalTime => Remark::OutOfTime,
-            RefusalCode::RefusalBadRequest | RefusalCode::RefusalUnspecified => match purpose {
-                Purpose::Hint { .. } => Remark::NoHint,
-                Purpose::AddFriend => Remark::NotAdded,
-                Purpose::Account | Purpose::Contact => Remark::AccountTrouble,
-                _ => Remark::BadRequest,
-            },
-            RefusalCode::RefusalUnsolvable => Remark::Unsolvable,
-        };
-        // Asking at the start what nobody has touched needs no remark.
-        if !matches!(purpose, Purpose::Nothing | Purpose::ListMatches | Purpose::ListAdapters)
-            || !matches!(remark, Remark::Radio)
-        {
-            self.remark(remark, "");
         }
     }
 }

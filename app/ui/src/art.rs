@@ -2,7 +2,7 @@
 //!
 //! The software renderer draws an SVG afresh each time it is shown (1.9 ms a stone); a sprite of the right size is copied.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -12,8 +12,9 @@ use slint::{ComponentHandle, Image};
 
 use crate::screens::{Art, IconName, MainWindow};
 
-/// Sprites kept. A window that is being resized asks for many sizes once; beyond this all are dropped and drawn again.
-const KEPT_SPRITES: usize = 96;
+/// Bytes of sprites kept: three boards that fill a handheld's screen, and all that is small beside them. A window that is being
+/// resized asks for many sizes once; beyond this all are dropped, and what is still shown is drawn again.
+const KEPT_BYTES: usize = 12 << 20;
 
 /// Widest sprite in device pixels: a board that fills an 8K screen. Larger ones would only be asked for by mistake.
 const WIDEST: i32 = 8_192;
@@ -22,6 +23,7 @@ const WIDEST: i32 = 8_192;
 #[derive(Default)]
 pub(crate) struct Sprites {
     drawn: RefCell<HashMap<String, Image>>,
+    bytes: Cell<usize>,
     /// By the match's id, with the picture's revision.
     thumbnails: RefCell<HashMap<String, (i32, control::Board)>>,
     first_drawing: RefCell<Option<Box<dyn FnOnce()>>>,
@@ -114,9 +116,12 @@ impl Sprites {
         }
         let image = raster(&svg(width, height));
         let mut drawn = self.drawn.borrow_mut();
-        if drawn.len() >= KEPT_SPRITES {
+        let bytes = width as usize * height as usize * 4;
+        if self.bytes.get() + bytes > KEPT_BYTES {
             drawn.clear();
+            self.bytes.set(0);
         }
+        self.bytes.set(self.bytes.get() + bytes);
         drawn.insert(key, image.clone());
         image
     }

@@ -34,4 +34,6 @@ pub mod screens {
 pub use app::{App, AppError, Work};
 pub use client::{Client, FromHost, HandOfHost, connect};
 pub use feel::{Devices, Senses, press};
-pub use preferences::{Confirm, Language, LastColour, LastGame, LastOpponent, Paper, Preferences, Store};
+pub use preferences::{
+    Confirm, Language, LastColour, LastGame, LastOpponent, OwnPace, Paper, Preferences, Store,
+};

@@ -117,6 +117,26 @@ impl Default for LastGame {
     }
 }
 
+/// A clock of the player's own; which parts count the kind says. The host says whether it makes one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OwnPace {
+    /// 0 all in all, 1 more after each turn, 2 periods after the main time, 3 each turn by itself.
+    pub kind: u8,
+    /// Of the main time.
+    pub minutes: u32,
+    /// After each turn, of a period, or of each turn.
+    pub seconds: u32,
+    /// Periods after the main time.
+    pub periods: u32,
+}
+
+impl Default for OwnPace {
+    fn default() -> Self {
+        Self { kind: 1, minutes: 20, seconds: 10, periods: 3 }
+    }
+}
+
 /// Everything that the app itself remembers. Matches, name and friends are the host's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -151,6 +171,8 @@ pub struct Preferences {
     pub nearby_game: String,
     /// The clock of games for which none was chosen yet, by the host's word for it; empty: none.
     pub pace: String,
+    /// The clock that the host's word `own` means.
+    pub own_pace: OwnPace,
 }
 
 impl Default for Preferences {
@@ -171,6 +193,7 @@ impl Default for Preferences {
             games: BTreeMap::new(),
             nearby_game: GOMOKU.into(),
             pace: String::new(),
+            own_pace: OwnPace::default(),
         }
     }
 }

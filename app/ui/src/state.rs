@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use proto::control::{
-    Account, Blocked, Carrier, Comparison, Connecting, Contact, Event, Friend, Invitation, MatchSummary, Me,
-    Nearby, Radio, Room, Thinking, event::Body,
+    Account, Blocked, Carrier, Comparison, Connecting, Contact, Event, Friend, Gift, Invitation,
+    MatchSummary, Me, Nearby, Radio, Room, Thinking, event::Body,
 };
 
 /// The host's state as far as screens show it. Keys are the host's ids.
@@ -23,6 +23,8 @@ pub(crate) struct HostState {
     /// At most one is shown: the first that came.
     pub(crate) comparisons: Vec<Comparison>,
     pub(crate) invitations: Vec<Invitation>,
+    /// Matches that friends show: the first that came is asked about first.
+    pub(crate) gifts: Vec<Gift>,
     pub(crate) rooms: BTreeMap<String, Room>,
     /// The latest report of each room's bot.
     pub(crate) thinking: BTreeMap<String, Thinking>,
@@ -83,6 +85,11 @@ impl HostState {
             Body::BlockedGone(gone) => {
                 self.blocked.remove(&gone.id);
             }
+            Body::Gift(gift) => {
+                self.gifts.retain(|known| known.gift_id != gift.gift_id);
+                self.gifts.push(gift);
+            }
+            Body::GiftGone(gone) => self.gifts.retain(|known| known.gift_id != gone.id),
             Body::Account(account) => self.account = Some(account),
             Body::Contact(contact) => {
                 self.contacts.insert(contact.account.clone(), contact);

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use proto::board::{self as wire, action};
-use proto::control::{Board, MarkKind, Room};
+use proto::control::{self, Board, MarkKind, PuzzleProgress, Room};
 use senses::{Cue, Feel, LOUDEST};
 use slint::ComponentHandle;
 
@@ -47,6 +47,14 @@ pub(crate) fn changed(desk: &Desk, before: &Room, after: &Room) {
 
 /// What is heard and felt of a change; nothing of one that brings no move and no end.
 fn cue(before: &Room, after: &Room) -> Option<(Cue, Feel)> {
+    let progress = |room: &Room| room.puzzle.as_ref().map(control::PuzzleState::progress);
+    if progress(before) != progress(after) {
+        match progress(after) {
+            Some(PuzzleProgress::PuzzleSolved) => return Some((Cue::Win, Feel::Strong)),
+            Some(PuzzleProgress::PuzzleWrong) => return Some((Cue::Loss, Feel::Strong)),
+            _ => {}
+        }
+    }
     if before.result.is_none()
         && let Some(result) = &after.result
     {

@@ -32,7 +32,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
 }
 
 /// Goes on with a match, whether a room shows it or it is only kept.
-pub(super) fn resume(desk: &Desk, id: &str) {
+pub(crate) fn resume(desk: &Desk, id: &str) {
     let open = desk.see().state.rooms.contains_key(id);
     desk.open_room(id);
     if !open {

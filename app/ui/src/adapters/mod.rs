@@ -1,12 +1,14 @@
 //! One file per view: where what the host says becomes what a page shows, and a touch becomes a request. No other file
 //! knows both worlds' types.
 
+pub(crate) mod backup;
 pub(crate) mod board;
 mod comparison;
 pub(crate) mod editor;
 pub(crate) mod feel;
 pub(crate) mod friends;
 pub(crate) mod game;
+pub(crate) mod gifts;
 pub(crate) mod home;
 pub(crate) mod invitation;
 pub(crate) mod lesson;
@@ -36,6 +38,8 @@ pub(crate) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     friends::attach(window, desk);
     board::attach(window, desk);
     comparison::attach(window, desk);
+    gifts::attach(window, desk);
+    backup::attach(window, desk);
     invitation::attach(window, desk);
     editor::attach(window, desk);
     feel::attach(window, desk);
@@ -55,6 +59,8 @@ pub(crate) fn show(window: &MainWindow, desk: &Desk) {
     friends::show(window, desk);
     board::show(window, desk);
     comparison::show(window, desk);
+    gifts::show(window, desk);
+    backup::show(window, desk);
     invitation::show(window, desk);
     editor::show(window, desk);
     feel::show(window, desk);

@@ -12,7 +12,7 @@ use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
 use super::{editor, game, nearby, puzzles, update, when};
 use crate::app::{Desk, Inner, Purpose};
-use crate::preferences::{LastColour, LastGame, LastOpponent};
+use crate::preferences::{LastColour, LastGame, LastOpponent, OwnPace};
 use crate::screens::{
     Colour, Game, MainWindow, NewGameAdapter, Opponent, OptionKind, OptionView, Page, RulesAdapter,
 };
@@ -47,6 +47,11 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
             Opponent::Peer => LastOpponent::Peer,
         };
         remember(&desk, |last| last.opponent = opponent);
+        let game = desk.see().new_game;
+        if game::is_solo(game) {
+            // Alone or as a race: other options, other rules.
+            describe(&desk, game);
+        }
     }));
     page.on_choose_level(when!(desk, |desk, level| {
         remember(&desk, |last| last.level = level.clamp(1, 10) as u32);
@@ -101,6 +106,27 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
             desk.prefer(|known| known.pace = word);
         }
     }));
+    page.on_set_own_pace(when!(desk, |desk, part, value| {
+        desk.prefer(|known| {
+            let own = &mut known.own_pace;
+            match part {
+                0 => own.kind = value.clamp(0, 3) as u8,
+                1 => own.minutes = step_to(own.minutes, value, MOST_MINUTES),
+                2 => own.seconds = step_to(own.seconds, value, MOST_SECONDS),
+                _ => own.periods = value.clamp(1, 10) as u32,
+            }
+        });
+        // The host names it.
+        let game = desk.see().new_game;
+        describe(&desk, game);
+    }));
+    page.on_use_own_pace(when!(desk, |desk, usual| {
+        if usual {
+            desk.prefer(|known| known.pace = OWN.into());
+        } else {
+            remember(&desk, |last| last.pace = OWN.into());
+        }
+    }));
     page.on_open_puzzles(when!(desk, |desk| {
         let game = desk.see().new_game;
         puzzles::open_page(&desk, game);
@@ -126,7 +152,15 @@ pub(crate) fn describe(desk: &Desk, game: wire::Game) {
 }
 
 fn ask(desk: &Desk, game: wire::Game, choice: GameChoice) {
-    let asked = control::Describe { choice: Some(choice.clone()), ..Default::default() };
+    let asked = {
+        let inner = desk.see();
+        control::Describe {
+            choice: Some(choice.clone()),
+            with_peer: is_race(&inner, game) || (game::is_solo(game) && inner.page() == Page::Nearby),
+            pace: Some(own_pace(inner.preferences.own_pace)),
+            ..Default::default()
+        }
+    };
     desk.ask(request::Body::Describe(asked), Purpose::DescribeChoice { game, choice });
 }
 
@@ -172,6 +206,39 @@ pub(crate) fn not_described(desk: &Desk, game: wire::Game, choice: &GameChoice) 
     describe(desk, game);
 }
 
+/// A game for one that is chosen to be run against somebody.
+fn is_race(inner: &Inner, game: wire::Game) -> bool {
+    game::is_solo(game) && inner.last(game).opponent == LastOpponent::Peer
+}
+
+/// The host's word for a clock of the player's own.
+const OWN: &str = "own";
+/// What a clock of one's own may have: three hours, and half an hour a turn.
+const MOST_MINUTES: u32 = 180;
+const MOST_SECONDS: u32 = 1_800;
+
+fn own_pace(own: OwnPace) -> wire::Pace {
+    let (main_s, step_s) = (own.minutes * 60, own.seconds);
+    let pace = |kind: wire::PaceKind, main_s, step_s, periods| wire::Pace {
+        kind: kind.into(),
+        main_s,
+        step_s,
+        periods,
+    };
+    match own.kind {
+        0 => pace(wire::PaceKind::PaceSuddenDeath, main_s, 0, 0),
+        1 => pace(wire::PaceKind::PaceFischer, main_s, step_s, 0),
+        2 => pace(wire::PaceKind::PaceByoYomi, main_s, step_s, own.periods),
+        _ => pace(wire::PaceKind::PacePerMove, 0, step_s, 0),
+    }
+}
+
+/// One step of a stepper from this number towards the wanted one: growing steps, as everywhere.
+fn step_to(now: u32, wanted: i32, most: u32) -> u32 {
+    let next = if i64::from(wanted) > i64::from(now) { up_from(now) } else { down_from(now) };
+    next.clamp(1, most)
+}
+
 /// What an invitation or a new match of this game would be played by.
 pub(crate) fn choice(inner: &Inner, game: wire::Game) -> GameChoice {
     let last = inner.last(game);
@@ -197,20 +264,28 @@ fn chosen_pace(inner: &Inner, game: wire::Game) -> Option<&control::PacePreset> 
     paces(inner).iter().find(|pace| pace.word == *word).filter(|pace| pace.pace.is_some())
 }
 
-/// As an invitation or a new match says it; `None`: no clock.
+/// As an invitation or a new match says it; `None`: no clock. A race has none: its time is what is compared.
 pub(super) fn pace(inner: &Inner, game: wire::Game) -> Option<wire::Pace> {
+    if game::is_solo(game) {
+        return None;
+    }
     chosen_pace(inner, game).and_then(|pace| pace.pace)
 }
 
 /// In the language that is shown; empty: no clock.
 pub(super) fn pace_name(inner: &Inner, game: wire::Game) -> String {
-    let name = chosen_pace(inner, game).and_then(|pace| pace.name.as_ref());
+    let name = chosen_pace(inner, game).filter(|_| !game::is_solo(game)).and_then(|pace| pace.name.as_ref());
     said(name, inner.chinese()).to_owned()
 }
 
 fn show_paces(page: &NewGameAdapter<'_>, desk: &Desk, inner: &Inner, chinese: bool) {
     let all = paces(inner);
-    let names: Vec<SharedString> = all.iter().map(|pace| said(pace.name.as_ref(), chinese).into()).collect();
+    // One's own is seen in the list only where it was taken.
+    let taken = |pace: &&control::PacePreset| {
+        pace.word != OWN || [&inner.last(inner.new_game).pace, &inner.preferences.pace].contains(&&pace.word)
+    };
+    let names: Vec<SharedString> =
+        all.iter().filter(taken).map(|pace| said(pace.name.as_ref(), chinese).into()).collect();
     update(&desk.new_game.paces, &names);
     let chosen = chosen_pace(inner, inner.new_game);
     let at = all.iter().position(|pace| chosen.is_some_and(|chosen| chosen.word == pace.word));
@@ -218,6 +293,13 @@ fn show_paces(page: &NewGameAdapter<'_>, desk: &Desk, inner: &Inner, chinese: bo
     page.set_pace(at.unwrap_or(0) as i32);
     let of_all = all.iter().position(|pace| pace.word == inner.preferences.pace).unwrap_or(0);
     page.set_usual_pace(of_all as i32);
+    let own = inner.preferences.own_pace;
+    page.set_own_kind(own.kind.into());
+    page.set_own_minutes(own.minutes as i32);
+    page.set_own_seconds(own.seconds as i32);
+    page.set_own_periods(own.periods as i32);
+    let named = all.iter().find(|pace| pace.word == OWN);
+    page.set_own_name(said(named.and_then(|pace| pace.name.as_ref()), chinese).into());
 }
 
 /// The choice of this game is from now on as an invitation asks for it, so that one thing can be changed.
@@ -322,7 +404,7 @@ fn start(desk: &Desk) {
         return;
     }
     let (first, second) = match last.opponent {
-        _ if game::is_solo(game) => (here(), here()),
+        LastOpponent::Here | LastOpponent::Bot if game::is_solo(game) => (here(), here()),
         LastOpponent::Peer => {
             desk.prefer(|known| known.nearby_game = game::word(game).into());
             desk.go(Page::Nearby);
@@ -343,7 +425,7 @@ fn start(desk: &Desk) {
     let open = control::OpenRoom {
         first: Some(first),
         second: Some(second),
-        pace: pace(&desk.see(), game).filter(|_| !game::is_solo(game)),
+        pace: pace(&desk.see(), game),
         choice: Some(choice),
         ..control::OpenRoom::default()
     };
@@ -367,6 +449,7 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     let page = window.global::<NewGameAdapter>();
     page.set_game(game::shown(inner.new_game));
     page.set_solo(game::is_solo(inner.new_game));
+    page.set_race(is_race(&inner, inner.new_game));
     page.set_opponent(match last.opponent {
         LastOpponent::Bot => Opponent::Bot,
         LastOpponent::Here => Opponent::Here,

@@ -9,7 +9,7 @@ use proto::board as wire;
 use proto::control::{self, request, seat};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
-use super::{game_of, home, replay, side, update, when};
+use super::{backup, game_of, home, replay, side, update, when};
 use crate::app::{Desk, Purpose};
 use crate::screens::{Dialog, FileRow, Game, MainWindow, Page, RecordRow, RecordsAdapter, Remark, Went};
 
@@ -41,6 +41,8 @@ pub(crate) struct Search {
     total: u32,
     known: bool,
     folder: PathBuf,
+    /// Files with everything of a device are looked for, rather than matches.
+    backups: bool,
     files: Vec<(String, bool)>,
 }
 
@@ -67,12 +69,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
             replay::open(&desk, found);
         }
     }));
-    page.on_look_for_files(when!(desk, |desk| {
-        let folder = desk.see().records.folder.clone();
-        let folder = if folder.is_dir() { folder } else { files_folder() };
-        look_into(&desk, folder);
-        desk.open(Dialog::Files);
-    }));
+    page.on_look_for_files(when!(desk, |desk| look_for(&desk, false)));
     page.on_leave_folder(when!(desk, |desk| {
         let above = desk.see().records.folder.parent().map(PathBuf::from);
         if let Some(above) = above {
@@ -137,15 +134,31 @@ fn files_folder() -> PathBuf {
     folder.map_or_else(|| PathBuf::from("/"), PathBuf::from)
 }
 
+/// Opens the choice of a file with everything of a device.
+pub(super) fn look_for_backups(desk: &Desk) {
+    look_for(desk, true);
+}
+
+fn look_for(desk: &Desk, backups: bool) {
+    desk.change(|inner| inner.records.backups = backups);
+    let folder = desk.see().records.folder.clone();
+    let folder = if folder.is_dir() { folder } else { files_folder() };
+    look_into(desk, folder);
+    desk.open(Dialog::Files);
+}
+
 fn look_into(desk: &Desk, folder: PathBuf) {
+    let backups = desk.see().records.backups;
+    let wanted = |ending: &str| {
+        let known = if backups { &[backup::ENDING][..] } else { &ENDINGS[..] };
+        known.iter().any(|known| known.eq_ignore_ascii_case(ending))
+    };
     let mut files: Vec<(String, bool)> = Vec::new();
     // A folder that may not be read is shown as an empty one; the way up stays.
     for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
         let Ok(name) = entry.file_name().into_string() else { continue };
         let is_folder = entry.path().is_dir();
-        let known = name
-            .rsplit_once('.')
-            .is_some_and(|(_, ending)| ENDINGS.iter().any(|known| known.eq_ignore_ascii_case(ending)));
+        let known = name.rsplit_once('.').is_some_and(|(_, ending)| wanted(ending));
         if !name.starts_with('.') && (is_folder || known) {
             files.push((name, is_folder));
         }
@@ -172,6 +185,9 @@ fn enter(desk: &Desk, index: i32) {
         look_into(desk, path);
         return;
     }
+    if desk.see().records.backups {
+        return backup::chosen(desk, path);
+    }
     desk.open(Dialog::None);
     match fs::read(&path) {
         Ok(content) if content.len() <= proto::limits::FILE_BYTES => {
@@ -182,20 +198,25 @@ fn enter(desk: &Desk, index: i32) {
     }
 }
 
-/// A match as a file of its own in the folder for documents. A file of that name is not written over.
-pub(crate) fn save(desk: &Desk, file: &control::File) {
+/// A path in the folder for documents that no file has, as near to this name as can be.
+pub(super) fn free_file(name: &str) -> Option<PathBuf> {
     let user = directories::UserDirs::new();
     let folder = user.as_ref().and_then(|user| user.document_dir());
     let folder =
         folder.filter(|folder| folder.is_dir()).or(user.as_ref().map(directories::UserDirs::home_dir));
-    let Some(folder) = folder else { return desk.remark(Remark::Disk, "") };
-    let (stem, ending) = file.name.rsplit_once('.').unwrap_or((&file.name, "txt"));
+    let folder = folder?;
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "txt"));
     let name = |number: u32| match number {
-        1 => folder.join(&file.name),
+        1 => folder.join(name),
         _ => folder.join(format!("{stem}-{number}.{ending}")),
     };
     // A match that has been saved a thousand times takes the place of the last.
-    let free = (1..SAME_NAME).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(SAME_NAME));
+    Some((1..SAME_NAME).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(SAME_NAME)))
+}
+
+/// A match as a file of its own in the folder for documents. A file of that name is not written over.
+pub(crate) fn save(desk: &Desk, file: &control::File) {
+    let Some(free) = free_file(&file.name) else { return desk.remark(Remark::Disk, "") };
     match fs::write(&free, &file.content) {
         Ok(()) => desk.remark(Remark::SavedFile, &free.display().to_string()),
         Err(error) => {
@@ -207,23 +228,24 @@ pub(crate) fn save(desk: &Desk, file: &control::File) {
 
 pub(super) fn show(window: &MainWindow, desk: &Desk) {
     let inner = desk.see();
+    let page = window.global::<RecordsAdapter>();
+    let records = &inner.records;
+    page.set_folder(records.folder.display().to_string().into());
+    page.set_backups(records.backups);
+    let files: Vec<FileRow> =
+        records.files.iter().map(|(name, folder)| FileRow { name: name.into(), folder: *folder }).collect();
+    update(&desk.records.files, &files);
     if inner.page() != Page::Records {
         return;
     }
-    let page = window.global::<RecordsAdapter>();
-    let records = &inner.records;
     page.set_total(records.total as i32);
     page.set_known(records.known);
     page.set_game(super::game::shown(records.game));
     page.set_outcome(records.outcome);
     page.set_opponent(records.opponent.as_str().into());
-    page.set_folder(records.folder.display().to_string().into());
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
     let rows: Vec<RecordRow> = records.found.iter().map(|one| row(desk, one, now)).collect();
     update(&desk.records.rows, &rows);
-    let files: Vec<FileRow> =
-        records.files.iter().map(|(name, folder)| FileRow { name: name.into(), folder: *folder }).collect();
-    update(&desk.records.files, &files);
 }
 
 fn row(desk: &Desk, one: &control::MatchSummary, now_unix_ms: u64) -> RecordRow {

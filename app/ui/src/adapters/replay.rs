@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use proto::board as wire;
 use proto::control::{self, Seat, request, seat};
+use senses::Cue;
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
 use super::board::{Layout, Names, ending, names, pairs, plain_points};
@@ -75,7 +76,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     }));
 }
 
-fn room(desk: &Desk) -> Option<String> {
+pub(super) fn room(desk: &Desk) -> Option<String> {
     desk.see().replay.as_ref().map(|replay| replay.summary.room_id.clone())
 }
 
@@ -120,18 +121,24 @@ fn look(desk: &Desk) {
 
 /// The host has told a position.
 pub(crate) fn seen(desk: &Desk, mut position: control::Position) {
+    let mut stepped = false;
     desk.change(|inner| {
         let Some(replay) = &mut inner.replay else { return };
         if replay.summary.room_id != position.room_id {
             return;
         }
         replay.asked = false;
+        // A step to the next move is heard as the move was.
+        stepped = replay.seen.as_ref().is_some_and(|seen| seen.ply + 1 == position.ply);
         if !position.record.is_empty() {
             replay.record = std::mem::take(&mut position.record);
             replay.spoken = std::mem::take(&mut position.spoken);
         }
         replay.seen = Some(position);
     });
+    if stepped {
+        desk.hear(Cue::Stone);
+    }
     look(desk);
 }
 

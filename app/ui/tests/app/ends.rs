@@ -11,12 +11,12 @@ use host::{Host, HostConfig};
 use i_slint_backend_testing::{ElementHandle, ElementQuery};
 use proto::control::{self, event, request};
 use qiyou::headless::Stage;
-use qiyou::screens::{BoardAdapter, Dialog, Page};
+use qiyou::screens::{BoardAdapter, NearbyAdapter, Page, SettingsAdapter};
 use qiyou::{App, Client, Confirm, FromHost, Language, Preferences, Store, connect};
 use slint::{ComponentHandle, Model};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::play::Table;
+use crate::play::{Table, met, until_both};
 use crate::support::SIZES;
 
 /// Somebody who only looks: a second client of the same host, for the record in its notation.
@@ -177,26 +177,8 @@ fn liuzhou_chess_against_level_1_is_played_to_its_end_by_taps() {
 fn a_match_nearby_survives_its_link() {
     let stage = Stage::new();
     let air = link::memory::MemoryNetwork::new(2);
-    let sit = |name: &str| {
-        Table::with(&stage, |config| HostConfig {
-            name: Some(name.into()),
-            transports: vec![std::sync::Arc::new(air.transport(name))],
-            ..config
-        })
-    };
-    let (anna, ben) = (sit("Anna"), sit("Ben"));
-    let both = |what: &str, condition: &dyn Fn() -> bool| {
-        assert!(stage.until(&[&anna.scene, &ben.scene], condition), "waited in vain: {what}");
-    };
-    anna.app.go(Page::Nearby);
-    both("Anna sees Ben", &|| anna.says("Invite Ben"));
-    anna.tap("Invite Ben");
-    both("both compare", &|| anna.dialog() == Dialog::Comparison && ben.dialog() == Dialog::Comparison);
-    anna.tap("The same, let us meet");
-    ben.tap("The same, let us meet");
-    both("Ben is invited", &|| ben.dialog() == Dialog::Invitation);
-    ben.tap("Play");
-    both("both at the board", &|| anna.page() == Page::Board && ben.page() == Page::Board);
+    let (anna, ben) = met(&stage, &air);
+    let both = |what: &str, condition: &dyn Fn() -> bool| until_both(&anna, &ben, what, condition);
 
     let stones = |table: &Table<'_>| table.points().iter().filter(|point| point.stone != 0).count();
     let turn = |mover: &Table<'_>, other: &Table<'_>, point: &str| {
@@ -279,6 +261,7 @@ fn the_child_of_the_test_below() {
         seen.sort();
         seen.join(" ")
     };
+    let my_name = || app.window().global::<NearbyAdapter<'_>>().get_my_name().to_string();
     let say = |what: &str| {
         let mut out = std::io::stdout();
         writeln!(out, "child: {what}").and_then(|()| out.flush()).expect("somebody listens");
@@ -297,6 +280,10 @@ fn the_child_of_the_test_below() {
                 assert!(stage.until(&[&scene], || page() == Page::Board));
                 say("begun");
             }
+            None if line == "name" => {
+                assert!(stage.until(&[&scene], || !my_name().is_empty()));
+                say(&my_name());
+            }
             None if line == "resume" => {
                 assert!(stage.until(&[&scene], || home().row_count() > 0), "the match is kept");
                 stage.settle(&scene);
@@ -313,6 +300,24 @@ fn the_child_of_the_test_below() {
                 tap(&format!("{point} empty"));
                 assert!(stage.until(&[&scene], || board().get_ply() == before + 1));
                 say(&shown());
+            }
+            // Stone after stone, and now and then another name for this device, saying each as it is seen.
+            Some(("run", points)) => {
+                for (index, point) in points.split(' ').enumerate() {
+                    let before = board().get_ply();
+                    assert!(stage.until(&[&scene], || board().get_live()));
+                    stage.settle(&scene);
+                    tap(&format!("{point} empty"));
+                    assert!(stage.until(&[&scene], || board().get_ply() == before + 1));
+                    say(&shown());
+                    if index % 2 == 1 {
+                        let name = format!("Name {}", before + 1);
+                        app.window().global::<SettingsAdapter<'_>>().invoke_set_name(name.as_str().into());
+                        assert!(stage.until(&[&scene], || my_name() == name));
+                        say(&name);
+                    }
+                }
+                say("run out");
             }
             // The stone is asked for, and nobody waits for what comes of it.
             Some(("drop", point)) => {
@@ -344,8 +349,16 @@ impl Child {
     }
 
     fn ask(&mut self, what: &str) -> String {
+        self.tell(what);
+        self.hear()
+    }
+
+    fn tell(&mut self, what: &str) {
         let to = self.process.stdin.as_mut().expect("piped");
         writeln!(to, "{what}").and_then(|()| to.flush()).expect("the child listens");
+    }
+
+    fn hear(&mut self) -> String {
         loop {
             let line = self.said.next().expect("the child answers").expect("words");
             if let Some(answer) = line.split("child: ").nth(1) {
@@ -397,6 +410,51 @@ fn an_app_that_is_killed_has_every_stone_that_was_seen_on_its_board() {
             child.ask(&format!("play {point}"));
         }
         seen = now;
+    }
+    child.kill();
+}
+
+/// Twelve kills at moments that a seed draws, while stones are put and names changed without a pause: what was seen before is
+/// there after, and beyond it only what was under way, in its order.
+#[test]
+fn a_dozen_kills_at_drawn_moments_lose_nothing_that_was_seen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut chance = engine::Rng::new(20_261_122);
+    // Rows so far apart that no five can be made, and colours by turns along each.
+    let points: Vec<String> = [1, 4, 7, 10, 13]
+        .iter()
+        .flat_map(|row| ('A'..='O').map(move |column| format!("{column}{row}")))
+        .collect();
+    let mut child = Child::new(folder.path());
+    child.ask("new");
+    let mut there = 0;
+    let mut names = 0;
+    for kill in 0..12 {
+        let rest = &points[there..];
+        child.tell(&format!("run {}", rest[..rest.len().min(6)].join(" ")));
+        let mut seen = there;
+        for _ in 0..=chance.next_u64() % 4 {
+            let said = child.hear();
+            match said.strip_prefix("Name ") {
+                Some(number) => names = number.parse().expect("a number"),
+                None if said == "run out" => break,
+                None => seen = said.split(' ').count(),
+            }
+        }
+        // Somewhere between two things that are seen.
+        std::thread::sleep(Duration::from_micros(chance.next_u64() % 12_000));
+        child.kill();
+        child = Child::new(folder.path());
+        let now = child.ask("resume");
+        let stones: Vec<&str> = now.split(' ').collect();
+        assert!(stones.len() >= seen, "kill {kill}: {seen} were seen, {} are left", stones.len());
+        let mut expected: Vec<&str> = points[..stones.len()].iter().map(String::as_str).collect();
+        expected.sort_unstable();
+        assert_eq!(stones, expected, "kill {kill}: the stones that were put, in their order");
+        let name = child.ask("name");
+        let number: usize = name.strip_prefix("Name ").map_or(0, |number| number.parse().expect("a number"));
+        assert!(number >= names && number <= stones.len(), "kill {kill}: {name} after {names}");
+        there = stones.len();
     }
     child.kill();
 }

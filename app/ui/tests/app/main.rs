@@ -5,6 +5,8 @@ mod support;
 
 mod ends;
 mod feel;
+mod gifts;
+mod golden;
 mod keys;
 mod pages;
 mod people;

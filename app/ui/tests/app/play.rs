@@ -420,22 +420,22 @@ fn lights_out_is_solved_by_what_blinks_and_then_another_board_begins() {
     table.end();
 }
 
-/// Two apps on one network in memory, from the first sight to the end of the match, by taps alone.
-#[test]
-fn two_people_nearby_meet_compare_and_play_a_match_in_which_a_stone_is_taken_back() {
-    let stage = Stage::new();
-    let air = link::memory::MemoryNetwork::new(1);
+/// Both go on until something is so.
+pub(crate) fn until_both(anna: &Table<'_>, ben: &Table<'_>, what: &str, condition: &dyn Fn() -> bool) {
+    assert!(anna.stage.until(&[&anna.scene, &ben.scene], condition), "waited in vain: {what}");
+}
+
+/// Anna and Ben, on one network in memory: they find each other, compare, and sit at a board at which Anna begins.
+pub(crate) fn met<'a>(stage: &'a Stage, air: &link::memory::MemoryNetwork) -> (Table<'a>, Table<'a>) {
     let sit = |name: &str| {
-        Table::with(&stage, |config| HostConfig {
+        Table::with(stage, |config| HostConfig {
             name: Some(name.into()),
             transports: vec![std::sync::Arc::new(air.transport(name))],
             ..config
         })
     };
     let (anna, ben) = (sit("Anna"), sit("Ben"));
-    let both = |what: &str, condition: &dyn Fn() -> bool| {
-        assert!(stage.until(&[&anna.scene, &ben.scene], condition), "waited in vain: {what}");
-    };
+    let both = |what: &str, condition: &dyn Fn() -> bool| until_both(&anna, &ben, what, condition);
     anna.app.go(Page::Nearby);
     both("Anna sees Ben", &|| anna.says("Invite Ben"));
     anna.tap("Invite Ben");
@@ -452,6 +452,16 @@ fn two_people_nearby_meet_compare_and_play_a_match_in_which_a_stone_is_taken_bac
     assert_eq!(anna.dialog(), Dialog::Waiting);
     ben.tap("Play");
     both("both at the board", &|| anna.page() == Page::Board && ben.page() == Page::Board);
+    (anna, ben)
+}
+
+/// Two apps on one network in memory, from the first sight to the end of the match, by taps alone.
+#[test]
+fn two_people_nearby_meet_compare_and_play_a_match_in_which_a_stone_is_taken_back() {
+    let stage = Stage::new();
+    let air = link::memory::MemoryNetwork::new(1);
+    let (anna, ben) = met(&stage, &air);
+    let both = |what: &str, condition: &dyn Fn() -> bool| until_both(&anna, &ben, what, condition);
     both("Anna has Black and begins", &|| anna.live() && !ben.live());
 
     // Five in a row for Anna, with one stone taken back on the way.

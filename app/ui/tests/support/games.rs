@@ -95,7 +95,7 @@ pub(crate) fn sheet(asked: &control::Describe) -> control::GameSheet {
     };
     control::GameSheet {
         setup: None,
-        paces: paces(),
+        paces: paces().into_iter().chain(asked.pace.map(own_pace)).collect(),
         preset: setup.preset().unwrap_or_default().into(),
         presets: (setup.kind().presets().iter())
             .map(|preset| control::GamePreset { preset: preset.word.into(), name: words(&preset.name) })
@@ -136,6 +136,19 @@ pub(crate) fn paces() -> Vec<control::PacePreset> {
         pace("blitz", "3分钟，每手加2秒", "3 min and 2 s more after each turn", 180, 2),
         pace("rapid", "10分钟，每手加5秒", "10 min and 5 s more after each turn", 600, 5),
     ]
+}
+
+/// A clock of one's own, as a host names it.
+fn own_pace(pace: board::Pace) -> control::PacePreset {
+    let (minutes, seconds, periods) = (pace.main_s / 60, pace.step_s, pace.periods);
+    control::PacePreset {
+        word: "own".into(),
+        name: Some(control::Words {
+            zh: format!("{minutes}分钟，读秒{seconds}秒{periods}次"),
+            en: format!("{minutes} min, then {periods} periods of {seconds} s"),
+        }),
+        pace: Some(pace),
+    }
 }
 
 /// What a host answers to `Teach`, of touches that are wanted.

@@ -129,6 +129,53 @@ pub(crate) fn looked_through() -> control::Room {
     room
 }
 
+/// A match of theirs that Librem 5 shows.
+pub(crate) fn gift() -> control::Gift {
+    let room = won(peer("Ben"), here(), &[Side::Second]);
+    control::Gift {
+        gift_id: "1".into(),
+        peer: "a".into(),
+        name: "Librem 5".into(),
+        r#match: Some(control::MatchSummary {
+            room_id: "x".into(),
+            setup: room.setup,
+            ply: 18,
+            result: room.result,
+            board: room.board,
+            ..Default::default()
+        }),
+    }
+}
+
+/// White has a three that wants an answer.
+pub(crate) fn hinted() -> engine::AnyGame {
+    games::played(&engine::GameKind::Gomoku.default_setup(), "h8 g7 h9 g8 k10 g9")
+}
+
+/// Three ways to answer it, and what it threatens, as a host tells them.
+pub(crate) fn advice(game: &engine::AnyGame) -> control::HintFound {
+    let line = |moves: &str, permille| control::HintLine {
+        line: moves.split(' ').map(Into::into).collect(),
+        permille,
+        ..Default::default()
+    };
+    let threats = engine::threats::threats(game).into_iter().map(|threat| control::Threat {
+        at: threat.at.iter().map(|at| session::wire::point(*at)).collect(),
+        words: Some(control::Words {
+            zh: threat.words(game, engine::Language::Chinese),
+            en: threat.words(game, engine::Language::English),
+        }),
+        ..Default::default()
+    });
+    control::HintFound {
+        action: Some(super::place(6, 9)),
+        notation: "g10".into(),
+        lines: vec![line("g10 g6 g5 h10 h7", 540), line("g6 g10 g11 h10", 515), line("g5 g6 g10 h7", 430)],
+        threats: threats.collect(),
+        ..Default::default()
+    }
+}
+
 /// A race against Librem 5, who has finished or has not.
 pub(crate) fn race(they_finished: bool) -> control::Room {
     let game = games::lights("5", "5");
@@ -151,7 +198,7 @@ pub(crate) fn race(they_finished: bool) -> control::Room {
     room
 }
 
-pub(crate) const PEOPLE: [(&str, Tell); 24] = [
+pub(crate) const PEOPLE: [(&str, Tell); 32] = [
     ("friends", |_, told| {
         befriended(told);
         told.app.go(Page::Friends);
@@ -263,9 +310,75 @@ pub(crate) const PEOPLE: [(&str, Tell); 24] = [
         let mut room = race(true);
         room.race = room.race.map(|race| control::Race { i_finished: true, my_clock_runs: false, ..race });
         room.result =
-            Some(board::Result { winner: Side::First.into(), ending: board::Ending::AllOut.into() });
+            Some(board::Result { winner: Side::First.into(), ending: board::Ending::Faster.into() });
         (room.can_act, room.can_resign) = (false, false);
         open(stage, told, room);
+    }),
+    ("new-game-race", |_, told| {
+        told.app.prefer_opponent(Game::LightsOut, qiyou::LastOpponent::Peer);
+        told.app.new_game(Game::LightsOut);
+    }),
+    ("new-game-own-pace", |stage, told| {
+        told.app.new_game(Game::Go);
+        told.answer(stage);
+        let page = told.app.window().global::<NewGameAdapter<'_>>();
+        page.invoke_set_own_pace(0, 2);
+        told.app.ask(Dialog::OwnPace);
+    }),
+    ("home-gift", |_, told| {
+        told.say(event::Body::Gift(gift()));
+    }),
+    ("replay-give", |stage, told| {
+        told.say(event::Body::Friend(control::Friend {
+            id: "a".into(),
+            name: "Librem 5".into(),
+            near: true,
+            ..Default::default()
+        }));
+        super::look_through(stage, told, false);
+        told.app.ask(Dialog::Give);
+    }),
+    ("settings-save-all", |stage, told| {
+        told.app.go(Page::Settings);
+        told.answer(stage);
+        told.app.ask(Dialog::SaveAll);
+    }),
+    ("settings-take-all", |stage, told| {
+        told.app.go(Page::Settings);
+        told.answer(stage);
+        told.app.ask(Dialog::TakeAll);
+        told.app.window().global::<qiyou::screens::BackupAdapter<'_>>().invoke_take("wrong".into());
+        for request in told.answer(stage) {
+            if matches!(body(&request), request::Body::TakeEverything(_)) {
+                let reason = control::Words {
+                    zh: "口令不对。什么都没有改动。".into(),
+                    en: "Wrong passphrase. Nothing was changed.".into(),
+                };
+                let refusal = control::Refusal { reason: Some(reason), ..Default::default() };
+                told.reply(request.id, reply::Body::Refusal(refusal));
+            }
+        }
+    }),
+    ("settings-taken-all", |stage, told| {
+        told.app.go(Page::Settings);
+        told.answer(stage);
+        told.app.window().global::<qiyou::screens::BackupAdapter<'_>>().invoke_take("right".into());
+        for request in told.answer(stage) {
+            if matches!(body(&request), request::Body::TakeEverything(_)) {
+                let taken = control::Taken { matches: 41, friends: 3, name: "Steam Deck".into() };
+                told.reply(request.id, reply::Body::Taken(taken));
+            }
+        }
+    }),
+    ("board-hint", |stage, told| {
+        open(stage, told, games::against_the_device(&hinted(), engine::Side::First));
+        told.answer(stage);
+        told.app.window().global::<qiyou::screens::BoardAdapter<'_>>().invoke_hint();
+        for request in told.answer(stage) {
+            if matches!(body(&request), request::Body::Hint(_)) {
+                told.reply(request.id, reply::Body::Hint(advice(&hinted())));
+            }
+        }
     }),
     ("saves-damaged", |_, told| {
         told.say(event::Body::Notice(control::Notice {

@@ -1,0 +1,425 @@
+//! Everything of this device in one file under a passphrase: its identity and its saves, for another device or a bad day.
+//!
+//! The file begins with a line that names it and what its key is made by: Argon2id (RFC 9106) over the passphrase and a salt
+//! gives a key and a check by which a wrong passphrase is told from a damaged file. The rest is XChaCha20-Poly1305 with all of
+//! that beginning authenticated too.
+//!
+//! What is taken from such a file is put beside what is here, and takes its place when the saves are opened the next time, before
+//! anything reads them. What was here lies in a folder of its own from then on. A power cut at any moment leaves each file in
+//! one of the two places.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use argon2::{Algorithm, Argon2, Params, Version};
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
+use link::identity::Identity;
+use proto::control::{self, RefusalCode, reply};
+use tracing::{info, warn};
+use zeroize::Zeroizing;
+
+use crate::actor::{Actor, Answer, IDENTITY, Message, NAME};
+use crate::clients::ClientId;
+use crate::show::Refusal;
+use crate::store::{self, DATABASE, StoreError};
+
+/// Characters of a passphrase at least: with what a guess costs here, eight at random last for years.
+const LEAST_CHARS: usize = 8;
+
+/// Bytes of such a file at most: a thousand times what a year of play takes.
+const MOST_BYTES: u64 = 256 << 20;
+
+const FIRST_LINE: &[u8] = b"qiyou backup 1\n";
+const FAMILY: &[u8] = b"qiyou backup ";
+const SALT: usize = 16;
+const CHECK: usize = 16;
+const NONCE: usize = 24;
+const HEAD: usize = FIRST_LINE.len() + 8 + SALT + CHECK + NONCE;
+
+/// What is to take the place of the saves, and what it is called until it is whole.
+const INCOMING: &str = "incoming";
+const UNFINISHED: &str = "incoming.unfinished";
+
+/// SQLite's own files beside a database, moved before it: a new database must not find the old one's log.
+const BESIDE: [&str; 2] = ["-wal", "-shm"];
+
+/// What a guess costs: the second recommended choice of RFC 9106, section 4, half a second on a handheld.
+#[derive(Clone, Copy)]
+pub(crate) struct Cost {
+    memory_kib: u32,
+    passes: u32,
+}
+
+impl Default for Cost {
+    fn default() -> Self {
+        Self { memory_kib: 64 << 10, passes: 3 }
+    }
+}
+
+/// Why nothing was taken from a file. Nothing has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unreadable {
+    NotABackup,
+    Newer,
+    WrongPassphrase,
+    Damaged,
+}
+
+impl From<Unreadable> for Refusal {
+    fn from(why: Unreadable) -> Self {
+        let (zh, en) = match why {
+            Unreadable::NotABackup => ("这不是棋友的备份文件。", "This is not a backup of Qiyou."),
+            Unreadable::Newer => {
+                ("这个备份来自更新的版本，请先更新。", "This backup is from a newer version: update first.")
+            }
+            Unreadable::WrongPassphrase => {
+                ("口令不对。什么都没有改动。", "Wrong passphrase. Nothing was changed.")
+            }
+            Unreadable::Damaged => {
+                ("备份文件已损坏。什么都没有改动。", "The backup is damaged. Nothing was changed.")
+            }
+        };
+        said(RefusalCode::RefusalBadRequest, zh, en)
+    }
+}
+
+fn said(code: RefusalCode, zh: &str, en: &str) -> Refusal {
+    let reason = Some(control::Words { zh: zh.into(), en: en.into() });
+    Refusal { reason, ..Refusal::new(code, en) }
+}
+
+impl Actor {
+    pub(crate) fn save_everything(
+        &mut self,
+        client: ClientId,
+        number: u64,
+        asked: control::SaveEverything,
+    ) -> Result<Answer, Refusal> {
+        let passphrase = Zeroizing::new(asked.passphrase);
+        if passphrase.chars().count() < LEAST_CHARS {
+            let (zh, en) = ("口令至少要八个字符。", "The passphrase needs at least 8 characters.");
+            return Err(said(RefusalCode::RefusalBadRequest, zh, en));
+        }
+        let path = absolute(&asked.path)?;
+        let identity = Zeroizing::new(fs::read(self.data_dir.join(IDENTITY)).map_err(|error| disk(&error))?);
+        let saves = self.store.whole()?;
+        let (salt, nonce) = (self.chance.bytes(), self.chance.bytes());
+        self.apart(client, number, move || {
+            let sealed = seal(&passphrase, &pack(&identity, &saves), Cost::default(), salt, nonce);
+            write_new(&path, &sealed).map_err(|error| {
+                if error.kind() == io::ErrorKind::AlreadyExists {
+                    let (zh, en) = ("已经有这个名字的文件了。", "There is a file of that name already.");
+                    said(RefusalCode::RefusalDisk, zh, en)
+                } else {
+                    disk(&error)
+                }
+            })?;
+            info!(path = %path.display(), bytes = sealed.len(), "everything was saved to a file");
+            Ok(reply::Body::Done(control::Done {}))
+        })
+    }
+
+    pub(crate) fn take_everything(
+        &mut self,
+        client: ClientId,
+        number: u64,
+        asked: control::TakeEverything,
+    ) -> Result<Answer, Refusal> {
+        let passphrase = Zeroizing::new(asked.passphrase);
+        let (path, directory) = (absolute(&asked.path)?, self.data_dir.clone());
+        self.apart(client, number, move || {
+            let taken = stage(&path, &passphrase, &directory)?;
+            info!(path = %path.display(), matches = taken.matches, "taken over with the next start");
+            Ok(reply::Body::Taken(taken))
+        })
+    }
+
+    /// On a thread of its own: making a key takes long on purpose.
+    fn apart(
+        &self,
+        client: ClientId,
+        number: u64,
+        work: impl FnOnce() -> Result<reply::Body, Refusal> + Send + 'static,
+    ) -> Result<Answer, Refusal> {
+        let inbox = self.inbox.clone();
+        let work = move || {
+            let body = work().unwrap_or_else(|refusal| reply::Body::Refusal(refusal.into_wire()));
+            // When the actor has ended, nobody waits for it.
+            let _ = inbox.send(Message::Answer(client, control::Reply { id: number, body: Some(body) }));
+        };
+        std::thread::Builder::new()
+            .name("backup".into())
+            .spawn(work)
+            .map_err(|error| Refusal::new(RefusalCode::RefusalBusy, error.to_string()))?;
+        Ok(Answer::Later)
+    }
+}
+
+fn absolute(path: &str) -> Result<PathBuf, Refusal> {
+    let path = PathBuf::from(path);
+    if path.is_absolute() && path.file_name().is_some() {
+        Ok(path)
+    } else {
+        Err(Refusal::new(RefusalCode::RefusalBadRequest, "the path of a file, from / on"))
+    }
+}
+
+fn disk(error: &io::Error) -> Refusal {
+    Refusal::new(RefusalCode::RefusalDisk, error.to_string())
+}
+
+/// Length of the identity, the identity, the saves.
+fn pack(identity: &[u8], saves: &[u8]) -> Zeroizing<Vec<u8>> {
+    let mut packed = Zeroizing::new(Vec::with_capacity(4 + identity.len() + saves.len()));
+    packed.extend((identity.len() as u32).to_be_bytes());
+    packed.extend(identity);
+    packed.extend(saves);
+    packed
+}
+
+fn unpack(packed: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = packed.split_first_chunk()?;
+    rest.split_at_checked(u32::from_be_bytes(*length) as usize)
+}
+
+fn seal(passphrase: &str, plain: &[u8], cost: Cost, salt: [u8; SALT], nonce: [u8; NONCE]) -> Vec<u8> {
+    let (key, check) = keys(passphrase, &salt, cost).expect("our own cost is one that there is");
+    let mut sealed = Vec::with_capacity(HEAD + plain.len() + 16);
+    sealed.extend(FIRST_LINE);
+    sealed.extend(cost.memory_kib.to_be_bytes());
+    sealed.extend(cost.passes.to_be_bytes());
+    sealed.extend(salt);
+    sealed.extend(check);
+    sealed.extend(nonce);
+    let payload = Payload { msg: plain, aad: &sealed };
+    let hidden = XChaCha20Poly1305::new(Key::from_slice(&*key))
+        .encrypt(XNonce::from_slice(&nonce), payload)
+        .expect("a file of saves is not as long as the cipher's bound");
+    sealed.extend(hidden);
+    sealed
+}
+
+fn unseal(passphrase: &str, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Unreadable> {
+    if !sealed.starts_with(FIRST_LINE) {
+        return Err(if sealed.starts_with(FAMILY) { Unreadable::Newer } else { Unreadable::NotABackup });
+    }
+    let (head, hidden) = sealed.split_at_checked(HEAD).ok_or(Unreadable::Damaged)?;
+    let mut rest = &head[FIRST_LINE.len()..];
+    let mut take = |length: usize| {
+        let (taken, left) = rest.split_at(length);
+        rest = left;
+        taken
+    };
+    let number = |bytes: &[u8]| u32::from_be_bytes(bytes.try_into().expect("four bytes"));
+    let cost = Cost { memory_kib: number(take(4)), passes: number(take(4)) };
+    let (salt, check, nonce) = (take(SALT), take(CHECK), take(NONCE));
+    // What a damaged or a hostile file asks for must not take the machine's memory or the day.
+    if cost.memory_kib > 1 << 20 || cost.passes > 16 {
+        return Err(Unreadable::Damaged);
+    }
+    let (key, wanted) = keys(passphrase, salt, cost).ok_or(Unreadable::Damaged)?;
+    if check != wanted {
+        return Err(Unreadable::WrongPassphrase);
+    }
+    XChaCha20Poly1305::new(Key::from_slice(&*key))
+        .decrypt(XNonce::from_slice(nonce), Payload { msg: hidden, aad: head })
+        .map(Zeroizing::new)
+        .map_err(|_| Unreadable::Damaged)
+}
+
+/// The key, and what tells a wrong passphrase; `None` for a cost that Argon2 does not know.
+fn keys(passphrase: &str, salt: &[u8], cost: Cost) -> Option<(Zeroizing<[u8; 32]>, [u8; CHECK])> {
+    let mut made = Zeroizing::new([0; 32 + CHECK]);
+    let params = Params::new(cost.memory_kib, cost.passes, 1, Some(made.len())).ok()?;
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+        .hash_password_into(passphrase.as_bytes(), salt, &mut *made)
+        .ok()?;
+    let mut key = Zeroizing::new([0; 32]);
+    key.copy_from_slice(&made[..32]);
+    Some((key, made[32..].try_into().expect("what is left")))
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // Half a backup is worse than none.
+        let _ = fs::remove_file(path);
+    }
+    written
+}
+
+/// Opens the file, looks whether all of it can be used, and puts it where the next start finds it.
+fn stage(path: &Path, passphrase: &str, directory: &Path) -> Result<control::Taken, Refusal> {
+    let mut sealed = Vec::new();
+    let file = fs::File::open(path).map_err(|error| disk(&error))?;
+    file.take(MOST_BYTES + 1).read_to_end(&mut sealed).map_err(|error| disk(&error))?;
+    if sealed.len() as u64 > MOST_BYTES {
+        return Err(Unreadable::NotABackup.into());
+    }
+    let plain = unseal(passphrase, &sealed)?;
+    let (identity, saves) = unpack(&plain).ok_or(Unreadable::Damaged)?;
+    let unfinished = directory.join(UNFINISHED);
+    remove(&unfinished).map_err(|error| disk(&error))?;
+    let taken = || -> Result<control::Taken, Refusal> {
+        DirBuilder::new().mode(0o700).create(&unfinished).map_err(|error| disk(&error))?;
+        write_new(&unfinished.join(IDENTITY), identity).map_err(|error| disk(&error))?;
+        write_new(&unfinished.join(DATABASE), saves).map_err(|error| disk(&error))?;
+        if !matches!(Identity::load(&unfinished.join(IDENTITY)), Ok(Some(_))) {
+            return Err(Unreadable::Damaged.into());
+        }
+        let held = store::look_into(&unfinished.join(DATABASE), NAME).map_err(|error| match error {
+            StoreError::Newer { .. } => Unreadable::Newer.into(),
+            StoreError::Damaged { .. } => Unreadable::Damaged.into(),
+            other => Refusal::from(other),
+        })?;
+        let incoming = directory.join(INCOMING);
+        remove(&incoming).map_err(|error| disk(&error))?;
+        fs::rename(&unfinished, &incoming).map_err(|error| disk(&error))?;
+        Ok(control::Taken { matches: held.matches, friends: held.friends, name: held.name })
+    }();
+    if taken.is_err() {
+        let _ = remove(&unfinished);
+    }
+    taken
+}
+
+fn remove(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// What was taken from a file takes the place of what is here. Only by whoever holds the folder's lock, before anything is read.
+/// Each step may be the last one before a power cut: the next start goes on where this one ended.
+pub(crate) fn take_incoming(directory: &Path) -> io::Result<()> {
+    let incoming = directory.join(INCOMING);
+    if !incoming.is_dir() {
+        return Ok(());
+    }
+    let aside = (1..u32::MAX)
+        .map(|number| directory.join(format!("before-import-{number}")))
+        .find(|name| !name.exists())
+        .expect("nobody keeps four billion old saves");
+    for name in [DATABASE, IDENTITY] {
+        let new = incoming.join(name);
+        if !new.exists() {
+            continue;
+        }
+        let names = BESIDE.iter().map(|ending| format!("{DATABASE}{ending}")).filter(|_| name == DATABASE);
+        for old in names.chain([name.to_owned()]) {
+            let from = directory.join(&old);
+            if from.exists() {
+                DirBuilder::new().recursive(true).mode(0o700).create(&aside)?;
+                fs::rename(from, aside.join(old))?;
+            }
+        }
+        fs::rename(new, directory.join(name))?;
+    }
+    remove(&incoming)?;
+    warn!(aside = %aside.display(), "the saves of a file were taken over; those before lie there");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUICK: Cost = Cost { memory_kib: 64, passes: 1 };
+
+    fn sealed(plain: &[u8]) -> Vec<u8> {
+        seal("correct horse", plain, QUICK, [3; SALT], [5; NONCE])
+    }
+
+    #[test]
+    fn what_was_sealed_opens_with_its_passphrase_alone() {
+        let file = sealed(b"a board and a key");
+        assert_eq!(
+            unseal("correct horse", &file).as_deref().map(Vec::as_slice),
+            Ok(&b"a board and a key"[..])
+        );
+        assert_eq!(unseal("battery staple", &file).err(), Some(Unreadable::WrongPassphrase));
+        assert_eq!(unseal("", &file).err(), Some(Unreadable::WrongPassphrase));
+    }
+
+    #[test]
+    fn no_change_and_no_truncation_of_a_file_opens() {
+        let file = sealed(b"a board and a key");
+        for length in 0..file.len() {
+            assert!(unseal("correct horse", &file[..length]).is_err(), "cut at {length}");
+        }
+        for at in 0..file.len() {
+            let mut changed = file.clone();
+            changed[at] ^= 0x40;
+            assert!(unseal("correct horse", &changed).is_err(), "changed at {at}");
+        }
+        let after_the_head = HEAD + 1;
+        let mut changed = file;
+        changed[after_the_head] ^= 1;
+        assert_eq!(unseal("correct horse", &changed).err(), Some(Unreadable::Damaged));
+        assert_eq!(unseal("x", b"PK\x03\x04").err(), Some(Unreadable::NotABackup));
+        assert_eq!(unseal("x", b"qiyou backup 2\n").err(), Some(Unreadable::Newer));
+    }
+
+    #[test]
+    fn what_is_packed_comes_apart_again_and_a_wrong_length_does_not() {
+        assert_eq!(unpack(&pack(b"key", b"saves")), Some((&b"key"[..], &b"saves"[..])));
+        assert_eq!(unpack(&[0, 0, 0, 9, 1]), None);
+        assert_eq!(unpack(&[0]), None);
+    }
+
+    /// A folder with these files, each with its own name and the word as content.
+    fn fill(folder: &Path, names: &[&str], word: &str) {
+        fs::create_dir_all(folder).expect("a folder");
+        for name in names {
+            fs::write(folder.join(name), format!("{word} {name}")).expect("written");
+        }
+    }
+
+    #[test]
+    fn a_power_cut_anywhere_while_the_saves_change_places_loses_no_file() {
+        let (wal, shm) = (format!("{DATABASE}-wal"), format!("{DATABASE}-shm"));
+        let old = [DATABASE, wal.as_str(), shm.as_str(), IDENTITY];
+        // The moves in their order; a cut is any number of them done by hand before the start that goes on.
+        for cut in 0..=6 {
+            let home = tempfile::tempdir().expect("a folder for the test");
+            let (here, incoming) = (home.path(), home.path().join(INCOMING));
+            fill(here, &old, "old");
+            fill(&incoming, &[DATABASE, IDENTITY], "new");
+            let aside = here.join("before-import-1");
+            let moves = [
+                (here.join(&wal), aside.join(&wal)),
+                (here.join(&shm), aside.join(&shm)),
+                (here.join(DATABASE), aside.join(DATABASE)),
+                (incoming.join(DATABASE), here.join(DATABASE)),
+                (here.join(IDENTITY), aside.join(IDENTITY)),
+                (incoming.join(IDENTITY), here.join(IDENTITY)),
+            ];
+            for (from, to) in &moves[..cut] {
+                fs::create_dir_all(&aside).expect("a folder");
+                fs::rename(from, to).expect("moved");
+            }
+            take_incoming(here).expect("a disk that works");
+            for name in [DATABASE, IDENTITY] {
+                assert_eq!(
+                    fs::read_to_string(here.join(name)).ok(),
+                    Some(format!("new {name}")),
+                    "cut {cut}"
+                );
+            }
+            assert!(!here.join(&wal).exists() && !incoming.exists());
+            for name in old {
+                let kept = ["before-import-1", "before-import-2"].iter().any(|aside| {
+                    fs::read_to_string(here.join(aside).join(name))
+                        .is_ok_and(|text| text == format!("old {name}"))
+                });
+                assert!(kept, "{name} after a cut at {cut}");
+            }
+            take_incoming(here).expect("nothing more to do");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Where the points of a board stand on the screen, which part of a large one is seen, and what its edges are called.
+
+use proto::board as wire;
+use proto::control::{self, Room};
+use slint::SharedString;
+
+use super::near_side;
+use crate::adapters::game;
+use crate::app::Inner;
+
+/// A point on the wire is `row * 1024 + column`, the row from the bottom.
+const ROW_STEP: u32 = 1_024;
+
+/// Which part of a board of lamps is seen: its left and top in lamps from the board's, and how many across at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    pub(super) left: usize,
+    pub(super) top: usize,
+    pub(super) zoom: usize,
+}
+
+impl Look {
+    /// Sees more of the board, or less and larger.
+    pub(super) fn step_zoom(&mut self, step: i32) {
+        self.zoom = self.zoom.saturating_add_signed(step as isize).min(ZOOMS.len() - 1);
+    }
+}
+
+/// Lamps across that may be chosen. Twenty are still touched by sliding on the narrowest phone (16 logical px each); with
+/// forty a board of a thousand is looked over, not played.
+pub(super) const ZOOMS: [usize; 5] = [8, 12, 20, 28, 40];
+pub(super) const FIRST_ZOOM: usize = 2;
+
+impl Default for Look {
+    fn default() -> Self {
+        Self { left: 0, top: 0, zoom: FIRST_ZOOM }
+    }
+}
+
+/// Where the points of a board stand on the screen: index 0 is at the top left.
+pub(crate) struct Layout {
+    /// Of the whole board.
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+    /// Seen from the second side.
+    pub(super) turned: bool,
+    /// The part that is seen.
+    pub(super) left: usize,
+    pub(super) top: usize,
+    pub(super) wide: usize,
+    pub(super) high: usize,
+}
+
+impl Layout {
+    /// A board to be looked at: as much of it as is ever shown at once, from the first side.
+    pub(crate) fn still(board: &control::Board) -> Self {
+        let most = *ZOOMS.last().expect("there are some");
+        let (columns, rows) = (board.columns.max(1) as usize, board.rows.max(1) as usize);
+        Self { columns, rows, turned: false, left: 0, top: 0, wide: columns.min(most), high: rows.min(most) }
+    }
+
+    /// Columns and rows that are seen.
+    pub(crate) fn seen(&self) -> (i32, i32) {
+        (self.wide as i32, self.high as i32)
+    }
+
+    pub(super) fn of(inner: &Inner, room: &Room, board: &control::Board) -> Self {
+        let (columns, rows) = (board.columns.max(1) as usize, board.rows.max(1) as usize);
+        // Each side of a xiangqi board belongs to a player; other boards look the same from everywhere.
+        let across = board.game() == wire::Game::Xiangqi && near_side(room) == wire::Side::Second;
+        let turned = across != inner.turned;
+        let most = if board.game() == wire::Game::LightsOut { ZOOMS[inner.look.zoom] } else { usize::MAX };
+        let (wide, high) = (columns.min(most), rows.min(most));
+        let (left, top) = (inner.look.left.min(columns - wide), inner.look.top.min(rows - high));
+        Self { columns, rows, turned, left, top, wide, high }
+    }
+
+    pub(super) fn is_part(&self) -> bool {
+        (self.wide, self.high) != (self.columns, self.rows)
+    }
+
+    /// Column and row from the bottom left, of an index that is seen.
+    pub(super) fn place(&self, index: usize) -> (usize, usize) {
+        let (x, y) = (self.left + index % self.wide, self.top + index / self.wide);
+        if self.turned { (self.columns - 1 - x, y) } else { (x, self.rows - 1 - y) }
+    }
+
+    /// The point on the wire of an index that is seen.
+    pub(crate) fn point(&self, index: i32) -> Option<u32> {
+        let index = usize::try_from(index).ok().filter(|index| *index < self.wide * self.high)?;
+        let (column, row) = self.place(index);
+        Some(row as u32 * ROW_STEP + column as u32)
+    }
+
+    /// Across and down from the top left of the whole board.
+    pub(super) fn spot(&self, at: u32) -> Option<(usize, usize)> {
+        let (row, column) = ((at / ROW_STEP) as usize, (at % ROW_STEP) as usize);
+        if row >= self.rows || column >= self.columns {
+            return None;
+        }
+        Some(if self.turned { (self.columns - 1 - column, row) } else { (column, self.rows - 1 - row) })
+    }
+
+    /// The index of a point, if it is seen.
+    pub(crate) fn index(&self, at: u32) -> Option<usize> {
+        let (x, y) = self.spot(at)?;
+        let (x, y) = (x.checked_sub(self.left)?, y.checked_sub(self.top)?);
+        (x < self.wide && y < self.high).then_some(y * self.wide + x)
+    }
+}
+
+/// Letters and numbers at the edges of a board: under it, above it, and at its left.
+#[derive(Default)]
+pub(crate) struct Names {
+    pub(crate) below: Vec<SharedString>,
+    pub(crate) above: Vec<SharedString>,
+    pub(crate) left: Vec<SharedString>,
+}
+
+pub(crate) fn names(kind: wire::Game, layout: &Layout) -> Names {
+    match kind {
+        // A lamp is touched, not talked about.
+        wire::Game::LightsOut => Names::default(),
+        wire::Game::Xiangqi => Names {
+            below: game::file_names(layout.turned).into_iter().map(Into::into).collect(),
+            above: game::file_names(!layout.turned).into_iter().rev().map(Into::into).collect(),
+            left: Vec::new(),
+        },
+        _ => {
+            let mut below: Vec<SharedString> =
+                (0..layout.columns).map(|column| game::column_name(kind, column).into()).collect();
+            let mut left: Vec<SharedString> =
+                (0..layout.rows).rev().map(|row| game::row_name(kind, row).into()).collect();
+            if layout.turned {
+                below.reverse();
+                left.reverse();
+            }
+            Names { below, above: Vec::new(), left }
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! The points of the board: what stands there, what is marked, what has just left, and what is advised.
+
+use proto::board::{self as wire, action};
+use proto::control::{self, MarkKind, Room};
+use slint::{Model, SharedString};
+
+use super::layout::{FIRST_ZOOM, Layout, Names, ZOOMS, names};
+use super::touch::picked;
+use super::{Rows, near_side, other, point_of};
+use crate::adapters::{game, new_game, update};
+use crate::app::{Desk, HintState, Inner};
+use crate::screens::{Advice, BoardAdapter, LineView, PointView};
+
+/// Which position is shown, and how: while it stays the same, so does what has just left the board.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Shown {
+    room: String,
+    ply: u32,
+    revision: u32,
+    /// Turned, left, top, wide, high.
+    part: (bool, usize, usize, usize, usize),
+}
+
+impl Shown {
+    pub(super) fn of(room: &Room, board: &control::Board, layout: &Layout) -> Self {
+        let Layout { turned, left, top, wide, high, .. } = *layout;
+        let part = (turned, left, top, wide, high);
+        Self { room: room.id.clone(), ply: board.ply, revision: room.revision, part }
+    }
+}
+
+/// Pieces that the last change took off the board, by their points: they leave visibly.
+#[derive(Default)]
+pub(super) struct Faded {
+    shown: Shown,
+    pieces: Vec<(usize, i32, i32)>,
+}
+
+impl Rows {
+    /// Marks what has left since the position before, which the rows still show. A piece that stepped away has not left.
+    pub(super) fn fade(&self, points: &mut [PointView], shown: &Shown) {
+        let mut faded = self.faded.borrow_mut();
+        if faded.shown != *shown {
+            let follows = (&faded.shown.room, faded.shown.part) == (&shown.room, shown.part)
+                && points.len() == self.points.row_count();
+            let left = |(index, new): (usize, &PointView)| {
+                let old = self.points.row_data(index)?;
+                let gone = old.stone != 0 && new.stone != old.stone && !new.left;
+                (follows && gone).then_some((index, old.stone, old.piece))
+            };
+            faded.pieces = points.iter().enumerate().filter_map(left).collect();
+            faded.shown = shown.clone();
+        }
+        for (index, stone, piece) in &faded.pieces {
+            (points[*index].gone, points[*index].gone_piece) = (*stone, *piece);
+        }
+    }
+}
+
+/// For boards of which only a part is seen: which.
+pub(super) fn show_part(page: &BoardAdapter<'_>, inner: &Inner, layout: &Layout) {
+    let zoom = inner.look.zoom;
+    let larger = layout.columns.max(layout.rows) > ZOOMS[FIRST_ZOOM];
+    page.set_larger(larger);
+    page.set_can_see_more(layout.is_part() && zoom + 1 < ZOOMS.len());
+    page.set_can_see_less(larger && zoom > 0);
+    let Layout { left, top, wide, high, columns, rows, .. } = layout;
+    page.set_seen_part(
+        format!("{}–{} / {columns} × {}–{} / {rows}", left + 1, left + wide, top + 1, top + high).into(),
+    );
+}
+
+pub(super) fn show_points(
+    page: &BoardAdapter<'_>,
+    desk: &Desk,
+    inner: &Inner,
+    room: &Room,
+    board: &control::Board,
+    layout: &Layout,
+) {
+    let kind = board.game();
+    let Names { below, above, left } = names(kind, layout);
+    update(&desk.board.columns, &below);
+    update(&desk.board.upper, &above);
+    update(&desk.board.numbers, &left);
+    let facing = (inner.preferences.face_to_face && room.mine.len() == 2).then(|| other(near_side(room)));
+    let mut points = plain_points(board, layout);
+    let mut mark = |at: u32, set: &dyn Fn(&mut PointView)| {
+        if let Some(index) = layout.index(at) {
+            set(&mut points[index]);
+        }
+    };
+    if let Some(far) = facing {
+        for piece in &board.pieces {
+            mark(piece.at, &|point| point.turned = (far == piece.side()) != inner.turned);
+        }
+    }
+    if let Some(from) = picked(inner, room, board) {
+        mark(from, &|point| (point.marked, point.picked) = (true, true));
+        for step in board.steps.iter().filter(|step| step.from == from) {
+            mark(step.to, &|point| {
+                point.marked = true;
+                point.target = if point.stone == 0 { 1 } else { 2 };
+            });
+        }
+    }
+    let arrow = show_hint(page, inner, room, board, layout, &mut points);
+    show_advice(desk, inner, room, board, layout, &mut points);
+    update(&desk.board.lines, &lines(board, layout));
+    page.set_arrow_from(arrow.map_or(-1, |(from, _)| from as i32));
+    page.set_arrow_to(arrow.map_or(-1, |(_, to)| to as i32));
+    desk.board.fade(&mut points, &Shown::of(room, board, layout));
+    // Before the rows, so that nothing is drawn as what another ground has.
+    page.set_ground(game::ground(kind));
+    update(&desk.board.points, &points);
+    // After the rows, so that no point is laid out by another board's columns.
+    page.set_columns(layout.wide as i32);
+    page.set_rows(layout.high as i32);
+}
+
+/// The points that are seen, with what stands there and what is marked by the rules alone.
+pub(crate) fn plain_points(board: &control::Board, layout: &Layout) -> Vec<PointView> {
+    let kind = board.game();
+    let mut points: Vec<PointView> = (0..layout.wide * layout.high)
+        .map(|index| {
+            let (column, row) = layout.place(index);
+            PointView {
+                name: format!("{}{}", game::column_name(kind, column), game::row_name(kind, row)).into(),
+                lamp: if kind == wire::Game::LightsOut {
+                    1 + i32::from(is_set(&board.lights, board, column, row))
+                } else {
+                    0
+                },
+                ..Default::default()
+            }
+        })
+        .collect();
+    let mut mark = |at: u32, set: &dyn Fn(&mut PointView)| {
+        if let Some(index) = layout.index(at) {
+            set(&mut points[index]);
+        }
+    };
+    for piece in &board.pieces {
+        mark(piece.at, &|point| (point.stone, point.piece) = (piece.side, piece.kind));
+    }
+    for one in &board.marks {
+        mark(one.at, &|point| {
+            point.marked = true;
+            match one.kind() {
+                MarkKind::MarkWinning => point.winning = true,
+                MarkKind::MarkFormation => point.formation = true,
+                MarkKind::MarkCaptured => point.captured = true,
+                MarkKind::MarkTarget => point.target = 2,
+                MarkKind::MarkCheck => point.check = true,
+                MarkKind::MarkKo => point.ko = true,
+                MarkKind::MarkDead => point.dead = true,
+                MarkKind::MarkTerritory => point.territory = one.side,
+                MarkKind::MarkPress => point.hint = true,
+                MarkKind::MarkForbidden => point.forbidden = true,
+                MarkKind::MarkFault => point.fault = true,
+            }
+        });
+    }
+    if let Some(last) = &board.last {
+        if let Some(at) = point_of(last) {
+            mark(at, &|point| (point.marked, point.last) = (true, true));
+        }
+        if let Some(action::Kind::Step(step)) = &last.kind {
+            let from = layout.spot(step.from).zip(layout.spot(step.to));
+            mark(step.from, &|point| (point.marked, point.left) = (true, true));
+            mark(step.to, &|point| {
+                if let Some(((from_x, from_y), (to_x, to_y))) = from {
+                    point.slid = 1 + (board.ply % 2) as i32;
+                    point.slide_x = from_x as i32 - to_x as i32;
+                    point.slide_y = from_y as i32 - to_y as i32;
+                }
+            });
+        }
+    }
+    points
+}
+
+/// What is drawn from point to point.
+fn lines(board: &control::Board, layout: &Layout) -> Vec<LineView> {
+    let ends = |line: &wire::Step| layout.index(line.from).zip(layout.index(line.to));
+    let view =
+        |(from, to): (usize, usize)| LineView { from: from as i32, to: to as i32, ply: board.ply as i32 };
+    board.lines.iter().filter_map(ends).map(view).collect()
+}
+
+/// The hint that is good for this position, once it is there.
+fn hint_here<'a>(inner: &'a Inner, room: &Room, board: &control::Board) -> Option<&'a HintState> {
+    inner.hint.as_ref().filter(|hint| match hint {
+        HintState::Found { room: of, ply, revision, .. } => {
+            (of, *ply, *revision) == (&room.id, board.ply, room.revision)
+        }
+        HintState::Asked { .. } => false,
+    })
+}
+
+/// The ways to go on that a hint tells beside the board, and what is threatened, on it and in words.
+fn show_advice(
+    desk: &Desk,
+    inner: &Inner,
+    room: &Room,
+    board: &control::Board,
+    layout: &Layout,
+    points: &mut [PointView],
+) {
+    let Some(HintState::Found { lines, threats, .. }) = hint_here(inner, room, board) else {
+        update(&desk.board.advice, &[]);
+        update(&desk.board.threats, &[]);
+        return;
+    };
+    let chinese = inner.chinese();
+    let advice: Vec<Advice> = lines
+        .iter()
+        .map(|line| Advice {
+            line: if line.spoken.is_empty() {
+                line.line.join(" ").into()
+            } else {
+                let said: Vec<&str> =
+                    line.spoken.iter().map(|words| new_game::said(Some(words), chinese)).collect();
+                said.join(" ").into()
+            },
+            percent: (line.permille as i32 + 5) / 10,
+        })
+        .collect();
+    update(&desk.board.advice, &advice);
+    let mut said: Vec<SharedString> = Vec::new();
+    for threat in threats {
+        let words = new_game::said(threat.words.as_ref(), chinese);
+        if said.len() < MOST_THREATS && !said.iter().any(|known| known == words) {
+            said.push(words.into());
+        }
+        for index in threat.at.iter().filter_map(|at| layout.index(*at)) {
+            (points[index].marked, points[index].threat) = (true, true);
+        }
+    }
+    update(&desk.board.threats, &said);
+}
+
+/// Threats in words beside the board; the others are only marked on it.
+const MOST_THREATS: usize = 4;
+
+/// Marks what is advised; a step is an arrow between two of the points that are seen.
+fn show_hint(
+    page: &BoardAdapter<'_>,
+    inner: &Inner,
+    room: &Room,
+    board: &control::Board,
+    layout: &Layout,
+    points: &mut [PointView],
+) -> Option<(usize, usize)> {
+    let (advised, presses, fewest) = match &inner.hint {
+        Some(HintState::Found { room: of, ply, revision, action, presses, fewest, .. })
+            if (of, *ply, *revision) == (&room.id, board.ply, room.revision) =>
+        {
+            (Some(action), presses.as_slice(), *fewest)
+        }
+        Some(HintState::Asked { room: of, presses, .. }) if *of == room.id => {
+            (None, presses.as_slice(), false)
+        }
+        _ => (None, &[][..], false),
+    };
+    if presses.is_empty() {
+        page.set_solution(-1);
+    } else {
+        page.set_solution(presses.iter().map(|byte| byte.count_ones()).sum::<u32>() as i32);
+        page.set_solution_fewest(fewest);
+        for (index, point) in points.iter_mut().enumerate() {
+            let (column, row) = layout.place(index);
+            point.hint = is_set(presses, board, column, row);
+        }
+        return None;
+    }
+    let advised = advised?;
+    if let Some(action::Kind::Step(step)) = &advised.kind {
+        return layout.index(step.from).zip(layout.index(step.to));
+    }
+    if let Some(index) = point_of(advised).and_then(|at| layout.index(at)) {
+        (points[index].marked, points[index].hint) = (true, true);
+    }
+    None
+}
+
+/// Whether the bit of this cell is set in lights packed as `Board.lights`.
+fn is_set(lights: &[u8], board: &control::Board, column: usize, row: usize) -> bool {
+    let line = (board.columns as usize).div_ceil(8);
+    lights.get(row * line + column / 8).is_some_and(|byte| byte >> (column % 8) & 1 == 1)
+}

@@ -1,0 +1,341 @@
+//! What the host has said of the match, as its page shows it beside the points.
+
+use proto::board::{self as wire, action};
+use proto::control::{
+    self, FactKind, MarkKind, OfferKind as WireOffer, PeerLink, Room, Seat as WireSeat, Thinking, score, seat,
+};
+use slint::{ComponentHandle, SharedString};
+
+use super::layout::Layout;
+use super::points::{show_part, show_points};
+use super::touch::{picked, waiting};
+use super::{fact, is_agreeing, near_side, other};
+use crate::adapters::{carrier, editor, game, new_game, side, update, wire_game};
+use crate::app::{Desk, HintState, Inner};
+use crate::screens::{
+    BoardAdapter, ChoiceKind, Ending, Link, MainWindow, OfferKind, Opponent, Run, Seat, Side, Task, Thought,
+};
+
+pub(crate) fn show(window: &MainWindow, desk: &Desk) {
+    let inner = desk.see();
+    let Some(room) = &inner.room else { return };
+    let page = window.global::<BoardAdapter>();
+    let board = room.board.clone().unwrap_or_default();
+    let playing = wire_game(room.setup.as_ref());
+    page.set_game(game::shown(playing));
+    page.set_solo(game::is_solo(playing) && room.race.is_none());
+    show_analysis(&page, room);
+    show_race(&page, room);
+    page.set_rule_name(new_game::rule_name(inner.room_sheet(), inner.chinese()).into());
+    page.set_coordinates(inner.preferences.coordinates);
+    page.set_ply(board.ply as i32);
+
+    let me = match room.mine[..] {
+        [only] => wire::Side::try_from(only).unwrap_or_default(),
+        _ => wire::Side::Unspecified,
+    };
+    let near = near_side(room);
+    let far = other(near);
+    page.set_swapped(is_swapped(&board));
+    show_facts(&page, desk, &inner, room, &board, near);
+    page.set_mine(seat_of(&inner, room, &board, near));
+    page.set_theirs(seat_of(&inner, room, &board, far));
+    page.set_me(side(me));
+    let layout = Layout::of(&inner, room, &board);
+    show_points(&page, desk, &inner, room, &board, &layout);
+    show_part(&page, &inner, &layout);
+    show_choices(&page, desk, &inner, room, &board);
+    let thinking = inner.state.thinking.get(&room.id);
+    page.set_thought(thinking.map(|one| thought(one, inner.chinese())).unwrap_or_default());
+    page.set_thought_open(inner.thought_open);
+
+    let result = room.result.as_ref();
+    page.set_over(result.is_some());
+    page.set_winner(result.map_or(Side::None, |result| side(result.winner())));
+    page.set_ending(result.map_or(Ending::None, |result| ending(result.ending())));
+    let points = |of| fact(&board, FactKind::FactHalfPoints, of).unwrap_or(0);
+    page.set_lead(points(wire::Side::First).abs_diff(points(wire::Side::Second)) as i32);
+
+    show_link(&page, room);
+    let offer = room.offer.as_ref();
+    page.set_offer(match offer.map(control::PendingOffer::kind) {
+        Some(WireOffer::OfferTakeBack) => OfferKind::TakeBack,
+        Some(WireOffer::OfferDraw) => OfferKind::Draw,
+        Some(WireOffer::OfferNewGame) => OfferKind::NewGame,
+        Some(WireOffer::OfferNewGameSame) => OfferKind::NewGameSame,
+        Some(WireOffer::OfferPause) => OfferKind::Pause,
+        Some(WireOffer::OfferContinue) => OfferKind::Continue,
+        Some(WireOffer::OfferAdjourn) => OfferKind::Adjourn,
+        Some(WireOffer::OfferUnspecified) | None => OfferKind::None,
+    });
+    page.set_offer_mine(offer.is_some_and(|offer| offer.mine));
+    page.set_can_take_back(room.can_take_back);
+    page.set_can_draw(room.can_offer_draw);
+    page.set_can_resign(room.can_resign);
+    page.set_can_new_game(room.can_new_game);
+    page.set_can_hint(room.can_act && room.analysis.is_none() && room.race.is_none());
+    page.set_hint_pending(matches!(&inner.hint, Some(HintState::Asked { room: of, ply, .. }) if *of == room.id && *ply == board.ply));
+
+    update(&desk.board.record, &pairs(&room.record, &room.spoken, inner.chinese()));
+}
+
+/// What is looked at after the end, and how far.
+fn show_analysis(page: &BoardAdapter<'_>, room: &Room) {
+    let analysis = room.analysis.as_ref();
+    page.set_can_analyse(room.can_analyse);
+    page.set_analysing(analysis.is_some());
+    page.set_analysis_shared(analysis.is_some_and(|analysis| analysis.shared));
+    page.set_analysis_ply(analysis.map_or(0, |analysis| analysis.ply as i32));
+    page.set_analysis_tried(analysis.map_or(0, |analysis| analysis.tried.len() as i32));
+    page.set_total(room.record.len() as i32);
+}
+
+/// How the race stands.
+fn show_race(page: &BoardAdapter<'_>, room: &Room) {
+    page.set_race(room.race.is_some());
+    let Some(race) = &room.race else { return };
+    page.set_my_run(Run {
+        presses: race.my_presses as i32,
+        seconds: (race.my_elapsed_ms / 1_000) as i32,
+        tenths: (race.my_elapsed_ms / 100) as i32,
+        stopped: race.i_stopped,
+        runs: race.my_clock_runs,
+        done: race.i_finished,
+        lit: 0,
+    });
+    page.set_their_run(Run {
+        presses: race.their_presses as i32,
+        seconds: (race.their_elapsed_ms / 1_000) as i32,
+        tenths: (race.their_elapsed_ms / 100) as i32,
+        stopped: race.they_stopped,
+        runs: false,
+        done: race.they_finished,
+        lit: race.their_lit as i32,
+    });
+}
+
+/// Numbered pairs of moves, as players write them where that is known.
+pub(crate) fn pairs(record: &[String], spoken: &[control::Words], chinese: bool) -> Vec<SharedString> {
+    let said: Vec<&str> = if spoken.len() == record.len() {
+        spoken.iter().map(|words| new_game::said(Some(words), chinese)).collect()
+    } else {
+        record.iter().map(String::as_str).collect()
+    };
+    let numbered = |(index, pair): (usize, &[&str])| format!("{}. {}", index + 1, pair.join(" ")).into();
+    said.chunks(2).enumerate().map(numbered).collect()
+}
+
+/// What is said of the position beside its points.
+fn show_facts(
+    page: &BoardAdapter<'_>,
+    desk: &Desk,
+    inner: &Inner,
+    room: &Room,
+    board: &control::Board,
+    near: wire::Side,
+) {
+    let chinese = inner.chinese();
+    let said = |kind: FactKind| {
+        let fact = board.facts.iter().find(|fact| fact.kind() == kind);
+        new_game::said(fact.and_then(|fact| fact.words.as_ref()), chinese)
+    };
+    page.set_formed(said(FactKind::FactFormed).into());
+    let opening = said(FactKind::FactOpening);
+    page.set_fact(if opening.is_empty() { said(FactKind::FactPhase) } else { opening }.into());
+    // What a side has taken is what the other has lost.
+    let taken = |by: wire::Side| -> Vec<i32> {
+        board.taken.iter().filter(|piece| piece.side() == other(by)).map(|piece| piece.kind).collect()
+    };
+    update(&desk.board.their_taken, &taken(other(near)));
+    update(&desk.board.my_taken, &taken(near));
+    page.set_turned(inner.turned);
+    let both_here = room.mine.len() == 2;
+    page.set_can_face(both_here && board.game() == wire::Game::Xiangqi);
+    page.set_face_to_face(inner.preferences.face_to_face);
+    page.set_can_say(room.link.as_ref().is_some_and(|link| link.state() == PeerLink::Up));
+    page.set_muted(inner.friend_at_board().is_some_and(|friend| friend.muted));
+    page.set_differs(room.differs);
+    page.set_can_change(editor::can_change(inner));
+    page.set_unsolvable(inner.unsolvable.as_ref() == Some(&room.id));
+    page.set_paused(room.paused);
+    page.set_can_pause(room.can_pause);
+    page.set_can_continue(room.can_continue);
+    page.set_can_adjourn(room.can_adjourn);
+    let losing = inner.losing.as_ref().and_then(|losing| losing.words.as_ref());
+    page.set_losing_words(new_game::said(losing, chinese).into());
+    let point = waiting(inner, room, board).and_then(|at| Layout::of(inner, room, board).index(at));
+    page.set_waiting_point(point.map_or(-1, |index| index as i32));
+}
+
+/// What is to be done now, and what can be done beside the points.
+fn show_choices(page: &BoardAdapter<'_>, desk: &Desk, inner: &Inner, room: &Room, board: &control::Board) {
+    let task = if !room.can_act {
+        Task::None
+    } else if board.game() == wire::Game::LightsOut {
+        Task::Press
+    } else if board.marks.iter().any(|mark| mark.kind() == MarkKind::MarkTarget) {
+        Task::Capture
+    } else if !board.steps.is_empty() {
+        if picked(inner, room, board).is_some() { Task::Aim } else { Task::Pick }
+    } else if is_agreeing(board) {
+        Task::MarkDead
+    } else {
+        Task::Place
+    };
+    page.set_task(task);
+    page.set_live(room.can_act);
+    page.set_next_stone(match (task, board.game()) {
+        // Stones of both colours come by turns, whoever places them: in swap2 one player does.
+        (Task::Place, wire::Game::Gomoku) => 1 + (board.pieces.len() % 2) as i32,
+        (Task::Place, _) => board.turn,
+        _ => 0,
+    });
+    page.set_captures_due(
+        fact(board, FactKind::FactCapturesDue, wire::Side::Unspecified).unwrap_or(0) as i32
+    );
+    page.set_presses(fact(board, FactKind::FactPresses, wire::Side::Unspecified).unwrap_or(0) as i32);
+    let fewest = fact(board, FactKind::FactFewest, wire::Side::Unspecified);
+    page.set_fewest(fewest.map_or(-1, |count| count as i32));
+    let choices: Vec<ChoiceKind> = board
+        .choices
+        .iter()
+        .map(|choice| match choice.kind {
+            Some(action::Kind::Pass(_)) => ChoiceKind::Pass,
+            Some(action::Kind::Agree(_)) => ChoiceKind::Agree,
+            Some(action::Kind::Resume(_)) => ChoiceKind::Resume,
+            Some(action::Kind::Choose(which)) => match wire::Choice::try_from(which) {
+                Ok(wire::Choice::Black) => ChoiceKind::Black,
+                Ok(wire::Choice::White) => ChoiceKind::White,
+                Ok(wire::Choice::TwoMore) => ChoiceKind::TwoMore,
+                _ => ChoiceKind::Other,
+            },
+            _ => ChoiceKind::Other,
+        })
+        .collect();
+    update(&desk.board.choices, &choices);
+}
+
+/// Gomoku: the players have exchanged colours, so that the second has the black stones.
+fn is_swapped(board: &control::Board) -> bool {
+    board.facts.iter().any(|fact| fact.kind() == FactKind::FactSwapped)
+}
+
+fn seat_of(inner: &Inner, room: &Room, board: &control::Board, of: wire::Side) -> Seat {
+    let seat: Option<&WireSeat> =
+        if of == wire::Side::Second { room.second.as_ref() } else { room.first.as_ref() };
+    let clock = room.clocks.get(usize::from(of == wire::Side::Second));
+    let said = inner.said_by(room, room.mine.contains(&(of as i32)));
+    let (who, level) = match seat.and_then(|seat| seat.who.as_ref()) {
+        Some(seat::Who::BotLevel(level)) => (Opponent::Bot, *level as i32),
+        Some(seat::Who::Peer(_)) => (Opponent::Peer, 0),
+        Some(seat::Who::Here(_)) | None => (Opponent::Here, 0),
+    };
+    Seat {
+        who,
+        level,
+        name: seat.map(|seat| seat.name.as_str()).unwrap_or_default().into(),
+        side: side(of),
+        colour: side(if is_swapped(board) { other(of) } else { of }),
+        to_move: room.result.is_none() && room.race.is_none() && board.turn() == of,
+        mine: room.mine.contains(&(of as i32)),
+        in_hand: fact(board, FactKind::FactInHand, of).unwrap_or(0) as i32,
+        taken: fact(board, FactKind::FactTaken, of).unwrap_or(0) as i32,
+        half_points: fact(board, FactKind::FactHalfPoints, of).map_or(-1, |points| points as i32),
+        agreed: fact(board, FactKind::FactAgreed, of).is_some(),
+        said: said.map(|said| said.text.as_str()).unwrap_or_default().into(),
+        phrase: said.map_or(0, |said| said.phrase),
+        // A second that has begun counts whole, so that 0:00 is the end.
+        clock: clock.map_or(-1, |clock| clock.left_ms.div_ceil(1_000) as i32),
+        clock_runs: clock.is_some_and(|clock| clock.running),
+        periods: clock.filter(|clock| clock.byo_yomi).map_or(0, |clock| clock.periods as i32),
+    }
+}
+
+pub(crate) fn ending(ending: wire::Ending) -> Ending {
+    match ending {
+        wire::Ending::FiveInARow => Ending::FiveInARow,
+        wire::Ending::BoardFull => Ending::BoardFull,
+        wire::Ending::TooFewStones => Ending::TooFewStones,
+        wire::Ending::NoMoves => Ending::NoMoves,
+        wire::Ending::Repetition => Ending::Repetition,
+        wire::Ending::TooLong => Ending::TooLong,
+        wire::Ending::Checkmate => Ending::Checkmate,
+        wire::Ending::PerpetualCheck => Ending::PerpetualCheck,
+        wire::Ending::PerpetualChase => Ending::PerpetualChase,
+        wire::Ending::BareMaterial => Ending::BareMaterial,
+        wire::Ending::Score => Ending::Score,
+        wire::Ending::AllOut => Ending::AllOut,
+        wire::Ending::Faster => Ending::Faster,
+        wire::Ending::FewerPresses => Ending::FewerPresses,
+        wire::Ending::ForbiddenOverline => Ending::Overline,
+        wire::Ending::ForbiddenDoubleFour => Ending::DoubleFour,
+        wire::Ending::ForbiddenDoubleThree => Ending::DoubleThree,
+        wire::Ending::Resigned => Ending::Resigned,
+        wire::Ending::DrawAgreed => Ending::DrawAgreed,
+        wire::Ending::Time => Ending::Time,
+        wire::Ending::Abandoned => Ending::Abandoned,
+        wire::Ending::Unspecified => Ending::Other,
+    }
+}
+
+fn show_link(page: &BoardAdapter<'_>, room: &Room) {
+    let link = room.link.as_ref();
+    page.set_link(match link.map(control::LinkState::state) {
+        None | Some(PeerLink::Unspecified) => Link::None,
+        Some(PeerLink::Up) => Link::Up,
+        Some(PeerLink::Weak) => Link::Weak,
+        Some(PeerLink::Lost) => Link::Lost,
+        Some(PeerLink::Left) => Link::Left,
+    });
+    page.set_carrier(carrier(link.map(control::LinkState::carrier).unwrap_or_default()));
+    if let Some(link) = link {
+        page.set_away_seconds((link.away_ms / 1_000) as i32);
+    }
+}
+
+fn thought(thinking: &Thinking, chinese: bool) -> Thought {
+    let (points, win_in, loss_in) = match thinking.score.as_ref().and_then(|score| score.score.as_ref()) {
+        Some(score::Score::Points(points)) => (*points, 0, 0),
+        Some(score::Score::WinIn(plies)) => (0, plies.div_ceil(2) as i32, 0),
+        Some(score::Score::LossIn(plies)) => (0, 0, plies.div_ceil(2) as i32),
+        None => (0, 0, 0),
+    };
+    Thought {
+        on: thinking.on,
+        depth: thinking.depth as i32,
+        tenths: (thinking.elapsed_ms / 100) as i32,
+        nodes: short(thinking.nodes).into(),
+        points,
+        win_in,
+        loss_in,
+        line: if thinking.spoken.is_empty() {
+            thinking.line.join(" ")
+        } else {
+            let said: Vec<&str> =
+                thinking.spoken.iter().map(|words| new_game::said(Some(words), chinese)).collect();
+            said.join(" ")
+        }
+        .into(),
+        known: thinking.depth > 0,
+    }
+}
+
+/// 1234567 as 1.2M, which every language reads.
+fn short(number: u64) -> String {
+    let tenths = |unit: u64, sign: char| format!("{}.{}{sign}", number / unit, number % unit * 10 / unit);
+    match number {
+        0..10_000 => number.to_string(),
+        10_000..1_000_000 => tenths(1_000, 'k'),
+        _ => tenths(1_000_000, 'M'),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_numbers_are_short() {
+        assert_eq!([0, 9_999, 10_049, 1_254_567].map(short), ["0", "9999", "10.0k", "1.2M"]);
+    }
+}

@@ -1,0 +1,249 @@
+//! What comes to a player and goes to another beside a match: a chosen notification, a race, a clock of one's own, a kept match
+//! that is shown, everything in a file.
+
+use std::time::Duration;
+
+use proto::board;
+use proto::control::{self, event, reply, request};
+use qiyou::headless::Stage;
+use qiyou::screens::{BackupAdapter, BoardAdapter, Dialog, Game, Page, Remark};
+use slint::platform::Key;
+use slint::{ComponentHandle, Model};
+
+use crate::support::people::{advice, gift, hinted};
+use crate::support::{Told, body, games, here, peer, room};
+use crate::touches::{dialog, page, remark, says, started, tap};
+
+fn asked(stage: &Stage, told: &mut Told) -> Vec<request::Body> {
+    told.answer(stage).iter().map(|one| body(one).clone()).collect()
+}
+
+fn chosen(room: &str) -> event::Body {
+    event::Body::Activated(control::Activated { room_id: room.into(), ..Default::default() })
+}
+
+#[test]
+fn a_chosen_notification_opens_what_it_was_about() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.say(event::Body::Room(room(here(), peer("Librem 5"), &[board::Side::First])));
+    told.app.go(Page::Settings);
+    told.app.ask(Dialog::Licences);
+    told.say(chosen("room"));
+    stage.settle(&told.scene);
+    assert_eq!((page(&told), dialog(&told)), (Page::Board, Dialog::None));
+    // One that is not open is opened first.
+    told.asked();
+    told.say(chosen("kept"));
+    let resume = control::ResumeRoom { room_id: "kept".into() };
+    assert!(asked(&stage, &mut told).contains(&request::Body::ResumeRoom(resume)));
+    // Something about the device: where people are found.
+    told.say(chosen(""));
+    stage.settle(&told.scene);
+    assert_eq!(page(&told), Page::Nearby);
+}
+
+#[test]
+fn a_race_is_chosen_on_the_page_of_the_game_and_offered_to_whoever_is_near() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.say(event::Body::Nearby(control::Nearby {
+        id: "a".into(),
+        name: "Librem 5".into(),
+        is_friend: true,
+        ..Default::default()
+    }));
+    told.app.new_game(Game::LightsOut);
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "A race nearby");
+    let with_peer = told
+        .asked()
+        .iter()
+        .any(|one| matches!(body(one), request::Body::Describe(describe) if describe.with_peer));
+    assert!(with_peer, "its options and rules are those of a race");
+    told.answer(&stage);
+    tap(&stage, &told, "See who is near");
+    assert_eq!(page(&told), Page::Nearby);
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Invite Librem 5");
+    let invite = asked(&stage, &mut told).into_iter().find_map(|one| match one {
+        request::Body::Invite(invite) => Some(invite),
+        _ => None,
+    });
+    let invite = invite.expect("somebody is invited");
+    assert_eq!(invite.choice.map(|choice| choice.game()), Some(board::Game::LightsOut));
+    assert_eq!(invite.pace, None, "its time is what is compared");
+}
+
+#[test]
+fn a_clock_of_ones_own_is_named_by_the_host_and_played_by() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.app.new_game(Game::Go);
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "No clock");
+    tap(&stage, &told, "A clock of my own…");
+    tap(&stage, &told, "Then in periods");
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Minutes: more");
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    assert!(says(&told, "25 min, then 3 periods of 10 s"));
+    tap(&stage, &told, "Play by this clock");
+    assert_eq!(dialog(&told), Dialog::None);
+    assert!(says(&told, "25 min, then 3 periods of 10 s"), "the page says it too");
+    tap(&stage, &told, "Start");
+    let open = asked(&stage, &mut told).into_iter().find_map(|one| match one {
+        request::Body::OpenRoom(open) => Some(open),
+        _ => None,
+    });
+    let pace = open.expect("a match is begun").pace.expect("with a clock");
+    assert_eq!(
+        (pace.kind(), pace.main_s, pace.step_s, pace.periods),
+        (board::PaceKind::PaceByoYomi, 1_500, 10, 3)
+    );
+}
+
+#[test]
+fn a_hint_tells_ways_to_go_on_and_what_is_threatened_until_the_board_changes() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.say(event::Body::Room(games::against_the_device(&hinted(), engine::Side::First)));
+    stage.pass(Duration::ZERO);
+    told.app.open_room("room");
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Hint");
+    for request in told.answer(&stage) {
+        if let request::Body::Hint(hint) = body(&request) {
+            assert_eq!(hint.lines, 3);
+            told.reply(request.id, reply::Body::Hint(advice(&hinted())));
+        }
+    }
+    stage.settle(&told.scene);
+    let board = || told.app.window().global::<BoardAdapter<'_>>();
+    assert!(says(&told, "54 % to win") && board().get_advice().row_count() == 3);
+    assert!(board().get_threats().row_count() > 0, "a three is a threat");
+    assert!(board().get_points().iter().any(|point| point.threat));
+    let mut next = hinted();
+    next.act(next.parse("g10").expect("a point")).expect("free");
+    told.say(event::Body::Room(games::against_the_device(&next, engine::Side::First)));
+    stage.settle(&told.scene);
+    assert_eq!((board().get_advice().row_count(), board().get_threats().row_count()), (0, 0));
+}
+
+#[test]
+fn a_game_that_a_friend_shows_is_kept_or_not_and_never_covers_a_board() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.say(event::Body::Room(room(here(), here(), &[board::Side::First, board::Side::Second])));
+    stage.pass(Duration::ZERO);
+    told.app.open_room("room");
+    told.say(event::Body::Gift(gift()));
+    stage.settle(&told.scene);
+    assert_eq!(dialog(&told), Dialog::None, "somebody plays");
+    told.app.go(Page::Home);
+    stage.settle(&told.scene);
+    assert_eq!(dialog(&told), Dialog::Gift);
+    told.answer(&stage);
+    tap(&stage, &told, "Keep it in my records");
+    let answered = told.asked();
+    let keep = control::AnswerGift { gift_id: "1".into(), keep: true };
+    assert_eq!(body(&answered[0]), &request::Body::AnswerGift(keep));
+    told.say(event::Body::GiftGone(control::Gone { id: "1".into() }));
+    told.reply(answered[0].id, reply::Body::RoomId("new".into()));
+    stage.settle(&told.scene);
+    assert_eq!((dialog(&told), remark(&told)), (Dialog::None, Remark::Copied));
+}
+
+#[test]
+fn a_file_with_everything_is_written_once_its_passphrase_was_typed_twice() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.app.go(Page::Settings);
+    told.answer(&stage);
+    let backup = || told.app.window().global::<BackupAdapter<'_>>();
+    backup().invoke_begin_save();
+    stage.settle(&told.scene);
+    assert_eq!(dialog(&told), Dialog::SaveAll);
+    assert!(backup().get_path().ends_with(".qiyou-backup"));
+    backup().invoke_save("correct horse".into());
+    backup().invoke_save("correct horse".into());
+    let saving = told.asked();
+    let saves: Vec<_> =
+        saving.iter().filter(|one| matches!(body(one), request::Body::SaveEverything(_))).collect();
+    assert_eq!(saves.len(), 1, "once is enough");
+    let reason = control::Words { zh: "磁盘满了。".into(), en: "The disk is full.".into() };
+    let refusal = control::Refusal { reason: Some(reason), ..Default::default() };
+    told.reply(saves[0].id, reply::Body::Refusal(refusal));
+    stage.settle(&told.scene);
+    assert!(dialog(&told) == Dialog::SaveAll && says(&told, "The disk is full."));
+    told.app.window().global::<BackupAdapter<'_>>().invoke_save("correct horse".into());
+    let again = told.asked();
+    told.reply(again[0].id, reply::Body::Done(control::Done {}));
+    stage.settle(&told.scene);
+    assert_eq!((dialog(&told), remark(&told)), (Dialog::None, Remark::SavedFile));
+}
+
+#[test]
+fn keys_leave_a_line_of_text_and_a_board_of_lights_that_is_seen_in_part() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.app.window().global::<qiyou::screens::HomeAdapter<'_>>().invoke_open_records();
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    let ring = || {
+        let rings = i_slint_backend_testing::ElementQuery::from_root(told.app.window())
+            .match_type_name("FocusRing")
+            .find_all();
+        rings.first().map(|ring| {
+            let at = ring.absolute_position();
+            (at.x.round() as i32, at.y.round() as i32)
+        })
+    };
+    let mut places = Vec::new();
+    for _ in 0..6 {
+        told.scene.key(Key::DownArrow);
+        stage.settle(&told.scene);
+        places.push(ring());
+    }
+    places.dedup();
+    assert!(places.len() >= 5, "each press goes on: {places:?}");
+
+    let mut told = started(&stage);
+    told.say(event::Body::Room(games::alone(&games::lights("100", "60"))));
+    stage.pass(Duration::ZERO);
+    told.app.open_room("room");
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    told.scene.key(Key::UpArrow);
+    stage.settle(&told.scene);
+    let board = || told.app.window().global::<BoardAdapter<'_>>();
+    // A hundred rows are not as many as these presses: the cursor comes to the end of the board, and then leaves it.
+    let mut left = false;
+    for _ in 0..80 {
+        told.scene.key(Key::DownArrow);
+        stage.settle(&told.scene);
+        let fields = i_slint_backend_testing::ElementQuery::from_root(told.app.window())
+            .match_inherits("BoardView")
+            .find_all();
+        let on_board = fields.first().is_some_and(|field| {
+            let (at, size) = (field.absolute_position(), field.size());
+            let rings = i_slint_backend_testing::ElementQuery::from_root(told.app.window())
+                .match_type_name("FocusRing")
+                .find_all();
+            rings.first().is_some_and(|ring| {
+                ring.absolute_position().y < at.y + 8.0 && ring.size().height > size.height - 8.0
+            })
+        });
+        if !on_board {
+            left = true;
+            break;
+        }
+    }
+    assert!(left, "{}", board().get_seen_part());
+}

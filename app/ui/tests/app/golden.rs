@@ -1,0 +1,213 @@
+//! Pictures of every page are as they were when somebody last looked at them and found them good.
+//!
+//! `make screens` draws every page in all sizes, languages and themes; that takes minutes. Here each page is drawn in a mixture of
+//! them that has every size, both languages and both themes at least once. `BLESS=1 cargo test -p qiyou --test app golden`
+//! takes what is drawn now for good; what differs is put beside each other in target/golden.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{BufReader, BufWriter};
+use std::path::{Path, PathBuf};
+
+use qiyou::headless::{Picture, Stage};
+
+use crate::support::{SIZES, stories, tell};
+
+/// A channel that differs by less is the same: the colours of a kept picture are rounded to its palette.
+const NEAR: u8 = 48;
+/// Of 10,000 pixels of a picture at half its size so many may differ: less than a letter of the smallest text on the smallest page.
+const FEW: usize = 2;
+/// A palette's colours.
+const COLOURS: usize = 256;
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+/// What is drawn: name of the story, index of its size, Chinese, dark.
+fn drawn() -> Vec<(&'static str, usize, bool, bool)> {
+    // A page is what the first word of its stories' names says.
+    let mut pages: BTreeMap<&str, Vec<&'static str>> = BTreeMap::new();
+    for (name, _) in stories() {
+        pages.entry(name.split('-').next().unwrap_or(name)).or_default().push(name);
+    }
+    let mut all = Vec::new();
+    for stories in pages.values() {
+        for n in 0..stories.len().max(SIZES.len()) {
+            let name = stories[n % stories.len()];
+            let (size, round) = (n % SIZES.len(), n / SIZES.len());
+            all.push((name, size, (n + round) % 2 == 0, (n / 2 + round) % 2 == 1));
+        }
+    }
+    all
+}
+
+fn file_name((name, size, chinese, dark): (&str, usize, bool, bool)) -> String {
+    let (width, height, _) = SIZES[size];
+    let (language, theme) = (if chinese { "zh" } else { "en" }, if dark { "dark" } else { "light" });
+    format!("{name}-{width}x{height}-{language}-{theme}.png")
+}
+
+/// Half as wide and as high, each pixel the mean of four: what nobody sees from an arm's length does not count.
+struct Small {
+    width: usize,
+    pixels: Vec<[u8; 3]>,
+}
+
+impl Small {
+    fn of(picture: &Picture) -> Self {
+        let (wide, width) = (picture.width as usize, picture.width as usize / 2);
+        let mean = |index: usize| {
+            let (x, y) = (index % width * 2, index / width * 2);
+            let four = [y * wide + x, y * wide + x + 1, (y + 1) * wide + x, (y + 1) * wide + x + 1];
+            let sum = |part: fn(&slint::Rgb8Pixel) -> u8| {
+                (four.iter().map(|at| u16::from(part(&picture.pixels[*at]))).sum::<u16>() / 4) as u8
+            };
+            [sum(|pixel| pixel.r), sum(|pixel| pixel.g), sum(|pixel| pixel.b)]
+        };
+        Self { width, pixels: (0..width * (picture.height as usize / 2)).map(mean).collect() }
+    }
+
+    /// The most frequent colours, to five bits a channel.
+    fn palette(&self) -> Vec<[u8; 3]> {
+        let mut counts: BTreeMap<[u8; 3], usize> = BTreeMap::new();
+        for pixel in &self.pixels {
+            *counts.entry(pixel.map(|part| part & 0xF8 | part >> 5)).or_default() += 1;
+        }
+        let mut colours: Vec<([u8; 3], usize)> = counts.into_iter().collect();
+        colours.sort_by_key(|(colour, count)| (usize::MAX - count, *colour));
+        colours.into_iter().take(COLOURS).map(|(colour, _)| colour).collect()
+    }
+
+    fn write(&self, path: &Path) {
+        let palette = self.palette();
+        let far = |a: [u8; 3], b: [u8; 3]| {
+            a.iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum::<u32>()
+        };
+        let mut known: BTreeMap<[u8; 3], u8> = BTreeMap::new();
+        let nearest = |pixel: &[u8; 3]| {
+            *known.entry(*pixel).or_insert_with(|| {
+                let best = (0..palette.len()).min_by_key(|at| far(palette[*at], *pixel));
+                best.expect("a picture has a colour") as u8
+            })
+        };
+        let indices: Vec<u8> = self.pixels.iter().map(nearest).collect();
+        let file = BufWriter::new(File::create(path).expect("the folder can be written"));
+        let height = self.pixels.len() / self.width;
+        let mut encoder = png::Encoder::new(file, self.width as u32, height as u32);
+        encoder.set_color(png::ColorType::Indexed);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_palette(palette.concat());
+        encoder.set_compression(png::Compression::High);
+        encoder.write_header().and_then(|mut image| image.write_image_data(&indices)).expect("written");
+    }
+
+    fn read(path: &Path) -> Option<Self> {
+        let mut decoder = png::Decoder::new(BufReader::new(File::open(path).ok()?));
+        decoder.set_transformations(png::Transformations::EXPAND);
+        let mut image = decoder.read_info().ok()?;
+        let mut bytes = vec![0; image.output_buffer_size()?];
+        let info = image.next_frame(&mut bytes).ok()?;
+        let pixels = bytes[..info.buffer_size()].chunks(3).map(|part| [part[0], part[1], part[2]]).collect();
+        Some(Self { width: info.width as usize, pixels })
+    }
+
+    /// Pixels that differ by more than rounding.
+    fn differs(&self, other: &Self) -> usize {
+        if (self.width, self.pixels.len()) != (other.width, other.pixels.len()) {
+            return self.pixels.len();
+        }
+        let far = |(a, b): &(&[u8; 3], &[u8; 3])| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > NEAR);
+        self.pixels.iter().zip(&other.pixels).filter(far).count()
+    }
+}
+
+#[test]
+fn every_page_looks_as_it_was_found_good() {
+    let bless = std::env::var_os("BLESS").is_some_and(|value| value == "1");
+    let stage = Stage::new();
+    let told: BTreeMap<&str, _> = stories().collect();
+    let differing = folder().join("../../../../target/golden");
+    let mut wrong = Vec::new();
+    let mut expected = BTreeSet::new();
+    for one in drawn() {
+        let (name, size, chinese, dark) = one;
+        let file = file_name(one);
+        let now = Small::of(&tell(&stage, SIZES[size], (chinese, dark, 0), told[name]).scene.picture());
+        let path = folder().join(&file);
+        expected.insert(file.clone());
+        let kept = Small::read(&path);
+        let few = now.pixels.len() * FEW / 10_000;
+        let differs = kept.as_ref().map(|kept| kept.differs(&now));
+        if differs.is_some_and(|differs| differs <= few) {
+            continue;
+        }
+        if bless {
+            now.write(&path);
+            continue;
+        }
+        fs::create_dir_all(&differing).expect("a folder for what differs");
+        now.write(&differing.join(&file));
+        if kept.is_some() {
+            fs::copy(&path, differing.join(format!("{file}.before.png"))).expect("copied");
+        }
+        wrong.push(differs.map_or_else(
+            || format!("{file} is new"),
+            |differs| format!("{file}: {differs} of {} pixels differ", now.pixels.len()),
+        ));
+    }
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder()).expect("the kept pictures") {
+        let entry = entry.expect("readable");
+        let name = entry.file_name().into_string().expect("our own names");
+        if !expected.contains(&name) {
+            if bless {
+                fs::remove_file(entry.path()).expect("removed");
+                continue;
+            }
+            wrong.push(format!("{name} is of no story any more"));
+        }
+        bytes += entry.metadata().expect("readable").len();
+    }
+    assert!(
+        wrong.is_empty(),
+        "look at them in {}; if they are good, BLESS=1 keeps them:\n{}",
+        differing.display(),
+        wrong.join("\n")
+    );
+    assert!(bytes < 10_000_000, "the kept pictures take {bytes} bytes");
+}
+
+#[test]
+fn each_page_is_drawn_in_every_size_language_and_theme() {
+    let mut seen: BTreeMap<&str, (BTreeSet<usize>, BTreeSet<bool>, BTreeSet<bool>)> = BTreeMap::new();
+    for (name, size, chinese, dark) in drawn() {
+        let page = seen.entry(name.split('-').next().unwrap_or(name)).or_default();
+        page.0.insert(size);
+        page.1.insert(chinese);
+        page.2.insert(dark);
+    }
+    for (page, (sizes, languages, themes)) in seen {
+        assert_eq!((sizes.len(), languages.len(), themes.len()), (SIZES.len(), 2, 2), "{page}");
+    }
+    let stories: BTreeSet<&str> = stories().map(|(name, _)| name).collect();
+    assert!(
+        stories.iter().all(|name| drawn().iter().any(|(drawn, ..)| drawn == name)),
+        "no story is left out"
+    );
+}
+
+#[test]
+fn a_button_that_moves_is_noticed_and_a_rounded_colour_is_not() {
+    let plain =
+        |change: &dyn Fn(usize) -> [u8; 3]| Small { width: 100, pixels: (0..10_000).map(change).collect() };
+    let paper = plain(&|_| [0xF3, 0xED, 0xE0]);
+    assert_eq!(paper.differs(&plain(&|_| [0xF0, 0xE8, 0xE8])), 0);
+    let button =
+        |at: usize| if (2_000..2_040).contains(&at) { [0x22, 0x1E, 0x18] } else { [0xF3, 0xED, 0xE0] };
+    assert_eq!(paper.differs(&plain(&button)), 40);
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let path = folder.path().join("one.png");
+    plain(&button).write(&path);
+    assert_eq!(Small::read(&path).expect("just written").differs(&plain(&button)), 0);
+}

@@ -1,0 +1,165 @@
+//! Kept matches that friends show each other, and everything of a device in a file.
+
+use proto::control::{self, RefusalCode, reply, request};
+use tests::house::{Client, Device, House, friends};
+
+async fn import(client: &mut Client, text: &str) -> String {
+    let file = control::Import { name: "a.sgf".into(), content: text.as_bytes().to_vec().into() };
+    match client.ask(request::Body::Import(file)).await.expect("it is a game") {
+        reply::Body::RoomId(id) => id,
+        other => panic!("a match, not {other:?}"),
+    }
+}
+
+async fn kept(client: &mut Client) -> Vec<control::MatchSummary> {
+    match client.ask(request::Body::ListMatches(control::ListMatches::default())).await.expect("a list") {
+        reply::Body::Matches(list) => list.matches,
+        other => panic!("a list, not {other:?}"),
+    }
+}
+
+async fn id_of_friend(device: &mut Device, name: &str) -> String {
+    let mut id = String::new();
+    device
+        .client
+        .until("the friend is connected", |seen| {
+            let friend = seen.friends.values().find(|one| one.name == name && one.connected);
+            friend.inspect(|one| id.clone_from(&one.id)).is_some()
+        })
+        .await;
+    id
+}
+
+const GAME: &str = "(;GM[4]SZ[15]RE[B+R];B[hh];W[hg];B[ih];W[ig];B[gh])";
+
+#[tokio::test(start_paused = true)]
+async fn a_kept_match_is_shown_to_a_friend_who_keeps_it_or_not() {
+    let mut house = House::new(90);
+    let (mut anna, mut bert) = (house.device("Anna").await, house.device("Bert").await);
+    friends(&mut anna, &mut bert).await;
+    let room_id = import(&mut anna.client, GAME).await;
+    let peer = id_of_friend(&mut anna, "Bert").await;
+    let give = || request::Body::Give(control::Give { room_id: room_id.clone(), peer: peer.clone() });
+    anna.client.done(give()).await;
+    bert.client.until("a gift", |seen| seen.gifts.len() == 1).await;
+    let gift = bert.client.seen.gifts[0].clone();
+    assert_eq!(gift.name, "Anna");
+    let shown = gift.r#match.expect("what it is");
+    assert_eq!(shown.ply, 5);
+    assert!(shown.board.is_some() && shown.result.is_some());
+    assert!(kept(&mut bert.client).await.is_empty(), "nothing is kept before he says so");
+
+    // Whoever opens the app later sees it too.
+    bert.close_app();
+    bert.open_app().await;
+    bert.client.until("the gift again", |seen| seen.gifts.len() == 1).await;
+    let answer = |keep| control::AnswerGift { gift_id: gift.gift_id.clone(), keep };
+    let reply::Body::RoomId(new) =
+        bert.client.ask(request::Body::AnswerGift(answer(true))).await.expect("kept")
+    else {
+        panic!("a match")
+    };
+    bert.client.until("answered", |seen| seen.gifts.is_empty()).await;
+    let (hers, his) = (kept(&mut anna.client).await, kept(&mut bert.client).await);
+    assert_eq!((his.len(), his[0].room_id.as_str()), (1, new.as_str()));
+    assert_eq!((his[0].digest, his[0].ply, his[0].result), (hers[0].digest, hers[0].ply, hers[0].result));
+    assert_ne!(his[0].room_id, hers[0].room_id, "it is a match of his own");
+    let again = bert.client.ask(request::Body::AnswerGift(answer(true))).await.expect_err("it is gone");
+    assert_eq!(again.code(), RefusalCode::RefusalNoOffer);
+
+    anna.client.done(give()).await;
+    bert.client.until("another gift", |seen| seen.gifts.len() == 1).await;
+    let gift_id = bert.client.seen.gifts[0].gift_id.clone();
+    bert.client.done(request::Body::AnswerGift(control::AnswerGift { gift_id, keep: false })).await;
+    assert_eq!(kept(&mut bert.client).await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_so_many_gifts_wait_and_a_muted_friends_are_not_shown() {
+    let mut house = House::new(91);
+    let (mut anna, mut bert) = (house.device("Anna").await, house.device("Bert").await);
+    friends(&mut anna, &mut bert).await;
+    let room_id = import(&mut anna.client, GAME).await;
+    let (peer, annas) = (id_of_friend(&mut anna, "Bert").await, id_of_friend(&mut bert, "Anna").await);
+    let give = || request::Body::Give(control::Give { room_id: room_id.clone(), peer: peer.clone() });
+    let mut refused = None;
+    for _ in 0..12 {
+        refused = refused.or(anna.client.ask(give()).await.err());
+    }
+    assert_eq!(refused.map(|refusal| refusal.code()), Some(RefusalCode::RefusalBusy), "too much at once");
+    bert.client.until("eight of them", |seen| seen.gifts.len() == 8).await;
+    bert.client.done(request::Body::SetMuted(control::SetMuted { peer: annas, muted: true })).await;
+    for gift in bert.client.seen.gifts.clone() {
+        let answer = control::AnswerGift { gift_id: gift.gift_id, keep: false };
+        bert.client.done(request::Body::AnswerGift(answer)).await;
+    }
+    tokio::time::sleep(std::time::Duration::from_secs(11)).await;
+    anna.client.done(give()).await;
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    assert!(kept(&mut bert.client).await.is_empty() && bert.client.seen.gifts.is_empty());
+}
+
+async fn save(device: &mut Device, path: &str, passphrase: &str) -> Result<reply::Body, control::Refusal> {
+    let asked = control::SaveEverything { path: path.into(), passphrase: passphrase.into() };
+    device.client.ask(request::Body::SaveEverything(asked)).await
+}
+
+async fn take(device: &mut Device, path: &str, passphrase: &str) -> Result<reply::Body, control::Refusal> {
+    let asked = control::TakeEverything { path: path.into(), passphrase: passphrase.into() };
+    device.client.ask(request::Body::TakeEverything(asked)).await
+}
+
+#[tokio::test]
+async fn a_device_goes_on_in_another_with_its_friends_and_matches_and_nothing_is_lost_there() {
+    let mut house = House::new(92);
+    let (mut anna, mut bert) = (house.device("Anna").await, house.device("Bert").await);
+    friends(&mut anna, &mut bert).await;
+    import(&mut anna.client, GAME).await;
+    import(&mut anna.client, GAME).await;
+    let mut new = house.device("Handheld").await;
+    import(&mut new.client, GAME).await;
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let path = folder.path().join("all.qiyou-backup").display().to_string();
+
+    let short = save(&mut anna, &path, "short").await.expect_err("too easily guessed");
+    assert!(short.reason.is_some_and(|words| words.en.contains('8')));
+    save(&mut anna, &path, "correct horse").await.expect("written");
+    let before = std::fs::read(&path).expect("the file");
+    let over = save(&mut anna, &path, "correct horse").await.expect_err("nothing is written over");
+    assert_eq!(over.code(), RefusalCode::RefusalDisk);
+    assert_eq!(std::fs::read(&path).expect("the file"), before);
+    assert!(!before.windows(4).any(|part| part == b"Bert"), "nothing of it is readable");
+
+    let fingerprint = |device: &Device| device.client.seen.me.fingerprint.clone();
+    let (annas, news) = (fingerprint(&anna), fingerprint(&new));
+    let wrong = take(&mut new, &path, "battery staple").await.expect_err("wrong");
+    assert!(wrong.reason.is_some_and(|words| words.en.contains("Wrong passphrase")));
+    let damaged = folder.path().join("damaged.qiyou-backup").display().to_string();
+    std::fs::write(&damaged, &before[..before.len() - 9]).expect("written");
+    let damaged = take(&mut new, &damaged, "correct horse").await.expect_err("damaged");
+    assert!(damaged.reason.is_some_and(|words| words.en.contains("damaged")));
+    new.stop().await;
+    new.start().await;
+    assert_eq!(
+        (fingerprint(&new), kept(&mut new.client).await.len()),
+        (news.clone(), 1),
+        "nothing has changed"
+    );
+
+    let reply::Body::Taken(taken) = take(&mut new, &path, "correct horse").await.expect("it opens") else {
+        panic!("what it holds")
+    };
+    assert_eq!((taken.matches, taken.friends, taken.name.as_str()), (2, 1, "Anna"));
+    assert_eq!(kept(&mut new.client).await.len(), 1, "before the next start all is as it was");
+    anna.stop().await;
+    new.kill().await;
+    new.start().await;
+    assert_eq!((fingerprint(&new), kept(&mut new.client).await.len()), (annas, 2));
+    assert!(new.client.seen.friends.values().any(|friend| friend.name == "Bert"));
+
+    // What was there before lies beside it, whole: another folder opens it.
+    let aside = new.directory().join("before-import-1");
+    let old = link::identity::Identity::load(&aside.join("identity")).expect("readable").expect("there");
+    assert_eq!(old.fingerprint(), news);
+    assert!(aside.join("qiyou.db").exists());
+}
