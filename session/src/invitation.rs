@@ -338,7 +338,7 @@ impl Session {
             // Both asked for the same: that is consent enough, whatever colours each had in mind.
             agreed = mine.terms.setup == theirs.terms.setup && mine.terms.pace == theirs.terms.pace;
             let mine_id = mine.id;
-            self.end_mine(mine, InvitationEnd::Crossed);
+            self.end_mine(mine, InvitationEnd::Crossed(id));
             self.send_withdraw(mine_id);
         }
         if agreed && self.has_room() {

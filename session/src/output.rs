@@ -256,8 +256,9 @@ pub enum InvitationEnd {
     Withdrawn,
     /// Nobody answered for 60 s.
     TimedOut,
-    /// Both invited at the same time, and the other's invitation stands.
-    Crossed,
+    /// Both invited at the same time, and this invitation of the other's stands. If both asked for the same it is accepted with
+    /// that.
+    Crossed(MatchId),
     /// The other would rather play otherwise: this invitation of theirs takes its place.
     Countered(MatchId),
     /// Colours were to be drawn, and the peer broke the rules of drawing.

@@ -322,8 +322,8 @@ fn crossing_invitations_resolve_to_one_match() {
             }
             pair.check_level(stands);
             assert_eq!(pair.devices[ANNA].session.matches().len(), 1);
-            let ended =
-                Event::InvitationEnded { id: MatchId([2; 16]), mine: true, end: InvitationEnd::Crossed };
+            let end = InvitationEnd::Crossed(stands);
+            let ended = Event::InvitationEnded { id: MatchId([2; 16]), mine: true, end };
             assert!(pair.devices[asked].told().contains(&ended));
             pair.conclude();
         }

@@ -5,27 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
-
 use serde_json::Value;
-
-/// The folder of qiyoud and qiyouctl, built now if they are not: cargo builds only this package's own programs for a test.
-fn programs() -> &'static Path {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let exe = std::env::current_exe().expect("a test is a program");
-        let folder = exe.parent().and_then(Path::parent).expect("target/PROFILE/deps").to_owned();
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--locked", "--offline", "-p", "host", "-p", "qiyouctl"]);
-        if folder.ends_with("release") {
-            build.arg("--release");
-        }
-        build.arg("--manifest-path").arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"));
-        build.arg("--target-dir").arg(folder.parent().expect("target"));
-        assert!(build.status().expect("cargo runs").success(), "qiyoud and qiyouctl cannot be built");
-        folder
-    })
-}
+use tests::programs::programs;
 
 /// A daemon in directories of its own.
 struct Daemon {

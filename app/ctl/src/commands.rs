@@ -184,6 +184,10 @@ impl Conversation {
             Command::No { room } => self.answer_offer(false, room.room.as_deref()).await,
             Command::Say { text, phrase, room } => {
                 let room_id = self.room(room.room.as_deref(), |room| room.link.is_some())?.id;
+                if !phrase && text.chars().count() > proto::limits::SAID_CHARS {
+                    let most = proto::limits::SAID_CHARS;
+                    return Err(Failure::Usage(format!("at most {most} characters can be said at once")));
+                }
                 let say = if phrase {
                     let phrase = words::read_phrase(&text)?.into();
                     control::Say { room_id, phrase, text: String::new() }
@@ -470,7 +474,10 @@ impl Conversation {
             _ => return Err(Failure::Usage("several strings are to be compared: say with whom".into())),
         };
         let peer = comparison.peer.clone();
-        self.host.ask(request::Body::Compare(control::Compare { peer: peer.clone(), same })).await?;
+        // Who has said "the same" before, and comes back to wait, need not say it again.
+        if !(same && comparison.answered_here) {
+            self.host.ask(request::Body::Compare(control::Compare { peer: peer.clone(), same })).await?;
+        }
         if !same || wait == 0 {
             return self.print(|| "done".into(), || json!({"done": true, "peer": peer}));
         }
@@ -562,7 +569,7 @@ impl Conversation {
         no_wait: bool,
         mut deadline: Instant,
     ) -> Result<(), Failure> {
-        let reply::Body::InviteId(id) = self.host.ask(request::Body::Invite(invite)).await? else {
+        let reply::Body::InviteId(mut id) = self.host.ask(request::Body::Invite(invite)).await? else {
             return Err(unexpected());
         };
         if no_wait {
@@ -571,6 +578,26 @@ impl Conversation {
         let mut sent = false;
         while let Some(event) = self.host.next_until(deadline).await? {
             match &event.body {
+                // Both have invited, and the other's stands: for the same it is accepted with that, for something else it asks.
+                Some(event::Body::InvitationGone(gone))
+                    if gone.invite_id == id
+                        && gone.end() == InvitationEnd::InvitationWithdrawn
+                        && !gone.countered_by.is_empty() =>
+                {
+                    id.clone_from(&gone.countered_by);
+                }
+                Some(event::Body::Invitation(theirs)) if theirs.invite_id == id && !theirs.mine => {
+                    let by = theirs.invite_id.get(..8).unwrap_or_default();
+                    return Err(Failure::NotToBe(format!(
+                        "{who} asked at the same time, see `qiyouctl invitations` for theirs, {by}"
+                    )));
+                }
+                Some(event::Body::Room(room)) if room.id == id => {
+                    let end = InvitationEnd::InvitationAccepted.into();
+                    let room_id = room.id.clone();
+                    let gone = control::InvitationGone { invite_id: id, end, room_id, ..Default::default() };
+                    return self.invitation_over(&gone);
+                }
                 Some(event::Body::InvitationGone(gone)) if gone.invite_id == id => {
                     return self.invitation_over(gone);
                 }

@@ -279,6 +279,10 @@ impl Actor {
                     debug!(?reason, "the session closes the link");
                     let silent = reason == ByeReason::ByeSilent;
                     let link = peer.link.as_ref().map(|link| link.id).filter(|_| silent);
+                    if reason == ByeReason::ByeStringsDiffer {
+                        // Before the link that it goes with, whose loss would be another end.
+                        self.comparison_over(key, ComparisonEnd::ComparisonDifferent);
+                    }
                     self.drop_link(key, None);
                     if let Some(link) = link {
                         // The carrier holds on to a link that is dead, and there may be only one at a time.

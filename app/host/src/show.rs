@@ -289,7 +289,7 @@ pub(crate) fn invitation_end(end: InvitationEnd) -> control::InvitationGone {
     let mut gone = control::InvitationGone::default();
     match end {
         InvitationEnd::Declined(reason) => gone.set_reason(reason),
-        InvitationEnd::Countered(by) => gone.countered_by = by.to_string(),
+        InvitationEnd::Countered(by) | InvitationEnd::Crossed(by) => gone.countered_by = by.to_string(),
         _ => {}
     }
     gone.set_end(match end {
@@ -303,7 +303,7 @@ pub(crate) fn invitation_end(end: InvitationEnd) -> control::InvitationGone {
         InvitationEnd::Declined(_) => control::InvitationEnd::InvitationDeclined,
         InvitationEnd::Withdrawn => control::InvitationEnd::InvitationWithdrawn,
         // Both invited: the other's stands, and is an event of its own.
-        InvitationEnd::Crossed => control::InvitationEnd::InvitationWithdrawn,
+        InvitationEnd::Crossed(_) => control::InvitationEnd::InvitationWithdrawn,
         // That the peer broke the rules of drawing is a notice of its own.
         InvitationEnd::Cheated => control::InvitationEnd::InvitationWithdrawn,
         InvitationEnd::Countered(_) => control::InvitationEnd::InvitationCountered,

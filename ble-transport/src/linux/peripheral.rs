@@ -23,7 +23,7 @@ use bytes::Bytes;
 use futures::{StreamExt, stream};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::advert::{SERVICE, TO_CENTRAL, TO_PERIPHERAL};
 use crate::duplex::{BleStream, Outgoing, Pipe};
@@ -35,6 +35,9 @@ const WAITING_WRITES: usize = 64;
 
 /// Between the end of a subscription and BlueZ's word that the whole connection has ended, if it has.
 const TOLD_WITHIN: Duration = Duration::from_millis(300);
+/// Between a subscription and the greeting: it follows at once, and on a bad link within 2 s. Who has subscribed and does not
+/// greet holds one of a controller's few connections for nothing.
+const GREETS_WITHIN: Duration = Duration::from_secs(6);
 /// Disconnecting takes BlueZ 2 to 3 s.
 const DISCONNECTED_WITHIN: Duration = Duration::from_secs(5);
 
@@ -195,9 +198,26 @@ impl Desk {
 
     fn handle_subscription(self: &Arc<Self>, writer: Arc<CharacteristicWriter>) {
         tracing::debug!(from = %writer.device_address(), mtu = writer.mtu(), "subscribed");
+        tokio::spawn(self.clone().turn_out_who_is_silent(writer.clone()));
         let mut state = self.state();
         state.writer = Some(writer);
         self.seat(&mut state);
+    }
+
+    /// Ends the connection of who has subscribed and does not greet. One that shares its connection with a link is left alone.
+    async fn turn_out_who_is_silent(self: Arc<Self>, writer: Arc<CharacteristicWriter>) {
+        sleep(GREETS_WITHIN).await;
+        let has_greeted =
+            self.state().guest.as_ref().is_some_and(|guest| Arc::ptr_eq(&guest.writer, &writer));
+        if has_greeted || !is_usable(&writer) || self.shared.wants().links > 0 {
+            return;
+        }
+        let address = writer.device_address();
+        drop(writer);
+        tracing::info!(%address, "hung up: subscribed, and no greeting came");
+        if let Ok(device) = self.adapter.device(address) {
+            let _ = timeout(DISCONNECTED_WITHIN, device.disconnect()).await;
+        }
     }
 
     /// Begins the link that waits, once there is a way back to its central.

@@ -24,6 +24,7 @@ from talk import PATIENCE, Closed, Talk
 
 # To see that nobody answers.
 SILENCE = 1.5
+FLOOD = 200
 
 
 def tell(what, **more):
@@ -86,7 +87,7 @@ async def again(radio, name):
                 await stream.open()
             elif how == "a hello":
                 await hellos(await greet(stream))
-        tell("again", how=how, took_ms=took)
+        tell("again", how=how, took_ms=took, tries=radio.tries)
 
 
 async def last_word(talk):
@@ -123,6 +124,26 @@ async def nonsense(radio, name):
         unsupported = msgid == wire.UNSUPPORTED and dict(wire.fields(payload)) == {1: 4711}
         tell("nonsense", how="an unknown message", answer="unsupported" if unsupported else f"message {msgid}")
         await goodbye(talk)
+
+    # Of many greetings at once the last one counts; those before cost nothing that stays.
+    async with connected(radio, name) as (_, stream):
+        for _ in range(FLOOD):
+            await stream.say(wire.opening(secrets.randbits(32), 400))
+        talk = await greet(stream)
+        hello = await hellos(talk)
+        tell("nonsense", how="a flood of greetings", answer=f"hello from {hello['name']}")
+        await goodbye(talk)
+
+    # A place is not kept for who says nothing, however far they have come.
+    async with connected(radio, name) as (_, stream):
+        tell("nonsense", how="no word at all", answer=await ended(stream))
+    async with connected(radio, name) as (_, stream):
+        await stream.open()
+        try:
+            await stream.read(1)
+        except Closed:
+            await stream.finish()
+        tell("nonsense", how="a greeting and no more", answer=await ended(stream))
 
     async with connected(radio, name) as (_, stream):
         try:

@@ -30,23 +30,50 @@ pub(crate) struct Fixture {
     levels: [&'static str; 2],
     /// Whether a piece stays where it was put: then a point that comes twice is a move that was played twice.
     pieces_stay: bool,
+    /// Whether both press at the same time, each on its own device, and whole runs enter the record.
+    race: bool,
 }
 
 /// The game of which there are most matches.
-pub(crate) const GOMOKU: Fixture =
-    Fixture { name: "gomoku", rules: &["--game", "gomoku"], levels: ["1", "2"], pieces_stay: true };
+pub(crate) const GOMOKU: Fixture = Fixture {
+    name: "gomoku",
+    rules: &["--game", "gomoku"],
+    levels: ["1", "2"],
+    pieces_stay: true,
+    race: false,
+};
 
-/// The other games of two players: with moves that take, pieces that move, decisions of several steps, and two who must agree
-/// on what is dead.
-pub(crate) const OTHERS: [Fixture; 3] = [
-    Fixture { name: "liuzhou", rules: &["--game", "liuzhou"], levels: ["1", "5"], pieces_stay: false },
+/// The other games: with moves that take, pieces that move, decisions of several steps, two who must agree on what is dead,
+/// and two who race.
+pub(crate) const OTHERS: [Fixture; 4] = [
+    Fixture {
+        name: "liuzhou",
+        rules: &["--game", "liuzhou"],
+        levels: ["1", "5"],
+        pieces_stay: false,
+        race: false,
+    },
     Fixture {
         name: "go",
         rules: &["--game", "go", "--option", "size=7"],
         levels: ["1", "2"],
         pieces_stay: false,
+        race: false,
     },
-    Fixture { name: "xiangqi", rules: &["--game", "xiangqi"], levels: ["6", "1"], pieces_stay: false },
+    Fixture {
+        name: "xiangqi",
+        rules: &["--game", "xiangqi"],
+        levels: ["6", "1"],
+        pieces_stay: false,
+        race: false,
+    },
+    Fixture {
+        name: "lights-out",
+        rules: &["--game", "lights-out"],
+        levels: ["1", "10"],
+        pieces_stay: false,
+        race: true,
+    },
 ];
 
 /// What happens to a match while it is played.
@@ -291,9 +318,12 @@ impl<'a> Table<'a> {
         report: &mut Report,
     ) -> Result<usize> {
         while let Some(&strike) = strikes.last() {
-            // Some moves in peace, so that each strike meets another position, then somewhere within a move's time.
-            let wanted = self.ply() + 1 + dice.roll(4) as usize;
-            self.until_either(MATCH_LIMIT, "moves", |view| view.ply() >= wanted).await?;
+            // Some moves in peace, so that each strike meets another position, then somewhere within a move's time. A race of
+            // AIs is over in a moment: it is struck while it begins.
+            if !self.fixture.race {
+                let wanted = self.ply() + 1 + dice.roll(4) as usize;
+                self.until_either(MATCH_LIMIT, "moves", |view| view.ply() >= wanted).await?;
+            }
             sleep(Duration::from_millis(dice.roll(120))).await;
             if self.over() {
                 break;
@@ -306,6 +336,9 @@ impl<'a> Table<'a> {
                 self.until_either(MATCH_LIMIT, "another move", |view| view.ply() > ply)
                     .await
                     .with_context(|| format!("after {strike:?} at ply {ply}"))?;
+            }
+            if self.fixture.race {
+                break;
             }
         }
         for player in [&self.a, &self.b] {

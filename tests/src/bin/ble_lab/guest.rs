@@ -169,7 +169,12 @@ impl Guest {
 
     /// Starts bluetoothd as Debian's service does, and waits for the adapter to be on D-Bus and powered.
     pub(crate) async fn start_bluetoothd(&self) -> Result<()> {
-        self.start("bluetoothd", User::Root, &["/bin/bluetoothd", "-n"], Output::Log).await?;
+        // BLUEZ_DEBUG=1: bluetoothd tells all that it does.
+        let command: &[&str] = match std::env::var_os("BLUEZ_DEBUG") {
+            Some(_) => &["/bin/bluetoothd", "-n", "-d"],
+            None => &["/bin/bluetoothd", "-n"],
+        };
+        self.start("bluetoothd", User::Root, command, Output::Log).await?;
         self.adapter_on().await
     }
 
@@ -277,6 +282,13 @@ impl Guest {
             Some((thread.to_owned(), count.trim().parse().ok()?))
         };
         said.lines().map(|line| count(line).with_context(|| format!("not a thread: {line:?}"))).collect()
+    }
+
+    /// What the host here holds in memory, in kB.
+    pub(crate) async fn memory_of_host(&self) -> Result<u64> {
+        let each = "grep ^VmRSS /proc/$(pidof qiyoud)/status";
+        let said = self.run(User::Root, &["sh", "-c", each], Duration::from_secs(10)).await?.stdout;
+        said.split_whitespace().nth(1).and_then(|held| held.parse().ok()).with_context(|| said.clone())
     }
 
     /// Stops the whole machine for a while: what suspend looks like from outside.

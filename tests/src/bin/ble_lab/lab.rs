@@ -332,6 +332,7 @@ fn suspends(soak: bool, dice: &mut Dice) -> Vec<Strike> {
     (0..each).flat_map(|_| [Strike::Suspended(Who::B, time()), Strike::Suspended(Who::A, time())]).collect()
 }
 
+/// In a soak 20 adapter power cycles and 20 restarts of bluetoothd, and now and then all other faults between them.
 fn storm(soak: bool, dice: &mut Dice) -> Vec<Strike> {
     let rounds = if soak { 10 } else { 1 };
     let mut strikes = Vec::new();
@@ -341,21 +342,29 @@ fn storm(soak: bool, dice: &mut Dice) -> Vec<Strike> {
         strikes.extend([
             Strike::Kick,
             Strike::Power(one, pause(dice)),
-            Strike::Blocked(one, pause(dice)),
-            Strike::OneAtATime(other),
-            Strike::Unplugged(other, pause(dice)),
-            Strike::NoAdverts(one),
-            Strike::Unplugged(one, pause(dice)),
             Strike::Bluetoothd(other, pause(dice)),
         ]);
         if soak {
             strikes.extend([Strike::Power(other, pause(dice)), Strike::Bluetoothd(one, pause(dice))]);
+        }
+        if round % 3 == 0 {
             strikes.extend([
-                Strike::Freeze(one, Duration::from_secs(4)),
-                Strike::Freeze(other, Duration::from_secs(20)),
+                Strike::Blocked(one, pause(dice)),
+                Strike::OneAtATime(other),
+                Strike::Unplugged(other, pause(dice)),
+                Strike::NoAdverts(one),
+                Strike::Unplugged(one, pause(dice)),
             ]);
-            strikes
-                .extend([Strike::Silence(Duration::from_secs(2)), Strike::Silence(Duration::from_secs(15))]);
+            if soak {
+                // Shorter than what makes both sides give the link up at the same time: this kernel ends in the BUG that
+                // `without_a_link` keeps away from, on both machines at once.
+                strikes.extend([
+                    Strike::Freeze(one, Duration::from_secs(4)),
+                    Strike::Freeze(other, Duration::from_secs(7)),
+                    Strike::Silence(Duration::from_secs(2)),
+                    Strike::Silence(Duration::from_secs(7)),
+                ]);
+            }
         }
     }
     strikes.reverse();

@@ -22,10 +22,13 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// How hosts end a link that somebody spoils, by what was done. `Some` is the reason of a goodbye (`ByeReason`), which only
 /// a peer can be told that still speaks in frames.
-const ANSWERS: [(&str, &str, Option<u32>); 9] = [
+const ANSWERS: [(&str, &str, Option<u32>); 12] = [
     ("no greeting", "none", None),
     ("random values in between", "hello from Ann", None),
     ("an unknown message", "unsupported", None),
+    ("a flood of greetings", "hello from Ann", None),
+    ("no word at all", "hung up", None),
+    ("a greeting and no more", "hung up", None),
     ("a greeting of version 9", "hung up", None),
     ("no handshake", "hung up", None),
     ("a handshake with a bent proof", "hung up", None),
@@ -36,6 +39,9 @@ const ANSWERS: [(&str, &str, Option<u32>); 9] = [
 /// How far one comes who leaves without a word, and is back at once.
 const LEAVES_AFTER: [&str; 7] =
     ["a connection", "a connection", "a greeting", "a greeting", "a hello", "a hello", "a hello"];
+
+/// What a host may hold more after nonsense than before, in kB: an allocator gives little back.
+const MORE_KB: u64 = 4096;
 
 const BYE_VERSION: u32 = proto::peer::ByeReason::ByeVersion as u32;
 const BYE_STRINGS_DIFFER: u32 = proto::peer::ByeReason::ByeStringsDiffer as u32;
@@ -54,7 +60,7 @@ pub(crate) struct Stack {
 #[serde(tag = "what", rename_all = "snake_case")]
 enum Told {
     Met { card: Card, hello: Hello, key: String, end: String, took_ms: f64 },
-    Again { how: String, took_ms: f64 },
+    Again { how: String, took_ms: f64, tries: u32 },
     Nonsense { how: String, answer: String, bye: Option<u32> },
     Posing { address: String },
     Between { dialer_key: String, listener_key: String },
@@ -103,7 +109,12 @@ pub(crate) async fn come_and_go(lab: &Lab, stack: &Stack, report: &mut Report) -
 
     let key = meet(lab, stack, report).await.context("another stack meets a host")?;
     come_again(lab, stack, report).await.context("another stack comes back at once")?;
+    let held = lab.a.memory_of_host().await?;
     misbehave(lab, stack, report).await.context("another stack breaks the rules")?;
+    let holds = lab.a.memory_of_host().await?;
+    println!("ble-lab: the host held {held} kB before nonsense and {holds} kB after it");
+    report.nonsense_memory_kb = Some([held, holds]);
+    report.check(holds < held + MORE_KB, || format!("nonsense has left {held} kB at {holds} kB"))?;
     let again = meet(lab, stack, report).await.context("another stack meets a host that was annoyed")?;
     report.check(key == again, || format!("the host was {key} and is {again}"))?;
     between(lab, stack, (&ann, &ben), &key, report).await.context("somebody sits between two hosts")?;
@@ -146,9 +157,14 @@ async fn come_again(lab: &Lab, stack: &Stack, report: &mut Report) -> Result<()>
     let mut stranger = Stranger::start(lab, stack, "again")?;
     let mut took = Vec::new();
     for expected in LEAVES_AFTER {
-        let Told::Again { how, took_ms } = stranger.next().await? else { bail!("it did not come again") };
+        let Told::Again { how, took_ms, tries } = stranger.next().await? else {
+            bail!("it did not come again")
+        };
         report.check(how == expected, || format!("it left after {how} and not after {expected}"))?;
-        println!("ble-lab: another stack: connected after {took_ms:.0} ms, and gone after {how}");
+        println!(
+            "ble-lab: another stack: connected after {took_ms:.0} ms, try {tries}, and gone after {how}"
+        );
+        report.stranger_tries += tries;
         took.push(took_ms);
     }
     report.stranger_again = Quantiles::of(&took);
