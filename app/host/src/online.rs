@@ -268,7 +268,17 @@ fn shown_account(view: &View) -> control::Account {
     control::Account {
         account: view.account.clone(),
         state: state.into(),
-        sentence: sentence.map(|(zh, en)| control::Words { zh: zh.into(), en: en.into() }),
+        sentence: sentence.map(|(zh, en)| {
+            let said: String =
+                view.said.chars().filter(|letter| !letter.is_control()).take(MAX_SAID).collect();
+            if said.is_empty() {
+                return control::Words { zh: zh.into(), en: en.into() };
+            }
+            control::Words {
+                zh: format!("{zh}服务器说：{said}"),
+                en: format!("{en} The server says: {said}"),
+            }
+        }),
         detail: view.detail.chars().take(MAX_DETAIL).collect(),
         can_make: false,
         retry_ms: view.retry_at.map_or(0, |at| at.saturating_duration_since(now).as_millis() as u32),
@@ -277,6 +287,9 @@ fn shown_account(view: &View) -> control::Account {
 
 /// Characters of what a server says that are passed on.
 const MAX_DETAIL: usize = 500;
+
+/// Characters of a reason that are shown: a sentence, not a page.
+const MAX_SAID: usize = 120;
 
 /// What is so, and what a person can do about it, in both languages.
 fn words(state: AccountState) -> (control::AccountState, Option<(&'static str, &'static str)>) {

@@ -326,7 +326,6 @@ impl Actor {
         match entry {
             Entry::Friend { name, advert_key } => {
                 let met = self.people.get(&key).and_then(|peer| peer.friend.as_ref());
-                let is_new = met.is_none();
                 let met_unix_ms = met.map_or(now, |friend| friend.met_unix_ms);
                 let muted = met.is_some_and(|friend| friend.muted);
                 let note = met.map_or_else(String::new, |friend| friend.note.clone());
@@ -339,7 +338,8 @@ impl Actor {
                     note,
                 };
                 self.store.put_friend(&friend)?;
-                if is_new
+                // Who was added by a code is met later.
+                if !self.met_by.contains_key(&key)
                     && let Some(kind) =
                         self.people.get(&key).and_then(|peer| peer.link.as_ref()).map(|link| link.kind)
                 {

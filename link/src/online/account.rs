@@ -133,7 +133,8 @@ pub(super) async fn run(
                 } else {
                     warn!("the stream to the server ended");
                     task.stream = None;
-                    task.lost(AccountState::ServerGone, "the stream ended");
+                    task.nobody_is_online();
+                    task.show(Failed::new(AccountState::ServerGone, "the stream ended"), None);
                 }
             }
             Some((era, report)) = reported.recv() => {
@@ -198,7 +199,7 @@ impl Task {
                 if self.account.is_some() {
                     self.leave().await;
                     self.era += 1;
-                    self.show(AccountState::Connecting, String::new(), None);
+                    self.show(AccountState::Connecting, None);
                     self.begin();
                 }
             }
@@ -260,7 +261,7 @@ impl Task {
                 info!("the account was made");
                 self.begin();
             }
-            Report::Made(Err(failed)) => self.show(failed.state, failed.detail, None),
+            Report::Made(Err(failed)) => self.show(failed, None),
             Report::Failed { failed, retry_in } => {
                 info!(state = ?failed.state, detail = failed.detail, "not signed in");
                 if retry_in.is_none() {
@@ -268,19 +269,22 @@ impl Task {
                     self.stream = None;
                     self.break_links();
                 }
-                self.lost(failed.state, &failed.detail);
-                self.show(failed.state, failed.detail, retry_in.map(|retry_in| Instant::now() + retry_in));
+                self.nobody_is_online();
+                self.show(failed, retry_in.map(|retry_in| Instant::now() + retry_in));
             }
         }
     }
 
-    fn show(&self, state: AccountState, detail: String, retry_at: Option<Instant>) {
-        self.shown.send_modify(|view| (view.state, view.detail, view.retry_at) = (state, detail, retry_at));
+    /// What went wrong, or went right.
+    fn show(&self, outcome: impl Into<Failed>, retry_at: Option<Instant>) {
+        let Failed { state, detail, said } = outcome.into();
+        self.shown.send_modify(|view| {
+            (view.state, view.detail, view.said, view.retry_at) = (state, detail, said, retry_at);
+        });
     }
 
-    /// Without a connection nobody is known to be online.
-    fn lost(&mut self, state: AccountState, detail: &str) {
-        self.show(state, detail.to_owned(), None);
+    /// Without a connection nobody is known to be.
+    fn nobody_is_online(&self) {
         self.shown.send_modify(|view| {
             for contact in view.contacts.values_mut() {
                 (contact.presence, contact.card) = (Presence::Offline, None);
@@ -301,7 +305,7 @@ impl Task {
             Event::Stream(StreamEvent::Reset { bound_jid, .. }) => {
                 self.settled.store(true, Ordering::Release);
                 info!(%bound_jid, "signed in");
-                self.show(AccountState::Online, String::new(), None);
+                self.show(AccountState::Online, None);
                 let ask = Roster { ver: None, items: Vec::new() };
                 self.send(Iq::Get { from: None, to: None, id: ROSTER_ID.into(), payload: ask.into() }).await;
                 self.tell_presence().await;
@@ -313,11 +317,11 @@ impl Task {
             }
             Event::Stream(StreamEvent::Resumed) => {
                 self.settled.store(true, Ordering::Release);
-                self.show(AccountState::Online, String::new(), None);
+                self.show(AccountState::Online, None);
             }
             Event::Stream(StreamEvent::Suspended) => {
                 debug!("the connection to the server is lost");
-                self.show(AccountState::Connecting, String::new(), None);
+                self.show(AccountState::Connecting, None);
             }
             Event::Stanza(Stanza::Presence(presence)) => self.hear_presence(presence).await,
             Event::Stanza(Stanza::Message(message)) => self.hear_message(message),
@@ -374,7 +378,12 @@ impl Task {
                 (Subscription::Both, _) => ContactState::Mutual,
                 (_, Ask::Subscribe) => ContactState::Asked,
                 (Subscription::From | Subscription::To, _) => ContactState::OneWay,
-                (Subscription::None, _) => return,
+                (Subscription::None, _) => {
+                    // The other has taken this one off its list.
+                    view.contacts
+                        .retain(|jid, contact| *jid != account || contact.state == ContactState::Asks);
+                    return;
+                }
             };
             if view.contacts.len() >= MAX_CONTACTS && !view.contacts.contains_key(&account) {
                 return;
@@ -464,7 +473,13 @@ impl Task {
                     Some(ContactState::Asks) => {
                         self.send(presence::Presence::subscribed().with_to(to.clone())).await;
                     }
-                    _ => {}
+                    // Not when the server confirms it: the other's question may come before that, and is answered by this one.
+                    None => self.shown.send_modify(|view| {
+                        if view.contacts.len() < MAX_CONTACTS {
+                            view.contacts.insert(account.to_string(), new_contact(ContactState::Asked));
+                        }
+                    }),
+                    Some(ContactState::Asked | ContactState::OneWay) => {}
                 }
                 self.send(presence::Presence::subscribe().with_to(to)).await;
             }
@@ -473,10 +488,12 @@ impl Task {
                 self.send(presence::Presence::subscribe().with_to(to)).await;
             }
             ContactDeed::Remove | ContactDeed::Block => {
-                if deed == ContactDeed::Block {
-                    self.set("block", blocking::Block { items: vec![to.clone()] }).await;
+                let state =
+                    self.shown.borrow().contacts.get(&account.to_string()).map(|contact| contact.state);
+                if state == Some(ContactState::Asks) {
+                    // Who asks is not in the roster: it is told no. All others are told by the server, which ends what there is.
+                    self.send(presence::Presence::new(Type::Unsubscribed).with_to(to.clone())).await;
                 }
-                self.send(presence::Presence::new(Type::Unsubscribed).with_to(to)).await;
                 let item = Item {
                     jid: account.clone(),
                     name: None,
@@ -486,6 +503,10 @@ impl Task {
                     approved: None,
                 };
                 self.set("remove", Roster { ver: None, items: vec![item] }).await;
+                if deed == ContactDeed::Block {
+                    // Last: nothing goes out to whom one blocks, and it would go on believing that both see each other.
+                    self.set("block", blocking::Block { items: vec![to] }).await;
+                }
                 self.shown.send_modify(|view| drop(view.contacts.remove(&account.to_string())));
                 self.links.retain(|(peer, _), _| peer.to_bare() != account);
             }

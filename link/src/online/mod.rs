@@ -145,6 +145,8 @@ pub struct View {
     pub state: AccountState,
     /// English, for logs: what the server or the system said.
     pub detail: String,
+    /// For people: the reason as whoever runs the server has written it; mostly empty.
+    pub said: String,
     /// When the next try is; `None`: none is planned.
     pub retry_at: Option<Instant>,
     /// By account.

@@ -42,16 +42,25 @@ const TIMEOUTS: Timeouts =
 pub(super) struct Failed {
     pub(super) state: AccountState,
     pub(super) detail: String,
+    /// The reason in the words of whoever runs the server, if there are any.
+    pub(super) said: String,
 }
 
 impl Failed {
-    fn new(state: AccountState, detail: impl ToString) -> Self {
-        Self { state, detail: detail.to_string() }
+    pub(super) fn new(state: AccountState, detail: impl ToString) -> Self {
+        Self { state, detail: detail.to_string(), said: String::new() }
     }
 
     /// Whether another try may end otherwise although nobody does anything.
     pub(super) fn may_pass(&self) -> bool {
         self.state == AccountState::ServerGone
+    }
+}
+
+/// Of which nothing more is to be said.
+impl From<AccountState> for Failed {
+    fn from(state: AccountState) -> Self {
+        Self::new(state, "")
     }
 }
 
@@ -95,8 +104,18 @@ impl LastWords {
     /// What it means, if anything was said since this was asked last.
     pub(super) fn take(&self) -> Option<Failed> {
         let text = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        Some(Failed::new(meaning(&text), text))
+        Some(Failed { state: meaning(&text), said: words(&text), detail: text })
     }
+}
+
+/// What a stream error says to people, as its XML has it. What servers always say of a conflict tells nothing more.
+fn words(text: &str) -> String {
+    const OF_EVERY_CONFLICT: &str = "Replaced by new connection";
+    let inner = text.split_once("<text").and_then(|(_, rest)| rest.split_once('>'));
+    let said = inner.and_then(|(_, rest)| rest.split_once("</text>")).map_or("", |(said, _)| said.trim());
+    let plain = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
+    let said = plain.iter().fold(said.to_owned(), |said, (entity, sign)| said.replace(entity, sign));
+    if said == OF_EVERY_CONFLICT { String::new() } else { said }
 }
 
 /// Of a stream error (RFC 6120, section 4.9.3), as its XML.
@@ -410,6 +429,23 @@ mod tests {
             ("<stream:error><connection-timeout/>", AccountState::ServerGone),
         ] {
             assert_eq!(meaning(text), means, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_servers_say_to_people_is_passed_on() {
+        for (text, said) in [
+            (
+                "<policy-violation xmlns='x'/><text xml:lang='en' xmlns='x'>Not &lt;today&gt;</text>",
+                "Not <today>",
+            ),
+            ("<conflict/><text>Replaced by new connection</text>", ""),
+            ("<conflict/><text>Not today</text>", "Not today"),
+            ("<conflict/><text/>", ""),
+            ("<conflict/><text>cut", ""),
+            ("<conflict/>", ""),
+        ] {
+            assert_eq!(words(text), said, "{text}");
         }
     }
 }

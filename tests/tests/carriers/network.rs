@@ -1,5 +1,6 @@
 //! Devices in network namespaces, on one switch: real interfaces, real multicast, cables that can be pulled.
 
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -15,6 +16,22 @@ pub(crate) enum Addresses {
     V6,
 }
 
+impl Addresses {
+    /// What gives the device of this number its addresses, and switches its interface on.
+    fn line(self, namespace: &str, number: usize) -> String {
+        let v4 = format!("ip -n {namespace} addr add 10.77.0.{number}/24 dev eth0");
+        let v6 = format!("ip -n {namespace} addr add fd77::{number}/64 dev eth0 nodad");
+        let addresses = match self {
+            Self::Both => format!("{v4} && {v6}"),
+            Self::V4 => {
+                format!("ip netns exec {namespace} sysctl -qw net.ipv6.conf.eth0.disable_ipv6=1 && {v4}")
+            }
+            Self::V6 => v6,
+        };
+        format!("{addresses} && ip -n {namespace} link set eth0 up")
+    }
+}
+
 /// Ends a program as Ctrl-C does, and waits for it.
 pub(crate) fn interrupt(mut program: Running) {
     let _ = Command::new("kill").args(["-INT", &program.0.id().to_string()]).status();
@@ -26,6 +43,17 @@ pub(crate) struct Network {
     /// Of this run, so that two may go on at a time.
     prefix: String,
     devices: Vec<String>,
+    /// What two devices have instead of a switch.
+    cable: Option<Running>,
+}
+
+/// What befalls packets between two devices, each way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Weather {
+    pub(crate) delay_ms: u32,
+    /// More or less than the delay: packets overtake each other.
+    pub(crate) jitter_ms: u32,
+    pub(crate) loss_percent: u32,
 }
 
 impl Network {
@@ -39,10 +67,7 @@ impl Network {
 
     /// The same with one kind of addresses only; with IPv6 only, each has its link-local one beside.
     pub(crate) fn with(devices: &[&str], addresses: Addresses) -> Self {
-        let network = Self {
-            prefix: format!("qy{}", std::process::id() % 10_000),
-            devices: devices.iter().map(|name| (*name).to_owned()).collect(),
-        };
+        let network = Self::of(devices);
         let switch = network.namespace("sw");
         sh(&format!(
             "ip netns add {switch} && ip -n {switch} link add br0 type bridge && ip -n {switch} link set br0 up"
@@ -53,23 +78,57 @@ impl Network {
                 "ip netns add {namespace} && ip -n {namespace} link set lo up && \
                  ip link add eth0 netns {namespace} type veth peer name {port} netns {switch} && \
                  ip -n {switch} link set {port} master br0 && ip -n {switch} link set {port} up && \
-                 {} ip -n {namespace} link set eth0 up",
-                match addresses {
-                    Addresses::Both => format!(
-                        "ip -n {namespace} addr add 10.77.0.{number}/24 dev eth0 && \
-                         ip -n {namespace} addr add fd77::{number}/64 dev eth0 nodad &&"
-                    ),
-                    Addresses::V4 => format!(
-                        "ip netns exec {namespace} sysctl -qw net.ipv6.conf.eth0.disable_ipv6=1 && \
-                         ip -n {namespace} addr add 10.77.0.{number}/24 dev eth0 &&"
-                    ),
-                    Addresses::V6 => {
-                        format!("ip -n {namespace} addr add fd77::{number}/64 dev eth0 nodad &&")
-                    }
-                }
+                 {}",
+                addresses.line(&namespace, number)
             ));
         }
         network
+    }
+
+    /// Two devices and a cable that delays and loses frames, by a program: for kernels without netem, and beside it for those with.
+    pub(crate) fn over_a_bad_cable(devices: [&str; 2], weather: Weather) -> Self {
+        let mut network = Self::of(&devices);
+        let ends = devices.map(|device| network.namespace(device));
+        let mut cable = Command::new("python3")
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/carriers/cable.py"))
+            .args(&ends)
+            .args(
+                [weather.delay_ms, weather.jitter_ms, weather.loss_percent].map(|number| number.to_string()),
+            )
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("python3 runs: scripts/need carriers");
+        let mut said = String::new();
+        let output = cable.stdout.as_mut().expect("piped");
+        // One byte at a time: the rest is read when it ends.
+        BufReader::with_capacity(1, output).read_line(&mut said).expect("it says when it is ready");
+        network.cable = Some(Running(cable));
+        assert_eq!(said, "ready\n", "taps need root and /dev/net/tun");
+        for (number, end) in (1..).zip(&ends) {
+            sh(&format!(
+                "ip netns add {end} && ip -n {end} link set lo up && ip link set {end} netns {end} name eth0 && {}",
+                Addresses::Both.line(end, number)
+            ));
+        }
+        network
+    }
+
+    /// Takes the bad cable away. Gives what it says of the frames that it carried and lost.
+    pub(crate) fn unplug_cable(&mut self) -> String {
+        let mut cable = self.cable.take().expect("a network over a bad cable");
+        drop(cable.0.stdin.take());
+        let mut said = String::new();
+        cable.0.stdout.take().expect("piped").read_to_string(&mut said).expect("it says what it did");
+        said.trim().to_owned()
+    }
+
+    fn of(devices: &[&str]) -> Self {
+        Self {
+            prefix: format!("qy{}", std::process::id() % 10_000),
+            devices: devices.iter().map(|name| (*name).to_owned()).collect(),
+            cable: None,
+        }
     }
 
     fn namespace(&self, device: &str) -> String {
@@ -119,7 +178,9 @@ impl Network {
 
     /// Delays and loses packets of a device, both ways. `false` when the kernel has no netem.
     #[must_use]
-    pub(crate) fn impair(&self, device: &str, how: &str) -> bool {
+    pub(crate) fn impair(&self, device: &str, weather: Weather) -> bool {
+        let Weather { delay_ms, jitter_ms, loss_percent } = weather;
+        let how = format!("delay {delay_ms}ms {jitter_ms}ms loss {loss_percent}%");
         let (switch, namespace, port) = (self.namespace("sw"), self.namespace(device), port(device));
         let there = format!("tc -n {namespace} qdisc replace dev eth0 root netem {how}");
         let back = format!("tc -n {switch} qdisc replace dev {port} root netem {how}");

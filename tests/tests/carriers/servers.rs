@@ -17,25 +17,53 @@ pub(crate) struct Authority {
     folder: tempfile::TempDir,
 }
 
+/// What is right or wrong with a server's certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Proof {
+    Right,
+    /// Signed by the authority, for another domain.
+    OtherName,
+    /// Right until yesterday.
+    Expired,
+    /// Signed by nobody else.
+    Itself,
+}
+
 impl Authority {
     pub(crate) fn new() -> Self {
+        Self::with(Proof::Right)
+    }
+
+    /// An authority whose servers have a certificate like this.
+    pub(crate) fn with(proof: Proof) -> Self {
+        let names = match proof {
+            Proof::OtherName => "DNS:elsewhere.test".to_owned(),
+            Proof::Right | Proof::Expired | Proof::Itself => {
+                format!("DNS:{DOMAIN},DNS:*.{DOMAIN},DNS:{OTHER_DOMAIN}")
+            }
+        };
+        let days = if proof == Proof::Expired { "-1" } else { "30" };
+        let signed = match proof {
+            Proof::Itself => "-signkey leaf.key",
+            Proof::Right | Proof::OtherName | Proof::Expired => "-CA ca.pem -CAkey ca.key -CAcreateserial",
+        };
         let folder = tempfile::tempdir().expect("a directory");
         let authority = Self { folder };
         let path = authority.folder.path().to_owned();
         fs::write(
             path.join("leaf.ext"),
             format!(
-                "subjectAltName=DNS:{DOMAIN},DNS:*.{DOMAIN},DNS:{OTHER_DOMAIN}\nextendedKeyUsage=serverAuth,clientAuth\nbasicConstraints=CA:false\n"
+                "subjectAltName={names}\nextendedKeyUsage=serverAuth,clientAuth\nbasicConstraints=CA:false\n"
             ),
         )
         .expect("a file");
         let line = format!(
-            "cd '{}' && \
-             openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj /CN=qiyou-test \
+            "cd '{0}' && \
+             openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj \"/CN=$(basename '{0}')\" \
                -addext keyUsage=critical,keyCertSign,cRLSign -addext basicConstraints=critical,CA:true \
                -keyout ca.key -out ca.pem && \
              openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN={DOMAIN} -keyout leaf.key -out leaf.csr && \
-             openssl x509 -req -in leaf.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 -extfile leaf.ext -out leaf.pem && \
+             openssl x509 -req -in leaf.csr {signed} -days {days} -extfile leaf.ext -out leaf.pem && \
              cat leaf.pem leaf.key > both.pem && chmod 644 *.key *.pem && chmod 755 .",
             path.display()
         );
@@ -61,6 +89,8 @@ pub(crate) struct Server {
     /// Where it listens.
     ip: &'static str,
     port: u16,
+    /// Of Erlang's port mapper, which each server here has for itself.
+    epmd_port: u16,
     child: Option<Child>,
 }
 
@@ -73,6 +103,12 @@ pub(crate) enum Kind {
 impl Server {
     pub(crate) fn start(kind: Kind, authority: &Authority) -> Self {
         Self::with(kind, authority, DOMAIN, "127.0.0.1", "")
+    }
+
+    /// Prosody with this in its configuration beside what it needs, and with a log of everything.
+    pub(crate) fn prosody_with(authority: &Authority, extra: &str) -> Self {
+        let alone = "s2s_ports = { }\nmodules_disabled = { \"s2s\" }\n";
+        Self::with(Kind::Prosody, authority, DOMAIN, "127.0.0.1", &format!("{alone}{extra}"))
     }
 
     /// Two servers of different domains that look each other up in a file instead of the DNS, and trust the authority only.
@@ -120,7 +156,7 @@ impl Server {
                 assert!(owned.success(), "the tests with ejabberd need root");
             }
         }
-        let mut server = Self { kind, domain, folder, ip, port, child: None };
+        let mut server = Self { kind, domain, folder, ip, port, epmd_port: free_port(), child: None };
         server.again();
         server
     }
@@ -132,8 +168,12 @@ impl Server {
 
     /// As a power cut would.
     pub(crate) fn kill(&mut self) {
+        for pid in self.processes() {
+            let pid = rustix::process::Pid::from_raw(pid as i32).expect("a process");
+            // It may have ended with the one before.
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
         if let Some(mut child) = self.child.take() {
-            self.kill_erlang();
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -155,7 +195,7 @@ impl Server {
                 command.args(["--node", &self.node(), "--config-dir"]).arg(folder);
                 command.arg("--config").arg(folder.join("ejabberd.yml")).arg("--logs").arg(folder);
                 command.arg("--spool").arg(folder.join("spool")).arg("foreground");
-                command.env("HOME", folder).env("ERL_EPMD_ADDRESS", "127.0.0.1");
+                self.erlang(&mut command);
                 command
             }
         };
@@ -170,7 +210,13 @@ impl Server {
         panic!("{:?} does not listen:\n{}", self.kind, self.log());
     }
 
-    fn log(&self) -> String {
+    fn erlang(&self, command: &mut Command) {
+        command.env("HOME", self.folder.path());
+        command.env("ERL_EPMD_ADDRESS", "127.0.0.1").env("ERL_EPMD_PORT", self.epmd_port.to_string());
+    }
+
+    /// What it has said since it was started.
+    pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("out.log")).unwrap_or_default()
     }
 
@@ -178,11 +224,27 @@ impl Server {
         format!("qiyou{}@localhost", self.port)
     }
 
-    /// The server's own process below the script that started it.
-    fn kill_erlang(&self) {
-        if self.kind == Kind::Ejabberd {
-            let line = format!("pkill -KILL -f -- '-sname {}'", self.node());
-            let _ = Command::new("sh").args(["-c", &line]).status();
+    /// The server's own processes: with ejabberd those that its script has started, under its node's name.
+    fn processes(&self) -> Vec<u32> {
+        let child = self.child.as_ref().map(Child::id);
+        if self.kind == Kind::Prosody {
+            return child.into_iter().collect();
+        }
+        let named = [b"-sname".to_vec(), self.node().into_bytes()];
+        let is_ours = |pid: &u32| {
+            let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
+            words.windows(2).any(|pair| pair == named)
+        };
+        let all = fs::read_dir("/proc").expect("processes").flatten();
+        all.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_ours).collect()
+    }
+
+    /// An account that its administration makes.
+    pub(crate) fn make_account(&self, name: &str, password: &str) {
+        match self.kind {
+            Kind::Prosody => self.administer(&["user", "create", &format!("{name}@{DOMAIN}"), password]),
+            Kind::Ejabberd => self.administer(&["register", name, DOMAIN, password]),
         }
     }
 
@@ -206,16 +268,8 @@ impl Server {
 
     /// What the server's process takes, in kB.
     pub(crate) fn resident_kb(&self) -> u64 {
-        match self.kind {
-            Kind::Prosody => self.child.as_ref().map_or(0, |child| resident_kb(child.id())),
-            Kind::Ejabberd => {
-                // The script that starts it, its helpers and itself: the largest is itself.
-                let line = format!("pgrep -f -- '-sname {}'", self.node());
-                let found = Command::new("sh").args(["-c", &line]).output().expect("sh runs");
-                let found = String::from_utf8_lossy(&found.stdout).into_owned();
-                found.lines().filter_map(|pid| pid.parse().ok()).map(resident_kb).max().unwrap_or(0)
-            }
-        }
+        // Of ejabberd's helpers and itself the largest is itself.
+        self.processes().into_iter().map(resident_kb).max().unwrap_or(0)
     }
 
     fn administer(&self, order: &[&str]) {
@@ -229,7 +283,7 @@ impl Server {
             Kind::Ejabberd => {
                 let mut command = Command::new("ejabberdctl");
                 command.args(["--node", &self.node(), "--config-dir"]).arg(folder);
-                command.env("HOME", folder).env("ERL_EPMD_ADDRESS", "127.0.0.1");
+                self.erlang(&mut command);
                 command
             }
         };
@@ -248,6 +302,12 @@ pub(crate) fn resident_kb(pid: u32) -> u64 {
 impl Drop for Server {
     fn drop(&mut self) {
         self.kill();
+        if self.kind == Kind::Ejabberd {
+            // The port mapper outlives its nodes.
+            let mut epmd = Command::new("epmd");
+            self.erlang(&mut epmd);
+            let _ = epmd.arg("-kill").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        }
     }
 }
 

@@ -1,0 +1,161 @@
+//! What goes wrong with an account or its server: each is told for what it is, and none is passed over.
+
+use std::time::Duration;
+
+use proto::control::{self, AccountState, request};
+
+use crate::Device;
+use crate::network::within;
+use crate::servers::{Authority, DOMAIN, Kind, Proof, Server};
+
+/// What the server or the system said.
+fn detail(device: &Device) -> String {
+    device.client.seen.account.as_ref().map_or_else(String::new, |account| account.detail.clone())
+}
+
+async fn take_over(device: &mut Device) {
+    device.client.done(request::Body::TakeOver(control::TakeOver {})).await;
+}
+
+/// The two kinds end the same sessions in different words; people read the same.
+async fn each_trouble(kind: Kind) {
+    let authority = Authority::new();
+    let server = Server::start(kind, &authority);
+    let mut anna = Device::new("Anna", &authority).await;
+    anna.sign_in("anna", "right", &server.address(), true).await;
+    anna.until_account(AccountState::AccountOnline).await;
+
+    let mut other = Device::new("Other", &authority).await;
+    other.sign_in("anna", "again", &server.address(), true).await;
+    other.until_account(AccountState::AccountTaken).await;
+    other.sign_in("anna", "wrong", &server.address(), false).await;
+    other.until_account(AccountState::AccountWrongPassword).await;
+
+    // Signed in elsewhere, in both directions.
+    other.sign_in("anna", "right", &server.address(), false).await;
+    other.until_account(AccountState::AccountOnline).await;
+    anna.until_account(AccountState::AccountElsewhere).await;
+    take_over(&mut anna).await;
+    anna.until_account(AccountState::AccountOnline).await;
+    other.until_account(AccountState::AccountElsewhere).await;
+
+    // Shut by whoever runs the server. Prosody's administrator says that it is a policy, and lets it in again when a person
+    // tries. ejabberd says that it is a conflict, and has taken the password away. The reason is passed on in either case.
+    server.ban("anna");
+    anna.until_account(match kind {
+        Kind::Prosody => AccountState::AccountPolicy,
+        Kind::Ejabberd => AccountState::AccountElsewhere,
+    })
+    .await;
+    let words = anna.client.seen.account.as_ref().and_then(|account| account.sentence.clone());
+    let words = words.expect("a sentence");
+    assert!(words.en.ends_with("The server says: Not today"), "{}", words.en);
+    assert!(words.zh.ends_with("服务器说：Not today"), "{}", words.zh);
+    take_over(&mut anna).await;
+    let mut name = "anna";
+    match kind {
+        Kind::Prosody => anna.until_account(AccountState::AccountOnline).await,
+        Kind::Ejabberd => {
+            anna.until_account(AccountState::AccountWrongPassword).await;
+            name = "anita";
+            anna.sign_in(name, "right", &server.address(), true).await;
+            anna.until_account(AccountState::AccountOnline).await;
+        }
+    }
+
+    // Deleted while it is in use, and no more there afterwards.
+    server.delete_account(name);
+    anna.until_account(AccountState::AccountGone).await;
+    take_over(&mut anna).await;
+    anna.until_account(AccountState::AccountWrongPassword).await;
+
+    // Nobody listens: tried again and again, until somebody does.
+    let address = server.address();
+    drop(server);
+    anna.sign_in(name, "right", &address, false).await;
+    anna.until_account(AccountState::AccountServerGone).await;
+    println!("{kind:?}: taken, wrong password, elsewhere both ways, policy, deleted, server gone");
+}
+
+#[tokio::test]
+#[ignore = "needs Prosody: make test-carriers"]
+async fn each_trouble_with_an_account_of_prosody_is_told_for_what_it_is() {
+    each_trouble(Kind::Prosody).await;
+}
+
+#[tokio::test]
+#[ignore = "needs ejabberd: make test-carriers"]
+async fn each_trouble_with_an_account_of_ejabberd_is_told_for_what_it_is() {
+    each_trouble(Kind::Ejabberd).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Prosody and ejabberd: make test-carriers"]
+async fn a_certificate_that_is_not_valid_is_never_passed_over() {
+    // Of an authority that the device does not know, with either server.
+    for kind in [Kind::Prosody, Kind::Ejabberd] {
+        let (theirs, ours) = (Authority::new(), Authority::new());
+        refused(&Server::start(kind, &theirs), &ours, "UnknownIssuer").await;
+    }
+    for (proof, why) in [
+        (Proof::OtherName, "not valid for name"),
+        (Proof::Expired, "Expired"),
+        (Proof::Itself, "invalid peer certificate"),
+    ] {
+        let authority = Authority::with(proof);
+        refused(&Server::start(Kind::Prosody, &authority), &authority, why).await;
+    }
+}
+
+/// The device stops before it says who it is, says why, and does not try again by itself; a person who insists gets no further.
+async fn refused(server: &Server, trusted: &Authority, why: &str) {
+    let mut anna = Device::new("Anna", trusted).await;
+    let tries = || {
+        let log = server.log();
+        ["Client connected", "Accepted connection"]
+            .map(|line| log.matches(line).count())
+            .iter()
+            .sum::<usize>()
+    };
+    for how in ["making an account", "signing in", "once more"] {
+        let before = tries();
+        match how {
+            "once more" => take_over(&mut anna).await,
+            _ => anna.sign_in("anna", "right", &server.address(), how == "making an account").await,
+        }
+        within(how, async || (tries() > before).then_some(())).await;
+        anna.until_account(AccountState::AccountCertificate).await;
+        assert!(detail(&anna).contains(why), "{how}: {why}: {}", detail(&anna));
+        assert_eq!(anna.client.seen.account.as_ref().map(|account| account.retry_ms), Some(0), "{how}");
+    }
+    let log = server.log();
+    assert!(!log.contains("uthenticated") && !log.contains("anna"), "nothing was said to it:\n{log}");
+    println!("certificate refused: {}", detail(&anna));
+}
+
+#[tokio::test]
+#[ignore = "needs Prosody: make test-carriers"]
+async fn a_server_that_is_not_safe_or_makes_no_accounts_is_told_of() {
+    let authority = Authority::new();
+    // Without encryption, and with no way to sign in but to show the password.
+    let bare = "c2s_require_encryption = false\nmodules_disabled = { \"s2s\", \"tls\" }\n";
+    let plain = "disable_sasl_mechanisms = { \"SCRAM-SHA-1\", \"SCRAM-SHA-1-PLUS\", \"SCRAM-SHA-256\", \"SCRAM-SHA-256-PLUS\" }\n";
+    for extra in [bare, plain] {
+        let server = Server::prosody_with(&authority, extra);
+        server.make_account("anna", "right");
+        let mut anna = Device::new("Anna", &authority).await;
+        anna.sign_in("anna", "right", &server.address(), false).await;
+        anna.until_account(AccountState::AccountPolicy).await;
+        println!("not safe: {}", detail(&anna));
+    }
+    let closed = "allow_registration = false\nmodules_disabled = { \"s2s\", \"register_ibr\" }\n";
+    let server = Server::prosody_with(&authority, closed);
+    let mut anna = Device::new("Anna", &authority).await;
+    anna.sign_in("anna", "right", &server.address(), true).await;
+    anna.until_account(AccountState::AccountNotMade).await;
+    // A domain that this server is not for.
+    anna.sign_in_as(format!("anna@other.{DOMAIN}"), "right", &server.address(), false).await;
+    anna.until_account(AccountState::AccountServerGone).await;
+    println!("another domain: {}", detail(&anna));
+    tokio::time::timeout(Duration::from_secs(5), anna.switch_off()).await.expect("it does not hang");
+}
