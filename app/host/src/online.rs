@@ -139,6 +139,8 @@ impl Actor {
                 self.saved(written)?;
                 transport.set_archive(self.archive_of(&jid));
                 transport.sign_in(account, asked.make_it);
+                // At once, so that who asked does not take what was so before for what came of it.
+                self.online_changed(View { account: jid, state: AccountState::Connecting, ..View::default() });
             }
             request::Body::SignOut(asked) => {
                 transport.sign_out();
@@ -151,7 +153,15 @@ impl Actor {
                     self.saved(written)?;
                 }
             }
-            request::Body::TakeOver(_) => transport.take_over(),
+            request::Body::TakeOver(_) => {
+                let now = online.view.clone();
+                transport.take_over();
+                if !now.account.is_empty() {
+                    let (detail, said) = (String::new(), String::new());
+                    let state = AccountState::Connecting;
+                    self.online_changed(View { state, detail, said, retry_at: None, ..now });
+                }
+            }
             request::Body::SetAway(asked) => transport.set_away(asked.away),
             request::Body::AskContact(asked) => {
                 if !transport.contact(&asked.account, ContactDeed::Ask) {

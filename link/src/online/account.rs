@@ -113,6 +113,7 @@ pub(super) async fn run(
         links: BTreeMap::new(),
         ended: VecDeque::new(),
         blocked_ids: 0,
+        deeds: VecDeque::new(),
         post: Post::new(letters),
     };
     loop {
@@ -164,6 +165,8 @@ struct Task {
     links: BTreeMap<(FullJid, LinkName), mpsc::Sender<Told>>,
     ended: VecDeque<LinkName>,
     blocked_ids: u64,
+    /// What is to be done with contacts once there is a server to tell.
+    deeds: VecDeque<(BareJid, ContactDeed)>,
     post: Post,
 }
 
@@ -173,6 +176,9 @@ impl Task {
             Order::SignIn { account, make } => {
                 self.leave().await;
                 self.era += 1;
+                if self.account.as_ref().is_none_or(|before| before.jid != account.jid) {
+                    self.deeds.clear();
+                }
                 let (account_text, era) = (account.jid(), self.era);
                 self.account = Some(account.clone());
                 self.shown.send_modify(|view| {
@@ -193,6 +199,7 @@ impl Task {
                 self.leave().await;
                 self.era += 1;
                 self.account = None;
+                self.deeds.clear();
                 self.shown.send_replace(View::default());
             }
             Order::TakeOver => {
@@ -309,6 +316,9 @@ impl Task {
                 let ask = Roster { ver: None, items: Vec::new() };
                 self.send(Iq::Get { from: None, to: None, id: ROSTER_ID.into(), payload: ask.into() }).await;
                 self.tell_presence().await;
+                for (account, deed) in std::mem::take(&mut self.deeds) {
+                    self.contact(account, deed).await;
+                }
                 self.ask_archive().await;
                 for link in self.links.values() {
                     // A link that takes no news is about to end.
@@ -318,6 +328,9 @@ impl Task {
             Event::Stream(StreamEvent::Resumed) => {
                 self.settled.store(true, Ordering::Release);
                 self.show(AccountState::Online, None);
+                for (account, deed) in std::mem::take(&mut self.deeds) {
+                    self.contact(account, deed).await;
+                }
             }
             Event::Stream(StreamEvent::Suspended) => {
                 debug!("the connection to the server is lost");
@@ -344,14 +357,14 @@ impl Task {
                             contact.state == ContactState::Asks || contact.card.is_some()
                         });
                     });
-                    roster.items.into_iter().for_each(|item| self.roster_item(item));
+                    self.roster_items(roster.items).await;
                 }
             }
             Iq::Set { from, id, payload, .. }
                 if ours(&from) && payload.is("query", tokio_xmpp::parsers::ns::ROSTER) =>
             {
                 if let Ok(roster) = Roster::try_from(payload) {
-                    roster.items.into_iter().for_each(|item| self.roster_item(item));
+                    self.roster_items(roster.items).await;
                 }
                 self.send(Iq::Result { from: None, to: from, id, payload: None }).await;
             }
@@ -367,7 +380,20 @@ impl Task {
         }
     }
 
-    fn roster_item(&mut self, item: Item) {
+    async fn roster_items(&mut self, items: Vec<Item>) {
+        for item in items {
+            let account = item.jid.clone();
+            let state = || self.shown.borrow().contacts.get(&account.to_string()).map(|contact| contact.state);
+            let before = state();
+            self.roster_item(item);
+            if before == Some(ContactState::Asks) && state() == Some(ContactState::Asked) {
+                // Both have asked: the two questions crossed.
+                self.send(presence::Presence::subscribed().with_to(Jid::from(account))).await;
+            }
+        }
+    }
+
+    fn roster_item(&self, item: Item) {
         let account = item.jid.to_string();
         self.shown.send_modify(|view| {
             let state = match (item.subscription, &item.ask) {
@@ -463,6 +489,13 @@ impl Task {
     }
 
     async fn contact(&mut self, account: BareJid, deed: ContactDeed) {
+        if self.shown.borrow().state != AccountState::Online {
+            self.deeds.retain(|(other, _)| *other != account);
+            if self.account.is_some() && self.deeds.len() < MAX_CONTACTS {
+                self.deeds.push_back((account, deed));
+            }
+            return;
+        }
         let to = Jid::from(account.clone());
         match deed {
             ContactDeed::Ask => {
