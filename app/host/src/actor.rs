@@ -423,12 +423,19 @@ impl Actor {
             self.stop_clock(id);
         }
         self.desktop = None;
+        #[cfg(feature = "online")]
+        self.last_letters();
         self.say_goodbye(ByeReason::ByeLeaving);
         self.show_changes();
         // Connections, links and carriers end with their queues.
         self.people.clear();
         self.radios.clear();
         self.clients.clear();
+        #[cfg(feature = "online")]
+        if let Some(online) = &self.online {
+            let transport = online.transport.clone();
+            self.tasks.spawn(async move { transport.part().await });
+        }
         let farewell = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(FAREWELL, farewell).await.is_err() {
             debug!("somebody did not take the goodbye");

@@ -149,10 +149,20 @@ impl Actor {
             return;
         };
         online.write_at = None;
-        if !online.is_signed_in() {
-            // Asked again when it is.
-            return;
+        if online.is_signed_in() {
+            self.write_letters(now);
         }
+        // Else when it is.
+    }
+
+    /// Writes at once what would have waited: the device is put away with the last move just made.
+    pub(crate) fn last_letters(&mut self) {
+        if self.online.as_ref().is_some_and(|online| online.is_signed_in() && online.write_at.is_some()) {
+            self.write_letters(Instant::now());
+        }
+    }
+
+    fn write_letters(&mut self, now: Instant) {
         let mut next: Option<Instant> = None;
         for key in self.people.keys().copied().collect::<Vec<_>>() {
             let Some(peer) = self.people.get(&key).filter(|peer| peer.friend.is_some()) else { continue };
@@ -467,7 +477,15 @@ impl Actor {
     /// How far the last letter about a match has come, if the friend is away.
     pub(crate) fn letter_state(&self, id: MatchId) -> LetterState {
         let written = self.online.as_ref().and_then(|online| online.written.get(&id));
-        written.map_or(LetterState::Unspecified, |written| written.stage)
+        let state = self.people.values().find_map(|peer| peer.match_state(id));
+        match written {
+            Some(written) if state.is_none_or(|state| Written::of(state) == written.standing) => {
+                written.stage
+            }
+            // One of before the last move, which nobody has yet.
+            Some(_) => LetterState::Waiting,
+            None => LetterState::Unspecified,
+        }
     }
 }
 

@@ -140,7 +140,11 @@ impl Actor {
                 transport.set_archive(self.archive_of(&jid));
                 transport.sign_in(account, asked.make_it);
                 // At once, so that who asked does not take what was so before for what came of it.
-                self.online_changed(View { account: jid, state: AccountState::Connecting, ..View::default() });
+                self.online_changed(View {
+                    account: jid,
+                    state: AccountState::Connecting,
+                    ..View::default()
+                });
             }
             request::Body::SignOut(asked) => {
                 transport.sign_out();

@@ -64,6 +64,8 @@ pub(super) enum Order {
     },
     SignOut,
     TakeOver,
+    /// Say goodbye, and tell when that is done.
+    Part(oneshot::Sender<()>),
     Away(bool),
     Card(Option<Card>),
     Contact(BareJid, ContactDeed),
@@ -209,6 +211,11 @@ impl Task {
                     self.show(AccountState::Connecting, None);
                     self.begin();
                 }
+            }
+            Order::Part(parted) => {
+                self.leave().await;
+                // Whoever asked may have given up.
+                let _ = parted.send(());
             }
             Order::Away(away) => {
                 self.away = away;
@@ -383,7 +390,8 @@ impl Task {
     async fn roster_items(&mut self, items: Vec<Item>) {
         for item in items {
             let account = item.jid.clone();
-            let state = || self.shown.borrow().contacts.get(&account.to_string()).map(|contact| contact.state);
+            let state =
+                || self.shown.borrow().contacts.get(&account.to_string()).map(|contact| contact.state);
             let before = state();
             self.roster_item(item);
             if before == Some(ContactState::Asks) && state() == Some(ContactState::Asked) {

@@ -265,6 +265,14 @@ impl OnlineTransport {
         self.order(account::Order::SignOut);
     }
 
+    /// Sends what waits, says goodbye to the server, and stays away. Returns when the server has taken it, or after some seconds.
+    pub async fn part(&self) {
+        let (parted, done) = oneshot::channel();
+        self.order(account::Order::Part(parted));
+        // Dropped with the task.
+        let _ = done.await;
+    }
+
     /// Signs in again with the same account, as after [`AccountState::Elsewhere`]: the other device stops.
     pub fn take_over(&self) {
         self.order(account::Order::TakeOver);

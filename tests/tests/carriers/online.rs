@@ -351,7 +351,11 @@ async fn a_match_by_letters(kind: Kind) {
         mover.client.until("the other's move", there).await;
         assert_eq!(mover.client.seen.room().expect("a room").seen_ply as usize, plies, "the other has it");
         mover.client.play(moves[plies]).await.expect("played");
-        until_letter(mover, LetterState::AtServer).await;
+        until_letter(mover, LetterState::Waiting).await;
+        // Put away with the move just made: the letter goes out with the goodbye.
+        if plies % 3 != 0 {
+            until_letter(mover, LetterState::AtServer).await;
+        }
         mover.switch_off().await;
     }
     // Anna has five in a row. Ben reads of it, and she, who is there too this time, gets his receipt or his record.
