@@ -241,6 +241,7 @@ fn view(inner: &Inner, friend: &control::Friend, now_unix_ms: u64) -> FriendView
         presence,
         carrier: carrier(friend.carrier()),
         days: days(friend.met_unix_ms, now_unix_ms),
+        met_by: carrier(friend.met_by()),
         muted: friend.muted,
         twin: others.any(|other| other.id != friend.id && other.name == friend.name),
     }

@@ -9,7 +9,7 @@ use qiyou::screens::{BoardAdapter, Dialog, FriendsAdapter, Navigation, Page, Rem
 use slint::platform::WindowEvent;
 use slint::{ComponentHandle, Model};
 
-use crate::support::people::{account, befriended, code, invitation, looked_through, race};
+use crate::support::people::{account, befriended, code, friend, invitation, looked_through, race};
 use crate::support::{Told, body, bot, here, peer, place, room};
 use crate::touches::{dialog, page, remark, says, started, tap};
 
@@ -48,6 +48,26 @@ fn friends_who_are_here_come_first_and_each_says_where() {
         "ben@example.org, would like to see when you are online",
     ] {
         assert!(says(&told, said), "{said}");
+    }
+}
+
+#[test]
+fn a_friends_page_says_where_the_two_first_met() {
+    let stage = Stage::new();
+    let told = among_friends(&stage);
+    for (met_by, said) in [
+        (control::Carrier::Bluetooth, "not here · met 40 days ago, first by Bluetooth"),
+        (control::Carrier::Lan, "not here · met 40 days ago, first by Local network"),
+        (control::Carrier::Online, "not here · met 40 days ago, first by Internet"),
+        (control::Carrier::Unspecified, "not here · met 40 days ago"),
+    ] {
+        let pocket = control::Friend { met_by: met_by.into(), ..friend("d", "Pocket") };
+        told.say(event::Body::Friend(pocket));
+        stage.settle(&told.scene);
+        tap(&stage, &told, "Pocket, not here");
+        assert!(says(&told, said), "{said}");
+        told.app.ask(Dialog::None);
+        stage.settle(&told.scene);
     }
 }
 
