@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use crate::numbers::{Number, NumberError};
 use crate::{Action, AnyGame, GameKind};
 
 /// How strong a bot plays: 1 (a child wins) to 10 (everything it has).
@@ -91,6 +92,19 @@ pub trait Bot: Send {
     /// How many threads may think from now on, at least 1, which is what a bot begins with. With more than one the choice
     /// depends on chance. Players below full strength, and games whose search has one thread, do not use more.
     fn set_threads(&mut self, _threads: usize) {}
+
+    /// The numbers that its search goes by, for matches that compare values of them (`qiyou-engine tune`).
+    fn numbers(&mut self) -> Vec<Number> {
+        Vec::new()
+    }
+
+    /// Changes one of [`Self::numbers`] for the decisions to come.
+    ///
+    /// # Errors
+    /// When there is no such number, or the value makes no sense.
+    fn set_number(&mut self, name: &str, _value: f64) -> Result<(), NumberError> {
+        Err(NumberError::Unknown(name.to_owned()))
+    }
 }
 
 /// The bot for this game at this level. The same seed, position and node limit give the same choice.

@@ -29,7 +29,7 @@ pub mod gomoku;
 pub mod lessons;
 pub mod lights_out;
 pub mod liuzhou;
-
+pub mod numbers;
 pub mod options;
 mod point;
 pub mod puzzles;

@@ -5,6 +5,7 @@ use super::playout::{Odds, Playouts, Policy};
 use super::search::{Ending, Options, Search};
 use super::stones::{At, BLACK, EMPTY, PASS, Stones};
 use super::{Go, GoMove};
+use crate::numbers::{self, Number, NumberError};
 use crate::{Action, Bot, Game, Level, Limits, Point, Report, Rng, Score, Side};
 
 /// A player of Go. It holds hardly any memory before its first search.
@@ -114,66 +115,6 @@ impl GoBot {
             PassWhen::Settled => Ending::Agreed,
             PassWhen::CleanedUp => Ending::AsItStands,
         };
-        self
-    }
-
-    /// With a number that the search goes by changed, by its name in `EXPERIMENTS.md`: for matches that compare them.
-    ///
-    /// # Errors
-    /// When there is no such number, or the text is none.
-    pub fn tuned(mut self, name: &str, value: &str) -> Result<Self, String> {
-        let number: f32 = value.parse().map_err(|_| format!("{value} is no number"))?;
-        let reasons = &mut self.options.reasons;
-        let float = match name {
-            "atari" => return Ok(self.with_odds(|odds| odds.atari = number as u32)),
-            "two" => return Ok(self.with_odds(|odds| odds.two = number as u32)),
-            "nakade" => return Ok(self.with_odds(|odds| odds.nakade = number as u32)),
-            "pattern" => return Ok(self.with_odds(|odds| odds.pattern = number as u32)),
-            "self-atari" => return Ok(self.with_odds(|odds| odds.self_atari = number as u32)),
-            "expand" => &mut self.options.expand,
-            "equivalence" => &mut self.options.equivalence,
-            "points-part" => &mut self.options.points_part,
-            "curiosity" => &mut self.options.curiosity,
-            "width" => &mut self.options.width,
-            "prior-even" => &mut reasons.even,
-            "prior-pattern" => &mut reasons.pattern,
-            "prior-self-atari" => &mut reasons.self_atari,
-            "prior-secure" => &mut reasons.secure,
-            "prior-open" => &mut reasons.open,
-            "prior-run" => &mut reasons.run_in_vain,
-            "prior-nakade" => &mut reasons.nakade,
-            "prior-take" => {
-                reasons.take[0] = number;
-                return Ok(self);
-            }
-            "prior-save" => {
-                reasons.save[0] = number;
-                return Ok(self);
-            }
-            "prior-catch" => {
-                reasons.catch[0] = number;
-                return Ok(self);
-            }
-            "prior-each" => {
-                (reasons.take[1], reasons.save[1], reasons.catch[1]) = (number, number, number);
-                return Ok(self);
-            }
-            "prior-near" => {
-                reasons.near = [1.0, 0.8, 0.5, 0.3].map(|part| part * number);
-                return Ok(self);
-            }
-            "prior-low" => {
-                reasons.low = [number, number * 0.6];
-                return Ok(self);
-            }
-            _ => return Err(format!("there is no number {name}")),
-        };
-        *float = number;
-        Ok(self)
-    }
-
-    fn with_odds(mut self, change: impl FnOnce(&mut Odds)) -> Self {
-        change(&mut self.options.odds);
         self
     }
 
@@ -365,6 +306,17 @@ impl Bot for GoBot {
                 nodes: one.visits.into(),
             })
             .collect()
+    }
+
+    fn numbers(&mut self) -> Vec<Number> {
+        numbers::list(|visit| self.options.each(visit))
+    }
+
+    fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
+        numbers::set(name, value, |visit| self.options.each(visit))?;
+        // What was learnt by other numbers does not count.
+        self.thinker = None;
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@
 use super::ladder;
 use super::playout::{nakade, saving_moves};
 use super::stones::{At, EMPTY, PASS, Stones};
+use crate::numbers::Visit;
 
 /// Weights of the reasons, in playouts. Found by self-play; see `EXPERIMENTS.md`.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +34,36 @@ pub(super) struct Reasons {
     pub(super) open: f32,
     /// Kills inside an eye space.
     pub(super) nakade: f32,
+}
+
+impl Reasons {
+    /// Shows every number with its name; see EXPERIMENTS.md.
+    pub(super) fn each(&mut self, visit: Visit<'_>) {
+        let mut show =
+            |name, number: &mut f32| visit(name, (0.0, 200.0), crate::numbers::Place::Single(number));
+        show("prior-even", &mut self.even);
+        show("prior-pattern", &mut self.pattern);
+        show("prior-self-atari", &mut self.self_atari);
+        show("prior-secure", &mut self.secure);
+        show("prior-open", &mut self.open);
+        show("prior-run", &mut self.run_in_vain);
+        show("prior-nakade", &mut self.nakade);
+        let kinds = [
+            (["prior-take", "prior-take-each"], &mut self.take),
+            (["prior-save", "prior-save-each"], &mut self.save),
+            (["prior-catch", "prior-catch-each"], &mut self.catch),
+            (["prior-low", "prior-second"], &mut self.low),
+        ];
+        for (names, numbers) in kinds {
+            for (name, number) in names.into_iter().zip(numbers) {
+                show(name, number);
+            }
+        }
+        let names = ["prior-near", "prior-near-2", "prior-near-3", "prior-near-4"];
+        for (name, number) in names.into_iter().zip(&mut self.near) {
+            show(name, number);
+        }
+    }
 }
 
 impl Default for Reasons {

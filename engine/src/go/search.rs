@@ -8,6 +8,7 @@ use super::prior::{Prior, Reasons, priors};
 use super::stones::{At, BLACK, EMPTY, PASS, Stones, colour, margin, other, side};
 use super::tree::{Node, ROOT, Tree};
 use super::{Go, GoMove, Scoring, Superko};
+use crate::numbers::{Place, Visit};
 use crate::{Game, Limits, Side};
 
 /// What the search goes by. The numbers were found by self-play; see `EXPERIMENTS.md`.
@@ -26,6 +27,25 @@ pub(super) struct Options {
     /// Moves considered at a node at first, the best by prior; more with the logarithm of its visits. On boards of more than 100
     /// points.
     pub(super) width: f32,
+}
+
+impl Options {
+    /// Shows every number with its name; see EXPERIMENTS.md.
+    pub(super) fn each(&mut self, visit: Visit<'_>) {
+        use Place::{Part, Single};
+        let odds = &mut self.odds;
+        visit("atari", (0.0, 256.0), Part(&mut odds.atari));
+        visit("two", (0.0, 256.0), Part(&mut odds.two));
+        visit("nakade", (0.0, 256.0), Part(&mut odds.nakade));
+        visit("pattern", (0.0, 256.0), Part(&mut odds.pattern));
+        visit("self-atari", (0.0, 256.0), Part(&mut odds.self_atari));
+        visit("expand", (1.0, 100.0), Single(&mut self.expand));
+        visit("equivalence", (1.0, 100_000.0), Single(&mut self.equivalence));
+        visit("points-part", (0.0, 1.0), Single(&mut self.points_part));
+        visit("curiosity", (0.0, 2.0), Single(&mut self.curiosity));
+        visit("width", (1.0, 400.0), Single(&mut self.width));
+        self.reasons.each(visit);
+    }
 }
 
 impl Default for Options {

@@ -6,6 +6,7 @@ use super::greedy::greedy;
 use super::position::Position;
 use super::{Gomoku, GomokuRule};
 use crate::bot::lines_apart;
+use crate::numbers::{Number, NumberError};
 use crate::search::{AlphaBeta, AlphaBetaGame, Clock, Finding, Options, Value};
 use crate::{Action, AnyGame, Bot, Choice, Game, Level, Limits, Point, Report, Rng, Score};
 
@@ -298,6 +299,14 @@ impl Bot for GomokuBot {
                 nodes: finding.nodes,
             })
         })
+    }
+
+    fn numbers(&mut self) -> Vec<Number> {
+        self.search.numbers()
+    }
+
+    fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
+        self.search.set_number(name, value)
     }
 
     fn set_threads(&mut self, threads: usize) {

@@ -60,6 +60,13 @@ impl AlphaBetaGame for Position {
         killer: 2500,
         answer: 2000,
         reduction: (0.4, 1.5),
+        cut_reduction: 2,
+        line_reduction: 2,
+        history_reduction: 4,
+        unknown_plies: 4,
+        null_move: (3, 4),
+        rank_scale: 32,
+        bonus: (16, 16),
         tactics: None,
     };
 

@@ -3,6 +3,7 @@
 use super::lookahead::Lookahead;
 use super::{Liuzhou, LiuzhouMove};
 use crate::bot::lines_apart;
+use crate::numbers::{Number, NumberError};
 use crate::search::{AlphaBeta, Clock, Finding, Strength, Value};
 use crate::{AnyGame, Bot, Game, Level, Limits, Report};
 
@@ -104,6 +105,14 @@ impl Bot for LiuzhouBot {
             let among = |mv| !taken.contains(&Liuzhou::action(mv));
             self.think_among(game, &among, limits, &mut |_| {})
         })
+    }
+
+    fn numbers(&mut self) -> Vec<Number> {
+        self.search.numbers()
+    }
+
+    fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
+        self.search.set_number(name, value)
     }
 
     fn set_threads(&mut self, threads: usize) {

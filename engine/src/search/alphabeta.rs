@@ -2,10 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::order::{NO_TRAIL, Order, pick};
+use super::order::{NO_TRAIL, Order, Way, pick};
 use super::table::{Bound, Memory, NO_MOVE, Table};
 use super::threads::{EndOnDrop, beside};
-use super::{AlphaBetaGame, Candidate, Clock, Effort, MAX_PLY, Tactics, Urgency, Value};
+use super::{AlphaBetaGame, Candidate, Clock, Effort, Habits, MAX_PLY, Tactics, Urgency, Value};
+use crate::numbers::{self, Number, NumberError};
 use crate::{Limits, Rng, Side};
 
 /// What a search has found.
@@ -68,10 +69,28 @@ pub struct AlphaBeta<G: AlphaBetaGame> {
     pub(super) trails: Vec<usize>,
     /// Judgements by ply, for whether things get better.
     evals: Vec<i32>,
+    /// [`AlphaBetaGame::HABITS`], unless a number was changed.
+    pub(super) habits: Habits,
     reductions: Vec<[u8; 64]>,
     threads: usize,
     /// What the other threads know besides the table, which is one for all.
     helpers: Vec<AlphaBeta<G>>,
+}
+
+/// Reduction in parts of a ply by depth in plies and number of the move: both act as logarithms.
+fn reductions(habits: &Habits) -> Vec<[u8; 64]> {
+    let (base, flatness) = habits.reduction;
+    (0..64)
+        .map(|depth| {
+            std::array::from_fn(|n| {
+                if depth == 0 || n == 0 {
+                    return 0;
+                }
+                let plies = base + f64::from(depth).ln() * (n as f64).ln() / flatness;
+                (plies * f64::from(PLY)) as u8
+            })
+        })
+        .collect()
 }
 
 /// Depth is counted in parts of a ply, so that extensions and reductions can be finer than a move.
@@ -80,19 +99,6 @@ pub(super) const PLY: i32 = 4;
 impl<G: AlphaBetaGame> AlphaBeta<G> {
     /// A search whose table of positions takes this many bytes, from the first search on.
     pub fn new(table_bytes: usize, options: Options) -> Self {
-        // Reduction in parts of a ply by depth in plies and number of the move: both act as logarithms.
-        let reductions = (0..64)
-            .map(|depth| {
-                std::array::from_fn(|n| {
-                    if depth == 0 || n == 0 {
-                        return 0;
-                    }
-                    let (base, flatness) = G::HABITS.reduction;
-                    let plies = base + f64::from(depth).ln() * (n as f64).ln() / flatness;
-                    (plies * f64::from(PLY)) as u8
-                })
-            })
-            .collect();
         Self {
             options,
             table: Table::new(table_bytes),
@@ -101,10 +107,27 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
             lines: Vec::new(),
             trails: Vec::new(),
             evals: Vec::new(),
-            reductions,
+            habits: G::HABITS,
+            reductions: reductions(&G::HABITS),
             threads: 1,
             helpers: Vec::new(),
         }
+    }
+
+    /// The numbers that the search goes by; see `EXPERIMENTS.md`.
+    pub fn numbers(&mut self) -> Vec<Number> {
+        numbers::list(|visit| self.habits.each(visit))
+    }
+
+    /// Changes one of them for the searches to come.
+    ///
+    /// # Errors
+    /// When there is no such number, or the value makes no sense.
+    pub fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
+        numbers::set(name, value, |visit| self.habits.each(visit))?;
+        self.reductions = reductions(&self.habits);
+        self.helpers.clear();
+        Ok(())
     }
 
     /// How many threads search from now on, at least 1. With more than one, the others search the same position beside the
@@ -157,7 +180,11 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
         let finding = Finding { line: vec![first], value: game.evaluate(), depth: 0, nodes: clock.nodes() };
 
         let mut helpers = std::mem::take(&mut self.helpers);
-        helpers.resize_with(self.threads - 1, || Self::new(0, self.options.clone()));
+        helpers.resize_with(self.threads - 1, || Self {
+            habits: self.habits,
+            reductions: self.reductions.clone(),
+            ..Self::new(0, self.options.clone())
+        });
         let (over, visited) = (AtomicBool::new(false), AtomicU64::new(0));
         let finding = std::thread::scope(|scope| {
             let _end = EndOnDrop(&over);
@@ -277,7 +304,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
 
     /// One iteration: a narrow window first, wider ones until the value lies inside. `None` when the clock ran out.
     fn aspirate(&mut self, plies: i32) -> Option<i32> {
-        let mut width = G::HABITS.aspiration;
+        let mut width = self.known.habits.aspiration;
         let last = self.finding.value;
         let (mut alpha, mut beta) = if plies >= 4 && !Value::is_proven(last) {
             (last - width, last + width)
@@ -393,7 +420,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         let in_line = beta - alpha > 1;
         let urgency = self.game.urgency();
         let mut depth = place.depth;
-        if let Some(tactics) = G::HABITS.tactics
+        if let Some(tactics) = self.known.habits.tactics
             && self.known.options.extensions
             && urgency == Urgency::Threatened
         {
@@ -416,7 +443,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         if depth <= 0 && urgency != Urgency::Forced {
             return self.leaf(ply);
         }
-        let calm = G::HABITS.tactics.is_none() || urgency == Urgency::Free;
+        let calm = self.known.habits.tactics.is_none() || urgency == Urgency::Free;
         // In check there is nothing to judge; whether things get better is seen against the last own move's judgement.
         let eval = match memory {
             _ if !calm => 0,
@@ -439,7 +466,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         // A remembered value from inside the tree says more than judgement where it bounds it from the right side.
         let better = memory
             .filter(|memory| {
-                G::HABITS.tactics.is_some()
+                self.known.habits.tactics.is_some()
                     && !Value::is_proven(memory.value)
                     && !Value::is_ruled(memory.value)
                     && match memory.bound {
@@ -468,12 +495,18 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             },
             None => 0,
         };
-        if self.known.options.reductions && first == NO_MOVE && place.without == NO_MOVE && depth >= 4 * PLY {
+        if self.known.options.reductions
+            && first == NO_MOVE
+            && place.without == NO_MOVE
+            && depth >= self.known.habits.unknown_plies * PLY
+        {
             depth -= PLY;
         }
         let mut candidates = std::mem::take(&mut self.known.lists[ply]);
         self.game.candidates(&mut candidates);
-        self.known.order.rank(self.game, &mut candidates, first, ply, place.previous, self.before(ply));
+        let way = Way { ply, previous: place.previous, before: self.before(ply) };
+        let known = &*self.known;
+        known.order.rank(self.game, &known.habits, &mut candidates, first, way);
         let here = Here { urgency, eval, first, extension };
         let (best, bound, mv) = self.moves(&mut candidates, alpha, beta, Place { depth, ..place }, here);
         let nothing_to_play = candidates.is_empty();
@@ -497,13 +530,13 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
 
     /// Whether the search looks on quietly where its depth ends.
     fn is_leaf_quiet(&self) -> bool {
-        G::HABITS.tactics.is_some() && self.known.options.quiescence
+        self.known.habits.tactics.is_some() && self.known.options.quiescence
     }
 
     /// Is the remembered move so much better than the others that it deserves a deeper look? And if even the others are good
     /// enough, the node is.
     fn singular(&mut self, memory: Memory, beta: i32, place: Place<G::Move>) -> Singular {
-        let Some(tactics) = G::HABITS.tactics else { return Singular::Extend(0) };
+        let Some(tactics) = self.known.habits.tactics else { return Singular::Extend(0) };
         let plies = place.depth / PLY;
         if !self.known.options.extensions
             || plies < tactics.singular_plies
@@ -545,7 +578,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         let in_line = beta - alpha > 1;
         let improving = ply >= 2 && self.known.evals[ply] > self.known.evals[ply - 2];
         let plies = depth / PLY;
-        let (base, growth, parts) = G::HABITS.late[usize::from(improving)];
+        let (base, growth, parts) = self.known.habits.late[usize::from(improving)];
         let enough = base + plies * plies * growth / parts;
         let mut best = -Value::INFINITE;
         let mut best_number = NO_MOVE;
@@ -576,17 +609,18 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
                     reduction /= 2;
                 }
                 if in_line {
-                    reduction -= PLY / 2;
+                    reduction -= self.known.habits.line_reduction;
                 }
                 if cut {
-                    reduction += PLY / 2;
+                    reduction += self.known.habits.cut_reduction;
                 }
                 if candidate.takes == 0 {
-                    reduction -= self.known.order.history(self.game, side, candidate.mv, before) * PLY / 1024;
+                    let history = self.known.order.history(self.game, side, candidate.mv, before);
+                    reduction -= history * self.known.habits.history_reduction / 1024;
                 }
                 reduction = reduction.clamp(0, (new_depth - PLY).max(0));
             }
-            if let Some(tactics) = G::HABITS.tactics
+            if let Some(tactics) = self.known.habits.tactics
                 && self.known.options.pruning
                 && best > -Value::RULED + MAX_PLY as i32
                 && urgency != Urgency::Forced
@@ -634,7 +668,10 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             if value >= beta {
                 bound = Bound::Lower;
                 if urgency == Urgency::Free {
-                    self.known.order.learn(self.game, &candidates[..=n], ply, previous, before, plies);
+                    let (growth, base) = self.known.habits.bonus;
+                    let bonus = growth * plies * plies + base;
+                    let way = Way { ply, previous, before };
+                    self.known.order.learn(self.game, &candidates[..=n], way, bonus);
                 }
                 break;
             }
@@ -680,7 +717,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         if !self.known.options.pruning || Value::is_proven(beta) {
             return None;
         }
-        let habits = G::HABITS;
+        let habits = self.known.habits;
         let improving = ply >= 2 && eval > self.known.evals[ply - 2];
         let margin =
             habits.reverse_futility * depth / PLY - if improving { habits.reverse_futility } else { 0 };
@@ -699,7 +736,8 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         if cut && depth >= habits.null_move_plies * PLY && eval >= beta && self.game.pass() {
             let further =
                 habits.tactics.map_or(0, |tactics| ((eval - beta) / tactics.null_move_step).min(3) * PLY);
-            let depth = depth - 3 * PLY - depth / 4 - further;
+            let (plies, part) = habits.null_move;
+            let depth = depth - plies * PLY - depth / part - further;
             if G::TRAILS > 0 {
                 self.known.trails[ply] = NO_TRAIL;
             }

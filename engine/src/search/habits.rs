@@ -1,5 +1,7 @@
 //! What of the search suits a game.
 
+use crate::numbers::{Place, Visit};
+
 /// Margins in the game's own points, and which shortcuts to take. Every number is found by self-play of its game.
 #[derive(Clone, Copy, Debug)]
 pub struct Habits {
@@ -24,8 +26,56 @@ pub struct Habits {
     pub answer: i32,
     /// (a, b): the n-th move with d plies left is looked at a + ln d * ln n / b plies less deeply.
     pub reduction: (f64, f64),
+    /// Parts of a ply (see `PLY`) by which moves are looked at less deeply where the node is expected to be refuted.
+    pub cut_reduction: i32,
+    /// Parts of a ply by which they are looked at more deeply on the line of expected play.
+    pub line_reduction: i32,
+    /// Parts of a ply by which they are looked at more deeply when history says nothing but good of them.
+    pub history_reduction: i32,
+    /// From this depth on a node of which the table knows no move is looked at a ply less deeply.
+    pub unknown_plies: i32,
+    /// (a, b): doing nothing is looked at a plies and the b-th part of the depth less deeply.
+    pub null_move: (i32, i32),
+    /// Ranks of moves are multiplied by this before what the search has learnt is added.
+    pub rank_scale: i32,
+    /// (a, b): a refutation with d plies left adds a * d * d + b to history.
+    pub bonus: (i32, i32),
     /// For games of exchanges, in which judgement means little while something hangs.
     pub tactics: Option<Tactics>,
+}
+
+impl Habits {
+    /// Shows every number with its name; see EXPERIMENTS.md.
+    pub(crate) fn each(&mut self, visit: Visit<'_>) {
+        use Place::{Float, Whole};
+        visit("aspiration", (5.0, 200.0), Whole(&mut self.aspiration));
+        visit("reverse-futility", (10.0, 300.0), Whole(&mut self.reverse_futility));
+        visit("reverse-futility-plies", (1.0, 16.0), Whole(&mut self.reverse_futility_plies));
+        visit("razor", (20.0, 600.0), Whole(&mut self.razor));
+        visit("razor-plies", (0.0, 8.0), Whole(&mut self.razor_plies));
+        visit("null-plies", (1.0, 20.0), Whole(&mut self.null_move_plies));
+        visit("null-base", (1.0, 6.0), Whole(&mut self.null_move.0));
+        visit("null-part", (2.0, 12.0), Whole(&mut self.null_move.1));
+        for (n, late) in self.late.iter_mut().enumerate() {
+            visit(["late-base", "late-base-improving"][n], (1.0, 20.0), Whole(&mut late.0));
+            visit(["late-growth", "late-growth-improving"][n], (1.0, 20.0), Whole(&mut late.1));
+            visit(["late-parts", "late-parts-improving"][n], (1.0, 20.0), Whole(&mut late.2));
+        }
+        visit("killer", (0.0, 30_000.0), Whole(&mut self.killer));
+        visit("answer", (0.0, 30_000.0), Whole(&mut self.answer));
+        visit("reduction-base", (-1.0, 3.0), Float(&mut self.reduction.0));
+        visit("reduction-flatness", (0.5, 6.0), Float(&mut self.reduction.1));
+        visit("cut-reduction", (0.0, 12.0), Whole(&mut self.cut_reduction));
+        visit("line-reduction", (0.0, 12.0), Whole(&mut self.line_reduction));
+        visit("history-reduction", (0.0, 24.0), Whole(&mut self.history_reduction));
+        visit("unknown-plies", (1.0, 20.0), Whole(&mut self.unknown_plies));
+        visit("rank-scale", (1.0, 256.0), Whole(&mut self.rank_scale));
+        visit("bonus", (1.0, 200.0), Whole(&mut self.bonus.0));
+        visit("bonus-base", (0.0, 400.0), Whole(&mut self.bonus.1));
+        if let Some(tactics) = &mut self.tactics {
+            tactics.each(visit);
+        }
+    }
 }
 
 /// What the search adds in games where pieces are taken.
@@ -51,4 +101,21 @@ pub struct Tactics {
     pub check_extension: i32,
     /// Judgement above the window, in points, that makes the look at doing nothing a ply shallower.
     pub null_move_step: i32,
+}
+
+impl Tactics {
+    fn each(&mut self, visit: Visit<'_>) {
+        use Place::Whole;
+        visit("delta", (0.0, 600.0), Whole(&mut self.delta));
+        visit("futility", (0.0, 600.0), Whole(&mut self.futility.0));
+        visit("futility-slope", (10.0, 400.0), Whole(&mut self.futility.1));
+        visit("futility-plies", (0.0, 16.0), Whole(&mut self.futility_plies));
+        visit("quiet-loss", (0.0, 200.0), Whole(&mut self.quiet_loss));
+        visit("loud-loss", (0.0, 600.0), Whole(&mut self.loud_loss));
+        visit("history", (0.0, 3_000.0), Whole(&mut self.history));
+        visit("singular-plies", (3.0, 30.0), Whole(&mut self.singular_plies));
+        visit("singular", (0.0, 40.0), Whole(&mut self.singular));
+        visit("check-extension", (0.0, 8.0), Whole(&mut self.check_extension));
+        visit("null-step", (20.0, 2_000.0), Whole(&mut self.null_move_step));
+    }
 }

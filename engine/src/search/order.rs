@@ -1,6 +1,6 @@
 //! Which move to try first.
 
-use super::{AlphaBetaGame, Candidate, MAX_PLY};
+use super::{AlphaBetaGame, Candidate, Habits, MAX_PLY};
 use crate::Side;
 
 /// What the search has learnt about moves apart from the positions they were made in.
@@ -16,13 +16,21 @@ pub(super) struct Order<G: AlphaBetaGame> {
     after: Vec<i16>,
 }
 
+/// How the search came to a node.
+#[derive(Clone, Copy)]
+pub(super) struct Way<M> {
+    pub(super) ply: usize,
+    /// The move that led here; `None` after a pass.
+    pub(super) previous: Option<M>,
+    /// Trails of the moves one and two plies ago.
+    pub(super) before: [usize; 2],
+}
+
 /// Stands for no move in a list of [`AlphaBetaGame::trail`]s.
 pub(super) const NO_TRAIL: usize = usize::MAX;
 
 /// Bound of a history score: a full score outweighs the ranks of three open threes.
 const HISTORY_MAX: i32 = 8192;
-/// Ranks are multiplied by this before history is added. 32 beat 64 by 163 to 137 and 164 to 136 games, 128 lost to it.
-const RANK_SCALE: i32 = 32;
 
 impl<G: AlphaBetaGame> Order<G> {
     pub(super) const fn new() -> Self {
@@ -72,12 +80,12 @@ impl<G: AlphaBetaGame> Order<G> {
     pub(super) fn rank(
         &self,
         game: &G,
+        habits: &Habits,
         candidates: &mut [Candidate<G::Move>],
         first: u16,
-        ply: usize,
-        previous: Option<G::Move>,
-        before: [usize; 2],
+        way: Way<G::Move>,
     ) {
+        let Way { ply, previous, before } = way;
         let side = game.turn();
         let killers = self.killers[ply];
         let answer = previous.and_then(|mv| self.answers[usize::from(G::number(mv))]);
@@ -86,16 +94,16 @@ impl<G: AlphaBetaGame> Order<G> {
             candidate.rank = if G::number(mv) == first {
                 i32::MAX
             } else if candidate.takes > 0 {
-                candidate.rank * RANK_SCALE
+                candidate.rank * habits.rank_scale
             } else {
-                let mut rank = candidate.rank * RANK_SCALE
+                let mut rank = candidate.rank * habits.rank_scale
                     + i32::from(self.history[side.index()][usize::from(G::number(mv))])
                     + self.after(game, mv, before);
                 if killers.contains(&Some(mv)) {
-                    rank += G::HABITS.killer;
+                    rank += habits.killer;
                 }
                 if answer == Some(mv) {
-                    rank += G::HABITS.answer;
+                    rank += habits.answer;
                 }
                 rank
             };
@@ -103,21 +111,14 @@ impl<G: AlphaBetaGame> Order<G> {
     }
 
     /// The last of `tried` refuted the node; the moves before it did not.
-    pub(super) fn learn(
-        &mut self,
-        game: &G,
-        tried: &[Candidate<G::Move>],
-        ply: usize,
-        previous: Option<G::Move>,
-        before: [usize; 2],
-        plies: i32,
-    ) {
+    pub(super) fn learn(&mut self, game: &G, tried: &[Candidate<G::Move>], way: Way<G::Move>, bonus: i32) {
+        let Way { ply, previous, before } = way;
         let Some((&Candidate { mv: best, takes, .. }, others)) = tried.split_last() else { return };
         if takes > 0 {
             return;
         }
         let side = game.turn();
-        let bonus = (plies * plies * 16 + 16).min(HISTORY_MAX / 4);
+        let bonus = bonus.min(HISTORY_MAX / 4);
         self.nudge(game, side, best, before, bonus);
         for candidate in others.iter().filter(|candidate| candidate.takes == 0) {
             self.nudge(game, side, candidate.mv, before, -bonus / 2);

@@ -1,7 +1,7 @@
 //! Where the depth ends: captures and what else cannot wait are looked at until the position can be judged.
 
 use super::alphabeta::Walk;
-use super::order::pick;
+use super::order::{Way, pick};
 use super::table::{Bound, Memory, NO_MOVE};
 use super::{AlphaBetaGame, MAX_PLY, Urgency, Value};
 
@@ -43,7 +43,9 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         let in_check = urgency == Urgency::Threatened;
         if in_check {
             self.game.candidates(&mut candidates);
-            self.known.order.rank(self.game, &mut candidates, first, ply, None, self.before(ply));
+            let way = Way { ply, previous: None, before: self.before(ply) };
+            let known = &*self.known;
+            known.order.rank(self.game, &known.habits, &mut candidates, first, way);
         } else {
             self.game.loud(&mut candidates, level == 0);
             for candidate in &mut candidates {
@@ -53,7 +55,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             }
         }
         let stuck = in_check && candidates.is_empty();
-        let delta = G::HABITS.tactics.map_or(0, |tactics| tactics.delta);
+        let delta = self.known.habits.tactics.map_or(0, |tactics| tactics.delta);
         let side = self.game.turn();
         for n in 0..candidates.len() {
             let candidate = pick(&mut candidates, n);

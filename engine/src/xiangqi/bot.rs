@@ -3,6 +3,7 @@
 use super::position::{Position, loses_by_rule};
 use super::{Xiangqi, XiangqiMove};
 use crate::bot::lines_apart;
+use crate::numbers::{Number, NumberError};
 use crate::search::{AlphaBeta, Clock, Finding, Strength, Value};
 use crate::{AnyGame, Bot, Game, Level, Limits, Report, Score};
 
@@ -122,6 +123,14 @@ impl Bot for XiangqiBot {
             let among = |mv| !taken.contains(&Xiangqi::action(mv));
             self.think(game, &among, limits, &mut |_| {}).map(|finding| Self::report(&finding))
         })
+    }
+
+    fn numbers(&mut self) -> Vec<Number> {
+        self.search.numbers()
+    }
+
+    fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
+        self.search.set_number(name, value)
     }
 
     fn set_threads(&mut self, threads: usize) {

@@ -189,6 +189,13 @@ impl AlphaBetaGame for Position {
         killer: 9_000,
         answer: 5_000,
         reduction: (0.3, 1.9),
+        cut_reduction: 2,
+        line_reduction: 2,
+        history_reduction: 4,
+        unknown_plies: 4,
+        null_move: (3, 4),
+        rank_scale: 32,
+        bonus: (16, 16),
         tactics: Some(Tactics {
             delta: 150,
             futility: (120, 90),

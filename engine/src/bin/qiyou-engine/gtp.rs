@@ -13,6 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use engine::go::{Analysis, Fate, Go, GoBot, GoMove, GoSetup, Handicap, PassWhen, Status};
+
+use crate::tune;
 use engine::sgf::{Collection, GoRecord};
 use engine::{Action, Game, Level, Limits, Point, Side};
 
@@ -47,15 +49,9 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let mut bot = GoBot::new(level, arguments.seed)
         .with_memory((arguments.memory_mb as usize) << 20)
         .passing(PassWhen::CleanedUp);
-    for change in &arguments.tune {
-        let (name, value) = change.split_once('=').unwrap_or((change, ""));
-        bot = match bot.tuned(name, value) {
-            Ok(bot) => bot,
-            Err(why) => {
-                eprintln!("--tune {change}: {why}");
-                return ExitCode::from(2);
-            }
-        };
+    if let Err(why) = tune::set(&mut bot, &arguments.tune) {
+        eprintln!("--tune: {why}");
+        return ExitCode::from(2);
     }
     let asked = Arc::new(Asked::default());
     let mut table = Table {

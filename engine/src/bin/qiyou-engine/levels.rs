@@ -1,14 +1,11 @@
 //! Matches between two levels of a game: balanced openings drawn by seed, each played twice with colours exchanged.
 
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use engine::{
-    Action, AnyGame, Bot, GameKind, GomokuRule, GomokuSetup, Level, Point, Rng, Score, Setup, Side, bot,
-};
+use engine::{Action, GameKind, GomokuRule, GomokuSetup, Level, Rng, Setup, Side, bot};
 
-use crate::timer::{Ask, choose};
+use crate::matches::{self, elo, opening, share};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -45,7 +42,7 @@ pub(crate) struct Arguments {
 }
 
 /// A game that this can play matches of.
-fn kind(word: &str) -> Result<GameKind, String> {
+pub(crate) fn kind(word: &str) -> Result<GameKind, String> {
     GameKind::from_word(word)
         .filter(|&kind| kind != GameKind::LightsOut)
         .ok_or_else(|| "a game for two: gomoku, xiangqi, liuzhou or go".into())
@@ -124,100 +121,18 @@ fn play(
     opening: &[Action],
     seed: u64,
 ) -> Option<Side> {
-    let mut game = replay(setup, opening);
     let (first, second) = if a_plays == Side::First { (a, b) } else { (b, a) };
     let kind = setup.kind();
     let mut bots = [bot(kind, first, seed), bot(kind, second, seed ^ 1)];
     let time = arguments.nodes.is_none().then(|| Duration::from_millis(arguments.ms));
-    let mut record: Vec<String> = opening.iter().map(|&action| game.notation(action)).collect();
-    while game.outcome().is_none() && game.ply() < LONGEST {
-        let action = ask(bots[game.turn().index()].as_mut(), &game, time, arguments.nodes).0;
-        record.push(game.notation(action));
-        game.act(action).expect("a bot's choice is legal");
-    }
-    let winner = game.outcome().and_then(|outcome| outcome.winner);
+    let played = matches::play(&mut bots, setup, opening, time, arguments.nodes);
     if arguments.print {
-        let result = match winner {
+        let result = match played.winner {
             Some(Side::First) => "first",
             Some(Side::Second) => "second",
             None => "draw",
         };
-        println!("{result} {} {}", opening.len(), record.join(" "));
+        println!("{result} {} {}", opening.len(), played.record.join(" "));
     }
-    winner
-}
-
-/// A game that goes on after this many plies counts as a draw. Xiangqi's soldiers can go to and fro for ever.
-const LONGEST: u32 = 500;
-
-fn ask(bot: &mut dyn Bot, game: &AnyGame, time: Option<Duration>, nodes: Option<u64>) -> (Action, Score) {
-    let stop = AtomicBool::new(false);
-    let limits = Ask { time, nodes, depth: None, stop: &stop };
-    let found = choose(bot, game, &limits, Instant::now(), &mut |_| {}).expect("the game goes on");
-    (found.line[0], found.score)
-}
-
-fn replay(setup: &Setup, actions: &[Action]) -> AnyGame {
-    let mut game = AnyGame::new(setup).expect("the setup is valid");
-    for &action in actions {
-        game.act(action).expect("the actions are of this game");
-    }
-    game
-}
-
-/// A few plies after which neither side is far ahead, by the judgement of a middling search: in gomoku stones near the
-/// middle, in the other games any legal moves.
-fn opening(setup: &Setup, rng: &mut Rng) -> Vec<Action> {
-    /// Gomoku stones may lie this far from the middle.
-    const REACH: u32 = 3;
-    let kind = setup.kind();
-    // A judgement beyond this is not balanced: about the worth of an open three, of half a soldier, of a stone.
-    let (balanced, nodes) = match kind {
-        GameKind::Gomoku => (60, 20_000),
-        GameKind::Xiangqi => (60, 5_000),
-        _ => (100, 5_000),
-    };
-    loop {
-        let plies = if kind == GameKind::Gomoku { 3 + rng.below(4) } else { 4 + rng.below(5) };
-        let mut game = replay(setup, &[]);
-        let middle = game.view().columns / 2;
-        let mut actions = Vec::new();
-        while actions.len() < plies as usize && game.outcome().is_none() {
-            let action = if kind == GameKind::Gomoku {
-                let mut coordinate = || middle + rng.below(2 * REACH + 1) as u16 - REACH as u16;
-                Action::Place(Point::new(coordinate(), coordinate()))
-            } else {
-                let legal = game.legal_actions();
-                legal[rng.below(legal.len() as u32) as usize]
-            };
-            if game.act(action).is_ok() {
-                actions.push(action);
-            }
-        }
-        if game.outcome().is_some() {
-            continue;
-        }
-        let mut judge = bot(kind, Level::MAX, 0);
-        if let (_, Score::Points(points)) = ask(judge.as_mut(), &game, None, Some(nodes))
-            && points.abs() <= balanced
-        {
-            return actions;
-        }
-    }
-}
-
-/// Share of the points, and its 95 % error from the spread of the pairs. One pair's points are not independent of each
-/// other; two pairs are.
-fn share(pairs: &[f64]) -> (f64, f64) {
-    let n = pairs.len() as f64;
-    let mean = pairs.iter().sum::<f64>() / n;
-    let spread = pairs.iter().map(|pair| (pair - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-    // When every pair ended alike the spread says nothing; half a point in all games is then the least error.
-    let error = 1.96 * (spread / n).sqrt();
-    (mean, error.max(0.5 / n))
-}
-
-/// Elo difference of a share of the points; 1,200 stands for all or nothing.
-fn elo(share: f64) -> f64 {
-    (-400.0 * (1.0 / share.clamp(0.001, 0.999) - 1.0).log10()).clamp(-1200.0, 1200.0)
+    played.winner
 }

@@ -6,10 +6,12 @@ mod gomocup;
 mod gtp;
 mod levels;
 mod lights;
+mod matches;
 mod positions;
 mod puzzles;
 mod rules_bench;
 mod timer;
+mod tune;
 mod ucci;
 mod uci;
 
@@ -42,6 +44,9 @@ enum Command {
     Fit(fit::Arguments),
     /// A match between two levels, with paired openings and both colours.
     Levels(levels::Arguments),
+    /// Finds by self-play which values of a search's numbers play best.
+    #[command(subcommand)]
+    Tune(tune::Command),
     /// Counts the sequences of legal decisions from a position; the count is alone on the last line.
     Perft(positions::Perft),
     /// Lists the legal actions in a position, one a line.
@@ -68,6 +73,7 @@ fn main() -> ExitCode {
         Command::BenchRules(arguments) => rules_bench::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Levels(arguments) => levels::run(&arguments),
+        Command::Tune(command) => tune::run(&command),
         Command::Perft(arguments) => positions::perft(&arguments),
         Command::Legal(arguments) => positions::legal(&arguments),
         Command::Replay(arguments) => positions::replay(&arguments),

@@ -1,0 +1,353 @@
+//! Which values of a search's numbers play best: games of an engine against itself with other numbers.
+//!
+//! `test` asks one question, "are these values better?", and plays until the answer is sure (a sequential probability ratio
+//! test on pairs of games, as engine testers use it). `climb` looks for better values of many numbers at once: simultaneous
+//! perturbation (Spall 1992), each pair of games a step. What `climb` finds is a guess, which `test` has to confirm.
+
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use engine::numbers::Number;
+use engine::{Action, Bot, GameKind, GomokuRule, GomokuSetup, Level, Rng, Setup, Side, bot};
+
+use crate::levels::kind;
+use crate::matches::{self, elo, opening, share, share_of};
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Shows the numbers of a game's search, with their ranges.
+    List(List),
+    /// Plays until it is sure whether the numbers of A are better than those of B.
+    Test(Test),
+    /// Looks for better values of many numbers at once, and prints them as it goes.
+    Climb(Climb),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct List {
+    /// Which game: its word, such as `xiangqi`.
+    #[arg(long, value_parser = kind)]
+    game: GameKind,
+}
+
+#[derive(clap::Args)]
+struct Games {
+    /// Which game: its word, such as `xiangqi`.
+    #[arg(long, value_parser = kind)]
+    game: GameKind,
+    /// Gomoku: freestyle, standard or renju.
+    #[arg(long, default_value = "freestyle")]
+    rule: String,
+    /// Positions (in Go playouts) for a move: then results do not depend on the machine's load.
+    #[arg(long, default_value_t = 4_000)]
+    nodes: u64,
+    /// Time for a move instead, in milliseconds.
+    #[arg(long)]
+    ms: Option<u64>,
+    /// Games played at the same time.
+    #[arg(long, default_value_t = 1)]
+    threads: u32,
+    /// Draws the openings.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Test {
+    #[command(flatten)]
+    games: Games,
+    /// A number of A: NAME=VALUE; may be given more than once.
+    #[arg(long)]
+    a: Vec<String>,
+    /// A number of B.
+    #[arg(long)]
+    b: Vec<String>,
+    /// "No better" means this Elo difference at most.
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
+    elo0: f64,
+    /// "Better" means at least this one.
+    #[arg(long, default_value_t = 10.0)]
+    elo1: f64,
+    /// Gives up after so many games.
+    #[arg(long, default_value_t = 4_000)]
+    most: u32,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Climb {
+    #[command(flatten)]
+    games: Games,
+    /// What to tune: NAME or NAME=STEP, the step being how far values are set apart at the end; a tenth of the value unless
+    /// told otherwise. Before it, `NAME@VALUE` sets where to begin.
+    numbers: Vec<String>,
+    /// Pairs of games in all.
+    #[arg(long, default_value_t = 1_000)]
+    pairs: u32,
+    /// How far a result moves a number at the end, in squares of its step.
+    #[arg(long, default_value_t = 0.01)]
+    rate: f64,
+}
+
+pub(crate) fn run(command: &Command) -> ExitCode {
+    let done = match command {
+        Command::List(list) => {
+            for number in bot(list.game, Level::MAX, 0).numbers() {
+                println!("{:28} {:>8} ({} to {})", number.name, number.value, number.low, number.high);
+            }
+            Ok(())
+        }
+        Command::Test(asked) => test(asked),
+        Command::Climb(asked) => climb(asked),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Sets numbers of a bot, each `NAME=VALUE`.
+pub(crate) fn set(bot: &mut dyn Bot, changes: &[String]) -> Result<(), String> {
+    for change in changes {
+        let (name, value) =
+            change.split_once('=').ok_or_else(|| format!("{change}: NAME=VALUE is needed"))?;
+        let value: f64 = value.parse().map_err(|_| format!("{change}: {value} is no number"))?;
+        bot.set_number(name, value).map_err(|why| why.to_string())?;
+    }
+    Ok(())
+}
+
+impl Games {
+    fn setup(&self) -> Result<Setup, String> {
+        if self.game != GameKind::Gomoku {
+            return Ok(self.game.default_setup());
+        }
+        let rule = GomokuRule::ALL
+            .into_iter()
+            .find(|rule| rule.word() == self.rule)
+            .ok_or_else(|| format!("{}: freestyle, standard or renju", self.rule))?;
+        Ok(Setup::Gomoku(GomokuSetup { rule, ..GomokuSetup::default() }))
+    }
+
+    /// A pair of games from the opening of this number, each side beginning once: A's points, of 2.
+    fn pair(&self, setup: &Setup, n: u32, sides: [&[(&str, f64)]; 2]) -> f64 {
+        let mut rng = Rng::new(self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(n));
+        let opening: Vec<Action> = opening(setup, &mut rng);
+        let mut points = 0.0;
+        for a_plays in Side::BOTH {
+            let mut players = Side::BOTH.map(|side| {
+                let mut bot = bot(setup.kind(), Level::MAX, rng.next_u64());
+                for &(name, value) in sides[usize::from(side != a_plays)] {
+                    bot.set_number(name, value).expect("it was set before");
+                }
+                bot
+            });
+            let time = self.ms.map(Duration::from_millis);
+            let nodes = self.ms.is_none().then_some(self.nodes);
+            let winner = matches::play(&mut players, setup, &opening, time, nodes).winner;
+            points += match winner {
+                None => 0.5,
+                Some(side) if side == a_plays => 1.0,
+                Some(_) => 0.0,
+            };
+        }
+        points
+    }
+
+    /// Calls `each` with a number of its own again and again, on as many threads as asked, until it says that it is enough.
+    fn side_by_side(&self, most: u32, each: &(dyn Fn(u32) -> bool + Sync)) {
+        let next = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..self.threads.max(1) {
+                scope.spawn(|| {
+                    loop {
+                        let n = next.fetch_add(1, Ordering::Relaxed);
+                        if n >= most || !each(n) {
+                            next.store(most, Ordering::Relaxed);
+                            break;
+                        }
+                    }
+                });
+            }
+        });
+    }
+}
+
+/// Errors of both kinds are made in 5 % of the cases.
+const SURE: f64 = 2.944;
+
+/// How much likelier the points of the pairs (of 2 each) are if the share is that of `elo1` than if it is that of `elo0`, as
+/// a logarithm: the usual approximation by the normal distribution.
+fn log_likelihood_ratio(pairs: &[f64], elo0: f64, elo1: f64) -> f64 {
+    let n = pairs.len() as f64;
+    // A pair lost, drawn and won beforehand, so that the spread is never nothing.
+    let all = || pairs.iter().copied().chain([0.0, 1.0, 2.0]).map(|points| points / 2.0);
+    let mean = all().sum::<f64>() / (n + 3.0);
+    let spread = all().map(|points| (points - mean).powi(2)).sum::<f64>() / (n + 3.0);
+    let (low, high) = (share_of(elo0), share_of(elo1));
+    let mean = pairs.iter().sum::<f64>() / 2.0 / n.max(1.0);
+    n * (high - low) * (2.0 * mean - low - high) / (2.0 * spread)
+}
+
+fn test(asked: &Test) -> Result<(), String> {
+    let games = &asked.games;
+    let setup = games.setup()?;
+    for changes in [&asked.a, &asked.b] {
+        set(bot(games.game, Level::MAX, 0).as_mut(), changes)?;
+    }
+    let read = |changes: &[String]| -> Vec<(String, f64)> {
+        let parts = changes.iter().filter_map(|change| change.split_once('='));
+        parts.filter_map(|(name, value)| Some((name.to_owned(), value.parse().ok()?))).collect()
+    };
+    let (a, b) = (read(&asked.a), read(&asked.b));
+    let (a, b) = (borrow(&a), borrow(&b));
+    let begun = Instant::now();
+    let pairs = Mutex::new(Vec::new());
+    games.side_by_side(asked.most.div_ceil(2), &|n| {
+        let points = games.pair(&setup, n, [&a, &b]);
+        let mut pairs = pairs.lock().expect("no thread panics while it holds them");
+        pairs.push(points);
+        let ratio = log_likelihood_ratio(&pairs, asked.elo0, asked.elo1);
+        if pairs.len().is_multiple_of(10) {
+            let (share, _) = shares(&pairs);
+            eprint!("\r{} games: {:.1} %, log-likelihood ratio {ratio:+.2} ", 2 * pairs.len(), 100.0 * share);
+        }
+        ratio.abs() < SURE
+    });
+    let pairs = pairs.into_inner().expect("no thread panics while it holds them");
+    let ratio = log_likelihood_ratio(&pairs, asked.elo0, asked.elo1);
+    let (share, error) = shares(&pairs);
+    let verdict = match ratio {
+        r if r >= SURE => "better",
+        r if r <= -SURE => "no better",
+        _ => "not decided",
+    };
+    eprintln!();
+    println!(
+        "{verdict}: {} games, {:.1} %, Elo {:+.0} ({:+.0} to {:+.0}), {:.0} s",
+        2 * pairs.len(),
+        100.0 * share,
+        elo(share),
+        elo(share - error),
+        elo(share + error),
+        begun.elapsed().as_secs_f64()
+    );
+    Ok(())
+}
+
+fn shares(pairs: &[f64]) -> (f64, f64) {
+    let halves: Vec<f64> = pairs.iter().map(|points| points / 2.0).collect();
+    share(&halves)
+}
+
+fn borrow(changes: &[(String, f64)]) -> Vec<(&str, f64)> {
+    changes.iter().map(|(name, value)| (name.as_str(), *value)).collect()
+}
+
+/// A number on its way.
+struct Climber {
+    number: Number,
+    step: f64,
+    at: f64,
+}
+
+impl Climber {
+    /// What is played: within the range, and without a fraction where there is none. Which way a fraction goes is drawn, so that
+    /// on average it counts.
+    fn played(&self, value: f64, rng: &mut Rng) -> f64 {
+        let value = value.clamp(self.number.low, self.number.high);
+        if !self.number.whole {
+            return value;
+        }
+        let chance = f64::from(rng.below(1 << 16)) / f64::from(1 << 16);
+        (value + chance).floor().min(self.number.high)
+    }
+}
+
+/// Falling of the steps' sizes and of the perturbations', as Spall advises.
+const ALPHA: f64 = 0.602;
+const GAMMA: f64 = 0.101;
+
+fn climb(asked: &Climb) -> Result<(), String> {
+    let games = &asked.games;
+    let setup = games.setup()?;
+    let known = bot(games.game, Level::MAX, 0).numbers();
+    let mut climbers = Vec::new();
+    for wanted in &asked.numbers {
+        let (rest, step) = wanted.split_once('=').map_or((wanted.as_str(), None), |(n, s)| (n, Some(s)));
+        let (name, at) = rest.split_once('@').map_or((rest, None), |(n, v)| (n, Some(v)));
+        let number = known
+            .iter()
+            .find(|number| number.name == name)
+            .ok_or_else(|| format!("there is no number {name}"))?;
+        let read = |text: &str| text.parse::<f64>().map_err(|_| format!("{wanted}: {text} is no number"));
+        let at = at.map_or(Ok(number.value), read)?;
+        let step =
+            step.map_or_else(|| Ok((at.abs() / 10.0).max(if number.whole { 1.0 } else { 0.05 })), read)?;
+        climbers.push(Climber { number: number.clone(), step, at });
+    }
+    if climbers.is_empty() {
+        return Err("name the numbers to tune; `tune list` shows them".into());
+    }
+    let climbers = Mutex::new(climbers);
+    let total = f64::from(asked.pairs);
+    let settling = total / 10.0;
+    let won = Mutex::new((0.0, 0_u32));
+    games.side_by_side(asked.pairs, &|n| {
+        let k = f64::from(n) + 1.0;
+        let mut rng = Rng::new(games.seed ^ u64::from(n) << 32);
+        let spread = (total / k).powf(GAMMA);
+        let pace = asked.rate * ((settling + total) / (settling + k)).powf(ALPHA);
+        let (flips, plus, minus) = {
+            let climbers = climbers.lock().expect("no thread panics while it holds them");
+            let flips: Vec<f64> = climbers.iter().map(|_| f64::from(rng.below(2)) * 2.0 - 1.0).collect();
+            let side = |sign: f64, rng: &mut Rng| -> Vec<(&'static str, f64)> {
+                let each = climbers.iter().zip(&flips);
+                each.map(|(c, flip)| (c.number.name, c.played(c.at + sign * flip * c.step * spread, rng)))
+                    .collect()
+            };
+            let plus = side(1.0, &mut rng);
+            let minus = side(-1.0, &mut rng);
+            (flips, plus, minus)
+        };
+        // Won by how much: -2 to 2.
+        let result = 2.0 * (games.pair(&setup, n, [&plus, &minus]) - 1.0);
+        let mut climbers = climbers.lock().expect("no thread panics while it holds them");
+        for (climber, flip) in climbers.iter_mut().zip(flips) {
+            let by = pace * climber.step * result * flip / spread;
+            climber.at = (climber.at + by).clamp(climber.number.low, climber.number.high);
+        }
+        let mut won = won.lock().expect("no thread panics while it holds them");
+        won.0 += result.abs();
+        won.1 += 1;
+        if won.1.is_multiple_of(50) {
+            let now: Vec<String> =
+                climbers.iter().map(|climber| format!("{}={:.2}", climber.number.name, climber.at)).collect();
+            println!("{} pairs, {:.2} decided: {}", won.1, won.0 / 2.0 / f64::from(won.1), now.join(" "));
+        }
+        true
+    });
+    for climber in climbers.into_inner().expect("no thread panics while it holds them") {
+        println!("{:28} {:>8} -> {:.2}", climber.number.name, climber.number.value, climber.at);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clear_result_is_soon_sure_and_an_even_one_says_no_better() {
+        assert!(log_likelihood_ratio(&[2.0; 40], 0.0, 10.0) > 1.0);
+        let even: Vec<f64> = (0..2_000).map(|n| f64::from(n % 3)).collect();
+        assert!(log_likelihood_ratio(&even, 0.0, 10.0) < 0.0);
+        let ahead: Vec<f64> = (0..4_000).map(|n| if n % 10 == 0 { 2.0 } else { f64::from(n % 3) }).collect();
+        assert!(log_likelihood_ratio(&ahead, 0.0, 10.0) > SURE);
+        assert!((share_of(elo(0.64)) - 0.64).abs() < 1e-9);
+    }
+}
