@@ -4,7 +4,7 @@ CARGO ?= cargo
 LINTED ?= qiyou/online,tests/online
 .DEFAULT_GOAL := help
 
-.PHONY: help play build test fuzz check test-carriers ble-lab ble-strangers ble-soak screens bench bench-levels
+.PHONY: help play build test fuzz check test-carriers ble-lab ble-strangers ble-soak screens bench bench-levels tune
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -60,3 +60,11 @@ bench-levels: ## level 10 against 5 and 5 against 1, 40 games each
 	$(CARGO) build --release --locked -p engine --bin qiyou-engine
 	target/release/qiyou-engine levels --a 10 --b 5 --games 40 --ms 500 --at-least 80
 	target/release/qiyou-engine levels --a 5 --b 1 --games 40 --ms 500 --at-least 90
+
+# The game and the numbers that `make tune` is about; none: those that matter most to most games.
+GAME ?= gomoku
+NUMBERS ?= reverse-futility razor reduction-base reduction-flatness history-reduction
+tune: ## looks by self-play for better numbers of a search: make tune GAME=xiangqi NUMBERS="razor null-step"; what it finds, `qiyou-engine tune test` confirms
+	@scripts/need build
+	$(CARGO) build --release --locked -p engine --bin qiyou-engine
+	target/release/qiyou-engine tune climb --game $(GAME) --threads $$(nproc) $(NUMBERS)

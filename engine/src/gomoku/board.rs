@@ -16,11 +16,13 @@ pub(crate) struct Square(pub(super) u16);
 
 /// Cells beyond the edge that a surrounding may reach: the larger radius of [`LineTable`].
 const MARGIN: u16 = 5;
+/// The first row of a board in arrays of rows that have margins.
+pub(super) const FIRST_ROW: usize = MARGIN as usize;
 const STRIDE: u16 = 32;
 /// Numbers that a [`Square`] may have.
 pub(super) const SQUARES: usize = 1024;
 /// Steps of the four directions; along each the place in the line grows by one.
-const STEPS: [i16; 4] = [1, STRIDE as i16, STRIDE as i16 + 1, 1 - STRIDE as i16];
+pub(super) const STEPS: [i16; 4] = [1, STRIDE as i16, STRIDE as i16 + 1, 1 - STRIDE as i16];
 
 impl Square {
     /// The point of the game's board.
@@ -32,16 +34,21 @@ impl Square {
         Self((point.row + MARGIN) * STRIDE + point.column + MARGIN)
     }
 
-    const fn x(self) -> u32 {
+    /// The square of this column and row, margins counted.
+    pub(super) const fn at(x: u32, y: u32) -> Self {
+        Self(y as u16 * STRIDE + x as u16)
+    }
+
+    pub(super) const fn x(self) -> u32 {
         (self.0 % STRIDE) as u32
     }
 
-    const fn y(self) -> u32 {
+    pub(super) const fn y(self) -> u32 {
         (self.0 / STRIDE) as u32
     }
 
     /// The line through this square in this direction, and the place in it.
-    const fn line(self, direction: usize) -> (usize, u32) {
+    pub(super) const fn line(self, direction: usize) -> (usize, u32) {
         let (x, y) = (self.x(), self.y());
         match direction {
             0 => (y as usize, x),
@@ -71,6 +78,18 @@ impl Tables {
             GomokuRule::Renju => &RENJU,
         };
         Arc::clone(tables.get_or_init(|| Arc::new(Self::new(rule))))
+    }
+
+    /// The patterns of Black and of White in the middle of a surrounding of so many cells on either side, with nothing but wall
+    /// beyond them.
+    pub(super) fn patterns_of(&self, surrounding: u64, radius: u32) -> [Pattern; 2] {
+        let middle = 16;
+        let side = (1 << (2 * radius)) - 1;
+        let window = surrounding & side | (surrounding >> (2 * radius) & side) << (2 * radius + 2);
+        let mask = (1 << (4 * radius + 2)) - 1;
+        let at = 2 * (middle - radius);
+        let both = self.lines.at(!(mask << at) | window << at, middle);
+        [both & 15, both >> 4].map(|code| Pattern::ALL[usize::from(code)])
     }
 
     fn new(rule: GomokuRule) -> Self {
@@ -107,6 +126,8 @@ pub(super) struct Board {
     codes: Vec<u32>,
     /// One bit a square, row by row.
     occupied: [u32; STRIDE as usize],
+    /// The same for each side's stones.
+    stones: [[u32; STRIDE as usize]; 2],
     /// Sum of [`Shape::value`] over the empty squares.
     value: [i32; 2],
     /// Empty squares by their threat. Those without one are not counted right and not asked for.
@@ -116,8 +137,7 @@ pub(super) struct Board {
     /// Whether the last stone made five.
     five_made: bool,
     turn: Side,
-    /// Whether points may be forbidden to Black.
-    renju: bool,
+    rule: GomokuRule,
     /// Whether lines on the edge of the board count.
     edges: bool,
     key: u64,
@@ -137,12 +157,13 @@ impl Board {
             lines: empty_lines(setup),
             codes: vec![0; SQUARES],
             occupied: [0; STRIDE as usize],
+            stones: [[0; STRIDE as usize]; 2],
             value: [0; 2],
             count: [[0; Threat::COUNT]; 2],
             last_five: [Square(0); 2],
             five_made: false,
             turn: Side::First,
-            renju: setup.rule == GomokuRule::Renju,
+            rule: setup.rule,
             edges: setup.edge_five_wins,
             key: 0,
             empty: u32::from(size) * u32::from(size),
@@ -201,6 +222,7 @@ impl Board {
             self.add_to_count(side, shape.threat, -1);
         }
         self.occupied[square.y() as usize] |= 1 << square.x();
+        self.stones[side.index()][square.y() as usize] |= 1 << square.x();
         self.empty -= 1;
         let stone = 1 + side as u64;
         for (direction, step) in STEPS.into_iter().enumerate() {
@@ -283,6 +305,7 @@ impl Board {
             }
         }
         self.occupied[frame.square.y() as usize] &= !(1 << frame.square.x());
+        self.stones[self.turn.index()][frame.square.y() as usize] &= !(1 << frame.square.x());
         self.empty += 1;
         for (square, codes) in self.saved.drain(frame.saved_from..) {
             self.codes[usize::from(square.0)] = codes;
@@ -393,9 +416,14 @@ impl Board {
         })
     }
 
+    /// The rule of the game.
+    pub(super) const fn rule(&self) -> GomokuRule {
+        self.rule
+    }
+
     /// Whether points may be forbidden to this side.
     pub(super) fn has_forbidden_points(&self, side: Side) -> bool {
-        self.renju && side == Side::First
+        matches!(self.rule, GomokuRule::Renju) && matches!(side, Side::First)
     }
 
     /// Whether a stone of the side to move on this empty square would lose by renju's rules. A glance at the patterns spares
@@ -446,6 +474,36 @@ impl Board {
             let forth = (1..=MARGIN.into()).take_while(|n| black(place + n)).count();
             back + forth >= 5
         })
+    }
+
+    /// The stones of each side: rows of one bit a square, margins counted.
+    pub(super) const fn stones(&self) -> &[[u32; STRIDE as usize]; 2] {
+        &self.stones
+    }
+
+    /// Whether the square is on the board.
+    pub(super) const fn has(&self, square: Square) -> bool {
+        let (x, y, end) = (square.x() as u16, square.y() as u16, MARGIN + self.size);
+        x >= MARGIN && x < end && y >= MARGIN && y < end
+    }
+
+    /// Every square of the board, row by row.
+    pub(super) fn every_square(&self) -> impl Iterator<Item = Square> + use<> {
+        crate::game::points(self.size, self.size).map(Square::of)
+    }
+
+    /// The lines of this board without its stones.
+    pub(super) fn empty_lines(&self) -> [[u64; 64]; 4] {
+        let mut lines = self.lines;
+        for square in self.every_square().filter(|&square| !self.is_empty(square)) {
+            for (direction, lines) in lines.iter_mut().enumerate() {
+                let (line, place) = square.line(direction);
+                if lines[line] != u64::MAX {
+                    lines[line] &= !(WALL << (2 * place));
+                }
+            }
+        }
+        lines
     }
 
     /// Every empty square, row by row.

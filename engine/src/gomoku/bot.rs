@@ -6,7 +6,7 @@ use super::greedy::greedy;
 use super::position::Position;
 use super::{Gomoku, GomokuRule};
 use crate::bot::lines_apart;
-use crate::numbers::{Number, NumberError};
+use crate::numbers::{self, Number, NumberError, Place, Visit};
 use crate::search::{AlphaBeta, AlphaBetaGame, Clock, Finding, Options, Value};
 use crate::{Action, AnyGame, Bot, Choice, Game, Level, Limits, Point, Report, Rng, Score};
 
@@ -18,6 +18,8 @@ pub struct GomokuBot {
     search: AlphaBeta<Position>,
     /// Lives in the position while a search runs.
     solver: Solver,
+    /// Percent of what the network says that counts.
+    net: i32,
 }
 
 /// What a level may use, beside the caller's limits.
@@ -74,6 +76,7 @@ impl GomokuBot {
             seed,
             search: AlphaBeta::new(table_bytes, options),
             solver: Solver::new(),
+            net: 100,
         }
     }
 
@@ -221,6 +224,11 @@ fn winning_line(position: &mut Position, first: Square, clock: &mut Clock<'_>) -
     line
 }
 
+/// The numbers that are not the search's.
+fn each_own(net: &mut i32, visit: Visit<'_>) {
+    visit("net", (0.0, 200.0), Place::Whole(net));
+}
+
 impl Bot for GomokuBot {
     fn choose(
         &mut self,
@@ -259,7 +267,7 @@ impl Bot for GomokuBot {
         };
         let board = Board::new(game, Tables::shared(game.setup().rule));
         let solver = std::mem::replace(&mut self.solver, Solver::new());
-        let mut position = Position::new(board, solver);
+        let mut position = Position::new(board, solver).with_net(self.net);
         let mut clock = Clock::new(&own);
         let choices: Vec<Choice> = game.choices().to_vec();
         let found = if choices.is_empty() {
@@ -288,7 +296,7 @@ impl Bot for GomokuBot {
                 return self.choose(game, limits, &mut |_| {});
             }
             let board = Board::new(gomoku, Tables::shared(gomoku.setup().rule));
-            let mut position = Position::new(board, Solver::new());
+            let mut position = Position::new(board, Solver::new()).with_net(self.net);
             let among = |square: Square| !taken.contains(&Action::Place(square.point()));
             let mut clock = Clock::new(limits);
             let finding = self.search.search_among(&mut position, &among, &mut clock, &mut |_| {})?;
@@ -302,11 +310,16 @@ impl Bot for GomokuBot {
     }
 
     fn numbers(&mut self) -> Vec<Number> {
-        self.search.numbers()
+        let mut numbers = self.search.numbers();
+        numbers.extend(numbers::list(|visit| each_own(&mut self.net, visit)));
+        numbers
     }
 
     fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
-        self.search.set_number(name, value)
+        match numbers::set(name, value, |visit| each_own(&mut self.net, visit)) {
+            Err(NumberError::Unknown(_)) => self.search.set_number(name, value),
+            result => result,
+        }
     }
 
     fn set_threads(&mut self, threads: usize) {

@@ -10,6 +10,7 @@ pub mod fit;
 mod forced;
 mod greedy;
 mod line;
+pub mod net;
 mod openings;
 mod options;
 mod pattern;

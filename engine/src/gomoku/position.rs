@@ -1,7 +1,10 @@
 //! Gomoku as the search sees it: which moves matter, what is certain, what is better.
 
+use std::sync::Arc;
+
 use super::board::{Board, SQUARES, Square};
 use super::forced::Solver;
+use super::net;
 use super::shape::Threat;
 use crate::Side;
 use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Urgency};
@@ -13,6 +16,10 @@ pub(super) struct Position {
     pub(super) solver: Solver,
     /// For each move made: whether it was forbidden, which is known a move later.
     faults: Vec<bool>,
+    /// What the network knows of the board, where the rule has one.
+    net: Option<(Arc<net::Weights>, net::Sums)>,
+    /// Percent of what it says that counts.
+    net_part: i32,
 }
 
 /// Own moves and positions that a look for a forced win may take, by effort.
@@ -23,7 +30,37 @@ const THOROUGH: [(u32, u32); 2] = [(6, 5_000), (20, 5_000)];
 
 impl Position {
     pub(super) fn new(board: Board, solver: Solver) -> Self {
-        Self { board, solver, faults: Vec::new() }
+        let net = net::Weights::shared(board.rule()).map(|weights| {
+            let sums = net::Sums::new(&board, &weights);
+            (weights, sums)
+        });
+        Self { board, solver, faults: Vec::new(), net, net_part: 100 }
+    }
+
+    /// Counting this many percent of what the network says.
+    pub(super) fn with_net(mut self, part: i32) -> Self {
+        self.net_part = part;
+        if part == 0 {
+            self.net = None;
+        }
+        self
+    }
+
+    /// Judgement by what stones do on every empty square alone, for the side to move.
+    pub(super) fn by_shapes(&self) -> i32 {
+        let (board, us, them) = (&self.board, self.board.turn(), self.them());
+        let mut value = board.value(us) - board.value(them) + TEMPO;
+        for (threat, own, theirs) in THREATS {
+            // A double three that is forbidden is no threat.
+            let counts = |side| threat != Threat::DoubleThree || !board.has_forbidden_points(side);
+            if board.count(us, threat) > 0 && counts(us) {
+                value += own;
+            }
+            if board.count(them, threat) > 0 && counts(them) {
+                value -= theirs;
+            }
+        }
+        value
     }
 
     fn them(&self) -> Side {
@@ -161,18 +198,11 @@ impl AlphaBetaGame for Position {
         }
     }
 
-    fn evaluate(&self) -> i32 {
-        let (board, us, them) = (&self.board, self.board.turn(), self.them());
-        let mut value = board.value(us) - board.value(them) + TEMPO;
-        for (threat, own, theirs) in THREATS {
-            // A double three that is forbidden is no threat.
-            let counts = |side| threat != Threat::DoubleThree || !board.has_forbidden_points(side);
-            if board.count(us, threat) > 0 && counts(us) {
-                value += own;
-            }
-            if board.count(them, threat) > 0 && counts(them) {
-                value -= theirs;
-            }
+    fn evaluate(&mut self) -> i32 {
+        let mut value = self.by_shapes();
+        if let Some((weights, sums)) = &mut self.net {
+            sums.follow(&self.board, weights);
+            value += sums.judge(&self.board, weights) * self.net_part / 100;
         }
         value.clamp(-JUDGEMENT_MAX, JUDGEMENT_MAX)
     }
@@ -208,7 +238,6 @@ pub(super) const THREATS: [(Threat, i32, i32); 4] = [
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
     use std::time::Duration;
 

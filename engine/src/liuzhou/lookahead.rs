@@ -251,7 +251,7 @@ impl AlphaBetaGame for Lookahead {
         }
     }
 
-    fn evaluate(&self) -> i32 {
+    fn evaluate(&mut self) -> i32 {
         let value = eval::evaluate(&self.game, &self.shapes);
         let value = value * (2 * STALE - i32::from(self.game.state().quiet).min(STALE)) / (2 * STALE);
         value.clamp(-JUDGEMENT_MAX, JUDGEMENT_MAX)

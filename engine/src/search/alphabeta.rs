@@ -238,7 +238,7 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
         i32::from(self.reductions[(depth / PLY).min(63) as usize][n.min(63)])
     }
 
-    pub(super) fn judge(&self, game: &G) -> i32 {
+    pub(super) fn judge(&self, game: &mut G) -> i32 {
         let eval = game.evaluate();
         if self.options.noise == 0 {
             return eval;
@@ -443,14 +443,6 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         if depth <= 0 && urgency != Urgency::Forced {
             return self.leaf(ply);
         }
-        let calm = self.known.habits.tactics.is_none() || urgency == Urgency::Free;
-        // In check there is nothing to judge; whether things get better is seen against the last own move's judgement.
-        let eval = match memory {
-            _ if !calm => 0,
-            Some(memory) => memory.eval,
-            None => self.known.judge(self.game),
-        };
-        self.known.evals[ply] = if calm || ply < 2 { eval } else { self.known.evals[ply - 2] };
         // Nothing new where the table has been here: a forced win would have been found then.
         if self.known.options.forced_wins && (memory.is_none() || ply == 1) && urgency != Urgency::Forced {
             let thorough = ply == 1 && depth >= PLY;
@@ -458,11 +450,24 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             if let Some(plies) = self.game.forced_win(effort, self.clock) {
                 let value = Value::WIN - (ply as i32 + plies as i32);
                 let value_here = Value::to_node(value, ply);
+                let eval = memory.map_or(0, |memory| memory.eval);
                 let proof = Memory { mv: NO_MOVE, value: value_here, eval, depth: 255, bound: Bound::Exact };
                 self.known.table.put(key, proof);
                 return value;
             }
         }
+        // In check, or with one answer, there is nothing to judge; whether things get better is seen against the last own
+        // move's judgement.
+        let calm = match self.known.habits.tactics {
+            Some(_) => urgency == Urgency::Free,
+            None => urgency != Urgency::Forced,
+        };
+        let eval = match memory {
+            _ if !calm => 0,
+            Some(memory) => memory.eval,
+            None => self.known.judge(self.game),
+        };
+        self.known.evals[ply] = if calm || ply < 2 { eval } else { self.known.evals[ply - 2] };
         // A remembered value from inside the tree says more than judgement where it bounds it from the right side.
         let better = memory
             .filter(|memory| {

@@ -88,7 +88,8 @@ pub trait AlphaBetaGame: Clone + Send {
         true
     }
     /// Judgement of the position for the side to move, well inside [`Value::PROVEN`].
-    fn evaluate(&self) -> i32;
+    /// May bring up to date what it keeps; the position stays the same.
+    fn evaluate(&mut self) -> i32;
     /// Looks for a win by threats that leave no choice, with this much effort, and says in how many plies it wins. `None`
     /// proves nothing. Ticks the clock for each position visited, and gives up when it is over.
     fn forced_win(&mut self, effort: Effort, clock: &mut Clock<'_>) -> Option<u32>;

@@ -342,7 +342,7 @@ impl AlphaBetaGame for Position {
         self.board.exchange_holds(mv, points)
     }
 
-    fn evaluate(&self) -> i32 {
+    fn evaluate(&mut self) -> i32 {
         let value = eval::evaluate(&self.board, self.now.places, self.now.phase);
         let value = value * (2 * STALE - i32::from(self.now.linked).min(STALE)) / (2 * STALE);
         value.clamp(-JUDGEMENT_MAX, JUDGEMENT_MAX)

@@ -10,7 +10,9 @@ mod matches;
 mod positions;
 mod puzzles;
 mod rules_bench;
+mod self_play;
 mod timer;
+mod train;
 mod tune;
 mod ucci;
 mod uci;
@@ -42,6 +44,10 @@ enum Command {
     BenchRules(rules_bench::Arguments),
     /// Fits the evaluation to games that `levels --print` has written, and prints its constants.
     Fit(fit::Arguments),
+    /// Games of the engine against itself with what it thought of every position, to learn from.
+    SelfPlay(self_play::Arguments),
+    /// Learns gomoku's network from games of `self-play`.
+    Train(train::Arguments),
     /// A match between two levels, with paired openings and both colours.
     Levels(levels::Arguments),
     /// Finds by self-play which values of a search's numbers play best.
@@ -74,6 +80,8 @@ fn main() -> ExitCode {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Levels(arguments) => levels::run(&arguments),
         Command::Tune(command) => tune::run(&command),
+        Command::SelfPlay(arguments) => self_play::run(&arguments),
+        Command::Train(arguments) => train::run(&arguments),
         Command::Perft(arguments) => positions::perft(&arguments),
         Command::Legal(arguments) => positions::legal(&arguments),
         Command::Replay(arguments) => positions::replay(&arguments),

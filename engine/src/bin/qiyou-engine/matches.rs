@@ -38,16 +38,21 @@ pub(crate) fn play(
 }
 
 /// A game that goes on after this many plies counts as a draw. Xiangqi's soldiers can go to and fro for ever.
-const LONGEST: u32 = 500;
+pub(crate) const LONGEST: u32 = 500;
 
-fn ask(bot: &mut dyn Bot, game: &AnyGame, time: Option<Duration>, nodes: Option<u64>) -> (Action, Score) {
+pub(crate) fn ask(
+    bot: &mut dyn Bot,
+    game: &AnyGame,
+    time: Option<Duration>,
+    nodes: Option<u64>,
+) -> (Action, Score) {
     let stop = AtomicBool::new(false);
     let limits = Ask { time, nodes, depth: None, stop: &stop };
     let found = choose(bot, game, &limits, Instant::now(), &mut |_| {}).expect("the game goes on");
     (found.line[0], found.score)
 }
 
-fn replay(setup: &Setup, actions: &[Action]) -> AnyGame {
+pub(crate) fn replay(setup: &Setup, actions: &[Action]) -> AnyGame {
     let mut game = AnyGame::new(setup).expect("the setup is valid");
     for &action in actions {
         game.act(action).expect("the actions are of this game");
@@ -58,15 +63,20 @@ fn replay(setup: &Setup, actions: &[Action]) -> AnyGame {
 /// A few plies after which neither side is far ahead, by the judgement of a middling search: in gomoku stones near the
 /// middle, in the other games any legal moves.
 pub(crate) fn opening(setup: &Setup, rng: &mut Rng) -> Vec<Action> {
-    /// Gomoku stones may lie this far from the middle.
-    const REACH: u32 = 3;
-    let kind = setup.kind();
     // A judgement beyond this is not balanced: about the worth of an open three, of half a soldier, of a stone.
-    let (balanced, nodes) = match kind {
+    let (balanced, nodes) = match setup.kind() {
         GameKind::Gomoku => (60, 20_000),
         GameKind::Xiangqi => (60, 5_000),
         _ => (100, 5_000),
     };
+    opening_within(setup, balanced, nodes, rng)
+}
+
+/// The same with a judgement of at most so many points after a search of so many positions.
+pub(crate) fn opening_within(setup: &Setup, balanced: i32, nodes: u64, rng: &mut Rng) -> Vec<Action> {
+    /// Gomoku stones may lie this far from the middle.
+    const REACH: u32 = 3;
+    let kind = setup.kind();
     loop {
         let plies = if kind == GameKind::Gomoku { 3 + rng.below(4) } else { 4 + rng.below(5) };
         let mut game = replay(setup, &[]);

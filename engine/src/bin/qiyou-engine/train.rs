@@ -1,0 +1,103 @@
+//! Learns a game's network from games that `self-play` has written.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use engine::gomoku::net::{Learning, Record, train};
+use engine::gomoku::{GomokuMove, Placement};
+use engine::{Game as _, Gomoku, GomokuRule, GomokuSetup, Score, Side};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// What `self-play --game gomoku` has written.
+    games: Vec<PathBuf>,
+    /// The file to write.
+    #[arg(long)]
+    out: PathBuf,
+    /// The rule of the games: freestyle, standard or renju.
+    #[arg(long, default_value = "freestyle")]
+    rule: String,
+    /// Times that every position is seen.
+    #[arg(long, default_value_t = 8)]
+    rounds: u32,
+    /// Size of the first steps.
+    #[arg(long, default_value_t = 0.002)]
+    rate: f32,
+    /// How much the game's result counts beside what the search said, 0 to 1.
+    #[arg(long, default_value_t = 0.25)]
+    result: f32,
+    /// How fast what only few positions say fades, in parts of a step of 1.
+    #[arg(long, default_value_t = 0.5)]
+    fade: f32,
+    /// Draws the first weights and the order of positions.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    match learn(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn learn(arguments: &Arguments) -> Result<(), String> {
+    let rule = GomokuRule::ALL
+        .into_iter()
+        .find(|rule| rule.word() == arguments.rule)
+        .ok_or_else(|| format!("{}: freestyle, standard or renju", arguments.rule))?;
+    let start = Gomoku::new(&GomokuSetup { rule, ..GomokuSetup::default() }).expect("the setup is valid");
+    let mut records = Vec::new();
+    for path in &arguments.games {
+        let file = std::fs::File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        for line in BufReader::new(file).lines() {
+            let line = line.map_err(|error| format!("{}: {error}", path.display()))?;
+            // The last line of a file that is still written may be half a game.
+            records.extend(read(&start, &line));
+        }
+    }
+    let Arguments { rounds, rate, result, fade, seed, .. } = *arguments;
+    let learning = Learning { rounds, rate, result, fade, seed };
+    let bytes = train(&start, &records, learning, &mut |line| eprintln!("{line}"));
+    std::fs::write(&arguments.out, bytes).map_err(|error| format!("{}: {error}", arguments.out.display()))
+}
+
+/// A line of `self-play`; `None` if it is not of that form or a move is not legal.
+fn read(start: &Gomoku, line: &str) -> Option<Record> {
+    let mut words = line.split(' ');
+    let winner = match words.next()? {
+        "first" => Some(Side::First),
+        "second" => Some(Side::Second),
+        "draw" => None,
+        _ => return None,
+    };
+    words.next()?.parse::<usize>().ok()?;
+    let mut game = start.clone();
+    let (mut moves, mut thoughts): (Vec<Placement>, _) = (Vec::new(), Vec::new());
+    for word in words {
+        let (word, thought) =
+            word.split_once('/').map_or((word, None), |(word, thought)| (word, Some(thought)));
+        let mv = game.legal_move(game.parse(word)?).ok()?;
+        moves.push(GomokuMove::placement(mv)?);
+        thoughts.push(match thought {
+            None => None,
+            Some(thought) => Some(score(thought)?),
+        });
+        game.play(mv);
+    }
+    Some(Record { moves, thoughts, winner })
+}
+
+fn score(text: &str) -> Option<Score> {
+    if let Some(plies) = text.strip_prefix('W') {
+        return Some(Score::WinIn(plies.parse().ok()?));
+    }
+    if let Some(plies) = text.strip_prefix('L') {
+        return Some(Score::LossIn(plies.parse().ok()?));
+    }
+    Some(Score::Points(text.parse().ok()?))
+}

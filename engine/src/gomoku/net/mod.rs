@@ -1,0 +1,270 @@
+//! Judgement by a small network over line patterns, kept up to date stone by stone.
+//!
+//! What a line looks like around a point (the [`RADIUS`] cells on either side) has a row of [`CHANNELS`] numbers, for the
+//! colour whose view it is. The rows of a point's four lines are added and cut to 0..1: that a point joins two lines counts
+//! here. The sums over all empty points, one in each colour's view, go with a few counts of threats through one small layer.
+//! What comes out is added to the judgement by shapes ([`super::shape`]), so that the network learns only what that misses.
+//!
+//! Mirrored surroundings share a row, and both colours share all rows: a position and its reflections, rotations and
+//! exchange of colours get the same judgement. The weights are made by `train` from games of this engine against itself; see
+//! EXPERIMENTS.md for the recipe. All sums are of whole numbers, or of floats in a fixed order, and come out the same on
+//! every processor.
+
+mod train;
+mod weights;
+
+use super::board::{Board, SQUARES, Square};
+use super::shape::Threat;
+use crate::Side;
+pub use train::{Learning, Record, train};
+pub(super) use weights::Weights;
+
+/// Cells on either side of a point that the network sees along a line.
+const RADIUS: u32 = 4;
+/// Ways in which 2 * [`RADIUS`] cells of two bits can be filled.
+const SURROUNDINGS: usize = 1 << (4 * RADIUS);
+/// Numbers for each surrounding in one colour's view.
+const CHANNELS: usize = 32;
+/// What stands for 1.0 in the sums of a point.
+const ONE: i16 = 127;
+/// The sums over the board are this many times as large as what the layer gets.
+const POOL_SCALE: f32 = 16.0;
+/// Threats whose squares are counted for each side.
+const COUNTED: [Threat; 7] = [
+    Threat::Three,
+    Threat::ThreeAndMore,
+    Threat::DoubleThree,
+    Threat::Four,
+    Threat::FourAndMore,
+    Threat::FourThree,
+    Threat::TwoFours,
+];
+/// More squares of one threat than this count as this many.
+const COUNT_MAX: u32 = 4;
+/// What goes into the layer: both views' sums, and both sides' counts, those of the side to move first.
+const INPUTS: usize = 2 * CHANNELS + 2 * COUNTED.len();
+/// Units of the layer.
+const HIDDEN: usize = 32;
+/// Points of judgement that stand for 1.0 of what comes out: a win is e times as likely as a loss.
+const POINTS: f32 = 400.0;
+
+/// One row of numbers.
+type Row = [i16; CHANNELS];
+
+/// The sums that a judgement needs, and the board that they belong to. It may lag behind the board of the search, which makes
+/// and takes back many stones that nobody judges: what differs is put right when a judgement is asked for.
+#[derive(Clone)]
+pub(super) struct Sums {
+    /// For each point and colour's view the sum of its four rows.
+    points: Vec<[Row; 2]>,
+    /// For each view the sum over the empty points of what is left after cutting.
+    /// More than an `i16` holds on the largest boards: read as `u16`.
+    pool: [Row; 2],
+    lines: [[u64; 64]; 4],
+    stones: [[u32; 32]; 2],
+}
+
+impl Sums {
+    /// The sums of an empty board of this shape.
+    pub(super) fn new(board: &Board, weights: &Weights) -> Self {
+        let mut sums = Self {
+            points: vec![[[0; CHANNELS]; 2]; SQUARES],
+            pool: [[0; CHANNELS]; 2],
+            lines: board.empty_lines(),
+            stones: [[0; 32]; 2],
+        };
+        for square in board.every_square() {
+            for direction in 0..4 {
+                let (line, place) = square.line(direction);
+                let rows = weights.rows(surrounding(sums.lines[direction][line], place));
+                for (view, row) in rows.into_iter().enumerate() {
+                    let point = &mut sums.points[usize::from(square.0)][view];
+                    *point = sum(*point, *row);
+                }
+            }
+            sums.count_point(square, true);
+        }
+        sums
+    }
+
+    /// Makes these the sums of this board, which has the shape that they were made for.
+    pub(super) fn follow(&mut self, board: &Board, weights: &Weights) {
+        for (side, rows) in board.stones().iter().enumerate() {
+            for (y, &row) in rows.iter().enumerate() {
+                let mut changed = row ^ self.stones[side][y];
+                while changed != 0 {
+                    let square = Square::at(changed.trailing_zeros(), y as u32);
+                    changed &= changed - 1;
+                    self.change(board, square, Side::BOTH[side], weights);
+                }
+            }
+        }
+    }
+
+    /// Puts a stone there, or takes it off if it is there.
+    fn change(&mut self, board: &Board, square: Square, side: Side, weights: &Weights) {
+        let bit = 1 << square.x();
+        self.count_point(square, false);
+        self.stones[side.index()][square.y() as usize] ^= bit;
+        let stone = 1 + side as u64;
+        for (direction, step) in super::board::STEPS.into_iter().enumerate() {
+            let (number, place) = square.line(direction);
+            let before = self.lines[direction][number];
+            if before == u64::MAX {
+                continue;
+            }
+            let after = before ^ stone << (2 * place);
+            self.lines[direction][number] = after;
+            for sign in [-1_i16, 1] {
+                for distance in 1..=RADIUS as i16 {
+                    let at = Square(square.0.wrapping_add_signed(step * sign * distance));
+                    if !board.has(at) {
+                        break;
+                    }
+                    let place = place.wrapping_add_signed(i32::from(sign * distance));
+                    let old = weights.rows(surrounding(before, place));
+                    let new = weights.rows(surrounding(after, place));
+                    self.renew(at, old, new);
+                }
+            }
+        }
+        self.count_point(square, true);
+    }
+
+    /// One of the rows of a point has become another.
+    #[inline]
+    fn renew(&mut self, square: Square, old: [&Row; 2], new: [&Row; 2]) {
+        let empty = self.is_empty(square);
+        let point = &mut self.points[usize::from(square.0)];
+        for view in 0..2 {
+            let (before, old, new) = (point[view], *old[view], *new[view]);
+            let after = sum(sum(before, new), negative(old));
+            point[view] = after;
+            if empty {
+                let by = sum(cut(after), negative(cut(before)));
+                self.pool[view] = sum(self.pool[view], by);
+            }
+        }
+    }
+
+    fn is_empty(&self, square: Square) -> bool {
+        let y = square.y() as usize;
+        (self.stones[0][y] | self.stones[1][y]) >> square.x() & 1 == 0
+    }
+
+    /// Adds an empty point to the sums over the board, or takes it away.
+    #[inline]
+    fn count_point(&mut self, square: Square, add: bool) {
+        if !self.is_empty(square) {
+            return;
+        }
+        for view in 0..2 {
+            let part = cut(self.points[usize::from(square.0)][view]);
+            self.pool[view] = sum(self.pool[view], if add { part } else { negative(part) });
+        }
+    }
+
+    /// What goes into the layer for the side to move.
+    fn inputs(&self, board: &Board) -> [f32; INPUTS] {
+        let mut inputs = [0.0; INPUTS];
+        let us = board.turn();
+        for (n, side) in [us, us.other()].into_iter().enumerate() {
+            for (input, &sum) in inputs[n * CHANNELS..].iter_mut().zip(&self.pool[side.index()]) {
+                *input = f32::from(sum as u16) * (1.0 / (127.0 * POOL_SCALE));
+            }
+        }
+        inputs[2 * CHANNELS..].copy_from_slice(&counts(board));
+        inputs
+    }
+
+    /// What the network adds to the judgement by shapes, for the side to move, in points.
+    pub(super) fn judge(&self, board: &Board, weights: &Weights) -> i32 {
+        let inputs = self.inputs(board);
+        let mut hidden = weights.bias;
+        for (input, row) in inputs.iter().zip(&weights.layer) {
+            for (hidden, weight) in hidden.iter_mut().zip(row) {
+                *hidden += input * weight;
+            }
+        }
+        let mut sum = weights.out_bias;
+        for (hidden, weight) in hidden.iter().zip(&weights.out) {
+            sum += hidden.clamp(0.0, 1.0) * weight;
+        }
+        (sum * POINTS) as i32
+    }
+}
+
+/// How many squares threaten what, those of the side to move first.
+fn counts(board: &Board) -> [f32; 2 * COUNTED.len()] {
+    let us = board.turn();
+    std::array::from_fn(|n| {
+        let side = if n < COUNTED.len() { us } else { us.other() };
+        board.count(side, COUNTED[n % COUNTED.len()]).min(COUNT_MAX) as f32 / COUNT_MAX as f32
+    })
+}
+
+// One step over a whole row each, so that the compiler makes one or two instructions of it.
+
+#[inline]
+fn sum(a: Row, b: Row) -> Row {
+    std::array::from_fn(|n| a[n].wrapping_add(b[n]))
+}
+
+#[inline]
+fn negative(a: Row) -> Row {
+    std::array::from_fn(|n| a[n].wrapping_neg())
+}
+
+/// What is left of the sums of a point.
+#[inline]
+fn cut(a: Row) -> Row {
+    std::array::from_fn(|n| a[n].clamp(0, ONE))
+}
+
+/// The cells around a place in a line, those before it in the low bits.
+#[inline]
+fn surrounding(line: u64, place: u32) -> usize {
+    let bits = 2 * RADIUS;
+    let window = line >> (2 * (place - RADIUS));
+    let mask = (1 << bits) - 1;
+    (window & mask | (window >> (bits + 2) & mask) << bits) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gomoku::board::Tables;
+    use crate::{Game, Gomoku, GomokuRule, GomokuSetup, Rng};
+
+    #[test]
+    fn sums_that_followed_any_way_here_are_those_of_a_fresh_look() {
+        let weights = Weights::drawn(1);
+        let mut rng = Rng::new(5);
+        for size in [9, 15, 20] {
+            let setup = GomokuSetup { size, ..GomokuSetup::default() };
+            let game = Gomoku::new(&setup).expect("the setup is valid");
+            let mut board = Board::new(&game, Tables::shared(GomokuRule::Freestyle));
+            let empty = Sums::new(&board, &weights);
+            let mut sums = empty.clone();
+            let mut made = 0;
+            for _ in 0..300 {
+                if made > 0 && rng.below(3) == 0 {
+                    board.unmake();
+                    made -= 1;
+                } else {
+                    let free: Vec<Square> = board.all_empty().collect();
+                    let Some(&square) = free.get(rng.below(free.len().max(1) as u32) as usize) else { break };
+                    board.make(square);
+                    made += 1;
+                }
+                if rng.below(2) == 0 {
+                    sums.follow(&board, &weights);
+                    let mut fresh = empty.clone();
+                    fresh.follow(&board, &weights);
+                    assert!(fresh.pool == sums.pool && fresh.points == sums.points);
+                    assert_eq!(fresh.judge(&board, &weights), sums.judge(&board, &weights));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,507 @@
+//! How the network learns: by gradient descent on positions of games that the engine played against itself.
+//!
+//! The aim for a position is mostly what a search of it said and partly how its game ended, both as the chance of the side to
+//! move. The judgement by shapes is given; the network learns what to add to it.
+
+use super::super::board::{Board, FIRST_ROW, Square, Tables};
+use super::super::forced::Solver;
+use super::super::pattern::Pattern;
+use super::super::position::Position;
+use super::super::shape::Threat;
+use super::super::{Gomoku, Placement};
+use super::weights::{Weights, places};
+use super::{CHANNELS, COUNTED, HIDDEN, INPUTS, ONE, POINTS, POOL_SCALE, RADIUS, Row, surrounding};
+use crate::search::AlphaBetaGame;
+use crate::{Game, GomokuRule, Rng, Score, Side};
+
+/// A finished game with what was thought of its positions.
+pub struct Record {
+    /// From the empty board.
+    pub moves: Vec<Placement>,
+    /// What a search said before each move, for the side to move; `None` where none was made.
+    pub thoughts: Vec<Option<Score>>,
+    /// `None`: a draw.
+    pub winner: Option<Side>,
+}
+
+/// How to learn.
+#[derive(Clone, Copy, Debug)]
+pub struct Learning {
+    /// Times that every position is seen.
+    pub rounds: u32,
+    /// Step of the first round; it falls to nothing.
+    pub rate: f32,
+    /// How much of the aim is the game's result; the rest is what the search said.
+    pub result: f32,
+    /// How fast the surroundings' own weights fade, in parts of a step of 1.
+    pub fade: f32,
+    /// Draws the first weights and the order of positions.
+    pub seed: u64,
+}
+
+impl Default for Learning {
+    fn default() -> Self {
+        Self { rounds: 8, rate: 0.002, result: 0.25, fade: 0.5, seed: 1 }
+    }
+}
+
+/// A position to learn from.
+struct Sample {
+    /// Rows of each side's stones.
+    stones: [[u32; ROWS]; 2],
+    turn: Side,
+    /// See [`super::counts`].
+    counts: [f32; 2 * COUNTED.len()],
+    /// Judgement by shapes, for the side to move, as a logarithm of odds.
+    shapes: f32,
+    /// Chance of the side to move.
+    aim: f32,
+}
+
+/// Rows of the largest board, from the first that is no margin.
+const ROWS: usize = 20;
+
+impl Sample {
+    fn new(board: &Board, shapes: f32, aim: f32) -> Self {
+        let rows = |side: usize| std::array::from_fn(|y| board.stones()[side][y + FIRST_ROW]);
+        Self { stones: [rows(0), rows(1)], turn: board.turn(), counts: super::counts(board), shapes, aim }
+    }
+}
+
+/// What all boards of one setup share.
+struct Blank {
+    lines: [[u64; 64]; 4],
+    squares: Vec<Square>,
+}
+
+impl Blank {
+    fn new(start: &Gomoku) -> Self {
+        let board = Board::new(start, Tables::shared(start.setup().rule));
+        Self { lines: board.empty_lines(), squares: board.every_square().collect() }
+    }
+
+    /// The lines with a sample's stones, and the empty squares.
+    fn fill(&self, sample: &Sample) -> ([[u64; 64]; 4], impl Iterator<Item = Square>) {
+        let mut lines = self.lines;
+        let at = |side: usize, square: Square| {
+            sample.stones[side][square.y() as usize - FIRST_ROW] >> square.x() & 1 != 0
+        };
+        for &square in &self.squares {
+            let Some(side) = (0..2).find(|&side| at(side, square)) else { continue };
+            for (direction, lines) in lines.iter_mut().enumerate() {
+                let (line, place) = square.line(direction);
+                if lines[line] != u64::MAX {
+                    lines[line] |= (1 + side as u64) << (2 * place);
+                }
+            }
+        }
+        let empty = move |square: &Square| !at(0, *square) && !at(1, *square);
+        (lines, self.squares.iter().copied().filter(empty))
+    }
+}
+
+/// All weights in one row: those of the surroundings, the layer, its bias, the way out and its bias; and behind them what the
+/// surroundings' weights are made of besides their own part, the weights of what a stone there would make for either side.
+///
+/// A surrounding that is rarely seen is so judged by its pattern until games say otherwise.
+struct Model {
+    /// What is stepped.
+    weights: Vec<f32>,
+    /// The rows of the surroundings with their patterns' added, then the layer and the rest: what judges.
+    whole: Vec<f32>,
+    /// Of each row of a surrounding the rows of its two patterns.
+    patterns: Vec<[usize; 2]>,
+    rows: usize,
+}
+
+const LAYER: usize = INPUTS * HIDDEN;
+
+impl Model {
+    fn drawn(rule: GomokuRule, seed: u64) -> Self {
+        let (places, count) = places();
+        let rows = count * CHANNELS;
+        let mut rng = Rng::new(seed);
+        let mut within =
+            |low: f32, high: f32| low + (high - low) * rng.below(1 << 20) as f32 / (1 << 20) as f32;
+        let mut weights = vec![0.0; rows];
+        // Small, so that at first no unit of the layer is cut and stays so.
+        weights.extend((0..LAYER).map(|_| within(-0.02, 0.02)));
+        weights.extend([0.5; HIDDEN]);
+        weights.extend((0..HIDDEN).map(|_| within(-0.1, 0.1)));
+        weights.push(0.0);
+        weights.extend((0..2 * Pattern::COUNT * CHANNELS).map(|_| within(-0.08, 0.13)));
+        let tables = Tables::shared(rule);
+        let mut patterns = vec![[0; 2]; count];
+        for (surrounding, &[black, _]) in places.iter().enumerate() {
+            let [own, theirs] = tables.patterns_of(surrounding as u64, RADIUS);
+            patterns[usize::from(black)] = [own as usize, Pattern::COUNT + theirs as usize];
+        }
+        let mut model = Self { whole: Vec::new(), weights, patterns, rows };
+        model.put_together();
+        model
+    }
+
+    /// Where the patterns' weights begin.
+    const fn patterns_from(&self) -> usize {
+        self.rows + LAYER + 2 * HIDDEN + 1
+    }
+
+    /// After a step: adds the patterns' weights to those of the surroundings.
+    fn put_together(&mut self) {
+        let from = self.patterns_from();
+        self.whole.clear();
+        self.whole.extend_from_slice(&self.weights[..from]);
+        for (row, patterns) in self.whole.chunks_exact_mut(CHANNELS).zip(&self.patterns) {
+            for pattern in patterns {
+                let at = from + pattern * CHANNELS;
+                for (whole, weight) in row.iter_mut().zip(&self.weights[at..at + CHANNELS]) {
+                    *whole += weight;
+                }
+            }
+        }
+    }
+
+    /// Gives the slopes of the surroundings' rows to their patterns as well.
+    fn share_out(&self, slope: &mut [f32]) {
+        let (whole, of_patterns) = slope.split_at_mut(self.patterns_from());
+        for (row, patterns) in whole.chunks_exact(CHANNELS).zip(&self.patterns) {
+            for pattern in patterns {
+                for (slope, of_row) in of_patterns[pattern * CHANNELS..].iter_mut().zip(row) {
+                    *slope += of_row;
+                }
+            }
+        }
+    }
+
+    fn row(&self, number: u16) -> &[f32] {
+        let at = usize::from(number) * CHANNELS;
+        &self.whole[at..at + CHANNELS]
+    }
+
+    fn rounded(&self) -> Weights {
+        let (rows, rest) = self.whole.split_at(self.rows);
+        let whole = |weight: f32| (weight * f32::from(ONE)).round().clamp(-8_000.0, 8_000.0) as i16;
+        let rows: Vec<Row> =
+            rows.chunks_exact(CHANNELS).map(|row| std::array::from_fn(|n| whole(row[n]))).collect();
+        let layer = std::array::from_fn(|i| std::array::from_fn(|h| rest[i * HIDDEN + h]));
+        let rest = &rest[LAYER..];
+        let bias = std::array::from_fn(|h| rest[h]);
+        let out = std::array::from_fn(|h| rest[HIDDEN + h]);
+        Weights::from_parts(rows, layer, bias, out, rest[2 * HIDDEN])
+    }
+}
+
+/// What a pass over one position needs; kept to spare allocations.
+#[derive(Default)]
+struct Pass {
+    /// The numbers of the rows of each empty point's four lines, in both views.
+    points: Vec<[[u16; 2]; 4]>,
+    /// The sums of each of these points.
+    sums: Vec<[[f32; CHANNELS]; 2]>,
+}
+
+impl Pass {
+    /// Adds the slope of this sample's loss to `slope` unless it is empty; gives the loss.
+    fn walk(&mut self, blank: &Blank, model: &Model, sample: &Sample, slope: &mut [f32]) -> f32 {
+        let (lines, empty) = blank.fill(sample);
+        let (places, _) = places();
+        let us = sample.turn.index();
+        self.points.clear();
+        self.sums.clear();
+        let mut pool = [[0.0_f32; CHANNELS]; 2];
+        for square in empty {
+            let rows: [[u16; 2]; 4] = std::array::from_fn(|direction| {
+                let (line, place) = square.line(direction);
+                places[surrounding(lines[direction][line], place)]
+            });
+            let mut sums = [[0.0_f32; CHANNELS]; 2];
+            for row in &rows {
+                for view in 0..2 {
+                    for (sum, weight) in sums[view].iter_mut().zip(model.row(row[view])) {
+                        *sum += weight;
+                    }
+                }
+            }
+            for view in 0..2 {
+                for (pool, sum) in pool[view].iter_mut().zip(&sums[view]) {
+                    *pool += sum.clamp(0.0, 1.0);
+                }
+            }
+            self.points.push(rows);
+            self.sums.push(sums);
+        }
+        let mut inputs = [0.0; INPUTS];
+        for (n, view) in [us, 1 - us].into_iter().enumerate() {
+            for (input, sum) in inputs[n * CHANNELS..].iter_mut().zip(&pool[view]) {
+                *input = sum / POOL_SCALE;
+            }
+        }
+        inputs[2 * CHANNELS..].copy_from_slice(&sample.counts);
+        let layer = &model.whole[model.rows..];
+        let (bias, out) = (&layer[LAYER..LAYER + HIDDEN], &layer[LAYER + HIDDEN..]);
+        let mut hidden: [f32; HIDDEN] = std::array::from_fn(|h| bias[h]);
+        for (input, row) in inputs.iter().zip(layer.chunks_exact(HIDDEN)) {
+            for (hidden, weight) in hidden.iter_mut().zip(row) {
+                *hidden += input * weight;
+            }
+        }
+        let sum: f32 = out[HIDDEN] + (0..HIDDEN).map(|h| hidden[h].clamp(0.0, 1.0) * out[h]).sum::<f32>();
+        let odds = sample.shapes + sum;
+        let chance = (1.0 / (1.0 + (-odds).exp())).clamp(1e-6, 1.0 - 1e-6);
+        let loss = -(sample.aim * chance.ln() + (1.0 - sample.aim) * (1.0 - chance).ln());
+        if slope.is_empty() {
+            return loss;
+        }
+        let error = chance - sample.aim;
+        let (row_slope, layer_slope) = slope.split_at_mut(model.rows);
+        let mut of_hidden = [0.0; HIDDEN];
+        layer_slope[LAYER + 2 * HIDDEN] += error;
+        for h in 0..HIDDEN {
+            layer_slope[LAYER + HIDDEN + h] += error * hidden[h].clamp(0.0, 1.0);
+            if hidden[h] > 0.0 && hidden[h] < 1.0 {
+                of_hidden[h] = error * out[h];
+                layer_slope[LAYER + h] += of_hidden[h];
+            }
+        }
+        let mut of_inputs = [0.0; INPUTS];
+        for i in 0..INPUTS {
+            let row = &layer[i * HIDDEN..(i + 1) * HIDDEN];
+            let slopes = &mut layer_slope[i * HIDDEN..(i + 1) * HIDDEN];
+            for h in 0..HIDDEN {
+                slopes[h] += of_hidden[h] * inputs[i];
+                of_inputs[i] += of_hidden[h] * row[h];
+            }
+        }
+        for (n, view) in [us, 1 - us].into_iter().enumerate() {
+            let of_pool: [f32; CHANNELS] = std::array::from_fn(|c| of_inputs[n * CHANNELS + c] / POOL_SCALE);
+            for (rows, sums) in self.points.iter().zip(&self.sums) {
+                let of_sums: [f32; CHANNELS] = std::array::from_fn(|c| {
+                    let sum = sums[view][c];
+                    if sum > 0.0 && sum < 1.0 { of_pool[c] } else { 0.0 }
+                });
+                for row in rows {
+                    let at = usize::from(row[view]) * CHANNELS;
+                    for (slope, of_sum) in row_slope[at..at + CHANNELS].iter_mut().zip(of_sums) {
+                        *slope += of_sum;
+                    }
+                }
+            }
+        }
+        loss
+    }
+}
+
+/// Positions between two steps.
+const BATCH: usize = 256;
+/// Every so manyeth game is only looked at, to see what is learnt that holds elsewhere.
+const HELD_BACK: usize = 20;
+
+/// Learns a network from games of the setup of `start`; gives the bytes of its file. `tell` is told how it goes.
+pub fn train(
+    start: &Gomoku,
+    records: &[Record],
+    learning: Learning,
+    tell: &mut dyn FnMut(String),
+) -> Vec<u8> {
+    let (mut learnt, mut unknown) = (Vec::new(), Vec::new());
+    for (n, record) in records.iter().enumerate() {
+        let samples = if n % HELD_BACK == 0 { &mut unknown } else { &mut learnt };
+        samples_of(start, record, learning.result, samples);
+    }
+    let blank = Blank::new(start);
+    let mut model = Model::drawn(start.setup().rule, learning.seed);
+    let mut pass = Pass::default();
+    let mean = |model: &Model, pass: &mut Pass, samples: &[Sample]| {
+        let sum: f64 =
+            samples.iter().map(|sample| f64::from(pass.walk(&blank, model, sample, &mut []))).sum();
+        sum / samples.len().max(1) as f64
+    };
+    let shapes_alone =
+        unknown.iter().map(|sample| f64::from(entropy(sample.shapes, sample.aim))).sum::<f64>();
+    let least = unknown.iter().map(|s| f64::from(entropy((s.aim / (1.0 - s.aim)).ln(), s.aim))).sum::<f64>();
+    let count = unknown.len().max(1) as f64;
+    tell(format!(
+        "{} positions of {} games; loss by shapes alone {:.4}, the least there can be {:.4}",
+        learnt.len(),
+        records.len(),
+        shapes_alone / count,
+        least / count
+    ));
+    let size = model.weights.len();
+    let (mut slope, mut momentum, mut spread) =
+        (vec![0.0_f32; size], vec![0.0_f32; size], vec![0.0_f32; size]);
+    let mut order: Vec<usize> = (0..learnt.len()).collect();
+    let mut rng = Rng::new(learning.seed ^ 0x006f_7264_6572);
+    let steps = learning.rounds as usize * learnt.len().div_ceil(BATCH);
+    let mut step = 0;
+    for round in 1..=learning.rounds {
+        for n in (1..order.len()).rev() {
+            order.swap(n, rng.below(n as u32 + 1) as usize);
+        }
+        let mut sum = 0.0;
+        for batch in order.chunks(BATCH) {
+            slope.fill(0.0);
+            for &n in batch {
+                sum += f64::from(pass.walk(&blank, &model, &learnt[n], &mut slope));
+            }
+            model.share_out(&mut slope);
+            step += 1;
+            // Falls along half a wave of the cosine.
+            let rate =
+                learning.rate * 0.5 * (1.0 + (std::f32::consts::PI * step as f32 / steps as f32).cos());
+            adam(&mut model.weights, &slope, &mut momentum, &mut spread, rate, step, batch.len());
+            // What only few positions say fades.
+            let fade = 1.0 - rate * learning.fade;
+            for weight in &mut model.weights[..model.rows] {
+                *weight *= fade;
+            }
+            model.put_together();
+        }
+        let unknown = mean(&model, &mut pass, &unknown);
+        tell(format!(
+            "round {round}: loss {:.4}, on unknown games {unknown:.4}",
+            sum / order.len().max(1) as f64
+        ));
+    }
+    model.rounded().write()
+}
+
+/// One step of Adam (Kingma and Ba 2015) with its usual constants.
+fn adam(
+    weights: &mut [f32],
+    slope: &[f32],
+    momentum: &mut [f32],
+    spread: &mut [f32],
+    rate: f32,
+    step: usize,
+    count: usize,
+) {
+    let (keep, keep_spread) = (0.9_f32, 0.999_f32);
+    let step = step.min(100_000) as i32;
+    let (fresh, fresh_spread) = (1.0 - keep.powi(step), 1.0 - keep_spread.powi(step));
+    let part = 1.0 / count as f32;
+    for (((weight, &slope), momentum), spread) in weights.iter_mut().zip(slope).zip(momentum).zip(spread) {
+        let slope = slope * part;
+        *momentum = keep * *momentum + (1.0 - keep) * slope;
+        *spread = keep_spread * *spread + (1.0 - keep_spread) * slope * slope;
+        *weight -= rate * (*momentum / fresh) / ((*spread / fresh_spread).sqrt() + 1e-8);
+    }
+}
+
+/// Loss of saying these odds where that is the chance.
+fn entropy(odds: f32, aim: f32) -> f32 {
+    let chance = (1.0 / (1.0 + (-odds).exp())).clamp(1e-6, 1.0 - 1e-6);
+    -(aim * chance.ln() + (1.0 - aim) * (1.0 - chance).ln())
+}
+
+/// The positions of a game in which the search judges: nothing is certain, and no five is to be stopped.
+fn samples_of(start: &Gomoku, record: &Record, result_part: f32, samples: &mut Vec<Sample>) {
+    let tables = Tables::shared(start.setup().rule);
+    let mut position = Position::new(Board::new(start, tables), Solver::new());
+    for (&mv, thought) in record.moves.iter().zip(&record.thoughts) {
+        let turn = position.turn();
+        if let Some(thought) = thought
+            && position.known().is_none()
+            && position.board.count(turn.other(), Threat::Five) == 0
+        {
+            let result = match record.winner {
+                None => 0.5,
+                Some(side) => f32::from(u8::from(side == turn)),
+            };
+            let said = match *thought {
+                Score::Points(points) => 1.0 / (1.0 + (-points as f32 / POINTS).exp()),
+                Score::Chance { permille, .. } => f32::from(permille) / 1000.0,
+                Score::WinIn(_) => 1.0,
+                Score::LossIn(_) => 0.0,
+            };
+            let aim = (result_part * result + (1.0 - result_part) * said).clamp(0.005, 0.995);
+            let shapes = position.by_shapes() as f32 / POINTS;
+            samples.push(Sample::new(&position.board, shapes, aim));
+        }
+        position.make(Square::from(mv));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::Sums;
+    use super::*;
+    use crate::GomokuSetup;
+
+    fn start() -> Gomoku {
+        Gomoku::new(&GomokuSetup::default()).expect("the setup is valid")
+    }
+
+    fn boards(count: usize) -> Vec<Board> {
+        let start = start();
+        let mut rng = Rng::new(4);
+        let tables = Tables::shared(GomokuRule::Freestyle);
+        (0..count)
+            .map(|n| {
+                let mut board = Board::new(&start, Arc::clone(&tables));
+                for _ in 0..6 + n % 30 {
+                    let free: Vec<Square> = board.all_empty().collect();
+                    board.make(free[rng.below(free.len() as u32) as usize]);
+                }
+                board
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_slope_is_that_of_the_loss() {
+        let blank = Blank::new(&start());
+        let mut model = Model::drawn(GomokuRule::Freestyle, 9);
+        let mut pass = Pass::default();
+        let mut rng = Rng::new(2);
+        for board in boards(3) {
+            let sample = &Sample::new(&board, 0.2, 0.3);
+            let mut slope = vec![0.0; model.weights.len()];
+            pass.walk(&blank, &model, sample, &mut slope);
+            model.share_out(&mut slope);
+            let mut checked = 0;
+            while checked < 40 {
+                let n = if checked < 20 {
+                    rng.below(model.weights.len() as u32) as usize
+                } else {
+                    model.rows + rng.below((model.weights.len() - model.rows) as u32) as usize
+                };
+                checked += 1;
+                let (weight, by) = (model.weights[n], 0.002);
+                model.weights[n] = weight + by;
+                model.put_together();
+                let above = pass.walk(&blank, &model, sample, &mut []);
+                model.weights[n] = weight - by;
+                model.put_together();
+                let below = pass.walk(&blank, &model, sample, &mut []);
+                model.weights[n] = weight;
+                model.put_together();
+                let seen = (above - below) / (2.0 * by);
+                assert!(
+                    (seen - slope[n]).abs() < 0.02 + 0.1 * slope[n].abs(),
+                    "{n}: {seen} for {}",
+                    slope[n]
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_search_uses_is_what_was_learnt() {
+        let blank = Blank::new(&start());
+        let model = Model::drawn(GomokuRule::Freestyle, 9);
+        let weights = model.rounded();
+        let mut pass = Pass::default();
+        let empty = Board::new(&start(), Tables::shared(GomokuRule::Freestyle));
+        let mut sums = Sums::new(&empty, &weights);
+        for board in boards(20) {
+            let sample = &Sample::new(&board, 0.2, 0.3);
+            sums.follow(&board, &weights);
+            let said = sums.judge(&board, &weights) as f32 / POINTS + sample.shapes;
+            let loss = pass.walk(&blank, &model, sample, &mut []);
+            assert!((entropy(said, sample.aim) - loss).abs() < 0.02, "{said}, {loss}");
+        }
+    }
+}
