@@ -58,12 +58,12 @@ impl Weights {
 
     pub(super) fn from_parts(
         rows: Vec<Row>,
-        layer: [[f32; HIDDEN]; INPUTS],
+        layer: &[[f32; HIDDEN]; INPUTS],
         bias: [f32; HIDDEN],
         out: [f32; HIDDEN],
         out_bias: f32,
     ) -> Self {
-        Self { places: places().0, rows, layer, bias, out, out_bias }
+        Self { places: places().0, rows, layer: *layer, bias, out, out_bias }
     }
 
     /// `None` when the bytes are no network of this shape.
