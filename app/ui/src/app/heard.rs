@@ -266,7 +266,7 @@ impl Desk {
             (Some(reply::Body::Done(_)), Purpose::Give { peer }) => adapters::gifts::given(self, &peer),
             (Some(reply::Body::Done(_)), Purpose::SaveEverything) => adapters::backup::saved(self),
             (Some(reply::Body::Taken(taken)), Purpose::TakeEverything) => {
-                adapters::backup::taken(self, taken)
+                adapters::backup::taken(self, taken);
             }
             (Some(reply::Body::FriendCode(code)), Purpose::ShowCode) => {
                 adapters::friends::code_told(self, code);
