@@ -1,9 +1,9 @@
 //! Judgement by a small network over line patterns, kept up to date stone by stone.
 //!
-//! What a line looks like around a point (the [`RADIUS`] cells on either side) has a row of [`CHANNELS`] numbers, for the
+//! What a line looks like around a point (the `RADIUS` cells on either side) has a row of `CHANNELS` numbers, for the
 //! colour whose view it is. The rows of a point's four lines are added and cut to 0..1: that a point joins two lines counts
 //! here. The sums over all empty points, one in each colour's view, go with a few counts of threats through one small layer.
-//! What comes out is added to the judgement by shapes ([`super::shape`]), so that the network learns only what that misses.
+//! What comes out is added to the judgement by shapes (`shape`), so that the network learns only what that misses.
 //!
 //! Mirrored surroundings share a row, and both colours share all rows: a position and its reflections, rotations and
 //! exchange of colours get the same judgement. The weights are made by `train` from games of this engine against itself; see
