@@ -11,6 +11,9 @@ use crate::house::Device;
 
 /// The folder of qiyoud and qiyouctl, built now if they are not: cargo builds only this package's own programs for a test.
 ///
+/// `cargo test --workspace` has built them for their packages' own tests, and here finds them done. Asked for as programs alone they
+/// would be built with other features of their dependencies, which is most of the workspace once more.
+///
 /// # Panics
 /// When they cannot be built.
 pub fn programs() -> &'static Path {
@@ -19,7 +22,8 @@ pub fn programs() -> &'static Path {
         let exe = std::env::current_exe().expect("a test is a program");
         let folder = exe.parent().and_then(Path::parent).expect("target/PROFILE/deps").to_owned();
         let mut build = std::process::Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--locked", "--offline", "-p", "host", "-p", "qiyouctl"]);
+        build.args(["test", "--no-run", "--quiet", "--locked", "--offline", "--workspace"]);
+        build.args(["--test", "qiyoud", "--test", "qiyouctl"]);
         if folder.ends_with("release") {
             build.arg("--release");
         }

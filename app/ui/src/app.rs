@@ -177,7 +177,7 @@ impl App {
     /// Begins a match of this game against the device, which has the first move, by the game's usual rules.
     pub fn challenge(&self, game: Game, level: u32) {
         let seat = |who| Some(control::Seat { who: Some(who), ..Default::default() });
-        let game: WireGame = game.into();
+        let game = adapters::game::of(game);
         let open = control::OpenRoom {
             choice: Some(GameChoice { game: game.into(), ..Default::default() }),
             first: seat(control::seat::Who::BotLevel(level)),
@@ -231,17 +231,17 @@ impl App {
 
     /// Turns to the page for a new match of this game, as its tile does.
     pub fn new_game(&self, game: Game) {
-        adapters::new_game::open(&self.desk, game.into());
+        adapters::new_game::open(&self.desk, adapters::game::of(game));
     }
 
     /// Turns to the lesson of this game, as its button does.
     pub fn learn(&self, game: Game) {
-        adapters::lesson::open(&self.desk, game.into());
+        adapters::lesson::open(&self.desk, adapters::game::of(game));
     }
 
     /// Whom a new match of this game is against, as chosen on its page.
     pub fn prefer_opponent(&self, game: Game, opponent: LastOpponent) {
-        let word = adapters::game::word(game.into());
+        let word = adapters::game::word(adapters::game::of(game));
         self.desk.prefer(|known| known.games.entry(word.into()).or_default().opponent = opponent);
     }
 }

@@ -69,7 +69,7 @@ impl Sprites {
         let it = sprites.clone();
         art.on_two_devices(move |width, height, dark| {
             it.drawn_at(&format!("two devices {dark}"), width, height, |w, h| {
-                framed(&themed(include_str!("../art/two-devices.svg"), dark), w, h, 0)
+                framed(&themed(include_str!("../../screens/art/two-devices.svg"), dark), w, h, 0)
             })
         });
         let it = sprites.clone();
@@ -174,7 +174,11 @@ fn themed(svg: &str, dark: bool) -> String {
 }
 
 fn stone(side: i32) -> &'static str {
-    if side == 2 { include_str!("../art/stone-white.svg") } else { include_str!("../art/stone-black.svg") }
+    if side == 2 {
+        include_str!("../../screens/art/stone-white.svg")
+    } else {
+        include_str!("../../screens/art/stone-black.svg")
+    }
 }
 
 /// A stone, or a piece of xiangqi by its number on the wire, in a square of 100; `turned` is upside down.
@@ -197,7 +201,7 @@ fn piece_sign(side: i32, piece: i32) -> Option<char> {
 
 /// The outline of one of the characters of `art/glyphs.txt`, in a square of 100.
 fn glyph(sign: char) -> &'static str {
-    include_str!("../art/glyphs.txt")
+    include_str!("../../screens/art/glyphs.txt")
         .lines()
         .find_map(|line| line.strip_prefix(sign))
         .expect("every character that is drawn is in the file")
@@ -207,48 +211,48 @@ fn glyph(sign: char) -> &'static str {
 /// By the game's number on the wire.
 fn tile(game: i32) -> &'static str {
     match game {
-        2 => include_str!("../art/tile-liuzhou.svg"),
-        3 => include_str!("../art/tile-go.svg"),
-        4 => include_str!("../art/tile-xiangqi.svg"),
-        5 => include_str!("../art/tile-lights-out.svg"),
-        _ => include_str!("../art/tile-gomoku.svg"),
+        2 => include_str!("../../screens/art/tile-liuzhou.svg"),
+        3 => include_str!("../../screens/art/tile-go.svg"),
+        4 => include_str!("../../screens/art/tile-xiangqi.svg"),
+        5 => include_str!("../../screens/art/tile-lights-out.svg"),
+        _ => include_str!("../../screens/art/tile-gomoku.svg"),
     }
 }
 
 fn icon(name: IconName) -> Option<&'static str> {
     Some(match name {
         IconName::None => return None,
-        IconName::Back => include_str!("../art/icons/back.svg"),
-        IconName::TakeBack => include_str!("../art/icons/take-back.svg"),
-        IconName::Hint => include_str!("../art/icons/hint.svg"),
-        IconName::Draw => include_str!("../art/icons/draw.svg"),
-        IconName::Resign => include_str!("../art/icons/resign.svg"),
-        IconName::More => include_str!("../art/icons/more.svg"),
-        IconName::Settings => include_str!("../art/icons/settings.svg"),
-        IconName::Plus => include_str!("../art/icons/plus.svg"),
-        IconName::Minus => include_str!("../art/icons/minus.svg"),
-        IconName::Near => include_str!("../art/icons/near.svg"),
-        IconName::Again => include_str!("../art/icons/again.svg"),
-        IconName::Person => include_str!("../art/icons/person.svg"),
-        IconName::Line => include_str!("../art/icons/line.svg"),
-        IconName::Left => include_str!("../art/icons/left.svg"),
-        IconName::Right => include_str!("../art/icons/right.svg"),
-        IconName::Up => include_str!("../art/icons/up.svg"),
-        IconName::Down => include_str!("../art/icons/down.svg"),
-        IconName::Say => include_str!("../art/icons/say.svg"),
-        IconName::Smile => include_str!("../art/icons/smile.svg"),
-        IconName::Laugh => include_str!("../art/icons/laugh.svg"),
-        IconName::Wow => include_str!("../art/icons/wow.svg"),
-        IconName::Sad => include_str!("../art/icons/sad.svg"),
-        IconName::Applause => include_str!("../art/icons/applause.svg"),
-        IconName::Sweat => include_str!("../art/icons/sweat.svg"),
-        IconName::Records => include_str!("../art/icons/records.svg"),
-        IconName::Play => include_str!("../art/icons/play.svg"),
-        IconName::Pause => include_str!("../art/icons/pause.svg"),
-        IconName::First => include_str!("../art/icons/first.svg"),
-        IconName::Last => include_str!("../art/icons/last.svg"),
-        IconName::Turn => include_str!("../art/icons/turn.svg"),
-        IconName::Puzzle => include_str!("../art/icons/puzzle.svg"),
+        IconName::Back => include_str!("../../screens/art/icons/back.svg"),
+        IconName::TakeBack => include_str!("../../screens/art/icons/take-back.svg"),
+        IconName::Hint => include_str!("../../screens/art/icons/hint.svg"),
+        IconName::Draw => include_str!("../../screens/art/icons/draw.svg"),
+        IconName::Resign => include_str!("../../screens/art/icons/resign.svg"),
+        IconName::More => include_str!("../../screens/art/icons/more.svg"),
+        IconName::Settings => include_str!("../../screens/art/icons/settings.svg"),
+        IconName::Plus => include_str!("../../screens/art/icons/plus.svg"),
+        IconName::Minus => include_str!("../../screens/art/icons/minus.svg"),
+        IconName::Near => include_str!("../../screens/art/icons/near.svg"),
+        IconName::Again => include_str!("../../screens/art/icons/again.svg"),
+        IconName::Person => include_str!("../../screens/art/icons/person.svg"),
+        IconName::Line => include_str!("../../screens/art/icons/line.svg"),
+        IconName::Left => include_str!("../../screens/art/icons/left.svg"),
+        IconName::Right => include_str!("../../screens/art/icons/right.svg"),
+        IconName::Up => include_str!("../../screens/art/icons/up.svg"),
+        IconName::Down => include_str!("../../screens/art/icons/down.svg"),
+        IconName::Say => include_str!("../../screens/art/icons/say.svg"),
+        IconName::Smile => include_str!("../../screens/art/icons/smile.svg"),
+        IconName::Laugh => include_str!("../../screens/art/icons/laugh.svg"),
+        IconName::Wow => include_str!("../../screens/art/icons/wow.svg"),
+        IconName::Sad => include_str!("../../screens/art/icons/sad.svg"),
+        IconName::Applause => include_str!("../../screens/art/icons/applause.svg"),
+        IconName::Sweat => include_str!("../../screens/art/icons/sweat.svg"),
+        IconName::Records => include_str!("../../screens/art/icons/records.svg"),
+        IconName::Play => include_str!("../../screens/art/icons/play.svg"),
+        IconName::Pause => include_str!("../../screens/art/icons/pause.svg"),
+        IconName::First => include_str!("../../screens/art/icons/first.svg"),
+        IconName::Last => include_str!("../../screens/art/icons/last.svg"),
+        IconName::Turn => include_str!("../../screens/art/icons/turn.svg"),
+        IconName::Puzzle => include_str!("../../screens/art/icons/puzzle.svg"),
     })
 }
 
@@ -445,7 +449,11 @@ mod tests {
     #[test]
     fn every_drawing_is_valid_and_as_large_as_asked() {
         for (width, height) in [(1, 1), (21, 21), (276, 164)] {
-            for svg in (1..=5).map(tile).chain([stone(1), stone(2), include_str!("../art/two-devices.svg")]) {
+            for svg in (1..=5).map(tile).chain([
+                stone(1),
+                stone(2),
+                include_str!("../../screens/art/two-devices.svg"),
+            ]) {
                 for dark in [false, true] {
                     let image = raster(&framed(&themed(svg, dark), width, height, height / 10));
                     assert_eq!((image.size().width, image.size().height), (width as u32, height as u32));

@@ -18,19 +18,7 @@ pub mod headless;
 mod preferences;
 mod state;
 
-/// What the Slint compiler makes of `ui/`.
-#[allow(
-    missing_docs,
-    unreachable_pub,
-    clippy::all,
-    clippy::pedantic,
-    clippy::todo,
-    reason = "generated; the .slint files carry the docs"
-)]
-pub mod screens {
-    slint::include_modules!();
-}
-
+pub use ::screens;
 pub use app::{App, AppError, Work};
 pub use client::{Client, FromHost, HandOfHost, connect};
 pub use feel::{Devices, Senses, press};

@@ -35,6 +35,18 @@ pub(crate) const fn shown(game: wire::Game) -> Game {
     }
 }
 
+/// The game of a tile that was touched.
+pub(crate) fn of(shown: Game) -> wire::Game {
+    match shown {
+        Game::Unknown => wire::Game::Unspecified,
+        Game::Gomoku => wire::Game::Gomoku,
+        Game::Liuzhou => wire::Game::Liuzhou,
+        Game::Go => wire::Game::Go,
+        Game::Xiangqi => wire::Game::Xiangqi,
+        Game::LightsOut => wire::Game::LightsOut,
+    }
+}
+
 /// Whether one person plays it alone.
 pub(crate) const fn is_solo(game: wire::Game) -> bool {
     matches!(game, wire::Game::LightsOut)

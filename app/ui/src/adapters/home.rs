@@ -6,7 +6,7 @@ use proto::board as wire;
 use proto::control::{self, Seat, request, seat};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
-use super::{game_of, nearby, new_game, puzzles, records, update, when};
+use super::{game, game_of, nearby, new_game, puzzles, records, update, when};
 use crate::app::{Desk, Inner, Purpose};
 use crate::screens::{HomeAdapter, MainWindow, Opponent, Page, UnfinishedMatch};
 
@@ -18,7 +18,7 @@ pub(crate) struct Rows {
 
 pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     let home = window.global::<HomeAdapter>();
-    home.on_choose(when!(desk, |desk, game| new_game::open(&desk, game.into())));
+    home.on_choose(when!(desk, |desk, game| new_game::open(&desk, game::of(game))));
     home.on_open_nearby(when!(desk, |desk| desk.go(Page::Nearby)));
     home.on_open_settings(when!(desk, |desk| desk.go(Page::Settings)));
     home.on_open_puzzles(when!(desk, |desk| {

@@ -39,7 +39,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     page.set_column_names(ModelRc::from(desk.lesson.columns.clone()));
     page.set_upper_names(ModelRc::from(desk.lesson.upper.clone()));
     page.set_row_names(ModelRc::from(desk.lesson.numbers.clone()));
-    page.on_open(when!(desk, |desk, game| open(&desk, game.into())));
+    page.on_open(when!(desk, |desk, game| open(&desk, game::of(game))));
     page.on_touch(when!(desk, |desk, index| touch(&desk, index)));
     page.on_turn(when!(desk, |desk, by| turn(&desk, by)));
     page.on_play(when!(desk, |desk| {

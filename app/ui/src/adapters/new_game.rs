@@ -14,7 +14,7 @@ use super::{editor, game, nearby, puzzles, update, when};
 use crate::app::{Desk, Inner, Purpose};
 use crate::preferences::{LastColour, LastGame, LastOpponent, OwnPace};
 use crate::screens::{
-    Colour, Game, MainWindow, NewGameAdapter, Opponent, OptionKind, OptionView, Page, RulesAdapter,
+    Colour, MainWindow, NewGameAdapter, Opponent, OptionKind, OptionView, Page, RulesAdapter,
 };
 
 /// A game with more options than this shows the first of them, the others on request. Liuzhou chess has eleven, which few
@@ -570,19 +570,6 @@ fn show_rules(window: &MainWindow, desk: &Desk, inner: &Inner, chinese: bool) {
     let sentences: Vec<SharedString> =
         sheet.lines().filter(|line| !line.trim().is_empty()).map(Into::into).collect();
     update(&desk.new_game.sentences, &sentences);
-}
-
-impl From<Game> for wire::Game {
-    fn from(game: Game) -> Self {
-        match game {
-            Game::Unknown => Self::Unspecified,
-            Game::Gomoku => Self::Gomoku,
-            Game::Liuzhou => Self::Liuzhou,
-            Game::Go => Self::Go,
-            Game::Xiangqi => Self::Xiangqi,
-            Game::LightsOut => Self::LightsOut,
-        }
-    }
 }
 
 #[cfg(test)]

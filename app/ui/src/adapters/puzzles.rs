@@ -44,7 +44,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     page.on_choose_game(when!(desk, |desk, game| {
         desk.change(|inner| {
             let counts = std::mem::take(&mut inner.puzzles.counts);
-            inner.puzzles = Puzzles { game: game.into(), counts, ..Puzzles::default() };
+            inner.puzzles = Puzzles { game: game::of(game), counts, ..Puzzles::default() };
         });
         ask(&desk);
     }));

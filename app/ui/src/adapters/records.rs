@@ -9,7 +9,7 @@ use proto::board as wire;
 use proto::control::{self, request, seat};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
-use super::{backup, game_of, home, replay, side, update, when};
+use super::{backup, game, game_of, home, replay, side, update, when};
 use crate::app::{Desk, Purpose};
 use crate::screens::{Dialog, FileRow, Game, MainWindow, Page, RecordRow, RecordsAdapter, Remark, Went};
 
@@ -51,7 +51,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     page.set_rows(ModelRc::from(desk.records.rows.clone()));
     page.set_files(ModelRc::from(desk.records.files.clone()));
     page.on_choose_game(when!(desk, |desk, game| {
-        desk.change(|inner| inner.records.game = game.into());
+        desk.change(|inner| inner.records.game = game::of(game));
         search(&desk);
     }));
     page.on_choose_outcome(when!(desk, |desk, outcome| {

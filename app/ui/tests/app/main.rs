@@ -1,4 +1,4 @@
-//! The app from outside: its words, its pages, its fingers and keys.
+//! The app from outside: its pages, its fingers and keys.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -13,5 +13,4 @@ mod people;
 mod play;
 mod puzzles;
 mod touches;
-mod words;
 mod work;

@@ -55,7 +55,7 @@ fn sentences() -> BTreeSet<(String, Option<String>)> {
 
 /// The Chinese for each English sentence, as the .po file has it.
 fn chinese() -> BTreeMap<(String, Option<String>), String> {
-    let text = fs::read_to_string(here().join("lang/zh/LC_MESSAGES/qiyou.po")).expect("readable");
+    let text = fs::read_to_string(here().join("lang/zh/LC_MESSAGES/screens.po")).expect("readable");
     let mut known = BTreeMap::new();
     for entry in text.split("\n\n").skip(1) {
         let field = |name: &str| {
