@@ -1,5 +1,6 @@
 //! Players that need no person.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -92,6 +93,10 @@ pub trait Bot: Send {
     /// How many threads may think from now on, at least 1, which is what a bot begins with. With more than one the choice
     /// depends on chance. Players below full strength, and games whose search has one thread, do not use more.
     fn set_threads(&mut self, _threads: usize) {}
+
+    /// Where tables lie that are too large for the program, if they were ever made. A player that knows of one opens it when a
+    /// game comes near.
+    fn set_folder(&mut self, _folder: &Path) {}
 
     /// The numbers that its search goes by, for matches that compare values of them (`qiyou-engine tune`).
     fn numbers(&mut self) -> Vec<Number> {

@@ -17,8 +17,17 @@ impl Engine {
     }
 
     fn new() -> Self {
+        Self::with(&["gomocup", "--nodes", "2000"])
+    }
+
+    /// One that goes by the clock.
+    fn timed() -> Self {
+        Self::with(&["gomocup"])
+    }
+
+    fn with(arguments: &[&str]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_qiyou-engine"))
-            .args(["gomocup", "--nodes", "2000"])
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -103,8 +112,45 @@ fn it_plays_the_rule_that_info_names() {
         engine.ends();
     }
     let mut engine = Engine::started("15");
-    engine.tell("INFO rule 4");
-    assert!(engine.ask("BEGIN").starts_with("ERROR"), "renju is not known yet");
+    engine.tell("INFO rule 8");
+    assert!(engine.ask("BEGIN").starts_with("ERROR"), "caro is not played");
+    engine.ends();
+}
+
+#[test]
+fn in_renju_it_leaves_the_best_point_of_freestyle_alone_where_it_is_forbidden() {
+    // Black has two open twos that cross at h8: a three-three there is the strongest move of freestyle.
+    let black = ["BOARD", "7,8,1", "7,9,1", "8,7,1", "9,7,1", "0,0,2", "14,0,2", "0,14,2", "14,14,2", "DONE"];
+    for rule in ["0", "4"] {
+        let mut engine = Engine::started("15");
+        engine.tell(&format!("INFO rule {rule}"));
+        for line in &black[..black.len() - 1] {
+            engine.tell(line);
+        }
+        let answer = engine.ask("DONE");
+        assert_eq!(answer == "7,7", rule == "0", "rule {rule}: {answer}");
+        engine.ends();
+    }
+}
+
+#[test]
+fn it_keeps_the_time_that_info_names_and_says_nothing_of_what_needs_no_answer() {
+    let mut engine = Engine::timed();
+    for info in ["timeout_turn 40", "timeout_match 60000", "time_left 60000", "max_memory 83886080", "rule 1"]
+    {
+        engine.tell(&format!("INFO {info}"));
+    }
+    assert_eq!(engine.ask("START 20"), "OK");
+    assert_eq!(engine.ask("BEGIN"), "10,10");
+    point(&engine.ask("TURN 10,11"));
+    // Nothing left: an answer all the same.
+    engine.tell("INFO time_left 0");
+    let answer = point(&engine.ask("TURN 3,3"));
+    assert_ne!(answer, (3, 3));
+    // As fast as can be.
+    engine.tell("INFO time_left 2147483647");
+    engine.tell("INFO timeout_turn 0");
+    point(&engine.ask("TURN 0,19"));
     engine.ends();
 }
 

@@ -445,3 +445,31 @@ fn had_no_other(game: &AnyGame) -> bool {
         after.outcome().is_some_and(|outcome| outcome.reason == Reason::FiveInARow)
     })
 }
+
+#[test]
+fn a_bot_that_lays_out_an_opening_leaves_neither_side_far_ahead() {
+    let (stop, elapsed) = (std::sync::atomic::AtomicBool::new(false), || std::time::Duration::ZERO);
+    let ask = |bot: &mut dyn engine::Bot, game: &Gomoku, nodes| {
+        let limits = Limits { time: None, nodes: Some(nodes), depth: None, stop: &stop, elapsed: &elapsed };
+        bot.choose(&AnyGame::Gomoku(game.clone()), &limits, &mut |_| {}).expect("the game goes on")
+    };
+    let free = GomokuSetup::default();
+    let mut leads = Vec::new();
+    for seed in 0..12 {
+        let setup = GomokuSetup { opening: GomokuOpening::Swap2, ..free.clone() };
+        let mut game = Gomoku::new(&setup).expect("the setup is valid");
+        let mut bot = bot(GameKind::Gomoku, Level::MAX, seed);
+        while choices(&game).is_empty() {
+            let action = ask(bot.as_mut(), &game, 1_000).line[0];
+            game.play(game.legal_move(action).expect("a bot's choice is legal"));
+        }
+        let after = Gomoku::from_position(&free, &game.position()).expect("three stones");
+        leads.push(match ask(bot.as_mut(), &after, 8_000).score {
+            engine::Score::Points(points) => points.abs(),
+            _ => 10_000,
+        });
+    }
+    leads.sort_unstable();
+    // 400 points make a win e times as likely as a loss.
+    assert!(leads[leads.len() / 2] < 150, "{leads:?}");
+}

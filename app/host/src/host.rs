@@ -58,13 +58,20 @@ pub struct HostConfig {
 impl HostConfig {
     /// A host of this directory with the engine's bots, the system's clock and chance, and no links.
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
+        let data_dir: PathBuf = data_dir.into();
+        let tables = data_dir.clone();
+        let bots = move |kind, level, seed| {
+            let mut bot = engine::bot(kind, level, seed);
+            bot.set_folder(&tables);
+            bot
+        };
         Self {
-            data_dir: data_dir.into(),
+            data_dir,
             name: None,
             transports: Vec::new(),
             wall_clock: Arc::new(SystemTime::now),
             entropy: Entropy::System,
-            bots: Arc::new(engine::bot),
+            bots: Arc::new(bots),
             bot_time: Duration::MAX,
             notifications: None,
             app: None,

@@ -372,6 +372,27 @@ impl Board {
         u32::from(self.count[side.index()][threat as usize])
     }
 
+    /// A square where a stone of the side threatens two fives at once and is allowed.
+    pub(super) fn two_fours(&self, side: Side) -> Option<Square> {
+        if self.count(side, Threat::TwoFours) == 0 {
+            return None;
+        }
+        self.near().find(|&square| self.makes_two_fours(square, side))
+    }
+
+    /// Whether a stone of the side threatens two fives at once on this empty square, and is allowed.
+    #[inline]
+    pub(super) fn makes_two_fours(&self, square: Square, side: Side) -> bool {
+        self.threat(square, side) == Threat::TwoFours && !self.forbids(side, square)
+    }
+
+    /// Whether a side has a square of [`Self::two_fours`].
+    #[inline]
+    pub(super) fn has_two_fours(&self, side: Side) -> bool {
+        self.count(side, Threat::TwoFours) > 0
+            && (!self.has_forbidden_points(side) || self.two_fours(side).is_some())
+    }
+
     /// How many squares make a four (or more) for a side.
     pub(super) fn fours(&self, side: Side) -> u32 {
         [Threat::Four, Threat::FourAndMore, Threat::FourThree, Threat::TwoFours, Threat::Five]
@@ -429,7 +450,12 @@ impl Board {
     /// Whether a stone of the side to move on this empty square would lose by renju's rules. A glance at the patterns spares
     /// most squares the exact question.
     pub(super) fn is_forbidden(&self, square: Square) -> bool {
-        if !self.has_forbidden_points(self.turn) {
+        self.forbids(self.turn, square)
+    }
+
+    /// The same for either side, whoever is to move.
+    fn forbids(&self, side: Side, square: Square) -> bool {
+        if !self.has_forbidden_points(side) {
             return false;
         }
         let patterns = self.patterns(square, Side::First);

@@ -42,6 +42,10 @@ struct Strength {
 
 const MB: usize = 1 << 20;
 const NO_LIMIT: u32 = u32::MAX;
+/// Last stones of an opening that are tried, and positions for each: 60 ms on an old handheld. Levels with fewer positions than
+/// that put any stone.
+const BALANCING_TRIED: usize = 12;
+const BALANCING_NODES: u64 = 4_000;
 /// Room for every position that a search with a limit can visit, and some to spare.
 const BYTES_PER_NODE: usize = 32;
 
@@ -106,8 +110,8 @@ impl GomokuBot {
         }
     }
 
-    /// What a bot that does not look ahead does in swap2: a first stone in the middle and two near it as the seed says, and
-    /// at level 1 any choice.
+    /// What a bot does in swap2 before it is a matter of playing on: stones around the middle as the seed says, the last one
+    /// where neither side gets ahead by it, and at level 1 any choice.
     fn opening(&self, game: &Gomoku) -> Option<Action> {
         let mut rng = Rng::new(self.seed ^ game.key());
         if !game.choices().is_empty() && self.strength.depth == 0 {
@@ -120,9 +124,34 @@ impl GomokuBot {
         let middle = i32::from(game.setup().size / 2);
         let reach = middle.min(4) as u32;
         let mut coordinate = || (middle + rng.below(2 * reach + 1) as i32 - reach as i32) as u16;
-        (0..100)
+        let mut ring = (0..100)
             .map(|_| Action::Place(Point::new(coordinate(), coordinate())))
-            .find(|&action| game.legal_move(action).is_ok())
+            .filter(|&action| game.legal_move(action).is_ok());
+        let first = ring.next()?;
+        if self.strength.nodes < BALANCING_NODES {
+            return Some(first);
+        }
+        // The other player has the choice of colours after the last of these stones: it is to leave neither ahead.
+        let lead = |action: Action| {
+            let mut after = game.clone();
+            after.play(after.legal_move(action).ok()?);
+            (!after.choices().is_empty()).then(|| self.lead(&after))
+        };
+        let stones = std::iter::once(first).chain(ring).take(BALANCING_TRIED);
+        stones.min_by_key(|&action| lead(action)).or(Some(first))
+    }
+
+    /// How far either side is ahead, by a short search of its own.
+    fn lead(&self, game: &Gomoku) -> i32 {
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        let elapsed = || std::time::Duration::ZERO;
+        let limits =
+            Limits { time: None, nodes: Some(BALANCING_NODES), depth: None, stop: &stop, elapsed: &elapsed };
+        let board = Board::new(game, Tables::shared(game.setup().rule));
+        let mut position = Position::new(board, Solver::new()).with_net(self.net);
+        let mut search = AlphaBeta::new(MB / 8, Options::default());
+        let found = search.search(&mut position, &mut Clock::new(&limits), &mut |_| {});
+        found.map_or(Value::INFINITE, |found| found.value.abs())
     }
 
     fn think(
@@ -138,11 +167,8 @@ impl GomokuBot {
         /// Percent of the limits: what is found is a win for certain, but mostly there is none.
         const THREES_SHARE: u32 = 3;
         let solver = &mut position.solver;
-        // The solver knows no forbidden points.
-        let free = !board.has_forbidden_points(board.turn());
-        let mut win =
-            if free { solver.shortest_fours(board, strength.fours, FOURS_NODES, clock) } else { None };
-        if free && win.is_none() && strength.threes > 0 && position.known().is_none() {
+        let mut win = solver.shortest_fours(board, strength.fours, FOURS_NODES, clock);
+        if win.is_none() && strength.threes > 0 && position.known().is_none() {
             win = position.solver.threes(&mut position.board, 14, strength.threes, THREES_SHARE, clock);
         }
         if let Some(win) = win {
@@ -165,7 +191,6 @@ impl GomokuBot {
         let mut finding = self.search.search(position, clock, &mut |finding| report(&to_report(finding)))?;
         if finding.value <= -Value::PROVEN
             && strength.fours >= LOST_FOURS
-            && free
             && let Some(better) = hardest_to_win(position, finding.line[0], clock)
         {
             finding.line = vec![better];
@@ -198,7 +223,8 @@ const LOST_FOURS: u32 = 6;
 fn hardest_to_win(position: &mut Position, choice: Square, clock: &mut Clock<'_>) -> Option<Square> {
     const NODES: u32 = 5_000;
     let Position { board, solver, .. } = position;
-    let mut others: Vec<Square> = board.near().filter(|&square| square != choice).collect();
+    let mut others: Vec<Square> =
+        board.near().filter(|&square| square != choice && !board.is_forbidden(square)).collect();
     let (us, them) = (board.turn(), board.turn().other());
     others.sort_by_key(|&square| -(board.shape(square, us).attack + board.shape(square, them).defence));
     let mut loses_to_fours = |square: Square| {
@@ -230,6 +256,9 @@ fn winning_line(position: &mut Position, first: Square, clock: &mut Clock<'_>) -
             break;
         }
         let answer = board.five(winner);
+        if board.is_forbidden(answer) {
+            break;
+        }
         board.make(answer);
         line.push(answer);
         let Some(win) = solver.shortest_fours(board, 30, NODES, clock) else { break };

@@ -147,11 +147,13 @@ impl Solver {
             1 => Some(board.five(them)),
             _ => return None,
         };
-        if must.is_some_and(|must| board.threat(must, us) < Threat::Four) || board.fours(us) == 0 {
+        let fails = |must| board.threat(must, us) < Threat::Four || board.is_forbidden(must);
+        if must.is_some_and(fails) || board.fours(us) == 0 {
             return None;
         }
-        if must.is_none() && board.count(us, Threat::TwoFours) > 0 {
-            let first = board.near().find(|&square| board.threat(square, us) == Threat::TwoFours)?;
+        if must.is_none()
+            && let Some(first) = board.two_fours(us)
+        {
             return Some(Win { plies: 3, first });
         }
         if moves < 3 && must.is_none() {
@@ -172,7 +174,7 @@ impl Solver {
         } else {
             for square in board.near() {
                 let shape = board.shape(square, us);
-                if shape.threat >= Threat::Four {
+                if shape.threat >= Threat::Four && !board.is_forbidden(square) {
                     attacks.push(square, shape.attack);
                 }
             }
@@ -186,10 +188,15 @@ impl Solver {
                 None
             } else {
                 let answer = board.five(us);
-                board.make(answer);
-                let found = self.attack_by_fours(board, moves - 1, clock);
-                board.unmake();
-                found
+                if board.is_forbidden(answer) {
+                    // Nobody can stop the five.
+                    Some(Win { plies: 1, first: answer })
+                } else {
+                    board.make(answer);
+                    let found = self.attack_by_fours(board, moves - 1, clock);
+                    board.unmake();
+                    found
+                }
             };
             board.unmake();
             if let Some(found) = found {
@@ -238,7 +245,8 @@ impl Solver {
         let consider = |attacks: &mut List, square: Square| {
             let shape = board.shape(square, us);
             let answers = !pressed || board.threat(square, them) >= Threat::Four;
-            if shape.threat >= Threat::Four || (shape.threat >= Threat::Three && answers) {
+            let attacks_by = shape.threat >= Threat::Four || (shape.threat >= Threat::Three && answers);
+            if attacks_by && !board.is_forbidden(square) {
                 attacks.push(square, shape.attack + board.shape(square, them).defence / 4);
             }
         };
@@ -279,22 +287,29 @@ impl Solver {
             return Some(2);
         }
         let mut answers = List::new();
+        let mut longest;
         if fives == 1 {
-            answers.push(board.five(them), 0);
+            let answer = board.five(them);
+            if !board.is_forbidden(answer) {
+                answers.push(answer, 0);
+            }
+            longest = 2;
         } else {
             // Without a threat of a straight four, or with one's own to be first, there is no need to answer.
-            if board.count(them, Threat::TwoFours) == 0 || board.count(us, Threat::TwoFours) > 0 {
+            if !board.has_two_fours(them) || board.count(us, Threat::TwoFours) > 0 {
                 return None;
             }
             for square in board.near() {
                 let (own, theirs) = (board.shape(square, us), board.shape(square, them));
-                if own.threat >= Threat::Four || theirs.threat >= Threat::Four {
+                let helps = own.threat >= Threat::Four || theirs.threat >= Threat::Four;
+                if helps && !board.is_forbidden(square) {
                     answers.push(square, own.attack + theirs.defence);
                 }
             }
             answers.sort();
+            // Where every answer is forbidden the straight four comes.
+            longest = 4;
         }
-        let mut longest = 0;
         for answer in answers.squares() {
             board.make(answer);
             let found = self.attack_by_threes(board, moves, clock);

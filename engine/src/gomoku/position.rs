@@ -70,8 +70,13 @@ impl Position {
     fn collect(&self, into: &mut Vec<Candidate<Square>>, wanted: impl Fn(Square) -> bool) {
         let us = self.board.turn();
         let them = us.other();
+        let forbids = self.board.has_forbidden_points(us);
         for square in self.board.near().filter(|&square| wanted(square)) {
             let (own, theirs) = (self.board.shape(square, us), self.board.shape(square, them));
+            let suspect = matches!(own.threat, Threat::DoubleThree | Threat::FourThree | Threat::TwoFours);
+            if forbids && suspect && self.board.is_forbidden(square) {
+                continue;
+            }
             into.push(Candidate {
                 mv: square,
                 rank: i32::from(own.attack) + i32::from(theirs.defence),
@@ -151,10 +156,7 @@ impl AlphaBetaGame for Position {
             Some(Known::WinIn(1))
         } else if board.count(them, Threat::Five) > 1 {
             Some(Known::LossIn(2))
-        } else if board.count(them, Threat::Five) == 0
-            && board.count(us, Threat::TwoFours) > 0
-            && !board.has_forbidden_points(us)
-        {
+        } else if board.count(them, Threat::Five) == 0 && board.has_two_fours(us) {
             Some(Known::WinIn(3))
         } else {
             None
@@ -165,7 +167,7 @@ impl AlphaBetaGame for Position {
         let (board, us, them) = (&self.board, self.board.turn(), self.them());
         if board.count(us, Threat::Five) > 0 || board.count(them, Threat::Five) > 0 {
             Urgency::Forced
-        } else if board.count(them, Threat::TwoFours) > 0 && !board.has_forbidden_points(them) {
+        } else if board.has_two_fours(them) {
             Urgency::Threatened
         } else {
             Urgency::Free
@@ -179,9 +181,9 @@ impl AlphaBetaGame for Position {
             self.collect(into, |square| board.threat(square, us) == Threat::Five);
         } else if board.count(them, Threat::Five) > 0 {
             self.collect(into, |square| board.threat(square, them) == Threat::Five);
-        } else if board.count(us, Threat::TwoFours) > 0 && !board.has_forbidden_points(us) {
-            self.collect(into, |square| board.threat(square, us) == Threat::TwoFours);
-        } else if board.count(them, Threat::TwoFours) > 0 && !board.has_forbidden_points(them) {
+        } else if board.has_two_fours(us) {
+            self.collect(into, |square| board.makes_two_fours(square, us));
+        } else if board.has_two_fours(them) {
             // Only a four of one's own, or a stone on the line of theirs, comes in time. Every stone that takes a four away
             // stands where that four would have been made.
             self.collect(into, |square| {
@@ -208,10 +210,6 @@ impl AlphaBetaGame for Position {
     }
 
     fn forced_win(&mut self, effort: Effort, clock: &mut Clock<'_>) -> Option<u32> {
-        // The solver knows no forbidden points: what it finds for the side that has them may be none.
-        if self.board.has_forbidden_points(self.board.turn()) {
-            return None;
-        }
         let stages: &[(u32, u32)] = match effort {
             Effort::Leaf => &[LEAF],
             Effort::Inner => &[INNER],
@@ -322,8 +320,10 @@ mod tests {
             moves.iter().any(|&mv| {
                 let mut next = game.clone();
                 next.play(mv);
-                let won = next.outcome().is_some_and(|outcome| outcome.winner.is_some());
-                won || (plies > 2 && loses(&next, plies - 1))
+                match next.outcome() {
+                    Some(outcome) => outcome.winner == Some(game.turn()),
+                    None => plies > 2 && loses(&next, plies - 1),
+                }
             })
         }
         fn loses(game: &Gomoku, plies: u32) -> bool {
@@ -333,12 +333,15 @@ mod tests {
                 && moves.iter().all(|&mv| {
                     let mut next = game.clone();
                     next.play(mv);
-                    next.outcome().is_none() && wins(&next, plies - 1)
+                    match next.outcome() {
+                        Some(outcome) => outcome.winner == Some(game.turn().other()),
+                        None => wins(&next, plies - 1),
+                    }
                 })
         }
         let mut rng = Rng::new(9);
         let mut seen = [0; 3];
-        for rule in WITHOUT_FORBIDDEN_POINTS {
+        for rule in GomokuRule::ALL {
             let tables = Tables::shared(rule);
             let setup = GomokuSetup { size: 7, rule, ..GomokuSetup::default() };
             for round in 0..400 {
@@ -371,7 +374,7 @@ mod tests {
         // A move that is not a candidate must lose to a win in three at most.
         let mut rng = Rng::new(3);
         let mut threatened = 0;
-        for rule in WITHOUT_FORBIDDEN_POINTS {
+        for rule in GomokuRule::ALL {
             let tables = Tables::shared(rule);
             let setup = GomokuSetup { size: 11, rule, ..GomokuSetup::default() };
             for round in 0..300 {

@@ -1,5 +1,10 @@
 //! The Liuzhou chess player and what its levels mean.
 
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::endings::Endings;
 use super::lookahead::Lookahead;
 use super::{Liuzhou, LiuzhouMove};
 use crate::bot::lines_apart;
@@ -13,6 +18,10 @@ use crate::{AnyGame, Bot, Game, Level, Limits, Report};
 pub struct LiuzhouBot {
     strength: Strength,
     search: AlphaBeta<Lookahead>,
+    /// Where tables of endings may lie.
+    folder: Option<PathBuf>,
+    /// The file that was looked for last, and what was found.
+    endings: Option<(String, Option<Arc<Endings>>)>,
 }
 
 const MB: usize = 1 << 20;
@@ -40,7 +49,33 @@ impl LiuzhouBot {
     /// A player of this strength; the seed colours its errors.
     pub fn new(level: Level, seed: u64) -> Self {
         let strength = STRENGTHS[usize::from(level.number()) - 1];
-        Self { strength, search: AlphaBeta::new(strength.table_bytes, strength.options(seed)) }
+        Self {
+            strength,
+            search: AlphaBeta::new(strength.table_bytes, strength.options(seed)),
+            folder: None,
+            endings: None,
+        }
+    }
+
+    /// The table of endings that a game comes near to. Levels below full strength do without.
+    fn endings(&mut self, game: &Liuzhou) -> Option<Arc<Endings>> {
+        /// Captures to the table at which it begins to count.
+        const NEAR: u32 = 4;
+        let setup = game.setup();
+        let live: u32 = game.state().live.iter().map(|stones| stones.count_ones()).sum();
+        if game.is_placing()
+            || live > 2 * (u32::from(setup.loses_at) + 1) + NEAR
+            || self.strength.nodes < u64::MAX
+        {
+            return None;
+        }
+        let folder = self.folder.as_ref()?;
+        let name = Endings::file_name(setup)?;
+        if self.endings.as_ref().is_none_or(|(last, _)| *last != name) {
+            let opened = File::open(folder.join(&name)).and_then(|file| Endings::open(setup, file));
+            self.endings = Some((name, opened.ok().map(Arc::new)));
+        }
+        self.endings.as_ref().and_then(|(_, endings)| endings.clone())
     }
 
     /// Chooses the next decision of the side to move. `None` when the game is over.
@@ -70,7 +105,7 @@ impl LiuzhouBot {
         if game.captures_due() > 0 {
             own.time = own.time.map(|time| time / CAPTURE_SHARE);
         }
-        let mut ahead = Lookahead::new(game);
+        let mut ahead = Lookahead::new(game).with_endings(self.endings(game));
         let report = &mut |finding: &Finding<LiuzhouMove>| report(&in_words(finding));
         self.search
             .search_among(&mut ahead, among, &mut Clock::new(&own), report)
@@ -105,6 +140,10 @@ impl Bot for LiuzhouBot {
             let among = |mv| !taken.contains(&Liuzhou::action(mv));
             self.think_among(game, &among, limits, &mut |_| {})
         })
+    }
+
+    fn set_folder(&mut self, folder: &Path) {
+        self.folder = Some(folder.to_owned());
     }
 
     fn numbers(&mut self) -> Vec<Number> {

@@ -3,6 +3,9 @@
 //! A placement or a step and the captures that follow from it are decisions of one side in a row. The search goes through
 //! them one by one without counting depth for a capture, so that a move with its captures is one move to it.
 
+use std::sync::Arc;
+
+use super::endings::{Ending, Endings};
 use super::eval::{self, Shape};
 use super::formations::through_point;
 use super::rules::{Liuzhou, Phase, Undo, bits, neighbours};
@@ -20,6 +23,10 @@ pub(super) struct Lookahead {
     rest: Vec<u64>,
     /// For each point the formations that count through it.
     through: Vec<Vec<u64>>,
+    /// What is known of endings, if anything.
+    endings: Option<Arc<Endings>>,
+    /// Whether endings that nobody can win are known as such.
+    draws: bool,
 }
 
 /// What a stone counts in [`Candidate::takes`].
@@ -43,6 +50,26 @@ impl Lookahead {
             through: (0..POINTS).map(|point| counting_through(setup, point)).collect(),
             undo: Vec::with_capacity(128),
             game: game.clone(),
+            endings: None,
+            draws: false,
+        }
+    }
+
+    /// With a table of endings. Where the search begins in one of them that is a draw, it goes on by judgement among what
+    /// the table leaves open: the other side may still go wrong.
+    pub(super) fn with_endings(mut self, endings: Option<Arc<Endings>>) -> Self {
+        self.draws = endings
+            .as_ref()
+            .is_some_and(|endings| !matches!(endings.look_up(&self.game), Some(Ending::Drawn)));
+        self.endings = endings;
+        self
+    }
+
+    fn ending(&self) -> Option<Known> {
+        match self.endings.as_ref()?.look_up(&self.game)? {
+            Ending::Won(plies) => Some(Known::WinIn(plies)),
+            Ending::Lost(plies) => Some(Known::LossIn(plies)),
+            Ending::Drawn => self.draws.then_some(Known::Draw),
         }
     }
 
@@ -229,7 +256,10 @@ impl AlphaBetaGame for Lookahead {
             });
         }
         let state = self.game.state();
-        (state.phase == Phase::Moving && state.due == 0 && self.game.is_repeated()).then_some(Known::Draw)
+        if state.phase != Phase::Moving || state.due > 0 {
+            return None;
+        }
+        if self.game.is_repeated() { Some(Known::Draw) } else { self.ending() }
     }
 
     fn urgency(&self) -> Urgency {

@@ -4,9 +4,10 @@
 //! `position` a position as a line of text.
 //!
 //! The player: `lookahead` is the game as the search sees it, `eval` what it judges by with its numbers in `weights`, `fit`
-//! where those come from, `bot` the levels.
+//! where those come from, `endings` what is certain when few stones are left, `bot` the levels.
 
 mod bot;
+pub mod endings;
 mod eval;
 pub mod fit;
 mod formations;

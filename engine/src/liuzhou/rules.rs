@@ -198,6 +198,11 @@ impl Liuzhou {
         self.state.phase == Phase::Moving && self.state.due == 0
     }
 
+    /// Whether stones are still being placed.
+    pub(super) fn is_placing(&self) -> bool {
+        self.state.phase == Phase::Placing
+    }
+
     /// The formations that the last placement or step made, as long as its captures are due or the other side has not moved.
     pub fn made(&self) -> impl Iterator<Item = &'static Formation> {
         // They all go through the point that was come to, and together they are the points that are remembered.

@@ -237,9 +237,14 @@ impl Brain {
                 self.bot = GomokuBot::with_table(self.level, self.seed, Some(table.min(64 << 20)));
             }
             "rule" => {
-                // Bit 0: exactly five. Bit 1: the game goes on after a win, of no matter to us. Bit 2: renju. Bit 3: caro.
-                self.unknown_rule = number & 0b1100 != 0;
-                self.setup.rule = if number & 1 == 1 { GomokuRule::Standard } else { GomokuRule::Freestyle };
+                // Bit 0: exactly five. Bit 1: the game goes on after a win, of no matter to us. Bit 2: renju, which says by
+                // itself what five is. Bit 3: caro.
+                self.unknown_rule = number & 0b1000 != 0;
+                self.setup.rule = match (number & 0b100 != 0, number & 1 != 0) {
+                    (true, _) => GomokuRule::Renju,
+                    (false, true) => GomokuRule::Standard,
+                    (false, false) => GomokuRule::Freestyle,
+                };
                 if self.replay().is_err() {
                     self.restart();
                 }

@@ -1,6 +1,7 @@
 //! `qiyou-engine`: the engine on standard input and output, for other programs to play against, and its measurements.
 
 mod bench;
+mod endings;
 mod fit;
 mod gomocup;
 mod gtp;
@@ -65,6 +66,8 @@ enum Command {
     Convert(positions::Convert),
     /// Makes puzzles from games of the bots, or proves those that are kept.
     Puzzles(puzzles::Arguments),
+    /// Works out Liuzhou chess's table of endings, and answers from it.
+    Endings(endings::Arguments),
     /// Finds the presses that put out a board of lights, read from standard input as rows of `.` and `#`.
     SolveLights(lights::Arguments),
 }
@@ -88,6 +91,7 @@ fn main() -> ExitCode {
         Command::Show(arguments) => positions::show(&arguments),
         Command::Convert(arguments) => positions::convert(&arguments),
         Command::Puzzles(arguments) => puzzles::run(&arguments),
+        Command::Endings(arguments) => endings::run(&arguments),
         Command::SolveLights(arguments) => lights::run(&arguments),
     }
 }

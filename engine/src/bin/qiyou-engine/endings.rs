@@ -1,0 +1,77 @@
+//! Works out Liuzhou chess's tables of endings, and says what they know.
+
+use std::fs::File;
+use std::io::{BufRead as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+
+use engine::liuzhou::endings::{Ending, Endings};
+use engine::liuzhou::{Liuzhou, LiuzhouSetup};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The folder of the tables, such as that of qiyoud's data.
+    #[arg(long)]
+    folder: PathBuf,
+    /// Stones at which a side has lost: 3 (the default rules: four against four) or 2 (three against three).
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(2..=3))]
+    loses_at: u8,
+    /// Answers what the table knows of positions, read from standard input, one a line.
+    #[arg(long)]
+    ask: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let setup = LiuzhouSetup { loses_at: arguments.loses_at, ..LiuzhouSetup::default() };
+    let done = table(&setup, &arguments.folder)
+        .and_then(|table| if arguments.ask { answer(&setup, &table) } else { Ok(()) });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}: {error}", arguments.folder.display());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The table in the folder, which is worked out and put there if it is not.
+fn table(setup: &LiuzhouSetup, folder: &Path) -> std::io::Result<Endings> {
+    let path = folder.join(Endings::file_name(setup).unwrap_or_default());
+    match File::open(&path) {
+        Ok(file) => return Endings::open(setup, file),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let mut told = (u8::MAX, 0);
+    let made = Endings::make(setup, &AtomicBool::new(false), &mut |plies, part| {
+        if told != (plies, part) {
+            told = (plies, part);
+            eprint!("\r{plies} plies done, of the next one {:.1} %  ", f64::from(part) / 10.0);
+        }
+    });
+    eprintln!();
+    let made = made.expect("these rules have a table, and nobody stops it");
+    // Whole or not there: what is cut short has another name.
+    let draft = path.with_extension("part");
+    let mut file = File::create(&draft)?;
+    made.write(&mut file)?;
+    file.flush()?;
+    file.sync_all()?;
+    std::fs::rename(&draft, &path)?;
+    Endings::open(setup, File::open(&path)?)
+}
+
+fn answer(setup: &LiuzhouSetup, table: &Endings) -> std::io::Result<()> {
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        match Liuzhou::from_position(setup, &line).map(|game| table.look_up(&game)) {
+            Ok(Some(Ending::Won(plies))) => println!("won {plies}"),
+            Ok(Some(Ending::Lost(plies))) => println!("lost {plies}"),
+            Ok(Some(Ending::Drawn)) => println!("drawn"),
+            Ok(None) => println!("not in the table"),
+            Err(error) => println!("{error}"),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,377 @@
+//! The tables of Liuzhou chess's endings beside a second program. That one is written from the rules alone and shares nothing
+//! with the table: it knows no turning of the board, counts no position twice, and looks at every position again and again
+//! until nothing changes.
+
+use std::fs::File;
+use std::sync::atomic::AtomicBool;
+
+use engine::liuzhou::endings::{Ending, Endings};
+use engine::liuzhou::{Blocked, Liuzhou, LiuzhouSetup, Preset, Safety};
+use engine::{Game, Rng};
+
+fn three_a_side() -> LiuzhouSetup {
+    LiuzhouSetup { loses_at: 2, ..LiuzhouSetup::default() }
+}
+
+fn made(setup: &LiuzhouSetup) -> Endings {
+    Endings::make(setup, &AtomicBool::new(false), &mut |_, _| {}).expect("the setup has a table")
+}
+
+/// A side's three points, each column and row, in rising order of row and column.
+type Three = [(i8, i8); 3];
+
+/// The four lines of three points that cut a corner: all that three stones can make.
+const CORNERS: [Three; 4] =
+    [[(2, 0), (1, 1), (0, 2)], [(3, 0), (4, 1), (5, 2)], [(0, 3), (1, 4), (2, 5)], [(5, 3), (4, 4), (3, 5)]];
+
+fn sorted(mut points: Three) -> Three {
+    points.sort_by_key(|&(column, row)| 6 * row + column);
+    points
+}
+
+/// What a side that is to move can come to: its stones after each step, and whether they capture.
+fn steps(own: Three, other: Three, mut found: impl FnMut(Three, bool)) {
+    for n in 0..3 {
+        for (right, up) in [(1, 0), (-1, 0), (0, 1), (0, -1)] {
+            let to = (own[n].0 + right, own[n].1 + up);
+            let on_board = (0..6).contains(&to.0) && (0..6).contains(&to.1);
+            if on_board && !own.contains(&to) && !other.contains(&to) {
+                let mut after = own;
+                after[n] = to;
+                let after = sorted(after);
+                found(after, CORNERS.iter().any(|&corner| sorted(corner) == after));
+            }
+        }
+    }
+}
+
+/// Plies to the end by looking at everything, up to so many: odd for a win of the side to move.
+fn searched(own: Three, other: Three, most: u32) -> Option<u32> {
+    if most == 0 {
+        return None;
+    }
+    let (mut any, mut captures) = (false, false);
+    steps(own, other, |_, capture| {
+        any = true;
+        captures |= capture;
+    });
+    // Without a step a side removes one of the three enemy stones, and has won.
+    if captures || !any {
+        return Some(1);
+    }
+    let (mut best, mut longest, mut all_lost) = (None::<u32>, 0, true);
+    steps(own, other, |after, _| match searched(other, after, most - 1) {
+        Some(plies) if plies % 2 == 0 => {
+            best = Some(best.map_or(plies + 1, |best| best.min(plies + 1)));
+            all_lost = false;
+        }
+        Some(plies) => longest = longest.max(plies + 1),
+        None => all_lost = false,
+    });
+    best.or(all_lost.then_some(longest))
+}
+
+/// The position in the words of the program, Black to move.
+fn line(black: Three, white: Three) -> String {
+    let mut rows = Vec::new();
+    for row in (0..6).rev() {
+        let mut text = String::new();
+        let mut empty = 0;
+        for column in 0..6 {
+            let letter = match (black.contains(&(column, row)), white.contains(&(column, row))) {
+                (true, _) => 'b',
+                (_, true) => 'w',
+                _ => {
+                    empty += 1;
+                    continue;
+                }
+            };
+            if empty > 0 {
+                text.push_str(&empty.to_string());
+                empty = 0;
+            }
+            text.push(letter);
+        }
+        if empty > 0 {
+            text.push_str(&empty.to_string());
+        }
+        rows.push(text);
+    }
+    format!("{} b m 0 0 0", rows.join("/"))
+}
+
+fn drawn(rng: &mut Rng) -> (Three, Three) {
+    let mut points: Vec<(i8, i8)> = Vec::new();
+    while points.len() < 6 {
+        let point = (rng.below(6) as i8, rng.below(6) as i8);
+        if !points.contains(&point) {
+            points.push(point);
+        }
+    }
+    (sorted([points[0], points[1], points[2]]), sorted([points[3], points[4], points[5]]))
+}
+
+fn known(table: &Endings, setup: &LiuzhouSetup, line: &str) -> Ending {
+    let game = Liuzhou::from_position(setup, line).unwrap_or_else(|error| panic!("{line}: {error}"));
+    table.look_up(&game).unwrap_or_else(|| panic!("{line} is one of the endings"))
+}
+
+/// What the side to move has, from what it knows of every position one step on.
+fn follows(table: &Endings, game: &Liuzhou) -> Ending {
+    let mut moves = Vec::new();
+    game.legal_moves(&mut moves);
+    let (mut win, mut loss, mut draw) = (None::<u32>, 0, false);
+    for mv in moves {
+        let mut after = game.clone();
+        after.play(mv);
+        if after.outcome().is_some() || (after.captures_due() > 0 && after.turn() == game.turn()) {
+            // The capture ends the game; so may a step that blocks.
+            win = Some(1);
+            continue;
+        }
+        if after.captures_due() > 0 {
+            // The step has blocked the other side, which removes a stone and has won.
+            loss = loss.max(2);
+            continue;
+        }
+        match table.look_up(&after) {
+            Some(Ending::Won(plies)) => loss = loss.max(plies + 1),
+            Some(Ending::Lost(plies)) => win = Some(win.map_or(plies + 1, |win| win.min(plies + 1))),
+            Some(Ending::Drawn) => draw = true,
+            None => panic!("{} is one of the endings", after.position()),
+        }
+    }
+    match win {
+        Some(plies) => Ending::Won(plies),
+        None if draw => Ending::Drawn,
+        None => Ending::Lost(loss),
+    }
+}
+
+#[test]
+fn three_against_three_is_what_a_search_of_everything_finds() {
+    let setup = three_a_side();
+    let table = made(&setup);
+    let mut rng = Rng::new(3);
+    let mut seen = [0; 3];
+    for _ in 0..4_000 {
+        let (black, white) = drawn(&mut rng);
+        let line = line(black, white);
+        let ending = known(&table, &setup, &line);
+        // Six plies are a quarter of a million positions at most.
+        let expected = searched(black, white, 4);
+        match (ending, expected) {
+            (Ending::Won(plies), Some(found)) => {
+                assert_eq!((plies, plies % 2), (found, 1), "{line}");
+                seen[0] += 1;
+            }
+            (Ending::Lost(plies), Some(found)) => {
+                assert_eq!((plies, plies % 2), (found, 0), "{line}");
+                seen[1] += 1;
+            }
+            (Ending::Won(plies) | Ending::Lost(plies), None) => assert!(plies > 4, "{line}: {plies}"),
+            (Ending::Drawn, None) => seen[2] += 1,
+            (Ending::Drawn, Some(found)) => panic!("{line}: drawn, and over in {found}"),
+        }
+    }
+    assert!(seen[0] > 50 && seen[1] > 20 && seen[2] > 1_000, "{seen:?}");
+}
+
+#[test]
+fn every_ending_follows_from_those_one_step_on() {
+    let mut rng = Rng::new(8);
+    for blocked in [Blocked::Removal, Blocked::Loses, Blocked::Passes] {
+        let setup = LiuzhouSetup { blocked, quiet_limit: None, ..three_a_side() };
+        let table = made(&setup);
+        for round in 0..6_000 {
+            let (mut black, white) = drawn(&mut rng);
+            if round % 3 == 0 {
+                // In a corner, where a side may be blocked.
+                black = [(0, 0), (1, 0), (0, 1)];
+                if white.iter().any(|point| black.contains(point)) {
+                    continue;
+                }
+            }
+            let game = Liuzhou::from_position(&setup, &line(black, white)).expect("a position");
+            // Whoever is blocked has a removal to choose, or has lost: no step is due.
+            if let Some(ending) = table.look_up(&game) {
+                assert_eq!(ending, follows(&table, &game), "{}", game.position());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_knows_what_was_written_and_other_files_are_refused() {
+    let setup = three_a_side();
+    let table = made(&setup);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join(Endings::file_name(&setup).expect("it has a table"));
+    table.write(&mut File::create(&path).expect("a file")).expect("there is room");
+    let again = Endings::open(&setup, File::open(&path).expect("it is there")).expect("it is whole");
+    let mut rng = Rng::new(5);
+    let mut late = 0;
+    for _ in 0..30_000 {
+        let (black, white) = drawn(&mut rng);
+        let line = line(black, white);
+        let ending = known(&table, &setup, &line);
+        assert_eq!(known(&again, &setup, &line), ending);
+        late += u32::from(matches!(ending, Ending::Won(14..) | Ending::Lost(14..)));
+    }
+    assert!(late > 20, "some of them take long: {late}");
+    let other = LiuzhouSetup { diagonals: false, ..three_a_side() };
+    assert!(Endings::open(&other, File::open(&path).expect("it is there")).is_err());
+    assert!(Endings::open(&LiuzhouSetup::default(), File::open(&path).expect("it is there")).is_err());
+    let bytes = std::fs::read(&path).expect("it is there");
+    std::fs::write(&path, &bytes[..bytes.len() - 1]).expect("there is room");
+    assert!(Endings::open(&setup, File::open(&path).expect("it is there")).is_err());
+}
+
+#[test]
+fn a_win_that_comes_after_the_limit_of_quiet_plies_is_a_draw() {
+    let setup = three_a_side();
+    let table = made(&setup);
+    let mut rng = Rng::new(2);
+    let mut seen = 0;
+    while seen < 20 {
+        let (black, white) = drawn(&mut rng);
+        let line = line(black, white);
+        let Ending::Won(plies @ 5..) = known(&table, &setup, &line) else { continue };
+        seen += 1;
+        let at = |quiet: u32| known(&table, &setup, &line.replace(" 0 0 0", &format!(" 0 {quiet} {quiet}")));
+        assert_eq!(at(60 - plies), Ending::Won(plies));
+        assert_eq!(at(61 - plies), Ending::Drawn);
+    }
+}
+
+#[test]
+fn rules_under_which_the_stones_do_not_say_all_have_no_table() {
+    assert!(Endings::file_name(&LiuzhouSetup::default()).is_some());
+    assert!(Endings::file_name(&Preset::Shandong.setup()).is_none(), "nobody loses before the last stone");
+    let safe = LiuzhouSetup { safety: Safety::Always, ..LiuzhouSetup::default() };
+    assert!(Endings::file_name(&safe).is_none());
+}
+
+#[test]
+fn it_stops_when_told_to() {
+    assert!(Endings::make(&LiuzhouSetup::default(), &AtomicBool::new(true), &mut |_, _| {}).is_none());
+}
+
+#[test]
+fn a_player_with_the_table_wins_what_is_won_as_soon_as_can_be_and_never_loses_what_is_drawn() {
+    use engine::{AnyGame, Bot as _, GameKind, Level, Limits, Score, bot};
+    let setup = three_a_side();
+    let table = made(&setup);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join(Endings::file_name(&setup).expect("it has a table"));
+    table.write(&mut File::create(&path).expect("a file")).expect("there is room");
+    let mut player = bot(GameKind::Liuzhou, Level::MAX, 1);
+    player.set_folder(folder.path());
+    let (stop, elapsed) = (AtomicBool::new(false), || std::time::Duration::ZERO);
+    let limits = || Limits { time: None, nodes: Some(300), depth: None, stop: &stop, elapsed: &elapsed };
+    let mut rng = Rng::new(11);
+    let mut seen = [0; 3];
+    for _ in 0..300 {
+        let (black, white) = drawn(&mut rng);
+        let Ok(game) = Liuzhou::from_position(&setup, &line(black, white)) else { continue };
+        let Some(ending) = table.look_up(&game) else { continue };
+        let found = player.choose(&AnyGame::Liuzhou(game.clone()), &limits(), &mut |_| {}).expect("a move");
+        let mut after = game.clone();
+        after.play(game.legal_move(found.line[0]).expect("a bot's choice is legal"));
+        let next = table.look_up(&after);
+        match ending {
+            Ending::Won(1) => seen[0] += 1,
+            Ending::Won(plies) => {
+                assert_eq!(next, Some(Ending::Lost(plies - 1)), "{}", game.position());
+                assert!(matches!(found.score, Score::WinIn(_)), "{found:?}");
+                seen[0] += 1;
+            }
+            Ending::Lost(plies) => {
+                // Either the table's next position, or a block that loses as surely.
+                assert!(next.is_none() || next == Some(Ending::Won(plies - 1)), "{}", game.position());
+                seen[1] += 1;
+            }
+            Ending::Drawn => {
+                assert_eq!(next, Some(Ending::Drawn), "{}", game.position());
+                seen[2] += 1;
+            }
+        }
+    }
+    assert!(seen.iter().all(|&count| count > 5), "{seen:?}");
+}
+
+/// Every position of three against three: `cargo test --release -p engine --test liuzhou_endings -- --ignored`
+#[test]
+#[ignore = "takes some minutes: 39 million positions, each looked at until nothing changes"]
+fn every_ending_of_three_against_three_is_what_looking_at_all_of_them_finds() {
+    const SETS: usize = 7_140;
+    let number = |three: Three| {
+        let [a, b, c] = three.map(|(column, row)| (6 * row + column) as usize);
+        a + b * b.saturating_sub(1) / 2 + c * c.saturating_sub(1) * c.saturating_sub(2) / 6
+    };
+    let points: Vec<(i8, i8)> = (0..36).map(|n| (n % 6, n / 6)).collect();
+    let mut sets = vec![[(0, 0); 3]; SETS];
+    for c in 0..36 {
+        for b in 0..c {
+            for a in 0..b {
+                let three = [points[a], points[b], points[c]];
+                sets[number(three)] = three;
+            }
+        }
+    }
+    let apart = |a: Three, b: Three| !a.iter().any(|point| b.contains(point));
+    let mut plies = vec![0_u8; SETS * SETS];
+    let mut quiet = 0;
+    for ply in 1_u8.. {
+        let mut changed = false;
+        for own in 0..SETS {
+            for other in 0..SETS {
+                if plies[own * SETS + other] != 0 || !apart(sets[own], sets[other]) {
+                    continue;
+                }
+                let (mut won, mut all_lost, mut any) = (false, true, false);
+                steps(sets[own], sets[other], |after, capture| {
+                    any = true;
+                    let next = plies[other * SETS + number(after)];
+                    won |= capture || (next != 0 && next % 2 == 0 && next < ply);
+                    all_lost &= next % 2 == 1 && next < ply;
+                });
+                let found = if ply % 2 == 1 { won || !any } else { any && all_lost };
+                if found {
+                    plies[own * SETS + other] = ply;
+                    changed = true;
+                }
+            }
+        }
+        quiet = if changed { 0 } else { quiet + 1 };
+        if quiet == 2 {
+            break;
+        }
+    }
+    let setup = three_a_side();
+    let table = made(&setup);
+    let mut counts = [0_u64; 3];
+    for own in 0..SETS {
+        for other in 0..SETS {
+            if !apart(sets[own], sets[other]) {
+                continue;
+            }
+            let line = line(sets[own], sets[other]);
+            let game = Liuzhou::from_position(&setup, &line).expect("a position");
+            // Blocked: a removal is to be chosen.
+            let Some(ending) = table.look_up(&game) else { continue };
+            let expected = match plies[own * SETS + other] {
+                0 => Ending::Drawn,
+                plies if plies % 2 == 1 => Ending::Won(plies.into()),
+                plies => Ending::Lost(plies.into()),
+            };
+            assert_eq!(ending, expected, "{line}");
+            counts[match ending {
+                Ending::Won(_) => 0,
+                Ending::Lost(_) => 1,
+                Ending::Drawn => 2,
+            }] += 1;
+        }
+    }
+    println!("won, lost and drawn: {counts:?}");
+}
