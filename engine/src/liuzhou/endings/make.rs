@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::rules::neighbours;
 use super::super::{BOARD, Blocked};
+use super::bits;
 use super::index::Index;
-use super::{Values, bits};
+use super::table::Found;
 
 /// What an ending is played by: all of a setup that matters where the next capture ends the game.
 pub(super) struct Ground {
@@ -60,8 +61,8 @@ impl Ground {
     }
 
     /// Whether every way on leads to a win of the other side that is known already.
-    fn is_lost(&self, own: u64, enemy: u64, index: &Index, values: &Values) -> bool {
-        let lost = |own, enemy| values.code(index.number(enemy, own)) % 2 == 1;
+    fn is_lost(&self, own: u64, enemy: u64, index: &Index, found: &Found) -> bool {
+        let lost = |own, enemy| found.code(index.number(enemy, own)) % 2 == 1;
         let mut blocked = true;
         for (from, to) in Self::steps(own, enemy) {
             blocked = false;
@@ -83,8 +84,8 @@ pub(super) fn make(
     index: &Index,
     stop: &AtomicBool,
     tell: &mut dyn FnMut(u8, u16),
-) -> Option<Values> {
-    let mut values = Values::new(index.len());
+) -> Option<Found> {
+    let mut found = Found::new(index.len());
     let part = |number: usize| (number as u64 * 1_000 / index.len() as u64) as u16;
     for number in 0..index.len() {
         if number % STRIDE == 0 {
@@ -95,12 +96,12 @@ pub(super) fn make(
         }
         let (own, enemy) = index.position(number);
         if ground.wins_at_once(own, enemy) {
-            values.set(number, 1);
+            found.set(number, 1);
         }
     }
-    for plies in 1..Values::MOST {
+    for plies in 1..Found::MOST {
         let mut any = false;
-        if plies <= Values::EXACT {
+        if plies <= Found::EXACT {
             for number in 0..index.len() {
                 if number % STRIDE == 0 {
                     tell(plies, part(number));
@@ -108,44 +109,44 @@ pub(super) fn make(
                         return None;
                     }
                 }
-                if values.code(number) == plies {
-                    any |= go_back(ground, index, &mut values, number, plies);
+                if found.code(number) == plies {
+                    any |= go_back(ground, index, &mut found, number, plies);
                 }
             }
         } else {
-            let from = values.late.partition_point(|&(_, at)| at < plies);
-            let found: Vec<u32> = values.late[from..].iter().map(|&(number, _)| number).collect();
+            let late = usize::from(plies - Found::EXACT - 1);
+            let numbers = std::mem::take(&mut found.late[late]);
             tell(plies, 0);
-            for (n, number) in found.into_iter().enumerate() {
+            for (n, &number) in numbers.iter().enumerate() {
                 if n % STRIDE == 0 && stop.load(Ordering::Relaxed) {
                     return None;
                 }
-                any |= go_back(ground, index, &mut values, number as usize, plies);
+                any |= go_back(ground, index, &mut found, number as usize, plies);
             }
+            found.late[late] = numbers;
         }
         if !any {
             break;
         }
     }
-    values.late.sort_unstable();
-    Some(values)
+    Some(found)
 }
 
 /// From a position whose end is so many plies away to those before it: before a loss there is a win, before a win there may
 /// be a loss. Whether there was any.
-fn go_back(ground: &Ground, index: &Index, values: &mut Values, number: usize, plies: u8) -> bool {
+fn go_back(ground: &Ground, index: &Index, found: &mut Found, number: usize, plies: u8) -> bool {
     let (own, enemy) = index.position(number);
     let mut any = false;
     ground.before(own, enemy, |own, enemy| {
-        let known = values.code(index.number(own, enemy)) != 0;
-        if known || (plies % 2 == 1 && !ground.is_lost(own, enemy, index, values)) {
+        let known = found.code(index.number(own, enemy)) != 0;
+        if known || (plies % 2 == 1 && !ground.is_lost(own, enemy, index, found)) {
             return;
         }
         any = true;
         for image in index.images(own, enemy) {
             // Where both sides' stones have the same symmetry two images are one.
-            if values.code(image) == 0 {
-                values.set(image, plies + 1);
+            if found.code(image) == 0 {
+                found.set(image, plies + 1);
             }
         }
     });
