@@ -154,7 +154,7 @@ fn three_against_three_is_what_a_search_of_everything_finds() {
     let table = made(&setup);
     let mut rng = Rng::new(3);
     let mut seen = [0; 3];
-    for _ in 0..4_000 {
+    for _ in 0..1_500 {
         let (black, white) = drawn(&mut rng);
         let line = line(black, white);
         let ending = known(&table, &setup, &line);
@@ -174,7 +174,7 @@ fn three_against_three_is_what_a_search_of_everything_finds() {
             (Ending::Drawn, Some(found)) => panic!("{line}: drawn, and over in {found}"),
         }
     }
-    assert!(seen[0] > 50 && seen[1] > 20 && seen[2] > 1_000, "{seen:?}");
+    assert!(seen[0] > 20 && seen[1] > 5 && seen[2] > 500, "{seen:?}");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn it_stops_when_told_to() {
 
 #[test]
 fn a_player_with_the_table_wins_what_is_won_as_soon_as_can_be_and_never_loses_what_is_drawn() {
-    use engine::{AnyGame, Bot as _, GameKind, Level, Limits, Score, bot};
+    use engine::{AnyGame, GameKind, Level, Limits, Score, bot};
     let setup = three_a_side();
     let table = made(&setup);
     let folder = tempfile::tempdir().expect("a folder");
