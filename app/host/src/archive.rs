@@ -414,15 +414,21 @@ fn judgement(game: &AnyGame, report: Option<&Report>) -> control::Judgement {
     }
 }
 
-/// A score as -1000 to 1000 for the side to move. Points go through a curve of which the width is the lead that wins about
-/// three games in four: two and a half soldiers in xiangqi, three units of the evaluation elsewhere.
+/// A score as -1000 to 1000 for the side to move. Points go through a logistic curve, of which the width is twice the lead that
+/// makes a win e times as likely as a loss: in gomoku the unit of the network, in Liuzhou chess what `qiyou-engine fit` finds in
+/// 360 games (330), in xiangqi about two and a half soldiers.
 pub(crate) fn chances(kind: GameKind, score: Score) -> i32 {
     match score {
         Score::WinIn(_) => 1_000,
         Score::LossIn(_) => -1_000,
         Score::Chance { permille, .. } => 2 * i32::from(permille) - 1_000,
         Score::Points(points) => {
-            let width = if kind == GameKind::Xiangqi { 500.0 } else { 600.0 };
+            let width = match kind {
+                GameKind::Xiangqi => 500.0,
+                GameKind::Gomoku => 800.0,
+                GameKind::Liuzhou => 660.0,
+                GameKind::Go | GameKind::LightsOut => 600.0,
+            };
             // Below a proven win.
             (990.0 * (f64::from(points) / width).tanh()) as i32
         }
