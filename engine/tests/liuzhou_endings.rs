@@ -333,7 +333,7 @@ fn every_ending_of_three_against_three_is_what_looking_at_all_of_them_finds() {
                 steps(sets[own], sets[other], |after, capture| {
                     any = true;
                     let next = plies[other * SETS + number(after)];
-                    won |= capture || (next != 0 && next % 2 == 0 && next < ply);
+                    won |= capture || (next != 0 && next.is_multiple_of(2) && next < ply);
                     all_lost &= next % 2 == 1 && next < ply;
                 });
                 let found = if ply % 2 == 1 { won || !any } else { any && all_lost };

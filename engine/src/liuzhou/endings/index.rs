@@ -116,7 +116,7 @@ impl Index {
         for chosen in (1..=self.stones as usize).rev() {
             // The highest point of the set is the last whose coefficient is not beyond the number.
             loop {
-                let highest = 63 - left.leading_zeros();
+                let highest = left.ilog2();
                 left &= !(1 << highest);
                 place -= 1;
                 if self.choose[place][chosen] <= number {

@@ -123,7 +123,7 @@ impl Table {
         }
         let mut block = [0; BLOCK / 2];
         let from = number / BLOCK * (BLOCK / 2);
-        let block = &mut block[..(number / 2).min(self.count.div_ceil(2)) - from + 1];
+        let block = &mut block[..=number / 2 - from];
         self.read(from, block)?;
         let mut mark = [0; MARK];
         self.read(self.marks_at() + number / BLOCK * MARK, &mut mark)?;
