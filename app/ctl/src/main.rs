@@ -10,8 +10,11 @@ mod board;
 mod commands;
 mod connection;
 mod device;
+mod inviting;
 mod json;
+mod meeting;
 mod pace;
+mod playing;
 mod puzzles;
 mod words;
 
