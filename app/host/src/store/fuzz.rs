@@ -7,8 +7,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use engine::Rng;
+use session::MatchId;
 
 use super::*;
+use crate::room::PlayerId;
 
 /// Without `FUZZ_SECONDS`: about a second.
 const CHANGES: u32 = 60;

@@ -2,7 +2,8 @@
 
 use rusqlite::params;
 
-use super::{ADVERT_KEY, Store, StoreError, readable, seat_text};
+use super::matches::seat_text;
+use super::{ADVERT_KEY, Store, StoreError, readable};
 use crate::room::{PlayerId, Seat};
 
 /// A friend as the file keeps it.

@@ -1,0 +1,661 @@
+//! Matches: what is written of them as they are played, and how they are read again.
+
+use engine::{Action, GameKind, Level, Setup, Side};
+use prost::Message as _;
+use proto::board;
+use rusqlite::{Row, params};
+use session::{Consent, MatchId, MatchRecord, MatchResult, OfferKind, Pace, wire};
+use tracing::warn;
+
+use super::{Store, StoreError};
+use crate::room::{PlayerId, Seat};
+use crate::show;
+
+/// A match as the file keeps it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SavedMatch {
+    pub(crate) record: MatchRecord,
+    pub(crate) seats: [Seat; 2],
+    /// Over, and the peer is known to hold the same.
+    pub(crate) settled: bool,
+    /// A room shows it.
+    pub(crate) open: bool,
+    pub(crate) changed_unix_ms: i64,
+}
+
+/// What there is of a match to choose by.
+pub(crate) struct Header {
+    pub(crate) id: MatchId,
+    /// The game's number.
+    pub(crate) game: i32,
+    pub(crate) seats: [Seat; 2],
+    pub(crate) over: bool,
+    /// `None` of one that is over is a draw.
+    pub(crate) winner: Option<Side>,
+}
+
+impl Store {
+    /// A match begins, with the actions that its record holds already. Replaces a match of the same id.
+    pub(crate) fn begin(
+        &mut self,
+        record: &MatchRecord,
+        seats: [Seat; 2],
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            transaction.execute("DELETE FROM matches WHERE match_id = ?1", [record.id.0])?;
+            write_match(transaction, record, seats, now_unix_ms)
+        })
+    }
+
+    /// A match that is over and settled before this device hears of it, and that no room shows. Nothing is written if the
+    /// file knows a match of this id.
+    pub(crate) fn learn(
+        &mut self,
+        record: &MatchRecord,
+        seats: [Seat; 2],
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            let known: bool = transaction.query_row(
+                "SELECT EXISTS (SELECT 1 FROM matches WHERE match_id = ?1)",
+                [record.id.0],
+                |row| row.get(0),
+            )?;
+            if known {
+                return Ok(());
+            }
+            write_match(transaction, record, seats, now_unix_ms)?;
+            transaction
+                .execute("UPDATE matches SET settled = 1, open = 0 WHERE match_id = ?1", [record.id.0])
+                .map(drop)
+        })
+    }
+
+    /// The whole record becomes another one.
+    pub(crate) fn replace(&mut self, record: &MatchRecord, now_unix_ms: i64) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            transaction.execute("DELETE FROM actions WHERE match_id = ?1", [record.id.0])?;
+            write_record(transaction, record, now_unix_ms)
+        })
+    }
+
+    /// Action number `ply` (1-based), which must be the next one, what it took (0 without a pace), and how the match ended if it
+    /// ended with it.
+    pub(crate) fn append(
+        &mut self,
+        id: MatchId,
+        ply: u32,
+        (action, took_ms): (Action, u32),
+        result: Option<MatchResult>,
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        let last = self.last_ply(id)?;
+        if last + 1 != ply {
+            return Err(self.damaged(format!("action {ply} does not follow action {last}")));
+        }
+        self.in_transaction(|transaction| {
+            transaction
+                .prepare_cached(
+                    "INSERT INTO actions (match_id, ply, action, took_ms) VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![id.0, ply, action_bytes(action), took_ms])?;
+            touch(transaction, id, now_unix_ms)?;
+            write_spent(transaction, id, 0)?;
+            result.map_or(Ok(()), |result| write_result(transaction, id, Some(result)))
+        })
+    }
+
+    /// In a race this device has pressed this too, which took so long in all.
+    pub(crate) fn add_to_run(
+        &mut self,
+        id: MatchId,
+        pressed: &[Action],
+        spent_ms: u32,
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            let mut run: Vec<u8> = transaction
+                .prepare_cached("SELECT run FROM matches WHERE match_id = ?1")?
+                .query_row([id.0], |row| row.get(0))?;
+            run.extend(wire::pack_actions(pressed));
+            write_run(transaction, id, &run)?;
+            touch(transaction, id, now_unix_ms)?;
+            write_spent(transaction, id, spent_ms)
+        })
+    }
+
+    /// In a race a whole run enters the record, which then has `ply` actions, and how the match ended if it ended with it.
+    /// `mine`: it is this device's.
+    pub(crate) fn enter_run(
+        &mut self,
+        id: MatchId,
+        ply: u32,
+        (run, mine): (&[Action], bool),
+        result: Option<MatchResult>,
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        let last = self.last_ply(id)?;
+        if last as usize + run.len() != ply as usize {
+            return Err(self.damaged(format!("a run up to {ply} does not follow action {last}")));
+        }
+        self.in_transaction(|transaction| {
+            let mut insert = transaction
+                .prepare_cached("INSERT INTO actions (match_id, ply, action) VALUES (?1, ?2, ?3)")?;
+            for (ply, action) in (last + 1..).zip(run) {
+                insert.execute(params![id.0, ply, action_bytes(*action)])?;
+            }
+            if mine {
+                write_run(transaction, id, &[])?;
+                write_spent(transaction, id, 0)?;
+            }
+            touch(transaction, id, now_unix_ms)?;
+            result.map_or(Ok(()), |result| write_result(transaction, id, Some(result)))
+        })
+    }
+
+    fn last_ply(&self, id: MatchId) -> Result<u32, StoreError> {
+        self.connection
+            .prepare_cached("SELECT coalesce(max(ply), 0) FROM actions WHERE match_id = ?1")
+            .and_then(|mut statement| statement.query_row([id.0], |row| row.get(0)))
+            .map_err(|error| self.explain(error))
+    }
+
+    /// The record is cut to `ply` actions; a result, if any, is gone.
+    pub(crate) fn take_back(
+        &mut self,
+        id: MatchId,
+        ply: u32,
+        revision: u32,
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            transaction
+                .execute("DELETE FROM actions WHERE match_id = ?1 AND ply > ?2", params![id.0, ply])?;
+            write_revision(transaction, id, revision)?;
+            write_offered(transaction, id, None)?;
+            write_spent(transaction, id, 0)?;
+            write_paused(transaction, id, false)?;
+            touch(transaction, id, now_unix_ms)?;
+            write_result(transaction, id, None)
+        })
+    }
+
+    /// The match is over.
+    pub(crate) fn end(
+        &mut self,
+        id: MatchId,
+        revision: u32,
+        result: MatchResult,
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            write_revision(transaction, id, revision)?;
+            write_paused(transaction, id, false)?;
+            touch(transaction, id, now_unix_ms)?;
+            write_result(transaction, id, Some(result))
+        })
+    }
+
+    /// The match is paused, or goes on.
+    pub(crate) fn set_paused(
+        &mut self,
+        id: MatchId,
+        revision: u32,
+        paused: bool,
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            write_revision(transaction, id, revision)?;
+            write_paused(transaction, id, paused)?;
+            touch(transaction, id, now_unix_ms)
+        })
+    }
+
+    /// What the present action has taken now that its clock stands.
+    pub(crate) fn set_spent(&mut self, id: MatchId, spent_ms: u32) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| write_spent(transaction, id, spent_ms))
+    }
+
+    /// The side that this device had in the last match of this game with this player.
+    pub(crate) fn last_side(&self, peer: PlayerId, game: GameKind) -> Result<Option<Side>, StoreError> {
+        let read = || -> rusqlite::Result<Option<Side>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT setup, first_seat FROM matches WHERE first_seat = ?1 OR second_seat = ?1
+                 ORDER BY began_unix_ms DESC, changed_unix_ms DESC",
+            )?;
+            let peers = seat_text(Seat::Peer(peer));
+            let mut rows = statement.query([&peers])?;
+            while let Some(row) = rows.next()? {
+                let (setup, first): (Vec<u8>, String) = (row.get(0)?, row.get(1)?);
+                if parse_setup(&setup).is_some_and(|setup| setup.kind() == game) {
+                    return Ok(Some(if first == peers { Side::Second } else { Side::First }));
+                }
+            }
+            Ok(None)
+        };
+        read().map_err(|error| self.explain(error))
+    }
+
+    /// What this device agrees to in advance by having offered it.
+    pub(crate) fn set_offered(
+        &mut self,
+        id: MatchId,
+        offered: Option<Consent>,
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            touch(transaction, id, now_unix_ms)?;
+            write_offered(transaction, id, offered)
+        })
+    }
+
+    /// The match is over, and the peer is known to hold the same record. Any later write ends that.
+    pub(crate) fn settle(&mut self, id: MatchId) -> Result<(), StoreError> {
+        self.connection
+            .execute("UPDATE matches SET settled = 1 WHERE match_id = ?1", [id.0])
+            .map(drop)
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Whether a room shows the match, now and after the next start.
+    pub(crate) fn set_open(&mut self, id: MatchId, open: bool) -> Result<(), StoreError> {
+        self.connection
+            .execute("UPDATE matches SET open = ?2 WHERE match_id = ?1", params![id.0, open])
+            .map(drop)
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Who sits where from now on.
+    pub(crate) fn set_seats(&mut self, id: MatchId, seats: [Seat; 2]) -> Result<(), StoreError> {
+        let [first, second] = seats.map(seat_text);
+        self.connection
+            .execute(
+                "UPDATE matches SET first_seat = ?2, second_seat = ?3 WHERE match_id = ?1",
+                params![id.0, first, second],
+            )
+            .map(drop)
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Matches that a room shows.
+    pub(crate) fn open_matches(&self) -> Result<Vec<SavedMatch>, StoreError> {
+        self.matches("WHERE open = 1 ORDER BY changed_unix_ms", [])
+    }
+
+    /// Matches with this peer that are not settled, whether a room shows them or not, and the last settled one; the oldest
+    /// first.
+    pub(crate) fn matches_with(&self, peer: PlayerId) -> Result<Vec<SavedMatch>, StoreError> {
+        self.matches(
+            "WHERE (first_seat = ?1 OR second_seat = ?1) AND (settled = 0 OR match_id = (
+                 SELECT match_id FROM matches WHERE settled = 1 AND (first_seat = ?1 OR second_seat = ?1)
+                 ORDER BY changed_unix_ms DESC LIMIT 1))
+             ORDER BY changed_unix_ms",
+            [seat_text(Seat::Peer(peer))],
+        )
+    }
+
+    /// What there is of every match to choose by, the latest change first. One whose row makes no sense is left out.
+    pub(crate) fn headers(&self) -> Result<Vec<Header>, StoreError> {
+        let read = || {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT match_id, setup, first_seat, second_seat, ending, winner FROM matches
+                 ORDER BY changed_unix_ms DESC, match_id",
+            )?;
+            statement
+                .query_map([], |row| {
+                    let (setup, first, second): (Vec<u8>, String, String) =
+                        (row.get(1)?, row.get(2)?, row.get(3)?);
+                    let (ending, winner): (Option<i32>, Option<i32>) = (row.get(4)?, row.get(5)?);
+                    let header = || {
+                        Some(Header {
+                            id: MatchId(row.get(0).ok()?),
+                            game: i32::from(parse_setup(&setup)?.kind() as u8),
+                            seats: [parse_seat(&first)?, parse_seat(&second)?],
+                            over: ending.is_some(),
+                            winner: winner.and_then(show::parse_side),
+                        })
+                    };
+                    Ok(header())
+                })?
+                .filter_map(Result::transpose)
+                .collect::<Result<_, _>>()
+        };
+        read().map_err(|error| self.explain(error))
+    }
+
+    /// A match is gone for good.
+    pub(crate) fn delete(&mut self, id: MatchId) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            transaction.execute("DELETE FROM matches WHERE match_id = ?1", [id.0]).map(drop)
+        })
+    }
+
+    /// One match.
+    pub(crate) fn load(&self, id: MatchId) -> Result<Option<SavedMatch>, StoreError> {
+        self.each_match("WHERE match_id = ?1", [id.0])?.pop().transpose()
+    }
+
+    /// Those of them that can be read. One that cannot stays in the file, for a program that can.
+    fn matches(&self, which: &str, values: impl rusqlite::Params) -> Result<Vec<SavedMatch>, StoreError> {
+        let mut readable = Vec::new();
+        for one in self.each_match(which, values)? {
+            match one {
+                Err(error @ StoreError::Damaged { .. }) => warn!(%error, "a match is left out"),
+                one => readable.push(one?),
+            }
+        }
+        Ok(readable)
+    }
+
+    fn each_match(
+        &self,
+        which: &str,
+        values: impl rusqlite::Params,
+    ) -> Result<Vec<Result<SavedMatch, StoreError>>, StoreError> {
+        struct Raw {
+            id: [u8; 16],
+            setup: Vec<u8>,
+            seats: [String; 2],
+            revision: u32,
+            ending: Option<i32>,
+            winner: Option<i32>,
+            open: bool,
+            changed: i64,
+            offered: Option<Vec<u8>>,
+            settled: bool,
+            pace: Option<Vec<u8>>,
+            paused: bool,
+            spent_ms: u32,
+            reveal: Option<[u8; 32]>,
+            run: Vec<u8>,
+        }
+        let read = || -> rusqlite::Result<Vec<rusqlite::Result<Raw>>> {
+            let sql = format!(
+                "SELECT match_id, setup, first_seat, second_seat, revision, ending, winner, open, changed_unix_ms,
+                     offered, settled, pace, paused, spent_ms, reveal, run
+                 FROM matches {which}"
+            );
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let raw = |row: &Row<'_>| {
+                Ok(Raw {
+                    id: row.get(0)?,
+                    setup: row.get(1)?,
+                    seats: [row.get(2)?, row.get(3)?],
+                    revision: row.get(4)?,
+                    ending: row.get(5)?,
+                    winner: row.get(6)?,
+                    open: row.get(7)?,
+                    changed: row.get(8)?,
+                    offered: row.get(9)?,
+                    settled: row.get(10)?,
+                    pace: row.get(11)?,
+                    paused: row.get(12)?,
+                    spent_ms: row.get(13)?,
+                    reveal: row.get(14)?,
+                    run: row.get(15)?,
+                })
+            };
+            Ok(statement.query_map(values, raw)?.collect())
+        };
+        let rows = read().map_err(|error| self.explain(error))?;
+        Ok(rows
+            .into_iter()
+            .map(|raw| {
+                let raw = raw.map_err(|error| self.explain(error))?;
+                let id = MatchId(raw.id);
+                let seats = [parse_seat(&raw.seats[0]), parse_seat(&raw.seats[1])];
+                let [Some(first), Some(second)] = seats else {
+                    return Err(self.damaged("a seat that is none"));
+                };
+                let setup = parse_setup(&raw.setup).ok_or_else(|| self.damaged("a setup that is none"))?;
+                let result = match (raw.ending, raw.winner) {
+                    (None, _) => None,
+                    (Some(ending), winner) => Some(
+                        parse_result(ending, winner.unwrap_or(0))
+                            .ok_or_else(|| self.damaged("a result that is none"))?,
+                    ),
+                };
+                let offered = match raw.offered {
+                    None => None,
+                    Some(bytes) => {
+                        Some(parse_consent(&bytes).ok_or_else(|| self.damaged("an offer that is none"))?)
+                    }
+                };
+                let pace = match raw.pace {
+                    None => None,
+                    Some(bytes) => {
+                        Some(parse_pace(&bytes).ok_or_else(|| self.damaged("a pace that is none"))?)
+                    }
+                };
+                let run = wire::unpack_actions(&raw.run).map_err(|_| self.damaged("a run that is none"))?;
+                let (actions, times) = self.actions(id)?;
+                let my_side =
+                    if second == Seat::Here && first != Seat::Here { Side::Second } else { Side::First };
+                Ok(SavedMatch {
+                    record: MatchRecord {
+                        id,
+                        setup,
+                        my_side,
+                        actions,
+                        revision: raw.revision,
+                        result,
+                        times: if pace.is_some() { times } else { Vec::new() },
+                        pace,
+                        paused: raw.paused,
+                        spent_ms: raw.spent_ms,
+                        run,
+                        reveal: raw.reveal,
+                        offered,
+                    },
+                    seats: [first, second],
+                    settled: raw.settled,
+                    open: raw.open,
+                    changed_unix_ms: raw.changed,
+                })
+            })
+            .collect())
+    }
+
+    /// The actions of a match, and what each took.
+    fn actions(&self, id: MatchId) -> Result<(Vec<Action>, Vec<u32>), StoreError> {
+        let read = || -> rusqlite::Result<Vec<(u32, Vec<u8>, u32)>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT ply, action, took_ms FROM actions WHERE match_id = ?1 ORDER BY ply",
+            )?;
+            statement.query_map([id.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+        };
+        let rows = read().map_err(|error| self.explain(error))?;
+        (1u32..)
+            .zip(rows)
+            .map(|(expected, (ply, bytes, took_ms))| {
+                parse_action(&bytes)
+                    .filter(|_| ply == expected)
+                    .map(|action| (action, took_ms))
+                    .ok_or_else(|| self.damaged(format!("action {expected} is missing or unreadable")))
+            })
+            .collect()
+    }
+}
+
+fn write_match(
+    transaction: &rusqlite::Transaction<'_>,
+    record: &MatchRecord,
+    seats: [Seat; 2],
+    now_unix_ms: i64,
+) -> rusqlite::Result<()> {
+    let [first, second] = seats.map(seat_text);
+    transaction.execute(
+        "INSERT INTO matches (match_id, setup, first_seat, second_seat, began_unix_ms, changed_unix_ms, pace, reveal)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)",
+        params![
+            record.id.0,
+            setup_bytes(&record.setup),
+            first,
+            second,
+            now_unix_ms,
+            Pace::write(record.pace).map(|pace| pace.encode_to_vec()),
+            record.reveal
+        ],
+    )?;
+    write_record(transaction, record, now_unix_ms)
+}
+
+fn write_record(
+    transaction: &rusqlite::Transaction<'_>,
+    record: &MatchRecord,
+    now_unix_ms: i64,
+) -> rusqlite::Result<()> {
+    let mut insert = transaction
+        .prepare_cached("INSERT INTO actions (match_id, ply, action, took_ms) VALUES (?1, ?2, ?3, ?4)")?;
+    for (ply, action) in (1u32..).zip(&record.actions) {
+        let took_ms = record.times.get(ply as usize - 1).copied().unwrap_or(0);
+        insert.execute(params![record.id.0, ply, action_bytes(*action), took_ms])?;
+    }
+    write_run(transaction, record.id, &wire::pack_actions(&record.run))?;
+    write_spent(transaction, record.id, record.spent_ms)?;
+    write_paused(transaction, record.id, record.paused)?;
+    write_revision(transaction, record.id, record.revision)?;
+    write_offered(transaction, record.id, record.offered)?;
+    touch(transaction, record.id, now_unix_ms)?;
+    write_result(transaction, record.id, record.result)
+}
+
+fn write_revision(
+    transaction: &rusqlite::Transaction<'_>,
+    id: MatchId,
+    revision: u32,
+) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached("UPDATE matches SET revision = ?2 WHERE match_id = ?1")?
+        .execute(params![id.0, revision])
+        .map(drop)
+}
+
+fn write_paused(transaction: &rusqlite::Transaction<'_>, id: MatchId, paused: bool) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached("UPDATE matches SET paused = ?2 WHERE match_id = ?1")?
+        .execute(params![id.0, paused])
+        .map(drop)
+}
+
+fn write_run(transaction: &rusqlite::Transaction<'_>, id: MatchId, run: &[u8]) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached("UPDATE matches SET run = ?2 WHERE match_id = ?1")?
+        .execute(params![id.0, run])
+        .map(drop)
+}
+
+fn write_spent(transaction: &rusqlite::Transaction<'_>, id: MatchId, spent_ms: u32) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached("UPDATE matches SET spent_ms = ?2 WHERE match_id = ?1")?
+        .execute(params![id.0, spent_ms])
+        .map(drop)
+}
+
+fn write_offered(
+    transaction: &rusqlite::Transaction<'_>,
+    id: MatchId,
+    offered: Option<Consent>,
+) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached("UPDATE matches SET offered = ?2 WHERE match_id = ?1")?
+        .execute(params![id.0, offered.map(consent_bytes)])
+        .map(drop)
+}
+
+/// Every write but `settle` goes through here: what has changed is not settled.
+fn touch(transaction: &rusqlite::Transaction<'_>, id: MatchId, now_unix_ms: i64) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached("UPDATE matches SET changed_unix_ms = ?2, settled = 0 WHERE match_id = ?1")?
+        .execute(params![id.0, now_unix_ms])
+        .map(drop)
+}
+
+fn write_result(
+    transaction: &rusqlite::Transaction<'_>,
+    id: MatchId,
+    result: Option<MatchResult>,
+) -> rusqlite::Result<()> {
+    let (ending, winner) = match result {
+        None => (None, None),
+        Some(result) => {
+            let result = wire::result(result);
+            (Some(result.ending), Some(result.winner))
+        }
+    };
+    transaction
+        .prepare_cached("UPDATE matches SET ending = ?2, winner = ?3 WHERE match_id = ?1")?
+        .execute(params![id.0, ending, winner])
+        .map(drop)
+}
+
+pub(super) fn setup_bytes(setup: &Setup) -> Vec<u8> {
+    wire::setup(setup).encode_to_vec()
+}
+
+fn parse_setup(bytes: &[u8]) -> Option<Setup> {
+    wire::read_setup(Some(&board::Setup::decode(bytes).ok()?)).ok()
+}
+
+fn parse_pace(bytes: &[u8]) -> Option<Pace> {
+    Pace::read(Some(&board::Pace::decode(bytes).ok()?)).ok()?
+}
+
+fn parse_result(ending: i32, winner: i32) -> Option<MatchResult> {
+    wire::read_result(&board::Result { winner, ending }).ok()
+}
+
+fn consent_bytes(consent: Consent) -> Vec<u8> {
+    let kind: u32 = match consent.kind {
+        OfferKind::TakeBack => 1,
+        OfferKind::Draw => 2,
+        OfferKind::NewGame => 3,
+        OfferKind::NewGameSame => 4,
+        OfferKind::Pause => 5,
+        OfferKind::Continue => 6,
+        OfferKind::Adjourn => 7,
+    };
+    [kind, consent.revision, consent.ply, consent.to_ply].iter().flat_map(|n| n.to_be_bytes()).collect()
+}
+
+fn parse_consent(bytes: &[u8]) -> Option<Consent> {
+    let bytes: &[u8; 16] = bytes.try_into().ok()?;
+    let number = |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let kind = match number(0) {
+        1 => OfferKind::TakeBack,
+        2 => OfferKind::Draw,
+        3 => OfferKind::NewGame,
+        4 => OfferKind::NewGameSame,
+        5 => OfferKind::Pause,
+        6 => OfferKind::Continue,
+        7 => OfferKind::Adjourn,
+        _ => return None,
+    };
+    Some(Consent { kind, revision: number(4), ply: number(8), to_ply: number(12) })
+}
+
+pub(super) fn seat_text(seat: Seat) -> String {
+    match seat {
+        Seat::Here => "here".into(),
+        Seat::Bot(level) => format!("bot:{}", level.number()),
+        Seat::Peer(key) => format!("peer:{key}"),
+    }
+}
+
+fn parse_seat(text: &str) -> Option<Seat> {
+    match text.split_once(':') {
+        None => (text == "here").then_some(Seat::Here),
+        Some(("bot", level)) => Level::new(level.parse().ok()?).map(Seat::Bot),
+        Some(("peer", key)) => PlayerId::parse(key).map(Seat::Peer),
+        Some(_) => None,
+    }
+}
+
+pub(super) fn action_bytes(action: Action) -> Vec<u8> {
+    wire::action(action).encode_to_vec()
+}
+
+fn parse_action(bytes: &[u8]) -> Option<Action> {
+    wire::read_action(Some(&board::Action::decode(bytes).ok()?)).ok()
+}

@@ -1,0 +1,143 @@
+//! The tables of the file, and how an older file is brought to them.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::{StoreError, explain};
+
+/// Another process that only reads (a backup, `sqlite3`) may hold the file for a moment.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Each entry takes the schema one version further. Entries are never changed, only added.
+pub(super) const MIGRATIONS: &[&str] = &["
+    CREATE TABLE settings (
+        key   TEXT PRIMARY KEY,
+        value ANY NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE friends (
+        key         BLOB PRIMARY KEY CHECK (length(key) = 32),
+        name        TEXT NOT NULL,
+        advert_key  BLOB NOT NULL CHECK (length(advert_key) = 32),
+        met_unix_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE matches (
+        match_id        BLOB PRIMARY KEY CHECK (length(match_id) = 16),
+        setup           BLOB NOT NULL,              -- qiyou.board.Setup
+        first_seat      TEXT NOT NULL,              -- here, bot:LEVEL or peer:KEY
+        second_seat     TEXT NOT NULL,
+        revision        INTEGER NOT NULL DEFAULT 0,
+        ending          INTEGER,                    -- qiyou.board.Ending; NULL while it goes on
+        winner          INTEGER,                    -- qiyou.board.Side; NULL while it goes on, 0 for a draw
+        offered         BLOB,                       -- what this device agrees to in advance: four 32-bit numbers
+        settled         INTEGER NOT NULL DEFAULT 0, -- over, and the peer is known to hold the same
+        open            INTEGER NOT NULL DEFAULT 1, -- a room shows it
+        began_unix_ms   INTEGER NOT NULL,
+        changed_unix_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX matches_by_change ON matches (changed_unix_ms);
+    CREATE TABLE actions (
+        match_id BLOB NOT NULL REFERENCES matches ON DELETE CASCADE,
+        ply      INTEGER NOT NULL CHECK (ply >= 1),
+        action   BLOB NOT NULL,                     -- qiyou.board.Action
+        PRIMARY KEY (match_id, ply)
+    ) STRICT, WITHOUT ROWID;
+    CREATE VIEW record AS SELECT
+        lower(hex(match_id)) AS match_id,
+        lower(hex(setup)) AS setup,
+        CASE first_seat WHEN 'here' THEN 'peer:' || (SELECT value FROM settings WHERE key = 'player')
+            ELSE first_seat END AS first_player,
+        CASE second_seat WHEN 'here' THEN 'peer:' || (SELECT value FROM settings WHERE key = 'player')
+            ELSE second_seat END AS second_player,
+        coalesce((SELECT group_concat(action, ' ') FROM
+            (SELECT lower(hex(action)) AS action FROM actions WHERE actions.match_id = matches.match_id ORDER BY ply)), '') AS actions,
+        revision, ending, winner
+        FROM matches;
+", "
+    ALTER TABLE friends ADD COLUMN muted INTEGER NOT NULL DEFAULT 0; -- what this friend says is not shown
+", "
+    ALTER TABLE matches ADD COLUMN pace BLOB;                             -- qiyou.board.Pace; NULL without clocks
+    ALTER TABLE matches ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE matches ADD COLUMN spent_ms INTEGER NOT NULL DEFAULT 0;   -- by the present action when its clock last stopped
+    ALTER TABLE matches ADD COLUMN reveal BLOB CHECK (length(reveal) = 32); -- what this device drew for the colours
+    ALTER TABLE actions ADD COLUMN took_ms INTEGER NOT NULL DEFAULT 0;    -- 0 without a pace
+    DROP VIEW record;
+    CREATE VIEW record AS SELECT
+        lower(hex(match_id)) AS match_id,
+        lower(hex(setup)) AS setup,
+        CASE first_seat WHEN 'here' THEN 'peer:' || (SELECT value FROM settings WHERE key = 'player')
+            ELSE first_seat END AS first_player,
+        CASE second_seat WHEN 'here' THEN 'peer:' || (SELECT value FROM settings WHERE key = 'player')
+            ELSE second_seat END AS second_player,
+        coalesce((SELECT group_concat(action, ' ') FROM
+            (SELECT lower(hex(action)) AS action FROM actions WHERE actions.match_id = matches.match_id ORDER BY ply)), '') AS actions,
+        revision, ending, winner,
+        lower(hex(pace)) AS pace, paused,
+        coalesce((SELECT group_concat(took_ms, ' ') FROM
+            (SELECT took_ms FROM actions WHERE actions.match_id = matches.match_id ORDER BY ply)), '') AS times
+        FROM matches;
+", "
+    ALTER TABLE friends ADD COLUMN note TEXT NOT NULL DEFAULT '';    -- seen by nobody else
+    CREATE TABLE blocked (
+        key           BLOB PRIMARY KEY CHECK (length(key) = 32),
+        name          TEXT NOT NULL,
+        since_unix_ms INTEGER NOT NULL,
+        advert_key    BLOB CHECK (length(advert_key) = 32),           -- of a former friend
+        address       TEXT                                            -- where it was last met
+    ) STRICT, WITHOUT ROWID;
+", "
+    CREATE TABLE puzzles (
+        puzzle         TEXT PRIMARY KEY,
+        tries          INTEGER NOT NULL DEFAULT 0,
+        solved_unix_ms INTEGER                                        -- the first time; NULL until then
+    ) STRICT, WITHOUT ROWID;
+", "
+    -- What this device has pressed in a race while that is not among the actions, packed as in qiyou.peer.Record.
+    ALTER TABLE matches ADD COLUMN run BLOB NOT NULL DEFAULT x'';
+"];
+
+/// Opens the file, and brings it to the present schema.
+pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
+    let mut connection = Connection::open(path).map_err(|error| explain(path, &error))?;
+    match prepare(&mut connection, path) {
+        Ok(()) => Ok(connection),
+        Err(Prepare::Sqlite(error)) => Err(explain(path, &error)),
+        Err(Prepare::Store(error)) => Err(error),
+    }
+}
+
+fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Prepare> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    // The version is read before anything is written, so that a newer file stays untouched.
+    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let known = MIGRATIONS.len() as i64;
+    if found > known {
+        return Err(Prepare::Store(StoreError::Newer { path: path.to_owned(), found, known }));
+    }
+    let check: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
+    if check != "ok" {
+        return Err(Prepare::Store(StoreError::Damaged { path: path.to_owned(), what: check }));
+    }
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    for (version, migration) in (1..).zip(MIGRATIONS).skip(usize::try_from(found).unwrap_or(0)) {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute_batch(migration)?;
+        transaction.pragma_update(None, "user_version", version as i64)?;
+        transaction.commit()?;
+    }
+    Ok(())
+}
+
+enum Prepare {
+    Sqlite(rusqlite::Error),
+    Store(StoreError),
+}
+
+impl From<rusqlite::Error> for Prepare {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}

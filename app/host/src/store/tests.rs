@@ -1,0 +1,290 @@
+use std::fs;
+use std::time::Duration;
+
+use engine::{Action, GameKind, Level, Outcome, Point, Reason, Side};
+use rusqlite::{Connection, params};
+use session::{Consent, MatchId, MatchRecord, MatchResult, OfferKind, Pace};
+
+use super::matches::{action_bytes, seat_text, setup_bytes};
+use super::schema::MIGRATIONS;
+use super::*;
+use crate::room::{PlayerId, Seat};
+
+fn store() -> (tempfile::TempDir, Store) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let store = Store::open(directory.path()).expect("opens");
+    (directory, store)
+}
+
+fn record(number: u8) -> MatchRecord {
+    MatchRecord::new(MatchId([number; 16]), GameKind::Gomoku.default_setup(), Side::First)
+}
+
+fn place(column: u16) -> Action {
+    Action::Place(Point::new(column, 3))
+}
+
+const SEATS: [Seat; 2] = [Seat::Here, Seat::Peer(PlayerId([7; 32]))];
+
+#[test]
+fn what_was_saved_is_read_again_after_a_restart() {
+    let (directory, mut store) = store();
+    let id = MatchId([1; 16]);
+    let friend = SavedFriend {
+        key: PlayerId([7; 32]),
+        name: "小明".into(),
+        advert_key: [9; 32],
+        met_unix_ms: 5,
+        muted: false,
+        note: String::new(),
+    };
+    store.put_friend(&friend).expect("saved");
+    store.set_setting("name", "Anna").expect("saved");
+    store.begin(&record(1), SEATS, 10).expect("saved");
+    for ply in 1..=9 {
+        store.append(id, ply, (place(ply as u16), ply * 100), None, 10 + i64::from(ply)).expect("saved");
+    }
+    store.take_back(id, 7, 1, 30).expect("saved");
+    let offered = Consent { kind: OfferKind::TakeBack, revision: 1, ply: 7, to_ply: 6 };
+    store.set_offered(id, Some(offered), 31).expect("saved");
+    let won = MatchResult::Played(Outcome { winner: Some(Side::Second), reason: Reason::FiveInARow });
+    store.append(id, 8, (place(12), 900), Some(won), 40).expect("saved");
+    drop(store);
+
+    let store = Store::open(directory.path()).expect("opens again");
+    assert_eq!(store.friends().expect("read"), [friend]);
+    assert_eq!(store.setting("name").expect("read").as_deref(), Some("Anna"));
+    let saved = store.load(id).expect("read").expect("there");
+    let mut expected = record(1);
+    expected.actions = (1..=7).map(place).chain([place(12)]).collect();
+    (expected.revision, expected.result, expected.offered) = (1, Some(won), Some(offered));
+    assert_eq!(saved.record, expected);
+    assert_eq!((saved.seats, saved.open, saved.settled, saved.changed_unix_ms), (SEATS, true, false, 40));
+}
+
+#[test]
+fn clocks_pauses_and_drawn_numbers_read_back() {
+    let (_directory, mut store) = store();
+    let pace = Pace::ByoYomi { main: Duration::from_mins(1), period: Duration::from_secs(30), periods: 3 };
+    let mut expected = record(1).with_pace(Some(pace));
+    expected.reveal = Some([8; 32]);
+    store.begin(&expected, SEATS, 1).expect("saved");
+    store.append(expected.id, 1, (place(1), 4_200), None, 2).expect("saved");
+    store.set_spent(expected.id, 700).expect("saved");
+    store.set_paused(expected.id, 1, true, 3).expect("saved");
+    (expected.actions, expected.times) = (vec![place(1)], vec![4_200]);
+    (expected.spent_ms, expected.revision, expected.paused) = (700, 1, true);
+    assert_eq!(store.load(expected.id).expect("read").expect("there").record, expected);
+    store.append(expected.id, 2, (place(2), 1), None, 4).expect("saved");
+    assert_eq!(store.load(expected.id).expect("read").expect("there").record.spent_ms, 0);
+    for kind in [OfferKind::NewGameSame, OfferKind::Pause, OfferKind::Continue, OfferKind::Adjourn] {
+        let offered = Some(Consent { kind, revision: 1, ply: 2, to_ply: 2 });
+        store.set_offered(expected.id, offered, 5).expect("saved");
+        assert_eq!(store.load(expected.id).expect("read").expect("there").record.offered, offered);
+    }
+}
+
+#[test]
+fn what_was_pressed_in_a_race_reads_back_before_and_within_the_record() {
+    let (_directory, mut store) = store();
+    let mut expected = MatchRecord { setup: GameKind::LightsOut.default_setup(), ..record(1) };
+    store.begin(&expected, SEATS, 1).expect("saved");
+    let press = |column| Action::Press(Point::new(column, 3));
+    let read = |store: &Store| store.load(MatchId([1; 16])).expect("read").expect("there").record;
+    store.add_to_run(expected.id, &[press(1)], 700, 2).expect("saved");
+    store.add_to_run(expected.id, &[press(14), Action::Done(12)], 1_250, 3).expect("saved");
+    (expected.run, expected.spent_ms) = (vec![press(1), press(14), Action::Done(12)], 1_250);
+    assert_eq!(read(&store), expected);
+    let theirs = [press(2), Action::Done(9)];
+    assert!(store.enter_run(expected.id, 3, (&theirs, false), None, 4).is_err(), "it is two actions long");
+    store.enter_run(expected.id, 2, (&theirs, false), None, 4).expect("saved");
+    expected.actions = theirs.to_vec();
+    assert_eq!(read(&store), expected);
+    let won = MatchResult::Played(Outcome { winner: Some(Side::First), reason: Reason::Faster });
+    let mine = std::mem::take(&mut expected.run);
+    store.enter_run(expected.id, 5, (&mine, true), Some(won), 5).expect("saved");
+    expected.actions.extend(mine);
+    (expected.spent_ms, expected.result) = (0, Some(won));
+    assert_eq!(read(&store), expected);
+    (expected.run, expected.spent_ms) = (vec![press(3)], 5);
+    store.replace(&expected, 6).expect("saved");
+    assert_eq!(read(&store), expected);
+}
+
+#[test]
+fn a_file_from_before_the_clocks_opens_and_goes_on() {
+    let directory = tempfile::tempdir().expect("a directory");
+    {
+        let old = Connection::open(directory.path().join(DATABASE)).expect("opens");
+        for migration in &MIGRATIONS[..2] {
+            old.execute_batch(migration).expect("as it was then");
+        }
+        old.pragma_update(None, "user_version", 2).expect("set");
+        let seat = seat_text(SEATS[1]);
+        let setup = setup_bytes(&record(1).setup);
+        old.execute(
+            "INSERT INTO matches (match_id, setup, first_seat, second_seat, began_unix_ms, changed_unix_ms)
+             VALUES (?1, ?2, 'here', ?3, 1, 1)",
+            params![[1u8; 16], setup, seat],
+        )
+        .expect("written");
+        old.execute(
+            "INSERT INTO actions (match_id, ply, action) VALUES (?1, 1, ?2)",
+            params![[1u8; 16], action_bytes(place(1))],
+        )
+        .expect("written");
+    }
+    let mut store = Store::open(directory.path()).expect("opens");
+    let id = MatchId([1; 16]);
+    let saved = store.load(id).expect("read").expect("there");
+    let expected = MatchRecord { actions: vec![place(1)], ..record(1) };
+    assert_eq!((saved.record, saved.seats), (expected, SEATS));
+    store.append(id, 2, (place(2), 0), None, 2).expect("it goes on");
+    let shown: String = store
+        .connection
+        .query_row("SELECT times FROM record", [], |row| row.get(0))
+        .expect("the view is there");
+    assert_eq!(shown, "0 0");
+}
+
+#[test]
+fn the_side_of_the_last_match_of_a_game_is_known() {
+    let (_directory, mut store) = store();
+    let (peer, gomoku) = (PlayerId([7; 32]), GameKind::Gomoku);
+    assert_eq!(store.last_side(peer, gomoku).expect("read"), None);
+    store.begin(&record(1), SEATS, 1).expect("saved");
+    store.begin(&record(2), [SEATS[1], SEATS[0]], 2).expect("saved");
+    assert_eq!(store.last_side(peer, gomoku).expect("read"), Some(Side::Second));
+    assert_eq!(store.last_side(peer, GameKind::Go).expect("read"), None);
+    assert_eq!(store.last_side(PlayerId([8; 32]), gomoku).expect("read"), None);
+}
+
+#[test]
+fn every_result_and_seat_reads_back() {
+    let (_directory, mut store) = store();
+    let results = [
+        MatchResult::Played(Outcome { winner: None, reason: Reason::BoardFull }),
+        MatchResult::Resigned(Side::First),
+        MatchResult::Resigned(Side::Second),
+        MatchResult::TimedOut(Side::First),
+        MatchResult::DrawAgreed,
+    ];
+    for (number, result) in (1..).zip(results) {
+        let seats = [Seat::Bot(Level::MAX), Seat::Here];
+        store.begin(&record(number), seats, 1).expect("saved");
+        store.end(MatchId([number; 16]), 3, result, 2).expect("saved");
+        let saved = store.load(MatchId([number; 16])).expect("read").expect("there");
+        assert_eq!((saved.record.result, saved.record.revision), (Some(result), 3));
+        assert_eq!((saved.seats, saved.record.my_side), (seats, Side::Second));
+    }
+}
+
+#[test]
+fn a_match_is_settled_until_it_changes_again() {
+    let (_directory, mut store) = store();
+    let (id, peer) = (MatchId([1; 16]), PlayerId([7; 32]));
+    store.begin(&record(1), SEATS, 1).expect("saved");
+    store.begin(&record(2), SEATS, 2).expect("saved");
+    store.settle(id).expect("saved");
+    store.settle(MatchId([2; 16])).expect("saved");
+    let with_peer = store.matches_with(peer).expect("read");
+    assert_eq!(with_peer.len(), 1, "the last settled one only");
+    store.set_offered(id, None, 3).expect("saved");
+    let with_peer = store.matches_with(peer).expect("read");
+    assert_eq!(with_peer.iter().map(|saved| saved.settled).collect::<Vec<_>>(), [true, false]);
+    assert!(store.matches_with(PlayerId([8; 32])).expect("read").is_empty());
+}
+
+#[test]
+fn what_a_peer_tells_of_the_past_changes_nothing_that_is_known() {
+    let (_directory, mut store) = store();
+    let mut told = record(1);
+    told.result = Some(MatchResult::Resigned(Side::Second));
+    store.learn(&told, SEATS, 1).expect("saved");
+    let saved = store.load(told.id).expect("read").expect("there");
+    assert_eq!((&saved.record, saved.settled, saved.open), (&told, true, false));
+    told.result = Some(MatchResult::DrawAgreed);
+    store.learn(&told, SEATS, 2).expect("nothing to do");
+    assert_eq!(store.load(told.id).expect("read").expect("there"), saved);
+}
+
+#[test]
+fn an_action_out_of_step_is_refused() {
+    let (_directory, mut store) = store();
+    store.begin(&record(1), SEATS, 1).expect("saved");
+    let id = MatchId([1; 16]);
+    store.append(id, 1, (place(1), 0), None, 2).expect("saved");
+    for ply in [0, 1, 3] {
+        assert!(store.append(id, ply, (place(2), 0), None, 3).is_err());
+    }
+    assert_eq!(store.load(id).expect("read").expect("there").record.actions, [place(1)]);
+}
+
+#[test]
+fn a_full_disk_is_told_and_loses_nothing() {
+    let (directory, mut store) = store();
+    store.begin(&record(1), SEATS, 1).expect("saved");
+    store.limit_pages(1);
+    let mut saved = 0;
+    let error = loop {
+        match store.append(MatchId([1; 16]), saved + 1, (place(1), 0), None, 2) {
+            Ok(()) => saved += 1,
+            Err(error) => break error,
+        }
+        assert!(saved < 100_000, "the limit is never reached");
+    };
+    assert!(matches!(error, StoreError::DiskFull), "{error}");
+    assert!(matches!(store.set_setting("big", &"x".repeat(100_000)), Err(StoreError::DiskFull)));
+    drop(store);
+    let store = Store::open(directory.path()).expect("opens again");
+    let actions = store.load(MatchId([1; 16])).expect("read").expect("there").record.actions;
+    assert_eq!(actions.len() as u32, saved);
+}
+
+#[test]
+fn two_hosts_do_not_share_a_directory() {
+    let (directory, store) = store();
+    assert!(matches!(Store::open(directory.path()), Err(StoreError::InUse(_))));
+    drop(store);
+    Store::open(directory.path()).expect("it is free again");
+}
+
+#[test]
+fn a_file_of_a_newer_program_is_left_as_it_is() {
+    let (directory, store) = store();
+    store.connection.pragma_update(None, "user_version", 99).expect("set");
+    drop(store);
+    let before = fs::read(directory.path().join(DATABASE)).expect("read");
+    let result = Store::open(directory.path());
+    assert!(matches!(result, Err(StoreError::Newer { found: 99, .. })), "{:?}", result.err());
+    assert_eq!(fs::read(directory.path().join(DATABASE)).expect("read"), before);
+}
+
+#[test]
+fn a_damaged_file_is_set_aside_as_it_is_and_what_can_be_read_is_kept() {
+    let (directory, mut store) = store();
+    for number in 0..100 {
+        store.begin(&record(number), SEATS, 1).expect("saved");
+    }
+    store.set_setting("name", "Anna").expect("saved");
+    drop(store);
+    let path = directory.path().join(DATABASE);
+    let whole = fs::read(&path).expect("read");
+    let mut torn = whole.clone();
+    let last_page = torn.len() - 4096;
+    torn[last_page..].fill(0x5A);
+    let cases = [(b"not a database, but long enough to be looked at".to_vec(), 0), (torn, 1)];
+    for (number, (bytes, least)) in (1..).zip(cases) {
+        fs::write(&path, &bytes).expect("written");
+        let store = Store::open(directory.path()).expect("goes on with a new one");
+        let aside = store.set_aside.clone().expect("set aside");
+        assert_eq!(aside, directory.path().join(format!("{DATABASE}.damaged-{number}")));
+        assert_eq!(fs::read(&aside).expect("read"), bytes);
+        let saved = store.open_matches().expect("read").len();
+        assert!(saved >= least && saved < 100, "{saved} of 100");
+        drop(store);
+        assert!(Store::open(directory.path()).expect("whole").set_aside.is_none());
+    }
+    fs::write(&path, whole).expect("written");
+    Store::open(directory.path()).expect("whole again");
+}
