@@ -44,17 +44,19 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// would come n + 1 times.
 static MANAGER: OnceCell<Manager> = OnceCell::const_new();
 
-/// The adapter with this name, such as `hci0`, or the first.
+/// The adapter with this name, such as `hci0`, or the first by name, which is the one that the supervisor uses then: the system
+/// lists them in no order.
 pub(crate) async fn adapter(name: Option<&str>) -> Result<Adapter, btleplug::Error> {
     let manager = MANAGER.get_or_try_init(Manager::new).await?;
+    let mut named = Vec::new();
     for adapter in manager.adapters().await? {
         // BlueZ: "hci0 (usb:v1D6Bp0246d0542)".
         let info = adapter.adapter_info().await?;
-        if name.is_none_or(|name| info.split(' ').next() == Some(name)) {
-            return Ok(adapter);
-        }
+        named.push((info.split(' ').next().unwrap_or_default().to_owned(), adapter));
     }
-    Err(btleplug::Error::DeviceNotFound)
+    named.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let found = named.into_iter().find(|(own, _)| name.is_none_or(|name| name == own));
+    found.map(|(_, adapter)| adapter).ok_or(btleplug::Error::DeviceNotFound)
 }
 
 /// How this system names a peer for us: BlueZ by its address, others by an id of their own.

@@ -104,15 +104,14 @@ struct Advert {
     since: Instant,
 }
 
-/// The connections that btleplug made are told by bluer's adapter name.
+/// Lets BlueZ forget a device, on the adapter with this name, or on the first.
 pub(crate) async fn forget(adapter: Option<&str>, address: &str) {
     let forget = async {
         let session = Session::new().await?;
-        let adapter = match adapter {
-            Some(name) => session.adapter(name)?,
-            None => session.default_adapter().await?,
-        };
-        adapter.remove_device(address.parse::<bluer::Address>()?).await
+        match pick(session.adapter_names().await?, adapter) {
+            Some(name) => session.adapter(&name)?.remove_device(address.parse::<bluer::Address>()?).await,
+            None => Ok(()),
+        }
     };
     let _ = timeout(CALL_WITHIN, forget).await;
 }

@@ -95,6 +95,8 @@ pub(crate) enum Strike {
     OneAtATime(Who),
     /// From now on the adapter cannot advertise; the link is lost. Ends with [`Strike::Unplugged`].
     NoAdverts(Who),
+    /// The person chooses another adapter, on which nobody is heard, for so long; it is taken out, and the first one is chosen.
+    AnotherAdapter(Who, Duration),
     /// bluetoothd is killed, and started after so long.
     Bluetoothd(Who, Duration),
     /// The whole machine stops for so long: suspend, as the other side sees it.
@@ -118,6 +120,7 @@ impl Strike {
             Strike::Unplugged(..) => "adapter_unplugged",
             Strike::OneAtATime(_) => "taking_turns",
             Strike::NoAdverts(_) => "no_advertising",
+            Strike::AnotherAdapter(..) => "another_adapter",
             Strike::Bluetoothd(..) => "bluetoothd_killed",
             Strike::Freeze(..) => "frozen",
             Strike::Suspended(..) => "suspended",
@@ -436,6 +439,11 @@ impl<'a> Table<'a> {
                 free += FOUND_OUT;
                 told = Some((who, states));
             }
+            Strike::AnotherAdapter(who, time) => {
+                self.another_adapter(who, time, report).await?;
+                free = Instant::now();
+                told = Some((who, &[RadioState::RadioNoAdapter]));
+            }
             Strike::Bluetoothd(who, time) => {
                 self.player(who).guest.kill("bluetoothd").await?;
                 sleep(time).await;
@@ -486,6 +494,39 @@ impl<'a> Table<'a> {
             report.resumed(strike.name(), took);
         }
         Ok(true)
+    }
+
+    /// A second adapter comes, is chosen, kept over a restart of the host and taken away; then whichever is first is wanted.
+    async fn another_adapter(&self, who: Who, time: Duration, report: &mut Report) -> Result<()> {
+        let (player, other) = (self.player(who), self.player(who.other()));
+        let mut expect = async |adapters: &[(&str, &str)]| {
+            let list = player.ctl(&["adapter"]).await?;
+            let shown: Vec<&str> = list.lines().collect();
+            let right = shown.len() == adapters.len()
+                && shown.iter().zip(adapters).all(|(line, (name, state))| {
+                    line.starts_with(&format!("{name}  ")) && line.ends_with(&format!("  {state}"))
+                });
+            report.check(right, || format!("the adapters are {adapters:?}, and qiyouctl says {list:?}"))
+        };
+        player.guest.plug_another().await?;
+        expect(&[("hci0", "on, used"), ("hci1", "on")]).await?;
+        player.ctl(&["adapter", "hci1"]).await?;
+        let is_gone = |view: &View| view.over() || view.room.as_ref().is_some_and(|room| !room.link_up);
+        other.until("the link goes with its adapter", is_gone).await?;
+        sleep(time).await;
+        player.kill_host().await?;
+        player.start_host().await?;
+        expect(&[("hci0", "on"), ("hci1", "on, used, chosen")]).await?;
+        player.forget_radio();
+        player.guest.unplug_another().await?;
+        player.told_of(&[RadioState::RadioNoAdapter]).await?;
+        expect(&[("hci0", "on"), ("hci1", "not there, chosen")]).await?;
+        player.ctl(&["adapter", "first"]).await?;
+        expect(&[("hci0", "on, used")]).await?;
+        if !player.see(View::over) {
+            self.seat_bot(who).await?;
+        }
+        Ok(())
     }
 
     /// Ends the link and lets bluetoothd notice, while nobody is heard and so nobody is dialed: this kernel ends in a BUG

@@ -2,7 +2,7 @@
 
 use crate::air::Side;
 use crate::orders::{AGENT_PORT, Done, HCI_PORT, Message, Order, Output, Program, User, What};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -180,30 +180,51 @@ impl Guest {
 
     /// Waits for the adapter to be on D-Bus, and powered.
     async fn adapter_on(&self) -> Result<()> {
-        let begun = Instant::now();
-        while let Err(error) = self.adapter("Powered").await {
-            if begun.elapsed() > Duration::from_secs(30) {
-                return Err(error.context("no adapter on D-Bus"));
-            }
-            sleep(Duration::from_millis(100)).await;
-        }
+        self.listed(ADAPTER, true).await?;
         // Debian's bluetoothd switches adapters on by itself (AutoEnable); older settings leave it to the user.
         self.power(true).await
     }
 
-    async fn adapter(&self, property: &str) -> Result<String> {
-        let property = format!("string:{property}");
-        let arguments = ["string:org.bluez.Adapter1", property.as_str()];
-        let done =
-            self.run(User::Root, &[&ADAPTER_GET[..], &arguments].concat(), Duration::from_secs(10)).await?;
-        Ok(done.stdout.split_whitespace().last().unwrap_or_default().to_owned())
+    /// A second adapter, with nobody in its range: BlueZ's emulator runs in the guest for it. Returns when it is on.
+    pub(crate) async fn plug_another(&self) -> Result<()> {
+        self.start("btvirt", User::Root, &["btvirt", "-L", "-l1"], Output::Log).await?;
+        self.listed(ANOTHER, true).await?;
+        self.power_of(ANOTHER, true).await
+    }
+
+    /// Takes it away again.
+    pub(crate) async fn unplug_another(&self) -> Result<()> {
+        self.kill("btvirt").await?;
+        self.listed(ANOTHER, false).await
+    }
+
+    /// Waits until bluetoothd has this adapter, or has it no more.
+    async fn listed(&self, adapter: &str, there: bool) -> Result<()> {
+        let begun = Instant::now();
+        loop {
+            let path = format!("/org/bluez/{adapter}");
+            let get = ["org.freedesktop.DBus.Properties.Get", "string:org.bluez.Adapter1", "string:Powered"];
+            let ask = [&CALL_BLUEZ[..], &[path.as_str()], &get].concat();
+            let done = self.try_run(User::Root, &ask, Duration::from_secs(10)).await?;
+            if (done.code == Some(0)) == there {
+                return Ok(());
+            }
+            let waited = begun.elapsed();
+            ensure!(waited < Duration::from_secs(30), "{adapter} on D-Bus: {}: {}", !there, done.stderr);
+            sleep(Duration::from_millis(100)).await;
+        }
     }
 
     /// Switches the adapter as a desktop's switch does.
     pub(crate) async fn power(&self, on: bool) -> Result<()> {
-        let value = format!("variant:boolean:{on}");
-        let arguments = ["string:org.bluez.Adapter1", "string:Powered", value.as_str()];
-        let arguments = [&ADAPTER_SET[..], &arguments].concat();
+        self.power_of(ADAPTER, on).await
+    }
+
+    async fn power_of(&self, adapter: &str, on: bool) -> Result<()> {
+        let (path, value) = (format!("/org/bluez/{adapter}"), format!("variant:boolean:{on}"));
+        let set =
+            ["org.freedesktop.DBus.Properties.Set", "string:org.bluez.Adapter1", "string:Powered", &value];
+        let arguments = [&CALL_BLUEZ[..], &[path.as_str()], &set].concat();
         let begun = Instant::now();
         loop {
             // BlueZ answers Busy while it is still at the wish before.
@@ -320,22 +341,10 @@ impl Guest {
     }
 }
 
-const ADAPTER_GET: [&str; 6] = [
-    "dbus-send",
-    "--system",
-    "--print-reply=literal",
-    "--dest=org.bluez",
-    "/org/bluez/hci0",
-    "org.freedesktop.DBus.Properties.Get",
-];
-const ADAPTER_SET: [&str; 6] = [
-    "dbus-send",
-    "--system",
-    "--print-reply=literal",
-    "--dest=org.bluez",
-    "/org/bluez/hci0",
-    "org.freedesktop.DBus.Properties.Set",
-];
+const CALL_BLUEZ: [&str; 4] = ["dbus-send", "--system", "--print-reply=literal", "--dest=org.bluez"];
+/// The adapter on the lab's air, and the one that a guest makes for itself.
+const ADAPTER: &str = "hci0";
+const ANOTHER: &str = "hci1";
 
 fn program(user: User, arguments: &[&str]) -> Program {
     let log = std::env::var("QIYOU_LOG").unwrap_or_else(|_| "info".into());

@@ -354,6 +354,7 @@ fn storm(soak: bool, dice: &mut Dice) -> Vec<Strike> {
                 Strike::Unplugged(other, pause(dice)),
                 Strike::NoAdverts(one),
                 Strike::Unplugged(one, pause(dice)),
+                Strike::AnotherAdapter(other, pause(dice)),
             ]);
             if soak {
                 // Shorter than what makes both sides give the link up at the same time: this kernel ends in the BUG that
