@@ -116,6 +116,22 @@ pub(crate) fn plan(world: World, wants: Wants, turn: Turn) -> Plan {
     Plan { state, serve: wants.listening, advertise, scan, contended }
 }
 
+/// On some controllers (BCM43455) adverts stay off after a scan, a disconnect or a resume while BlueZ says they are on:
+/// registered again this often while visible.
+const RENEW_ADVERT: Duration = Duration::from_mins(1);
+/// A kernel that takes turns between adverts (any of a controller without extended advertising) believes for 2 s after it put one
+/// on the air that a turn runs. An advert that comes while a central is there, or comes and goes, is then kept and not sent, or
+/// sent as one that cannot be connected to, for good, and BlueZ says that it is on. A turn's length and half of it.
+const TURN_IS_OVER: Duration = Duration::from_secs(3);
+
+/// When an advert that was registered `since` is to be registered anew. `left`: when a central was last gone.
+pub(crate) fn renewal(since: Instant, left: Option<Instant>) -> Instant {
+    match left {
+        Some(left) if since < left + TURN_IS_OVER => since.max(left) + TURN_IS_OVER,
+        _ => since + RENEW_ADVERT,
+    }
+}
+
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
@@ -337,6 +353,18 @@ mod tests {
         let plan = decide(World { ability: Ability::ScanOnly, ..GOOD }, NEARBY_PAGE);
         assert_eq!(plan.state, CarrierState::NoAdvertising);
         assert!(plan.scan && !plan.advertise && !plan.contended);
+    }
+
+    #[test]
+    fn an_advert_is_renewed_soon_after_a_central_has_left_and_then_seldom() {
+        let left = Instant::now();
+        let after = |seconds| left + Duration::from_secs(seconds);
+        assert_eq!(renewal(left, None), after(60));
+        // It was there when the central left, or came while the kernel may still count its turn.
+        assert_eq!(renewal(left, Some(after(30))), after(33));
+        assert_eq!(renewal(after(1), Some(left)), after(4));
+        // The renewed one stays.
+        assert_eq!(renewal(after(4), Some(left)), after(64));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use futures::{Stream, StreamExt, stream};
 use link::{Card, CarrierState, Sighting, Watch, WatchEvent};
@@ -32,6 +33,8 @@ pub(crate) struct Shared {
     pub(crate) unheard: Notify,
     /// Addresses of peers that links were up to, for as long as this runs.
     met: Mutex<BTreeSet<String>>,
+    /// When a central was last gone.
+    left: Mutex<Option<Instant>>,
     /// `None` until the first look at the system.
     state: watch::Sender<Option<CarrierState>>,
     sightings: broadcast::Sender<Sighting>,
@@ -70,6 +73,7 @@ impl Shared {
             changed: Arc::default(),
             unheard: Notify::new(),
             met: Mutex::default(),
+            left: Mutex::default(),
             state: watch::Sender::new(None),
             sightings: broadcast::Sender::new(SIGHTINGS_KEPT),
             ground: watch::Sender::new(0),
@@ -121,6 +125,17 @@ impl Shared {
             met.pop_first();
         }
         met.insert(address);
+    }
+
+    /// A central that had come to this device is gone.
+    pub(crate) fn somebody_leaves(&self) {
+        *self.left.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        self.changed.notify_one();
+    }
+
+    /// When a central was last gone.
+    pub(crate) fn left(&self) -> Option<Instant> {
+        *self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn has_met(&self, address: &str) -> bool {

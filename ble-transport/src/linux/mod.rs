@@ -28,7 +28,7 @@ use self::bus::{Bus, News};
 use self::peripheral::Served;
 use self::scan::Scan;
 use crate::advert::{COMPANY, SERVICE, card_payload, fitting_name};
-use crate::plan::{Ability, Power, SelfTest, Trial, Turn, Turns, World, plan};
+use crate::plan::{Ability, Power, SelfTest, Trial, Turn, Turns, World, plan, renewal};
 use crate::shared::Shared;
 
 /// Any single call to BlueZ. bluer alone would wait for two minutes.
@@ -39,9 +39,8 @@ const RETRY: Duration = Duration::from_secs(1);
 const RETRY_BUS: Duration = Duration::from_secs(5);
 /// Nothing tells when a switch of rfkill is turned back, so it is looked at, while it is off.
 const LOOK_AT_SWITCH: Duration = Duration::from_secs(3);
-/// On some controllers (BCM43455) adverts stay off after a scan, a disconnect or a resume while BlueZ says they are on:
-/// registered again this often while visible.
-const RENEW_ADVERT: Duration = Duration::from_mins(1);
+/// An adapter that could not advertise is tried again after this.
+const ADVERTISE_AGAIN: Duration = Duration::from_mins(1);
 /// An adapter that had to take turns is tried again with both after this: what failed may have been BlueZ busy. The trial
 /// costs a few seconds of finding.
 const TRY_BOTH: Duration = Duration::from_mins(10);
@@ -102,6 +101,13 @@ struct Advert {
     _handle: AdvertisementHandle,
     card: Card,
     since: Instant,
+}
+
+impl Advert {
+    /// When it is to be registered anew.
+    fn renewal(&self, left: Option<std::time::Instant>) -> Instant {
+        Instant::from_std(renewal(self.since.into_std(), left))
+    }
 }
 
 /// Lets BlueZ forget a device, on the adapter with this name, or on the first.
@@ -273,7 +279,7 @@ impl Supervisor {
             {
                 // A new registration takes a fifth of a second of BlueZ's time: not while a peer waits for its link.
                 let renew = wants.connecting == 0;
-                failed |= !used.advertise(card, renew).await;
+                failed |= !used.advertise(card, renew, shared.left()).await;
             }
             if failed {
                 retry = Some(earlier(retry, now + RETRY));
@@ -281,7 +287,7 @@ impl Supervisor {
             if let Some(advert) = &used.advert
                 && wants.connecting == 0
             {
-                retry = Some(earlier(retry, advert.since + RENEW_ADVERT));
+                retry = Some(earlier(retry, advert.renewal(shared.left())));
             }
         }
         if blocked || (self.service && power.is_none()) {
@@ -376,7 +382,7 @@ impl Supervisor {
             used.powered = powered;
             let test_again = match used.test.ability() {
                 // Another program's adverts may have filled all instances for a while.
-                Ability::ScanOnly => Some(RENEW_ADVERT),
+                Ability::ScanOnly => Some(ADVERTISE_AGAIN),
                 Ability::InTurns => Some(TRY_BOTH),
                 Ability::Both => None,
             };
@@ -514,10 +520,11 @@ impl Used {
         }
     }
 
-    /// Advertises this card; what is on the air already anew, if `renew` and it changed or is old. Says whether it worked.
-    async fn advertise(&mut self, card: Card, renew: bool) -> bool {
+    /// Advertises this card; what is on the air already anew, if `renew` and it changed or is due, `left` being when a central
+    /// was last gone. Says whether it worked.
+    async fn advertise(&mut self, card: Card, renew: bool, left: Option<std::time::Instant>) -> bool {
         if let Some(advert) = &self.advert {
-            let fresh = advert.since.elapsed() < RENEW_ADVERT && !self.renew;
+            let fresh = Instant::now() < advert.renewal(left) && !self.renew;
             if !renew || (fresh && advert.card == card) {
                 return true;
             }

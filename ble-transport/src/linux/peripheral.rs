@@ -198,22 +198,32 @@ impl Desk {
 
     fn handle_subscription(self: &Arc<Self>, writer: Arc<CharacteristicWriter>) {
         tracing::debug!(from = %writer.device_address(), mtu = writer.mtu(), "subscribed");
-        tokio::spawn(self.clone().turn_out_who_is_silent(writer.clone()));
+        tokio::spawn(self.clone().see_out(writer.clone()));
         let mut state = self.state();
         state.writer = Some(writer);
         self.seat(&mut state);
     }
 
-    /// Ends the connection of who has subscribed and does not greet. One that shares its connection with a link is left alone.
-    async fn turn_out_who_is_silent(self: Arc<Self>, writer: Arc<CharacteristicWriter>) {
-        sleep(GREETS_WITHIN).await;
-        let has_greeted =
-            self.state().guest.as_ref().is_some_and(|guest| Arc::ptr_eq(&guest.writer, &writer));
-        if has_greeted || !is_usable(&writer) || self.shared.wants().links > 0 {
+    /// Waits until a subscriber is gone, and says so. The connection of one that does not greet is ended.
+    async fn see_out(self: Arc<Self>, writer: Arc<CharacteristicWriter>) {
+        tokio::select! {
+            _ = writer.closed() => {}
+            () = sleep(GREETS_WITHIN) => {
+                self.turn_out_if_silent(&writer).await;
+                // Whatever it is that ends a wait for the end, the central is not there any more.
+                let _ = writer.closed().await;
+            }
+        }
+        self.shared.somebody_leaves();
+    }
+
+    /// One that shares its connection with a link is left alone.
+    async fn turn_out_if_silent(&self, writer: &Arc<CharacteristicWriter>) {
+        let has_greeted = self.state().guest.as_ref().is_some_and(|guest| Arc::ptr_eq(&guest.writer, writer));
+        if has_greeted || !is_usable(writer) || self.shared.wants().links > 0 {
             return;
         }
         let address = writer.device_address();
-        drop(writer);
         tracing::info!(%address, "hung up: subscribed, and no greeting came");
         if let Ok(device) = self.adapter.device(address) {
             let _ = timeout(DISCONNECTED_WITHIN, device.disconnect()).await;
