@@ -4,7 +4,8 @@
 mod pair;
 
 use engine::go::GoSetup;
-use engine::{Action, Choice, GameKind, GomokuOpening, GomokuSetup, Point, Setup, Side};
+use engine::liuzhou::LiuzhouSetup;
+use engine::{Action, AnyGame, Choice, GameKind, GomokuOpening, GomokuSetup, Point, Rng, Setup, Side};
 use pair::{ANNA, BERT, CUTS, Pair, invite, place};
 use session::{Command, MatchId};
 
@@ -40,6 +41,11 @@ fn play(pair: &mut Pair, setup: &Setup, actions: &[Action]) {
 }
 
 fn check(setup: &Setup, actions: &[Action], see: impl Fn(&Pair)) {
+    check_from(0, setup, actions, see);
+}
+
+/// `calm`: so many actions at the beginning are not cut.
+fn check_from(calm: usize, setup: &Setup, actions: &[Action], see: impl Fn(&Pair)) {
     let friends = || {
         let mut pair = Pair::friends();
         pair.connect();
@@ -47,11 +53,14 @@ fn check(setup: &Setup, actions: &[Action], see: impl Fn(&Pair)) {
         pair
     };
     let mut whole = friends();
+    play(&mut whole, setup, &actions[..calm]);
+    let from = if calm == 0 { friends().messages } else { whole.messages };
+    whole = friends();
     play(&mut whole, setup, actions);
     whole.check_level(MATCH);
     see(&whole);
     for cut in CUTS {
-        for at in friends().messages..whole.messages {
+        for at in from..whole.messages {
             let mut pair = friends();
             pair.cut_at = Some((at, cut));
             play(&mut pair, setup, actions);
@@ -134,4 +143,81 @@ fn a_capture_of_liuzhou_chess_is_owed_on_both_devices_until_it_is_made() {
         assert!(pair.devices[ANNA].state(MATCH).can_act() && !pair.devices[BERT].state(MATCH).can_act());
     });
     check(&setup, &actions, |_| {});
+}
+
+/// Captures owed by whoever is to move.
+fn due(game: &AnyGame) -> u8 {
+    let AnyGame::Liuzhou(liuzhou) = game else { panic!("it is Liuzhou chess") };
+    liuzhou.captures_due()
+}
+
+fn played(setup: &Setup, actions: &[Action]) -> AnyGame {
+    let mut game = AnyGame::new(setup).expect("a setup");
+    for action in actions {
+        game.play(game.legal_move(*action).expect("it is legal"));
+    }
+    game
+}
+
+/// A chessboard without a formation, since diagonals are none here: the board is full and nothing was captured.
+fn full_board() -> (Setup, Vec<Action>) {
+    let setup = Setup::Liuzhou(LiuzhouSetup { diagonals: false, ..LiuzhouSetup::default() });
+    let of = |side: u16| {
+        let points = (0..36).map(|number| (number % 6, number / 6));
+        points.filter(move |(column, row)| (column + row) % 2 == side).map(|(column, row)| place(column, row))
+    };
+    (setup, of(0).zip(of(1)).flat_map(|(first, second)| [first, second]).collect())
+}
+
+#[test]
+fn the_removals_of_a_full_board_in_liuzhou_chess_are_made_by_each_on_its_device() {
+    let (setup, mut actions) = full_board();
+    let full = actions.len();
+    let owed = played(&setup, &actions);
+    assert_eq!((owed.turn(), due(&owed)), (Side::First, 1));
+    actions.push(Action::Capture(Point::new(5, 4)));
+    let owed = played(&setup, &actions);
+    assert_eq!((owed.turn(), due(&owed)), (Side::Second, 1));
+    check_from(full - 1, &setup, &actions, |pair| {
+        assert!(pair.devices[BERT].state(MATCH).can_act() && !pair.devices[ANNA].state(MATCH).can_act());
+    });
+    actions.push(Action::Capture(Point::new(4, 4)));
+    let free = played(&setup, &actions);
+    actions.extend(free.legal_actions().first());
+    check_from(full + 1, &setup, &actions, |_| {});
+}
+
+#[test]
+fn the_removals_for_a_blocked_player_in_liuzhou_chess_are_made_by_each_on_its_device() {
+    let (setup, full) = full_board();
+    // Steps by lot until somebody has none, which on a board that is nearly full is soon.
+    let hemmed_in = |seed| {
+        let mut rng = Rng::new(seed);
+        let mut actions = full.clone();
+        actions.extend([Action::Capture(Point::new(5, 4)), Action::Capture(Point::new(4, 4))]);
+        loop {
+            let game = played(&setup, &actions);
+            if game.outcome().is_some() {
+                return None;
+            }
+            let legal = game.legal_actions();
+            actions.push(legal[rng.below(legal.len() as u32) as usize]);
+            let next = played(&setup, &actions);
+            // Who makes a formation takes before the turn passes.
+            if next.turn() != game.turn() && due(&next) == 1 {
+                return Some((actions, next));
+            }
+        }
+    };
+    let (mut actions, blocked) =
+        (0..50).find_map(hemmed_in).expect("somebody is blocked in one of 50 matches");
+    let (calm, side) = (actions.len() - 1, blocked.turn());
+    actions.push(blocked.legal_actions()[0]);
+    let owed = played(&setup, &actions);
+    assert_eq!((owed.turn(), due(&owed)), (side.other(), 1), "the other removes one as well");
+    actions.push(owed.legal_actions()[0]);
+    check_from(calm, &setup, &actions, |pair| {
+        let turns = [ANNA, BERT].map(|device| pair.devices[device].state(MATCH).position().turn());
+        assert_eq!(turns, [side; 2], "then who was blocked goes on");
+    });
 }
