@@ -7,6 +7,7 @@
 //! link's own numbers tell its fragments apart. The socket of notifications does close when the central leaves.
 
 use std::io;
+use std::num::NonZeroU16;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -38,6 +39,17 @@ const TOLD_WITHIN: Duration = Duration::from_millis(300);
 /// Between a subscription and the greeting: it follows at once, and on a bad link within 2 s. Who has subscribed and does not
 /// greet holds one of a controller's few connections for nothing.
 const GREETS_WITHIN: Duration = Duration::from_secs(6);
+/// Where the service stands among all that this device offers. A peer's bluetoothd remembers each handle, and goes on writing to it
+/// where something else, or nothing, is by now, until it is made to forget the device: after the peripheral's bluetoothd was
+/// killed a match came back after 10 to 22 s (4 of 9). So they never change: the place is far above what bluetoothd itself and a few
+/// programs take, and whichever characteristic bluer tells of first, it is registered until they are in their order.
+const PLACE: NonZeroU16 = NonZeroU16::new(0x1000).expect("it is not zero");
+/// Registrations until both hold, each of which is in order one time in two; those refused before any place must do.
+const TRIES: u32 = 10;
+const PLACE_TRIES: u32 = 3;
+const TAKEN_BACK: Duration = Duration::from_millis(100);
+/// BlueZ tells handles about when it answers.
+const ASK_AGAIN: Duration = Duration::from_millis(5);
 /// Disconnecting takes BlueZ 2 to 3 s.
 const DISCONNECTED_WITHIN: Duration = Duration::from_secs(5);
 
@@ -56,44 +68,85 @@ impl Drop for Served {
 impl Served {
     pub(super) async fn start(adapter: &Adapter, shared: Arc<Shared>) -> bluer::Result<Served> {
         let desk = Arc::new(Desk { shared, adapter: adapter.clone(), state: Mutex::default() });
-        let (written, written_handle) = characteristic_control();
-        let (notified, notified_handle) = characteristic_control();
-        let application = Application {
-            services: vec![Service {
-                uuid: SERVICE,
-                primary: true,
-                characteristics: vec![
-                    Characteristic {
-                        uuid: TO_PERIPHERAL,
-                        write: Some(CharacteristicWrite {
-                            // bluer's docs of these two are exchanged; the field names are right.
-                            write_without_response: true,
-                            write: true,
-                            method: CharacteristicWriteMethod::Io,
-                            ..CharacteristicWrite::default()
-                        }),
-                        control_handle: written_handle,
-                        ..Characteristic::default()
-                    },
-                    Characteristic {
-                        uuid: TO_CENTRAL,
-                        notify: Some(CharacteristicNotify {
-                            notify: true,
-                            method: CharacteristicNotifyMethod::Io,
-                            ..CharacteristicNotify::default()
-                        }),
-                        control_handle: notified_handle,
-                        ..Characteristic::default()
-                    },
-                ],
-                ..Service::default()
-            }],
-            ..Application::default()
-        };
-        let application = adapter.serve_gatt_application(application).await?;
-        let attending = tokio::spawn(attend(desk, written, notified));
-        Ok(Served { _application: application, attending })
+        let mut refused = 0;
+        for last in (0..TRIES).map(|one| one + 1 == TRIES) {
+            let place = (refused < PLACE_TRIES).then_some(PLACE);
+            let (application, written, notified) = application(place);
+            match adapter.serve_gatt_application(application).await {
+                Ok(application) => {
+                    if last || is_in_order(&written, &notified).await {
+                        let attending = tokio::spawn(attend(desk, written, notified));
+                        return Ok(Served { _application: application, attending });
+                    }
+                }
+                Err(error) if last || place.is_none() => return Err(error),
+                Err(error) => {
+                    tracing::info!(%error, "another program's service may be in this one's place");
+                    refused += 1;
+                }
+            }
+            // It has been dropped, and BlueZ has yet to take it back.
+            sleep(TAKEN_BACK).await;
+        }
+        unreachable!("the last try returns")
     }
+}
+
+/// Whether BlueZ has put the two characteristics where they always are. It takes them in the order in which bluer tells of them,
+/// which is any.
+async fn is_in_order(written: &CharacteristicControl, notified: &CharacteristicControl) -> bool {
+    let begun = Instant::now();
+    loop {
+        if let (Ok(written), Ok(notified)) = (written.handle(), notified.handle()) {
+            return written < notified;
+        }
+        if begun.elapsed() > TOLD_WITHIN {
+            // A BlueZ that does not tell.
+            return true;
+        }
+        sleep(ASK_AGAIN).await;
+    }
+}
+
+/// The service at this handle, or wherever BlueZ puts it, and the two ends of its characteristics: what is written to us, and what
+/// we notify.
+fn application(place: Option<NonZeroU16>) -> (Application, CharacteristicControl, CharacteristicControl) {
+    let (written, written_handle) = characteristic_control();
+    let (notified, notified_handle) = characteristic_control();
+    let application = Application {
+        services: vec![Service {
+            uuid: SERVICE,
+            handle: place,
+            primary: true,
+            characteristics: vec![
+                Characteristic {
+                    uuid: TO_PERIPHERAL,
+                    write: Some(CharacteristicWrite {
+                        // bluer's docs of these two are exchanged; the field names are right.
+                        write_without_response: true,
+                        write: true,
+                        method: CharacteristicWriteMethod::Io,
+                        ..CharacteristicWrite::default()
+                    }),
+                    control_handle: written_handle,
+                    ..Characteristic::default()
+                },
+                Characteristic {
+                    uuid: TO_CENTRAL,
+                    notify: Some(CharacteristicNotify {
+                        notify: true,
+                        method: CharacteristicNotifyMethod::Io,
+                        ..CharacteristicNotify::default()
+                    }),
+                    control_handle: notified_handle,
+                    ..Characteristic::default()
+                },
+            ],
+            ..Service::default()
+        }],
+        ..Application::default()
+    };
+    (application, written, notified)
 }
 
 /// Takes what BlueZ hands us: sockets of writes, writes, sockets of notifications.
