@@ -3,21 +3,21 @@
 //! Not a stand-in of lower rank: it keeps every promise of the traits, and host and app run on it unchanged. What it does
 //! at random, it does from a seed. Delays use Tokio's clock, so that a test with paused time does not wait.
 
+mod pipe;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::io;
 use std::ops::Range;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use bytes::{Buf, Bytes};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{mpsc, watch};
-use tokio::time::{Instant, Sleep};
+use tokio::time::Instant;
 
+pub use self::pipe::MemoryLink;
+pub(crate) use self::pipe::Rng;
+use self::pipe::{Pipe, Shared, break_link, link_between};
 use crate::{
     Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Sighting, Transport,
     Verdict, Watch, WatchEvent,
@@ -25,9 +25,6 @@ use crate::{
 
 /// How often a device in reach is seen again: as an advert is heard about once a second.
 pub const SIGHTING_PERIOD: Duration = Duration::from_secs(1);
-
-/// Bytes on their way in one direction before a writer has to wait.
-const WINDOW: usize = 64 * 1024;
 
 /// Links that may wait to be accepted by one device; more are told that nobody answers.
 const BACKLOG: usize = 8;
@@ -266,12 +263,6 @@ impl Air {
     }
 }
 
-fn break_link(pipes: &[Shared; 2]) {
-    for pipe in pipes {
-        pipe.lock().break_off();
-    }
-}
-
 /// One device's way into the network.
 #[derive(Clone, Debug)]
 pub struct MemoryTransport {
@@ -470,273 +461,14 @@ impl Watching {
     }
 }
 
-/// One end of a link. Dropped, it closes: the other end reads what was on its way, then the end.
-pub struct MemoryLink {
-    read: Shared,
-    write: Shared,
-    /// Until the next chunk is due.
-    sleep: Option<Pin<Box<Sleep>>>,
-}
-
-fn link_between(there: &Shared, back: &Shared) -> (MemoryLink, MemoryLink) {
-    let end =
-        |read: &Shared, write: &Shared| MemoryLink { read: read.clone(), write: write.clone(), sleep: None };
-    (end(back, there), end(there, back))
-}
-
-impl fmt::Debug for MemoryLink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryLink").field("open", &self.write.is_open()).finish_non_exhaustive()
-    }
-}
-
-impl AsyncRead for MemoryLink {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let this = &mut *self;
-        loop {
-            let due = {
-                let mut pipe = this.read.lock();
-                match pipe.read(into) {
-                    Read::Done => return Poll::Ready(Ok(())),
-                    Read::Broken => return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into())),
-                    Read::Nothing { due } => {
-                        pipe.reader = Some(cx.waker().clone());
-                        due
-                    }
-                }
-            };
-            let Some(due) = due else { return Poll::Pending };
-            match &mut this.sleep {
-                Some(sleep) => sleep.as_mut().reset(due),
-                None => this.sleep = Some(Box::pin(tokio::time::sleep_until(due))),
-            }
-            let sleep = this.sleep.as_mut().expect("set just above");
-            if sleep.as_mut().poll(cx).is_pending() {
-                return Poll::Pending;
-            }
-        }
-    }
-}
-
-impl AsyncWrite for MemoryLink {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let written = self.write.lock().write(bytes, cx.waker());
-        if matches!(written, Poll::Ready(Ok(0))) && !bytes.is_empty() {
-            // The bytes that this link was given are used up.
-            break_link(&[self.write.clone(), self.read.clone()]);
-            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
-        }
-        written
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.write.lock().end();
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl Drop for MemoryLink {
-    fn drop(&mut self) {
-        self.write.lock().end();
-        let mut read = self.read.lock();
-        read.queue.clear();
-        read.break_off();
-    }
-}
-
-#[derive(Clone)]
-struct Shared(Arc<Mutex<Pipe>>);
-
-impl Shared {
-    fn new(pipe: Pipe) -> Self {
-        Self(Arc::new(Mutex::new(pipe)))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Pipe> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn is_open(&self) -> bool {
-        self.lock().state == PipeState::Open
-    }
-}
-
-/// One direction of a link.
-struct Pipe {
-    /// Chunks on their way and when each arrives, in order.
-    queue: VecDeque<(Instant, Bytes)>,
-    queued: usize,
-    state: PipeState,
-    silent: bool,
-    delay: Range<Duration>,
-    random: Rng,
-    /// Bytes until the link breaks, shared by both directions.
-    life: Option<Arc<Mutex<u64>>>,
-    reader: Option<Waker>,
-    writer: Option<Waker>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PipeState {
-    Open,
-    /// Nothing more is written; what is on its way arrives.
-    Ended,
-    /// Nothing more arrives.
-    Broken,
-}
-
-enum Read {
-    Done,
-    Broken,
-    /// `due`: when to look again; `None`: when woken.
-    Nothing {
-        due: Option<Instant>,
-    },
-}
-
-impl Pipe {
-    fn new(delay: Range<Duration>, seed: u64) -> Self {
-        Self {
-            queue: VecDeque::new(),
-            queued: 0,
-            state: PipeState::Open,
-            silent: false,
-            delay,
-            random: Rng::new(seed),
-            life: None,
-            reader: None,
-            writer: None,
-        }
-    }
-
-    fn read(&mut self, into: &mut ReadBuf<'_>) -> Read {
-        if self.state == PipeState::Broken {
-            return Read::Broken;
-        }
-        if self.silent {
-            return Read::Nothing { due: None };
-        }
-        let before = into.filled().len();
-        while into.remaining() > 0
-            && let Some((due, chunk)) = self.queue.front_mut()
-        {
-            if !self.delay.end.is_zero() && *due > Instant::now() {
-                break;
-            }
-            let count = chunk.len().min(into.remaining());
-            into.put_slice(&chunk[..count]);
-            chunk.advance(count);
-            self.queued -= count;
-            if chunk.is_empty() {
-                self.queue.pop_front();
-            }
-        }
-        if into.filled().len() > before {
-            if let Some(writer) = self.writer.take() {
-                writer.wake();
-            }
-            return Read::Done;
-        }
-        match self.queue.front() {
-            _ if into.remaining() == 0 => Read::Done,
-            Some((due, _)) => Read::Nothing { due: Some(*due) },
-            None if self.state == PipeState::Ended => Read::Done,
-            None => Read::Nothing { due: None },
-        }
-    }
-
-    /// Gives 0 for some bytes when the link's life is over.
-    fn write(&mut self, bytes: &[u8], waker: &Waker) -> Poll<io::Result<usize>> {
-        if self.state != PipeState::Open {
-            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
-        }
-        if bytes.is_empty() {
-            return Poll::Ready(Ok(0));
-        }
-        let mut count = bytes.len().min(WINDOW - self.queued);
-        if count == 0 {
-            self.writer = Some(waker.clone());
-            return Poll::Pending;
-        }
-        if let Some(life) = &self.life {
-            let mut life = life.lock().unwrap_or_else(PoisonError::into_inner);
-            count = count.min(usize::try_from(*life).unwrap_or(usize::MAX));
-            *life -= count as u64;
-            if count == 0 {
-                return Poll::Ready(Ok(0));
-            }
-        }
-        let arrives = Instant::now() + self.random.time_within(self.delay.clone());
-        let arrives = self.queue.back().map_or(arrives, |(before, _)| arrives.max(*before));
-        self.queue.push_back((arrives, Bytes::copy_from_slice(&bytes[..count])));
-        self.queued += count;
-        self.wake_reader();
-        Poll::Ready(Ok(count))
-    }
-
-    fn end(&mut self) {
-        if self.state == PipeState::Open {
-            self.state = PipeState::Ended;
-        }
-        self.wake_reader();
-    }
-
-    fn break_off(&mut self) {
-        self.state = PipeState::Broken;
-        self.wake_reader();
-        if let Some(writer) = self.writer.take() {
-            writer.wake();
-        }
-    }
-
-    fn wake_reader(&mut self) {
-        if let Some(reader) = self.reader.take() {
-            reader.wake();
-        }
-    }
-}
-
-/// SplitMix64: small, seeded, good enough to choose delays. Not for secrets.
-#[derive(Clone, Debug)]
-pub(crate) struct Rng(u64);
-
-impl Rng {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn within(&mut self, range: Range<u64>) -> u64 {
-        let width = range.end.saturating_sub(range.start).max(1);
-        range.start + self.next() % width
-    }
-
-    fn time_within(&mut self, range: Range<Duration>) -> Duration {
-        let micros = |time: Duration| time.as_micros() as u64;
-        Duration::from_micros(self.within(micros(range.start)..micros(range.end)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use futures::{FutureExt, StreamExt};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
+    use super::pipe::WINDOW;
     use super::*;
     use crate::Tag;
 
