@@ -29,18 +29,26 @@
 //! ```
 
 mod fragment;
+mod greeting;
 #[cfg(test)]
 mod model;
+mod receiving;
+mod sending;
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
+use greeting::{Greet, Greeting};
+use receiving::QUICK_FRAGMENTS;
+use sending::{Flight, PROBE_EVERY, Timing};
+
 pub use fragment::{
     Accepting, Kind, LARGEST, LinkId, MOST_ROOM, OVERHEAD, Opening, ROOM_UNIT, Role, SMALLEST, Segment,
     VERSION, read_accepting, read_opening, read_refusal, write_accepting, write_opening, write_refusal,
 };
+pub use greeting::GREETING_DEADLINE;
 
 /// A link without progress for this long is dead. Below the session's 9 s of silence, so that a link which only swallows
 /// is replaced before the session gives up on it.
@@ -50,51 +58,12 @@ pub const DEAD_AFTER: Duration = Duration::from_secs(8);
 /// again, and would else never know that all arrived. After this time the other side has given up as well.
 const FINISHED_STAYS: Duration = DEAD_AFTER;
 
-/// Both greetings must have passed within this time. BlueZ answers a first write in 0.3 s, and in 2 s when it is busy.
-pub const GREETING_DEADLINE: Duration = Duration::from_secs(6);
-
-/// First wait before a greeting is sent again; it doubles up to [`LONGEST_WAIT`]. The first write of a link is
-/// sometimes swallowed by BlueZ, and is alone on the air, so nothing but time tells.
-const GREETING_WAIT: Duration = Duration::from_millis(300);
-
-/// How long an acknowledgement waits for bytes to travel with. One default connection interval: sooner it would leave
-/// with the same connection event anyway, and a session answers a move within that time.
-const ACK_DELAY: Duration = Duration::from_millis(30);
-
-/// Every so many fragments an acknowledgement leaves at once, so that a stream of fragments keeps its window open.
-const ACK_EVERY: u32 = 2;
-
-/// The same in the middle of a long transfer, where the window is wide: each acknowledgement costs both sides a
-/// notification through bluetoothd and D-Bus, which on a slow device takes as long as a fragment's share of the air.
-const ACK_EVERY_IN_BULK: u32 = 8;
-const ACK_DELAY_IN_BULK: Duration = Duration::from_millis(100);
-
-/// After a pause this long, and after anything lost, so many fragments are acknowledged quickly, so that the sender's
-/// window grows.
-const BULK_ENDS_AFTER: Duration = Duration::from_millis(200);
-const QUICK_FRAGMENTS: u32 = 16;
-
-/// What is missing for so long was lost and not overtaken: EATT's channels are apart by an interval or two.
-const GAP_IS_LOSS: Duration = Duration::from_millis(150);
-
 /// Written but not flushed bytes wait this long for more.
 const LINGER: Duration = Duration::from_millis(5);
-
-/// Bounds of the retransmission timer. The radio itself repeats what it loses, so a fragment without an answer is more
-/// often late than lost: bluetoothd and D-Bus on a busy device take some 100 ms more now and then. Above the ceiling a link
-/// that was silent for some seconds would take too long to go on.
-const SHORTEST_WAIT: Duration = Duration::from_millis(400);
-const LONGEST_WAIT: Duration = Duration::from_millis(1500);
-/// Before the first measurement.
-const FIRST_WAIT: Duration = Duration::from_millis(700);
-
-/// While the peer has no room it is asked this often.
-const PROBE_EVERY: Duration = Duration::from_millis(500);
 
 /// Fragments on their way at the start: twice what an interval of 30 ms with two full fragments and a round trip of two
 /// intervals hold. Bursts of hundreds of notifications vanish; this is far from it.
 const FIRST_WINDOW: f64 = 8.0;
-const SMALLEST_WINDOW: f64 = 2.0;
 
 /// Bytes kept for the reader, and for the air: a full window.
 const BUFFER: usize = 32 * 1024;
@@ -231,71 +200,11 @@ enum Phase {
     Closed(Closing),
 }
 
-/// When to greet (again), and until when.
-#[derive(Debug)]
-struct Greeting {
-    next: Instant,
-    wait: Duration,
-    deadline: Instant,
-    sent: u32,
-    first_sent: Instant,
-}
-
 /// Whether the peer is to be told that this side gave up.
 #[derive(Debug, PartialEq)]
 enum GiveUp {
     No,
     Tell(LinkId),
-}
-
-#[derive(Debug)]
-struct Flight {
-    kind: Kind,
-    payload: Bytes,
-    sent_at: Instant,
-    /// Order of the latest transmission among all.
-    order: u64,
-    again: bool,
-    arrived: bool,
-    lost: bool,
-}
-
-/// Round trips, as RFC 6298 smooths them.
-#[derive(Debug, Default)]
-struct Timing {
-    smooth: Option<Duration>,
-    least: Option<Duration>,
-    variation: Duration,
-}
-
-impl Timing {
-    fn measure(&mut self, sample: Duration) {
-        self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
-        match self.smooth {
-            None => {
-                self.smooth = Some(sample);
-                self.variation = sample / 2;
-            }
-            Some(smooth) => {
-                self.variation = (self.variation * 3 + smooth.abs_diff(sample)) / 4;
-                self.smooth = Some((smooth * 7 + sample) / 8);
-            }
-        }
-    }
-
-    fn wait(&self, backoff: u32) -> Duration {
-        let base = match self.smooth {
-            None => FIRST_WAIT,
-            Some(smooth) => (smooth + self.variation * 4 + ACK_DELAY_IN_BULK).max(SHORTEST_WAIT),
-        };
-        (base * 2u32.pow(backoff.min(4))).min(LONGEST_WAIT)
-    }
-
-    /// How much later than its successors a fragment may come before it counts as lost: EATT's channels overtake each
-    /// other by about a connection interval.
-    fn reordering(&self) -> Duration {
-        self.smooth.unwrap_or(FIRST_WAIT) / 2
-    }
 }
 
 impl Stream {
@@ -605,162 +514,6 @@ impl Stream {
         Output::Idle { until }
     }
 
-    fn send_again(&mut self, now: Instant, link: LinkId, index: usize) -> Output {
-        self.transmissions += 1;
-        self.counts.sent_again += 1;
-        let order = self.transmissions;
-        let number = self.base.wrapping_add(index as u16);
-        let flight = &mut self.flight[index];
-        flight.lost = false;
-        flight.again = true;
-        flight.sent_at = now;
-        flight.order = order;
-        let (kind, payload) = (flight.kind, flight.payload.clone());
-        self.send_segment(link, kind, number, payload)
-    }
-
-    fn send_new(&mut self, now: Instant, link: LinkId) -> Option<Output> {
-        if !self.has_room() || self.end_sent {
-            return None;
-        }
-        let largest = usize::from(self.limit) - OVERHEAD;
-        let pressed = self.flushed > 0 || self.finishing || self.linger_until.is_some_and(|at| now >= at);
-        let ready = self.outgoing.len() >= largest || (pressed && !self.outgoing.is_empty());
-        let ends = self.finishing && self.outgoing.is_empty();
-        if !ready && !ends {
-            return None;
-        }
-        let taken = self.outgoing.len().min(largest);
-        let payload: Bytes = self.outgoing.drain(..taken).collect();
-        self.flushed = self.flushed.saturating_sub(taken);
-        if self.outgoing.is_empty() {
-            self.linger_until = None;
-        }
-        let kind = if self.finishing && self.outgoing.is_empty() { Kind::End } else { Kind::Data };
-        self.end_sent = kind == Kind::End;
-        if self.flight.is_empty() {
-            self.progress_at = now;
-        }
-        let number = self.next_number();
-        self.transmissions += 1;
-        self.flight.push_back(Flight {
-            kind,
-            payload: payload.clone(),
-            sent_at: now,
-            order: self.transmissions,
-            again: false,
-            arrived: false,
-            lost: false,
-        });
-        Some(self.send_segment(link, kind, number, payload))
-    }
-
-    fn send_segment(&mut self, link: LinkId, kind: Kind, number: u16, payload: Bytes) -> Output {
-        let segment = self.segment(kind, number, payload);
-        self.told_edge = self.expected.wrapping_add(u16::from(segment.room));
-        self.ack_now = false;
-        self.ack_due = None;
-        self.unacknowledged = 0;
-        Output::Send(segment.write(link, self.role))
-    }
-
-    fn segment(&self, kind: Kind, number: u16, payload: Bytes) -> Segment {
-        // What came earlier still than the bits can tell is told later.
-        let told = self.ahead.iter().take(u32::BITS as usize).enumerate();
-        let early = told.filter(|(_, fragment)| fragment.is_some());
-        let also = early.fold(0, |bits, (i, _)| bits | 1 << i);
-        // Told in units; taken is whatever fits.
-        let room = self.room() / ROOM_UNIT * ROOM_UNIT;
-        Segment { kind, room, number, ack: self.expected, also, payload }
-    }
-
-    /// Fragments that would still fit if each were full. What came early has its place here already.
-    fn room(&self) -> u8 {
-        let free = BUFFER.saturating_sub(self.incoming.len()) / LARGEST_PAYLOAD;
-        free.min(usize::from(MOST_ROOM)) as u8
-    }
-
-    fn next_number(&self) -> u16 {
-        self.base.wrapping_add(self.flight.len() as u16)
-    }
-
-    fn has_room(&self) -> bool {
-        is_before(self.next_number(), self.edge) && self.flight.len() < usize::from(MOST_ROOM)
-    }
-
-    /// Asks for room when there is something to send, nothing on its way that would bring an answer, and no room.
-    fn plan_probe(&mut self, now: Instant) {
-        let wants = !self.outgoing.is_empty() || (self.finishing && !self.end_sent);
-        if wants && self.flight.is_empty() && !self.has_room() {
-            if self.probe_at.is_none() {
-                self.probe_at = Some(now + PROBE_EVERY);
-                self.progress_at = now;
-            }
-        } else {
-            self.probe_at = None;
-        }
-    }
-
-    /// Marks what must be sent again; says when to look next.
-    fn find_losses(&mut self, now: Instant) -> Option<Instant> {
-        let mut next: Option<Instant> = None;
-        let mut found = false;
-        // Fragments sent later arrived: whatever is older by more than the reordering is gone.
-        if let Some((newest, round_trip)) = self.newest_arrived {
-            // A repeated fragment's round trip may be far too short.
-            let patience =
-                round_trip.max(self.timing.smooth.unwrap_or(FIRST_WAIT)) + self.timing.reordering();
-            for flight in self.flight.iter_mut().filter(|flight| !flight.arrived && !flight.lost) {
-                if flight.order < newest {
-                    let at = flight.sent_at + patience;
-                    if now >= at {
-                        flight.lost = true;
-                        found = true;
-                    } else {
-                        next = Some(next.map_or(at, |next| next.min(at)));
-                    }
-                }
-            }
-        }
-        if found && self.recovering.is_none() {
-            self.narrow(self.window / 2.0);
-        }
-        // Nothing came back at all.
-        let oldest = self
-            .flight
-            .iter()
-            .filter(|flight| !flight.arrived && !flight.lost)
-            .map(|flight| flight.sent_at)
-            .min();
-        if let Some(oldest) = oldest {
-            let at = oldest.max(self.progress_at) + self.timing.wait(self.backoff);
-            if now >= at {
-                // The first time one fragment asks: if the others were only late, nothing else is repeated and the
-                // window stays. After that they count as lost.
-                let asks = if self.backoff == 0 { 1 } else { self.flight.len() };
-                for flight in self.flight.iter_mut().filter(|flight| !flight.arrived).take(asks) {
-                    flight.lost = true;
-                }
-                if self.backoff > 0 {
-                    self.narrow(SMALLEST_WINDOW);
-                }
-                self.asking = self.backoff == 0;
-                self.backoff += 1;
-                let again = now + self.timing.wait(self.backoff);
-                next = Some(next.map_or(again, |next| next.min(again)));
-            } else {
-                next = Some(next.map_or(at, |next| next.min(at)));
-            }
-        }
-        next
-    }
-
-    fn narrow(&mut self, to: f64) {
-        self.threshold = (self.window / 2.0).max(SMALLEST_WINDOW);
-        self.window = to.max(SMALLEST_WINDOW);
-        self.recovering = Some(self.next_number());
-    }
-
     fn open_link(&mut self, now: Instant, link: LinkId, limit: u16) {
         self.phase = Phase::Open { link };
         self.limit = self.limit.min(limit).clamp(SMALLEST as u16, LARGEST as u16);
@@ -791,171 +544,6 @@ impl Stream {
             Kind::Ack => {}
             Kind::Reset => self.phase = Phase::Closed(Closing::Reset),
         }
-    }
-
-    fn handle_ack(&mut self, now: Instant, segment: &Segment) {
-        let in_order = usize::from(segment.ack.wrapping_sub(self.base));
-        // Behind what is known already, because fragments overtook each other; or beyond what was ever sent.
-        if in_order > self.flight.len() {
-            return;
-        }
-        let mut arrived = 0;
-        let mut newest: Option<(u64, Duration, bool)> = None;
-        for (index, flight) in self.flight.iter_mut().enumerate() {
-            let early = index > in_order && (index - in_order - 1) < 32;
-            let is_here = index < in_order || (early && segment.also >> (index - in_order - 1) & 1 == 1);
-            if is_here && !flight.arrived {
-                flight.arrived = true;
-                flight.lost = false;
-                arrived += 1;
-                if newest.is_none_or(|(order, _, _)| flight.order > order) {
-                    newest = Some((flight.order, now - flight.sent_at, flight.again));
-                }
-            }
-        }
-        if let Some((order, round_trip, again)) = newest {
-            // Which transmission of a repeated fragment is acknowledged cannot be known: no measurement. And one that
-            // comes back sooner than any can is the earlier one, and says nothing about those sent in between.
-            if !again {
-                self.timing.measure(round_trip);
-            }
-            let plausible = !again || self.timing.least.is_none_or(|least| round_trip >= least);
-            if plausible && self.newest_arrived.is_none_or(|(known, _)| order > known) {
-                self.newest_arrived = Some((order, round_trip));
-            }
-            self.progress_at = now;
-            self.backoff = 0;
-            let limited = self.flight.len() as f64 + 1.0 >= self.window;
-            if self.recovering.is_none() && limited {
-                self.widen(arrived);
-            }
-        }
-        self.flight.drain(..in_order);
-        self.base = segment.ack;
-        if self.recovering.is_some_and(|until| !is_before(self.base, until)) {
-            self.recovering = None;
-        }
-        let edge = segment.ack.wrapping_add(u16::from(segment.room));
-        if is_before(self.edge, edge) {
-            self.edge = edge;
-        }
-        if self.probe_at.is_some() {
-            self.progress_at = now;
-        }
-    }
-
-    /// Doubles per round trip up to where the last loss was, then grows by one.
-    fn widen(&mut self, arrived: u32) {
-        for _ in 0..arrived {
-            self.window += if self.window < self.threshold { 1.0 } else { 1.0 / self.window };
-        }
-        self.window = self.window.min(f64::from(MOST_ROOM));
-    }
-
-    fn handle_payload(&mut self, now: Instant, segment: Segment) {
-        let lost = self.gap_at.is_some_and(|at| now >= at + GAP_IS_LOSS);
-        self.quick = if now >= self.data_at + BULK_ENDS_AFTER || lost {
-            QUICK_FRAGMENTS
-        } else {
-            self.quick.saturating_sub(1)
-        };
-        self.data_at = now;
-        let (every, delay) =
-            if self.quick > 0 { (ACK_EVERY, ACK_DELAY) } else { (ACK_EVERY_IN_BULK, ACK_DELAY_IN_BULK) };
-        let distance = segment.number.wrapping_sub(self.expected);
-        if distance >= u16::from(self.room()) {
-            // Old and already here, or ahead of all room: either way the peer needs to know where we are.
-            self.counts.doubled += 1;
-            self.ack_now = true;
-            return;
-        }
-        if self.ended {
-            return;
-        }
-        if distance > 0 {
-            let index = usize::from(distance) - 1;
-            if self.ahead.len() <= index {
-                self.ahead.resize(index + 1, None);
-            }
-            if self.ahead[index].is_some() {
-                self.counts.doubled += 1;
-            }
-            self.ahead[index] = Some((segment.kind, segment.payload));
-            self.counts.overtook += 1;
-            self.gap_at.get_or_insert(now);
-            if self.quick > 0 {
-                self.ack_now = true;
-            } else {
-                // Of many fragments some overtake others all the time, and what is missing mostly comes within an interval:
-                // telling of each would cost as much air and work as the bytes themselves.
-                self.count_for_ack(now, every, ACK_DELAY);
-            }
-            return;
-        }
-        let filled_a_gap = self.gap_at.take().is_some();
-        let mut next = Some((segment.kind, segment.payload));
-        while let Some((kind, payload)) = next {
-            self.incoming.extend(&payload);
-            self.expected = self.expected.wrapping_add(1);
-            if kind == Kind::End {
-                self.ended = true;
-                self.ahead.clear();
-            }
-            next = self.ahead.pop_front().flatten();
-        }
-        if !self.ahead.is_empty() {
-            // Another one behind it.
-            self.gap_at = Some(now);
-        }
-        if self.ended || (filled_a_gap && self.quick > 0) {
-            self.ack_now = true;
-        }
-        self.count_for_ack(now, every, delay);
-    }
-
-    /// One more fragment is to be acknowledged: now if they are so many, else within `delay`.
-    fn count_for_ack(&mut self, now: Instant, every: u32, delay: Duration) {
-        self.unacknowledged += 1;
-        if self.unacknowledged >= every {
-            self.ack_now = true;
-        } else {
-            let due = now + delay;
-            self.ack_due = Some(self.ack_due.map_or(due, |at| at.min(due)));
-        }
-    }
-}
-
-enum Greet {
-    Now,
-    Later(Instant),
-    Never,
-}
-
-impl Greeting {
-    fn new(now: Instant) -> Greeting {
-        Greeting {
-            next: now,
-            wait: GREETING_WAIT,
-            deadline: now + GREETING_DEADLINE,
-            sent: 0,
-            first_sent: now,
-        }
-    }
-
-    fn poll(&mut self, now: Instant) -> Greet {
-        if now >= self.deadline {
-            return Greet::Never;
-        }
-        if now < self.next {
-            return Greet::Later(self.next.min(self.deadline));
-        }
-        if self.sent == 0 {
-            self.first_sent = now;
-        }
-        self.sent += 1;
-        self.next = now + self.wait;
-        self.wait = (self.wait * 2).min(LONGEST_WAIT);
-        Greet::Now
     }
 }
 

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use proptest::prelude::*;
 
+use super::greeting::GREETING_WAIT;
+use super::receiving::ACK_DELAY;
 use super::*;
 
 /// Sebastiano Vigna's SplitMix64: small, and the same everywhere.

@@ -1,0 +1,56 @@
+//! How often a side greets, and when it gives up.
+
+use std::time::{Duration, Instant};
+
+use super::sending::LONGEST_WAIT;
+
+/// Both greetings must have passed within this time. BlueZ answers a first write in 0.3 s, and in 2 s when it is busy.
+pub const GREETING_DEADLINE: Duration = Duration::from_secs(6);
+
+/// First wait before a greeting is sent again; it doubles up to [`LONGEST_WAIT`]. The first write of a link is
+/// sometimes swallowed by BlueZ, and is alone on the air, so nothing but time tells.
+pub(super) const GREETING_WAIT: Duration = Duration::from_millis(300);
+
+/// When to greet (again), and until when.
+#[derive(Debug)]
+pub(super) struct Greeting {
+    pub(super) next: Instant,
+    pub(super) wait: Duration,
+    pub(super) deadline: Instant,
+    pub(super) sent: u32,
+    pub(super) first_sent: Instant,
+}
+
+pub(super) enum Greet {
+    Now,
+    Later(Instant),
+    Never,
+}
+
+impl Greeting {
+    pub(super) fn new(now: Instant) -> Greeting {
+        Greeting {
+            next: now,
+            wait: GREETING_WAIT,
+            deadline: now + GREETING_DEADLINE,
+            sent: 0,
+            first_sent: now,
+        }
+    }
+
+    pub(super) fn poll(&mut self, now: Instant) -> Greet {
+        if now >= self.deadline {
+            return Greet::Never;
+        }
+        if now < self.next {
+            return Greet::Later(self.next.min(self.deadline));
+        }
+        if self.sent == 0 {
+            self.first_sent = now;
+        }
+        self.sent += 1;
+        self.next = now + self.wait;
+        self.wait = (self.wait * 2).min(LONGEST_WAIT);
+        Greet::Now
+    }
+}

@@ -1,0 +1,117 @@
+//! What arrives: its order, and when it is acknowledged.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use super::{BUFFER, Kind, LARGEST_PAYLOAD, MOST_ROOM, ROOM_UNIT, Segment, Stream};
+
+/// How long an acknowledgement waits for bytes to travel with. One default connection interval: sooner it would leave
+/// with the same connection event anyway, and a session answers a move within that time.
+pub(super) const ACK_DELAY: Duration = Duration::from_millis(30);
+
+/// Every so many fragments an acknowledgement leaves at once, so that a stream of fragments keeps its window open.
+const ACK_EVERY: u32 = 2;
+
+/// The same in the middle of a long transfer, where the window is wide: each acknowledgement costs both sides a
+/// notification through bluetoothd and D-Bus, which on a slow device takes as long as a fragment's share of the air.
+const ACK_EVERY_IN_BULK: u32 = 8;
+pub(super) const ACK_DELAY_IN_BULK: Duration = Duration::from_millis(100);
+
+/// After a pause this long, and after anything lost, so many fragments are acknowledged quickly, so that the sender's
+/// window grows.
+const BULK_ENDS_AFTER: Duration = Duration::from_millis(200);
+pub(super) const QUICK_FRAGMENTS: u32 = 16;
+
+/// What is missing for so long was lost and not overtaken: EATT's channels are apart by an interval or two.
+const GAP_IS_LOSS: Duration = Duration::from_millis(150);
+
+impl Stream {
+    pub(super) fn handle_payload(&mut self, now: Instant, segment: Segment) {
+        let lost = self.gap_at.is_some_and(|at| now >= at + GAP_IS_LOSS);
+        self.quick = if now >= self.data_at + BULK_ENDS_AFTER || lost {
+            QUICK_FRAGMENTS
+        } else {
+            self.quick.saturating_sub(1)
+        };
+        self.data_at = now;
+        let (every, delay) =
+            if self.quick > 0 { (ACK_EVERY, ACK_DELAY) } else { (ACK_EVERY_IN_BULK, ACK_DELAY_IN_BULK) };
+        let distance = segment.number.wrapping_sub(self.expected);
+        if distance >= u16::from(self.room()) {
+            // Old and already here, or ahead of all room: either way the peer needs to know where we are.
+            self.counts.doubled += 1;
+            self.ack_now = true;
+            return;
+        }
+        if self.ended {
+            return;
+        }
+        if distance > 0 {
+            let index = usize::from(distance) - 1;
+            if self.ahead.len() <= index {
+                self.ahead.resize(index + 1, None);
+            }
+            if self.ahead[index].is_some() {
+                self.counts.doubled += 1;
+            }
+            self.ahead[index] = Some((segment.kind, segment.payload));
+            self.counts.overtook += 1;
+            self.gap_at.get_or_insert(now);
+            if self.quick > 0 {
+                self.ack_now = true;
+            } else {
+                // Of many fragments some overtake others all the time, and what is missing mostly comes within an interval:
+                // telling of each would cost as much air and work as the bytes themselves.
+                self.count_for_ack(now, every, ACK_DELAY);
+            }
+            return;
+        }
+        let filled_a_gap = self.gap_at.take().is_some();
+        let mut next = Some((segment.kind, segment.payload));
+        while let Some((kind, payload)) = next {
+            self.incoming.extend(&payload);
+            self.expected = self.expected.wrapping_add(1);
+            if kind == Kind::End {
+                self.ended = true;
+                self.ahead.clear();
+            }
+            next = self.ahead.pop_front().flatten();
+        }
+        if !self.ahead.is_empty() {
+            // Another one behind it.
+            self.gap_at = Some(now);
+        }
+        if self.ended || (filled_a_gap && self.quick > 0) {
+            self.ack_now = true;
+        }
+        self.count_for_ack(now, every, delay);
+    }
+
+    /// One more fragment is to be acknowledged: now if they are so many, else within `delay`.
+    pub(super) fn count_for_ack(&mut self, now: Instant, every: u32, delay: Duration) {
+        self.unacknowledged += 1;
+        if self.unacknowledged >= every {
+            self.ack_now = true;
+        } else {
+            let due = now + delay;
+            self.ack_due = Some(self.ack_due.map_or(due, |at| at.min(due)));
+        }
+    }
+
+    pub(super) fn segment(&self, kind: Kind, number: u16, payload: Bytes) -> Segment {
+        // What came earlier still than the bits can tell is told later.
+        let told = self.ahead.iter().take(u32::BITS as usize).enumerate();
+        let early = told.filter(|(_, fragment)| fragment.is_some());
+        let also = early.fold(0, |bits, (i, _)| bits | 1 << i);
+        // Told in units; taken is whatever fits.
+        let room = self.room() / ROOM_UNIT * ROOM_UNIT;
+        Segment { kind, room, number, ack: self.expected, also, payload }
+    }
+
+    /// Fragments that would still fit if each were full. What came early has its place here already.
+    pub(super) fn room(&self) -> u8 {
+        let free = BUFFER.saturating_sub(self.incoming.len()) / LARGEST_PAYLOAD;
+        free.min(usize::from(MOST_ROOM)) as u8
+    }
+}

@@ -1,0 +1,272 @@
+//! What is on its way: numbers, the window, what is missing and is sent again.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use super::receiving::ACK_DELAY_IN_BULK;
+use super::{Kind, LinkId, MOST_ROOM, OVERHEAD, Output, Segment, Stream, is_before};
+
+/// Bounds of the retransmission timer. The radio itself repeats what it loses, so a fragment without an answer is more
+/// often late than lost: bluetoothd and D-Bus on a busy device take some 100 ms more now and then. Above the ceiling a link
+/// that was silent for some seconds would take too long to go on.
+const SHORTEST_WAIT: Duration = Duration::from_millis(400);
+pub(super) const LONGEST_WAIT: Duration = Duration::from_millis(1500);
+/// Before the first measurement.
+const FIRST_WAIT: Duration = Duration::from_millis(700);
+
+/// While the peer has no room it is asked this often.
+pub(super) const PROBE_EVERY: Duration = Duration::from_millis(500);
+
+const SMALLEST_WINDOW: f64 = 2.0;
+
+#[derive(Debug)]
+pub(super) struct Flight {
+    pub(super) kind: Kind,
+    pub(super) payload: Bytes,
+    pub(super) sent_at: Instant,
+    /// Order of the latest transmission among all.
+    pub(super) order: u64,
+    pub(super) again: bool,
+    pub(super) arrived: bool,
+    pub(super) lost: bool,
+}
+
+/// Round trips, as RFC 6298 smooths them.
+#[derive(Debug, Default)]
+pub(super) struct Timing {
+    pub(super) smooth: Option<Duration>,
+    pub(super) least: Option<Duration>,
+    pub(super) variation: Duration,
+}
+
+impl Timing {
+    pub(super) fn measure(&mut self, sample: Duration) {
+        self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
+        match self.smooth {
+            None => {
+                self.smooth = Some(sample);
+                self.variation = sample / 2;
+            }
+            Some(smooth) => {
+                self.variation = (self.variation * 3 + smooth.abs_diff(sample)) / 4;
+                self.smooth = Some((smooth * 7 + sample) / 8);
+            }
+        }
+    }
+
+    pub(super) fn wait(&self, backoff: u32) -> Duration {
+        let base = match self.smooth {
+            None => FIRST_WAIT,
+            Some(smooth) => (smooth + self.variation * 4 + ACK_DELAY_IN_BULK).max(SHORTEST_WAIT),
+        };
+        (base * 2u32.pow(backoff.min(4))).min(LONGEST_WAIT)
+    }
+
+    /// How much later than its successors a fragment may come before it counts as lost: EATT's channels overtake each
+    /// other by about a connection interval.
+    pub(super) fn reordering(&self) -> Duration {
+        self.smooth.unwrap_or(FIRST_WAIT) / 2
+    }
+}
+
+impl Stream {
+    pub(super) fn send_again(&mut self, now: Instant, link: LinkId, index: usize) -> Output {
+        self.transmissions += 1;
+        self.counts.sent_again += 1;
+        let order = self.transmissions;
+        let number = self.base.wrapping_add(index as u16);
+        let flight = &mut self.flight[index];
+        flight.lost = false;
+        flight.again = true;
+        flight.sent_at = now;
+        flight.order = order;
+        let (kind, payload) = (flight.kind, flight.payload.clone());
+        self.send_segment(link, kind, number, payload)
+    }
+
+    pub(super) fn send_new(&mut self, now: Instant, link: LinkId) -> Option<Output> {
+        if !self.has_room() || self.end_sent {
+            return None;
+        }
+        let largest = usize::from(self.limit) - OVERHEAD;
+        let pressed = self.flushed > 0 || self.finishing || self.linger_until.is_some_and(|at| now >= at);
+        let ready = self.outgoing.len() >= largest || (pressed && !self.outgoing.is_empty());
+        let ends = self.finishing && self.outgoing.is_empty();
+        if !ready && !ends {
+            return None;
+        }
+        let taken = self.outgoing.len().min(largest);
+        let payload: Bytes = self.outgoing.drain(..taken).collect();
+        self.flushed = self.flushed.saturating_sub(taken);
+        if self.outgoing.is_empty() {
+            self.linger_until = None;
+        }
+        let kind = if self.finishing && self.outgoing.is_empty() { Kind::End } else { Kind::Data };
+        self.end_sent = kind == Kind::End;
+        if self.flight.is_empty() {
+            self.progress_at = now;
+        }
+        let number = self.next_number();
+        self.transmissions += 1;
+        self.flight.push_back(Flight {
+            kind,
+            payload: payload.clone(),
+            sent_at: now,
+            order: self.transmissions,
+            again: false,
+            arrived: false,
+            lost: false,
+        });
+        Some(self.send_segment(link, kind, number, payload))
+    }
+
+    pub(super) fn send_segment(&mut self, link: LinkId, kind: Kind, number: u16, payload: Bytes) -> Output {
+        let segment = self.segment(kind, number, payload);
+        self.told_edge = self.expected.wrapping_add(u16::from(segment.room));
+        self.ack_now = false;
+        self.ack_due = None;
+        self.unacknowledged = 0;
+        Output::Send(segment.write(link, self.role))
+    }
+
+    pub(super) fn next_number(&self) -> u16 {
+        self.base.wrapping_add(self.flight.len() as u16)
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        is_before(self.next_number(), self.edge) && self.flight.len() < usize::from(MOST_ROOM)
+    }
+
+    /// Asks for room when there is something to send, nothing on its way that would bring an answer, and no room.
+    pub(super) fn plan_probe(&mut self, now: Instant) {
+        let wants = !self.outgoing.is_empty() || (self.finishing && !self.end_sent);
+        if wants && self.flight.is_empty() && !self.has_room() {
+            if self.probe_at.is_none() {
+                self.probe_at = Some(now + PROBE_EVERY);
+                self.progress_at = now;
+            }
+        } else {
+            self.probe_at = None;
+        }
+    }
+
+    /// Marks what must be sent again; says when to look next.
+    pub(super) fn find_losses(&mut self, now: Instant) -> Option<Instant> {
+        let mut next: Option<Instant> = None;
+        let mut found = false;
+        // Fragments sent later arrived: whatever is older by more than the reordering is gone.
+        if let Some((newest, round_trip)) = self.newest_arrived {
+            // A repeated fragment's round trip may be far too short.
+            let patience =
+                round_trip.max(self.timing.smooth.unwrap_or(FIRST_WAIT)) + self.timing.reordering();
+            for flight in self.flight.iter_mut().filter(|flight| !flight.arrived && !flight.lost) {
+                if flight.order < newest {
+                    let at = flight.sent_at + patience;
+                    if now >= at {
+                        flight.lost = true;
+                        found = true;
+                    } else {
+                        next = Some(next.map_or(at, |next| next.min(at)));
+                    }
+                }
+            }
+        }
+        if found && self.recovering.is_none() {
+            self.narrow(self.window / 2.0);
+        }
+        // Nothing came back at all.
+        let oldest = self
+            .flight
+            .iter()
+            .filter(|flight| !flight.arrived && !flight.lost)
+            .map(|flight| flight.sent_at)
+            .min();
+        if let Some(oldest) = oldest {
+            let at = oldest.max(self.progress_at) + self.timing.wait(self.backoff);
+            if now >= at {
+                // The first time one fragment asks: if the others were only late, nothing else is repeated and the
+                // window stays. After that they count as lost.
+                let asks = if self.backoff == 0 { 1 } else { self.flight.len() };
+                for flight in self.flight.iter_mut().filter(|flight| !flight.arrived).take(asks) {
+                    flight.lost = true;
+                }
+                if self.backoff > 0 {
+                    self.narrow(SMALLEST_WINDOW);
+                }
+                self.asking = self.backoff == 0;
+                self.backoff += 1;
+                let again = now + self.timing.wait(self.backoff);
+                next = Some(next.map_or(again, |next| next.min(again)));
+            } else {
+                next = Some(next.map_or(at, |next| next.min(at)));
+            }
+        }
+        next
+    }
+
+    pub(super) fn narrow(&mut self, to: f64) {
+        self.threshold = (self.window / 2.0).max(SMALLEST_WINDOW);
+        self.window = to.max(SMALLEST_WINDOW);
+        self.recovering = Some(self.next_number());
+    }
+
+    pub(super) fn handle_ack(&mut self, now: Instant, segment: &Segment) {
+        let in_order = usize::from(segment.ack.wrapping_sub(self.base));
+        // Behind what is known already, because fragments overtook each other; or beyond what was ever sent.
+        if in_order > self.flight.len() {
+            return;
+        }
+        let mut arrived = 0;
+        let mut newest: Option<(u64, Duration, bool)> = None;
+        for (index, flight) in self.flight.iter_mut().enumerate() {
+            let early = index > in_order && (index - in_order - 1) < 32;
+            let is_here = index < in_order || (early && segment.also >> (index - in_order - 1) & 1 == 1);
+            if is_here && !flight.arrived {
+                flight.arrived = true;
+                flight.lost = false;
+                arrived += 1;
+                if newest.is_none_or(|(order, _, _)| flight.order > order) {
+                    newest = Some((flight.order, now - flight.sent_at, flight.again));
+                }
+            }
+        }
+        if let Some((order, round_trip, again)) = newest {
+            // Which transmission of a repeated fragment is acknowledged cannot be known: no measurement. And one that
+            // comes back sooner than any can is the earlier one, and says nothing about those sent in between.
+            if !again {
+                self.timing.measure(round_trip);
+            }
+            let plausible = !again || self.timing.least.is_none_or(|least| round_trip >= least);
+            if plausible && self.newest_arrived.is_none_or(|(known, _)| order > known) {
+                self.newest_arrived = Some((order, round_trip));
+            }
+            self.progress_at = now;
+            self.backoff = 0;
+            let limited = self.flight.len() as f64 + 1.0 >= self.window;
+            if self.recovering.is_none() && limited {
+                self.widen(arrived);
+            }
+        }
+        self.flight.drain(..in_order);
+        self.base = segment.ack;
+        if self.recovering.is_some_and(|until| !is_before(self.base, until)) {
+            self.recovering = None;
+        }
+        let edge = segment.ack.wrapping_add(u16::from(segment.room));
+        if is_before(self.edge, edge) {
+            self.edge = edge;
+        }
+        if self.probe_at.is_some() {
+            self.progress_at = now;
+        }
+    }
+
+    /// Doubles per round trip up to where the last loss was, then grows by one.
+    pub(super) fn widen(&mut self, arrived: u32) {
+        for _ in 0..arrived {
+            self.window += if self.window < self.threshold { 1.0 } else { 1.0 / self.window };
+        }
+        self.window = self.window.min(f64::from(MOST_ROOM));
+    }
+}
