@@ -21,14 +21,14 @@ use crate::play::{Table, met, until_both};
 use crate::support::SIZES;
 
 /// Somebody who only looks: a second client of the same host, for the record in its notation.
-struct Watcher {
+pub(crate) struct Watcher {
     _client: Client,
     said: UnboundedReceiver<FromHost>,
     room: Option<control::Room>,
 }
 
 impl Watcher {
-    fn new(table: &Table<'_>) -> Self {
+    pub(crate) fn new(table: &Table<'_>) -> Self {
         let _inside = table.runtime.enter();
         let stream = table.host.as_ref().expect("there is a host").client();
         let (client, said) = connect(async { Ok(stream) });
@@ -40,7 +40,7 @@ impl Watcher {
     }
 
     /// The match as it is now.
-    fn look(&mut self) -> Option<&control::Room> {
+    pub(crate) fn look(&mut self) -> Option<&control::Room> {
         while let Ok(said) = self.said.try_recv() {
             if let FromHost::Event(event) = said
                 && let Some(event::Body::Room(room)) = event.body
@@ -52,16 +52,22 @@ impl Watcher {
     }
 }
 
-/// The middle of a point of the board on the page.
-fn tap_point(table: &Table<'_>, at: Point) {
+/// Which of the points on the page this is, where the board is seen from the first side.
+pub(crate) fn index_for_first(table: &Table<'_>, at: Point) -> usize {
     let board = table.app.window().global::<BoardAdapter<'_>>();
-    let rows = board.get_rows();
-    // The board is seen from the first side, which is ours.
-    let index = (rows - 1 - i32::from(at.row)) * board.get_columns() + i32::from(at.column);
+    ((board.get_rows() - 1 - i32::from(at.row)) * board.get_columns() + i32::from(at.column)) as usize
+}
+
+/// The middle of a point of the board on the page.
+pub(crate) fn tap_index(table: &Table<'_>, index: usize) {
     let points = ElementQuery::from_root(table.app.window()).match_inherits("Point").find_all();
-    let point = &points[index as usize];
+    let point = &points[index];
     let (position, size) = (point.absolute_position(), point.size());
     table.scene.tap(position.x + size.width / 2.0, position.y + size.height / 2.0);
+}
+
+fn tap_point(table: &Table<'_>, at: Point) {
+    tap_index(table, index_for_first(table, at));
 }
 
 fn tap_action(table: &Table<'_>, action: Action) {
@@ -81,7 +87,7 @@ fn tap_action(table: &Table<'_>, action: Action) {
 }
 
 /// The game after these actions, which its rules must all allow.
-fn replayed(setup: &Setup, record: &[String]) -> AnyGame {
+pub(crate) fn replayed(setup: &Setup, record: &[String]) -> AnyGame {
     let mut game = AnyGame::new(setup).expect("a valid setup");
     for text in record {
         let action = game.parse(text).unwrap_or_else(|| panic!("{text} is not of this game"));

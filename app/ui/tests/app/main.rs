@@ -8,6 +8,7 @@ mod feel;
 mod gifts;
 mod golden;
 mod keys;
+mod matches;
 mod pages;
 mod people;
 mod play;

@@ -427,6 +427,15 @@ pub(crate) fn until_both(anna: &Table<'_>, ben: &Table<'_>, what: &str, conditio
 
 /// Anna and Ben, on one network in memory: they find each other, compare, and sit at a board at which Anna begins.
 pub(crate) fn met<'a>(stage: &'a Stage, air: &link::memory::MemoryNetwork) -> (Table<'a>, Table<'a>) {
+    met_to(stage, air, |anna| anna.app.go(Page::Nearby))
+}
+
+/// The same for a game that Anna chooses, on her way to the page of those who are near.
+pub(crate) fn met_to<'a>(
+    stage: &'a Stage,
+    air: &link::memory::MemoryNetwork,
+    choose: impl Fn(&Table<'_>),
+) -> (Table<'a>, Table<'a>) {
     let sit = |name: &str| {
         Table::with(stage, |config| HostConfig {
             name: Some(name.into()),
@@ -436,7 +445,7 @@ pub(crate) fn met<'a>(stage: &'a Stage, air: &link::memory::MemoryNetwork) -> (T
     };
     let (anna, ben) = (sit("Anna"), sit("Ben"));
     let both = |what: &str, condition: &dyn Fn() -> bool| until_both(&anna, &ben, what, condition);
-    anna.app.go(Page::Nearby);
+    choose(&anna);
     both("Anna sees Ben", &|| anna.says("Invite Ben"));
     anna.tap("Invite Ben");
     both("both compare", &|| anna.dialog() == Dialog::Comparison && ben.dialog() == Dialog::Comparison);
