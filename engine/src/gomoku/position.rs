@@ -7,7 +7,7 @@ use super::forced::Solver;
 use super::net;
 use super::shape::Threat;
 use crate::Side;
-use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Urgency};
+use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Reductions, Urgency};
 
 /// A board with the solver that looks for forced wins on it.
 #[derive(Clone)]
@@ -109,6 +109,7 @@ impl AlphaBetaGame for Position {
         null_move: (3, 4),
         rank_scale: 32,
         bonus: (16, 16),
+        finer: Reductions::PLAIN,
         tactics: None,
     };
 

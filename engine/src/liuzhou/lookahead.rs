@@ -10,7 +10,7 @@ use super::eval::{self, Shape};
 use super::formations::through_point;
 use super::rules::{Liuzhou, Phase, Undo, bits, neighbours};
 use super::{BOARD, LiuzhouMove, LiuzhouSetup, POINTS, StepBack};
-use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Tactics, Urgency};
+use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Reductions, Tactics, Urgency};
 use crate::{Game, Rng, Side};
 
 /// The game with what the search wants to know of it at once.
@@ -164,6 +164,7 @@ impl AlphaBetaGame for Lookahead {
         null_move: (3, 4),
         rank_scale: 32,
         bonus: (16, 16),
+        finer: Reductions::PLAIN,
         tactics: Some(Tactics {
             delta: 150,
             futility: (120, 90),
@@ -174,6 +175,7 @@ impl AlphaBetaGame for Lookahead {
             singular_plies: 7,
             singular: 3,
             check_extension: 0,
+            correction: 0,
             null_move_step: 200,
         }),
     };

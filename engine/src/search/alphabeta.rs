@@ -378,6 +378,9 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         if G::TRAILS > 0 {
             self.known.trails[ply] = self.game.trail(mv);
         }
+        if let Some(key) = self.game.key_after(mv) {
+            self.known.table.expect(key);
+        }
         self.game.make(mv);
     }
 
@@ -462,11 +465,12 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             Some(_) => urgency == Urgency::Free,
             None => urgency != Urgency::Forced,
         };
-        let eval = match memory {
+        let judged = match memory {
             _ if !calm => 0,
             Some(memory) => memory.eval,
             None => self.known.judge(self.game),
         };
+        let eval = if calm { self.correct(judged) } else { 0 };
         self.known.evals[ply] = if calm || ply < 2 { eval } else { self.known.evals[ply - 2] };
         // A remembered value from inside the tree says more than judgement where it bounds it from the right side.
         let better = memory
@@ -508,11 +512,9 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             depth -= PLY;
         }
         let mut candidates = std::mem::take(&mut self.known.lists[ply]);
-        self.game.candidates(&mut candidates);
-        let way = Way { ply, previous: place.previous, before: self.before(ply) };
-        let known = &*self.known;
-        known.order.rank(self.game, &known.habits, &mut candidates, first, way);
-        let here = Here { urgency, eval, first, extension };
+        candidates.clear();
+        let remembered = if first == NO_MOVE { None } else { self.game.candidate(first) };
+        let here = Here { urgency, eval, first, remembered, extension };
         let (best, bound, mv) = self.moves(&mut candidates, alpha, beta, Place { depth, ..place }, here);
         let nothing_to_play = candidates.is_empty();
         self.known.lists[ply] = candidates;
@@ -528,9 +530,35 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         }
         if place.without == NO_MOVE && !Value::is_ruled(best) {
             let value = Value::to_node(best, ply);
-            self.known.table.put(key, Memory { mv, value, eval, depth: depth.min(255), bound });
+            self.known.table.put(key, Memory { mv, value, eval: judged, depth: depth.min(255), bound });
+            // What a capture gains is no fault of the judgement; nor is a bound that says no more than it did.
+            let surprise = match bound {
+                Bound::Exact => true,
+                Bound::Lower => best > eval,
+                Bound::Upper => best < eval,
+            };
+            if let Some(tactics) = self.known.habits.tactics
+                && tactics.correction > 0
+                && calm
+                && surprise
+                && !Value::is_proven(best)
+                && (mv == NO_MOVE || self.game.candidate(mv).is_none_or(|mv| mv.takes == 0))
+            {
+                self.known.order.err(self.game, best - judged, depth / PLY);
+            }
         }
         best
+    }
+
+    /// A judgement less its usual error.
+    pub(super) fn correct(&self, judged: i32) -> i32 {
+        match self.known.habits.tactics {
+            Some(Tactics { correction, .. }) if correction > 0 => {
+                let error = self.known.order.error(self.game);
+                (judged + error * correction / 100).clamp(1 - Value::RULED / 2, Value::RULED / 2 - 1)
+            }
+            _ => judged,
+        }
     }
 
     /// Whether the search looks on quietly where its depth ends.
@@ -567,17 +595,19 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         }
     }
 
-    /// Searches the candidates of a node, and says the best value, what it is worth and the number of its move.
+    /// Lists the candidates of a node, searches them, and says the best value, what it is worth and the number of its move.
     fn moves(
         &mut self,
-        candidates: &mut [Candidate<G::Move>],
+        candidates: &mut Vec<Candidate<G::Move>>,
         mut alpha: i32,
         beta: i32,
         place: Place<G::Move>,
-        here: Here,
+        here: Here<G::Move>,
     ) -> (i32, Bound, u16) {
         let Place { ply, depth, cut, previous, without } = place;
-        let Here { urgency, eval, first, extension: first_extension } = here;
+        let Here { urgency, eval, first, remembered, extension: first_extension } = here;
+        let first_takes = remembered.is_some_and(|remembered| remembered.takes > 0);
+        let finer = self.known.habits.finer;
         let side = self.game.turn();
         let before = self.before(ply);
         let in_line = beta - alpha > 1;
@@ -589,8 +619,28 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         let mut best_number = NO_MOVE;
         let mut bound = Bound::Upper;
         let mut searched = 0;
-        for n in 0..candidates.len() {
-            let candidate = pick(candidates, n);
+        // The remembered move is mostly the best, and then the others need not even be listed.
+        let mut listed = false;
+        if let Some(remembered) = remembered
+            && first != without
+        {
+            candidates.push(remembered);
+        } else {
+            self.list(candidates, first, Way { ply, previous, before });
+            listed = true;
+        }
+        let mut n = 0;
+        loop {
+            if n == candidates.len() && !listed {
+                self.list(candidates, first, Way { ply, previous, before });
+                listed = true;
+                pick(candidates, 0);
+            }
+            if n == candidates.len() {
+                break;
+            }
+            let candidate = if listed { pick(candidates, n) } else { candidates[n] };
+            n += 1;
             let number = G::number(candidate.mv);
             if number == without {
                 continue;
@@ -605,11 +655,32 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             let quiet = !candidate.forcing && urgency == Urgency::Free;
             let late = quiet && !in_line && best > -Value::PROVEN && searched >= enough;
             if self.known.options.pruning && late {
+                // From here on only what forces an answer is looked at.
+                let mut kept = n;
+                for other in n..candidates.len() {
+                    if candidates[other].forcing {
+                        candidates.swap(kept, other);
+                        kept += 1;
+                    }
+                }
+                candidates.truncate(kept);
                 continue;
             }
             let mut reduction = 0;
-            if self.known.options.reductions && plies >= 2 && searched >= 2 && urgency == Urgency::Free {
+            let reducible =
+                urgency == Urgency::Free || (urgency == Urgency::Threatened && finer.threatened > 0);
+            if self.known.options.reductions && plies >= 2 && searched >= finer.unreduced && reducible {
                 reduction = self.known.reduction(depth, searched as usize);
+                if !improving {
+                    reduction += finer.worse;
+                }
+                if first_takes {
+                    reduction += finer.taking;
+                }
+                if finer.killer > 0 && self.known.order.is_killer(candidate.mv, Way { ply, previous, before })
+                {
+                    reduction -= finer.killer;
+                }
                 if candidate.forcing {
                     reduction /= 2;
                 }
@@ -622,6 +693,9 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
                 if candidate.takes == 0 {
                     let history = self.known.order.history(self.game, side, candidate.mv, before);
                     reduction -= history * self.known.habits.history_reduction / 1024;
+                }
+                if urgency == Urgency::Threatened {
+                    reduction = reduction * finer.threatened / 100;
                 }
                 reduction = reduction.clamp(0, (new_depth - PLY).max(0));
             }
@@ -676,12 +750,19 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
                     let (growth, base) = self.known.habits.bonus;
                     let bonus = growth * plies * plies + base;
                     let way = Way { ply, previous, before };
-                    self.known.order.learn(self.game, &candidates[..=n], way, bonus);
+                    self.known.order.learn(self.game, &candidates[..n], way, bonus);
                 }
                 break;
             }
         }
         (best, bound, best_number)
+    }
+
+    /// Lists and ranks the candidates of this node.
+    fn list(&mut self, candidates: &mut Vec<Candidate<G::Move>>, first: u16, way: Way<G::Move>) {
+        self.game.candidates(candidates);
+        let known = &*self.known;
+        known.order.rank(self.game, &known.habits, candidates, first, way);
     }
 
     /// Whether a move is not worth a look by what is known of it before it is made: `depth` is what it would be looked at.
@@ -769,12 +850,14 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
 
 /// What a node knows before it makes a move.
 #[derive(Clone, Copy)]
-struct Here {
+struct Here<M> {
     urgency: Urgency,
     eval: i32,
     /// Number of the remembered move, and by how much it is to be looked at more deeply.
     first: u16,
     extension: i32,
+    /// The remembered move itself, in games that can tell without listing all.
+    remembered: Option<Candidate<M>>,
 }
 
 /// What came of the question whether a move is the only good one.

@@ -40,6 +40,8 @@ pub struct Habits {
     pub rank_scale: i32,
     /// (a, b): a refutation with d plies left adds a * d * d + b to history.
     pub bonus: (i32, i32),
+    /// What else makes late moves worth more or less of a look.
+    pub finer: Reductions,
     /// For games of exchanges, in which judgement means little while something hangs.
     pub tactics: Option<Tactics>,
 }
@@ -72,10 +74,35 @@ impl Habits {
         visit("rank-scale", (1.0, 256.0), Whole(&mut self.rank_scale));
         visit("bonus", (1.0, 200.0), Whole(&mut self.bonus.0));
         visit("bonus-base", (0.0, 400.0), Whole(&mut self.bonus.1));
+        visit("worse-reduction", (0.0, 12.0), Whole(&mut self.finer.worse));
+        visit("taking-reduction", (0.0, 12.0), Whole(&mut self.finer.taking));
+        visit("killer-reduction", (0.0, 12.0), Whole(&mut self.finer.killer));
+        visit("threatened-reduction", (0.0, 100.0), Whole(&mut self.finer.threatened));
+        visit("unreduced", (1.0, 8.0), Whole(&mut self.finer.unreduced));
         if let Some(tactics) = &mut self.tactics {
             tactics.each(visit);
         }
     }
+}
+
+/// By how much less deeply, beyond their number, later moves are looked at; in parts of a ply (see `PLY`).
+#[derive(Clone, Copy, Debug)]
+pub struct Reductions {
+    /// Where things get no better for the side to move.
+    pub worse: i32,
+    /// Where the remembered move takes something: a quiet one is then rarely better.
+    pub taking: i32,
+    /// By this much less for a move that refuted a sibling.
+    pub killer: i32,
+    /// Percent of all reductions that count for a side under a threat.
+    pub threatened: i32,
+    /// So many moves are looked at in full.
+    pub unreduced: i32,
+}
+
+impl Reductions {
+    /// By their number only.
+    pub const PLAIN: Self = Self { worse: 0, taking: 0, killer: 0, threatened: 0, unreduced: 2 };
 }
 
 /// What the search adds in games where pieces are taken.
@@ -99,6 +126,9 @@ pub struct Tactics {
     pub singular: i32,
     /// Parts of a ply (see `PLY`) by which a side in check is looked at more deeply.
     pub check_extension: i32,
+    /// How much of the judgement's usual error in positions with the same [`super::AlphaBetaGame::frame`] is made good, in
+    /// percent.
+    pub correction: i32,
     /// Judgement above the window, in points, that makes the look at doing nothing a ply shallower.
     pub null_move_step: i32,
 }
@@ -116,6 +146,7 @@ impl Tactics {
         visit("singular-plies", (3.0, 30.0), Whole(&mut self.singular_plies));
         visit("singular", (0.0, 40.0), Whole(&mut self.singular));
         visit("check-extension", (0.0, 8.0), Whole(&mut self.check_extension));
+        visit("correction", (0.0, 200.0), Whole(&mut self.correction));
         visit("null-step", (20.0, 2_000.0), Whole(&mut self.null_move_step));
     }
 }

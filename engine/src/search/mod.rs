@@ -26,7 +26,7 @@ use crate::Side;
 pub(crate) use alphabeta::minimax;
 pub use alphabeta::{AlphaBeta, Finding, Options};
 pub use clock::Clock;
-pub use habits::{Habits, Tactics};
+pub use habits::{Habits, Reductions, Tactics};
 pub(crate) use strength::Strength;
 pub use value::{Known, MAX_PLY, Value};
 
@@ -54,10 +54,20 @@ pub trait AlphaBetaGame: Clone + Send {
     fn trail(&self, _mv: Self::Move) -> usize {
         0
     }
+    /// A number of what changes slowly in a position: where it is the same the judgement often errs in the same way. Only
+    /// asked in games with [`Tactics`] that correct it.
+    fn frame(&self) -> u64 {
+        0
+    }
     /// Whose move it is.
     fn turn(&self) -> Side;
     /// Hash of the position, side to move included.
     fn key(&self) -> u64;
+    /// [`Self::key`] after a move of [`Self::candidates`], or a key that is mostly the same, if it is quickly told: the search
+    /// then fetches what it remembers of that position while the move is made.
+    fn key_after(&self, _mv: Self::Move) -> Option<u64> {
+        None
+    }
     /// Makes a move from [`Self::candidates`].
     fn make(&mut self, mv: Self::Move);
     /// Takes the last move back.
@@ -76,6 +86,11 @@ pub trait AlphaBetaGame: Clone + Send {
     /// Puts the moves worth searching into `into` (cleared first). A move left out must be no better than some move that is
     /// in, when the side to move is under a threat; else it may be left out by judgement. Empty: [`Self::STUCK`].
     fn candidates(&self, into: &mut Vec<Candidate<Self::Move>>);
+    /// The one of [`Self::candidates`] that has this number, if the game can tell without listing them all: then a remembered
+    /// move is tried before the others are listed.
+    fn candidate(&self, _number: u16) -> Option<Candidate<Self::Move>> {
+        None
+    }
     /// Puts the moves into `into` (cleared first) that must be looked at before the position is judged: captures that do not
     /// lose material, and, if `checks`, what attacks at once. Where the side to move is [`Urgency::Forced`] those among which
     /// it must choose. Only asked in games with [`Tactics`].

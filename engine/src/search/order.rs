@@ -14,6 +14,8 @@ pub(super) struct Order<G: AlphaBetaGame> {
     /// The same by what moved where before (a row) and what moves where now. Both colours and the distances of one and two
     /// plies share it: a row says by its number whose move it was.
     after: Vec<i16>,
+    /// By side to move and [`AlphaBetaGame::frame`]: how much more positions turned out to be worth than they were judged.
+    errors: [Vec<i16>; 2],
 }
 
 /// How the search came to a node.
@@ -39,6 +41,7 @@ impl<G: AlphaBetaGame> Order<G> {
             answers: Vec::new(),
             history: [Vec::new(), Vec::new()],
             after: Vec::new(),
+            errors: [const { Vec::new() }; 2],
         }
     }
 
@@ -47,6 +50,11 @@ impl<G: AlphaBetaGame> Order<G> {
         self.killers = vec![[None; 2]; MAX_PLY + 1];
         self.answers.resize(G::MOVE_NUMBERS, None);
         self.after.resize(G::TRAILS * G::TRAILS, 0);
+        if G::HABITS.tactics.is_some() {
+            for errors in &mut self.errors {
+                errors.resize(FRAMES, 0);
+            }
+        }
         for history in &mut self.history {
             history.resize(G::MOVE_NUMBERS, 0);
             for score in history {
@@ -74,6 +82,24 @@ impl<G: AlphaBetaGame> Order<G> {
         let trail = game.trail(mv);
         let rows = before.into_iter().filter(|&row| row != NO_TRAIL);
         rows.map(|row| i32::from(self.after[row * G::TRAILS + trail])).sum()
+    }
+
+    /// Whether this move has refuted a sibling or, elsewhere, the move before.
+    pub(super) fn is_killer(&self, mv: G::Move, way: Way<G::Move>) -> bool {
+        self.killers[way.ply].contains(&Some(mv))
+            || way.previous.is_some_and(|previous| self.answers[usize::from(G::number(previous))] == Some(mv))
+    }
+
+    /// How much more than judged the positions of this frame have been worth for the side to move, in points.
+    pub(super) fn error(&self, game: &G) -> i32 {
+        i32::from(self.errors[game.turn().index()][frame(game)]) / ERROR_PARTS
+    }
+
+    /// A search this deep (in plies) has found so many points more than the judgement.
+    pub(super) fn err(&mut self, game: &G, points: i32, plies: i32) {
+        let error = &mut self.errors[game.turn().index()][frame(game)];
+        let (old, seen) = (i32::from(*error), points.clamp(-ERROR_MAX, ERROR_MAX) * ERROR_PARTS);
+        *error = (old + (seen - old) * (plies + 1).min(16) / 256) as i16;
     }
 
     /// Gives each candidate its final rank. `first` is the number of the move that the table remembers.
@@ -143,6 +169,16 @@ impl<G: AlphaBetaGame> Order<G> {
     }
 }
 
+/// Frames that are told apart, a power of two.
+const FRAMES: usize = 1 << 14;
+/// An error is kept in this part of a point, and no larger than so many points.
+const ERROR_PARTS: i32 = 128;
+const ERROR_MAX: i32 = 200;
+
+fn frame<G: AlphaBetaGame>(game: &G) -> usize {
+    game.frame() as usize % FRAMES
+}
+
 /// Moves the score towards the sign of `bonus`, the less the further out it is, so that it stays inside its bound.
 fn nudge(score: &mut i16, bonus: i32) {
     let old = i32::from(*score);
@@ -157,7 +193,6 @@ pub(super) fn pick<M: Copy>(candidates: &mut [Candidate<M>], from: usize) -> Can
             best = n;
         }
     }
-    // Keep the order of the others, so that equal ranks stay in the game's own order.
-    candidates[from..=best].rotate_right(1);
+    candidates.swap(from, best);
     candidates[from]
 }

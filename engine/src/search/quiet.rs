@@ -27,7 +27,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         let mut bound = Bound::Upper;
         if free {
             eval = memory.map_or_else(|| self.known.judge(self.game), |memory| memory.eval);
-            best = eval;
+            best = self.correct(eval);
             if best >= beta {
                 if memory.is_none() {
                     let memory = Memory { mv: NO_MOVE, value: best, eval, depth: 0, bound: Bound::Lower };
@@ -37,6 +37,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             }
             alpha = alpha.max(best);
         }
+        let content = best;
         let first = memory.map_or(NO_MOVE, |memory| memory.mv);
         let mut best_number = NO_MOVE;
         let mut candidates = std::mem::take(&mut self.known.lists[ply]);
@@ -60,7 +61,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         for n in 0..candidates.len() {
             let candidate = pick(&mut candidates, n);
             if free && candidate.takes > 0 && self.known.options.pruning {
-                let most = eval + candidate.takes + delta;
+                let most = content + candidate.takes + delta;
                 if most <= alpha {
                     best = best.max(most);
                     continue;

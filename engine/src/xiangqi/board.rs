@@ -179,6 +179,12 @@ impl Board {
         taken
     }
 
+    /// [`Self::key`] after a move.
+    pub(super) fn key_after(&self, mv: XiangqiMove) -> u64 {
+        let key_of = |cell: u8, square| self.at(cell).map_or(0, |(side, kind)| piece_key(square, side, kind));
+        self.key ^ TURN_KEY ^ key_of(mv.from, mv.from) ^ key_of(mv.from, mv.to) ^ key_of(mv.to, mv.to)
+    }
+
     /// Takes back the last move, which took this.
     pub(super) fn unmake(&mut self, mv: XiangqiMove, taken: Cell) {
         let (side, kind) = self.at(mv.to).expect("a move has a piece");

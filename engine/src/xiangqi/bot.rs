@@ -29,7 +29,7 @@ const STRENGTHS: [Strength; 10] = [
     Strength { depth: 5, nodes: 20_000, noise: 25, quiescence: true, table_bytes: 2 * MB },
     Strength { depth: 7, nodes: 60_000, noise: 10, quiescence: true, table_bytes: 4 * MB },
     Strength { depth: 10, nodes: 300_000, noise: 0, quiescence: true, table_bytes: 16 * MB },
-    Strength { depth: NO_LIMIT, nodes: u64::MAX, noise: 0, quiescence: true, table_bytes: 32 * MB },
+    Strength { depth: NO_LIMIT, nodes: u64::MAX, noise: 0, quiescence: true, table_bytes: 64 * MB },
 ];
 
 impl XiangqiBot {
@@ -38,7 +38,7 @@ impl XiangqiBot {
         Self::with_table(level, seed, None)
     }
 
-    /// A player whose table of positions takes this many bytes instead of what the level would choose (32 MB at most).
+    /// A player whose table of positions takes this many bytes instead of what the level would choose (64 MB at most).
     pub fn with_table(level: Level, seed: u64, table_bytes: Option<usize>) -> Self {
         let strength = STRENGTHS[usize::from(level.number()) - 1];
         let table_bytes = table_bytes.unwrap_or(strength.table_bytes);

@@ -4,7 +4,8 @@
 //! general's own moves, for every move out of check, and for moves that leave or enter a line or a leg that guards him.
 
 use super::attacks::{
-    self, ADVISER, ELEPHANT, EYE_SET, GENERAL, HORSE, HORSE_TO, SOLDIER, Set, bit, squares,
+    self, ADVISER, ELEPHANT, EYE_SET, EYES, FILE, GENERAL, HORSE, HORSE_TO, RANK, SOLDIER, SOLDIER_TO, Set,
+    bit, squares,
 };
 use super::board::{Board, Kind, XiangqiMove};
 use crate::Side;
@@ -67,12 +68,35 @@ impl Board {
     }
 
     /// Whether a move that could be made were the general safe leaves him so.
-    fn is_safe(&mut self, mv: XiangqiMove) -> bool {
+    fn is_safe(&self, mv: XiangqiMove) -> bool {
         let side = self.turn();
-        let taken = self.make(mv);
-        let safe = self.checkers(side) == 0;
-        self.unmake(mv, taken);
-        safe
+        let (from, to) = (usize::from(mv.from), usize::from(mv.to));
+        let own = self.general(side);
+        let general = if own == mv.from { mv.to } else { own };
+        let (ranks, files) = self.lines();
+        let (mut ranks, mut files) = (*ranks, *files);
+        ranks[usize::from(RANK[from])] &= !(1 << FILE[from]);
+        files[usize::from(FILE[from])] &= !(1 << RANK[from]);
+        ranks[usize::from(RANK[to])] |= 1 << FILE[to];
+        files[usize::from(FILE[to])] |= 1 << RANK[to];
+        let occupied = self.occupied() & !bit(mv.from) | bit(mv.to);
+        let of = |kind: Kind| self.pieces(side.other(), kind) & !bit(mv.to);
+        let n = usize::from(general);
+        let eyes = (0..4).fold(0, |set, eye| set | usize::from(occupied >> EYES[n][eye] & 1 != 0) << eye);
+        let (along_rank, along_file) = attacks::rides(general, &ranks, &files);
+        (along_rank | along_file) & of(Kind::Chariot)
+            | along_file & of(Kind::General)
+            | attacks::shots(general, &ranks, &files) & of(Kind::Cannon)
+            | HORSE_TO[n][eyes] & of(Kind::Horse)
+            | SOLDIER_TO[side.other().index()][n] & of(Kind::Soldier)
+            == 0
+    }
+
+    /// Whether a move is legal.
+    pub(super) fn is_legal(&self, mv: XiangqiMove) -> bool {
+        self.at(mv.from).is_some_and(|(side, kind)| {
+            side == self.turn() && self.reach(mv.from, side, kind) & bit(mv.to) != 0 && self.is_safe(mv)
+        })
     }
 
     /// Calls `found` with each piece of the side to move, its legal targets that need no test, and those that do.
@@ -101,14 +125,13 @@ impl Board {
     /// Calls `found` with each legal move to one of these squares.
     pub(super) fn each_legal(&self, to: Set, mut found: impl FnMut(XiangqiMove)) {
         let wanted = to;
-        let mut board = *self;
         self.each_piece(|from, free, tested| {
             for to in squares(free & wanted) {
                 found(XiangqiMove { from, to });
             }
             for to in squares(tested & wanted) {
                 let mv = XiangqiMove { from, to };
-                if board.is_safe(mv) {
+                if self.is_safe(mv) {
                     found(mv);
                 }
             }
@@ -117,21 +140,19 @@ impl Board {
 
     /// How many legal moves there are, without listing them.
     pub fn legal_count(&self) -> u32 {
-        let mut board = *self;
         let mut count = 0;
         self.each_piece(|from, free, tested| {
             count += free.count_ones();
-            count += squares(tested).filter(|&to| board.is_safe(XiangqiMove { from, to })).count() as u32;
+            count += squares(tested).filter(|&to| self.is_safe(XiangqiMove { from, to })).count() as u32;
         });
         count
     }
 
     /// Whether there is a legal move.
     pub(super) fn has_legal_move(&self) -> bool {
-        let mut board = *self;
         let mut any = false;
         self.each_piece(|from, free, tested| {
-            any = any || free != 0 || squares(tested).any(|to| board.is_safe(XiangqiMove { from, to }));
+            any = any || free != 0 || squares(tested).any(|to| self.is_safe(XiangqiMove { from, to }));
         });
         any
     }

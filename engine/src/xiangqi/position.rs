@@ -6,7 +6,7 @@ use super::board::{Board, Cell, Kind, SQUARES, XiangqiMove};
 use super::eval::{self, Pair};
 use super::exchange::WORTH;
 use super::repetition;
-use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Tactics, Urgency};
+use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Reductions, Tactics, Urgency};
 use crate::{Game, Reason, Side};
 
 /// A board with what the search wants to know of it at once.
@@ -136,6 +136,18 @@ impl Position {
         if side == Side::First { gain } else { -gain }
     }
 
+    /// A move with what the search wants to know of it.
+    fn look_at(&self, mv: XiangqiMove, checks: &CheckSquares) -> Candidate<XiangqiMove> {
+        let (_, kind) = self.board.at(mv.from).expect("a move has a piece");
+        let check = checks.has(kind, mv.to);
+        if let Some((_, taken)) = self.board.at(mv.to) {
+            self.capture(mv, kind, taken, check)
+        } else {
+            let rank = self.step_gain(kind, mv) + if check { CHECK } else { 0 };
+            Candidate { mv, rank, takes: 0, forcing: check }
+        }
+    }
+
     fn capture(&self, mv: XiangqiMove, kind: Kind, taken: Kind, check: bool) -> Candidate<XiangqiMove> {
         let (takes, risks) = (WORTH[taken as usize], WORTH[kind as usize]);
         let good = takes >= risks || self.board.exchange_holds(mv, 0);
@@ -196,6 +208,7 @@ impl AlphaBetaGame for Position {
         null_move: (3, 4),
         rank_scale: 32,
         bonus: (16, 16),
+        finer: Reductions::PLAIN,
         tactics: Some(Tactics {
             delta: 150,
             futility: (120, 90),
@@ -206,6 +219,7 @@ impl AlphaBetaGame for Position {
             singular_plies: 7,
             singular: 3,
             check_extension: 4,
+            correction: 0,
             null_move_step: 200,
         }),
     };
@@ -219,12 +233,29 @@ impl AlphaBetaGame for Position {
         (side.index() * 7 + kind as usize) * SQUARES + usize::from(mv.to)
     }
 
+    /// Soldiers and guards of both sides.
+    fn frame(&self) -> u64 {
+        let mut frame = 0_u64;
+        for side in Side::BOTH {
+            for kind in [Kind::Soldier, Kind::Adviser, Kind::Elephant] {
+                let set = self.board.pieces(side, kind);
+                frame = (frame ^ set as u64 ^ (set >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                frame ^= frame >> 29;
+            }
+        }
+        frame
+    }
+
     fn turn(&self) -> Side {
         self.board.turn()
     }
 
     fn key(&self) -> u64 {
         self.board.key()
+    }
+
+    fn key_after(&self, mv: XiangqiMove) -> Option<u64> {
+        Some(self.board.key_after(mv))
     }
 
     fn make(&mut self, mv: XiangqiMove) {
@@ -302,16 +333,16 @@ impl AlphaBetaGame for Position {
     fn candidates(&self, into: &mut Vec<Candidate<XiangqiMove>>) {
         into.clear();
         let checks = self.check_squares();
-        self.board.each_legal(Set::MAX, |mv| {
-            let (_, kind) = self.board.at(mv.from).expect("a move has a piece");
-            let check = checks.has(kind, mv.to);
-            into.push(if let Some((_, taken)) = self.board.at(mv.to) {
-                self.capture(mv, kind, taken, check)
-            } else {
-                let rank = self.step_gain(kind, mv) + if check { CHECK } else { 0 };
-                Candidate { mv, rank, takes: 0, forcing: check }
-            });
-        });
+        self.board.each_legal(Set::MAX, |mv| into.push(self.look_at(mv, &checks)));
+    }
+
+    fn candidate(&self, number: u16) -> Option<Candidate<XiangqiMove>> {
+        const COUNT: u16 = SQUARES as u16;
+        if number >= COUNT * COUNT {
+            return None;
+        }
+        let mv = XiangqiMove { from: (number / COUNT) as u8, to: (number % COUNT) as u8 };
+        self.board.is_legal(mv).then(|| self.look_at(mv, &self.check_squares()))
     }
 
     fn loud(&self, into: &mut Vec<Candidate<XiangqiMove>>, checks: bool) {
@@ -455,6 +486,32 @@ mod tests {
             let after = (position.now.places, position.now.phase, position.key(), position.evaluate());
             assert_eq!(before, after);
         }
+    }
+
+    #[test]
+    fn a_remembered_move_is_looked_at_as_in_the_list_and_its_key_foretold() {
+        let mut rng = Rng::new(3);
+        let mut all = Vec::new();
+        let mut none = 0;
+        for round in 0..60 {
+            let mut position = Position::new(&scattered(5 + round, &mut rng));
+            position.candidates(&mut all);
+            for candidate in &all {
+                assert_eq!(position.candidate(Position::number(candidate.mv)), Some(*candidate));
+                let key = position.key_after(candidate.mv);
+                position.make(candidate.mv);
+                assert_eq!(key, Some(position.key()));
+                position.unmake();
+            }
+            for _ in 0..300 {
+                let number = rng.below(1 << 16) as u16;
+                if all.iter().all(|candidate| Position::number(candidate.mv) != number) {
+                    assert_eq!(position.candidate(number), None);
+                    none += 1;
+                }
+            }
+        }
+        assert!(none > 10_000);
     }
 
     #[test]

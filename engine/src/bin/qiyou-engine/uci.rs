@@ -113,7 +113,7 @@ fn listen(ear: Arc<Ear>) -> Receiver<(String, Instant)> {
 const OVERHEAD: Duration = Duration::from_millis(8);
 /// A game is over after about this many own moves more; a share of the time left goes to each.
 const MOVES_TO_GO: u32 = 28;
-const TABLE_MB: usize = 32;
+const TABLE_MB: usize = 64;
 const TABLE_MB_MAX: usize = 1024;
 const THREADS_MAX: usize = 64;
 const LINES_MAX: usize = 20;
