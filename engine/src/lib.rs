@@ -23,6 +23,7 @@
 mod action;
 mod any;
 mod bot;
+mod descent;
 pub mod files;
 mod game;
 pub mod go;

@@ -68,21 +68,13 @@ fn samples_of(record: &Record, samples: &mut Vec<Sample>) {
         Some(Side::First) => 1.0,
         Some(Side::Second) => 0.0,
     };
-    let mut loud = Vec::new();
     for (ply, &mv) in record.moves.iter().enumerate() {
-        if ply >= record.opening && position.urgency() == Urgency::Free {
-            position.loud(&mut loud, false);
-            let hangs = loud.iter().any(|candidate| position.holds(candidate.mv, HANGING));
-            if !hangs {
-                samples.push(sample(&position, result));
-            }
+        if ply >= record.opening && position.urgency() == Urgency::Free && !position.hangs() {
+            samples.push(sample(&position, result));
         }
         position.make(mv);
     }
 }
-
-/// What can be won at once by exchange, from which on a position is not judged: more than a soldier at home.
-const HANGING: i32 = 100;
 
 fn sample(position: &Position, result: f32) -> Sample {
     let board = position.board();

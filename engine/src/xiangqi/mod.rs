@@ -5,7 +5,8 @@
 //! as a line, `notation` moves as players write them (ICCS, WXF, Chinese).
 //!
 //! The player: `position` is a board as the search sees it, `exchange` what a capture is worth when all is taken back, `eval`
-//! what it judges by with its numbers in `weights`, `fit` where those come from, `bot` the levels.
+//! what it judges by with its numbers in `weights`, `fit` where those come from, `net` what a network
+//! adds to it, `bot` the levels.
 
 mod attacks;
 mod board;
@@ -15,6 +16,7 @@ mod exchange;
 mod fen;
 pub mod fit;
 mod moves;
+pub mod net;
 mod notation;
 mod options;
 mod position;

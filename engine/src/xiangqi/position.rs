@@ -5,6 +5,7 @@ use super::attacks::{self, HORSE_TO, SOLDIER_TO, Set, bit};
 use super::board::{Board, Cell, Kind, SQUARES, XiangqiMove};
 use super::eval::{self, Pair};
 use super::exchange::WORTH;
+use super::net::{Sums, Weights};
 use super::repetition;
 use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Reductions, Tactics, Urgency};
 use crate::{Game, Reason, Side};
@@ -18,6 +19,10 @@ pub(super) struct Position {
     /// Plies without a capture or a soldier's move that make a draw.
     quiet_limit: u16,
     now: Now,
+    /// Percent of what the network says that counts.
+    net: i32,
+    /// The network's, from the first judgement on.
+    sums: Option<Box<Sums>>,
 }
 
 /// What a move changes beside the board.
@@ -49,6 +54,10 @@ const LONGEST_ROUND: usize = 100;
 /// A judgement shrinks with the plies since anything final happened, to half at this many, so that a side that is ahead does
 /// something about it.
 const STALE: i32 = 128;
+/// What can be won at once by exchange, from which on a position is not judged: more than a soldier at home.
+const HANGING: i32 = 100;
+/// All that the network says.
+pub(super) const NET_WHOLE: i32 = 100;
 /// Judgement never looks like proof.
 const JUDGEMENT_MAX: i32 = 20_000;
 
@@ -74,7 +83,31 @@ impl Position {
     pub(super) fn from_board(board: &Board) -> Self {
         let (places, phase) = eval::count_places(board);
         let now = Now { quiet: 0, linked: 0, in_check: board.in_check(), places, phase };
-        Self { board: *board, past: Vec::with_capacity(256), quiet_limit: u16::MAX, now }
+        Self {
+            board: *board,
+            past: Vec::with_capacity(256),
+            quiet_limit: u16::MAX,
+            now,
+            net: NET_WHOLE,
+            sums: None,
+        }
+    }
+
+    /// The same, judged with this percentage of what the network says.
+    pub(super) fn with_net(self, net: i32) -> Self {
+        Self { net, ..self }
+    }
+
+    /// The judgement without the network, for the side to move.
+    pub(super) fn by_terms(&self) -> i32 {
+        eval::evaluate(&self.board, self.now.places, self.now.phase)
+    }
+
+    /// Whether a piece can be won by exchange at once: then the position is not judged but looked at further.
+    pub(super) fn hangs(&self) -> bool {
+        let mut loud = Vec::new();
+        self.loud(&mut loud, false);
+        loud.iter().any(|candidate| self.holds(candidate.mv, HANGING))
     }
 
     pub(super) fn board(&self) -> &Board {
@@ -374,7 +407,14 @@ impl AlphaBetaGame for Position {
     }
 
     fn evaluate(&mut self) -> i32 {
-        let value = eval::evaluate(&self.board, self.now.places, self.now.phase);
+        let mut value = self.by_terms();
+        if self.net > 0
+            && let Some(weights) = Weights::shared()
+        {
+            let sums = self.sums.get_or_insert_with(|| Box::new(Sums::new(weights)));
+            sums.follow(&self.board, weights);
+            value += sums.judge(self.board.turn(), self.now.phase, weights) * self.net / 100;
+        }
         let value = value * (2 * STALE - i32::from(self.now.linked).min(STALE)) / (2 * STALE);
         value.clamp(-JUDGEMENT_MAX, JUDGEMENT_MAX)
     }

@@ -4,18 +4,21 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use engine::gomoku::net::{Learning, Record, train};
-use engine::gomoku::{GomokuMove, Placement};
-use engine::{Game as _, Gomoku, GomokuRule, GomokuSetup, Score, Side};
+use engine::gomoku::{GomokuMove, net as gomoku};
+use engine::xiangqi::{Xiangqi, XiangqiSetup, net as xiangqi};
+use engine::{Game, GameKind, Gomoku, GomokuRule, GomokuSetup, Score, Side};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// What `self-play --game gomoku` has written.
+    /// What `self-play` has written.
     games: Vec<PathBuf>,
+    /// Which game: gomoku or xiangqi.
+    #[arg(long, default_value = "gomoku", value_parser = kind)]
+    game: GameKind,
     /// The file to write.
     #[arg(long)]
     out: PathBuf,
-    /// The rule of the games: freestyle, standard or renju.
+    /// Gomoku: the rule of the games: freestyle, standard or renju.
     #[arg(long, default_value = "freestyle")]
     rule: String,
     /// Times that every position is seen.
@@ -45,29 +48,55 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
+/// A game whose judgement has a network.
+fn kind(word: &str) -> Result<GameKind, String> {
+    GameKind::from_word(word)
+        .filter(|kind| matches!(kind, GameKind::Gomoku | GameKind::Xiangqi))
+        .ok_or_else(|| "gomoku or xiangqi".into())
+}
+
 fn learn(arguments: &Arguments) -> Result<(), String> {
-    let rule = GomokuRule::ALL
-        .into_iter()
-        .find(|rule| rule.word() == arguments.rule)
-        .ok_or_else(|| format!("{}: freestyle, standard or renju", arguments.rule))?;
-    let start = Gomoku::new(&GomokuSetup { rule, ..GomokuSetup::default() }).expect("the setup is valid");
+    let Arguments { rounds, rate, result, fade, seed, .. } = *arguments;
+    let tell = &mut |line: String| eprintln!("{line}");
+    let bytes = if arguments.game == GameKind::Xiangqi {
+        let start = Xiangqi::new(&XiangqiSetup::default()).expect("the default setup is valid");
+        let record = |(moves, thoughts, winner)| xiangqi::Record { moves, thoughts, winner };
+        let records: Vec<_> = read_all(&arguments.games, &start)?.into_iter().map(record).collect();
+        xiangqi::train(&records, xiangqi::Learning { rounds, rate, result, fade, seed }, tell)
+    } else {
+        let rule = GomokuRule::ALL
+            .into_iter()
+            .find(|rule| rule.word() == arguments.rule)
+            .ok_or_else(|| format!("{}: freestyle, standard or renju", arguments.rule))?;
+        let start = Gomoku::new(&GomokuSetup { rule, ..GomokuSetup::default() }).expect("the setup is valid");
+        let record = |(moves, thoughts, winner): Read<Gomoku>| {
+            let moves = moves.into_iter().map(GomokuMove::placement).collect::<Option<_>>()?;
+            Some(gomoku::Record { moves, thoughts, winner })
+        };
+        let records: Vec<_> = read_all(&arguments.games, &start)?.into_iter().filter_map(record).collect();
+        gomoku::train(&start, &records, gomoku::Learning { rounds, rate, result, fade, seed }, tell)
+    };
+    std::fs::write(&arguments.out, bytes).map_err(|error| format!("{}: {error}", arguments.out.display()))
+}
+
+/// Moves, what was thought before each, and the winner.
+type Read<G> = (Vec<<G as Game>::Move>, Vec<Option<Score>>, Option<Side>);
+
+fn read_all<G: Game>(paths: &[PathBuf], start: &G) -> Result<Vec<Read<G>>, String> {
     let mut records = Vec::new();
-    for path in &arguments.games {
+    for path in paths {
         let file = std::fs::File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
         for line in BufReader::new(file).lines() {
             let line = line.map_err(|error| format!("{}: {error}", path.display()))?;
             // The last line of a file that is still written may be half a game.
-            records.extend(read(&start, &line));
+            records.extend(read(start, &line));
         }
     }
-    let Arguments { rounds, rate, result, fade, seed, .. } = *arguments;
-    let learning = Learning { rounds, rate, result, fade, seed };
-    let bytes = train(&start, &records, learning, &mut |line| eprintln!("{line}"));
-    std::fs::write(&arguments.out, bytes).map_err(|error| format!("{}: {error}", arguments.out.display()))
+    Ok(records)
 }
 
 /// A line of `self-play`; `None` if it is not of that form or a move is not legal.
-fn read(start: &Gomoku, line: &str) -> Option<Record> {
+fn read<G: Game>(start: &G, line: &str) -> Option<Read<G>> {
     let mut words = line.split(' ');
     let winner = match words.next()? {
         "first" => Some(Side::First),
@@ -77,19 +106,19 @@ fn read(start: &Gomoku, line: &str) -> Option<Record> {
     };
     words.next()?.parse::<usize>().ok()?;
     let mut game = start.clone();
-    let (mut moves, mut thoughts): (Vec<Placement>, _) = (Vec::new(), Vec::new());
+    let (mut moves, mut thoughts) = (Vec::new(), Vec::new());
     for word in words {
         let (word, thought) =
             word.split_once('/').map_or((word, None), |(word, thought)| (word, Some(thought)));
         let mv = game.legal_move(game.parse(word)?).ok()?;
-        moves.push(GomokuMove::placement(mv)?);
+        moves.push(mv);
         thoughts.push(match thought {
             None => None,
             Some(thought) => Some(score(thought)?),
         });
         game.play(mv);
     }
-    Some(Record { moves, thoughts, winner })
+    Some((moves, thoughts, winner))
 }
 
 fn score(text: &str) -> Option<Score> {

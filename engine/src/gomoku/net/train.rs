@@ -11,6 +11,7 @@ use super::super::shape::Threat;
 use super::super::{Gomoku, Placement};
 use super::weights::{Weights, places};
 use super::{CHANNELS, COUNTED, HIDDEN, INPUTS, ONE, POINTS, POOL_SCALE, RADIUS, Row, surrounding};
+use crate::descent::{adam, entropy};
 use crate::search::AlphaBetaGame;
 use crate::{Game, GomokuRule, Rng, Score, Side};
 
@@ -364,34 +365,6 @@ pub fn train(
         ));
     }
     model.rounded().write()
-}
-
-/// One step of Adam (Kingma and Ba 2015) with its usual constants.
-fn adam(
-    weights: &mut [f32],
-    slope: &[f32],
-    momentum: &mut [f32],
-    spread: &mut [f32],
-    rate: f32,
-    step: usize,
-    count: usize,
-) {
-    let (keep, keep_spread) = (0.9_f32, 0.999_f32);
-    let step = step.min(100_000) as i32;
-    let (fresh, fresh_spread) = (1.0 - keep.powi(step), 1.0 - keep_spread.powi(step));
-    let part = 1.0 / count as f32;
-    for (((weight, &slope), momentum), spread) in weights.iter_mut().zip(slope).zip(momentum).zip(spread) {
-        let slope = slope * part;
-        *momentum = keep * *momentum + (1.0 - keep) * slope;
-        *spread = keep_spread * *spread + (1.0 - keep_spread) * slope * slope;
-        *weight -= rate * (*momentum / fresh) / ((*spread / fresh_spread).sqrt() + 1e-8);
-    }
-}
-
-/// Loss of saying these odds where that is the chance.
-fn entropy(odds: f32, aim: f32) -> f32 {
-    let chance = (1.0 / (1.0 + (-odds).exp())).clamp(1e-6, 1.0 - 1e-6);
-    -(aim * chance.ln() + (1.0 - aim) * (1.0 - chance).ln())
 }
 
 /// The positions of a game in which the search judges: nothing is certain, and no five is to be stopped.

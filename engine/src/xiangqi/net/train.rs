@@ -1,0 +1,329 @@
+//! How the network learns: by gradient descent on positions of games that the engine played against itself.
+//!
+//! The aim for a position is mostly what a search of it said and partly how its game ended, both as the chance of the side to
+//! move. The judgement by terms is given; the network learns what to add to it. Every time a position is seen, left and right
+//! may be exchanged.
+
+use super::super::board::FILES;
+use super::super::eval;
+use super::super::position::Position;
+use super::super::{Xiangqi, XiangqiMove};
+use super::weights::Weights;
+use super::{BUCKETS, CHANNELS, ONE, OUT_ONE, POINTS, ROWS, Row, bucket, row};
+use crate::descent::{adam, entropy};
+use crate::search::{AlphaBetaGame, Urgency};
+use crate::xiangqi::attacks::squares;
+use crate::xiangqi::board::Kind;
+use crate::{Game, Rng, Score, Side};
+
+/// A finished game with what was thought of its positions.
+pub struct Record {
+    /// From the start.
+    pub moves: Vec<XiangqiMove>,
+    /// What a search said before each move, for the side to move; `None` where none was made.
+    pub thoughts: Vec<Option<Score>>,
+    /// `None`: a draw.
+    pub winner: Option<Side>,
+}
+
+/// How to learn.
+#[derive(Clone, Copy, Debug)]
+pub struct Learning {
+    /// Times that every position is seen.
+    pub rounds: u32,
+    /// Step of the first round; it falls to nothing.
+    pub rate: f32,
+    /// How much of the aim is the game's result; the rest is what the search said.
+    pub result: f32,
+    /// How fast weights fade that only few positions speak for, in parts of a step of 1.
+    pub fade: f32,
+    /// Draws the first weights and the order of positions.
+    pub seed: u64,
+}
+
+/// A position to learn from.
+struct Sample {
+    /// Each piece as its row in Red's view.
+    pieces: Vec<u16>,
+    turn: Side,
+    bucket: u8,
+    /// Judgement by terms, for the side to move, as a logarithm of odds.
+    terms: f32,
+    /// Chance of the side to move.
+    aim: f32,
+}
+
+impl Sample {
+    fn new(position: &mut Position, aim: f32) -> Self {
+        let terms = position.by_terms() as f32 / POINTS as f32;
+        let board = position.board();
+        let mut pieces = Vec::with_capacity(32);
+        for side in Side::BOTH {
+            for kind in Kind::ALL {
+                let on = squares(board.pieces(side, kind));
+                pieces.extend(
+                    on.map(|square| row(Side::First, side, kind as usize, usize::from(square)) as u16),
+                );
+            }
+        }
+        let (_, phase) = eval::count_places(board);
+        Self { pieces, turn: board.turn(), bucket: bucket(phase) as u8, terms, aim }
+    }
+}
+
+/// All weights in one row: the rows of pieces, the bias of the sums, the ways out (both views each), their biases.
+struct Model {
+    weights: Vec<f32>,
+    /// For each row of Red's view that of Black's, and what becomes of a row when left and right are exchanged.
+    turned: Vec<u16>,
+    mirrored: Vec<u16>,
+}
+
+const BIAS: usize = ROWS * CHANNELS;
+const OUT: usize = BIAS + CHANNELS;
+const OUT_BIAS: usize = OUT + BUCKETS * 2 * CHANNELS;
+const SIZE: usize = OUT_BIAS + BUCKETS;
+
+impl Model {
+    fn drawn(seed: u64) -> Self {
+        let mut rng = Rng::new(seed);
+        let mut within =
+            |low: f32, high: f32| low + (high - low) * rng.below(1 << 20) as f32 / (1 << 20) as f32;
+        let mut weights: Vec<f32> = (0..BIAS).map(|_| within(-0.06, 0.06)).collect();
+        weights.extend([0.4; CHANNELS]);
+        weights.extend((OUT..OUT_BIAS).map(|_| within(-0.05, 0.05)));
+        weights.extend([0.0; BUCKETS]);
+        let (mut turned, mut mirrored) = (vec![0; ROWS], vec![0; ROWS]);
+        for side in Side::BOTH {
+            for kind in 0..7 {
+                for square in 0..super::SQUARES {
+                    let here = row(Side::First, side, kind, square);
+                    let mirror = square / FILES * FILES + FILES - 1 - square % FILES;
+                    turned[here] = row(Side::Second, side, kind, square) as u16;
+                    mirrored[here] = row(Side::First, side, kind, mirror) as u16;
+                }
+            }
+        }
+        Self { weights, turned, mirrored }
+    }
+
+    fn rounded(&self) -> Weights {
+        let whole = |weight: f32, one: f32| (weight * one).round().clamp(-4_000.0, 4_000.0) as i16;
+        let rows: Vec<Row> = self.weights[..OUT]
+            .chunks_exact(CHANNELS)
+            .map(|row| std::array::from_fn(|n| whole(row[n], f32::from(ONE))))
+            .collect();
+        let (bias, rows) = rows.split_last().expect("the bias is the last row");
+        let out =
+            |bucket: usize, view: usize, n: usize| self.weights[OUT + (bucket * 2 + view) * CHANNELS + n];
+        let out_one = (OUT_ONE * 254) as f32;
+        Weights {
+            rows: rows.to_vec(),
+            bias: *bias,
+            out: std::array::from_fn(|b| {
+                std::array::from_fn(|view| std::array::from_fn(|n| whole(out(b, view, n), OUT_ONE as f32)))
+            }),
+            out_bias: std::array::from_fn(|b| (self.weights[OUT_BIAS + b] * out_one).round() as i32),
+        }
+    }
+
+    /// Adds the slope of this sample's loss to `slope` unless it is empty; gives the loss.
+    fn walk(&self, sample: &Sample, mirror: bool, slope: &mut [f32]) -> f32 {
+        let rows = |view: usize| {
+            let own = (view == 0) == (sample.turn == Side::First);
+            sample.pieces.iter().map(move |&piece| {
+                let piece = if mirror { self.mirrored[usize::from(piece)] } else { piece };
+                usize::from(if own { piece } else { self.turned[usize::from(piece)] })
+            })
+        };
+        let mut sums = [[0.0_f32; CHANNELS]; 2];
+        for (view, sums) in sums.iter_mut().enumerate() {
+            sums.copy_from_slice(&self.weights[BIAS..OUT]);
+            for row in rows(view) {
+                let row = &self.weights[row * CHANNELS..(row + 1) * CHANNELS];
+                for (sum, weight) in sums.iter_mut().zip(row) {
+                    *sum += weight;
+                }
+            }
+        }
+        let bucket = usize::from(sample.bucket);
+        let at = OUT + bucket * 2 * CHANNELS;
+        let out = &self.weights[at..at + 2 * CHANNELS];
+        let mut odds = sample.terms + self.weights[OUT_BIAS + bucket];
+        for (sum, weight) in sums.iter().flatten().zip(out) {
+            let cut = sum.clamp(0.0, 1.0);
+            odds += cut * cut * weight;
+        }
+        let loss = entropy(odds, sample.aim);
+        if slope.is_empty() {
+            return loss;
+        }
+        let error = 1.0 / (1.0 + (-odds).exp()) - sample.aim;
+        slope[OUT_BIAS + bucket] += error;
+        for (view, sums) in sums.iter().enumerate() {
+            let mut of_sums = [0.0_f32; CHANNELS];
+            for n in 0..CHANNELS {
+                let cut = sums[n].clamp(0.0, 1.0);
+                slope[at + view * CHANNELS + n] += error * cut * cut;
+                let inside = sums[n] > 0.0 && sums[n] < 1.0;
+                of_sums[n] = if inside { 2.0 * error * cut * out[view * CHANNELS + n] } else { 0.0 };
+            }
+            for row in rows(view).chain([ROWS]) {
+                for (slope, of_sum) in slope[row * CHANNELS..(row + 1) * CHANNELS].iter_mut().zip(of_sums) {
+                    *slope += of_sum;
+                }
+            }
+        }
+        loss
+    }
+}
+
+/// Positions between two steps.
+const BATCH: usize = 512;
+/// Every so manyeth game is only looked at, to see what is learnt that holds elsewhere.
+const HELD_BACK: usize = 20;
+
+/// Learns a network from games; gives the bytes of its file. `tell` is told how it goes.
+pub fn train(records: &[Record], learning: Learning, tell: &mut dyn FnMut(String)) -> Vec<u8> {
+    let (mut learnt, mut unknown) = (Vec::new(), Vec::new());
+    for (n, record) in records.iter().enumerate() {
+        let samples = if n % HELD_BACK == 0 { &mut unknown } else { &mut learnt };
+        samples_of(record, learning.result, samples);
+    }
+    let mut model = Model::drawn(learning.seed);
+    let mean = |loss: &dyn Fn(&Sample) -> f32| {
+        unknown.iter().map(|sample| f64::from(loss(sample))).sum::<f64>() / unknown.len().max(1) as f64
+    };
+    tell(format!(
+        "{} positions of {} games; loss by terms alone {:.4}, the least there can be {:.4}",
+        learnt.len(),
+        records.len(),
+        mean(&|sample| entropy(sample.terms, sample.aim)),
+        mean(&|sample| entropy((sample.aim / (1.0 - sample.aim)).ln(), sample.aim))
+    ));
+    let (mut slope, mut momentum, mut spread) =
+        (vec![0.0_f32; SIZE], vec![0.0_f32; SIZE], vec![0.0_f32; SIZE]);
+    let mut order: Vec<usize> = (0..learnt.len()).collect();
+    let mut rng = Rng::new(learning.seed ^ 0x006f_7264_6572);
+    let steps = learning.rounds as usize * learnt.len().div_ceil(BATCH);
+    let mut step = 0;
+    for round in 1..=learning.rounds {
+        for n in (1..order.len()).rev() {
+            order.swap(n, rng.below(n as u32 + 1) as usize);
+        }
+        let mut sum = 0.0;
+        for batch in order.chunks(BATCH) {
+            slope.fill(0.0);
+            for &n in batch {
+                sum += f64::from(model.walk(&learnt[n], rng.below(2) == 0, &mut slope));
+            }
+            step += 1;
+            // Falls along half a wave of the cosine.
+            let rate =
+                learning.rate * 0.5 * (1.0 + (std::f32::consts::PI * step as f32 / steps as f32).cos());
+            adam(&mut model.weights, &slope, &mut momentum, &mut spread, rate, step, batch.len());
+            let fade = 1.0 - rate * learning.fade;
+            for weight in &mut model.weights[..BIAS] {
+                *weight *= fade;
+            }
+        }
+        tell(format!(
+            "round {round}: loss {:.4}, on unknown games {:.4}",
+            sum / order.len().max(1) as f64,
+            mean(&|sample| model.walk(sample, false, &mut []))
+        ));
+    }
+    model.rounded().write()
+}
+
+/// The positions of a game that the search judges: nothing is certain, in check, or to be won by exchange at once.
+fn samples_of(record: &Record, result_part: f32, samples: &mut Vec<Sample>) {
+    let start = Xiangqi::new(&super::super::XiangqiSetup::default()).expect("the default setup is valid");
+    let mut position = Position::new(&start);
+    for (&mv, thought) in record.moves.iter().zip(&record.thoughts) {
+        if let Some(thought) = thought
+            && position.urgency() == Urgency::Free
+            && position.known().is_none()
+            && !position.hangs()
+        {
+            let turn = position.turn();
+            let result = match record.winner {
+                None => 0.5,
+                Some(side) => f32::from(u8::from(side == turn)),
+            };
+            let said = match *thought {
+                Score::Points(points) => 1.0 / (1.0 + (-points as f32 / POINTS as f32).exp()),
+                Score::Chance { permille, .. } => f32::from(permille) / 1000.0,
+                Score::WinIn(_) => 1.0,
+                Score::LossIn(_) => 0.0,
+            };
+            let aim = (result_part * result + (1.0 - result_part) * said).clamp(0.005, 0.995);
+            samples.push(Sample::new(&mut position, aim));
+        }
+        position.make(mv);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Sums;
+    use super::*;
+    use crate::xiangqi::fen::Fen;
+
+    fn samples() -> Vec<(Position, Sample)> {
+        let mut rng = Rng::new(4);
+        let mut moves = Vec::new();
+        (0..10)
+            .map(|n| {
+                let mut position = Position::from_board(&Fen::read(Fen::START).expect("a position").board);
+                for _ in 0..5 + 4 * n {
+                    position.board().legal_moves(&mut moves);
+                    position.make(moves[rng.below(moves.len() as u32) as usize]);
+                }
+                let sample = Sample::new(&mut position, 0.3);
+                (position, sample)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_slope_is_that_of_the_loss() {
+        let mut model = Model::drawn(9);
+        let mut rng = Rng::new(2);
+        let mut off = 0;
+        for (_, sample) in samples() {
+            let mut slope = vec![0.0; SIZE];
+            model.walk(&sample, false, &mut slope);
+            let piece = usize::from(sample.pieces[0]) * CHANNELS;
+            for part in [piece..piece + CHANNELS, BIAS..OUT, OUT..SIZE] {
+                for _ in 0..10 {
+                    let n = part.start + rng.below(part.len() as u32) as usize;
+                    let (weight, by) = (model.weights[n], 0.002);
+                    let mut loss = |weight| {
+                        model.weights[n] = weight;
+                        model.walk(&sample, false, &mut [])
+                    };
+                    let seen = (loss(weight + by) - loss(weight - by)) / (2.0 * by);
+                    loss(weight);
+                    off += u32::from((seen - slope[n]).abs() > 0.001 + 0.1 * slope[n].abs());
+                }
+            }
+        }
+        // Where a sum is just being cut the loss has a bend, and two slopes.
+        assert!(off <= 6, "{off} of 300");
+    }
+
+    #[test]
+    fn what_the_search_uses_is_what_was_learnt() {
+        let model = Model::drawn(9);
+        let weights = model.rounded();
+        for (position, sample) in samples() {
+            let mut sums = Sums::new(&weights);
+            sums.follow(position.board(), &weights);
+            let (_, phase) = eval::count_places(position.board());
+            let said = sums.judge(position.turn(), phase, &weights) as f32 / POINTS as f32 + sample.terms;
+            let loss = model.walk(&sample, false, &mut []);
+            assert!((entropy(said, sample.aim) - loss).abs() < 0.02, "{said}, {loss}");
+        }
+    }
+}
