@@ -122,7 +122,7 @@ fn weigh(sums: &Row, out: &Row) -> i32 {
     let mut total = 0;
     for (&sum, &weight) in sums.iter().zip(out) {
         let cut = sum.clamp(0, ONE) as u16;
-        let square = (cut * cut >> 8) as i16;
+        let square = ((cut * cut) >> 8) as i16;
         total += i32::from(square) * i32::from(weight);
     }
     total
