@@ -41,6 +41,7 @@ pub(crate) struct Rows {
     advice: Rc<VecModel<Advice>>,
     threats: Rc<VecModel<SharedString>>,
     faded: RefCell<points::Faded>,
+    beside: show::Beside,
 }
 
 pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
@@ -56,6 +57,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     page.set_threats(ModelRc::from(desk.board.threats.clone()));
     page.set_their_taken(ModelRc::from(desk.board.their_taken.clone()));
     page.set_my_taken(ModelRc::from(desk.board.my_taken.clone()));
+    desk.board.beside.attach(desk);
     page.on_touch(when!(desk, |desk, index| touch::touch(&desk, index)));
     page.on_aim(when!(desk, |desk, index, small| touch::aim(&desk, index, small)));
     page.on_confirm_move(when!(desk, |desk, yes| {

@@ -1,8 +1,8 @@
 //! Pictures of every page are as they were when somebody last looked at them and found them good.
 //!
-//! `make screens` draws every page in all sizes, languages and themes; that takes minutes. Here each page is drawn in a mixture of
-//! them that has every size, both languages and both themes at least once. `BLESS=1 cargo test -p qiyou --test app golden`
-//! takes what is drawn now for good; what differs is put beside each other in target/golden.
+//! Every page is compared in all sizes, languages and themes; what it can show is shared among the sixteen, so that each story is
+//! drawn at least once. (`make screens` draws all stories in all sixteen; that takes minutes.) `BLESS=1 cargo test -p qiyou --test
+//! app golden` takes what is drawn now for good; what differs is put beside each other in target/golden.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -24,25 +24,40 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
-/// What is drawn: name of the story, index of its size, Chinese, dark.
-fn drawn() -> Vec<(&'static str, usize, bool, bool)> {
-    // A page is what the first word of its stories' names says.
+/// One picture: name of the story, index of its size, Chinese, dark.
+type Drawn = (&'static str, usize, bool, bool);
+
+/// Every size in both languages and themes.
+const WAYS: usize = SIZES.len() * 4;
+
+/// The stories of each page: of those whose names begin with the same word.
+fn pages() -> BTreeMap<&'static str, Vec<&'static str>> {
     let mut pages: BTreeMap<&str, Vec<&'static str>> = BTreeMap::new();
     for (name, _) in stories() {
-        pages.entry(name.split('-').next().unwrap_or(name)).or_default().push(name);
+        pages.entry(page(name)).or_default().push(name);
     }
+    pages
+}
+
+fn page(story: &str) -> &str {
+    story.split('-').next().unwrap_or(story)
+}
+
+/// What is drawn.
+fn drawn() -> Vec<Drawn> {
     let mut all = Vec::new();
-    for stories in pages.values() {
-        for n in 0..stories.len().max(SIZES.len()) {
-            let name = stories[n % stories.len()];
-            let (size, round) = (n % SIZES.len(), n / SIZES.len());
-            all.push((name, size, (n + round) % 2 == 0, (n / 2 + round) % 2 == 1));
+    for stories in pages().values() {
+        for n in 0..stories.len().max(WAYS) {
+            let (size, round) = (n % SIZES.len(), n / SIZES.len() % 4);
+            // Each story sees as many of both as it can.
+            let (chinese, dark) = ((size + round).is_multiple_of(2), (size / 2 + round / 2) % 2 == 1);
+            all.push((stories[n % stories.len()], size, chinese, dark));
         }
     }
     all
 }
 
-fn file_name((name, size, chinese, dark): (&str, usize, bool, bool)) -> String {
+fn file_name((name, size, chinese, dark): Drawn) -> String {
     let (width, height, _) = SIZES[size];
     let (language, theme) = (if chinese { "zh" } else { "en" }, if dark { "dark" } else { "light" });
     format!("{name}-{width}x{height}-{language}-{theme}.png")
@@ -68,15 +83,23 @@ impl Small {
         Self { width, pixels: (0..width * (picture.height as usize / 2)).map(mean).collect() }
     }
 
-    /// The most frequent colours, to five bits a channel.
+    /// The most frequent colours. Of those that are the same to five bits a channel only the most frequent is taken.
     fn palette(&self) -> Vec<[u8; 3]> {
-        let mut counts: BTreeMap<[u8; 3], usize> = BTreeMap::new();
+        let mut exact: BTreeMap<[u8; 3], usize> = BTreeMap::new();
         for pixel in &self.pixels {
-            *counts.entry(pixel.map(|part| part & 0xF8 | part >> 5)).or_default() += 1;
+            *exact.entry(*pixel).or_default() += 1;
         }
-        let mut colours: Vec<([u8; 3], usize)> = counts.into_iter().collect();
-        colours.sort_by_key(|(colour, count)| (usize::MAX - count, *colour));
-        colours.into_iter().take(COLOURS).map(|(colour, _)| colour).collect()
+        let mut alike: BTreeMap<[u8; 3], (usize, usize, [u8; 3])> = BTreeMap::new();
+        for (colour, count) in exact {
+            let (all, most, best) = alike.entry(colour.map(|part| part >> 3)).or_insert((0, 0, colour));
+            *all += count;
+            if count > *most {
+                (*most, *best) = (count, colour);
+            }
+        }
+        let mut colours: Vec<_> = alike.into_values().collect();
+        colours.sort_by_key(|(all, _, colour)| (usize::MAX - all, *colour));
+        colours.into_iter().take(COLOURS).map(|(_, _, colour)| colour).collect()
     }
 
     fn write(&self, path: &Path) {
@@ -99,6 +122,8 @@ impl Small {
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_palette(palette.concat());
         encoder.set_compression(png::Compression::High);
+        // Rows of a palette's indices are best left as they are.
+        encoder.set_filter(png::Filter::NoFilter);
         encoder.write_header().and_then(|mut image| image.write_image_data(&indices)).expect("written");
     }
 
@@ -122,27 +147,28 @@ impl Small {
     }
 }
 
-#[test]
-fn every_page_looks_as_it_was_found_good() {
-    let bless = std::env::var_os("BLESS").is_some_and(|value| value == "1");
+fn is_blessing() -> bool {
+    std::env::var_os("BLESS").is_some_and(|value| value == "1")
+}
+
+/// What is drawn at this size, compared with what was found good.
+fn compare(at: usize) {
     let stage = Stage::new();
     let told: BTreeMap<&str, _> = stories().collect();
     let differing = folder().join("../../../../target/golden");
     let mut wrong = Vec::new();
-    let mut expected = BTreeSet::new();
-    for one in drawn() {
+    for one in drawn().into_iter().filter(|(_, size, ..)| *size == at) {
         let (name, size, chinese, dark) = one;
         let file = file_name(one);
         let now = Small::of(&tell(&stage, SIZES[size], (chinese, dark, 0), told[name]).scene.picture());
         let path = folder().join(&file);
-        expected.insert(file.clone());
         let kept = Small::read(&path);
         let few = now.pixels.len() * FEW / 10_000;
         let differs = kept.as_ref().map(|kept| kept.differs(&now));
         if differs.is_some_and(|differs| differs <= few) {
             continue;
         }
-        if bless {
+        if is_blessing() {
             now.write(&path);
             continue;
         }
@@ -156,45 +182,64 @@ fn every_page_looks_as_it_was_found_good() {
             |differs| format!("{file}: {differs} of {} pixels differ", now.pixels.len()),
         ));
     }
-    let mut bytes = 0;
-    for entry in fs::read_dir(folder()).expect("the kept pictures") {
-        let entry = entry.expect("readable");
-        let name = entry.file_name().into_string().expect("our own names");
-        if !expected.contains(&name) {
-            if bless {
-                fs::remove_file(entry.path()).expect("removed");
-                continue;
-            }
-            wrong.push(format!("{name} is of no story any more"));
-        }
-        bytes += entry.metadata().expect("readable").len();
-    }
     assert!(
         wrong.is_empty(),
         "look at them in {}; if they are good, BLESS=1 keeps them:\n{}",
         differing.display(),
         wrong.join("\n")
     );
-    assert!(bytes < 10_000_000, "the kept pictures take {bytes} bytes");
+}
+
+// One test for each size, so that they run side by side.
+
+#[test]
+fn every_page_looks_as_it_was_found_good_on_a_phone() {
+    compare(0);
 }
 
 #[test]
-fn each_page_is_drawn_in_every_size_language_and_theme() {
-    let mut seen: BTreeMap<&str, (BTreeSet<usize>, BTreeSet<bool>, BTreeSet<bool>)> = BTreeMap::new();
+fn every_page_looks_as_it_was_found_good_on_the_smallest_screen() {
+    compare(1);
+}
+
+#[test]
+fn every_page_looks_as_it_was_found_good_on_a_handheld() {
+    compare(2);
+}
+
+#[test]
+fn every_page_looks_as_it_was_found_good_on_a_larger_handheld() {
+    compare(3);
+}
+
+#[test]
+fn each_page_is_drawn_in_every_size_language_and_theme_and_no_story_is_left_out() {
+    let mut ways: BTreeMap<&str, BTreeSet<(usize, bool, bool)>> = BTreeMap::new();
+    let mut seen = BTreeSet::new();
     for (name, size, chinese, dark) in drawn() {
-        let page = seen.entry(name.split('-').next().unwrap_or(name)).or_default();
-        page.0.insert(size);
-        page.1.insert(chinese);
-        page.2.insert(dark);
+        ways.entry(page(name)).or_default().insert((size, chinese, dark));
+        seen.insert(name);
     }
-    for (page, (sizes, languages, themes)) in seen {
-        assert_eq!((sizes.len(), languages.len(), themes.len()), (SIZES.len(), 2, 2), "{page}");
+    assert!(ways.values().all(|ways| ways.len() == WAYS), "{ways:?}");
+    assert_eq!(seen, stories().map(|(name, _)| name).collect());
+}
+
+#[test]
+fn the_kept_pictures_are_those_of_the_stories_and_few_bytes() {
+    let expected: BTreeSet<String> = drawn().into_iter().map(file_name).collect();
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder()).expect("the kept pictures") {
+        let entry = entry.expect("readable");
+        let name = entry.file_name().into_string().expect("our own names");
+        if expected.contains(&name) {
+            bytes += entry.metadata().expect("readable").len();
+        } else if is_blessing() {
+            fs::remove_file(entry.path()).expect("removed");
+        } else {
+            panic!("{name} is of no story any more");
+        }
     }
-    let stories: BTreeSet<&str> = stories().map(|(name, _)| name).collect();
-    assert!(
-        stories.iter().all(|name| drawn().iter().any(|(drawn, ..)| drawn == name)),
-        "no story is left out"
-    );
+    assert!(bytes < 10_000_000, "the kept pictures take {bytes} bytes");
 }
 
 #[test]

@@ -152,6 +152,32 @@ fn every_control_is_as_large_as_a_finger() {
 }
 
 #[test]
+fn a_name_that_is_half_typed_stays_when_the_device_is_turned() {
+    let stage = Stage::new();
+    let told = Told::new(&stage, SIZES[0]);
+    told.prefer(false, false, 0);
+    told.app.go(qiyou::screens::Page::Settings);
+    stage.settle(&told.scene);
+    let field = || {
+        ElementQuery::from_root(told.app.window())
+            .match_accessible_role(AccessibleRole::TextInput)
+            .find_first()
+            .expect("the field for the name")
+    };
+    let (at, size) = (field().absolute_position(), field().size());
+    told.scene.tap(at.x + size.width / 2.0, at.y + size.height / 2.0);
+    told.scene.key(slint::platform::Key::End);
+    for letter in [" ", "O", "L"] {
+        told.scene.key(letter);
+    }
+    stage.settle(&told.scene);
+    assert_eq!(field().accessible_value().as_deref(), Some("Steam Deck OL"));
+    told.scene.resize(SIZES[0].1, SIZES[0].0, SIZES[0].2);
+    stage.settle(&told.scene);
+    assert_eq!(field().accessible_value().as_deref(), Some("Steam Deck OL"));
+}
+
+#[test]
 fn at_twice_the_text_size_every_page_still_opens_and_its_controls_keep_their_names() {
     let stage = Stage::new();
     for size in [SIZES[0], SIZES[1]] {
@@ -221,4 +247,32 @@ fn one_move_repaints_little_more_than_its_own_cells() {
     let repainted = told.scene.take_repainted();
     assert!(repainted > 0 && repainted <= 6 * cell, "{repainted} pixels, a cell has {cell}");
     drop(told.asked());
+}
+
+#[test]
+fn a_move_repaints_its_cells_at_once_and_the_turn_that_it_brings_a_frame_later() {
+    let stage = Stage::new();
+    let told = tell(&stage, SIZES[0], (true, false, 0), |_, _| {});
+    let mut room = crate::support::room(
+        crate::support::here(),
+        crate::support::here(),
+        &[proto::board::Side::First, proto::board::Side::Second],
+    );
+    told.say(proto::control::event::Body::Room(room.clone()));
+    stage.pass(std::time::Duration::ZERO);
+    told.app.open_room("room");
+    stage.settle(&told.scene);
+    told.scene.take_repainted();
+    let board = room.board.as_mut().expect("a board");
+    board.pieces.push(proto::control::Piece { at: 8 * 1_024 + 8, side: 2, kind: 0 });
+    board.last = Some(crate::support::place(8, 8));
+    board.turn = 1;
+    board.ply += 1;
+    told.say(proto::control::event::Body::Room(room));
+    stage.pass(std::time::Duration::ZERO);
+    told.scene.draw();
+    let (cell, cells) = (42 * 42, told.scene.take_repainted());
+    assert!(cells > 0 && cells <= 6 * cell, "{cells} pixels at once, a cell has {cell}");
+    stage.settle(&told.scene);
+    assert!(told.scene.take_repainted() > 0, "the seats follow a frame later");
 }

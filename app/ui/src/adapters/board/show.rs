@@ -1,10 +1,14 @@
 //! What the host has said of the match, as its page shows it beside the points.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
 use proto::board::{self as wire, action};
 use proto::control::{
     self, FactKind, MarkKind, OfferKind as WireOffer, PeerLink, Room, Seat as WireSeat, Thinking, score, seat,
 };
-use slint::{ComponentHandle, SharedString};
+use slint::{ComponentHandle, SharedString, Timer, TimerMode};
 
 use super::layout::Layout;
 use super::points::{show_part, show_points};
@@ -16,9 +20,74 @@ use crate::screens::{
     BoardAdapter, ChoiceKind, Ending, Link, MainWindow, OfferKind, Opponent, Run, Seat, Side, Task, Thought,
 };
 
+/// What stands beside the points follows a move by this time: a frame. What changes in one frame is painted as three rectangles at
+/// most, which the renderer widens to hold all of it; so a stone and the seats above and below it would be painted with all that is
+/// between them.
+const BESIDE_AFTER: Duration = Duration::from_millis(16);
+
+/// Puts off what stands beside the points when a move has been made.
+#[derive(Default)]
+pub(super) struct Beside {
+    /// Whose match, and after how many actions, is shown there.
+    shown: RefCell<(String, u32)>,
+    later: Timer,
+}
+
+impl Beside {
+    pub(super) fn attach(&self, desk: &Rc<Desk>) {
+        let desk = Rc::downgrade(desk);
+        self.later.start(TimerMode::SingleShot, BESIDE_AFTER, move || {
+            if let Some(desk) = desk.upgrade()
+                && let Some(window) = desk.window.upgrade()
+            {
+                show_beside(&window, &desk);
+            }
+        });
+        self.later.stop();
+    }
+
+    /// Whether it is to follow later, and will.
+    fn follows(&self, room: &Room) -> bool {
+        let ply = room.board.as_ref().map_or(0, |board| board.ply);
+        let (shown, before) = &*self.shown.borrow();
+        let follows = *shown == room.id && *before != ply;
+        if follows && !self.later.running() {
+            self.later.restart();
+        }
+        follows
+    }
+
+    fn is_shown(&self, room: &Room) {
+        self.later.stop();
+        *self.shown.borrow_mut() = (room.id.clone(), room.board.as_ref().map_or(0, |board| board.ply));
+    }
+}
+
 pub(crate) fn show(window: &MainWindow, desk: &Desk) {
+    let follows = {
+        let inner = desk.see();
+        let Some(room) = &inner.room else { return };
+        desk.board.beside.follows(room)
+    };
+    if !follows {
+        show_beside(window, desk);
+    }
     let inner = desk.see();
     let Some(room) = &inner.room else { return };
+    let page = window.global::<BoardAdapter>();
+    let board = room.board.clone().unwrap_or_default();
+    let layout = Layout::of(&inner, room, &board);
+    let point = waiting(&inner, room, &board).and_then(|at| layout.index(at));
+    page.set_waiting_point(point.map_or(-1, |index| index as i32));
+    show_points(&page, desk, &inner, room, &board, &layout);
+    show_part(&page, &inner, &layout);
+}
+
+/// Everything but the points.
+fn show_beside(window: &MainWindow, desk: &Desk) {
+    let inner = desk.see();
+    let Some(room) = &inner.room else { return };
+    desk.board.beside.is_shown(room);
     let page = window.global::<BoardAdapter>();
     let board = room.board.clone().unwrap_or_default();
     let playing = wire_game(room.setup.as_ref());
@@ -41,9 +110,6 @@ pub(crate) fn show(window: &MainWindow, desk: &Desk) {
     page.set_mine(seat_of(&inner, room, &board, near));
     page.set_theirs(seat_of(&inner, room, &board, far));
     page.set_me(side(me));
-    let layout = Layout::of(&inner, room, &board);
-    show_points(&page, desk, &inner, room, &board, &layout);
-    show_part(&page, &inner, &layout);
     show_choices(&page, desk, &inner, room, &board);
     let thinking = inner.state.thinking.get(&room.id);
     page.set_thought(thinking.map(|one| thought(one, inner.chinese())).unwrap_or_default());
@@ -163,8 +229,6 @@ fn show_facts(
     page.set_can_adjourn(room.can_adjourn);
     let losing = inner.losing.as_ref().and_then(|losing| losing.words.as_ref());
     page.set_losing_words(new_game::said(losing, chinese).into());
-    let point = waiting(inner, room, board).and_then(|at| Layout::of(inner, room, board).index(at));
-    page.set_waiting_point(point.map_or(-1, |index| index as i32));
 }
 
 /// What is to be done now, and what can be done beside the points.
