@@ -4,6 +4,7 @@ use super::life::{self, Status};
 use super::playout::{Odds, Playouts, Policy};
 use super::search::{Ending, Options, Search};
 use super::stones::{At, BLACK, EMPTY, PASS, Stones};
+use super::watch::Patience;
 use super::{Go, GoMove};
 use crate::numbers::{self, Number, NumberError};
 use crate::{Action, Bot, Game, Level, Limits, Point, Report, Rng, Score, Side};
@@ -386,7 +387,7 @@ impl<const N: usize, const W: usize> Thinker for Search<N, W> {
         report: &mut dyn FnMut(&Analysis),
     ) -> Analysis {
         self.set(go, ending, keep);
-        self.run(go, limits, early, &mut |search| report(&analysis(search, go.turn())));
+        self.run(go, limits, Patience { early, usual: None }, &mut |search| report(&analysis(search, go.turn())));
         analysis(self, go.turn())
     }
 
@@ -402,7 +403,7 @@ impl<const N: usize, const W: usize> Thinker for Search<N, W> {
         };
         for (part, side) in [(1, go.turn()), (2, go.turn().other())] {
             self.set_to_move(go, side, Ending::Agreed, false);
-            self.run(go, &half(part), false, &mut |_| {});
+            self.run(go, &half(part), Patience::default(), &mut |_| {});
             for (sum, owned) in owned.iter_mut().zip(self.ownership()) {
                 *sum += owned / 2.0;
             }

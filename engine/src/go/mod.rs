@@ -4,7 +4,7 @@
 //! stones, `score` the counting, `setup` what players agree on before it.
 //!
 //! The player is apart from the rules: `stones` is its own quicker board, with `shape` (eyes and patterns) and `ladder`;
-//! `playout` plays games to their end, `prior` and `tree` are what `search` grows, `life` says which stones live, and `bot`
+//! `playout` plays games to their end, `prior` and `tree` are what `search` grows, `watch` says for how long, `life` says which stones live, and `bot`
 //! is the player with its levels.
 
 mod board;
@@ -23,6 +23,7 @@ pub(crate) mod setup;
 mod shape;
 mod stones;
 mod tree;
+mod watch;
 
 pub use bot::{Analysis, Considered, GoBot, PassWhen, play_out};
 pub use life::{Chain, Fate, Status};

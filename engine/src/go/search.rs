@@ -3,12 +3,17 @@
 //! Each playout goes down the tree by what moves are worth, on to the end without looking ahead, and back up with the result.
 //! No move is tried that superko forbids, seen from the game's own past and from the way down the tree.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use super::playout::{Odds, Playouts, Policy, owners};
 use super::prior::{Prior, Reasons, priors};
 use super::stones::{At, BLACK, EMPTY, PASS, Stones, colour, margin, other, side};
 use super::tree::{Node, ROOT, Tree};
+use super::watch::{Contest, Patience, Watch};
 use super::{Go, GoMove, Scoring, Superko};
 use crate::numbers::{Place, Visit};
+use crate::search::threads::{EndOnDrop, beside};
 use crate::{Game, Limits, Side};
 
 /// What the search goes by. The numbers were found by self-play; see `EXPERIMENTS.md`.
@@ -83,6 +88,16 @@ pub(super) struct Tried {
     pub(super) prior: f32,
 }
 
+/// By what results are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Terms {
+    /// What White gets beside the stones, in half points.
+    bonus: i32,
+    scoring: Scoring,
+    superko: Superko,
+    ending: Ending,
+}
+
 /// A search on boards of at most `N` points, with what it keeps from one decision to the next.
 pub(super) struct Search<const N: usize, const W: usize> {
     pub(super) options: Options,
@@ -93,21 +108,92 @@ pub(super) struct Search<const N: usize, const W: usize> {
     last: At,
     /// Passes in a row before the root, at most one.
     passes: u8,
-    /// What White gets beside the stones, in half points.
-    bonus: i32,
-    scoring: Scoring,
-    superko: Superko,
-    ending: Ending,
+    terms: Terms,
+    /// Half points that White is given beside the bonus, so that a side far ahead or behind has something to play for.
+    handicap: i32,
+    ends: Ends<N>,
+    /// Playouts that were begun since the last search began.
+    begun: u64,
+    /// What each thread has for itself, the caller's first.
+    players: Vec<Player<N, W>>,
+}
+
+/// One thread's way down the tree and on to the end.
+struct Player<const N: usize, const W: usize> {
     playouts: Playouts<N>,
-    /// A point's owners over the playouts from this root, Black's less White's.
-    owned: [i32; N],
-    /// Playouts that `owned` is the sum of, and Black's margins in points, bonus included.
-    counted: u32,
-    margins: f64,
+    stones: Stones<N, W>,
+    turn: u8,
+    last: At,
+    passes: u8,
     path: Vec<u32>,
     keys: Vec<(u64, u8)>,
     list: Vec<Prior>,
-    policy: Policy,
+    /// [`Tree::age`] when the path was walked: pruning gives nodes other places.
+    age: u32,
+    /// Whose each point was at the end, Black's 1.
+    owners: [i8; N],
+    /// By how much Black has won, bonus included.
+    half_points: i32,
+}
+
+/// How the playouts from one root have ended.
+struct Ends<const N: usize> {
+    /// A point's owners, Black's less White's.
+    owned: [i32; N],
+    /// The same, counted for Black where Black won and for White where White won: how a point goes with the game.
+    with: [i32; N],
+    /// Playouts that these are the sums of.
+    counted: u32,
+    /// Black's margins in points, bonus included.
+    margins: f64,
+    /// Playouts won by Black less those won by White.
+    won: i32,
+}
+
+impl<const N: usize> Ends<N> {
+    const NONE: Self = Self { owned: [0; N], with: [0; N], counted: 0, margins: 0.0, won: 0 };
+}
+
+impl<const N: usize, const W: usize> Player<N, W> {
+    fn new(size: u8, seed: u64, odds: Odds) -> Self {
+        Self {
+            playouts: Playouts::new(seed, odds),
+            stones: Stones::new(size),
+            turn: BLACK,
+            last: PASS,
+            passes: 0,
+            path: Vec::new(),
+            keys: Vec::new(),
+            list: Vec::new(),
+            age: 0,
+            owners: [0; N],
+            half_points: 0,
+        }
+    }
+
+    /// From the leaf on to the end.
+    fn play_out(&mut self, terms: Terms) {
+        let stones = &mut self.stones;
+        self.playouts.first = [EMPTY; N];
+        let shift = match terms.scoring {
+            Scoring::Area => 0,
+            // Area less stones put is territory and prisoners; what the playout itself fills counts for nothing.
+            Scoring::Territory => i32::from(stones.placed[0]) - i32::from(stones.placed[1]),
+        };
+        let kept = &mut self.owners;
+        let black = if self.passes == 2 && terms.ending == Ending::AsItStands {
+            let mut sum = 0;
+            for (&at, owner) in stones.geometry.points.iter().zip(stones.area()) {
+                kept[usize::from(at)] = margin(owner) as i8;
+                sum += margin(owner);
+            }
+            sum
+        } else {
+            self.playouts.play(stones, self.turn, self.last, Policy::Full);
+            owners(stones, |at, points| kept[usize::from(at)] = points as i8)
+        };
+        self.half_points = 2 * (black - shift) - terms.bonus;
+    }
 }
 
 impl<const N: usize, const W: usize> Search<N, W> {
@@ -118,20 +204,29 @@ impl<const N: usize, const W: usize> Search<N, W> {
             turn: BLACK,
             last: PASS,
             passes: 0,
-            bonus: 0,
-            scoring: Scoring::Area,
-            superko: Superko::Positional,
-            ending: Ending::Agreed,
-            playouts: Playouts::new(seed, options.odds.clone()),
-            owned: [0; N],
-            counted: 0,
-            margins: 0.0,
-            path: Vec::new(),
-            keys: Vec::new(),
-            list: Vec::new(),
-            policy: Policy::Full,
+            terms: Terms {
+                bonus: 0,
+                scoring: Scoring::Area,
+                superko: Superko::Positional,
+                ending: Ending::Agreed,
+            },
+            handicap: 0,
+            ends: Ends::NONE,
+            begun: 0,
+            players: vec![Player::new(size, seed, options.odds.clone())],
             options,
         }
+    }
+
+    /// How many threads think from now on, at least 1.
+    pub(super) fn set_threads(&mut self, threads: usize) {
+        let size = self.stones.geometry.size;
+        let mut seed = self.players.len() as u64;
+        let odds = self.options.odds.clone();
+        self.players.resize_with(threads.max(1), || {
+            seed += 1;
+            Player::new(size, seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), odds.clone())
+        });
     }
 
     /// Goes to a position. With `keep` the part of the tree that is about it stays, if there is one.
@@ -152,24 +247,26 @@ impl<const N: usize, const W: usize> Search<N, W> {
             Scoring::Area => 2 * i32::from(setup.handicap.stones()),
             Scoring::Territory => 0,
         };
-        let bonus = i32::from(setup.komi_half_points) + handicap;
         let passes = u8::from(go.is_after_pass());
-        let same_rules = (bonus, setup.scoring, setup.superko, ending)
-            == (self.bonus, self.scoring, self.superko, self.ending);
-        let node = if keep && same_rules { self.find(&stones, turn, last, passes) } else { None };
+        let terms = Terms {
+            bonus: i32::from(setup.komi_half_points) + handicap,
+            scoring: setup.scoring,
+            superko: setup.superko,
+            ending,
+        };
+        let node =
+            if keep && terms == self.terms { self.find(&stones, turn, last, passes) } else { None };
         match node {
             Some(ROOT) => {}
             Some(node) => self.tree.reroot(node),
             None => self.tree.clear(),
         }
         if node != Some(ROOT) {
-            self.owned = [0; N];
-            self.counted = 0;
-            self.margins = 0.0;
+            self.ends = Ends::NONE;
         }
         self.stones = stones;
         (self.turn, self.last, self.passes) = (turn, last, passes);
-        (self.bonus, self.scoring, self.superko, self.ending) = (bonus, setup.scoring, setup.superko, ending);
+        self.terms = terms;
     }
 
     /// The node at most two moves below the root at which these stones lie.
@@ -199,85 +296,113 @@ impl<const N: usize, const W: usize> Search<N, W> {
         None
     }
 
-    /// Starts the generator of random numbers afresh.
+    /// Starts the generators of random numbers afresh.
     pub(super) fn seed(&mut self, seed: u64) {
-        self.playouts = Playouts::new(seed, self.options.odds.clone());
+        for (n, player) in self.players.iter_mut().enumerate() {
+            player.playouts = Playouts::new(seed.wrapping_add(n as u64), self.options.odds.clone());
+        }
     }
 
-    /// Playouts until the limits, or until no more of them could change the choice. `look` is called now and then.
-    pub(super) fn run(&mut self, go: &Go, limits: &Limits<'_>, early: bool, look: &mut dyn FnMut(&Self)) {
-        use std::sync::atomic::Ordering;
+    /// Playouts until the limits, or until patience ends. `look` is called now and then.
+    pub(super) fn run(
+        &mut self,
+        go: &Go,
+        limits: &Limits<'_>,
+        patience: Patience,
+        look: &mut dyn FnMut(&Self),
+    ) {
+        let mut players = std::mem::take(&mut self.players);
+        let (player, others) = players.split_first_mut().expect("there is one at least");
         if !self.tree.get(ROOT).has_children() {
-            self.keys.clear();
-            self.expand(go, ROOT, &self.stones.clone(), self.turn, self.last, self.passes);
+            player.keys.clear();
+            self.expand(go, ROOT, &self.stones.clone(), (self.turn, self.last, self.passes), player);
         }
-        let is_over = |done: u64| {
-            limits.stop.load(Ordering::Relaxed)
-                || limits.nodes.is_some_and(|nodes| done >= nodes)
-                || limits.time.is_some_and(|time| (limits.elapsed)() >= time)
-        };
-        let begin = (limits.elapsed)();
-        let mut done = 0;
-        let mut next_look = 64;
-        while !is_over(done) {
-            if self.tree.is_full(N) {
-                self.tree.prune(&mut || is_over(done));
-            }
-            self.playout(go);
-            done += 1;
-            if done == next_look {
-                next_look += (next_look / 2).min(512);
-                look(self);
-            }
-            if early && done % 16 == 0 {
-                let left = match (limits.nodes, limits.time) {
-                    (Some(nodes), _) => (nodes - done) as f64,
-                    (None, Some(time)) => {
-                        let now = (limits.elapsed)();
-                        let spent = now.saturating_sub(begin).as_secs_f64();
-                        // At first the rate is a guess.
-                        if spent * 10.0 < time.as_secs_f64() {
-                            continue;
-                        }
-                        done as f64 / spent * time.saturating_sub(now).as_secs_f64()
-                    }
-                    (None, None) => continue,
-                };
-                if self.is_decided(left) {
-                    break;
+        self.begun = 0;
+        let watch = Watch::new(limits, patience);
+        if others.is_empty() {
+            self.lead(go, watch, look, player);
+        } else {
+            let over = AtomicBool::new(false);
+            let shared = Mutex::new(&mut *self);
+            std::thread::scope(|scope| {
+                let _end = EndOnDrop(&over);
+                for helper in others {
+                    let (shared, over) = (&shared, &over);
+                    beside(scope, move || help(go, limits, shared, over, helper));
                 }
+                lead_helpers(go, watch, look, &shared, player);
+            });
+        }
+        self.players = players;
+    }
+
+    /// The search of one thread alone.
+    fn lead(
+        &mut self,
+        go: &Go,
+        mut watch: Watch<'_>,
+        look: &mut dyn FnMut(&Self),
+        player: &mut Player<N, W>,
+    ) {
+        while !watch.is_over(self.begun) {
+            self.descend(go, player, &mut |begun| watch.is_over(begun));
+            player.play_out(self.terms);
+            self.update(player);
+            if self.is_enough(&mut watch, look) {
+                break;
             }
         }
     }
 
-    /// Whether the best move stays the best if all that is left goes to the second.
-    fn is_decided(&self, left: f64) -> bool {
-        let (mut best, mut second) = (0.0_f32, 0.0_f32);
-        for node in self.tree.children(ROOT) {
-            if node.visits > best {
-                (best, second) = (node.visits, best);
+    /// Tells what was found if it is time to, and says whether patience ends.
+    fn is_enough(&self, watch: &mut Watch<'_>, look: &mut dyn FnMut(&Self)) -> bool {
+        if watch.is_time_to_tell(self.begun) {
+            look(self);
+        }
+        watch.is_enough(self.begun, || self.contest())
+    }
+
+    fn contest(&self) -> Contest {
+        let children = self.tree.children(ROOT);
+        let mut contest = Contest { best: 0.0, second: 0.0, agrees: true };
+        let mut leader = None;
+        for node in children {
+            if node.visits > contest.best {
+                (contest.best, contest.second) = (node.visits, contest.best);
+                leader = Some(node);
             } else {
-                second = second.max(node.visits);
+                contest.second = contest.second.max(node.visits);
             }
         }
-        f64::from(best - second) > left
+        if let Some(leader) = leader {
+            contest.agrees = children
+                .iter()
+                .all(|node| node.visits * 10.0 < leader.visits || node.share() <= leader.share());
+        }
+        contest
     }
 
-    /// One playout: down the tree, on to the end, and back up.
-    fn playout(&mut self, go: &Go) {
+    /// Down the tree to where a playout begins. Its nodes count as visited from now on, and as lost until [`Self::update`], so
+    /// that other threads go elsewhere meanwhile.
+    fn descend(&mut self, go: &Go, player: &mut Player<N, W>, is_over: &mut dyn FnMut(u64) -> bool) {
+        if self.tree.is_full(N) {
+            let begun = self.begun;
+            self.tree.prune(&mut || is_over(begun));
+        }
+        self.begun += 1;
         let mut stones = self.stones.clone();
         let (mut turn, mut last, mut passes) = (self.turn, self.last, self.passes);
         let mut node = ROOT;
-        self.path.clear();
-        self.path.push(ROOT);
-        self.keys.clear();
+        player.path.clear();
+        player.path.push(ROOT);
+        player.keys.clear();
         loop {
             if !self.tree.get(node).has_children() {
                 let visits = self.tree.get(node).visits;
                 if passes == 2 || visits < self.options.expand || self.tree.is_full(N) {
                     break;
                 }
-                self.expand(go, node, &stones, turn, last, passes);
+                self.expand(go, node, &stones, (turn, last, passes), player);
             }
             node = self.select(node);
             let at = self.tree.get(node).at;
@@ -289,32 +414,16 @@ impl<const N: usize, const W: usize> Search<N, W> {
                 passes = 0;
             }
             turn = other(turn);
-            self.keys.push((stones.key, turn));
-            self.path.push(node);
+            player.keys.push((stones.key, turn));
+            player.path.push(node);
             last = at;
         }
-        self.playouts.first = [EMPTY; N];
-        let shift = match self.scoring {
-            Scoring::Area => 0,
-            // Area less stones put is territory and prisoners; what the playout itself fills counts for nothing.
-            Scoring::Territory => i32::from(stones.placed[0]) - i32::from(stones.placed[1]),
-        };
-        let black = if passes == 2 && self.ending == Ending::AsItStands {
-            let mut sum = 0;
-            for (&at, owner) in stones.geometry.points.iter().zip(stones.area()) {
-                self.owned[usize::from(at)] += margin(owner);
-                sum += margin(owner);
-            }
-            sum
-        } else {
-            self.playouts.play(&mut stones, turn, last, self.policy);
-            let owned = &mut self.owned;
-            owners(&stones, |at, points| owned[usize::from(at)] += points)
-        };
-        let half_points = 2 * (black - shift) - self.bonus;
-        self.counted += 1;
-        self.margins += f64::from(half_points) / 2.0;
-        self.update(half_points);
+        for &node in &player.path {
+            self.tree.get_mut(node).visits += 1.0;
+        }
+        player.age = self.tree.age();
+        player.stones = stones;
+        (player.turn, player.last, player.passes) = (turn, last, passes);
     }
 
     /// The child most worth trying.
@@ -349,7 +458,22 @@ impl<const N: usize, const W: usize> Search<N, W> {
     }
 
     /// Tells the nodes of the path how the playout ended.
-    fn update(&mut self, half_points: i32) {
+    fn update(&mut self, player: &mut Player<N, W>) {
+        let half_points = player.half_points;
+        let ends = &mut self.ends;
+        ends.counted += 1;
+        ends.margins += f64::from(half_points) / 2.0;
+        ends.won += half_points.signum();
+        for &at in &self.stones.geometry.points {
+            let owner = i32::from(player.owners[usize::from(at)]);
+            ends.owned[usize::from(at)] += owner;
+            ends.with[usize::from(at)] += owner * half_points.signum();
+        }
+        // What was pruned meanwhile learns nothing.
+        if player.age != self.tree.age() {
+            return;
+        }
+        let half_points = half_points - self.handicap;
         let points = self.stones.geometry.points.len() as f32;
         let won = match half_points.signum() {
             1 => 1.0,
@@ -358,20 +482,18 @@ impl<const N: usize, const W: usize> Search<N, W> {
         };
         let by_points = (0.5 + half_points as f32 / (2.0 * points)).clamp(0.0, 1.0);
         let black = won + (by_points - won) * self.options.points_part;
-        for depth in (0..self.path.len()).rev() {
-            let node = self.path[depth];
+        for depth in (0..player.path.len()).rev() {
+            let node = player.path[depth];
             let turn = if depth % 2 == 0 { self.turn } else { other(self.turn) };
-            if let Some(&child) = self.path.get(depth + 1) {
+            if let Some(&child) = player.path.get(depth + 1) {
                 let at = self.tree.get(child).at;
                 if at != PASS {
-                    self.playouts.first[usize::from(at)] = turn;
+                    player.playouts.first[usize::from(at)] = turn;
                 }
             }
             let wins = if turn == BLACK { black } else { 1.0 - black };
-            let here = self.tree.get_mut(node);
-            here.visits += 1.0;
-            here.wins += 1.0 - wins;
-            let first = &self.playouts.first;
+            self.tree.get_mut(node).wins += 1.0 - wins;
+            let first = &player.playouts.first;
             for child in self.tree.children_mut(node) {
                 if first[usize::from(child.at)] == turn {
                     child.later_visits += 1.0;
@@ -381,17 +503,24 @@ impl<const N: usize, const W: usize> Search<N, W> {
         }
     }
 
-    /// Gives a node its children. `self.keys` are the boards on the way to it.
-    fn expand(&mut self, go: &Go, node: u32, stones: &Stones<N, W>, turn: u8, last: At, passes: u8) {
+    /// Gives a node its children. The player's keys are the boards on the way to it.
+    fn expand(
+        &mut self,
+        go: &Go,
+        node: u32,
+        stones: &Stones<N, W>,
+        (turn, last, passes): (u8, At, u8),
+        player: &mut Player<N, W>,
+    ) {
         /// What breaks ties, in playouts won.
         const CHANCE: f32 = 0.1;
         /// A pass is thought to lose: seldom is there nothing to gain.
         const PASS_VISITS: f32 = 20.0;
-        let mut list = std::mem::take(&mut self.list);
-        priors(stones, turn, last, &self.options.reasons, &mut list);
-        list.retain(|prior| !self.is_repetition(go, stones.key_after(prior.at, turn), other(turn)));
-        for prior in &mut list {
-            let unit = (self.playouts.rng().next_u64() >> 40) as f32 / (1 << 24) as f32;
+        let Player { list, keys, playouts, .. } = player;
+        priors(stones, turn, last, &self.options.reasons, list);
+        list.retain(|prior| !self.is_repetition(go, keys, stones.key_after(prior.at, turn), other(turn)));
+        for prior in &mut *list {
+            let unit = (playouts.rng().next_u64() >> 40) as f32 / (1 << 24) as f32;
             prior.wins += CHANCE * unit;
         }
         let share = |prior: &Prior| prior.wins / prior.visits;
@@ -404,14 +533,11 @@ impl<const N: usize, const W: usize> Search<N, W> {
             list.push(Prior { at: PASS, visits: 1.0, wins: 0.5 });
         }
         self.tree.add_children(node, list.iter().map(|prior| Node::new(prior.at, prior.visits, prior.wins)));
-        self.list = list;
     }
 
-    fn is_repetition(&self, go: &Go, key: u64, to_move: u8) -> bool {
-        let on_path = self
-            .keys
-            .iter()
-            .any(|&(past, turn)| past == key && (self.superko == Superko::Positional || turn == to_move));
+    fn is_repetition(&self, go: &Go, keys: &[(u64, u8)], key: u64, to_move: u8) -> bool {
+        let positional = self.terms.superko == Superko::Positional;
+        let on_path = keys.iter().any(|&(past, turn)| past == key && (positional || turn == to_move));
         on_path || go.was_there(key, side(to_move))
     }
 
@@ -455,13 +581,26 @@ impl<const N: usize, const W: usize> Search<N, W> {
 
     /// Whose each point is at the end of playouts, in the order of the geometry's points: from 1, Black's, to -1, White's.
     pub(super) fn ownership(&self) -> Vec<f32> {
-        let count = self.counted.max(1) as f32;
-        self.stones.geometry.points.iter().map(|&at| self.owned[usize::from(at)] as f32 / count).collect()
+        let count = self.ends.counted.max(1) as f32;
+        self.of_points(|at| self.ends.owned[at] as f32 / count)
+    }
+
+    /// How much each point goes with the game, in the order of the geometry's points: how much more often the winner owns it
+    /// than if the two had nothing to do with each other (R. Coulom, "Criticality: a Monte-Carlo Heuristic for Go Programs",
+    /// 2009). From -0.5 to 0.5; a point that decides the game is near 0.5, a settled one near 0.
+    pub(super) fn criticality(&self) -> Vec<f32> {
+        let count = self.ends.counted.max(1) as f32;
+        let won = self.ends.won as f32 / count;
+        self.of_points(|at| (self.ends.with[at] as f32 / count - self.ends.owned[at] as f32 / count * won) / 2.0)
+    }
+
+    fn of_points(&self, value: impl Fn(usize) -> f32) -> Vec<f32> {
+        self.stones.geometry.points.iter().map(|&at| value(usize::from(at))).collect()
     }
 
     /// Points by which Black is ahead on the average of the playouts, bonus included.
     pub(super) fn margin(&self) -> f32 {
-        (self.margins / f64::from(self.counted.max(1))) as f32
+        (self.ends.margins / f64::from(self.ends.counted.max(1))) as f32
     }
 
     pub(super) const fn stones(&self) -> &Stones<N, W> {
@@ -471,13 +610,65 @@ impl<const N: usize, const W: usize> Search<N, W> {
     /// Half points by which a side is ahead when these are the owners of the points and play ends now.
     pub(super) fn count(&self, owners: &[u8], side: Side) -> i32 {
         let black: i32 = owners.iter().map(|&owner| margin(owner)).sum();
-        let shift = match self.scoring {
+        let shift = match self.terms.scoring {
             Scoring::Area => 0,
             Scoring::Territory => i32::from(self.stones.placed[0]) - i32::from(self.stones.placed[1]),
         };
-        let half_points = 2 * (black - shift) - self.bonus;
+        let half_points = 2 * (black - shift) - self.terms.bonus;
         if side == Side::First { half_points } else { -half_points }
     }
+}
+
+/// [`Search::lead`] with other threads at work on the same tree, which only one of them touches at a time: walking the tree
+/// takes a quarter of a playout's time, the rest is spent apart.
+fn lead_helpers<const N: usize, const W: usize>(
+    go: &Go,
+    mut watch: Watch<'_>,
+    look: &mut dyn FnMut(&Search<N, W>),
+    shared: &Mutex<&mut Search<N, W>>,
+    player: &mut Player<N, W>,
+) {
+    let mut search = lock(shared);
+    while !watch.is_over(search.begun) {
+        search.descend(go, player, &mut |begun| watch.is_over(begun));
+        let terms = search.terms;
+        drop(search);
+        player.play_out(terms);
+        search = lock(shared);
+        search.update(player);
+        if search.is_enough(&mut watch, look) {
+            break;
+        }
+    }
+}
+
+/// Playouts beside the caller's thread until that is over.
+fn help<const N: usize, const W: usize>(
+    go: &Go,
+    limits: &Limits<'_>,
+    shared: &Mutex<&mut Search<N, W>>,
+    over: &AtomicBool,
+    player: &mut Player<N, W>,
+) {
+    let is_over = |begun: u64| {
+        over.load(Ordering::Relaxed)
+            || limits.stop.load(Ordering::Relaxed)
+            || limits.nodes.is_some_and(|nodes| begun >= nodes)
+    };
+    let mut search = lock(shared);
+    while !is_over(search.begun) {
+        search.descend(go, player, &mut |begun| is_over(begun));
+        let terms = search.terms;
+        drop(search);
+        player.play_out(terms);
+        search = lock(shared);
+        search.update(player);
+    }
+}
+
+/// A thread that panicked ends the search anyway: [`std::thread::scope`] passes it on.
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The board after a move.

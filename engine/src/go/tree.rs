@@ -66,6 +66,7 @@ pub(super) struct Tree {
     nodes: Vec<Node>,
     /// Nodes that there may be.
     most: usize,
+    age: u32,
 }
 
 pub(super) const ROOT: u32 = 0;
@@ -73,12 +74,13 @@ pub(super) const ROOT: u32 = 0;
 impl Tree {
     /// A tree that is a root, and never takes more than about this much memory.
     pub(super) fn new(bytes: usize) -> Self {
-        // While old nodes are left behind the kept ones, at most half, stand beside them.
+        // While old nodes are left behind, the kept ones, at most half, stand beside them.
         let most = (bytes / size_of::<Node>() * 2 / 3).max(1024);
-        Self { nodes: vec![Node::new(0, 0.0, 0.0)], most }
+        Self { nodes: vec![Node::new(0, 0.0, 0.0)], most, age: 0 }
     }
 
     pub(super) fn clear(&mut self) {
+        self.age += 1;
         self.nodes.clear();
         self.nodes.push(Node::new(0, 0.0, 0.0));
     }
@@ -135,31 +137,32 @@ impl Tree {
         best
     }
 
-    /// Makes this node the root and forgets all that is not below it.
+    /// How often nodes have got other places: what names one is good for one age.
+    pub(super) const fn age(&self) -> u32 {
+        self.age
+    }
+
+    /// Makes this node the root and forgets all that is not below it, and of that what was tried least if it is too much.
     pub(super) fn reroot(&mut self, node: u32) {
-        self.keep(node, 0.0, &mut || false);
+        self.keep(node, &mut || false);
     }
 
     /// Forgets what is below seldom tried nodes until half of the memory is free again. Leaves all as it is once `stop` says
     /// so.
     pub(super) fn prune(&mut self, stop: &mut dyn FnMut() -> bool) {
-        let mut least = 8.0;
-        while self.nodes.len() > self.most / 2 && least < 1e9 {
-            if !self.keep(ROOT, least, stop) {
-                return;
-            }
-            least *= 2.0;
-        }
+        self.keep(ROOT, stop);
     }
 
-    /// Keeps the children of nodes with so many visits. `false` if it was stopped.
-    fn keep(&mut self, root: u32, least: f32, stop: &mut dyn FnMut() -> bool) -> bool {
-        let mut kept = Vec::with_capacity(self.kept_length(root, least));
+    /// Keeps what is below a node, and of that the children of nodes with many visits: so many that half of the memory is
+    /// enough, for the old nodes stand beside the new ones meanwhile.
+    fn keep(&mut self, root: u32, stop: &mut dyn FnMut() -> bool) {
+        let Some((least, length)) = self.least_kept(root, stop) else { return };
+        let mut kept = Vec::with_capacity(length);
         kept.push(*self.get(root));
         let mut at = 0;
         while at < kept.len() {
-            if at % 4096 == 0 && stop() {
-                return false;
+            if at % LOOK_EVERY == 0 && stop() {
+                return;
             }
             let Node { first, children, visits, .. } = kept[at];
             if children > 0 {
@@ -174,22 +177,41 @@ impl Tree {
             at += 1;
         }
         self.nodes = kept;
-        true
+        self.age += 1;
     }
 
-    fn kept_length(&self, root: u32, least: f32) -> usize {
-        let mut length = 1;
+    /// The least visits, a power of two or 0, with which the children kept below a node take half of the memory, and how many
+    /// nodes are kept then. `None` if it was stopped.
+    fn least_kept(&self, root: u32, stop: &mut dyn FnMut() -> bool) -> Option<(f32, usize)> {
+        // Children below nodes by the powers of two in their visits. Visits do not grow on the way down, so that who keeps a
+        // node has kept its parent.
+        let mut by_visits = [0; 32];
         let mut open = vec![root];
+        let mut looked = 0;
         while let Some(node) = open.pop() {
-            if self.get(node).visits >= least || node == root {
-                let range = self.children_of(node);
-                length += range.len();
-                open.extend(range.filter(|&child| self.get(child).has_children()));
+            looked += 1;
+            if looked % LOOK_EVERY == 0 && stop() {
+                return None;
             }
+            let range = self.children_of(node);
+            let rank = if node == root { 31 } else { (self.get(node).visits.max(0.0) as u32 + 1).ilog2() };
+            by_visits[rank as usize] += range.len();
+            open.extend(range.filter(|&child| self.get(child).has_children()));
         }
-        length
+        let mut length = 1;
+        for rank in (0..32).rev() {
+            if rank < 31 && length + by_visits[rank] > self.most / 2 {
+                // Visits of this rank at most, one less than a power of two.
+                return Some(((1_u32 << (rank + 1)) as f32 - 1.0, length));
+            }
+            length += by_visits[rank];
+        }
+        Some((0.0, length))
     }
 }
+
+/// Nodes between two looks at whether to stop.
+const LOOK_EVERY: usize = 4096;
 
 #[cfg(test)]
 mod tests {

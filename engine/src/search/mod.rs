@@ -15,7 +15,7 @@ mod order;
 mod quiet;
 mod strength;
 mod table;
-mod threads;
+pub(crate) mod threads;
 mod value;
 
 use std::fmt::Debug;

@@ -7,12 +7,12 @@ use std::thread::{Builder, Scope};
 const STACK_BYTES: usize = 4 << 20;
 
 /// Runs `help` beside the caller until the scope ends. A system that has no thread to spare leaves the caller without it.
-pub(super) fn beside<'scope>(scope: &'scope Scope<'scope, '_>, help: impl FnOnce() + Send + 'scope) {
+pub(crate) fn beside<'scope>(scope: &'scope Scope<'scope, '_>, help: impl FnOnce() + Send + 'scope) {
     let _ = Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, help);
 }
 
 /// Tells the helpers to end, also when the thread that has it panics: the scope waits for them.
-pub(super) struct EndOnDrop<'a>(pub(super) &'a AtomicBool);
+pub(crate) struct EndOnDrop<'a>(pub(crate) &'a AtomicBool);
 
 impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
