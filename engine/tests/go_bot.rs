@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use engine::go::{Fate, Go, GoBot, GoMove, GoSetup, Handicap, Scoring, Status};
-use engine::{Action, Game, Level, Limits, Outcome, Point, Report, Side};
+use engine::{Action, Bot, Game, Level, Limits, Outcome, Point, Report, Side};
 
 fn level(number: u8) -> Level {
     Level::new(number).expect("1 to 10")
@@ -292,4 +292,137 @@ fn it_never_takes_a_ko_back_against_the_rules() {
             act(&mut go, found.line[0]);
         }
     }
+}
+
+#[test]
+fn several_threads_keep_to_the_playouts_and_the_stop_flag() {
+    let go = Go::new(&GoSetup { size: 9, ..GoSetup::default() }).expect("the setup is valid");
+    let mut bot = GoBot::new(Level::MAX, 1);
+    bot.set_threads(4);
+    for playouts in [1, 100, 2_000] {
+        let found = limited(playouts, |limits| bot.analyse(&go, limits, &mut |_| {})).expect("a move");
+        assert_eq!(found.playouts, playouts);
+        // No playout counts as lost for good.
+        assert!((0.3..0.7).contains(&found.chance) || playouts < 2_000, "{}", found.chance);
+    }
+    let stop = AtomicBool::new(true);
+    let elapsed = || Duration::ZERO;
+    let limits = Limits { time: None, nodes: None, depth: None, stop: &stop, elapsed: &elapsed };
+    assert!(bot.decide(&go, &limits, &mut |_| {}).is_some());
+    // A weaker level has one thread, and so depends on nothing but its seed.
+    let weaker = || {
+        let mut bot = GoBot::new(level(7), 1);
+        bot.set_threads(4);
+        decide(&mut bot, &go, 300)
+    };
+    assert_eq!(weaker(), weaker());
+}
+
+#[test]
+fn with_little_memory_the_tree_is_pruned_and_the_search_goes_on() {
+    let go = Go::new(&GoSetup { size: 9, ..GoSetup::default() }).expect("the setup is valid");
+    for threads in [1, 3] {
+        let mut bot = GoBot::new(Level::MAX, 1).with_memory(64 << 10);
+        bot.set_threads(threads);
+        let found = limited(3_000, |limits| bot.analyse(&go, limits, &mut |_| {})).expect("a move");
+        assert!(found.nodes * 32 <= 64 << 10, "{} nodes", found.nodes);
+        assert!((0.3..0.7).contains(&found.chance), "{}", found.chance);
+    }
+}
+
+#[test]
+fn what_it_found_serves_the_positions_that_follow() {
+    let mut go = Go::new(&GoSetup { size: 9, ..GoSetup::default() }).expect("the setup is valid");
+    let mut bot = GoBot::new(Level::MAX, 1);
+    let stop = AtomicBool::new(false);
+    // A clock that stands still, so that the playouts end it.
+    let elapsed = || Duration::ZERO;
+    let timed = |nodes| Limits {
+        time: Some(Duration::from_hours(1)),
+        nodes: Some(nodes),
+        depth: None,
+        stop: &stop,
+        elapsed: &elapsed,
+    };
+    let first = bot.analyse(&go, &timed(2_000), &mut |_| {}).expect("a move");
+    // Two moves that it expects, as when it thinks while the other side does.
+    for &mv in &first.moves[0].line[..2] {
+        go.play(mv);
+    }
+    let later = bot.analyse(&go, &timed(1), &mut |_| {}).expect("a move");
+    assert!(later.playouts > 20, "{}", later.playouts);
+    // Another position has nothing of it.
+    let other = Go::new(&GoSetup { size: 9, komi_half_points: 1, ..GoSetup::default() }).expect("valid");
+    assert_eq!(bot.analyse(&other, &timed(1), &mut |_| {}).expect("a move").playouts, 1);
+}
+
+#[test]
+fn a_handicap_is_told_as_what_it_is_worth() {
+    let setup = GoSetup { size: 9, handicap: Handicap::Stars(4), ..GoSetup::default() };
+    let go = Go::new(&setup).expect("the setup is valid");
+    let found = limited(2_000, |limits| GoBot::new(Level::MAX, 1).analyse(&go, limits, &mut |_| {}));
+    let found = found.expect("a move");
+    // The search evens it out, so that White has something to play for; who asks hears that White is lost.
+    assert!(found.chance < 0.1 && found.lead < -10.0, "{} {}", found.chance, found.lead);
+    assert!(found.moves[0].visits < 1_900);
+}
+
+#[test]
+fn the_points_that_decide_the_game_stand_out() {
+    // Who plays at A5 or so lives: all else is settled.
+    let mut picture = FINISHED;
+    picture[5] = "X...XOOOO";
+    picture[4] = ".O..OO.O.";
+    let open = board(&GoSetup { komi_half_points: 17, ..GoSetup::default() }, &picture);
+    let settled = board(&GoSetup { komi_half_points: 17, ..GoSetup::default() }, &FINISHED);
+    let most = |go: &Go| {
+        let found = limited(1_000, |limits| GoBot::new(Level::MAX, 1).analyse(go, limits, &mut |_| {}));
+        let found = found.expect("a move");
+        assert_eq!(found.criticality.len(), 81);
+        assert!(found.criticality.iter().all(|point| point.abs() <= 0.5));
+        found.criticality.iter().copied().fold(0.0, f32::max)
+    };
+    assert!(most(&open) > 0.1, "{}", most(&open));
+    assert!(most(&settled) < 0.05, "{}", most(&settled));
+}
+
+#[test]
+fn a_beginner_fills_territory_but_no_eyes_until_the_other_side_passes() {
+    let setup = GoSetup { komi_half_points: 1, ..GoSetup::default() };
+    let mut go = board(&setup, &FINISHED);
+    let is_eye = |go: &Go, point: Point| {
+        let Point { column, row } = point;
+        let around = [
+            (column.wrapping_sub(1), row),
+            (column + 1, row),
+            (column, row.wrapping_sub(1)),
+            (column, row + 1),
+        ];
+        let on_board = around.iter().filter(|&&(column, row)| column < 9 && row < 9);
+        on_board.clone().all(|&(column, row)| go.at(Point::new(column, row)) == Some(go.turn()))
+    };
+    let mut bot = GoBot::new(level(1), 5);
+    let mut filled = 0;
+    while go.ply() < 300 {
+        let found = decide(&mut bot, &go, 50);
+        match found.line[0] {
+            Action::Place(point) => {
+                assert!(!is_eye(&go, point), "{point:?}");
+                filled += 1;
+            }
+            _ => break,
+        }
+        act(&mut go, found.line[0]);
+        // The other side puts stones too, where it can, so that it does not pass.
+        let free = (0..81)
+            .map(|n| Point::new(n % 9, n / 9))
+            .find(|&point| !is_eye(&go, point) && go.legal_move(Action::Place(point)).is_ok());
+        let Some(free) = free else { break };
+        act(&mut go, Action::Place(free));
+    }
+    assert!(filled >= 3, "{filled}");
+    // After a pass in a settled position it agrees that the game is over.
+    let mut go = board(&setup, &FINISHED);
+    act(&mut go, Action::Pass);
+    assert_eq!(decide(&mut GoBot::new(level(1), 5), &go, 50).line[0], Action::Pass);
 }

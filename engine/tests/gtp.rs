@@ -219,3 +219,138 @@ fn no_line_however_wrong_ends_it() {
     let answers = ask(&["--playouts", "10"], &lines);
     assert_eq!(answers[answers.len() - 2], "= Qiyou");
 }
+
+/// Every command in a game, as a front end would give them, with what has to come back: a beginning, or `*` for anything that
+/// is no error.
+const SESSION: [(&str, &str); 47] = [
+    ("protocol_version", "= 2"),
+    ("name", "= Qiyou"),
+    ("version", "= "),
+    ("known_command genmove", "= true"),
+    ("list_commands", "= boardsize"),
+    ("boardsize 9", "="),
+    ("query_boardsize", "= 9"),
+    ("clear_board", "="),
+    ("komi 6.5", "="),
+    ("get_komi", "= 6.5"),
+    ("kgs-time_settings byoyomi 300 10 5", "="),
+    ("kgs-time_settings canadian 300 60 20", "="),
+    ("kgs-time_settings absolute 300", "="),
+    ("kgs-time_settings none", "="),
+    ("time_settings 300 10 1", "="),
+    ("time_left b 250 0", "="),
+    ("time_left w 4 1", "="),
+    ("fixed_handicap 2", "= C3 G7"),
+    ("genmove w", "*"),
+    ("undo", "="),
+    ("clear_board", "="),
+    ("place_free_handicap 3", "*"),
+    ("clear_board", "="),
+    ("set_free_handicap C3 G7", "="),
+    ("play w E5", "="),
+    ("play b C5", "="),
+    ("reg_genmove w", "*"),
+    ("genmove w", "*"),
+    ("genmove b", "*"),
+    ("undo", "="),
+    ("undo", "="),
+    ("showboard", "="),
+    ("winrate", "= "),
+    ("final_score", "*"),
+    ("final_status_list alive", "*"),
+    ("final_status_list dead", "*"),
+    ("final_status_list seki", "*"),
+    ("lz-genmove_analyze w 10", "*"),
+    ("kata-genmove_analyze b interval 10 ownership true rootInfo true maxmoves 2", "*"),
+    ("lz-analyze interval 10", "*"),
+    ("kata-analyze w 10 rootInfo true minmoves 1", "*"),
+    ("stop", "="),
+    ("play w pass", "="),
+    ("play b pass", "="),
+    ("kgs-genmove_cleanup w", "*"),
+    ("boardsize 19", "="),
+    ("quit", "="),
+];
+
+#[test]
+fn a_whole_session_of_every_command_is_answered() {
+    let lines: String = SESSION.iter().map(|(line, _)| format!("{line}\n")).collect();
+    for options in [
+        &["--playouts", "30"][..],
+        &["--time-ms", "30", "--threads", "2", "--memory-mb", "16"],
+        &["--time-ms", "30", "--ponder", "--leave-dead", "--level", "3", "--seed", "5", "--resign", "0"],
+    ] {
+        let answers = ask(options, &lines);
+        assert_eq!(answers.len(), SESSION.len(), "{answers:#?}");
+        for (answer, (line, expected)) in answers.iter().zip(SESSION) {
+            let expected = if expected == "*" { "=" } else { expected };
+            assert!(answer.starts_with(expected), "{line}: {answer}");
+        }
+        let listed: Vec<&str> = answers[4].trim_start_matches('=').split_whitespace().collect();
+        let used = |command: &str| SESSION.iter().any(|(line, _)| line.split(' ').next() == Some(command));
+        for command in listed {
+            // Files have a test of their own.
+            assert!(used(command) || command == "loadsgf", "{command} is not in the session");
+        }
+    }
+}
+
+#[test]
+fn an_analysis_of_a_move_tells_what_front_ends_read() {
+    let lines =
+        "boardsize 9\nkata-genmove_analyze b interval 1 ownership true rootInfo true maxmoves 3\nquit\n";
+    let answers = ask(&["--playouts", "400"], lines);
+    let told = answers[1].lines().rfind(|line| line.starts_with("info ")).expect("it tells what it found");
+    assert_eq!(told.matches("info move").count(), 3);
+    let words: Vec<&str> = told.split(' ').collect();
+    let at = words.iter().position(|&word| word == "ownership").expect("it was asked for");
+    let owners = words[at + 1..].iter().map(|word| word.parse::<f32>().expect("a number"));
+    assert!(owners.clone().all(|owner| owner.abs() <= 1.0));
+    assert_eq!(owners.count(), 81);
+    assert!(told.contains(" rootInfo visits 4"), "{told}");
+    let played = answers[1].lines().last().and_then(|line| line.strip_prefix("play "));
+    assert!(played.is_some_and(|vertex| told.starts_with(&format!("info move {vertex} "))), "{answers:#?}");
+    // What is to be avoided is not told.
+    let first = played.expect("it was there");
+    let lines = format!(
+        "boardsize 9\nkata-genmove_analyze b interval 1 avoid b {first} 1\nboardsize 9\n\
+         kata-genmove_analyze b interval 1 allow b E5,C3 1\nquit\n"
+    );
+    let answers = ask(&["--playouts", "400"], &lines);
+    assert!(!answers[1].contains(&format!("info move {first} ")), "{answers:#?}");
+    assert!(answers[3].matches("info move").count() <= 2 * answers[3].lines().count());
+}
+
+#[test]
+fn it_thinks_on_while_the_other_side_does_and_hears_the_next_line() {
+    use std::io::BufRead as _;
+    let mut program = Command::new(env!("CARGO_BIN_EXE_qiyou-engine"))
+        .args(["gtp", "--time-ms", "50", "--ponder", "--threads", "2"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the engine runs");
+    let mut input = program.stdin.take().expect("it is piped");
+    let mut output = std::io::BufReader::new(program.stdout.take().expect("it is piped"));
+    let mut answer = |line: &str| {
+        writeln!(input, "{line}").expect("it reads");
+        let mut text = String::new();
+        loop {
+            let mut next = String::new();
+            assert!(output.read_line(&mut next).expect("it writes") > 0, "{line}");
+            if next == "\n" && !text.is_empty() {
+                return text;
+            }
+            text += &next;
+        }
+    };
+    answer("boardsize 9");
+    for ply in 0..4 {
+        let mover = ["b", "w"][ply % 2];
+        let said = answer(&format!("genmove {mover}"));
+        assert!(said.starts_with("= ") && said.len() > 3, "{said}");
+    }
+    assert!(answer("showboard").contains("black to move"));
+    assert_eq!(answer("quit").trim(), "=");
+    assert!(program.wait().expect("it ends").success());
+}

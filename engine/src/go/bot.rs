@@ -1,5 +1,7 @@
 //! The Go player, what its levels mean, and what it says about a position.
 
+use std::time::Duration;
+
 use super::life::{self, Status};
 use super::playout::{Odds, Playouts, Policy};
 use super::search::{Ending, Options, Search};
@@ -16,6 +18,9 @@ pub struct GoBot {
     memory: usize,
     options: Options,
     ending: Ending,
+    threads: usize,
+    /// Time for a decision that is in no doubt.
+    usual: Option<Duration>,
     /// The search of the last decision, for boards of that size.
     thinker: Option<(u8, Box<dyn Thinker>)>,
     /// The dead stones that it agreed to last, and the ply.
@@ -31,20 +36,28 @@ struct Strength {
     playouts: u64,
     /// How often, of 100 moves, it plays something that it has hardly looked at.
     slips: u32,
+    /// Whether it goes on in its own territory rather than pass, eyes apart, until the other side passes.
+    fills: bool,
+}
+
+impl Strength {
+    const fn of(playouts: u64, slips: u32) -> Self {
+        Self { playouts, slips, fills: false }
+    }
 }
 
 /// Levels 1 to 10; the steps are measured in `EXPERIMENTS.md`.
 const STRENGTHS: [Strength; 10] = [
-    Strength { playouts: 8, slips: 35 },
-    Strength { playouts: 16, slips: 15 },
-    Strength { playouts: 32, slips: 5 },
-    Strength { playouts: 64, slips: 0 },
-    Strength { playouts: 150, slips: 0 },
-    Strength { playouts: 350, slips: 0 },
-    Strength { playouts: 800, slips: 0 },
-    Strength { playouts: 2_000, slips: 0 },
-    Strength { playouts: 6_000, slips: 0 },
-    Strength { playouts: u64::MAX, slips: 0 },
+    Strength { fills: true, ..Strength::of(8, 35) },
+    Strength::of(16, 15),
+    Strength::of(32, 5),
+    Strength::of(64, 0),
+    Strength::of(150, 0),
+    Strength::of(350, 0),
+    Strength::of(800, 0),
+    Strength::of(2_000, 0),
+    Strength::of(6_000, 0),
+    Strength::of(u64::MAX, 0),
 ];
 
 /// What the tree may take unless told otherwise.
@@ -70,6 +83,9 @@ pub struct Analysis {
     pub lead: f32,
     /// Every point from 1.0, First's for certain, to -1.0, Second's; row by row from the bottom.
     pub owners: Vec<f32>,
+    /// How much each point decides the game, from -0.5 to 0.5, settled ones near 0: how much more often its owner wins than if
+    /// the two had nothing to do with each other. In the order of `owners`.
+    pub criticality: Vec<f32>,
     /// Playouts that this rests on, of earlier decisions too.
     pub playouts: u64,
     /// Nodes of the tree.
@@ -98,6 +114,8 @@ impl GoBot {
             memory: MEMORY,
             options: Options::default(),
             ending: Ending::Agreed,
+            threads: 1,
+            usual: None,
             thinker: None,
             agreed: None,
             play_out: false,
@@ -119,7 +137,14 @@ impl GoBot {
         self
     }
 
-    /// Thinks about a position in play. `report` is called now and then while thinking. `None` when the game is over or the
+    /// Ends a decision after this time, counted as the limits' own, unless the choice is still in doubt; then it may take all
+    /// that the limits give. `None`: it always may.
+    pub fn set_usual_time(&mut self, usual: Option<Duration>) {
+        self.usual = usual;
+    }
+
+    /// Thinks about a position in play. With a limit of time what it finds is kept, and serves the positions that follow: so
+    /// it may think while the other side does. `report` is called now and then while thinking. `None` when the game is over or the
     /// sides are agreeing on the dead stones.
     pub fn analyse(
         &mut self,
@@ -127,14 +152,14 @@ impl GoBot {
         limits: &Limits<'_>,
         report: &mut dyn FnMut(&Analysis),
     ) -> Option<Analysis> {
-        self.think(go, limits, false, report)
+        self.think(go, limits, Patience::default(), report)
     }
 
     fn think(
         &mut self,
         go: &Go,
         limits: &Limits<'_>,
-        early: bool,
+        patience: Patience,
         report: &mut dyn FnMut(&Analysis),
     ) -> Option<Analysis> {
         if go.outcome().is_some() || go.is_agreeing() {
@@ -148,13 +173,15 @@ impl GoBot {
         if !keep {
             thinker.seed(seed);
         }
-        Some(thinker.think(go, ending, keep, early, limits, report))
+        Some(thinker.think(go, ending, keep, patience, limits, report))
     }
 
     fn thinker(&mut self, size: u8) -> &mut Box<dyn Thinker> {
         if self.thinker.as_ref().is_none_or(|&(old, _)| old != size) {
             let options = self.options.clone();
-            self.thinker = Some((size, thinker(size, self.memory, self.seed, options)));
+            let mut thinker = thinker(size, self.memory, self.seed, options);
+            thinker.set_threads(self.threads);
+            self.thinker = Some((size, thinker));
         }
         let (_, thinker) = self.thinker.as_mut().expect("it was just put there");
         thinker
@@ -175,6 +202,18 @@ impl GoBot {
         go: &Go,
         limits: &Limits<'_>,
         report: &mut dyn FnMut(&Report),
+    ) -> Option<Report> {
+        let chosen = self.decide_with(go, limits, &mut |analysis| report(&to_report(analysis)))?;
+        report(&chosen);
+        Some(chosen)
+    }
+
+    /// [`Self::decide`], telling all that it thinks meanwhile.
+    pub fn decide_with(
+        &mut self,
+        go: &Go,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Analysis),
     ) -> Option<Report> {
         if go.outcome().is_some() {
             return None;
@@ -201,7 +240,9 @@ impl GoBot {
         {
             return Some(Report { line: vec![Go::action(mv)], score: Score::Points(0), depth: 0, nodes: 0 });
         }
-        let found = self.think(go, &own, true, &mut |analysis| report(&to_report(analysis)))?;
+        let patience = Patience { early: true, usual: self.usual };
+        let found = self.think(go, &own, patience, report)?;
+        report(&found);
         let mut chosen = to_report(&found);
         let mut rng = Rng::new(self.seed ^ go.key());
         let ending = if self.play_out { Ending::AsItStands } else { self.ending };
@@ -210,7 +251,8 @@ impl GoBot {
         let can_pass = !go.is_placing_handicap();
         let Some(&best) = moves.first() else { return Some(chosen) };
         if can_pass && thinker.may_pass(go, ending, &found) {
-            chosen.line = vec![Action::Pass];
+            let fills = self.strength.fills && !go.is_after_pass();
+            chosen.line = vec![if fills { Go::action(best.line[0]) } else { Action::Pass }];
         } else if rng.below(100) < self.strength.slips {
             // Any move that it has thought of at all, the better thought of the likelier.
             let among = &moves[..moves.len().min(30)];
@@ -219,7 +261,6 @@ impl GoBot {
         } else {
             chosen.line = best.line.iter().map(|&mv| Go::action(mv)).collect();
         }
-        report(&chosen);
         Some(chosen)
     }
 
@@ -309,6 +350,16 @@ impl Bot for GoBot {
             .collect()
     }
 
+    fn set_threads(&mut self, threads: usize) {
+        // More threads would make a level stronger than it says.
+        if self.strength.playouts == u64::MAX {
+            self.threads = threads.max(1);
+            if let Some((_, thinker)) = &mut self.thinker {
+                thinker.set_threads(self.threads);
+            }
+        }
+    }
+
     fn numbers(&mut self) -> Vec<Number> {
         numbers::list(|visit| self.options.each(visit))
     }
@@ -346,12 +397,13 @@ fn to_report(analysis: &Analysis) -> Report {
 /// A search whatever the size of the board.
 trait Thinker: Send {
     fn seed(&mut self, seed: u64);
+    fn set_threads(&mut self, threads: usize);
     fn think(
         &mut self,
         go: &Go,
         ending: Ending,
         keep: bool,
-        early: bool,
+        patience: Patience,
         limits: &Limits<'_>,
         report: &mut dyn FnMut(&Analysis),
     ) -> Analysis;
@@ -377,17 +429,21 @@ impl<const N: usize, const W: usize> Thinker for Search<N, W> {
         Search::seed(self, seed);
     }
 
+    fn set_threads(&mut self, threads: usize) {
+        Search::set_threads(self, threads);
+    }
+
     fn think(
         &mut self,
         go: &Go,
         ending: Ending,
         keep: bool,
-        early: bool,
+        patience: Patience,
         limits: &Limits<'_>,
         report: &mut dyn FnMut(&Analysis),
     ) -> Analysis {
         self.set(go, ending, keep);
-        self.run(go, limits, Patience { early, usual: None }, &mut |search| report(&analysis(search, go.turn())));
+        self.run(go, limits, patience, &mut |search| report(&analysis(search, go.turn())));
         analysis(self, go.turn())
     }
 
@@ -456,13 +512,15 @@ impl<const N: usize, const W: usize> Thinker for Search<N, W> {
 fn analysis<const N: usize, const W: usize>(search: &Search<N, W>, turn: Side) -> Analysis {
     let geometry = search.stones().geometry;
     let to_move = |&at: &At| if at == PASS { GoMove::Pass } else { GoMove::Place(geometry.point(at)) };
+    // The tree counts with what evens out a handicap, people do not.
+    let correction = search.correction();
     let moves: Vec<Considered> = search
         .tried(LINE)
         .into_iter()
         .map(|tried| Considered {
             line: tried.line.iter().map(to_move).collect(),
             visits: tried.visits,
-            chance: tried.share,
+            chance: (tried.share + correction).clamp(0.0, 1.0),
             prior: tried.prior,
         })
         .collect();
@@ -472,6 +530,7 @@ fn analysis<const N: usize, const W: usize>(search: &Search<N, W>, turn: Side) -
         moves,
         lead,
         owners: search.ownership(),
+        criticality: search.criticality(),
         playouts: u64::from(search.visits()),
         nodes: search.nodes(),
     }

@@ -300,4 +300,53 @@ mod tests {
         assert_eq!(fate(&list, &stones, 5, 2), None);
         assert_eq!(fate(&list, &stones, 0, 4), None);
     }
+
+    /// Whether the side with the other colour, moving alone, can take the chain that a stone belongs to.
+    fn can_be_taken(stones: &Stones<128, 2>, stone: At, seen: &mut HashSet<u64>) -> bool {
+        let attacker = other(stones.cell(stone));
+        stones.empty().to_vec().into_iter().any(|at| {
+            if !stones.is_legal(at, attacker) {
+                return false;
+            }
+            let mut after = stones.clone();
+            after.put(at, attacker);
+            // The defender passes, and with that a ko is over.
+            after.pass();
+            after.cell(stone) == EMPTY || (seen.insert(after.key) && can_be_taken(&after, stone, seen))
+        })
+    }
+
+    #[test]
+    fn what_lives_for_certain_is_just_what_nobody_can_take_from_one_who_passes() {
+        let mut rng = crate::Rng::new(3);
+        let (mut alive, mut mortal) = (0, 0);
+        for _ in 0..300 {
+            // Any legal moves by turns, the board nearly full.
+            let mut stones = Stones::<128, 2>::new(4);
+            let mut turn = BLACK;
+            for _ in 0..20 + rng.below(60) {
+                let moves = stones.empty().to_vec();
+                let at = moves[rng.below(moves.len() as u32) as usize];
+                if stones.is_legal(at, turn) && !stones.is_eye(at, turn) {
+                    stones.put(at, turn);
+                }
+                turn = other(turn);
+            }
+            if stones.empty().len() > 6 {
+                continue;
+            }
+            for colour in [BLACK, WHITE] {
+                let certain = unconditional(&stones, colour);
+                for &at in &stones.geometry.points {
+                    if stones.cell(at) == colour && stones.head(at) == at {
+                        let taken = can_be_taken(&stones, at, &mut HashSet::new());
+                        assert_eq!(certain.contains(&at), !taken, "{at} of {colour}");
+                        alive += u32::from(!taken);
+                        mortal += u32::from(taken);
+                    }
+                }
+            }
+        }
+        assert!(alive > 50 && mortal > 50, "{alive} {mortal}");
+    }
 }

@@ -16,6 +16,7 @@ mod playout;
 mod position;
 mod prior;
 pub(crate) mod puzzle;
+mod resign;
 mod rules;
 mod score;
 mod search;
@@ -27,6 +28,7 @@ mod watch;
 
 pub use bot::{Analysis, Considered, GoBot, PassWhen, play_out};
 pub use life::{Chain, Fate, Status};
+pub use resign::Resigning;
 pub use rules::{Go, GoMove};
 pub use score::Score;
 pub use setup::{GoSetup, Handicap, Scoring, Superko};

@@ -32,6 +32,8 @@ pub(super) struct Options {
     /// Moves considered at a node at first, the best by prior; more with the logarithm of its visits. On boards of more than 100
     /// points.
     pub(super) width: f32,
+    /// Points that White gets for each handicap stone at the beginning, none later.
+    pub(super) evening: f32,
 }
 
 impl Options {
@@ -49,6 +51,7 @@ impl Options {
         visit("points-part", (0.0, 1.0), Single(&mut self.points_part));
         visit("curiosity", (0.0, 2.0), Single(&mut self.curiosity));
         visit("width", (1.0, 400.0), Single(&mut self.width));
+        visit("evening", (0.0, 20.0), Single(&mut self.evening));
         self.reasons.each(visit);
     }
 }
@@ -63,6 +66,7 @@ impl Default for Options {
             points_part: 0.04,
             curiosity: 0.0,
             width: 24.0,
+            evening: 7.0,
         }
     }
 }
@@ -109,8 +113,9 @@ pub(super) struct Search<const N: usize, const W: usize> {
     /// Passes in a row before the root, at most one.
     passes: u8,
     terms: Terms,
-    /// Half points that White is given beside the bonus, so that a side far ahead or behind has something to play for.
-    handicap: i32,
+    /// Half points that White is given beside the bonus in a game with handicap, so that both sides have something to play
+    /// for while nobody doubts who is ahead.
+    evened: i32,
     ends: Ends<N>,
     /// Playouts that were begun since the last search began.
     begun: u64,
@@ -210,7 +215,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
                 superko: Superko::Positional,
                 ending: Ending::Agreed,
             },
-            handicap: 0,
+            evened: 0,
             ends: Ends::NONE,
             begun: 0,
             players: vec![Player::new(size, seed, options.odds.clone())],
@@ -254,8 +259,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
             superko: setup.superko,
             ending,
         };
-        let node =
-            if keep && terms == self.terms { self.find(&stones, turn, last, passes) } else { None };
+        let node = if keep && terms == self.terms { self.find(&stones, turn, last, passes) } else { None };
         match node {
             Some(ROOT) => {}
             Some(node) => self.tree.reroot(node),
@@ -267,6 +271,17 @@ impl<const N: usize, const W: usize> Search<N, W> {
         self.stones = stones;
         (self.turn, self.last, self.passes) = (turn, last, passes);
         self.terms = terms;
+        self.evened = self.evening(go);
+    }
+
+    /// What evens out a handicap: so many points a stone at first, less and less until the game is half over (linear dynamic
+    /// komi as in P. Baudiš, "Balancing MCTS by Dynamically Adjusting the Komi Value", 2011). A few points more or less from
+    /// move to move do not make what the tree knows worthless.
+    fn evening(&self, go: &Go) -> i32 {
+        let stones = go.setup().handicap.stones();
+        let over = self.stones.geometry.points.len() as f32 * 0.55;
+        let left = (1.0 - go.ply() as f32 / over).max(0.0);
+        (2.0 * self.options.evening * f32::from(stones) * left).round() as i32
     }
 
     /// The node at most two moves below the root at which these stones lie.
@@ -473,7 +488,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         if player.age != self.tree.age() {
             return;
         }
-        let half_points = half_points - self.handicap;
+        let half_points = half_points - self.evened;
         let points = self.stones.geometry.points.len() as f32;
         let won = match half_points.signum() {
             1 => 1.0,
@@ -591,7 +606,21 @@ impl<const N: usize, const W: usize> Search<N, W> {
     pub(super) fn criticality(&self) -> Vec<f32> {
         let count = self.ends.counted.max(1) as f32;
         let won = self.ends.won as f32 / count;
-        self.of_points(|at| (self.ends.with[at] as f32 / count - self.ends.owned[at] as f32 / count * won) / 2.0)
+        self.of_points(|at| {
+            (self.ends.with[at] as f32 / count - self.ends.owned[at] as f32 / count * won) / 2.0
+        })
+    }
+
+    /// How much likelier the side to move wins than the tree says, on average: what evens out a handicap counts in the tree and
+    /// not in the game.
+    pub(super) fn correction(&self) -> f32 {
+        if self.evened == 0 || self.ends.counted == 0 {
+            return 0.0;
+        }
+        let black = f32::midpoint(1.0, self.ends.won as f32 / self.ends.counted as f32);
+        let root = self.tree.get(ROOT);
+        let in_tree = 1.0 - root.wins / root.visits.max(1.0);
+        if self.turn == BLACK { black - in_tree } else { 1.0 - black - in_tree }
     }
 
     fn of_points(&self, value: impl Fn(usize) -> f32) -> Vec<f32> {

@@ -259,6 +259,29 @@ mod tests {
     }
 
     #[test]
+    fn a_new_root_with_much_below_it_forgets_what_was_tried_least() {
+        let mut tree = Tree::new(1 << 16);
+        tree.add_children(ROOT, std::iter::once(Node { visits: 9e6, ..Node::new(1, 1.0, 0.5) }));
+        let below = tree.children_of(ROOT).start;
+        let mut open = vec![below];
+        while let Some(node) = open.pop() {
+            if tree.is_full(10) {
+                break;
+            }
+            let visits = tree.get(node).visits / 10.0;
+            let children = (0..10_u16).map(|n| Node { visits, ..Node::new(n, 1.0, 0.5) });
+            tree.add_children(node, children);
+            open.splice(0..0, tree.children_of(node));
+        }
+        let (before, age) = (tree.len(), tree.age());
+        tree.reroot(below);
+        // The old nodes and the new ones together are never more than was asked for.
+        assert!((before + tree.nodes.capacity()) * size_of::<Node>() <= 1 << 16);
+        assert_eq!(tree.children(ROOT).len(), 10);
+        assert!(tree.len() > 10 && tree.age() > age);
+    }
+
+    #[test]
     fn stopped_pruning_changes_nothing() {
         let mut tree = grown(1 << 16);
         let before = tree.len();

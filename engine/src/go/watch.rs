@@ -67,12 +67,15 @@ impl<'a> Watch<'a> {
         let now = (self.limits.elapsed)();
         let spent = now.saturating_sub(self.begin).as_secs_f64();
         let Contest { best, second, agrees } = contest();
-        if let Some(usual) = self.patience.usual
-            && now >= usual
-        {
+        if let Some(usual) = self.patience.usual {
             /// A second move with more than this part of the best one's visits may still become the best.
             const DOUBT: f32 = 0.7;
-            return agrees && second <= DOUBT * best;
+            if !agrees || second > DOUBT * best {
+                return false;
+            }
+            if now >= usual {
+                return true;
+            }
         }
         if !self.patience.early {
             return false;
@@ -91,5 +94,62 @@ impl<'a> Watch<'a> {
         };
         // The best stays the best if all that is left goes to the second.
         f64::from(best - second) > left
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::Mutex;
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    /// After how many playouts, each of a millisecond, patience ends; at most a second.
+    fn ends(patience: Patience, contest: impl Fn(u64) -> Contest) -> u64 {
+        let (stop, now) = (AtomicBool::new(false), Mutex::new(Duration::ZERO));
+        let elapsed = || *now.lock().expect("nobody panics with it");
+        let second = Duration::from_secs(1);
+        let limits = Limits { time: Some(second), nodes: None, depth: None, stop: &stop, elapsed: &elapsed };
+        let mut watch = Watch::new(&limits, patience);
+        let playouts = Cell::new(0);
+        while !watch.is_over(playouts.get()) {
+            playouts.set(playouts.get() + 1);
+            *now.lock().expect("nobody panics with it") += Duration::from_millis(1);
+            if watch.is_enough(playouts.get(), || contest(playouts.get())) {
+                break;
+            }
+        }
+        playouts.get()
+    }
+
+    const USUAL: Patience = Patience { early: true, usual: Some(Duration::from_millis(400)) };
+
+    fn close(playouts: u64) -> Contest {
+        Contest { best: 0.5 * playouts as f32, second: 0.45 * playouts as f32, agrees: true }
+    }
+
+    fn clear(playouts: u64) -> Contest {
+        Contest { best: 0.5 * playouts as f32, second: 0.2 * playouts as f32, agrees: true }
+    }
+
+    #[test]
+    fn a_choice_in_doubt_gets_all_the_time_and_another_the_usual() {
+        assert_eq!(ends(USUAL, close), 1_000);
+        assert_eq!(ends(USUAL, |n| Contest { agrees: false, ..clear(n) }), 1_000);
+        assert!((400..=416).contains(&ends(USUAL, clear)));
+        // The doubt is settled on the way.
+        let later = ends(USUAL, |n| if n < 600 { close(n) } else { clear(n) });
+        assert!((600..=616).contains(&later), "{later}");
+    }
+
+    #[test]
+    fn a_decided_choice_ends_before_the_usual_time() {
+        let decided = |n: u64| Contest { best: 0.95 * n as f32, second: 0.05 * n as f32, agrees: true };
+        // With 0.9 of the playouts between them the second needs nine tenths of what there was so far.
+        assert!((210..=240).contains(&ends(USUAL, decided)));
+        let early = Patience { early: true, usual: None };
+        assert!((525..=550).contains(&ends(early, decided)));
+        assert_eq!(ends(Patience::default(), decided), 1_000);
     }
 }

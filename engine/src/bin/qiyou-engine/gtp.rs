@@ -12,11 +12,16 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use engine::go::{Analysis, Fate, Go, GoBot, GoMove, GoSetup, Handicap, PassWhen, Status};
+mod clock;
+mod wishes;
 
-use crate::tune;
+use engine::go::{Analysis, Fate, Go, GoBot, GoMove, GoSetup, Handicap, PassWhen, Resigning, Status};
 use engine::sgf::{Collection, GoRecord};
-use engine::{Action, Game, Level, Limits, Point, Side};
+use engine::{Action, Bot, Game, Level, Limits, Point, Side};
+
+use self::clock::{Allotted, Clock};
+use self::wishes::Wishes;
+use crate::tune;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -35,9 +40,18 @@ pub(crate) struct Arguments {
     /// What the tree may take, in megabytes.
     #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=65536))]
     memory_mb: u32,
-    /// Resigns when the chance of winning is below this, in percent, twice in a row; 0 never.
+    /// Threads that think at level 10; with more than one the choice depends on chance.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
+    threads: u8,
+    /// Thinks on while the other side does. Not with `--playouts`.
+    #[arg(long)]
+    ponder: bool,
+    /// Resigns when the chance of winning stays below this, in percent, far behind and late enough; 0 never.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(0..=50))]
     resign: u8,
+    /// Passes when the count is decided though dead stones are on the board, for whoever counts without them.
+    #[arg(long)]
+    leave_dead: bool,
     /// Changes a number that the search goes by, NAME=VALUE; see EXPERIMENTS.md.
     #[arg(long)]
     tune: Vec<String>,
@@ -48,11 +62,12 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let level = Level::new(arguments.level).unwrap_or(Level::MAX);
     let mut bot = GoBot::new(level, arguments.seed)
         .with_memory((arguments.memory_mb as usize) << 20)
-        .passing(PassWhen::CleanedUp);
+        .passing(if arguments.leave_dead { PassWhen::Settled } else { PassWhen::CleanedUp });
     if let Err(why) = tune::set(&mut bot, &arguments.tune) {
         eprintln!("--tune: {why}");
         return ExitCode::from(2);
     }
+    bot.set_threads(usize::from(arguments.threads));
     let asked = Arc::new(Asked::default());
     let mut table = Table {
         bot,
@@ -64,16 +79,17 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         game: Go::new(&GoSetup::default()).expect("the default setup is valid"),
         actions: Vec::new(),
         moves: Vec::new(),
-        clocks: [None; 2],
-        pace: Pace::None,
+        clock: Clock::new(arguments.time_ms.map(Duration::from_millis), arguments.playouts.is_some()),
         playouts: arguments.playouts,
-        time: arguments.time_ms.map(Duration::from_millis),
-        resign: f32::from(arguments.resign) / 100.0,
-        hopeless: 0,
+        resigning: Side::BOTH.map(|_| Resigning::new(f32::from(arguments.resign) / 100.0)),
+        // What a fixed number of playouts finds shall not depend on how long the other side thinks.
+        ponder: arguments.ponder && arguments.playouts.is_none(),
     };
     while let Some((line, arrived)) = table.next_line() {
-        if table.obey(&line, arrived) == Next::End {
-            break;
+        match table.obey(&line, arrived) {
+            Next::Line => {}
+            Next::Turn => table.think_on(&mut |_, _| {}),
+            Next::End => break,
         }
     }
     ExitCode::SUCCESS
@@ -118,31 +134,11 @@ fn read_lines(asked: Arc<Asked>) -> Receiver<(String, Instant)> {
 #[derive(PartialEq, Eq)]
 enum Next {
     Line,
+    /// It has made its move: the other side's time begins.
+    Turn,
     End,
 }
 
-/// What has been said about time.
-#[derive(Clone, Copy)]
-enum Pace {
-    /// Nothing: a second a move, unless told otherwise on the command line.
-    None,
-    /// No limit was asked for.
-    Free,
-    /// So much for the game, then so much for every so many moves.
-    Clock { main: Duration, more: Duration, stones: u32 },
-}
-
-/// What is left on one side's clock; stones of the present period, 0 in the main time.
-#[derive(Clone, Copy)]
-struct Left {
-    time: Duration,
-    stones: u32,
-}
-
-/// Kept back from each move for the way through pipes and the other program's own delays.
-const RESERVE: Duration = Duration::from_millis(8);
-/// Without any limit.
-const DEFAULT_TIME: Duration = Duration::from_secs(1);
 /// For a question about the status of stones.
 const STATUS_PLAYOUTS: u64 = 2_000;
 
@@ -160,13 +156,12 @@ struct Table {
     actions: Vec<Action>,
     /// How many actions there were before each move that was asked for: what gave the turn goes back with it.
     moves: Vec<usize>,
-    clocks: [Option<Left>; 2],
-    pace: Pace,
+    clock: Clock,
     playouts: Option<u64>,
-    time: Option<Duration>,
-    resign: f32,
-    /// Own moves in a row at which to resign.
-    hopeless: u32,
+    /// Of each side, for it may be asked to move for both.
+    resigning: [Resigning; 2],
+    /// Whether to think while the other side does.
+    ponder: bool,
 }
 
 /// What a command says: text after `=`, or why it failed.
@@ -236,7 +231,11 @@ impl Table {
                 });
             }
         }
-        if command == "quit" { Next::End } else { Next::Line }
+        match command {
+            "quit" => Next::End,
+            "genmove" | "lz-genmove_analyze" | "kata-genmove_analyze" if self.ponder => Next::Turn,
+            _ => Next::Line,
+        }
     }
 
     fn answer(&mut self, command: &str, words: &[&str], arrived: Instant) -> Answer {
@@ -259,19 +258,19 @@ impl Table {
             "genmove" => self.genmove(words, arrived, true),
             "reg_genmove" => self.genmove(words, arrived, false),
             "kgs-genmove_cleanup" => {
-                let (resign, hopeless) = (self.resign, self.hopeless);
-                self.resign = 0.0;
+                let resigning =
+                    std::mem::replace(&mut self.resigning, Side::BOTH.map(|_| Resigning::new(0.0)));
                 let answer = self.genmove(words, arrived, true);
-                (self.resign, self.hopeless) = (resign, hopeless);
+                self.resigning = resigning;
                 answer
             }
             "undo" => self.undo(),
             "fixed_handicap" => self.fixed_handicap(words),
             "place_free_handicap" => self.place_free_handicap(words),
             "set_free_handicap" => self.set_free_handicap(words),
-            "time_settings" => self.time_settings(words),
-            "kgs-time_settings" => self.kgs_time_settings(words),
-            "time_left" => self.time_left(words),
+            "time_settings" => self.clock.time_settings(words).map(|()| String::new()),
+            "kgs-time_settings" => self.clock.kgs_time_settings(words).map(|()| String::new()),
+            "time_left" => self.clock.time_left(words).map(|()| String::new()),
             "final_score" => Ok(score_words(self.status().margin)),
             "final_status_list" => self.final_status_list(words),
             "showboard" => Ok(self.show()),
@@ -292,8 +291,8 @@ impl Table {
         self.setup = setup;
         self.actions.clear();
         self.moves.clear();
-        self.hopeless = 0;
-        self.clocks = [None; 2];
+        self.resigning.iter_mut().for_each(Resigning::forget);
+        self.clock.begin();
     }
 
     fn replay(&mut self) -> Answer {
@@ -420,7 +419,7 @@ impl Table {
         let side = parse_side(words.first().copied().unwrap_or_default())?;
         let before = self.actions.len();
         self.give_turn(side)?;
-        let chosen = self.choose(side, arrived);
+        let chosen = self.choose(side, arrived, &mut |_, _| {});
         if chosen == Chosen::Resign || !plays {
             self.actions.truncate(before);
             self.replay()?;
@@ -437,50 +436,24 @@ impl Table {
         }
     }
 
-    fn choose(&mut self, side: Side, arrived: Instant) -> Chosen {
-        let time = self.allotted(side);
+    fn choose(&mut self, side: Side, arrived: Instant, tell: Tell<'_>) -> Chosen {
+        let Allotted { most, usual } = self.allotted(side);
         let elapsed = move || arrived.elapsed();
-        let limits = Limits { time, nodes: self.playouts, depth: None, stop: &NEVER, elapsed: &elapsed };
-        let Some(found) = self.bot.decide(&self.game, &limits, &mut |_| {}) else {
-            return Chosen::Move(Action::Pass);
-        };
-        let chance = match found.score {
-            engine::Score::Chance { permille, .. } => f32::from(permille) / 1000.0,
-            _ => 0.5,
-        };
-        self.hopeless = if chance < self.resign { self.hopeless + 1 } else { 0 };
-        let points = u32::from(self.setup.size).pow(2);
-        if self.hopeless >= 2 && self.game.ply() > points / 4 {
+        let limits =
+            Limits { time: most, nodes: self.playouts, depth: None, stop: &NEVER, elapsed: &elapsed };
+        let game = &self.game;
+        self.bot.set_usual_time(usual);
+        let found = self.bot.decide_with(game, &limits, &mut |analysis| tell(game, analysis));
+        let Some(found) = found else { return Chosen::Move(Action::Pass) };
+        if self.resigning[side.index()].sees(game, &found) {
             return Chosen::Resign;
         }
         Chosen::Move(found.line[0])
     }
 
-    /// Time for the next move of this side; `None`: no limit but the playouts.
-    fn allotted(&self, side: Side) -> Option<Duration> {
-        let points = u32::from(self.setup.size).pow(2);
-        // About so many own moves are to come, never few: a game may go on long after the board is full.
-        let to_come = (points * 2 / 5).saturating_sub(self.game.ply() / 2).max(points / 8).max(4);
-        let share = match (self.pace, self.clocks[side.index()]) {
-            (Pace::None, None) if self.playouts.is_some() || self.time.is_some() => None,
-            (Pace::None, None) => Some(DEFAULT_TIME),
-            (Pace::Free, _) => None,
-            (_, Some(Left { time, stones })) if stones > 0 => Some(time / stones),
-            (Pace::Clock { more, stones, .. }, Some(Left { time, .. })) => {
-                Some(time / to_come + more / stones.max(1) / 2)
-            }
-            (Pace::None, Some(Left { time, .. })) => Some(time / to_come),
-            (Pace::Clock { main, more, stones }, None) if main.is_zero() => Some(more / stones.max(1)),
-            (Pace::Clock { main, more, stones }, None) => {
-                // The clock is ours to keep when nobody tells what is left: a share of what there was at first.
-                Some(main / (points * 2 / 5).max(10) + more / stones.max(1) / 2)
-            }
-        };
-        let time = match (share, self.time) {
-            (Some(share), Some(time)) => Some(share.min(time)),
-            (share, time) => share.or(time),
-        };
-        time.map(|time| time.saturating_sub(RESERVE).max(Duration::from_millis(1)))
+    /// Time for the next move of this side.
+    fn allotted(&self, side: Side) -> Allotted {
+        self.clock.allotted(side, self.game.ply(), u32::from(self.setup.size).pow(2))
     }
 
     fn fixed_handicap(&mut self, words: &[&str]) -> Answer {
@@ -501,7 +474,7 @@ impl Table {
         let setup = GoSetup { handicap: Handicap::Free(stones), ..self.setup.clone() };
         self.start(setup).map_err(|_| "invalid number of stones".to_owned())?;
         for _ in 0..stones {
-            match self.choose(Side::First, Instant::now()) {
+            match self.choose(Side::First, Instant::now(), &mut |_, _| {}) {
                 Chosen::Move(action) => self.act(action)?,
                 Chosen::Resign => return Err("no move".into()),
             }
@@ -538,44 +511,6 @@ impl Table {
     fn points(&self) -> impl Iterator<Item = Point> + use<> {
         let size = u16::from(self.setup.size);
         (0..size).flat_map(move |row| (0..size).map(move |column| Point::new(column, row)))
-    }
-
-    fn time_settings(&mut self, words: &[&str]) -> Answer {
-        let &[main, more, stones] = words else { return Err("syntax error".into()) };
-        let (main, more, stones) = (seconds(main)?, seconds(more)?, parse::<u32>(stones)?);
-        self.set_clock(main, more, stones);
-        Ok(String::new())
-    }
-
-    fn kgs_time_settings(&mut self, words: &[&str]) -> Answer {
-        match *words {
-            ["none"] => {
-                self.pace = Pace::Free;
-                self.clocks = [None; 2];
-            }
-            ["absolute", main] => self.set_clock(seconds(main)?, Duration::ZERO, 0),
-            // Each period of Japanese byo-yomi is for one move.
-            ["byoyomi", main, period, _] => self.set_clock(seconds(main)?, seconds(period)?, 1),
-            ["canadian", main, more, stones] => {
-                self.set_clock(seconds(main)?, seconds(more)?, parse(stones)?);
-            }
-            _ => return Err("syntax error".into()),
-        }
-        Ok(String::new())
-    }
-
-    fn set_clock(&mut self, main: Duration, more: Duration, stones: u32) {
-        // Section 4.2: time for no stones means that there is no limit.
-        self.pace =
-            if stones == 0 && !more.is_zero() { Pace::Free } else { Pace::Clock { main, more, stones } };
-        self.clocks = [None; 2];
-    }
-
-    fn time_left(&mut self, words: &[&str]) -> Answer {
-        let &[colour, time, stones] = words else { return Err("syntax error".into()) };
-        let left = Left { time: seconds(time)?, stones: parse(stones)? };
-        self.clocks[parse_side(colour)?.index()] = Some(left);
-        Ok(String::new())
     }
 
     fn status(&mut self) -> Status {
@@ -637,7 +572,7 @@ impl Table {
 
     /// Thinks and tells what it finds until the next line comes in.
     fn analyse(&mut self, id: &str, command: &str, words: &[&str]) {
-        let wishes = match Wishes::of(command, words) {
+        let wishes = match Wishes::of(command, words, &self.game) {
             Ok(wishes) => wishes,
             Err(why) => return say(&format!("?{id} {why}\n")),
         };
@@ -645,6 +580,18 @@ impl Table {
             return say(&format!("?{id} {why}\n"));
         }
         say(&format!("={id}"));
+        let mut told = Instant::now();
+        self.think_on(&mut |game, analysis| {
+            if told.elapsed() >= wishes.every {
+                told = Instant::now();
+                say(&wishes.words(game, analysis));
+            }
+        });
+        say("");
+    }
+
+    /// Thinks about the position until the next line comes in; what it finds is kept.
+    fn think_on(&mut self, tell: Tell<'_>) {
         let ended = {
             let _both = lock(&self.asked);
             self.asked.flag.store(false, Ordering::Relaxed);
@@ -655,152 +602,67 @@ impl Table {
                 }
             }
         };
-        if self.waiting.is_empty() && !ended {
-            let begin = Instant::now();
-            let elapsed = move || begin.elapsed();
-            // The tree has to be kept for the next question: that takes a limit, which no one waits for.
-            const LONG: Duration = Duration::from_hours(24);
-            let limits = Limits {
-                time: Some(LONG),
-                nodes: None,
-                depth: None,
-                stop: &self.asked.flag,
-                elapsed: &elapsed,
-            };
-            let mut told = begin;
-            let game = &self.game;
-            self.bot.analyse(game, &limits, &mut |analysis| {
-                if told.elapsed() >= wishes.every {
-                    told = Instant::now();
-                    say(&wishes.words(game, analysis));
-                }
-            });
+        if !self.waiting.is_empty() || ended {
+            return;
         }
-        say("");
+        let begin = Instant::now();
+        let elapsed = move || begin.elapsed();
+        // The tree has to be kept for the next question: that takes a limit, which no one waits for.
+        const LONG: Duration = Duration::from_hours(24);
+        let limits =
+            Limits { time: Some(LONG), nodes: None, depth: None, stop: &self.asked.flag, elapsed: &elapsed };
+        let game = &self.game;
+        self.bot.analyse(game, &limits, &mut |analysis| tell(game, analysis));
     }
 
     fn genmove_analyse(&mut self, id: &str, command: &str, words: &[&str], arrived: Instant) {
-        let answer = Wishes::of(command, words).and_then(|wishes| {
+        let begun = Wishes::of(command, words, &self.game).and_then(|wishes| {
             let side = wishes.side.unwrap_or(self.game.turn());
             let before = self.actions.len();
             self.give_turn(side)?;
-            let time = self.allotted(side);
-            let elapsed = move || arrived.elapsed();
-            let limits = Limits { time, nodes: self.playouts, depth: None, stop: &NEVER, elapsed: &elapsed };
-            say(&format!("={id}"));
-            let found = self.bot.analyse(&self.game, &limits, &mut |_| {}).ok_or("the game is over")?;
-            say(&wishes.words(&self.game, &found));
-            // The time is used up: this only chooses from what was found.
-            let chosen = self.choose(side, arrived);
-            let text = match chosen {
-                Chosen::Resign => "resign".to_owned(),
-                Chosen::Move(action) => {
-                    self.act(action)?;
-                    self.moves.push(before);
-                    self.game.notation(action)
-                }
-            };
-            say(&format!("play {text}\n"));
-            Ok(())
+            Ok((wishes, side, before))
         });
-        if let Err(why) = answer {
-            say(&format!("?{id} {why}\n"));
+        let (wishes, side, before) = match begun {
+            Ok(begun) => begun,
+            Err(why) => return say(&format!("?{id} {why}\n")),
+        };
+        say(&format!("={id}"));
+        let mut told = Instant::now();
+        let mut last = String::new();
+        let chosen = self.choose(side, arrived, &mut |game, analysis| {
+            last = wishes.words(game, analysis);
+            if told.elapsed() >= wishes.every {
+                told = Instant::now();
+                say(&last);
+                last.clear();
+            }
+        });
+        if !last.is_empty() {
+            say(&last);
         }
+        let text = match chosen {
+            Chosen::Resign => {
+                self.actions.truncate(before);
+                let _ = self.replay();
+                "resign".to_owned()
+            }
+            Chosen::Move(action) => {
+                self.act(action).expect("a bot's choice is legal");
+                self.moves.push(before);
+                self.game.notation(action)
+            }
+        };
+        say(&format!("play {text}\n"));
     }
 }
+
+/// Hears what was found so far about a position.
+type Tell<'a> = &'a mut dyn FnMut(&Go, &Analysis);
 
 #[derive(PartialEq, Eq)]
 enum Chosen {
     Move(Action),
     Resign,
-}
-
-/// What an analysis is to tell, how often, and in whose words.
-struct Wishes {
-    kata: bool,
-    side: Option<Side>,
-    every: Duration,
-    ownership: bool,
-    most: usize,
-}
-
-impl Wishes {
-    fn of(command: &str, words: &[&str]) -> Result<Self, String> {
-        let mut wishes = Self {
-            kata: command.starts_with("kata"),
-            side: None,
-            every: Duration::from_millis(500),
-            ownership: false,
-            most: usize::MAX,
-        };
-        let mut words = words.iter();
-        let centiseconds =
-            |word: &str| parse::<u64>(word).map(|time| Duration::from_millis(time.max(1) * 10));
-        while let Some(&word) = words.next() {
-            let mut next = || words.next().copied().ok_or("syntax error");
-            match word {
-                "interval" => wishes.every = centiseconds(next()?)?,
-                "ownership" => wishes.ownership = next()? == "true",
-                "maxmoves" => wishes.most = parse(next()?)?,
-                "minmoves" | "rootInfo" | "pvVisits" | "movesOwnership" | "ownershipStdev" => {
-                    next()?;
-                }
-                _ => match parse_side(word) {
-                    Ok(side) => wishes.side = Some(side),
-                    Err(_) => wishes.every = centiseconds(word)?,
-                },
-            }
-        }
-        Ok(wishes)
-    }
-
-    /// One line, whose chances are those of the side to move.
-    fn words(&self, game: &Go, analysis: &Analysis) -> String {
-        let name = |mv: GoMove| game.notation(Go::action(mv));
-        let mut text = String::new();
-        for (order, mv) in analysis.moves.iter().filter(|mv| mv.visits > 0).take(self.most).enumerate() {
-            let space = if order == 0 { "" } else { " " };
-            let first = name(mv.line[0]);
-            let line: Vec<String> = mv.line.iter().map(|&mv| name(mv)).collect();
-            let line = line.join(" ");
-            // Lower bound of the chance by twice the error of so many playouts.
-            let error = 2.0 * (mv.chance * (1.0 - mv.chance) / mv.visits as f32).max(0.0).sqrt();
-            let low = (mv.chance - error).clamp(0.0, 1.0);
-            let _ = if self.kata {
-                let lead = analysis.lead;
-                let utility = 2.0 * mv.chance - 1.0;
-                write!(
-                    text,
-                    "{space}info move {first} visits {} utility {utility:.4} winrate {:.4} scoreMean {lead:.2} scoreLead {lead:.2} scoreStdev 0 prior {:.4} lcb {low:.4} utilityLcb {:.4} order {order} pv {line}",
-                    mv.visits,
-                    mv.chance,
-                    mv.prior,
-                    2.0 * low - 1.0
-                )
-            } else {
-                write!(
-                    text,
-                    "{space}info move {first} visits {} winrate {:.0} prior {:.0} lcb {:.0} order {order} pv {line}",
-                    mv.visits,
-                    mv.chance * 10_000.0,
-                    mv.prior * 10_000.0,
-                    low * 10_000.0
-                )
-            };
-        }
-        if self.kata && self.ownership {
-            // Rows from above, and the view of the side to move.
-            let size = usize::from(game.setup().size);
-            let sign = if game.turn() == Side::First { 1.0 } else { -1.0 };
-            text.push_str(" ownership");
-            for row in analysis.owners.chunks(size).rev() {
-                for owner in row {
-                    let _ = write!(text, " {:.3}", sign * owner);
-                }
-            }
-        }
-        text
-    }
 }
 
 fn parse<T: std::str::FromStr>(word: &str) -> Result<T, String> {

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use engine::go::GoSetup;
 use engine::{Action, GameKind, GomokuRule, GomokuSetup, Level, Rng, Setup, Side, bot};
 
 use crate::matches::{self, elo, opening, share};
@@ -30,6 +31,9 @@ pub(crate) struct Arguments {
     /// Draws the openings and colours the players' errors.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Go: points on a side.
+    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u8).range(2..=25))]
+    size: u8,
     /// Gomoku: exactly five wins.
     #[arg(long)]
     standard: bool,
@@ -54,6 +58,8 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     };
     let setup = if arguments.standard && arguments.game == GameKind::Gomoku {
         Setup::Gomoku(GomokuSetup { rule: GomokuRule::Standard, ..GomokuSetup::default() })
+    } else if arguments.game == GameKind::Go {
+        Setup::Go(GoSetup { size: arguments.size, ..GoSetup::default() })
     } else {
         arguments.game.default_setup()
     };
@@ -95,8 +101,10 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let [won, drawn, lost] = tally;
     let low = elo(share - error);
     let high = elo(share + error);
+    let size =
+        if arguments.game == GameKind::Go { format!(" {0}x{0}", arguments.size) } else { String::new() };
     println!(
-        "{}, level {} against level {}: +{won} ={drawn} -{lost}, {:.1} %, Elo {:+.0} ({low:+.0} to {high:+.0}), {:.0} s",
+        "{}{size}, level {} against level {}: +{won} ={drawn} -{lost}, {:.1} %, Elo {:+.0} ({low:+.0} to {high:+.0}), {:.0} s",
         arguments.game.word(),
         arguments.a,
         arguments.b,

@@ -67,6 +67,7 @@ pub(crate) fn opening(setup: &Setup, rng: &mut Rng) -> Vec<Action> {
     let (balanced, nodes) = match setup.kind() {
         GameKind::Gomoku => (60, 20_000),
         GameKind::Xiangqi => (60, 5_000),
+        GameKind::Go => (0, 1_000),
         _ => (100, 5_000),
     };
     opening_within(setup, balanced, nodes, rng)
@@ -76,15 +77,28 @@ pub(crate) fn opening(setup: &Setup, rng: &mut Rng) -> Vec<Action> {
 pub(crate) fn opening_within(setup: &Setup, balanced: i32, nodes: u64, rng: &mut Rng) -> Vec<Action> {
     /// Gomoku stones may lie this far from the middle.
     const REACH: u32 = 3;
+    /// Chances of winning, in thousandths, that are balanced in Go.
+    const EVEN_CHANCES: std::ops::RangeInclusive<u16> = 400..=600;
+    /// In Go no stone of an opening is on the first two lines.
+    const MARGIN: u16 = 2;
     let kind = setup.kind();
     loop {
-        let plies = if kind == GameKind::Gomoku { 3 + rng.below(4) } else { 4 + rng.below(5) };
+        let plies = match kind {
+            GameKind::Gomoku => 3 + rng.below(4),
+            GameKind::Go => 2 + rng.below(3),
+            _ => 4 + rng.below(5),
+        };
         let mut game = replay(setup, &[]);
         let middle = game.view().columns / 2;
         let mut actions = Vec::new();
         while actions.len() < plies as usize && game.outcome().is_none() {
             let action = if kind == GameKind::Gomoku {
                 let mut coordinate = || middle + rng.below(2 * REACH + 1) as u16 - REACH as u16;
+                Action::Place(Point::new(coordinate(), coordinate()))
+            } else if kind == GameKind::Go {
+                let size = game.view().columns;
+                let mut coordinate =
+                    || MARGIN + rng.below(u32::from(size.saturating_sub(2 * MARGIN).max(1))) as u16;
                 Action::Place(Point::new(coordinate(), coordinate()))
             } else {
                 let legal = game.legal_actions();
@@ -98,9 +112,12 @@ pub(crate) fn opening_within(setup: &Setup, balanced: i32, nodes: u64, rng: &mut
             continue;
         }
         let mut judge = bot(kind, Level::MAX, 0);
-        if let (_, Score::Points(points)) = ask(judge.as_mut(), &game, None, Some(nodes))
-            && points.abs() <= balanced
-        {
+        let is_balanced = match ask(judge.as_mut(), &game, None, Some(nodes)).1 {
+            Score::Points(points) => points.abs() <= balanced,
+            Score::Chance { permille, .. } => EVEN_CHANCES.contains(&permille),
+            Score::WinIn(_) | Score::LossIn(_) => false,
+        };
+        if is_balanced {
             return actions;
         }
     }
