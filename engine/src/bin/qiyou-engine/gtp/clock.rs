@@ -186,7 +186,7 @@ mod tests {
     fn a_time_for_each_move_is_used_whole_and_not_exceeded() {
         let second = Duration::from_secs(1);
         let allotted = Clock::new(Some(second), false).allotted(Side::First, 0, 361);
-        assert_eq!(allotted, Allotted { most: Some(second - RESERVE), usual: None });
+        assert_eq!(allotted, Allotted { most: second.checked_sub(RESERVE), usual: None });
         assert_eq!(
             Clock::new(None, true).allotted(Side::First, 0, 361),
             Allotted { most: None, usual: None }
