@@ -137,7 +137,8 @@ mod tests {
     fn a_choice_in_doubt_gets_all_the_time_and_another_the_usual() {
         assert_eq!(ends(USUAL, close), 1_000);
         assert_eq!(ends(USUAL, |n| Contest { agrees: false, ..clear(n) }), 1_000);
-        assert!((400..=416).contains(&ends(USUAL, clear)));
+        let usual = Patience { early: false, ..USUAL };
+        assert!((400..=416).contains(&ends(usual, clear)));
         // The doubt is settled on the way.
         let later = ends(USUAL, |n| if n < 600 { close(n) } else { clear(n) });
         assert!((600..=616).contains(&later), "{later}");
