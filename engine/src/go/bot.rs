@@ -513,14 +513,15 @@ fn analysis<const N: usize, const W: usize>(search: &Search<N, W>, turn: Side) -
     let geometry = search.stones().geometry;
     let to_move = |&at: &At| if at == PASS { GoMove::Pass } else { GoMove::Place(geometry.point(at)) };
     // The tree counts with what evens out a handicap, people do not.
-    let correction = search.correction();
+    let better = search.better_odds();
+    let real = |share: f32| share * better / (1.0 - share + share * better);
     let moves: Vec<Considered> = search
         .tried(LINE)
         .into_iter()
         .map(|tried| Considered {
             line: tried.line.iter().map(to_move).collect(),
             visits: tried.visits,
-            chance: (tried.share + correction).clamp(0.0, 1.0),
+            chance: real(tried.share.clamp(0.0, 1.0)),
             prior: tried.prior,
         })
         .collect();

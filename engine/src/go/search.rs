@@ -611,16 +611,20 @@ impl<const N: usize, const W: usize> Search<N, W> {
         })
     }
 
-    /// How much likelier the side to move wins than the tree says, on average: what evens out a handicap counts in the tree and
-    /// not in the game.
-    pub(super) fn correction(&self) -> f32 {
+    /// By how much the odds that the side to move wins are better than the tree says: what evens out a handicap counts in the
+    /// tree and not in the game.
+    pub(super) fn better_odds(&self) -> f32 {
         if self.evened == 0 || self.ends.counted == 0 {
-            return 0.0;
+            return 1.0;
         }
+        let odds = |share: f32| {
+            let share = share.clamp(0.001, 0.999);
+            share / (1.0 - share)
+        };
         let black = f32::midpoint(1.0, self.ends.won as f32 / self.ends.counted as f32);
         let root = self.tree.get(ROOT);
         let in_tree = 1.0 - root.wins / root.visits.max(1.0);
-        if self.turn == BLACK { black - in_tree } else { 1.0 - black - in_tree }
+        odds(if self.turn == BLACK { black } else { 1.0 - black }) / odds(in_tree)
     }
 
     fn of_points(&self, value: impl Fn(usize) -> f32) -> Vec<f32> {
