@@ -360,11 +360,16 @@ fn what_it_found_serves_the_positions_that_follow() {
 fn a_handicap_is_told_as_what_it_is_worth() {
     let setup = GoSetup { size: 9, handicap: Handicap::Stars(4), ..GoSetup::default() };
     let go = Go::new(&setup).expect("the setup is valid");
-    let found = limited(2_000, |limits| GoBot::new(Level::MAX, 1).analyse(&go, limits, &mut |_| {}));
-    let found = found.expect("a move");
-    // The search evens it out, so that White has something to play for; who asks hears that White is lost.
-    assert!(found.chance < 0.1 && found.lead < -10.0, "{} {}", found.chance, found.lead);
-    assert!(found.moves[0].visits < 1_900);
+    let chance = |evening: f64| {
+        let mut bot = GoBot::new(Level::MAX, 1);
+        bot.set_number("evening", evening).expect("there is such a number");
+        let found = limited(2_000, |limits| bot.analyse(&go, limits, &mut |_| {})).expect("a move");
+        assert!(found.lead < -10.0, "{}", found.lead);
+        found.chance
+    };
+    // The search evens it out, so that White has something to play for; who asks hears the same as without.
+    let (evened, plain) = (chance(7.0), chance(0.0));
+    assert!(plain < 0.4 && (evened - plain).abs() < 0.1, "{evened} {plain}");
 }
 
 #[test]
