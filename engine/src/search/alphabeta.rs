@@ -514,7 +514,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         let mut candidates = std::mem::take(&mut self.known.lists[ply]);
         candidates.clear();
         let remembered = if first == NO_MOVE { None } else { self.game.candidate(first) };
-        let here = Here { urgency, eval, first, remembered, extension };
+        let here = Here { urgency, eval, first, extension, remembered };
         let (best, bound, mv) = self.moves(&mut candidates, alpha, beta, Place { depth, ..place }, here);
         let nothing_to_play = candidates.is_empty();
         self.known.lists[ply] = candidates;
