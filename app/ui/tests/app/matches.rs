@@ -186,7 +186,15 @@ fn two_apps_race_on_the_same_lights_and_race_again_on_others() {
     for (number, index) in way.iter().enumerate() {
         press(&anna, *index);
         if number == 0 {
+            // The clock stands while they are apart, and a press is refused: the next waits until both know that it runs again.
+            air.set_reach("Ben", false);
             air.cut_all();
+            both("both see that the link is lost", &|| {
+                [&anna, &ben].into_iter().all(|table| {
+                    table.app.window().global::<BoardAdapter<'_>>().get_link() == qiyou::screens::Link::Lost
+                })
+            });
+            air.set_reach("Ben", true);
         }
     }
     both("the slower is stopped", &|| anna.over() && ben.over());
