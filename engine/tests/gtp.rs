@@ -274,7 +274,7 @@ const SESSION: [(&str, &str); 47] = [
 
 #[test]
 fn a_whole_session_of_every_command_is_answered() {
-    let lines: String = SESSION.iter().map(|(line, _)| format!("{line}\n")).collect();
+    let lines: String = SESSION.map(|(line, _)| format!("{line}\n")).concat();
     for options in [
         &["--playouts", "30"][..],
         &["--time-ms", "30", "--threads", "2", "--memory-mb", "16"],
