@@ -78,8 +78,8 @@ enum Part {
     Strangers,
 }
 
-/// CI's run must end within eight minutes on two cores; one that hangs must not take the job with it.
-const LIMIT: Duration = Duration::from_mins(8);
+/// One that hangs must not take the job with it. On two idle cores a run takes six or seven minutes; a busy machine is no failure.
+const LIMIT: Duration = Duration::from_mins(15);
 const SOAK_LIMIT: Duration = Duration::from_hours(2);
 
 /// Plays, reports, clears away. Ends early on SIGINT and SIGTERM.
