@@ -89,7 +89,7 @@ fn whatever_happens_both_records_are_equal_in_the_end() {
         (Some(seed), None) => seed..seed + 1,
         (seed, ops) => {
             let first = seed.unwrap_or(0);
-            first..first + ops.unwrap_or(MODEL_OPS) / LENGTH as u64
+            first..first + ops.unwrap_or(MODEL_OPS).div_ceil(LENGTH as u64)
         }
     };
     for seed in seeds {
