@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 /// How long an idle match is looked at, after what its beginning has left to do is done.
-const IDLE: Duration = Duration::from_secs(40);
+const IDLE: Duration = Duration::from_mins(1);
 const SETTLED: Duration = Duration::from_secs(10);
 
 /// A whole match of an AI that plays at once.

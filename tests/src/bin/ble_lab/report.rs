@@ -33,8 +33,7 @@ pub(crate) struct Report {
     pub(crate) values_per_move: Option<f64>,
     /// What a match costs in which nobody does anything.
     pub(crate) idle: Option<Idle>,
-    /// The stream's bytes a second by those of a bare loop of writes without response of the same size: p50 of several rounds of
-    /// both.
+    /// The stream's bytes a second by those of a bare loop of writes without response of the same size.
     pub(crate) goodput_ratio: Option<f64>,
     /// From the start of another stack's scan to the encrypted hello of a host in its hand.
     pub(crate) stranger_met: Option<f64>,
