@@ -25,6 +25,13 @@ pub(super) fn is_safe<const N: usize, const W: usize>(stones: &Stones<N, W>, cha
     }
 }
 
+/// A copy that is not on the stack: a ladder across 19 x 19 holds some eighty boards of 33 kB at once, more than a thread's
+/// stack has. Kept out of line, so that no caller has room for a board.
+#[inline(never)]
+fn copy<const N: usize, const W: usize>(stones: &Stones<N, W>) -> Box<Stones<N, W>> {
+    Box::new(stones.clone())
+}
+
 fn runs<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At, seen: &mut u32) -> bool {
     let colour = stones.cell(chain);
     let mut moves = [PASS; 8];
@@ -42,7 +49,7 @@ fn runs<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At, seen: 
             // Too long to read: what takes so long mostly gets away.
             return true;
         }
-        let mut next = stones.clone();
+        let mut next = copy(stones);
         next.put(at, colour);
         match next.count(chain) {
             0 | 1 => false,
@@ -70,7 +77,7 @@ fn chase<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At, seen:
         if *seen > MOST {
             return PASS;
         }
-        let mut next = stones.clone();
+        let mut next = copy(stones);
         next.put(at, hunter);
         if next.count(chain) == 1 && !runs(&next, chain, seen) {
             return at;
@@ -113,6 +120,20 @@ mod tests {
         assert!(is_safe(&stones, chain));
         let (stones, chain) = ladder(&[(6, 6, WHITE), (3, 4, BLACK)]);
         assert!(escapes(&stones, chain));
+    }
+
+    #[test]
+    fn a_ladder_across_a_large_board_fits_on_a_small_stack() {
+        let read = || {
+            let mut stones = Stones::<448, 7>::new(19);
+            for (column, row, colour) in [(3, 3, WHITE), (2, 3, BLACK), (3, 2, BLACK), (4, 2, BLACK)] {
+                let at = stones.geometry.at(Point::new(column, row));
+                stones.put(at, colour);
+            }
+            catch(&stones, stones.geometry.at(Point::new(3, 3))) != PASS
+        };
+        let reader = std::thread::Builder::new().stack_size(256 << 10).spawn(read).expect("a thread starts");
+        assert!(reader.join().expect("it fits"));
     }
 
     #[test]
