@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use engine::go::GoSetup;
 use engine::numbers::Number;
 use engine::{Action, Bot, GameKind, GomokuRule, GomokuSetup, Level, Rng, Setup, Side, bot};
 
@@ -40,6 +41,9 @@ struct Games {
     /// Gomoku: freestyle, standard or renju.
     #[arg(long, default_value = "freestyle")]
     rule: String,
+    /// Go: points on a side.
+    #[arg(long, default_value_t = 9)]
+    size: u8,
     /// Positions (in Go playouts) for a move: then results do not depend on the machine's load.
     #[arg(long, default_value_t = 4_000)]
     nodes: u64,
@@ -123,6 +127,12 @@ pub(crate) fn set(bot: &mut dyn Bot, changes: &[String]) -> Result<(), String> {
 
 impl Games {
     fn setup(&self) -> Result<Setup, String> {
+        if self.game == GameKind::Go {
+            let size = (GoSetup::SIZES.contains(&self.size))
+                .then_some(self.size)
+                .ok_or_else(|| format!("no board has {} points on a side", self.size))?;
+            return Ok(Setup::Go(GoSetup { size, ..GoSetup::default() }));
+        }
         if self.game != GameKind::Gomoku {
             return Ok(self.game.default_setup());
         }
