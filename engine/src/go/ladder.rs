@@ -28,6 +28,7 @@ pub(super) fn is_safe<const N: usize, const W: usize>(stones: &Stones<N, W>, cha
 /// A copy that is not on the stack: a ladder across 19 x 19 holds some eighty boards of 33 kB at once, more than a thread's
 /// stack has. Kept out of line, so that no caller has room for a board.
 #[inline(never)]
+#[expect(clippy::unnecessary_box_returns, reason = "a board that is returned would be on the caller's stack")]
 fn copy<const N: usize, const W: usize>(stones: &Stones<N, W>) -> Box<Stones<N, W>> {
     Box::new(stones.clone())
 }

@@ -9,9 +9,12 @@
 
 mod board;
 mod bot;
+mod features;
 mod ladder;
+mod learn;
 mod life;
 mod options;
+mod patterns;
 mod playout;
 mod position;
 mod prior;
@@ -27,6 +30,7 @@ mod tree;
 mod watch;
 
 pub use bot::{Analysis, Considered, GoBot, PassWhen, play_out};
+pub use learn::{PatternLearning, learn_patterns};
 pub use life::{Chain, Fate, Status};
 pub use resign::Resigning;
 pub use rules::{Go, GoMove};

@@ -3,6 +3,7 @@
 //! A light playout is uniformly random but for own eyes. A full one first answers what the last move did: it takes what can
 //! be taken there, saves what can be saved, and follows patterns of local play; see `EXPERIMENTS.md` for what each is worth.
 
+use super::patterns::Numbers;
 use super::stones::{At, BLACK, BORDER, EMPTY, PASS, Stones, WHITE, margin, other};
 use crate::Rng;
 
@@ -28,11 +29,14 @@ pub(super) struct Odds {
     pub(super) self_atari: u32,
     /// Plays in the middle of a small enemy eye space next to the last move.
     pub(super) nakade: u32,
+    /// How much all moves away from the last one weigh beside the learned weights of its eight neighbours; 0 for patterns
+    /// by hand instead.
+    pub(super) away: u32,
 }
 
 impl Default for Odds {
     fn default() -> Self {
-        Self { atari: 240, two: 0, pattern: 240, self_atari: 230, nakade: 220 }
+        Self { atari: 240, two: 0, pattern: 240, self_atari: 230, nakade: 220, away: 0 }
     }
 }
 
@@ -40,6 +44,7 @@ impl Default for Odds {
 pub(super) struct Playouts<const N: usize> {
     rng: Rng,
     odds: Odds,
+    numbers: &'static Numbers,
     /// Who was the first to play on a point, from the leaf on.
     pub(super) first: [u8; N],
 }
@@ -75,8 +80,8 @@ impl Choice {
 }
 
 impl<const N: usize> Playouts<N> {
-    pub(super) const fn new(seed: u64, odds: Odds) -> Self {
-        Self { rng: Rng::new(seed), odds, first: [EMPTY; N] }
+    pub(super) fn new(seed: u64, odds: Odds) -> Self {
+        Self { rng: Rng::new(seed), odds, numbers: Numbers::shared(), first: [EMPTY; N] }
     }
 
     pub(super) const fn rng(&mut self) -> &mut Rng {
@@ -146,6 +151,31 @@ impl<const N: usize> Playouts<N> {
             if at != PASS {
                 return at;
             }
+        }
+        if self.odds.away > 0 {
+            let numbers = self.numbers;
+            let mut weights = [0_u32; 8];
+            let mut sum = self.odds.away;
+            let eight = stones.eight(last);
+            for (weight, neighbour) in weights.iter_mut().zip(eight) {
+                let at = neighbour as At;
+                if stones.cell(at) == EMPTY
+                    && !stones.is_eye(at, turn)
+                    && stones.is_legal(at, turn)
+                    && !stones.is_self_atari(at, turn)
+                {
+                    *weight = numbers.around(stones.code(at), turn);
+                    sum += *weight;
+                }
+            }
+            let mut left = self.rng.below(sum);
+            for (weight, neighbour) in weights.into_iter().zip(eight) {
+                if left < weight {
+                    return neighbour as At;
+                }
+                left -= weight;
+            }
+            return PASS;
         }
         if self.happens(self.odds.pattern) {
             let mut choice = Choice::new();

@@ -2,6 +2,7 @@
 //!
 //! Each reason for or against a move counts like so many playouts won or lost.
 
+use super::features::{distance, is_open};
 use super::ladder;
 use super::playout::{nakade, saving_moves};
 use super::stones::{At, EMPTY, PASS, Stones};
@@ -34,6 +35,8 @@ pub(super) struct Reasons {
     pub(super) open: f32,
     /// Kills inside an eye space.
     pub(super) nakade: f32,
+    /// How much all of these count but the first.
+    pub(super) all: f32,
 }
 
 impl Reasons {
@@ -48,6 +51,7 @@ impl Reasons {
         show("prior-open", &mut self.open);
         show("prior-run", &mut self.run_in_vain);
         show("prior-nakade", &mut self.nakade);
+        show("prior-all", &mut self.all);
         let kinds = [
             (["prior-take", "prior-take-each"], &mut self.take),
             (["prior-save", "prior-save-each"], &mut self.save),
@@ -81,6 +85,7 @@ impl Default for Reasons {
             low: [10.0, 6.0],
             open: 8.0,
             nakade: 25.0,
+            all: 1.0,
         }
     }
 }
@@ -94,10 +99,12 @@ pub(super) struct Prior {
     pub(super) at: At,
     pub(super) visits: f32,
     pub(super) wins: f32,
+    /// How likely the move is by its features, among all.
+    pub(super) chance: f32,
 }
 
 impl Prior {
-    fn win(&mut self, playouts: f32) {
+    pub(super) fn win(&mut self, playouts: f32) {
         self.visits += playouts;
         self.wins += playouts;
     }
@@ -120,11 +127,8 @@ pub(super) fn priors<const N: usize, const W: usize>(
     for &at in &stones.geometry.points {
         if stones.cell(at) == EMPTY && stones.is_legal(at, turn) && !stones.is_eye(at, turn) {
             place[usize::from(at)] = into.len() as u16;
-            into.push(Prior { at, visits: reasons.even, wins: reasons.even / 2.0 });
+            into.push(Prior { at, visits: reasons.even, wins: reasons.even / 2.0, chance: 0.0 });
         }
-    }
-    for prior in into.iter_mut() {
-        of_place(stones, turn, last, reasons, prior);
     }
     let mut tell = |at: At, playouts: f32, wins: bool| {
         if let Some(prior) = into.get_mut(usize::from(place[usize::from(at)])) {
@@ -194,6 +198,12 @@ pub(super) fn priors<const N: usize, const W: usize>(
             tell(at, reasons.nakade, true);
         }
     }
+    for prior in into.iter_mut() {
+        of_place(stones, turn, last, reasons, prior);
+        let [visits, wins] = [reasons.even, reasons.even / 2.0];
+        prior.visits = visits + (prior.visits - visits) * reasons.all;
+        prior.wins = wins + (prior.wins - wins) * reasons.all;
+    }
 }
 
 /// What can be said of a move by where it is.
@@ -222,27 +232,6 @@ fn of_place<const N: usize, const W: usize>(
             _ => prior.win(reasons.open),
         }
     }
-}
-
-/// How far two points are apart: columns and rows, and the larger of the two again. Neighbours are 2 apart, diagonal ones 3.
-fn distance<const N: usize, const W: usize>(stones: &Stones<N, W>, a: At, b: At) -> u16 {
-    let (a, b) = (stones.geometry.point(a), stones.geometry.point(b));
-    let (columns, rows) = (a.column.abs_diff(b.column), a.row.abs_diff(b.row));
-    columns + rows + columns.max(rows)
-}
-
-/// Whether no stone is within three steps.
-fn is_open<const N: usize, const W: usize>(stones: &Stones<N, W>, at: At) -> bool {
-    const STEPS: u16 = 3;
-    let point = stones.geometry.point(at);
-    let last = u16::from(stones.geometry.size) - 1;
-    let around = |middle: u16| middle.saturating_sub(STEPS)..=(middle + STEPS).min(last);
-    around(point.row).all(|row| {
-        around(point.column).all(|column| {
-            column.abs_diff(point.column) + row.abs_diff(point.row) > STEPS
-                || stones.cell(stones.geometry.at(crate::Point::new(column, row))) == EMPTY
-        })
-    })
 }
 
 #[cfg(test)]

@@ -74,6 +74,8 @@ pub struct Go {
     handicap_left: u8,
     ply: u32,
     last: Option<GoMove>,
+    /// The decision before the last.
+    before: Option<GoMove>,
 }
 
 impl Go {
@@ -126,6 +128,11 @@ impl Go {
     /// The last decision.
     pub(super) fn last(&self) -> Option<GoMove> {
         self.last
+    }
+
+    /// The decision before the last one.
+    pub(super) fn before(&self) -> Option<GoMove> {
+        self.before
     }
 
     /// Whether Black is still putting handicap stones where he likes.
@@ -310,6 +317,7 @@ impl Game for Go {
             },
             ply: 0,
             last: None,
+            before: None,
         };
         if let Handicap::Stars(stones) = setup.handicap {
             for (column, row) in setup.stars(stones).expect("the setup is checked") {
@@ -423,7 +431,7 @@ impl Game for Go {
             }
         }
         self.ply += 1;
-        self.last = Some(mv);
+        (self.last, self.before) = (Some(mv), self.last);
         self.handicap_left = self.handicap_left.saturating_sub(1);
         // A mark leaves the turn, and so does a free handicap stone that is not the last.
         if !matches!(mv, GoMove::Toggle(_)) && !self.is_placing_handicap() {

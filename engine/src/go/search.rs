@@ -6,6 +6,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::features::{Room, features};
+use super::patterns::Numbers;
 use super::playout::{Odds, Playouts, Policy, owners};
 use super::prior::{Prior, Reasons, priors};
 use super::stones::{At, BLACK, EMPTY, PASS, Stones, colour, margin, other, side};
@@ -29,6 +31,12 @@ pub(super) struct Options {
     pub(super) points_part: f32,
     /// Bonus for what was tried little, as in UCT.
     pub(super) curiosity: f32,
+    /// Bonus for what is likely by its features and was tried little.
+    pub(super) likely: f32,
+    /// How much features decide what is likely: 0 makes all moves alike, 1 is as they were learned.
+    pub(super) sharpness: f32,
+    /// Playouts won that a move gets beforehand if it is the only likely one; others get the root of their part.
+    pub(super) expected: f32,
     /// Moves considered at a node at first, the best by prior; more with the logarithm of its visits. On boards of more than 100
     /// points.
     pub(super) width: f32,
@@ -46,10 +54,14 @@ impl Options {
         visit("nakade", (0.0, 256.0), Part(&mut odds.nakade));
         visit("pattern", (0.0, 256.0), Part(&mut odds.pattern));
         visit("self-atari", (0.0, 256.0), Part(&mut odds.self_atari));
+        visit("away", (0.0, 100_000.0), Part(&mut odds.away));
         visit("expand", (1.0, 100.0), Single(&mut self.expand));
         visit("equivalence", (1.0, 100_000.0), Single(&mut self.equivalence));
         visit("points-part", (0.0, 1.0), Single(&mut self.points_part));
         visit("curiosity", (0.0, 2.0), Single(&mut self.curiosity));
+        visit("likely", (0.0, 10.0), Single(&mut self.likely));
+        visit("sharpness", (0.0, 4.0), Single(&mut self.sharpness));
+        visit("expected", (0.0, 1000.0), Single(&mut self.expected));
         visit("width", (1.0, 400.0), Single(&mut self.width));
         visit("evening", (0.0, 20.0), Single(&mut self.evening));
         self.reasons.each(visit);
@@ -65,6 +77,9 @@ impl Default for Options {
             equivalence: 2500.0,
             points_part: 0.04,
             curiosity: 0.0,
+            likely: 0.0,
+            sharpness: 1.0,
+            expected: 0.0,
             width: 24.0,
             evening: 7.0,
         }
@@ -109,7 +124,8 @@ pub(super) struct Search<const N: usize, const W: usize> {
     /// Where the tree's root is.
     stones: Stones<N, W>,
     turn: u8,
-    last: At,
+    /// The last move and the one before it.
+    trail: [At; 2],
     /// Passes in a row before the root, at most one.
     passes: u8,
     terms: Terms,
@@ -128,11 +144,14 @@ struct Player<const N: usize, const W: usize> {
     playouts: Playouts<N>,
     stones: Stones<N, W>,
     turn: u8,
-    last: At,
+    trail: [At; 2],
     passes: u8,
     path: Vec<u32>,
     keys: Vec<(u64, u8)>,
     list: Vec<Prior>,
+    room: Room,
+    candidates: Vec<At>,
+    chances: Vec<f32>,
     /// [`Tree::age`] when the path was walked: pruning gives nodes other places.
     age: u32,
     /// Whose each point was at the end, Black's 1.
@@ -165,11 +184,14 @@ impl<const N: usize, const W: usize> Player<N, W> {
             playouts: Playouts::new(seed, odds),
             stones: Stones::new(size),
             turn: BLACK,
-            last: PASS,
+            trail: [PASS; 2],
             passes: 0,
             path: Vec::new(),
             keys: Vec::new(),
             list: Vec::new(),
+            room: Room::new(size),
+            candidates: Vec::new(),
+            chances: Vec::new(),
             age: 0,
             owners: [0; N],
             half_points: 0,
@@ -194,7 +216,7 @@ impl<const N: usize, const W: usize> Player<N, W> {
             }
             sum
         } else {
-            self.playouts.play(stones, self.turn, self.last, Policy::Full);
+            self.playouts.play(stones, self.turn, self.trail[0], Policy::Full);
             owners(stones, |at, points| kept[usize::from(at)] = points as i8)
         };
         self.half_points = 2 * (black - shift) - terms.bonus;
@@ -207,7 +229,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
             tree: Tree::new(bytes),
             stones: Stones::new(size),
             turn: BLACK,
-            last: PASS,
+            trail: [PASS; 2],
             passes: 0,
             terms: Terms {
                 bonus: 0,
@@ -243,10 +265,10 @@ impl<const N: usize, const W: usize> Search<N, W> {
     pub(super) fn set_to_move(&mut self, go: &Go, to_move: Side, ending: Ending, keep: bool) {
         let stones = Stones::<N, W>::of(go);
         let turn = colour(to_move);
-        let last = match go.last() {
+        let trail = [go.last(), go.before()].map(|mv| match mv {
             Some(GoMove::Place(point)) => stones.geometry.at(point),
             _ => PASS,
-        };
+        });
         let setup = go.setup();
         let handicap = match setup.scoring {
             Scoring::Area => 2 * i32::from(setup.handicap.stones()),
@@ -259,7 +281,8 @@ impl<const N: usize, const W: usize> Search<N, W> {
             superko: setup.superko,
             ending,
         };
-        let node = if keep && terms == self.terms { self.find(&stones, turn, last, passes) } else { None };
+        let node =
+            if keep && terms == self.terms { self.find(&stones, turn, trail[0], passes) } else { None };
         match node {
             Some(ROOT) => {}
             Some(node) => self.tree.reroot(node),
@@ -269,7 +292,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
             self.ends = Ends::NONE;
         }
         self.stones = stones;
-        (self.turn, self.last, self.passes) = (turn, last, passes);
+        (self.turn, self.trail, self.passes) = (turn, trail, passes);
         self.terms = terms;
         self.evened = self.evening(go);
     }
@@ -292,7 +315,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
                 && to_move == turn
                 && board.placed == stones.placed
         };
-        if same(&self.stones, self.turn) && self.last == last && self.passes == passes {
+        if same(&self.stones, self.turn) && self.trail[0] == last && self.passes == passes {
             return Some(ROOT);
         }
         for child in self.tree.children_of(ROOT) {
@@ -330,7 +353,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         let (player, others) = players.split_first_mut().expect("there is one at least");
         if !self.tree.get(ROOT).has_children() {
             player.keys.clear();
-            self.expand(go, ROOT, &self.stones.clone(), (self.turn, self.last, self.passes), player);
+            self.expand(go, ROOT, &self.stones.clone(), (self.turn, self.trail, self.passes), player);
         }
         self.begun = 0;
         let watch = Watch::new(limits, patience);
@@ -406,7 +429,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         }
         self.begun += 1;
         let mut stones = self.stones.clone();
-        let (mut turn, mut last, mut passes) = (self.turn, self.last, self.passes);
+        let (mut turn, mut trail, mut passes) = (self.turn, self.trail, self.passes);
         let mut node = ROOT;
         player.path.clear();
         player.path.push(ROOT);
@@ -417,7 +440,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
                 if passes == 2 || visits < self.options.expand || self.tree.is_full(N) {
                     break;
                 }
-                self.expand(go, node, &stones, (turn, last, passes), player);
+                self.expand(go, node, &stones, (turn, trail, passes), player);
             }
             node = self.select(node);
             let at = self.tree.get(node).at;
@@ -431,14 +454,14 @@ impl<const N: usize, const W: usize> Search<N, W> {
             turn = other(turn);
             player.keys.push((stones.key, turn));
             player.path.push(node);
-            last = at;
+            trail = [at, trail[0]];
         }
         for &node in &player.path {
             self.tree.get_mut(node).visits += 1.0;
         }
         player.age = self.tree.age();
         player.stones = stones;
-        (player.turn, player.last, player.passes) = (turn, last, passes);
+        (player.turn, player.trail, player.passes) = (turn, trail, passes);
     }
 
     /// The child most worth trying.
@@ -457,6 +480,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         } else {
             0.0
         };
+        let likely = self.options.likely * (parent + 1.0).sqrt();
         let mut best = 0;
         let mut most = f32::NEG_INFINITY;
         for (n, child) in children[..shown].iter().enumerate() {
@@ -464,6 +488,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
             if bonus > 0.0 {
                 worth += bonus / (child.visits + child.prior_visits).sqrt();
             }
+            worth += likely * child.chance / (1.0 + child.visits);
             if worth > most {
                 most = worth;
                 best = n;
@@ -524,15 +549,22 @@ impl<const N: usize, const W: usize> Search<N, W> {
         go: &Go,
         node: u32,
         stones: &Stones<N, W>,
-        (turn, last, passes): (u8, At, u8),
+        (turn, trail, passes): (u8, [At; 2], u8),
         player: &mut Player<N, W>,
     ) {
         /// What breaks ties, in playouts won.
         const CHANCE: f32 = 0.1;
         /// A pass is thought to lose: seldom is there nothing to gain.
         const PASS_VISITS: f32 = 20.0;
-        let Player { list, keys, playouts, .. } = player;
-        priors(stones, turn, last, &self.options.reasons, list);
+        let Player { list, keys, playouts, room, candidates, chances, .. } = player;
+        priors(stones, turn, trail[0], &self.options.reasons, list);
+        let Options { likely, expected, sharpness, .. } = self.options;
+        if likely > 0.0 || expected > 0.0 {
+            tell_chances(stones, turn, trail, sharpness, (room, candidates, chances), list);
+            for prior in &mut *list {
+                prior.win(expected * prior.chance.sqrt());
+            }
+        }
         list.retain(|prior| !self.is_repetition(go, keys, stones.key_after(prior.at, turn), other(turn)));
         for prior in &mut *list {
             let unit = (playouts.rng().next_u64() >> 40) as f32 / (1 << 24) as f32;
@@ -542,12 +574,15 @@ impl<const N: usize, const W: usize> Search<N, W> {
         list.sort_by(|a, b| share(b).total_cmp(&share(a)));
         // With few moves left, or after a pass, passing may be the best.
         if list.len() * 4 < self.stones.geometry.points.len() * 3 || passes > 0 {
-            list.push(Prior { at: PASS, visits: PASS_VISITS, wins: PASS_VISITS / 10.0 });
+            list.push(Prior { at: PASS, visits: PASS_VISITS, wins: PASS_VISITS / 10.0, chance: 0.0 });
         }
         if list.is_empty() {
-            list.push(Prior { at: PASS, visits: 1.0, wins: 0.5 });
+            list.push(Prior { at: PASS, visits: 1.0, wins: 0.5, chance: 1.0 });
         }
-        self.tree.add_children(node, list.iter().map(|prior| Node::new(prior.at, prior.visits, prior.wins)));
+        self.tree.add_children(
+            node,
+            list.iter().map(|prior| Node::new(prior.at, prior.visits, prior.wins, prior.chance)),
+        );
     }
 
     fn is_repetition(&self, go: &Go, keys: &[(u64, u8)], key: u64, to_move: u8) -> bool {
@@ -702,6 +737,31 @@ fn help<const N: usize, const W: usize>(
 /// A thread that panicked ends the search anyway: [`std::thread::scope`] passes it on.
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tells each move how likely it is by its features, its part of 1.
+fn tell_chances<const N: usize, const W: usize>(
+    stones: &Stones<N, W>,
+    turn: u8,
+    trail: [At; 2],
+    sharpness: f32,
+    (room, candidates, chances): (&mut Room, &mut Vec<At>, &mut Vec<f32>),
+    list: &mut [Prior],
+) {
+    let numbers = Numbers::shared();
+    chances.clear();
+    chances.resize(stones.empty().len(), 0.0);
+    features(stones, turn, trail, room, candidates, |n, feature| chances[n] += numbers.get(feature));
+    chances.truncate(candidates.len());
+    let most = chances.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    for chance in chances.iter_mut() {
+        *chance = ((*chance - most) * sharpness).exp();
+    }
+    let sum: f32 = chances.iter().sum();
+    for ((prior, &at), &chance) in list.iter_mut().zip(candidates.iter()).zip(chances.iter()) {
+        debug_assert_eq!(prior.at, at);
+        prior.chance = chance / sum;
+    }
 }
 
 /// The board after a move.

@@ -307,6 +307,12 @@ impl<const N: usize, const W: usize> Stones<N, W> {
         self.shapes.is_eye(self.around[usize::from(at)], colour)
     }
 
+    /// The code of the eight neighbours of a point.
+    #[inline]
+    pub(super) fn code(&self, at: At) -> u16 {
+        self.around[usize::from(at)]
+    }
+
     /// Whether one of the patterns of local play fits around an empty point.
     #[inline]
     pub(super) fn is_pattern(&self, at: At) -> bool {

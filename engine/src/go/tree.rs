@@ -18,10 +18,12 @@ pub(super) struct Node {
     pub(super) later_wins: f32,
     pub(super) prior_visits: f32,
     pub(super) prior_wins: f32,
+    /// How likely the move was thought before it was tried, among its siblings.
+    pub(super) chance: f32,
 }
 
 impl Node {
-    pub(super) const fn new(at: At, prior_visits: f32, prior_wins: f32) -> Self {
+    pub(super) const fn new(at: At, prior_visits: f32, prior_wins: f32, chance: f32) -> Self {
         Self {
             first: 0,
             children: 0,
@@ -32,6 +34,7 @@ impl Node {
             later_wins: 0.0,
             prior_visits,
             prior_wins,
+            chance,
         }
     }
 
@@ -76,13 +79,13 @@ impl Tree {
     pub(super) fn new(bytes: usize) -> Self {
         // While old nodes are left behind, the kept ones, at most half, stand beside them.
         let most = (bytes / size_of::<Node>() * 2 / 3).max(1024);
-        Self { nodes: vec![Node::new(0, 0.0, 0.0)], most, age: 0 }
+        Self { nodes: vec![Node::new(0, 0.0, 0.0, 0.0)], most, age: 0 }
     }
 
     pub(super) fn clear(&mut self) {
         self.age += 1;
         self.nodes.clear();
-        self.nodes.push(Node::new(0, 0.0, 0.0));
+        self.nodes.push(Node::new(0, 0.0, 0.0, 0.0));
     }
 
     pub(super) fn get(&self, node: u32) -> &Node {
@@ -227,7 +230,7 @@ mod tests {
             }
             tree.add_children(
                 leaf,
-                (0..10_u16).map(|n| Node { visits: f32::from(n), ..Node::new(n, 1.0, 0.5) }),
+                (0..10_u16).map(|n| Node { visits: f32::from(n), ..Node::new(n, 1.0, 0.5, 0.1) }),
             );
             leaves.splice(0..0, tree.children_of(leaf).skip(rank % 5));
             rank += 1;
@@ -261,7 +264,7 @@ mod tests {
     #[test]
     fn a_new_root_with_much_below_it_forgets_what_was_tried_least() {
         let mut tree = Tree::new(1 << 16);
-        tree.add_children(ROOT, std::iter::once(Node { visits: 9e6, ..Node::new(1, 1.0, 0.5) }));
+        tree.add_children(ROOT, std::iter::once(Node { visits: 9e6, ..Node::new(1, 1.0, 0.5, 0.1) }));
         let below = tree.children_of(ROOT).start;
         let mut open = vec![below];
         while let Some(node) = open.pop() {
@@ -269,7 +272,7 @@ mod tests {
                 break;
             }
             let visits = tree.get(node).visits / 10.0;
-            let children = (0..10_u16).map(|n| Node { visits, ..Node::new(n, 1.0, 0.5) });
+            let children = (0..10_u16).map(|n| Node { visits, ..Node::new(n, 1.0, 0.5, 0.1) });
             tree.add_children(node, children);
             open.splice(0..0, tree.children_of(node));
         }

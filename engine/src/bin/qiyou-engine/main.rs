@@ -3,6 +3,8 @@
 mod bench;
 mod endings;
 mod fit;
+mod go_games;
+mod go_patterns;
 mod gomocup;
 mod gtp;
 mod levels;
@@ -47,6 +49,10 @@ enum Command {
     Fit(fit::Arguments),
     /// Games of the engine against itself with what it thought of every position, to learn from.
     SelfPlay(self_play::Arguments),
+    /// Games of Go of the engine against itself with how often it tried which move, to learn from.
+    GoGames(go_games::Arguments),
+    /// Learns Go's patterns from games of `go-games`.
+    GoPatterns(go_patterns::Arguments),
     /// Learns gomoku's network from games of `self-play`.
     Train(train::Arguments),
     /// A match between two levels, with paired openings and both colours.
@@ -84,6 +90,8 @@ fn main() -> ExitCode {
         Command::Levels(arguments) => levels::run(&arguments),
         Command::Tune(command) => tune::run(&command),
         Command::SelfPlay(arguments) => self_play::run(&arguments),
+        Command::GoGames(arguments) => go_games::run(&arguments),
+        Command::GoPatterns(arguments) => go_patterns::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
         Command::Perft(arguments) => positions::perft(&arguments),
         Command::Legal(arguments) => positions::legal(&arguments),

@@ -1,0 +1,53 @@
+//! Learns Go's patterns from games that `go-games` has written.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use engine::go::{PatternLearning, learn_patterns};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// What `go-games` has written.
+    games: Vec<PathBuf>,
+    /// The file to write.
+    #[arg(long)]
+    out: PathBuf,
+    /// Times that every position is seen.
+    #[arg(long, default_value_t = 5)]
+    rounds: u32,
+    /// Size of the first steps.
+    #[arg(long, default_value_t = 0.1)]
+    rate: f32,
+    /// How strongly numbers are drawn to nothing.
+    #[arg(long, default_value_t = 0.0001)]
+    fade: f32,
+    /// Patterns seen less often than this are not learned.
+    #[arg(long, default_value_t = 15)]
+    least: u32,
+    /// Draws the order.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let mut lines = Vec::new();
+    for path in &arguments.games {
+        match std::fs::read_to_string(path) {
+            Ok(text) => lines.extend(text.lines().map(str::to_owned)),
+            Err(error) => {
+                eprintln!("{}: {error}", path.display());
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    let Arguments { rounds, rate, fade, least, seed, .. } = *arguments;
+    let how = PatternLearning { rounds, rate, fade, least, seed };
+    let bytes = learn_patterns(&lines, how, &mut |line| eprintln!("{line}"));
+    match std::fs::write(&arguments.out, bytes) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}: {error}", arguments.out.display());
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Numbers for the features of moves: how likely each makes a move.
+//!
+//! Learned from games of this engine against itself; the recipe is in `EXPERIMENTS.md`.
+
+use std::sync::OnceLock;
+
+use super::features::{Feature, PLAIN, hash_of_code};
+use super::stones::{BLACK, WHITE};
+
+/// A number for each feature that is known. Others count nothing.
+pub(super) struct Numbers {
+    plain: [f32; PLAIN],
+    /// Hashes with their numbers, by the lowest bits of the hash; 0 for none.
+    slots: Vec<(Feature, f32)>,
+    /// How much likelier than by their place alone moves are by the eight stones around, by code and colour; [`WEIGHT`] stands
+    /// for 1.
+    around: Vec<[u16; 2]>,
+}
+
+/// What a weight of [`Numbers::around`] is counted in.
+pub(super) const WEIGHT: f32 = 64.0;
+
+/// What a byte of the file stands for: 1/[`UNIT`] each.
+const UNIT: f32 = 24.0;
+
+impl Numbers {
+    /// Those that come with the engine.
+    pub(super) fn shared() -> &'static Self {
+        static SHARED: OnceLock<Numbers> = OnceLock::new();
+        SHARED.get_or_init(|| Self::from_bytes(include_bytes!("patterns.bin")))
+    }
+
+    pub(super) fn new(numbers: impl Iterator<Item = (Feature, f32)> + Clone) -> Self {
+        let count = numbers.clone().filter(|&(feature, _)| feature as usize >= PLAIN).count();
+        let mut known = Self {
+            plain: [0.0; PLAIN],
+            slots: vec![(0, 0.0); (2 * count + 2).next_power_of_two()],
+            around: Vec::new(),
+        };
+        for (feature, number) in numbers {
+            if let Some(plain) = known.plain.get_mut(feature as usize) {
+                *plain = number;
+            } else {
+                let mut slot = feature as usize >> 3;
+                loop {
+                    slot &= known.slots.len() - 1;
+                    if known.slots[slot].0 == 0 {
+                        known.slots[slot] = (feature, number);
+                        break;
+                    }
+                    slot += 1;
+                }
+            }
+        }
+        let weight = |code, turn| {
+            let number = known.get(hash_of_code(code, turn));
+            (number.exp() * WEIGHT).round().clamp(1.0, 16_000.0) as u16
+        };
+        known.around = (0..=u16::MAX).map(|code| [weight(code, BLACK), weight(code, WHITE)]).collect();
+        known
+    }
+
+    /// What [`Self::around`] says.
+    #[inline]
+    pub(super) fn around(&self, code: u16, turn: u8) -> u32 {
+        self.around[usize::from(code)][usize::from(turn) - 1].into()
+    }
+
+    /// Five bytes a feature: its hash, lowest byte first, and its number in parts of 1/[`UNIT`], signed.
+    pub(super) fn to_bytes(numbers: impl Iterator<Item = (Feature, f32)>) -> Vec<u8> {
+        let mut numbers: Vec<(Feature, i8)> = numbers
+            .map(|(feature, number)| (feature, (number * UNIT).round().clamp(-127.0, 127.0) as i8))
+            .collect();
+        numbers.retain(|&(_, number)| number != 0);
+        numbers.sort_unstable();
+        numbers
+            .into_iter()
+            .flat_map(|(feature, number)| feature.to_le_bytes().into_iter().chain([number as u8]))
+            .collect()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Self {
+        Self::new(bytes.chunks_exact(5).map(|five| {
+            let feature = Feature::from_le_bytes([five[0], five[1], five[2], five[3]]);
+            (feature, f32::from(five[4] as i8) / UNIT)
+        }))
+    }
+
+    #[inline]
+    pub(super) fn get(&self, feature: Feature) -> f32 {
+        if let Some(&plain) = self.plain.get(feature as usize) {
+            return plain;
+        }
+        let mut slot = feature as usize >> 3;
+        loop {
+            slot &= self.slots.len() - 1;
+            let (known, number) = self.slots[slot];
+            if known == feature {
+                return number;
+            }
+            if known == 0 {
+                return 0.0;
+            }
+            slot += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let written = [(3, 1.5), (900, -0.5), (901, 2.0), (4_000_000_000, 0.25), (1_000, 0.0)];
+        let bytes = Numbers::to_bytes(written.into_iter());
+        assert_eq!(bytes.len(), 5 * 4, "what counts nothing is not kept");
+        let read = Numbers::from_bytes(&bytes);
+        for (feature, number) in written {
+            assert!((read.get(feature) - number).abs() <= 0.5 / UNIT, "{feature}");
+        }
+        assert_eq!(read.get(77_777).to_bits(), 0.0_f32.to_bits());
+    }
+
+    #[test]
+    fn those_that_come_with_the_engine_are_small_and_prefer_taking_to_throwing_away() {
+        let bytes = include_bytes!("patterns.bin");
+        assert!(bytes.len() <= 1 << 20 && bytes.len().is_multiple_of(5));
+        let (taking, throwing_away) = (0, 24);
+        assert!(Numbers::shared().get(taking) > Numbers::shared().get(throwing_away) + 1.0);
+    }
+}
