@@ -1,8 +1,11 @@
-//! Captures on small boards, as contests that are proven move by move.
+//! Captures and life on small boards, as contests that are proven move by move.
 //!
 //! A chain of n liberties is not captured with fewer than n moves, for each fills one at most; so a move is only tried while
 //! the chain has no more liberties than the attacker has moves. A chain in atari is saved only at its liberty or by taking
 //! what stands beside it. With these two, all other moves of both sides are looked at, the defender's pass included.
+//!
+//! Life is what Benson proved: two regions of its own, each empty point of which is a liberty, so that not even two moves in a row
+//! take it away. Whoever makes life passes never, the other side may.
 
 use super::Go;
 use crate::puzzles::{Contest, Stand};
@@ -259,5 +262,120 @@ impl Contest for Siege {
             SiegeMove::At(bit) => Action::Place(self.point(bit)),
             SiegeMove::Pass => Action::Pass,
         }
+    }
+}
+
+/// The owner of the chain on a point wants it to live, inside the other side's wall. The siege's attacker is the one who would
+/// kill it; the contest's is the owner.
+pub(crate) struct Refuge(Siege);
+
+impl Refuge {
+    /// The chain at `target`, which must be `owner`'s, enclosed as in `start`; see [`Siege::new`].
+    pub(crate) fn new(game: &Go, owner: Side, target: Point, start: &Go) -> Option<Self> {
+        Siege::new(game, owner.other(), target, Some(start)).map(Self)
+    }
+
+    /// Whether the chain lives whatever the other side does, by Benson's algorithm: chains and regions that do not fulfil the
+    /// conditions of unconditional life are left out until all do.
+    fn lives(&self) -> bool {
+        let siege = &self.0;
+        let ours = siege.now.stones[siege.attacker.other().index()];
+        let empty = siege.board & !ours & !siege.now.stones[siege.attacker.index()];
+        let parts = |mut rest: u128, within: u128| {
+            std::iter::from_fn(move || {
+                let part = siege.flood(rest & rest.wrapping_neg(), within);
+                rest &= !part;
+                (part != 0).then_some(part)
+            })
+        };
+        let mut chains: Vec<u128> = parts(ours, ours).collect();
+        let others = siege.board & !ours;
+        let mut regions: Vec<u128> = parts(others, others).collect();
+        loop {
+            // To a chain a region is vital if all of its empty points are the chain's liberties.
+            let vital = |chain: u128| {
+                let liberties = siege.around(chain);
+                regions.iter().filter(|&&region| region & empty & !liberties == 0).count()
+            };
+            let before = (chains.len(), regions.len());
+            chains.retain(|&chain| vital(chain) >= 2);
+            let alive = chains.iter().fold(0, |all, chain| all | chain);
+            // Whoever stands at a region must be alive itself.
+            regions.retain(|&region| siege.around(region) & ours & !alive == 0);
+            if before == (chains.len(), regions.len()) {
+                return alive & siege.target != 0;
+            }
+        }
+    }
+
+    fn legal(&self) -> impl Iterator<Item = SiegeMove> {
+        let siege = &self.0;
+        siege.by_nearness(siege.empty(), siege.chain()).filter(|mv| siege.after(*mv).is_some())
+    }
+}
+
+impl Contest for Refuge {
+    type Move = SiegeMove;
+
+    fn stand(&self) -> Stand {
+        match self.0.stand() {
+            Stand::Reached => Stand::Failed,
+            _ if self.lives() => Stand::Reached,
+            Stand::Attack => Stand::Defence,
+            Stand::Defence | Stand::Failed => Stand::Attack,
+        }
+    }
+
+    fn key(&self) -> u64 {
+        self.0.key()
+    }
+
+    fn attacks(&self, left: u32, into: &mut Vec<SiegeMove>) {
+        if left > 0 {
+            into.extend(self.legal());
+        }
+    }
+
+    fn answers(&self, into: &mut Vec<SiegeMove>) {
+        into.extend(self.legal());
+        into.push(SiegeMove::Pass);
+    }
+
+    fn make(&mut self, mv: SiegeMove) {
+        self.0.make(mv);
+    }
+
+    fn unmake(&mut self) {
+        self.0.unmake();
+    }
+
+    fn action(&self, mv: SiegeMove) -> Action {
+        self.0.action(mv)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AnyGame, GameKind};
+
+    /// Whether White's chain on a point lives as it stands.
+    fn lives(rows: &str, target: &str) -> bool {
+        let line = format!("{rows} w - 0 0 0");
+        let any = AnyGame::from_position(&GameKind::Go.default_setup_for(&line), &line).expect("a position");
+        let Some(Action::Place(target)) = any.parse(target) else { panic!("{target} is a point") };
+        let AnyGame::Go(go) = &any else { panic!("it is Go") };
+        Refuge::new(go, Side::Second, target, go).expect("a small board").lives()
+    }
+
+    #[test]
+    fn two_eyes_live_and_one_or_a_false_one_do_not() {
+        assert!(lives("7/7/7/7/bbbbb2/wwwwb2/1w1wb2", "A2"));
+        assert!(!lives("7/7/7/7/bbbbb2/wwwwb2/3wb2", "A2"), "one eye of three points");
+        assert!(
+            lives("7/7/7/7/bbbbbbb/wwwwwwb/1w1b1wb", "A2"),
+            "an enemy in an eye of three points cannot stay"
+        );
+        assert!(!lives("7/7/7/7/bbbbbbb/wwwbwwb/1w1w2b", "A2"), "C1 is false: D1 can be taken");
     }
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::option_option, reason = "the outer one says whether the positions sufficed")]
 
 use super::prover::{Contest, Prover, Reply, Stand};
-use crate::go::puzzle::Siege;
+use crate::go::puzzle::{Refuge, Siege, SiegeMove};
 use crate::gomoku::puzzle::Chase;
 use crate::liuzhou::puzzle::Raid;
 use crate::xiangqi::puzzle::Hunt;
@@ -26,6 +26,8 @@ pub enum Goal {
     Capture(Point),
     /// Go: the chain on this point is taken, both playing inside the wall around it.
     Kill(Point),
+    /// Go: the own chain on this point lives whatever the other side does, both playing inside the wall around it.
+    Live(Point),
     /// Lights Out: every light is out.
     Lights,
 }
@@ -60,6 +62,16 @@ macro_rules! with_contest {
                     None => $none,
                 }
             }
+            (AnyGame::Go(game), Goal::Live(target)) => {
+                let AnyGame::Go(start) = $start else { unreachable!("a puzzle has one game") };
+                match Refuge::new(game, $attacker, target, start) {
+                    Some(mut refuge) => {
+                        let $contest = &mut refuge;
+                        $then
+                    }
+                    None => $none,
+                }
+            }
             _ => $none,
         }
     };
@@ -73,6 +85,33 @@ pub(super) fn fewest(game: &AnyGame, goal: Goal, most: u32, nodes: u64) -> Optio
 /// Every first move of whoever is to move that gets there within `left` own moves.
 pub(super) fn firsts(game: &AnyGame, goal: Goal, left: u32, nodes: u64) -> Option<Vec<Action>> {
     with_contest!(game, game, goal, game.turn(), None, contest => Prover::new(nodes).firsts(contest, left))
+}
+
+/// Whether the chain on this point, which is to live, dies after every first move but `only`, and when its owner does nothing; within
+/// `most` moves of the other side each. `None`: not known within `nodes` for one of them.
+pub(super) fn others_die(
+    start: &AnyGame,
+    target: Point,
+    only: Action,
+    most: u32,
+    nodes: u64,
+) -> Option<bool> {
+    let AnyGame::Go(go) = start else { return Some(false) };
+    let mut owner = Vec::new();
+    Refuge::new(go, start.turn(), target, go)?.attacks(1, &mut owner);
+    let mut siege = Siege::new(go, start.turn().other(), target, Some(go))?;
+    for mv in owner.into_iter().chain([SiegeMove::Pass]) {
+        if siege.action(mv) == only {
+            continue;
+        }
+        siege.make(mv);
+        let dies = Prover::new(nodes).fewest(&mut siege, most);
+        siege.unmake();
+        if dies?.is_none() {
+            return Some(false);
+        }
+    }
+    Some(true)
 }
 
 /// A puzzle on the way: what it asks, and where it stands.
@@ -128,10 +167,11 @@ impl Goal {
             Some((word, target)) => {
                 let Some(Action::Place(target)) = start.parse(target) else { return None };
                 let AnyGame::Go(go) = start else { return None };
-                (go.at(target) == Some(start.turn().other())).then_some(())?;
+                let owner = go.at(target)?;
                 match word {
-                    "capture" => Self::Capture(target),
-                    "kill" => Self::Kill(target),
+                    "capture" if owner != start.turn() => Self::Capture(target),
+                    "kill" if owner != start.turn() => Self::Kill(target),
+                    "live" if owner == start.turn() => Self::Live(target),
                     _ => return None,
                 }
             }
@@ -156,6 +196,7 @@ impl Goal {
             Self::Win => "win".into(),
             Self::Capture(target) => at("capture", target),
             Self::Kill(target) => at("kill", target),
+            Self::Live(target) => at("live", target),
             Self::Lights => "lights".into(),
         }
     }
@@ -163,7 +204,7 @@ impl Goal {
     /// What stands on this point is what it is about.
     pub fn target(self) -> Option<Point> {
         match self {
-            Self::Capture(target) | Self::Kill(target) => Some(target),
+            Self::Capture(target) | Self::Kill(target) | Self::Live(target) => Some(target),
             _ => None,
         }
     }
@@ -185,6 +226,7 @@ impl Goal {
                 Self::Win => format!("{us}先走，{moves} 步之内取胜。"),
                 Self::Capture(target) => format!("{us}先走，{moves} 手之内吃掉 {} 的棋。", at(target)),
                 Self::Kill(target) => format!("{us}先走，{moves} 手之内杀死 {} 的棋，外围不动。", at(target)),
+                Self::Live(target) => format!("{us}先走，{moves} 手之内做活 {} 的棋，外围不动。", at(target)),
                 Self::Lights => format!("按 {moves} 次，全部熄灭。"),
             },
             Language::English => match self {
@@ -200,6 +242,10 @@ impl Goal {
                 }
                 Self::Kill(target) => format!(
                     "{us} to play: kill the group at {} in {moves} move{plural}, playing inside.",
+                    at(target)
+                ),
+                Self::Live(target) => format!(
+                    "{us} to play: make the group at {} live in {moves} move{plural}, playing inside.",
                     at(target)
                 ),
                 Self::Lights => {

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::goal::{fewest, firsts};
-use super::{Goal, Puzzle, id};
+use super::goal::{fewest, firsts, others_die};
+use super::{Goal, MOST_KILLING, Puzzle, id};
 use crate::go::{Go, GoSetup};
 use crate::lights_out::{Lights, LightsOutSetup, Neighbours, Solution};
 use crate::{Action, AnyGame, Game, GameKind, Level, Limits, Point, Rng, Setup, Side, bot};
@@ -80,6 +80,12 @@ impl Basket {
             // Not even with some moves more does another begin so.
             let Some(all) = firsts(game, goal, moves + slack(goal), nodes) else { continue };
             let [solution] = all[..] else { continue };
+            // What makes no two eyes may still live, side by side with the enemy: then it is no mistake.
+            if let Goal::Live(target) = goal
+                && others_die(game, target, solution, MOST_KILLING, nodes) != Some(true)
+            {
+                continue;
+            }
             let Some(start) = afresh(game) else { continue };
             let puzzle = Puzzle { id: id(&start, goal), goal, moves, solution, start };
             if self.take(puzzle) {
@@ -100,6 +106,7 @@ const fn family(goal: Goal) -> u8 {
         Goal::Capture(_) => 5,
         Goal::Kill(_) => 6,
         Goal::Lights => 7,
+        Goal::Live(_) => 8,
     }
 }
 
@@ -114,13 +121,14 @@ const fn bounds(goal: Goal) -> (u32, u32, u64) {
         Goal::Win => (2, 3, 300_000),
         Goal::Capture(_) => (2, 6, 30_000),
         Goal::Kill(_) => (2, 7, 60_000),
+        Goal::Live(_) => (2, 6, 60_000),
         Goal::Lights => (4, 40, 0),
     }
 }
 
 const fn slack(goal: Goal) -> u32 {
     match goal {
-        Goal::Fours | Goal::Threes | Goal::Kill(_) => 1,
+        Goal::Fours | Goal::Threes | Goal::Kill(_) | Goal::Live(_) => 1,
         _ => 0,
     }
 }
@@ -133,16 +141,22 @@ fn goals(game: &AnyGame) -> Vec<Goal> {
         AnyGame::Liuzhou(_) => vec![Goal::Win, Goal::Formation],
         AnyGame::Go(go) => {
             let size = u16::from(go.setup().size);
-            let enemy = go.turn().other();
             let is_enclosed = go.setup().size == ENCLOSED_SIZE;
+            // White is the one inside.
+            let lives = is_enclosed && go.turn() == Side::Second;
+            let owner = if lives { go.turn() } else { go.turn().other() };
             let mut rest: Vec<Point> =
-                crate::game::points(size, size).filter(|&point| go.at(point) == Some(enemy)).collect();
+                crate::game::points(size, size).filter(|&point| go.at(point) == Some(owner)).collect();
             let mut goals = Vec::new();
             while let Some(point) = rest.first().copied() {
                 let chain = chain(go, point);
                 rest.retain(|stone| !chain.contains(stone));
                 if chain.len() >= 2 {
-                    goals.push(if is_enclosed { Goal::Kill(point) } else { Goal::Capture(point) });
+                    goals.push(match (is_enclosed, lives) {
+                        (false, _) => Goal::Capture(point),
+                        (true, false) => Goal::Kill(point),
+                        (true, true) => Goal::Live(point),
+                    });
                 }
             }
             goals
@@ -251,7 +265,8 @@ fn is_quiet(game: &AnyGame) -> bool {
 /// Boards of enclosed groups have this many points on a side; those of games have more.
 const ENCLOSED_SIZE: u8 = 7;
 
-/// A group in a corner or at an edge, inside a wall of the other side with room outside. White is inside, Black to play.
+/// A group in a corner or at an edge, inside a wall of the other side with room outside. White is inside; Black is to play and kill
+/// it, or White to live.
 fn enclosure(rng: &mut Rng) -> Option<AnyGame> {
     let size = u16::from(ENCLOSED_SIZE);
     // The eye space: points that hang together, from the corner or the edge on.
@@ -323,7 +338,8 @@ fn enclosure(rng: &mut Rng) -> Option<AnyGame> {
             text
         })
         .collect();
-    let line = format!("{} b - 0 0 0", rows.join("/"));
+    let turn = if rng.below(2) == 0 { 'b' } else { 'w' };
+    let line = format!("{} {turn} - 0 0 0", rows.join("/"));
     let game = AnyGame::from_position(&GameKind::Go.default_setup_for(&line), &line).ok()?;
     let AnyGame::Go(go) = &game else { return None };
     // The wall is one chain with breath outside, and White is one or two chains, not scattered stones.

@@ -6,7 +6,7 @@
 //! | gomoku | five by fours without end, or by fours and open threes |
 //! | xiangqi | mate by checks without end |
 //! | Liuzhou chess | a formation before the other side makes one; the game |
-//! | Go | a chain captured; an enclosed group killed |
+//! | Go | a chain captured; an enclosed group killed, or made to live |
 //! | Lights Out | every light out with the fewest presses; a new board each day |
 //!
 //! A goal has a number of own moves. Within it the first move is the only one that works; later ones are all accepted that
@@ -87,7 +87,7 @@ impl Puzzle {
             Goal::Fours => (3, 1),
             Goal::Threes => (4, 1),
             Goal::Mate => (1, 1),
-            Goal::Formation | Goal::Win | Goal::Capture(_) | Goal::Kill(_) => (2, 1),
+            Goal::Formation | Goal::Win | Goal::Capture(_) | Goal::Kill(_) | Goal::Live(_) => (2, 1),
             Goal::Lights => (4, 2),
         };
         (self.moves.saturating_sub(easiest) / step + 1).min(5)
@@ -113,6 +113,11 @@ impl Puzzle {
         if firsts != [self.solution] {
             return Err(format!("{}: {firsts:?} all work", self.id));
         }
+        if let Goal::Live(target) = self.goal
+            && !goal::others_die(&self.start, target, self.solution, MOST_KILLING, nodes).ok_or_else(out)?
+        {
+            return Err(format!("{}: it does not die otherwise", self.id));
+        }
         Ok(())
     }
 
@@ -121,6 +126,9 @@ impl Puzzle {
         shape(&self.start)
     }
 }
+
+/// A group that does not live is taken within so many moves of the other side, or the position is no puzzle.
+const MOST_KILLING: u32 = 9;
 
 /// More than any puzzle has.
 pub const MOST_MOVES: u32 = 40;
