@@ -151,6 +151,38 @@ fn every_control_is_as_large_as_a_finger() {
     assert!(seen > 300, "only {seen} controls were found");
 }
 
+/// What a screen reader would say of the page, line by line.
+fn said(told: &Told) -> Vec<String> {
+    let all = ElementQuery::from_root(told.app.window()).find_all();
+    let one = |element: &ElementHandle| {
+        let label = element.accessible_label()?;
+        let (value, checked) = (element.accessible_value(), element.accessible_checked());
+        Some(format!("{label} {value:?} {checked:?}"))
+    };
+    let mut said: Vec<String> = all.iter().filter_map(one).collect();
+    said.sort();
+    said
+}
+
+#[test]
+fn a_device_that_is_turned_and_turned_back_shows_what_it_showed() {
+    let stage = Stage::new();
+    let (width, height, scale) = SIZES[0];
+    for (name, story) in stories() {
+        // Seconds are counted there, and go on meanwhile.
+        if ["board-said", "board-link-lost", "race"].contains(&name) {
+            continue;
+        }
+        let told = tell(&stage, SIZES[0], (false, false, 0), story);
+        let before = said(&told);
+        for (width, height) in [(height, width), (width, height)] {
+            told.scene.resize(width, height, scale);
+            stage.settle(&told.scene);
+        }
+        assert_eq!(said(&told), before, "{name}");
+    }
+}
+
 #[test]
 fn a_name_that_is_half_typed_stays_when_the_device_is_turned() {
     let stage = Stage::new();
