@@ -7,7 +7,7 @@ use std::process::Command;
 const SIGNATURE: &str = "\
 gomoku signature: 399915 positions at depth 6
 xiangqi signature: 72524 positions at depth 8
-liuzhou signature: 35127 positions at depth 6
+liuzhou signature: 42307 positions at depth 6
 go signature: 18589 nodes after 2000 playouts on 9x9
 ";
 
