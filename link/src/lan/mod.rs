@@ -10,6 +10,7 @@ mod advert;
 mod dial;
 mod discovery;
 mod interfaces;
+mod stream;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -17,11 +18,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use if_addrs::Interface;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::debug;
 
 use self::discovery::{Announced, Browsing, Mdns};
+use self::stream::LanStream;
 use crate::{
     Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Sighting, Tag, Transport,
     Verdict, Watch, WatchEvent,
@@ -63,6 +67,8 @@ pub struct LanTransport {
 struct Shared {
     config: LanConfig,
     desk: Mutex<Desk>,
+    /// This device's addresses, as they were when somebody looked last.
+    own: watch::Sender<Vec<IpAddr>>,
 }
 
 #[derive(Default)]
@@ -82,7 +88,7 @@ struct Desk {
 impl LanTransport {
     /// Takes part in whatever networks the device is in, now and later.
     pub fn new(config: LanConfig) -> Self {
-        Self { shared: Arc::new(Shared { config, desk: Mutex::default() }) }
+        Self { shared: Arc::new(Shared { config, desk: Mutex::default(), own: watch::Sender::default() }) }
     }
 }
 
@@ -114,11 +120,19 @@ impl Shared {
     }
 
     fn state(&self) -> CarrierState {
-        if interfaces::usable(self.config.loopback).is_empty() {
-            CarrierState::NoAdapter
-        } else {
-            CarrierState::Ready
-        }
+        let usable = interfaces::usable(self.config.loopback);
+        let own: Vec<IpAddr> = usable.iter().map(Interface::ip).collect();
+        self.own.send_if_modified(|before| {
+            *before != own && {
+                *before = own;
+                true
+            }
+        });
+        if usable.is_empty() { CarrierState::NoAdapter } else { CarrierState::Ready }
+    }
+
+    fn link(&self, stream: TcpStream) -> Result<Box<dyn Duplex>, LinkError> {
+        Ok(Box::new(LanStream::new(stream, self.own.subscribe())?))
     }
 
     fn addresses(&self) -> Vec<SocketAddr> {
@@ -187,7 +201,7 @@ impl Transport for LanTransport {
         };
         let stream =
             dial::first_of(reached_at).await.ok_or_else(|| LinkError::Unreachable(address.clone()))?;
-        ready(stream)
+        self.shared.link(stream)
     }
 
     async fn power_on(&self) -> Result<(), LinkError> {
@@ -220,12 +234,6 @@ impl Transport for LanTransport {
             .map(|interface| found(format!("{}, {}", interface.name, interface.ip()), Verdict::Good, ""))
             .collect()
     }
-}
-
-fn ready(stream: TcpStream) -> Result<Box<dyn Duplex>, LinkError> {
-    // A move is one small packet and must not wait for the acknowledgement of the one before (RFC 896).
-    stream.set_nodelay(true)?;
-    Ok(Box::new(stream))
 }
 
 /// One socket for both protocols, or for IPv4 alone where a device has no IPv6.
@@ -265,7 +273,9 @@ impl Listener for LanListener {
         const PAUSE: Duration = Duration::from_millis(200);
         loop {
             match self.tcp.accept().await {
-                Ok((stream, from)) if interfaces::is_neighbour(from.ip()) => return ready(stream),
+                Ok((stream, from)) if interfaces::is_neighbour(from.ip()) => {
+                    return self.shared.link(stream);
+                }
                 Ok((_, from)) => debug!(%from, "somebody outside the local network was refused"),
                 Err(error) => {
                     debug!(%error, "a link could not be accepted");

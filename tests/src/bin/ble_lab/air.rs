@@ -31,6 +31,23 @@ pub(crate) enum Side {
     B = 1,
 }
 
+impl Side {
+    pub(crate) fn other(self) -> Side {
+        match self {
+            Side::A => Side::B,
+            Side::B => Side::A,
+        }
+    }
+
+    /// Its address in the network of the two.
+    pub(crate) fn address(self) -> &'static str {
+        match self {
+            Side::A => "10.77.0.1",
+            Side::B => "10.77.0.2",
+        }
+    }
+}
+
 /// What can be done to the radio.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {

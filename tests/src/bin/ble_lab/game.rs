@@ -5,6 +5,7 @@ use crate::lab::Lab;
 use crate::orders::{Output, User};
 use crate::player::{Player, Saved, View};
 use crate::report::{Idle, Report};
+use crate::watch::Carrier;
 use anyhow::{Context, Result, ensure};
 use proto::control::RadioState;
 use std::cell::Cell;
@@ -150,6 +151,9 @@ impl Who {
         }
     }
 }
+
+/// Until the next cut.
+const FOR_GOOD: Duration = Duration::from_hours(1);
 
 /// Out of range for so long, an adapter is found out: three tries a second apart fail.
 const FOUND_OUT: Duration = Duration::from_secs(5);
@@ -310,6 +314,80 @@ impl<'a> Table<'a> {
             bytes_per_minute: a_minute(traffic.bytes),
         });
         self.seat_bots().await
+    }
+
+    /// A match goes over to the local network while the two cannot hear each other by radio, stays there when they can, and
+    /// goes back when the cable is pulled. Nobody does anything but play.
+    pub(crate) async fn changes_carriers(&mut self, report: &mut Report) -> Result<()> {
+        self.fixture = GOMOKU;
+        let both = [&self.a, &self.b];
+        for player in both {
+            player.start_again(true).await?;
+        }
+        self.invite().await?;
+        self.accept().await?;
+        self.is_carried_by(Carrier::Bluetooth).await?;
+        self.move_by_hand(&["a1", "c1"]).await?;
+        for player in both {
+            player.guest.cable(true).await?;
+        }
+        // The lab's own proof that there is a network.
+        let ping = ["ping", "-c", "1", "-W", "20", Side::A.address()];
+        self.b.guest.run(User::Root, &ping, Duration::from_secs(30)).await?;
+
+        let begun = Instant::now();
+        self.air.fault(Fault::Cut { away: FOR_GOOD }).await?;
+        self.is_carried_by(Carrier::Network).await?;
+        self.went_over("to_the_network", begun, report);
+        self.move_by_hand(&["e1", "g1", "i1"]).await?;
+        // The radio is clear again, for as long as it takes to find somebody whom one looks for.
+        self.air.fault(Fault::Cut { away: Duration::ZERO }).await?;
+        sleep(FOUND_OUT).await;
+        let links = self.air.reading().await?.links;
+        report.check(links == 0, || format!("{links} links by radio under a match in the network"))?;
+        self.is_carried_by(Carrier::Network).await?;
+        self.move_by_hand(&["a3", "c3"]).await?;
+
+        let begun = Instant::now();
+        self.b.guest.cable(false).await?;
+        self.is_carried_by(Carrier::Bluetooth).await?;
+        self.went_over("back_to_bluetooth", begun, report);
+        self.move_by_hand(&["e3", "g3"]).await?;
+        self.a.guest.cable(false).await?;
+        self.seat_bots().await?;
+        self.play(&mut Vec::new(), &mut Dice(0), report).await?;
+        for player in [&self.a, &self.b] {
+            player.start_again(false).await?;
+        }
+        Ok(())
+    }
+
+    fn went_over(&self, name: &'static str, begun: Instant, report: &mut Report) {
+        let took = begun.elapsed().as_secs_f64() * 1e3;
+        println!("ble-lab: {name}: together again after {took:.0} ms");
+        report.resumed(name, took);
+    }
+
+    async fn is_carried_by(&self, carrier: Carrier) -> Result<()> {
+        let so = |view: &View| view.room.as_ref().is_some_and(|room| room.link_up && room.carrier == carrier);
+        for player in [&self.a, &self.b] {
+            player.until(&format!("a link by {carrier:?}"), so).await?;
+        }
+        Ok(())
+    }
+
+    /// Each point is played by whoever's turn it is, and then seen by both.
+    async fn move_by_hand(&self, points: &[&str]) -> Result<()> {
+        let may = |view: &View| view.room.as_ref().is_some_and(|room| room.can_act);
+        let before = self.ply();
+        for (point, ply) in points.iter().zip(before + 1..) {
+            let mover = [&self.a, &self.b].into_iter().find(|player| player.see(may));
+            mover.context("nobody may move")?.ctl(&["play", point]).await?;
+            for player in [&self.a, &self.b] {
+                player.until("a move made by hand", |view| view.ply() == ply).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Plays the match to its end. Strikes are taken from the end of the list, at moments that the dice choose, as many as

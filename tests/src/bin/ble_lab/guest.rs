@@ -258,6 +258,16 @@ impl Guest {
         self.adapter_on().await
     }
 
+    /// Puts the network's cable in, or pulls it out: the two guests are alone in that network.
+    pub(crate) async fn cable(&self, plugged: bool) -> Result<()> {
+        let address = self.side.address();
+        let turn = if plugged { "up" } else { "down" };
+        let change =
+            format!("ip addr flush dev eth0; ip link set eth0 {turn}; ip addr add {address}/24 dev eth0");
+        self.run(User::Root, &["sh", "-e", "-c", &change], Duration::from_secs(10)).await?;
+        Ok(())
+    }
+
     /// The services that bluetoothd says a device has.
     pub(crate) async fn services_of(&self, device: &str) -> Result<String> {
         let path = format!("/org/bluez/hci0/dev_{}", device.replace(':', "_"));
@@ -377,6 +387,13 @@ fn qemu(side: Side, parts: &Parts<'_>, socket: &dyn Fn(&str) -> PathBuf) -> Resu
         command.arg("-chardev").arg(format!("socket,id={port},path={}", socket(port).display()));
         command.arg("-device").arg(format!("virtserialport,chardev={port},name={port}"));
     }
+    // A cable between the two, of datagrams: an end that is not there yet is no error.
+    let [own, others] =
+        [side, side.other()].map(|side| parts.work.join(format!("lan-{side:?}")).display().to_string());
+    command
+        .arg("-netdev")
+        .arg(format!("dgram,id=lan,local.type=unix,local.path={own},remote.type=unix,remote.path={others}"));
+    command.arg("-device").arg(format!("virtio-net-pci,netdev=lan,mac=52:54:00:71:79:0{}", side as u8 + 1));
     command.stdin(std::process::Stdio::null()).kill_on_drop(true);
     let log = std::fs::File::create(parts.out.join(format!("qemu-{side:?}.log")))?;
     command.stdout(log.try_clone()?).stderr(log);

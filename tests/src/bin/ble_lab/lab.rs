@@ -66,6 +66,8 @@ enum Part {
     Idle,
     /// The other games of two players, each with the link cut once.
     Games,
+    /// A match goes over to the local network when the radio is lost, and back when the cable is pulled.
+    Carriers,
     /// The first game again, with the link cut at random moments.
     Cuts,
     /// The same, with one side killed and started again in mid-game.
@@ -129,7 +131,16 @@ async fn play(options: &Options, report: &mut Report) -> Result<()> {
 async fn parts(lab: &Lab, options: &Options, report: &mut Report) -> Result<()> {
     let plays = |part| options.only.is_empty() || options.only.contains(&part);
     // The matches come first, while each device is new to the other.
-    let games = [Part::Game, Part::Idle, Part::Games, Part::Cuts, Part::Kills, Part::Storm, Part::Suspends];
+    let games = [
+        Part::Game,
+        Part::Idle,
+        Part::Carriers,
+        Part::Games,
+        Part::Cuts,
+        Part::Kills,
+        Part::Storm,
+        Part::Suspends,
+    ];
     if games.into_iter().any(plays) {
         matches(lab, options, report, plays).await?;
         lab.clear_the_air().await?;
@@ -281,6 +292,9 @@ async fn matches(
         table.play(&mut Vec::new(), &mut dice, report).await?;
     }
 
+    if plays(Part::Carriers) {
+        table.changes_carriers(report).await.context("a match that goes from carrier to carrier")?;
+    }
     for game in OTHERS.into_iter().filter(|_| plays(Part::Games)) {
         table.again(game).await.context(game.name)?;
         let mut strikes = vec![Strike::Cut(Duration::ZERO)];

@@ -5,6 +5,7 @@ use crate::orders::{Output, User};
 use crate::watch::{Room, Told, What};
 use anyhow::{Context, Result, bail, ensure};
 use proto::control::RadioState;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::sync::{broadcast::error::RecvError, watch};
@@ -21,6 +22,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Player<'a> {
     pub(crate) guest: &'a Guest,
+    /// Whether its host plays in the local network too.
+    in_network: Cell<bool>,
     view: watch::Sender<View>,
 }
 
@@ -78,16 +81,26 @@ impl<'a> Player<'a> {
             }
         });
         guest.start("watch", User::Player, &["ble-lab", "watch"], Output::Lines).await?;
-        let player = Player { guest, view };
+        let player = Player { guest, in_network: Cell::new(false), view };
         player.start_host().await?;
         Ok(player)
     }
 
     pub(crate) async fn start_host(&self) -> Result<()> {
-        self.guest
-            .start("qiyoud", User::Player, &["qiyoud", "--no-lan", "--bot-time-ms", BOT_TIME_MS], Output::Log)
-            .await?;
+        let mut command = vec!["qiyoud", "--bot-time-ms", BOT_TIME_MS];
+        if !self.in_network.get() {
+            command.push("--no-lan");
+        }
+        self.guest.start("qiyoud", User::Player, &command, Output::Log).await?;
         self.until("the host is ready", |view| view.ready).await
+    }
+
+    /// The host begins anew, with the local network as a second way or without it.
+    pub(crate) async fn start_again(&self, in_network: bool) -> Result<()> {
+        self.guest.signal("qiyoud", rustix::process::Signal::TERM).await?;
+        self.until("the host has ended", |view| !view.ready).await?;
+        self.in_network.set(in_network);
+        self.start_host().await
     }
 
     /// `kill -9`, and the eyes have noticed.

@@ -4,7 +4,7 @@
 
 use anyhow::{Context, Result, bail};
 use futures::{SinkExt, StreamExt};
-use proto::control::{self, Attach, Message, Request, event, request};
+use proto::control::{self, Attach, Message, PeerLink, Request, event, request};
 use proto::frame::{Arrival, FrameCodec, FrameLimit, Outgoing};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -17,6 +17,25 @@ use tokio_util::codec::Framed;
 pub(crate) struct Told {
     pub(crate) at: u64,
     pub(crate) what: What,
+}
+
+/// As [`control::Carrier`] has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Carrier {
+    Bluetooth,
+    Network,
+    /// There was no link yet, or one that this lab does not make.
+    Other,
+}
+
+impl From<control::Carrier> for Carrier {
+    fn from(carrier: control::Carrier) -> Carrier {
+        match carrier {
+            control::Carrier::Bluetooth => Carrier::Bluetooth,
+            control::Carrier::Lan => Carrier::Network,
+            _ => Carrier::Other,
+        }
+    }
 }
 
 /// What of an event the lab looks at.
@@ -64,6 +83,10 @@ pub(crate) struct Room {
     pub(crate) record: Vec<String>,
     pub(crate) over: bool,
     pub(crate) link_up: bool,
+    /// What the link runs over.
+    pub(crate) carrier: Carrier,
+    /// Whether it is this side's turn.
+    pub(crate) can_act: bool,
     /// The other side has said goodbye.
     pub(crate) left: bool,
     /// The last action of this side that the other acknowledged, and how long that took. 0 of none.
@@ -123,8 +146,10 @@ fn narrow(body: event::Body) -> Option<What> {
                 id: room.id,
                 record: room.record,
                 over: room.result.is_some(),
-                link_up: matches!(link.state(), control::PeerLink::Up | control::PeerLink::Weak),
-                left: link.state() == control::PeerLink::Left,
+                link_up: matches!(link.state(), PeerLink::Up | PeerLink::Weak),
+                carrier: link.carrier().into(),
+                can_act: room.can_act,
+                left: link.state() == PeerLink::Left,
                 seen_ply: link.seen_action_ply,
                 seen_after_us: link.seen_after_us,
             }))
