@@ -201,7 +201,8 @@ impl Server {
         };
         self.child =
             Some(command.stdout(log).stderr(errors).stdin(Stdio::null()).spawn().expect("the server runs"));
-        for _ in 0..600 {
+        // Patience, not a bound: Erlang starts in 3 s, and not in a minute on two cores that 14 other programs want.
+        for _ in 0..3000 {
             if TcpStream::connect(self.address()).is_ok() {
                 return;
             }
