@@ -101,7 +101,7 @@ impl Store {
                 )?
                 .execute(params![id.0, ply, action_bytes(action), took_ms])?;
             touch(transaction, id, now_unix_ms)?;
-            write_spent(transaction, id, 0)?;
+            write(transaction, id, Column::Spent, 0)?;
             result.map_or(Ok(()), |result| write_result(transaction, id, Some(result)))
         })
     }
@@ -119,9 +119,9 @@ impl Store {
                 .prepare_cached("SELECT run FROM matches WHERE match_id = ?1")?
                 .query_row([id.0], |row| row.get(0))?;
             run.extend(wire::pack_actions(pressed));
-            write_run(transaction, id, &run)?;
+            write(transaction, id, Column::Run, &run)?;
             touch(transaction, id, now_unix_ms)?;
-            write_spent(transaction, id, spent_ms)
+            write(transaction, id, Column::Spent, spent_ms)
         })
     }
 
@@ -146,8 +146,8 @@ impl Store {
                 insert.execute(params![id.0, ply, action_bytes(*action)])?;
             }
             if mine {
-                write_run(transaction, id, &[])?;
-                write_spent(transaction, id, 0)?;
+                write(transaction, id, Column::Run, &[])?;
+                write(transaction, id, Column::Spent, 0)?;
             }
             touch(transaction, id, now_unix_ms)?;
             result.map_or(Ok(()), |result| write_result(transaction, id, Some(result)))
@@ -172,10 +172,10 @@ impl Store {
         self.in_transaction(|transaction| {
             transaction
                 .execute("DELETE FROM actions WHERE match_id = ?1 AND ply > ?2", params![id.0, ply])?;
-            write_revision(transaction, id, revision)?;
-            write_offered(transaction, id, None)?;
-            write_spent(transaction, id, 0)?;
-            write_paused(transaction, id, false)?;
+            write(transaction, id, Column::Revision, revision)?;
+            write(transaction, id, Column::Offered, None::<Vec<u8>>)?;
+            write(transaction, id, Column::Spent, 0)?;
+            write(transaction, id, Column::Paused, false)?;
             touch(transaction, id, now_unix_ms)?;
             write_result(transaction, id, None)
         })
@@ -190,8 +190,8 @@ impl Store {
         now_unix_ms: i64,
     ) -> Result<(), StoreError> {
         self.in_transaction(|transaction| {
-            write_revision(transaction, id, revision)?;
-            write_paused(transaction, id, false)?;
+            write(transaction, id, Column::Revision, revision)?;
+            write(transaction, id, Column::Paused, false)?;
             touch(transaction, id, now_unix_ms)?;
             write_result(transaction, id, Some(result))
         })
@@ -206,15 +206,15 @@ impl Store {
         now_unix_ms: i64,
     ) -> Result<(), StoreError> {
         self.in_transaction(|transaction| {
-            write_revision(transaction, id, revision)?;
-            write_paused(transaction, id, paused)?;
+            write(transaction, id, Column::Revision, revision)?;
+            write(transaction, id, Column::Paused, paused)?;
             touch(transaction, id, now_unix_ms)
         })
     }
 
     /// What the present action has taken now that its clock stands.
     pub(crate) fn set_spent(&mut self, id: MatchId, spent_ms: u32) -> Result<(), StoreError> {
-        self.in_transaction(|transaction| write_spent(transaction, id, spent_ms))
+        self.in_transaction(|transaction| write(transaction, id, Column::Spent, spent_ms))
     }
 
     /// The side that this device had in the last match of this game with this player.
@@ -246,7 +246,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.in_transaction(|transaction| {
             touch(transaction, id, now_unix_ms)?;
-            write_offered(transaction, id, offered)
+            write(transaction, id, Column::Offered, offered.map(consent_bytes))
         })
     }
 
@@ -512,56 +512,39 @@ fn write_record(
         let took_ms = record.times.get(ply as usize - 1).copied().unwrap_or(0);
         insert.execute(params![record.id.0, ply, action_bytes(*action), took_ms])?;
     }
-    write_run(transaction, record.id, &wire::pack_actions(&record.run))?;
-    write_spent(transaction, record.id, record.spent_ms)?;
-    write_paused(transaction, record.id, record.paused)?;
-    write_revision(transaction, record.id, record.revision)?;
-    write_offered(transaction, record.id, record.offered)?;
+    write(transaction, record.id, Column::Run, &wire::pack_actions(&record.run))?;
+    write(transaction, record.id, Column::Spent, record.spent_ms)?;
+    write(transaction, record.id, Column::Paused, record.paused)?;
+    write(transaction, record.id, Column::Revision, record.revision)?;
+    write(transaction, record.id, Column::Offered, record.offered.map(consent_bytes))?;
     touch(transaction, record.id, now_unix_ms)?;
     write_result(transaction, record.id, record.result)
 }
 
-fn write_revision(
+/// A column of `matches` that is written by itself.
+#[derive(Clone, Copy)]
+enum Column {
+    Offered,
+    Paused,
+    Revision,
+    Run,
+    Spent,
+}
+
+fn write(
     transaction: &rusqlite::Transaction<'_>,
     id: MatchId,
-    revision: u32,
+    column: Column,
+    value: impl rusqlite::ToSql,
 ) -> rusqlite::Result<()> {
-    transaction
-        .prepare_cached("UPDATE matches SET revision = ?2 WHERE match_id = ?1")?
-        .execute(params![id.0, revision])
-        .map(drop)
-}
-
-fn write_paused(transaction: &rusqlite::Transaction<'_>, id: MatchId, paused: bool) -> rusqlite::Result<()> {
-    transaction
-        .prepare_cached("UPDATE matches SET paused = ?2 WHERE match_id = ?1")?
-        .execute(params![id.0, paused])
-        .map(drop)
-}
-
-fn write_run(transaction: &rusqlite::Transaction<'_>, id: MatchId, run: &[u8]) -> rusqlite::Result<()> {
-    transaction
-        .prepare_cached("UPDATE matches SET run = ?2 WHERE match_id = ?1")?
-        .execute(params![id.0, run])
-        .map(drop)
-}
-
-fn write_spent(transaction: &rusqlite::Transaction<'_>, id: MatchId, spent_ms: u32) -> rusqlite::Result<()> {
-    transaction
-        .prepare_cached("UPDATE matches SET spent_ms = ?2 WHERE match_id = ?1")?
-        .execute(params![id.0, spent_ms])
-        .map(drop)
-}
-
-fn write_offered(
-    transaction: &rusqlite::Transaction<'_>,
-    id: MatchId,
-    offered: Option<Consent>,
-) -> rusqlite::Result<()> {
-    transaction
-        .prepare_cached("UPDATE matches SET offered = ?2 WHERE match_id = ?1")?
-        .execute(params![id.0, offered.map(consent_bytes)])
-        .map(drop)
+    let statement = match column {
+        Column::Offered => "UPDATE matches SET offered = ?2 WHERE match_id = ?1",
+        Column::Paused => "UPDATE matches SET paused = ?2 WHERE match_id = ?1",
+        Column::Revision => "UPDATE matches SET revision = ?2 WHERE match_id = ?1",
+        Column::Run => "UPDATE matches SET run = ?2 WHERE match_id = ?1",
+        Column::Spent => "UPDATE matches SET spent_ms = ?2 WHERE match_id = ?1",
+    };
+    transaction.prepare_cached(statement)?.execute(params![id.0, value]).map(drop)
 }
 
 /// Every write but `settle` goes through here: what has changed is not settled.
