@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use engine::go::{Fate, Go, GoBot, GoMove, GoSetup, Handicap, Scoring, Status};
+use engine::go::{Fate, Go, GoBot, GoMove, GoSetup, Handicap, PassWhen, Scoring, Status};
 use engine::{Action, Bot, Game, Level, Limits, Outcome, Point, Report, Side};
 
 fn level(number: u8) -> Level {
@@ -169,6 +169,29 @@ fn it_does_not_pass_while_a_pass_would_lose_the_count() {
     }
     let found = decide(&mut GoBot::new(Level::MAX, 1), &go, 1_000);
     assert!(matches!(found.line[0], Action::Place(_)));
+}
+
+#[test]
+fn it_does_not_pass_while_the_other_side_could_take_something_next() {
+    // All points are settled as long as Black moves next; White next takes a stone and the corner, and with it the game. Of a
+    // game against GNU Go.
+    let picture = [
+        "OO.......",
+        "XOOO.....",
+        ".XXXOO...",
+        "...XO.O..",
+        "...XOO.O.",
+        ".X..XXOOO",
+        "..X...XXO",
+        "....X..XX",
+        ".........",
+    ];
+    let go = board(&GoSetup::default(), &picture);
+    for when in [PassWhen::Settled, PassWhen::CleanedUp] {
+        let mut bot = GoBot::new(Level::MAX, 1).passing(when);
+        let found = decide(&mut bot, &go, 5_000);
+        assert!(matches!(found.line[0], Action::Place(_)), "{when:?}");
+    }
 }
 
 #[test]

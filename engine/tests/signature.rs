@@ -8,7 +8,7 @@ const SIGNATURE: &str = "\
 gomoku signature: 399915 positions at depth 6
 xiangqi signature: 72524 positions at depth 8
 liuzhou signature: 42307 positions at depth 6
-go signature: 18589 nodes after 2000 playouts on 9x9
+go signature: 18954 nodes after 2000 playouts on 9x9
 ";
 
 #[test]

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use super::life::{self, Status};
 use super::playout::{Odds, Playouts, Policy};
-use super::search::{Ending, Options, Search};
+use super::search::{Ending, Search};
 use super::stones::{At, BLACK, EMPTY, PASS, Stones};
 use super::watch::Patience;
+use super::weights::Options;
 use super::{Go, GoMove};
 use crate::numbers::{self, Number, NumberError};
 use crate::{Action, Bot, Game, Level, Limits, Point, Report, Rng, Score, Side};
@@ -21,6 +22,8 @@ pub struct GoBot {
     threads: usize,
     /// Time for a decision that is in no doubt.
     usual: Option<Duration>,
+    /// Whether a decision ends once no more thinking could change it.
+    ends_early: bool,
     /// The search of the last decision, for boards of that size.
     thinker: Option<(u8, Box<dyn Thinker>)>,
     /// The dead stones that it agreed to last, and the ply.
@@ -116,6 +119,7 @@ impl GoBot {
             ending: Ending::Agreed,
             threads: 1,
             usual: None,
+            ends_early: true,
             thinker: None,
             agreed: None,
             play_out: false,
@@ -141,6 +145,12 @@ impl GoBot {
     /// that the limits give. `None`: it always may.
     pub fn set_usual_time(&mut self, usual: Option<Duration>) {
         self.usual = usual;
+    }
+
+    /// Whether a decision ends once no more thinking could change it; it does unless told otherwise. Where time that is not
+    /// used is lost, more of it makes the tree that the next decision begins with.
+    pub const fn set_ends_early(&mut self, ends_early: bool) {
+        self.ends_early = ends_early;
     }
 
     /// Thinks about a position in play. With a limit of time what it finds is kept, and serves the positions that follow: so
@@ -196,6 +206,16 @@ impl GoBot {
         thinker.status(go, limits)
     }
 
+    /// Plays on to the end so many times without looking ahead: for measuring how well playouts foretell.
+    pub fn play_outs(&self, go: &Go, playouts: u32, seed: u64) -> PlayedOut {
+        match go.setup().size {
+            ..=9 => play_outs::<128, 2>(go, playouts, seed, &self.options),
+            10..=13 => play_outs::<256, 4>(go, playouts, seed, &self.options),
+            14..=19 => play_outs::<448, 7>(go, playouts, seed, &self.options),
+            _ => play_outs::<704, 11>(go, playouts, seed, &self.options),
+        }
+    }
+
     /// What to do in this position. `None` only when the game is over.
     pub fn decide(
         &mut self,
@@ -240,7 +260,7 @@ impl GoBot {
         {
             return Some(Report { line: vec![Go::action(mv)], score: Score::Points(0), depth: 0, nodes: 0 });
         }
-        let patience = Patience { early: true, usual: self.usual };
+        let patience = Patience { early: self.ends_early, usual: self.usual };
         let found = self.think(go, &own, patience, report)?;
         report(&found);
         let mut chosen = to_report(&found);
@@ -250,7 +270,8 @@ impl GoBot {
         let moves: Vec<&Considered> = found.moves.iter().filter(|mv| mv.line[0] != GoMove::Pass).collect();
         let can_pass = !go.is_placing_handicap();
         let Some(&best) = moves.first() else { return Some(chosen) };
-        if can_pass && thinker.may_pass(go, ending, &found) {
+        let passes = can_pass && thinker.may_pass(go, ending, &found);
+        if passes && (go.is_after_pass() || self.keeps_by_passing(go, limits, &found)) {
             let fills = self.strength.fills && !go.is_after_pass();
             chosen.line = vec![if fills { Go::action(best.line[0]) } else { Action::Pass }];
         } else if rng.below(100) < self.strength.slips {
@@ -262,6 +283,28 @@ impl GoBot {
             chosen.line = best.line.iter().map(|&mv| Go::action(mv)).collect();
         }
         Some(chosen)
+    }
+
+    /// Whether a side that passes keeps what it was thought to have: who owned the points was found out with this side to move,
+    /// and the other one moves next.
+    fn keeps_by_passing(&mut self, go: &Go, limits: &Limits<'_>, found: &Analysis) -> bool {
+        const PLAYOUTS: u64 = 600;
+        /// A point is still this side's while two playouts of three say so.
+        const KEPT: f32 = 1.0 / 3.0;
+        let mut next = go.clone();
+        next.play(GoMove::Pass);
+        let own = Limits {
+            // With a clock the tree is kept for the move that follows; the time itself may be over.
+            time: limits.time.map(|_| Duration::MAX),
+            nodes: Some(PLAYOUTS),
+            depth: None,
+            stop: limits.stop,
+            elapsed: limits.elapsed,
+        };
+        let Some(after) = self.think(&next, &own, Patience::default(), &mut |_| {}) else { return true };
+        let sign = if go.turn() == Side::First { 1.0 } else { -1.0 };
+        let mut points = found.owners.iter().zip(&after.owners);
+        points.all(|(before, after)| before * sign <= 0.0 || after * sign > KEPT)
     }
 
     /// The next step in agreeing on the dead stones: marks what it thinks is dead, then agrees. If the other side changes what
@@ -370,6 +413,22 @@ impl Bot for GoBot {
         self.thinker = None;
         Ok(())
     }
+}
+
+/// How playouts from a position have ended.
+#[derive(Clone, Debug)]
+pub struct PlayedOut {
+    /// Share of them that Black has won.
+    pub black: f32,
+    /// Every point from 1.0, always Black's, to -1.0; row by row from the bottom.
+    pub owners: Vec<f32>,
+}
+
+fn play_outs<const N: usize, const W: usize>(go: &Go, count: u32, seed: u64, options: &Options) -> PlayedOut {
+    let mut search = Search::<N, W>::new(go.setup().size, 0, seed, options.clone());
+    search.set(go, Ending::Agreed, false);
+    search.only_play_out(count);
+    PlayedOut { black: search.won_by_black(), owners: search.ownership() }
 }
 
 /// The next star point for a free handicap.

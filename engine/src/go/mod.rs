@@ -4,12 +4,14 @@
 //! stones, `score` the counting, `setup` what players agree on before it.
 //!
 //! The player is apart from the rules: `stones` is its own quicker board, with `shape` (eyes and patterns) and `ladder`;
-//! `playout` plays games to their end, `prior` and `tree` are what `search` grows, `watch` says for how long, `life` says which stones live, and `bot`
+//! `playout` plays games to their end, `prior` and `tree` are what `search` grows (with `helpers` on several threads) by the numbers of `weights`, `watch` says for how long,
+//! `life` says which stones live, and `bot`
 //! is the player with its levels.
 
 mod board;
 mod bot;
 mod features;
+mod helpers;
 mod ladder;
 mod learn;
 mod life;
@@ -28,8 +30,9 @@ mod shape;
 mod stones;
 mod tree;
 mod watch;
+mod weights;
 
-pub use bot::{Analysis, Considered, GoBot, PassWhen, play_out};
+pub use bot::{Analysis, Considered, GoBot, PassWhen, PlayedOut, play_out};
 pub use learn::{PatternLearning, learn_patterns};
 pub use life::{Chain, Fate, Status};
 pub use resign::Resigning;

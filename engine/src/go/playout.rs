@@ -32,11 +32,31 @@ pub(super) struct Odds {
     /// How much all moves away from the last one weigh beside the learned weights of its eight neighbours; 0 for patterns
     /// by hand instead.
     pub(super) away: u32,
+    /// Takes a chain in atari wherever it stands.
+    pub(super) take: u32,
+    /// Plays what was an answer in a game that was won (B. Drake, "The Last-Good-Reply Policy for Monte-Carlo Go", 2009;
+    /// forgotten once it loses, H. Baier and B. Drake 2010).
+    pub(super) reply: u32,
+    /// Plays a self-atari that leaves a shape that kills, where it would be refused.
+    pub(super) killing: u32,
+    /// Takes a liberty of an enemy that its own chain next to the last move is in a race with.
+    pub(super) race: u32,
 }
 
 impl Default for Odds {
     fn default() -> Self {
-        Self { atari: 240, two: 0, pattern: 240, self_atari: 230, nakade: 220, away: 0 }
+        Self {
+            atari: 256,
+            two: 100,
+            pattern: 240,
+            self_atari: 230,
+            nakade: 220,
+            away: 0,
+            take: 128,
+            reply: 0,
+            killing: 128,
+            race: 40,
+        }
     }
 }
 
@@ -47,6 +67,12 @@ pub(super) struct Playouts<const N: usize> {
     numbers: &'static Numbers,
     /// Who was the first to play on a point, from the leaf on.
     pub(super) first: [u8; N],
+    /// The move that each first move was, from the leaf on.
+    pub(super) when: [u16; N],
+    /// The moves of the last playout.
+    played: Vec<At>,
+    /// What has won after each move, by the colour that answers.
+    replies: Box<[[At; N]; 2]>,
 }
 
 /// A few moves to choose among.
@@ -81,7 +107,34 @@ impl Choice {
 
 impl<const N: usize> Playouts<N> {
     pub(super) fn new(seed: u64, odds: Odds) -> Self {
-        Self { rng: Rng::new(seed), odds, numbers: Numbers::shared(), first: [EMPTY; N] }
+        Self {
+            rng: Rng::new(seed),
+            odds,
+            numbers: Numbers::shared(),
+            first: [EMPTY; N],
+            when: [0; N],
+            played: Vec::new(),
+            replies: Box::new([[PASS; N]; 2]),
+        }
+    }
+
+    /// Remembers the answers of who has won the last playout, and forgets those that lost. `turn` and `last` as it began.
+    pub(super) fn learn(&mut self, mut turn: u8, mut last: At, winner: u8) {
+        if self.odds.reply == 0 || winner == EMPTY {
+            return;
+        }
+        for &at in &self.played {
+            if last != PASS && at != PASS {
+                let reply = &mut self.replies[usize::from(turn) - 1][usize::from(last)];
+                if turn == winner {
+                    *reply = at;
+                } else if *reply == at {
+                    *reply = PASS;
+                }
+            }
+            last = at;
+            turn = other(turn);
+        }
     }
 
     pub(super) const fn rng(&mut self) -> &mut Rng {
@@ -105,6 +158,7 @@ impl<const N: usize> Playouts<N> {
         let most = 3 * stones.geometry.points.len() as u32;
         let mut passes = 0;
         let mut moves = 0;
+        self.played.clear();
         while passes < 2 && moves < most {
             let at = match policy {
                 Policy::Full if last != PASS => match self.local(stones, turn, last) {
@@ -113,6 +167,9 @@ impl<const N: usize> Playouts<N> {
                 },
                 _ => self.anywhere(stones, turn, policy),
             };
+            if self.odds.reply > 0 {
+                self.played.push(at);
+            }
             if at == PASS {
                 stones.pass();
                 passes += 1;
@@ -122,6 +179,7 @@ impl<const N: usize> Playouts<N> {
                 let first = &mut self.first[usize::from(at)];
                 if *first == EMPTY {
                     *first = turn;
+                    self.when[usize::from(at)] = moves as u16;
                 }
             }
             last = at;
@@ -134,6 +192,17 @@ impl<const N: usize> Playouts<N> {
     /// An answer to the last move; [`PASS`] if there is none.
     #[inline]
     fn local<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, last: At) -> At {
+        if self.happens(self.odds.reply) {
+            let at = self.replies[usize::from(turn) - 1][usize::from(last)];
+            if at != PASS
+                && stones.cell(at) == EMPTY
+                && stones.is_legal(at, turn)
+                && !stones.is_eye(at, turn)
+                && !stones.is_self_atari(at, turn)
+            {
+                return at;
+            }
+        }
         if self.happens(self.odds.atari) {
             let at = self.atari(stones, turn, last);
             if at != PASS {
@@ -148,6 +217,12 @@ impl<const N: usize> Playouts<N> {
         }
         if self.happens(self.odds.two) {
             let at = self.two(stones, turn, last);
+            if at != PASS {
+                return at;
+            }
+        }
+        if self.happens(self.odds.race) {
+            let at = self.race(stones, turn, last);
             if at != PASS {
                 return at;
             }
@@ -178,20 +253,45 @@ impl<const N: usize> Playouts<N> {
             return PASS;
         }
         if self.happens(self.odds.pattern) {
-            let mut choice = Choice::new();
-            for neighbour in stones.eight(last) {
-                let at = neighbour as At;
-                if stones.cell(at) == EMPTY
-                    && stones.is_pattern(at)
-                    && stones.is_legal(at, turn)
-                    && !stones.is_self_atari(at, turn)
-                {
+            let at = self.pattern(stones, turn, last);
+            if at != PASS {
+                return at;
+            }
+        }
+        if self.happens(self.odds.take) {
+            return self.take(stones, turn);
+        }
+        PASS
+    }
+
+    /// A move that fits a pattern beside one that was made.
+    fn pattern<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, made: At) -> At {
+        let mut choice = Choice::new();
+        for neighbour in stones.eight(made) {
+            let at = neighbour as At;
+            if stones.cell(at) == EMPTY
+                && stones.is_pattern(at)
+                && stones.is_legal(at, turn)
+                && !stones.is_self_atari(at, turn)
+            {
+                choice.add(at);
+            }
+        }
+        choice.pick(&mut self.rng)
+    }
+
+    /// Takes a chain in atari, wherever it stands.
+    fn take<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8) -> At {
+        let mut choice = Choice::new();
+        for head in stones.in_atari().iter() {
+            if stones.cell(head) == other(turn) {
+                let at = stones.liberties(head).first();
+                if stones.is_legal(at, turn) {
                     choice.add(at);
                 }
             }
-            return choice.pick(&mut self.rng);
         }
-        PASS
+        choice.pick(&mut self.rng)
     }
 
     /// Takes a chain that the last move has left with one liberty, or saves one that it has put in atari.
@@ -230,10 +330,50 @@ impl<const N: usize> Playouts<N> {
         for neighbour in stones.four(last) {
             let stone = neighbour as At;
             if stones.cell(stone) == turn && stones.count(stone) == 2 {
-                for at in stones.liberties(stone).iter() {
-                    if stones.is_legal(at, turn) && stones.liberties_after(at, turn) > 2 {
+                let mut liberties = [PASS; 2];
+                for (place, at) in liberties.iter_mut().zip(stones.liberties(stone).iter()) {
+                    *place = at;
+                }
+                let after = liberties
+                    .map(|at| if stones.is_legal(at, turn) { stones.liberties_after(at, turn) } else { 0 });
+                // In danger where the answer to an atari leaves it in atari still, or nearly.
+                if after[0].min(after[1]) > 2 {
+                    continue;
+                }
+                for (at, after) in liberties.into_iter().zip(after) {
+                    if after > 2 {
                         choice.add(at);
                     }
+                }
+            }
+        }
+        choice.pick(&mut self.rng)
+    }
+
+    /// Takes a liberty of an enemy chain beside an own one that the last move has left with three or four: of one that has no
+    /// more.
+    fn race<const W: usize>(&mut self, stones: &Stones<N, W>, turn: u8, last: At) -> At {
+        let mut choice = Choice::new();
+        for neighbour in stones.four(last) {
+            let own = neighbour as At;
+            if stones.cell(own) != turn || !(2..=4).contains(&stones.count(own)) {
+                continue;
+            }
+            let (mut weakest, mut least) = (PASS, stones.count(own) + 1);
+            for stone in stones.chain(own) {
+                for next in stones.four(stone) {
+                    let next = next as At;
+                    if stones.cell(next) == other(turn) && stones.count(next) < least {
+                        (weakest, least) = (next, stones.count(next));
+                    }
+                }
+            }
+            if weakest == PASS {
+                continue;
+            }
+            for at in stones.liberties(weakest).iter() {
+                if stones.is_legal(at, turn) && !stones.is_eye(at, turn) && !stones.is_self_atari(at, turn) {
+                    choice.add(at);
                 }
             }
         }
@@ -250,7 +390,7 @@ impl<const N: usize> Playouts<N> {
                 && !stones.is_eye(at, turn)
                 && (policy == Policy::Light
                     || !stones.is_self_atari(at, turn)
-                    || !self.happens(self.odds.self_atari))
+                    || self.throws(stones, at, turn))
             {
                 return at;
             }
@@ -258,6 +398,60 @@ impl<const N: usize> Playouts<N> {
             stones.swap_empty(n, left);
         }
         PASS
+    }
+}
+
+impl<const N: usize> Playouts<N> {
+    /// Whether to play a self-atari.
+    fn throws<const W: usize>(&mut self, stones: &Stones<N, W>, at: At, turn: u8) -> bool {
+        if self.odds.killing > 0 && leaves_killing_shape(stones, at, turn) && self.happens(self.odds.killing)
+        {
+            return true;
+        }
+        !self.happens(self.odds.self_atari)
+    }
+}
+
+/// Whether the enemy that takes what a self-atari leaves has one eye there at most if we then play in its middle.
+fn leaves_killing_shape<const N: usize, const W: usize>(stones: &Stones<N, W>, at: At, turn: u8) -> bool {
+    let mut shape = [PASS; 7];
+    shape[0] = at;
+    let mut length = 1;
+    let mut touches = false;
+    for neighbour in stones.four(at) {
+        let cell = stones.cell(neighbour as At);
+        if cell == other(turn) {
+            touches = true;
+        }
+        if cell != turn || shape[..length].contains(&(neighbour as At)) {
+            continue;
+        }
+        for stone in stones.chain(neighbour as At) {
+            if length == shape.len() {
+                return false;
+            }
+            shape[length] = stone;
+            length += 1;
+        }
+    }
+    let shape = &shape[..length];
+    let inside = |at: At| stones.four(at).iter().filter(|&&next| shape.contains(&(next as At))).count();
+    let (mut most, mut twos) = (0, 0);
+    for &stone in shape {
+        let degree = inside(stone);
+        most = most.max(degree);
+        twos += usize::from(degree >= 2);
+    }
+    match length {
+        // One stone may make an eye false, if it stands against something.
+        1 => touches,
+        2 => false,
+        3 => true,
+        4 => most == 3 || twos == 4,
+        // A cross, or a square and one more.
+        5 => most == 4 || (most == 3 && twos == 4),
+        6 => most == 4 && twos >= 4,
+        _ => false,
     }
 }
 
@@ -361,7 +555,29 @@ pub(super) fn owners<const N: usize, const W: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Point;
     use crate::go::stones::WHITE;
+
+    #[test]
+    fn stones_thrown_in_kill_where_what_they_leave_makes_one_eye() {
+        // Own stones, and where the self-atari is played; nothing else matters to the shape.
+        for (stones, at, kills) in [
+            (&[(3, 3), (4, 3)][..], (5, 3), true),
+            (&[(3, 3)][..], (4, 3), false),
+            (&[(3, 3), (4, 3), (5, 3)][..], (6, 3), false),
+            (&[(3, 3), (4, 3), (5, 3)][..], (4, 4), true),
+            (&[(3, 3), (4, 3), (3, 4)][..], (4, 4), true),
+            (&[(3, 3), (4, 3), (3, 4), (4, 4)][..], (5, 4), true),
+            (&[(3, 3), (4, 3), (5, 3), (6, 3)][..], (7, 3), false),
+        ] {
+            let mut board = Stones::<128, 2>::new(9);
+            for &(column, row) in stones {
+                board.put(board.geometry.at(Point::new(column, row)), BLACK);
+            }
+            let at = board.geometry.at(Point::new(at.0, at.1));
+            assert_eq!(leaves_killing_shape(&board, at, BLACK), kills, "{stones:?} and {at}");
+        }
+    }
 
     #[test]
     fn a_playout_ends_with_a_board_that_its_owners_fill() {

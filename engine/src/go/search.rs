@@ -3,88 +3,21 @@
 //! Each playout goes down the tree by what moves are worth, on to the end without looking ahead, and back up with the result.
 //! No move is tried that superko forbids, seen from the game's own past and from the way down the tree.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 
 use super::features::{Room, features};
+use super::helpers::{help, lead_helpers};
 use super::patterns::Numbers;
 use super::playout::{Odds, Playouts, Policy, owners};
-use super::prior::{Prior, Reasons, priors};
+use super::prior::{Prior, priors};
 use super::stones::{At, BLACK, EMPTY, PASS, Stones, colour, margin, other, side};
 use super::tree::{Node, ROOT, Tree};
 use super::watch::{Contest, Patience, Watch};
+use super::weights::Options;
 use super::{Go, GoMove, Scoring, Superko};
-use crate::numbers::{Place, Visit};
 use crate::search::threads::{EndOnDrop, beside};
 use crate::{Game, Limits, Side};
-
-/// What the search goes by. The numbers were found by self-play; see `EXPERIMENTS.md`.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Options {
-    pub(super) odds: Odds,
-    pub(super) reasons: Reasons,
-    /// Visits after which a node gets children.
-    pub(super) expand: f32,
-    /// Playouts at which a move's own results count as much as those in which it came later.
-    pub(super) equivalence: f32,
-    /// Part of a result that is by how many points it is won or lost.
-    pub(super) points_part: f32,
-    /// Bonus for what was tried little, as in UCT.
-    pub(super) curiosity: f32,
-    /// Bonus for what is likely by its features and was tried little.
-    pub(super) likely: f32,
-    /// How much features decide what is likely: 0 makes all moves alike, 1 is as they were learned.
-    pub(super) sharpness: f32,
-    /// Playouts won that a move gets beforehand if it is the only likely one; others get the root of their part.
-    pub(super) expected: f32,
-    /// Moves considered at a node at first, the best by prior; more with the logarithm of its visits. On boards of more than 100
-    /// points.
-    pub(super) width: f32,
-    /// Points that White gets for each handicap stone at the beginning, none later.
-    pub(super) evening: f32,
-}
-
-impl Options {
-    /// Shows every number with its name; see EXPERIMENTS.md.
-    pub(super) fn each(&mut self, visit: Visit<'_>) {
-        use Place::{Part, Single};
-        let odds = &mut self.odds;
-        visit("atari", (0.0, 256.0), Part(&mut odds.atari));
-        visit("two", (0.0, 256.0), Part(&mut odds.two));
-        visit("nakade", (0.0, 256.0), Part(&mut odds.nakade));
-        visit("pattern", (0.0, 256.0), Part(&mut odds.pattern));
-        visit("self-atari", (0.0, 256.0), Part(&mut odds.self_atari));
-        visit("away", (0.0, 100_000.0), Part(&mut odds.away));
-        visit("expand", (1.0, 100.0), Single(&mut self.expand));
-        visit("equivalence", (1.0, 100_000.0), Single(&mut self.equivalence));
-        visit("points-part", (0.0, 1.0), Single(&mut self.points_part));
-        visit("curiosity", (0.0, 2.0), Single(&mut self.curiosity));
-        visit("likely", (0.0, 10.0), Single(&mut self.likely));
-        visit("sharpness", (0.0, 4.0), Single(&mut self.sharpness));
-        visit("expected", (0.0, 1000.0), Single(&mut self.expected));
-        visit("width", (1.0, 400.0), Single(&mut self.width));
-        visit("evening", (0.0, 20.0), Single(&mut self.evening));
-        self.reasons.each(visit);
-    }
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            odds: Odds::default(),
-            reasons: Reasons::default(),
-            expand: 4.0,
-            equivalence: 2500.0,
-            points_part: 0.04,
-            curiosity: 0.0,
-            likely: 0.0,
-            sharpness: 1.0,
-            expected: 0.0,
-            width: 24.0,
-            evening: 7.0,
-        }
-    }
-}
 
 /// How two passes in a row are counted inside the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +42,7 @@ pub(super) struct Tried {
 
 /// By what results are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Terms {
+pub(super) struct Terms {
     /// What White gets beside the stones, in half points.
     bonus: i32,
     scoring: Scoring,
@@ -128,19 +61,24 @@ pub(super) struct Search<const N: usize, const W: usize> {
     trail: [At; 2],
     /// Passes in a row before the root, at most one.
     passes: u8,
-    terms: Terms,
+    pub(super) terms: Terms,
     /// Half points that White is given beside the bonus in a game with handicap, so that both sides have something to play
     /// for while nobody doubts who is ahead.
     evened: i32,
     ends: Ends<N>,
+    /// How much more a move on each point counts where it came later.
+    critical: [f32; N],
     /// Playouts that were begun since the last search began.
-    begun: u64,
+    pub(super) begun: u64,
     /// What each thread has for itself, the caller's first.
     players: Vec<Player<N, W>>,
 }
 
+/// Playouts between two looks at which points decide the game.
+const CRITICAL_EVERY: u32 = 64;
+
 /// One thread's way down the tree and on to the end.
-struct Player<const N: usize, const W: usize> {
+pub(super) struct Player<const N: usize, const W: usize> {
     playouts: Playouts<N>,
     stones: Stones<N, W>,
     turn: u8,
@@ -199,7 +137,7 @@ impl<const N: usize, const W: usize> Player<N, W> {
     }
 
     /// From the leaf on to the end.
-    fn play_out(&mut self, terms: Terms) {
+    pub(super) fn play_out(&mut self, terms: Terms) {
         let stones = &mut self.stones;
         self.playouts.first = [EMPTY; N];
         let shift = match terms.scoring {
@@ -220,6 +158,12 @@ impl<const N: usize, const W: usize> Player<N, W> {
             owners(stones, |at, points| kept[usize::from(at)] = points as i8)
         };
         self.half_points = 2 * (black - shift) - terms.bonus;
+        let winner = match self.half_points.signum() {
+            1 => BLACK,
+            -1 => other(BLACK),
+            _ => EMPTY,
+        };
+        self.playouts.learn(self.turn, self.trail[0], winner);
     }
 }
 
@@ -239,6 +183,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
             },
             evened: 0,
             ends: Ends::NONE,
+            critical: [0.0; N],
             begun: 0,
             players: vec![Player::new(size, seed, options.odds.clone())],
             options,
@@ -290,6 +235,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         }
         if node != Some(ROOT) {
             self.ends = Ends::NONE;
+            self.critical = [0.0; N];
         }
         self.stones = stones;
         (self.turn, self.trail, self.passes) = (turn, trail, passes);
@@ -392,8 +338,27 @@ impl<const N: usize, const W: usize> Search<N, W> {
         }
     }
 
+    /// Playouts from the root that no tree learns from.
+    pub(super) fn only_play_out(&mut self, count: u32) {
+        let mut players = std::mem::take(&mut self.players);
+        let player = &mut players[0];
+        player.path.clear();
+        for _ in 0..count {
+            player.stones = self.stones.clone();
+            (player.turn, player.trail, player.passes) = (self.turn, self.trail, self.passes);
+            player.play_out(self.terms);
+            self.update(player);
+        }
+        self.players = players;
+    }
+
+    /// Share of the playouts that Black has won.
+    pub(super) fn won_by_black(&self) -> f32 {
+        f32::midpoint(1.0, self.ends.won as f32 / self.ends.counted.max(1) as f32)
+    }
+
     /// Tells what was found if it is time to, and says whether patience ends.
-    fn is_enough(&self, watch: &mut Watch<'_>, look: &mut dyn FnMut(&Self)) -> bool {
+    pub(super) fn is_enough(&self, watch: &mut Watch<'_>, look: &mut dyn FnMut(&Self)) -> bool {
         if watch.is_time_to_tell(self.begun) {
             look(self);
         }
@@ -422,7 +387,12 @@ impl<const N: usize, const W: usize> Search<N, W> {
 
     /// Down the tree to where a playout begins. Its nodes count as visited from now on, and as lost until [`Self::update`], so
     /// that other threads go elsewhere meanwhile.
-    fn descend(&mut self, go: &Go, player: &mut Player<N, W>, is_over: &mut dyn FnMut(u64) -> bool) {
+    pub(super) fn descend(
+        &mut self,
+        go: &Go,
+        player: &mut Player<N, W>,
+        is_over: &mut dyn FnMut(u64) -> bool,
+    ) {
         if self.tree.is_full(N) {
             let begun = self.begun;
             self.tree.prune(&mut || is_over(begun));
@@ -484,7 +454,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         let mut best = 0;
         let mut most = f32::NEG_INFINITY;
         for (n, child) in children[..shown].iter().enumerate() {
-            let mut worth = child.worth(self.options.equivalence);
+            let mut worth = child.worth(self.options.equivalence, self.critical[usize::from(child.at)]);
             if bonus > 0.0 {
                 worth += bonus / (child.visits + child.prior_visits).sqrt();
             }
@@ -498,7 +468,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
     }
 
     /// Tells the nodes of the path how the playout ended.
-    fn update(&mut self, player: &mut Player<N, W>) {
+    pub(super) fn update(&mut self, player: &mut Player<N, W>) {
         let half_points = player.half_points;
         let ends = &mut self.ends;
         ends.counted += 1;
@@ -522,6 +492,14 @@ impl<const N: usize, const W: usize> Search<N, W> {
         };
         let by_points = (0.5 + half_points as f32 / (2.0 * points)).clamp(0.0, 1.0);
         let black = won + (by_points - won) * self.options.points_part;
+        // A playout takes about a third more moves than there are points, and at most three times as many.
+        let fading = self.options.fading / (3.0 * points);
+        if self.options.critical > 0.0 && self.ends.counted.is_multiple_of(CRITICAL_EVERY) {
+            for (n, criticality) in self.criticality().into_iter().enumerate() {
+                let at = usize::from(self.stones.geometry.points[n]);
+                self.critical[at] = self.options.critical * criticality.max(0.0);
+            }
+        }
         for depth in (0..player.path.len()).rev() {
             let node = player.path[depth];
             let turn = if depth % 2 == 0 { self.turn } else { other(self.turn) };
@@ -529,15 +507,17 @@ impl<const N: usize, const W: usize> Search<N, W> {
                 let at = self.tree.get(child).at;
                 if at != PASS {
                     player.playouts.first[usize::from(at)] = turn;
+                    player.playouts.when[usize::from(at)] = 0;
                 }
             }
             let wins = if turn == BLACK { black } else { 1.0 - black };
             self.tree.get_mut(node).wins += 1.0 - wins;
-            let first = &player.playouts.first;
+            let Playouts { first, when, .. } = &player.playouts;
             for child in self.tree.children_mut(node) {
                 if first[usize::from(child.at)] == turn {
-                    child.later_visits += 1.0;
-                    child.later_wins += wins;
+                    let counts = 1.0 - fading * f32::from(when[usize::from(child.at)]);
+                    child.later_visits += counts;
+                    child.later_wins += counts * wins;
                 }
             }
         }
@@ -685,58 +665,6 @@ impl<const N: usize, const W: usize> Search<N, W> {
         let half_points = 2 * (black - shift) - self.terms.bonus;
         if side == Side::First { half_points } else { -half_points }
     }
-}
-
-/// [`Search::lead`] with other threads at work on the same tree, which only one of them touches at a time: walking the tree
-/// takes a quarter of a playout's time, the rest is spent apart.
-fn lead_helpers<const N: usize, const W: usize>(
-    go: &Go,
-    mut watch: Watch<'_>,
-    look: &mut dyn FnMut(&Search<N, W>),
-    shared: &Mutex<&mut Search<N, W>>,
-    player: &mut Player<N, W>,
-) {
-    let mut search = lock(shared);
-    while !watch.is_over(search.begun) {
-        search.descend(go, player, &mut |begun| watch.is_over(begun));
-        let terms = search.terms;
-        drop(search);
-        player.play_out(terms);
-        search = lock(shared);
-        search.update(player);
-        if search.is_enough(&mut watch, look) {
-            break;
-        }
-    }
-}
-
-/// Playouts beside the caller's thread until that is over.
-fn help<const N: usize, const W: usize>(
-    go: &Go,
-    limits: &Limits<'_>,
-    shared: &Mutex<&mut Search<N, W>>,
-    over: &AtomicBool,
-    player: &mut Player<N, W>,
-) {
-    let is_over = |begun: u64| {
-        over.load(Ordering::Relaxed)
-            || limits.stop.load(Ordering::Relaxed)
-            || limits.nodes.is_some_and(|nodes| begun >= nodes)
-    };
-    let mut search = lock(shared);
-    while !is_over(search.begun) {
-        search.descend(go, player, &mut |begun| is_over(begun));
-        let terms = search.terms;
-        drop(search);
-        player.play_out(terms);
-        search = lock(shared);
-        search.update(player);
-    }
-}
-
-/// A thread that panicked ends the search anyway: [`std::thread::scope`] passes it on.
-fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Tells each move how likely it is by its features, its part of 1.

@@ -174,6 +174,8 @@ pub(super) struct Stones<const N: usize, const W: usize> {
     empty: [At; N],
     slot: [u16; N],
     empties: u16,
+    /// Heads of the chains with one liberty.
+    atari: Points<W>,
     /// Where a lone stone may not be taken back at once.
     pub(super) ko: At,
     /// Key of all stones.
@@ -199,6 +201,7 @@ impl<const N: usize, const W: usize> Stones<N, W> {
             empty: [0; N],
             slot: [0; N],
             empties: 0,
+            atari: Points::NONE,
             ko: PASS,
             key: 0,
             placed: [0; 2],
@@ -300,6 +303,12 @@ impl<const N: usize, const W: usize> Stones<N, W> {
         })
     }
 
+    /// Heads of the chains with one liberty, of both colours.
+    #[inline]
+    pub(super) const fn in_atari(&self) -> &Points<W> {
+        &self.atari
+    }
+
     /// Whether a point is an eye of this colour: every neighbour is its stone, and too few enemies stand at the corners to make
     /// it false.
     #[inline]
@@ -395,10 +404,14 @@ impl<const N: usize, const W: usize> Stones<N, W> {
                     own.count += 1;
                 }
                 _ => {
-                    let chain = &mut self.chains[usize::from(self.head[neighbour])];
+                    let head = usize::from(self.head[neighbour]);
+                    let chain = &mut self.chains[head];
                     if chain.liberties.has(n) {
                         chain.liberties.take(n);
                         chain.count -= 1;
+                        if chain.count == 1 {
+                            self.atari.add(head);
+                        }
                     }
                 }
             }
@@ -418,7 +431,13 @@ impl<const N: usize, const W: usize> Stones<N, W> {
                 where_captured = neighbour as At;
             }
         }
-        let chain = &self.chains[usize::from(self.head[n])];
+        let head = usize::from(self.head[n]);
+        let chain = &self.chains[head];
+        if chain.count == 1 {
+            self.atari.add(head);
+        } else {
+            self.atari.take(head);
+        }
         if captured == 1 && chain.stones == 1 && chain.count == 1 {
             self.ko = where_captured;
         }
@@ -432,6 +451,7 @@ impl<const N: usize, const W: usize> Stones<N, W> {
     fn merge(&mut self, a: At, b: At) {
         let (a, b) = (usize::from(a), usize::from(b));
         let (long, short) = if self.chains[a].stones >= self.chains[b].stones { (a, b) } else { (b, a) };
+        self.atari.take(short);
         let mut stone = short;
         loop {
             self.head[stone] = long as At;
@@ -451,6 +471,7 @@ impl<const N: usize, const W: usize> Stones<N, W> {
     /// Takes a chain off the board; how many stones it had.
     pub(super) fn remove(&mut self, stone: At) -> u16 {
         let colour = self.cell(stone);
+        self.atari.take(usize::from(self.head(stone)));
         let mut at = stone;
         loop {
             self.change(usize::from(at), colour, EMPTY);
@@ -465,10 +486,14 @@ impl<const N: usize, const W: usize> Stones<N, W> {
             let n = usize::from(at);
             for neighbour in self.four(at) {
                 if matches!(self.cells[neighbour], BLACK | WHITE) {
-                    let chain = &mut self.chains[usize::from(self.head[neighbour])];
+                    let head = usize::from(self.head[neighbour]);
+                    let chain = &mut self.chains[head];
                     if !chain.liberties.has(n) {
                         chain.liberties.add(n);
                         chain.count += 1;
+                        if chain.count == 2 {
+                            self.atari.take(head);
+                        }
                     }
                 }
             }
@@ -593,6 +618,10 @@ mod tests {
                     check_chain(&stones, at);
                 }
             }
+            let in_atari =
+                |&at: &At| stones.cell(at) != EMPTY && stones.head(at) == at && stones.count(at) == 1;
+            let expected: Vec<At> = stones.geometry.points.iter().copied().filter(in_atari).collect();
+            assert_eq!(stones.in_atari().iter().collect::<Vec<_>>(), expected);
             assert_eq!(
                 go.score().half_points[0] as i32 - go.score().half_points[1] as i32,
                 2 * stones.area().into_iter().map(margin).sum::<i32>()

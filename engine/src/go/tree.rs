@@ -51,13 +51,14 @@ impl Node {
     /// (RAVE; the weight as in D. Silver, "Reinforcement Learning and Simulation-Based Search in Computer Go", 2009, with
     /// `equivalence` for the number of playouts at which both count alike).
     #[inline]
-    pub(super) fn worth(&self, equivalence: f32) -> f32 {
+    pub(super) fn worth(&self, equivalence: f32, critical: f32) -> f32 {
         let visits = self.visits + self.prior_visits;
         let own = (self.wins + self.prior_wins) / visits;
         if self.later_visits == 0.0 {
             return own;
         }
-        let later = (self.later_wins + self.prior_wins) / (self.later_visits + self.prior_visits);
+        let won = critical * self.later_visits;
+        let later = (self.later_wins + won + self.prior_wins) / (self.later_visits + won + self.prior_visits);
         let weight =
             self.later_visits / (self.later_visits + visits + visits * self.later_visits / equivalence);
         weight * later + (1.0 - weight) * own

@@ -8,19 +8,19 @@ use std::fmt::Write as _;
 use std::io::{BufRead, Write as _};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+mod begin;
 mod clock;
+mod thinking;
 mod wishes;
 
 use engine::go::{Analysis, Fate, Go, GoBot, GoMove, GoSetup, Handicap, PassWhen, Resigning, Status};
-use engine::sgf::{Collection, GoRecord};
 use engine::{Action, Bot, Game, Level, Limits, Point, Side};
 
 use self::clock::{Allotted, Clock};
-use self::wishes::Wishes;
 use crate::tune;
 
 #[derive(clap::Args)]
@@ -305,31 +305,6 @@ impl Table {
         Ok(String::new())
     }
 
-    fn board_size(&mut self, words: &[&str]) -> Answer {
-        let size: u8 = number(words)?;
-        let setup = GoSetup { size, handicap: Handicap::None, ..self.setup.clone() };
-        self.start(setup).map_err(|_| "unacceptable size".into())
-    }
-
-    fn komi(&mut self, words: &[&str]) -> Answer {
-        let komi: f32 = number(words)?;
-        let half_points = (komi * 2.0).round();
-        if !(0.0..=255.0).contains(&half_points) {
-            return Err("komi is 0 to 127.5 here".into());
-        }
-        if self.setup.komi_half_points == half_points as u8 {
-            return Ok(String::new());
-        }
-        // A position from a file may have no way to it from an empty board.
-        let empty = Go::new(&self.setup).map_err(|error| error.to_string())?;
-        if empty.key() != self.start.key() {
-            return Err("the komi of a loaded game stays".into());
-        }
-        self.setup.komi_half_points = half_points as u8;
-        self.start = Go::new(&self.setup).map_err(|error| error.to_string())?;
-        self.replay()
-    }
-
     fn act(&mut self, action: Action) -> Result<(), String> {
         let mv = self.game.legal_move(action).map_err(|refusal| format!("illegal move: {refusal}"))?;
         self.game.play(mv);
@@ -375,40 +350,6 @@ impl Table {
         Ok(String::new())
     }
 
-    /// The main line of a file's first game, up to before a move by its number if one is given.
-    fn load_sgf(&mut self, words: &[&str]) -> Answer {
-        let &[file, ref rest @ ..] = words else { return Err("syntax error".into()) };
-        let most = match rest {
-            [] => usize::MAX,
-            [number, ..] => parse::<usize>(number)?.saturating_sub(1),
-        };
-        let cannot = |why: String| format!("cannot load file: {why}");
-        let bytes = std::fs::read(file).map_err(|error| cannot(error.to_string()))?;
-        let games = Collection::read(&bytes).map_err(|stopped| cannot(stopped.error.to_string()))?.games;
-        let tree = games.first().ok_or_else(|| cannot("no game".into()))?;
-        let mut record = GoRecord::read(tree).map_err(|stopped| cannot(stopped.error.to_string()))?;
-        // What the file says of the count is no move.
-        while matches!(record.actions.last(), Some(Action::Toggle(_) | Action::Agree)) {
-            record.actions.pop();
-        }
-        let setup = record.start.setup().clone();
-        self.start = record.start;
-        self.begin(setup);
-        for action in record.actions {
-            if self.moves.len() == most {
-                break;
-            }
-            // What lets play go on after two passes belongs to the move that follows.
-            let is_move = matches!(action, Action::Place(_) | Action::Pass);
-            let before = self.actions.len();
-            self.act(action)?;
-            if is_move {
-                self.moves.push(before);
-            }
-        }
-        Ok(String::new())
-    }
-
     fn undo(&mut self) -> Answer {
         let before = self.moves.pop().ok_or("cannot undo")?;
         self.actions.truncate(before);
@@ -443,6 +384,8 @@ impl Table {
             Limits { time: most, nodes: self.playouts, depth: None, stop: &NEVER, elapsed: &elapsed };
         let game = &self.game;
         self.bot.set_usual_time(usual);
+        // A time for each move is lost where it is not used; a clock keeps it.
+        self.bot.set_ends_early(most.is_none() || usual.is_some());
         let found = self.bot.decide_with(game, &limits, &mut |analysis| tell(game, analysis));
         let Some(found) = found else { return Chosen::Move(Action::Pass) };
         if self.resigning[side.index()].sees(game, &found) {
@@ -454,58 +397,6 @@ impl Table {
     /// Time for the next move of this side.
     fn allotted(&self, side: Side) -> Allotted {
         self.clock.allotted(side, self.game.ply(), u32::from(self.setup.size).pow(2))
-    }
-
-    fn fixed_handicap(&mut self, words: &[&str]) -> Answer {
-        let stones: u8 = number(words)?;
-        if !self.actions.is_empty() {
-            return Err("board not empty".into());
-        }
-        let setup = GoSetup { handicap: Handicap::Stars(stones), ..self.setup.clone() };
-        self.start(setup).map_err(|_| "invalid number of stones".to_owned())?;
-        Ok(self.stones_on_board())
-    }
-
-    fn place_free_handicap(&mut self, words: &[&str]) -> Answer {
-        let stones: u8 = number(words)?;
-        if !self.actions.is_empty() {
-            return Err("board not empty".into());
-        }
-        let setup = GoSetup { handicap: Handicap::Free(stones), ..self.setup.clone() };
-        self.start(setup).map_err(|_| "invalid number of stones".to_owned())?;
-        for _ in 0..stones {
-            match self.choose(Side::First, Instant::now(), &mut |_, _| {}) {
-                Chosen::Move(action) => self.act(action)?,
-                Chosen::Resign => return Err("no move".into()),
-            }
-        }
-        Ok(self.stones_on_board())
-    }
-
-    fn set_free_handicap(&mut self, words: &[&str]) -> Answer {
-        if !self.actions.is_empty() {
-            return Err("board not empty".into());
-        }
-        let stones = u8::try_from(words.len()).map_err(|_| "invalid number of stones")?;
-        let old = self.setup.clone();
-        let setup = GoSetup { handicap: Handicap::Free(stones), ..old.clone() };
-        self.start(setup).map_err(|_| "invalid number of stones".to_owned())?;
-        for word in words {
-            let placed = match self.game.parse(word) {
-                Some(action @ Action::Place(_)) => self.act(action),
-                _ => Err("syntax error".into()),
-            };
-            if let Err(why) = placed {
-                self.start(old)?;
-                return Err(why);
-            }
-        }
-        Ok(String::new())
-    }
-
-    fn stones_on_board(&self) -> String {
-        let stones = self.points().filter(|&point| self.game.at(point).is_some());
-        stones.map(|point| self.game.notation(Action::Place(point))).collect::<Vec<_>>().join(" ")
     }
 
     fn points(&self) -> impl Iterator<Item = Point> + use<> {
@@ -568,91 +459,6 @@ impl Table {
             taken(Side::Second)
         );
         text
-    }
-
-    /// Thinks and tells what it finds until the next line comes in.
-    fn analyse(&mut self, id: &str, command: &str, words: &[&str]) {
-        let wishes = match Wishes::of(command, words, &self.game) {
-            Ok(wishes) => wishes,
-            Err(why) => return say(&format!("?{id} {why}\n")),
-        };
-        if let Err(why) = wishes.side.map_or(Ok(()), |side| self.give_turn(side)) {
-            return say(&format!("?{id} {why}\n"));
-        }
-        say(&format!("={id}"));
-        let mut told = Instant::now();
-        self.think_on(&mut |game, analysis| {
-            if told.elapsed() >= wishes.every {
-                told = Instant::now();
-                say(&wishes.words(game, analysis));
-            }
-        });
-        say("");
-    }
-
-    /// Thinks about the position until the next line comes in; what it finds is kept.
-    fn think_on(&mut self, tell: Tell<'_>) {
-        let ended = {
-            let _both = lock(&self.asked);
-            self.asked.flag.store(false, Ordering::Relaxed);
-            loop {
-                match self.lines.try_recv() {
-                    Ok(line) => self.waiting.push_back(line),
-                    Err(nothing) => break nothing == TryRecvError::Disconnected,
-                }
-            }
-        };
-        if !self.waiting.is_empty() || ended {
-            return;
-        }
-        let begin = Instant::now();
-        let elapsed = move || begin.elapsed();
-        // The tree has to be kept for the next question: that takes a limit, which no one waits for.
-        const LONG: Duration = Duration::from_hours(24);
-        let limits =
-            Limits { time: Some(LONG), nodes: None, depth: None, stop: &self.asked.flag, elapsed: &elapsed };
-        let game = &self.game;
-        self.bot.analyse(game, &limits, &mut |analysis| tell(game, analysis));
-    }
-
-    fn genmove_analyse(&mut self, id: &str, command: &str, words: &[&str], arrived: Instant) {
-        let begun = Wishes::of(command, words, &self.game).and_then(|wishes| {
-            let side = wishes.side.unwrap_or(self.game.turn());
-            let before = self.actions.len();
-            self.give_turn(side)?;
-            Ok((wishes, side, before))
-        });
-        let (wishes, side, before) = match begun {
-            Ok(begun) => begun,
-            Err(why) => return say(&format!("?{id} {why}\n")),
-        };
-        say(&format!("={id}"));
-        let mut told = Instant::now();
-        let mut last = String::new();
-        let chosen = self.choose(side, arrived, &mut |game, analysis| {
-            last = wishes.words(game, analysis);
-            if told.elapsed() >= wishes.every {
-                told = Instant::now();
-                say(&last);
-                last.clear();
-            }
-        });
-        if !last.is_empty() {
-            say(&last);
-        }
-        let text = match chosen {
-            Chosen::Resign => {
-                self.actions.truncate(before);
-                let _ = self.replay();
-                "resign".to_owned()
-            }
-            Chosen::Move(action) => {
-                self.act(action).expect("a bot's choice is legal");
-                self.moves.push(before);
-                self.game.notation(action)
-            }
-        };
-        say(&format!("play {text}\n"));
     }
 }
 

@@ -3,6 +3,7 @@
 mod bench;
 mod endings;
 mod fit;
+mod go_foretell;
 mod go_games;
 mod go_patterns;
 mod gomocup;
@@ -51,6 +52,8 @@ enum Command {
     SelfPlay(self_play::Arguments),
     /// Games of Go of the engine against itself with how often it tried which move, to learn from.
     GoGames(go_games::Arguments),
+    /// How well Go's playouts foretell the ends of games of `go-games`, by their numbers.
+    GoForetell(go_foretell::Arguments),
     /// Learns Go's patterns from games of `go-games`.
     GoPatterns(go_patterns::Arguments),
     /// Learns gomoku's network from games of `self-play`.
@@ -91,6 +94,7 @@ fn main() -> ExitCode {
         Command::Tune(command) => tune::run(&command),
         Command::SelfPlay(arguments) => self_play::run(&arguments),
         Command::GoGames(arguments) => go_games::run(&arguments),
+        Command::GoForetell(arguments) => go_foretell::run(&arguments),
         Command::GoPatterns(arguments) => go_patterns::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
         Command::Perft(arguments) => positions::perft(&arguments),

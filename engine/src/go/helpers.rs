@@ -1,0 +1,61 @@
+//! Several threads on one tree.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::Go;
+use super::search::{Player, Search};
+use super::watch::Watch;
+use crate::Limits;
+
+/// [`Search::lead`] with other threads at work on the same tree, which only one of them touches at a time: walking the tree
+/// takes a quarter of a playout's time, the rest is spent apart.
+pub(super) fn lead_helpers<const N: usize, const W: usize>(
+    go: &Go,
+    mut watch: Watch<'_>,
+    look: &mut dyn FnMut(&Search<N, W>),
+    shared: &Mutex<&mut Search<N, W>>,
+    player: &mut Player<N, W>,
+) {
+    let mut search = lock(shared);
+    while !watch.is_over(search.begun) {
+        search.descend(go, player, &mut |begun| watch.is_over(begun));
+        let terms = search.terms;
+        drop(search);
+        player.play_out(terms);
+        search = lock(shared);
+        search.update(player);
+        if search.is_enough(&mut watch, look) {
+            break;
+        }
+    }
+}
+
+/// Playouts beside the caller's thread until that is over.
+pub(super) fn help<const N: usize, const W: usize>(
+    go: &Go,
+    limits: &Limits<'_>,
+    shared: &Mutex<&mut Search<N, W>>,
+    over: &AtomicBool,
+    player: &mut Player<N, W>,
+) {
+    let is_over = |begun: u64| {
+        over.load(Ordering::Relaxed)
+            || limits.stop.load(Ordering::Relaxed)
+            || limits.nodes.is_some_and(|nodes| begun >= nodes)
+    };
+    let mut search = lock(shared);
+    while !is_over(search.begun) {
+        search.descend(go, player, &mut |begun| is_over(begun));
+        let terms = search.terms;
+        drop(search);
+        player.play_out(terms);
+        search = lock(shared);
+        search.update(player);
+    }
+}
+
+/// A thread that panicked ends the search anyway: [`std::thread::scope`] passes it on.
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
