@@ -1,6 +1,9 @@
 //! Every page in every size and language: no text is cut off, nothing is too small for a finger.
 
+use std::time::Duration;
+
 use i_slint_backend_testing::{AccessibleRole, ElementHandle, ElementQuery};
+use proto::control::Room;
 use qiyou::headless::Stage;
 use slint::ComponentHandle;
 
@@ -255,56 +258,60 @@ fn the_theme_changes_the_paper() {
     assert_eq!(corner(&told), (0x17, 0x15, 0x12));
 }
 
-#[test]
-fn one_move_repaints_little_more_than_its_own_cells() {
-    let stage = Stage::new();
-    let mut told = tell(&stage, SIZES[0], (true, false, 0), |_, _| {});
-    let mut room = crate::support::room(
+/// A gomoku match of two here in the middle of the board page, drawn and at rest, and its room.
+fn at_the_board(stage: &Stage) -> (Told, Room) {
+    let told = tell(stage, SIZES[0], (true, false, 0), |_, _| {});
+    let room = crate::support::room(
         crate::support::here(),
         crate::support::here(),
         &[proto::board::Side::First, proto::board::Side::Second],
     );
     told.say(proto::control::event::Body::Room(room.clone()));
-    stage.pass(std::time::Duration::ZERO);
+    stage.pass(Duration::ZERO);
     told.app.open_room("room");
     stage.settle(&told.scene);
     told.scene.take_repainted();
-    // The same side is to move again, so that only the board differs: a stone more, and the mark of the last move.
+    (told, room)
+}
+
+/// The same room with one white stone more.
+fn with_a_stone(mut room: Room, column: u32, row: u32) -> Room {
     let board = room.board.as_mut().expect("a board");
-    board.pieces.push(proto::control::Piece { at: 0, side: 2, kind: 0 });
-    board.last = Some(crate::support::place(0, 0));
-    told.say(proto::control::event::Body::Room(room));
+    board.pieces.push(proto::control::Piece { at: row * 1_024 + column, side: 2, kind: 0 });
+    board.last = Some(crate::support::place(column, row));
+    room
+}
+
+/// Device pixels of one point of gomoku's board on the smallest phone.
+const CELL: u32 = 42 * 42;
+
+#[test]
+fn one_move_repaints_little_more_than_its_own_cells() {
+    let stage = Stage::new();
+    let (mut told, room) = at_the_board(&stage);
+    // The same side is to move again, so that only the board differs: a stone more, and the mark of the last move.
+    told.say(proto::control::event::Body::Room(with_a_stone(room, 0, 0)));
     stage.settle(&told.scene);
-    let cell = 42 * 42;
     let repainted = told.scene.take_repainted();
-    assert!(repainted > 0 && repainted <= 6 * cell, "{repainted} pixels, a cell has {cell}");
+    assert!(repainted > 0 && repainted <= 6 * CELL, "{repainted} pixels, a cell has {CELL}");
     drop(told.asked());
 }
 
 #[test]
 fn a_move_repaints_its_cells_at_once_and_the_turn_that_it_brings_a_frame_later() {
     let stage = Stage::new();
-    let told = tell(&stage, SIZES[0], (true, false, 0), |_, _| {});
-    let mut room = crate::support::room(
-        crate::support::here(),
-        crate::support::here(),
-        &[proto::board::Side::First, proto::board::Side::Second],
-    );
-    told.say(proto::control::event::Body::Room(room.clone()));
-    stage.pass(std::time::Duration::ZERO);
-    told.app.open_room("room");
-    stage.settle(&told.scene);
-    told.scene.take_repainted();
+    let (told, room) = at_the_board(&stage);
+    let mut room = with_a_stone(room, 8, 8);
     let board = room.board.as_mut().expect("a board");
-    board.pieces.push(proto::control::Piece { at: 8 * 1_024 + 8, side: 2, kind: 0 });
-    board.last = Some(crate::support::place(8, 8));
     board.turn = 1;
     board.ply += 1;
     told.say(proto::control::event::Body::Room(room));
-    stage.pass(std::time::Duration::ZERO);
+    stage.pass(Duration::ZERO);
     told.scene.draw();
-    let (cell, cells) = (42 * 42, told.scene.take_repainted());
-    assert!(cells > 0 && cells <= 6 * cell, "{cells} pixels at once, a cell has {cell}");
+    let cells = told.scene.take_repainted();
+    assert!(cells > 0 && cells <= 6 * CELL, "{cells} pixels at once, a cell has {CELL}");
     stage.settle(&told.scene);
-    assert!(told.scene.take_repainted() > 0, "the seats follow a frame later");
+    // The two seats and the title; the board between them is left as it is.
+    let (beside, all) = (told.scene.take_repainted(), SIZES[0].0 * SIZES[0].1);
+    assert!(beside > 0 && beside <= all / 4, "{beside} of {all} pixels a frame later");
 }
