@@ -123,6 +123,20 @@ pub fn bot(kind: GameKind, level: Level, seed: u64) -> Box<dyn Bot> {
     }
 }
 
+/// As [`bot`], remembering positions in at most about this many bytes: for a device whose memory others need too. Weaker only
+/// where a level would fill more than that in the time it is given.
+pub fn bot_within(kind: GameKind, level: Level, seed: u64, bytes: usize) -> Box<dyn Bot> {
+    // Levels below the strongest take 16 MB at the most by themselves.
+    let table = (level.number() == 10).then_some(bytes);
+    match kind {
+        GameKind::Gomoku => Box::new(crate::gomoku::GomokuBot::with_table(level, seed, table)),
+        GameKind::Xiangqi => Box::new(crate::xiangqi::XiangqiBot::with_table(level, seed, table)),
+        GameKind::Liuzhou => Box::new(crate::liuzhou::LiuzhouBot::within(level, seed, bytes)),
+        GameKind::Go => Box::new(crate::go::GoBot::new(level, seed).with_memory(bytes)),
+        GameKind::LightsOut => Box::new(crate::lights_out::LightsOutBot),
+    }
+}
+
 /// Asks for one line after the other, each without the first moves of those before, and puts the best first. Each may use an
 /// equal part of the limits.
 pub(crate) fn lines_apart(

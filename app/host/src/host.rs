@@ -61,7 +61,7 @@ impl HostConfig {
         let data_dir: PathBuf = data_dir.into();
         let tables = data_dir.clone();
         let bots = move |kind, level, seed| {
-            let mut bot = engine::bot(kind, level, seed);
+            let mut bot = engine::bot_within(kind, level, seed, BOT_BYTES);
             bot.set_folder(&tables);
             bot
         };
@@ -110,6 +110,10 @@ impl HostConfig {
         self
     }
 }
+
+/// What a bot may remember of a game's positions. In the three seconds of level 10 a handheld's core visits a million at most,
+/// which fill this; beside the app it leaves the whole under half of what the leanest of other board games takes.
+const BOT_BYTES: usize = 12 << 20;
 
 /// Where ids, nonces, seeds and jitter come from.
 #[derive(Clone, Copy, Debug)]

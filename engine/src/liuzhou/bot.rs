@@ -48,7 +48,13 @@ const CAPTURE_SHARE: u32 = 3;
 impl LiuzhouBot {
     /// A player of this strength; the seed colours its errors.
     pub fn new(level: Level, seed: u64) -> Self {
-        let strength = STRENGTHS[usize::from(level.number()) - 1];
+        Self::within(level, seed, usize::MAX)
+    }
+
+    /// A player whose table of positions takes at most this many bytes, whatever the level would choose.
+    pub fn within(level: Level, seed: u64, bytes: usize) -> Self {
+        let mut strength = STRENGTHS[usize::from(level.number()) - 1];
+        strength.table_bytes = strength.table_bytes.min(bytes);
         Self {
             strength,
             search: AlphaBeta::new(strength.table_bytes, strength.options(seed)),
@@ -71,7 +77,8 @@ impl LiuzhouBot {
         }
         let folder = self.folder.as_ref()?;
         let name = Endings::file_name(setup)?;
-        if self.endings.as_ref().is_none_or(|(last, _)| *last != name) {
+        // It may have been worked out since.
+        if self.endings.as_ref().is_none_or(|(last, found)| *last != name || found.is_none()) {
             let opened = File::open(folder.join(&name)).and_then(|file| Endings::open(setup, file));
             self.endings = Some((name, opened.ok().map(Arc::new)));
         }
