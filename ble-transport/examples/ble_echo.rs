@@ -67,6 +67,7 @@ async fn serve(bluetooth: &BleTransport) -> Result<(), Failure> {
     let card = Card {
         tag: Tag(*b"echo!"),
         open_to_all: true,
+        wish: 0,
         busy: false,
         name: Some("echo".into()),
         seldom: false,

@@ -52,6 +52,8 @@ pub(crate) fn read_card(payload: &[u8], name: Option<String>) -> Option<Card> {
         tag: Tag(tag.try_into().ok()?),
         open_to_all: state & OPEN_TO_ALL != 0,
         busy: state & BUSY != 0,
+        // No bit is left for it.
+        wish: 0,
         name: name.filter(|_| state & NAMED != 0),
         seldom: false,
     })
@@ -74,7 +76,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_card_comes_back_from_the_air(tag: [u8; 5], open_to_all: bool, busy: bool, name: Option<String>) {
-            let card = Card { tag: Tag(tag), open_to_all, busy, name, seldom: false };
+            let card = Card { tag: Tag(tag), open_to_all, busy, wish: 0, name, seldom: false };
             prop_assert_eq!(read_card(&card_payload(&card), card.name.clone()), Some(card));
         }
 
@@ -98,6 +100,7 @@ mod tests {
             tag: Tag([1, 2, 3, 4, 5]),
             open_to_all: true,
             busy: false,
+            wish: 0,
             name: Some("阿明".into()),
             seldom: false,
         };
@@ -109,14 +112,16 @@ mod tests {
     fn the_advert_fills_its_31_bytes_and_no_more() {
         let flags = 3;
         let uuid = 2 + 16;
-        let card = Card { tag: Tag([0; 5]), open_to_all: false, busy: false, name: None, seldom: false };
+        let card =
+            Card { tag: Tag([0; 5]), open_to_all: false, busy: false, wish: 0, name: None, seldom: false };
         let manufacturer = 2 + 2 + card_payload(&card).len();
         assert_eq!(flags + uuid + manufacturer, 31);
     }
 
     #[test]
     fn a_name_that_the_card_does_not_announce_is_somebody_elses() {
-        let card = Card { tag: Tag([9; 5]), open_to_all: false, busy: true, name: None, seldom: false };
+        let card =
+            Card { tag: Tag([9; 5]), open_to_all: false, busy: true, wish: 0, name: None, seldom: false };
         assert_eq!(read_card(&card_payload(&card), Some("localhost".into())), Some(card));
     }
 

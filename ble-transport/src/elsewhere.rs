@@ -66,6 +66,7 @@ async fn attend(shared: &Arc<Shared>, adapter: &Adapter) -> Result<(), btleplug:
                         address: central::address_of(&peripheral),
                         tag: card.tag,
                         open_to_all: card.open_to_all,
+                        wish: None,
                         busy: card.busy,
                         name: card.name,
                         rssi_dbm: properties.rssi,

@@ -274,7 +274,7 @@ mod tests {
     use link::Tag;
 
     fn card(tag: u8) -> Card {
-        Card { tag: Tag([tag; 5]), open_to_all: true, busy: false, name: None, seldom: false }
+        Card { tag: Tag([tag; 5]), open_to_all: true, busy: false, wish: 0, name: None, seldom: false }
     }
 
     #[tokio::test]

@@ -41,6 +41,9 @@ pub struct Card {
     pub open_to_all: bool,
     /// Whether a match is going on.
     pub busy: bool,
+    /// What this device would like, in numbers of the application's: 0 is nothing, 15 the largest. Carriers without room for it
+    /// leave it out.
+    pub wish: u8,
     /// Shown to strangers; `None` while only friends may see us. Cut by the carrier to what fits.
     pub name: Option<String>,
     /// Told seldom, to spare the battery while nobody uses this device: found in seconds rather than at once. Not on the air.
@@ -73,6 +76,8 @@ pub struct Sighting {
     pub open_to_all: bool,
     /// Plays already.
     pub busy: bool,
+    /// What it would like, as in [`Card::wish`]; `None` on a carrier that does not tell.
+    pub wish: Option<u8>,
     /// What it calls itself, if it says.
     pub name: Option<String>,
     /// Signal in dBm, if the carrier knows it.

@@ -452,6 +452,7 @@ impl Watching {
                     address: self.transport.network.address(name),
                     tag: card.tag,
                     open_to_all: card.open_to_all,
+                    wish: Some(card.wish),
                     busy: card.busy,
                     name: card.name.clone(),
                     rssi_dbm: Some(-50),
@@ -476,6 +477,7 @@ mod tests {
         Card {
             tag: Tag([1, 2, 3, 4, 5]),
             open_to_all: true,
+            wish: 0,
             busy: false,
             name: Some(name.to_owned()),
             seldom: false,

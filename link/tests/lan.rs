@@ -19,7 +19,14 @@ fn transport(mdns_port: u16) -> LanTransport {
 }
 
 fn card(tag: u8, name: &str) -> Card {
-    Card { tag: Tag([tag; 5]), open_to_all: true, busy: false, name: Some(name.into()), seldom: false }
+    Card {
+        tag: Tag([tag; 5]),
+        open_to_all: true,
+        busy: false,
+        wish: 5,
+        name: Some(name.into()),
+        seldom: false,
+    }
 }
 
 async fn seen(watch: &mut Watch, fits: impl Fn(&Sighting) -> bool) -> Sighting {

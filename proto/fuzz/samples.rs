@@ -146,6 +146,11 @@ fn peer_messages() -> Vec<(&'static str, Envelope)> {
             }
             .into(),
         ),
+        (
+            "hello-wish",
+            Hello { lowest_version: 1, highest_version: 1, name: "Ben".into(), wish: 3, ..Hello::default() }
+                .into(),
+        ),
         ("pair-commitment", pairing(pair::Step::Commitment(key()))),
         ("pair-nonce", pairing(pair::Step::Nonce(key()))),
         ("pair-reveal", pairing(pair::Step::Reveal(key()))),
@@ -432,6 +437,8 @@ fn control_messages() -> Vec<(&'static str, Message)> {
                 peer: "abcd-efgh".into(),
             })),
         ),
+        ("set-endings", ask(request::Body::SetEndings(control::SetEndings { on: true }))),
+        ("set-wish", ask(request::Body::SetWish(control::SetWish { game: 3 }))),
         (
             "answer-gift",
             ask(request::Body::AnswerGift(control::AnswerGift { gift_id: "1".into(), keep: true })),
@@ -512,6 +519,19 @@ fn control_messages() -> Vec<(&'static str, Message)> {
                 name: "小明".into(),
                 rssi_dbm: -61,
                 ..control::Nearby::default()
+            })),
+        ),
+        (
+            "nearby-wish",
+            tell(event::Body::Nearby(control::Nearby { id: "p".into(), wish: 3, ..Default::default() })),
+        ),
+        (
+            "endings",
+            tell(event::Body::Endings(control::Endings {
+                state: control::EndingsState::EndingsWorking.into(),
+                plies: 7,
+                permille: 430,
+                bytes: 0,
             })),
         ),
         (

@@ -107,6 +107,8 @@ impl Bounded for Request {
                 | Body::SetFoundWhenClosed(_)
                 | Body::Front(_)
                 | Body::SetCarrier(_)
+                | Body::SetEndings(_)
+                | Body::SetWish(_)
                 | Body::ListPuzzles(_)
                 | Body::ListAdapters(_)
                 | Body::ShowFriendCode(_)
@@ -316,7 +318,7 @@ impl Bounded for Event {
     fn check(&self) -> Result<(), EnvelopeError> {
         use event::Body;
         match &self.body {
-            None | Some(Body::Ready(_)) => Ok(()),
+            None | Some(Body::Ready(_) | Body::Endings(_)) => Ok(()),
             Some(Body::Me(me)) => {
                 name(&me.name, "Me.name")?;
                 id(&me.fingerprint, "Me.fingerprint")

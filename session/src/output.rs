@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::Action;
+use engine::{Action, GameKind};
 use proto::peer;
 
 use crate::{Consent, Instant, MatchId, MatchRecord, MatchResult, OfferKind, Saying, Terms};
@@ -151,6 +151,8 @@ pub enum Event {
     Greeted {
         /// As the peer calls itself.
         name: String,
+        /// What its person would like to play, if it says.
+        wish: Option<GameKind>,
     },
     /// No common protocol version: an update is needed on one side.
     NoCommonVersion,

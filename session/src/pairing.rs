@@ -96,6 +96,7 @@ impl Session {
             advert_key,
             matches,
             wants_comparison: !self.known,
+            wish: self.wish.map_or(0, |kind| wire::game(kind).into()),
         });
     }
 
@@ -117,7 +118,7 @@ impl Session {
         let told = resume::read_points(&hello)?;
         self.peer_name = Some(hello.name.clone());
         self.peer_games = hello.games.iter().filter_map(|number| wire::read_game(*number)).collect();
-        self.tell(Event::Greeted { name: hello.name.clone() });
+        self.tell(Event::Greeted { name: hello.name.clone(), wish: wire::read_game(hello.wish) });
         if self.known && !hello.wants_comparison {
             if let Ok(advert_key) = <[u8; 32]>::try_from(&hello.advert_key[..]) {
                 self.befriend(hello.name, advert_key);

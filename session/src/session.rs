@@ -43,6 +43,8 @@ pub struct Session {
     /// As the peer last said.
     pub(crate) peer_name: Option<String>,
     pub(crate) peer_games: Vec<GameKind>,
+    /// What the person here would like to play.
+    pub(crate) wish: Option<GameKind>,
     /// What the journal last was told of the peer as a friend.
     pub(crate) friend: Option<(String, [u8; 32])>,
     pub(crate) now: Instant,
@@ -103,6 +105,7 @@ impl Session {
             liveness: Liveness::default(),
             peer_name: None,
             peer_games: Vec::new(),
+            wish: None,
             friend: None,
             now: Instant::default(),
             said_here: Pace::default(),
@@ -118,6 +121,11 @@ impl Session {
     /// Told to the peer with the next hello, instead of [`Config::advert_key`].
     pub fn set_advert_key(&mut self, advert_key: [u8; 32]) {
         self.advert_key = advert_key;
+    }
+
+    /// What the person here would like to play: told with the next hello.
+    pub fn set_wish(&mut self, wish: Option<GameKind>) {
+        self.wish = wish;
     }
 
     /// Takes in what happened. On an error nothing of the match or the journal has changed.

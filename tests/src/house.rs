@@ -181,6 +181,8 @@ pub struct Seen {
     pub ended: Vec<control::InvitationGone>,
     /// By id.
     pub blocked: BTreeMap<String, control::Blocked>,
+    /// Liuzhou chess's table of endings.
+    pub endings: control::Endings,
     /// Of a host that can play online.
     pub account: Option<control::Account>,
     /// By account.
@@ -228,6 +230,7 @@ impl Seen {
             Body::Said(said) => self.said.push(said),
             Body::Blocked(one) => drop(self.blocked.insert(one.id.clone(), one)),
             Body::BlockedGone(gone) => drop(self.blocked.remove(&gone.id)),
+            Body::Endings(endings) => self.endings = endings,
             Body::Account(account) => self.account = Some(account),
             Body::Contact(one) => drop(self.contacts.insert(one.account.clone(), one)),
             Body::ContactGone(gone) => drop(self.contacts.remove(&gone.id)),

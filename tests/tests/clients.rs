@@ -308,3 +308,30 @@ async fn a_thinking_bot_is_stopped_when_its_room_closes() {
     assert!(anna.client.seen.rooms.is_empty());
     settle("the bot stops thinking", || stopped.load(Ordering::Relaxed)).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_endings_of_liuzhou_chess_are_worked_out_and_deleted_as_a_person_wants() {
+    use control::EndingsState as State;
+    let mut house = House::new(48);
+    let mut anna = house.device("Anna").await;
+    let set = |on| request::Body::SetEndings(control::SetEndings { on });
+    assert_eq!(anna.client.seen.endings.state(), State::EndingsNone);
+    anna.client.done(set(true)).await;
+    assert_eq!(anna.client.seen.endings.state(), State::EndingsWorking);
+    // Whoever comes later is told as well, and stopping leaves nothing behind.
+    let later = Client::attach(anna.host().client()).await;
+    assert_eq!(later.seen.endings.state(), State::EndingsWorking);
+    anna.client.done(set(false)).await;
+    assert_eq!(anna.client.seen.endings.state(), State::EndingsNone);
+    // A table that is there is told with its size.
+    let setup = engine::liuzhou::LiuzhouSetup::default();
+    let name = engine::liuzhou::endings::Endings::file_name(&setup).expect("there is a table");
+    let table = anna.directory().join(name);
+    std::fs::write(&table, [0; 100]).expect("a file");
+    anna.kill().await;
+    anna.start().await;
+    let told = &anna.client.seen.endings;
+    assert_eq!((told.state(), told.bytes), (State::EndingsThere, 100));
+    anna.client.done(set(false)).await;
+    assert!(!table.exists() && anna.client.seen.endings.state() == State::EndingsNone);
+}

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use host::PlayerId;
+use proto::board::Game;
 use proto::control::{self, RefusalCode, Visibility, request};
 use tests::house::{Device, House, begin_match, friends};
 
@@ -199,4 +200,25 @@ async fn an_interrupted_match_is_gone_on_with_while_the_app_is_closed_for_a_mome
     anna.open_app().await;
     anna.client.play("h8").await.expect("played");
     ben.client.until("h8", |seen| seen.room().is_some_and(|room| room.record == ["h8"])).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_somebody_would_like_to_play_is_seen_near_and_kept_over_restarts() {
+    let mut house = House::new(67);
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    let wish = |game: Game| request::Body::SetWish(control::SetWish { game: game.into() });
+    let wishes = |seen: &tests::house::Seen, game: Game| {
+        seen.nearby.values().any(|near| near.name == "Ben" && near.wish() == game)
+    };
+    ben.client.done(wish(Game::Go)).await;
+    anna.client.scan(true).await;
+    anna.client.until("Ben would like to play Go", |seen| wishes(seen, Game::Go)).await;
+    ben.client.done(wish(Game::Xiangqi)).await;
+    anna.client.until("now xiangqi", |seen| wishes(seen, Game::Xiangqi)).await;
+    ben.kill().await;
+    ben.start().await;
+    anna.client.seen.nearby.clear();
+    anna.client.until("still xiangqi", |seen| wishes(seen, Game::Xiangqi)).await;
+    ben.client.done(wish(Game::Unspecified)).await;
+    anna.client.until("nothing in particular", |seen| wishes(seen, Game::Unspecified)).await;
 }

@@ -116,6 +116,7 @@ impl State {
                 | Body::Notice(_)
                 | Body::Said(_)
                 | Body::Judgements(_)
+                | Body::Endings(_)
                 | Body::Activated(_),
             ) => {}
             Some(Body::Blocked(blocked)) => drop(self.blocked.insert(blocked.id.clone(), blocked)),

@@ -37,6 +37,11 @@ pub(crate) fn event(event: &Event) -> Value {
         ),
         Some(event::Body::Nearby(one)) => ("nearby", nearby(one)),
         Some(event::Body::NearbyGone(gone)) => ("nearby_gone", json!({"id": gone.id})),
+        Some(event::Body::Endings(one)) => (
+            "endings",
+            json!({"state": words::endings(one.state), "plies": one.plies, "permille": one.permille,
+                "bytes": one.bytes}),
+        ),
         Some(event::Body::Friend(one)) => ("friend", friend(one)),
         Some(event::Body::FriendGone(gone)) => ("friend_gone", json!({"id": gone.id})),
         Some(event::Body::Comparison(one)) => ("comparison", comparison(one)),
@@ -98,7 +103,8 @@ pub(crate) fn event(event: &Event) -> Value {
 pub(crate) fn nearby(nearby: &Nearby) -> Value {
     json!({"id": nearby.id, "name": nearby.name, "is_friend": nearby.is_friend, "rssi_dbm": nearby.rssi_dbm,
         "age_ms": nearby.age_ms, "carrier": words::carrier(nearby.carrier), "connected": nearby.connected,
-        "carriers": nearby.carriers.iter().map(|one| words::carrier(*one)).collect::<Vec<_>>()})
+        "carriers": nearby.carriers.iter().map(|one| words::carrier(*one)).collect::<Vec<_>>(),
+        "busy": nearby.busy, "wish": (nearby.wish != 0).then(|| words::game(nearby.wish))})
 }
 
 pub(crate) fn friend(friend: &Friend) -> Value {

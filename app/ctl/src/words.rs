@@ -1,11 +1,11 @@
 //! Numbers of the schema as words: short ones for scripts, sentences for people.
 
-use proto::board::{Ending, GomokuOpening, GomokuRule, Result as MatchResult, Setup, Side, setup};
+use proto::board::{Ending, Game, GomokuOpening, GomokuRule, Result as MatchResult, Setup, Side, setup};
 use proto::control::{
     AccountState, Adapter, Board, Carrier, CheckState, Clock, ColourChoice, ComparisonEnd, ConnectState,
-    ContactState, FactKind, FriendCode, GameSheet, HintFound, InvitationEnd, LetterState, LinkState,
-    MarkKind, NoticeKind, OfferKind, PeerLink, PieceKind, Presence, Race, RadioState, Room, Score, Seat,
-    ThreatKind, Visibility, score, seat,
+    ContactState, EndingsState, FactKind, FriendCode, GameSheet, HintFound, InvitationEnd, LetterState,
+    LinkState, MarkKind, NoticeKind, OfferKind, PeerLink, PieceKind, Presence, Race, RadioState, Room, Score,
+    Seat, ThreatKind, Visibility, score, seat,
 };
 use proto::peer::{DeclineReason, Phrase};
 
@@ -28,6 +28,10 @@ pub(crate) fn side(number: i32) -> String {
     word!(Side, number, "SIDE_")
 }
 
+pub(crate) fn game(number: i32) -> String {
+    word!(Game, number, "GAME_")
+}
+
 pub(crate) fn ending(number: i32) -> String {
     word!(Ending, number, "ENDING_")
 }
@@ -43,6 +47,10 @@ pub(crate) fn carrier(number: i32) -> String {
 /// The best first.
 pub(crate) fn carriers(numbers: &[i32]) -> String {
     numbers.iter().map(|number| carrier(*number)).collect::<Vec<_>>().join("+")
+}
+
+pub(crate) fn endings(number: i32) -> String {
+    word!(EndingsState, number, "ENDINGS_")
 }
 
 pub(crate) fn radio(number: i32) -> String {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use engine::Side;
+use engine::{GameKind, Side};
 use link::friend_code::FriendCode;
 use link::identity::Identity;
 use link::{Address, Duplex};
@@ -29,6 +29,7 @@ use crate::chance::Chance;
 use crate::clients::{self, ClientId, ClientNews};
 use crate::contact::LinkTask;
 use crate::desktop::{self, AbortOnDrop, Desktop, SleepNews};
+use crate::endings::{Endings, EndingsNews};
 use crate::gifts::Gift;
 use crate::host::{HostConfig, HostError};
 use crate::invitations::Invitation;
@@ -64,6 +65,8 @@ pub(crate) enum Message {
     Radio(usize, RadioNews),
     /// From the judging with this ticket: the next position, or that there are no more.
     Judged(u64, Option<control::Judgement>),
+    /// From the thread that works this table of endings out.
+    Endings(u64, EndingsNews),
     /// The person has chosen a notification about this.
     Activated(desktop::Subject),
     /// The system goes to sleep, or has woken up.
@@ -106,10 +109,13 @@ pub(crate) struct Actor {
     pub(crate) hints: usize,
     pub(crate) judging: Option<Judging>,
     pub(crate) last_judging: u64,
+    pub(crate) endings: Endings,
     pub(crate) wall_clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
     pub(crate) started: Instant,
     pub(crate) name: String,
     pub(crate) visibility: Visibility,
+    /// What the person here would like to play with somebody near.
+    pub(crate) wish: Option<GameKind>,
     /// Friends may find this device while no client is attached.
     pub(crate) found_when_closed: bool,
     /// When a client was last attached; before the first one, when the host started.
@@ -231,6 +237,7 @@ impl Actor {
             .setting(VISIBILITY)?
             .and_then(|text| Visibility::from_str_name(&text))
             .unwrap_or(Visibility::Everyone);
+        let wish = store.setting(WISH)?.and_then(|number| GameKind::from_number(number.parse().ok()?));
         let found_when_closed = store.setting(FOUND_WHEN_CLOSED)?.as_deref() == Some("yes");
         let language = store
             .setting(LANGUAGE)?
@@ -254,10 +261,12 @@ impl Actor {
             hints: 0,
             judging: None,
             last_judging: 0,
+            endings: Endings::default(),
             wall_clock: config.wall_clock,
             started: Instant::now(),
             name,
             visibility,
+            wish,
             found_when_closed,
             last_used: Instant::now(),
             blocked: BTreeMap::new(),
@@ -368,6 +377,7 @@ impl Actor {
             Message::Bot(seat, ticket, news) => self.bot_said(seat, ticket, news),
             Message::Hint(client, request, room, found) => self.hint_found(client, request, room, found),
             Message::Judged(ticket, judgement) => self.judged(ticket, judgement),
+            Message::Endings(ticket, news) => self.endings_said(ticket, news),
             Message::Link(id, news) => self.link_said(id, news),
             Message::Radio(index, news) => self.radio_said(index, news),
             Message::Activated(subject) => self.activated(subject),
@@ -419,6 +429,7 @@ impl Actor {
         info!("the host says goodbye");
         self.bots.clear();
         self.judging = None;
+        self.endings.stop();
         for id in self.rooms.keys().copied().collect::<Vec<_>>() {
             self.stop_clock(id);
         }
@@ -589,6 +600,7 @@ impl Actor {
             .extend(self.puzzles.keys().filter_map(|id| self.shown_puzzle_room(*id)).map(event::Body::Room));
         #[cfg(feature = "online")]
         events.extend(self.online_events());
+        events.push(event::Body::Endings(self.shown_endings()));
         events.push(event::Body::Ready(control::Ready {}));
         // To everyone who comes while it is so: nobody may have looked when it happened.
         if let Some(aside) = &self.store.set_aside {
@@ -779,6 +791,7 @@ pub(crate) const IDENTITY: &str = "identity";
 const PLAYER: &str = "player";
 pub(crate) const NAME: &str = "name";
 pub(crate) const VISIBILITY: &str = "visibility";
+pub(crate) const WISH: &str = "wish";
 pub(crate) const LANGUAGE: &str = "language";
 pub(crate) const ADAPTER: &str = "adapter";
 pub(crate) const FOUND_WHEN_CLOSED: &str = "found_when_closed";

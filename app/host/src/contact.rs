@@ -225,6 +225,7 @@ impl Actor {
         }
         ends.traffic.trusted.send_replace(known);
         let peer = self.people.get_mut(&key).expect("it was made above");
+        peer.session.set_wish(self.wish);
         peer.link = Some(PeerLink { id, role, kind, since: Instant::now(), ends, rssi_dbm });
         let role_in_session = role;
         // Cannot be refused; a disk that is full was told.

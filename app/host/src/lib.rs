@@ -45,6 +45,7 @@ mod clients;
 mod codes;
 mod contact;
 mod desktop;
+mod endings;
 mod friends;
 mod games;
 mod gifts;

@@ -35,6 +35,8 @@ pub(crate) struct Nearby {
     pub(crate) is_friend: bool,
     /// Says that it plays already.
     pub(crate) busy: bool,
+    /// What it would like, as its card says; 0 for nothing or not told.
+    pub(crate) wish: u8,
     told: Instant,
 }
 
@@ -195,7 +197,7 @@ impl Neighbourhood {
         friend: Option<(PlayerId, &str)>,
         now: Instant,
     ) -> Heard {
-        let Sighting { address, tag, name, rssi_dbm, busy, open_to_all: _ } = sighting;
+        let Sighting { address, tag, name, rssi_dbm, busy, wish, open_to_all: _ } = sighting;
         let alike = |near: &Nearby| near.tag == tag && !near.is_elsewhere(&address);
         let here = self.all.iter().filter(|(_, near)| near.is_at(&address));
         let there = self.all.iter().filter(|(_, near)| !near.is_at(&address) && alike(near));
@@ -235,6 +237,7 @@ impl Neighbourhood {
                     player,
                     is_friend: false,
                     busy: false,
+                    wish: 0,
                     told: now,
                 })
             }
@@ -252,7 +255,9 @@ impl Neighbourhood {
         near.hear(address, rssi_dbm.unwrap_or(0), now);
         (near.tag, near.is_friend) = (tag, friend.is_some());
         near.player = player.or(near.player);
-        let turned = std::mem::replace(&mut near.busy, busy) != busy;
+        let wish = wish.unwrap_or(near.wish);
+        let turned = (near.busy, near.wish) != (busy, wish);
+        (near.busy, near.wish) = (busy, wish);
         let renamed = near.name != name && !name.is_empty();
         if renamed {
             near.name = name;
@@ -275,6 +280,7 @@ mod tests {
             tag: Tag([tag; 5]),
             open_to_all: true,
             busy: false,
+            wish: (kind == CarrierKind::Lan).then_some(3),
             name: Some("Ben".into()),
             rssi_dbm: (kind == CarrierKind::Bluetooth).then_some(-60),
         }
@@ -295,7 +301,7 @@ mod tests {
         let near = all.get("Bluetooth:b").expect("is near");
         let places: Vec<String> = near.places(None).map(ToString::to_string).collect();
         assert_eq!(places, ["Lan:l", "Bluetooth:b"]);
-        assert_eq!((near.name.as_str(), near.rssi_dbm()), ("Ben", -60));
+        assert_eq!((near.name.as_str(), near.rssi_dbm(), near.wish), ("Ben", -60, 3));
         // Told again only after a while, since nothing is new.
         assert_eq!(all.hear(sighting(CarrierKind::Lan, "l", 1), None, now), Heard::default());
         let later = now + NEARBY_TOLD;

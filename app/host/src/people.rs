@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use engine::GameKind;
 use link::CarrierKind;
 use proto::control::{self, ComparisonEnd, NoticeKind, RefusalCode, event};
 use proto::peer::{ByeReason, Phrase};
@@ -33,6 +34,8 @@ pub(crate) struct Peer {
     pub(crate) session: Session,
     /// The name that the session tells; a session is made anew when ours has changed.
     pub(crate) told_name: String,
+    /// What its person would like to play, as its last hello said.
+    pub(crate) wish: Option<GameKind>,
     pub(crate) link: Option<PeerLink>,
     /// When the last link was lost.
     pub(crate) lost: Option<Instant>,
@@ -153,6 +156,7 @@ impl Actor {
             session: self.new_session(key, friend.is_some())?,
             friend,
             told_name: self.name.clone(),
+            wish: None,
             link: None,
             lost: None,
             lost_on: None,
@@ -409,10 +413,10 @@ impl Actor {
 
     fn event(&mut self, key: PlayerId, event: Event) {
         match event {
-            Event::Greeted { name } => {
+            Event::Greeted { name, wish } => {
                 info!(name, "a peer is here");
                 if let Some(peer) = self.people.get_mut(&key) {
-                    peer.name = name;
+                    (peer.name, peer.wish) = (name, wish);
                     peer.left = false;
                 }
                 self.reached(key);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use link::{Address, Card, CarrierKind, CarrierState, Duplex, Epoch, Sighting, Tag, Transport, WatchEvent};
 use proto::control::{self, ConnectState, NoticeKind, RefusalCode, Visibility, event};
-use session::Role;
+use session::{Role, wire};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
@@ -158,6 +158,7 @@ impl Actor {
             tag: Tag::of(&self.advert_key, epoch),
             open_to_all: to == Visibility::Everyone,
             busy,
+            wish: self.wish.filter(|_| to == Visibility::Everyone).map_or(0, |kind| kind as u8),
             name: (to == Visibility::Everyone).then(|| self.name.clone()),
             seldom,
         });
@@ -586,8 +587,10 @@ impl Actor {
 
     fn shown_nearby(&self, id: &str) -> Option<control::Nearby> {
         let near = self.nearby.get(id)?;
-        let connected =
-            near.player.and_then(|key| self.people.get(&key)).is_some_and(|peer| peer.link.is_some());
+        let player = near.player.and_then(|key| self.people.get(&key));
+        let connected = player.is_some_and(|peer| peer.link.is_some());
+        // The card is newer than the hello, where the carrier has room for it.
+        let wish = engine::GameKind::from_number(near.wish).or(player.and_then(|peer| peer.wish));
         Some(control::Nearby {
             id: id.to_owned(),
             name: near.name.clone(),
@@ -598,6 +601,7 @@ impl Actor {
             carriers: near.carriers().map(|kind| show::carrier(kind).into()).collect(),
             connected,
             busy: near.busy,
+            wish: wish.map_or(0, |kind| wire::game(kind).into()),
         })
     }
 

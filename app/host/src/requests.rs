@@ -11,7 +11,7 @@ use proto::limits;
 use proto::peer::DeclineReason;
 use session::{Analysis, Colours, Command, MatchId, MatchRecord, MatchResult, OfferKind, Pace, Terms, wire};
 
-use crate::actor::{ADAPTER, Actor, Answer, Message, NAME, done};
+use crate::actor::{ADAPTER, Actor, Answer, Message, NAME, WISH, done};
 use crate::clients::ClientId;
 use crate::games;
 use crate::invitations::Wish;
@@ -89,6 +89,8 @@ impl Actor {
             }
             Body::SetAdapter(set) => self.set_adapter(&set.adapter),
             Body::SetCarrier(set) => self.set_carrier(set.carrier(), set.on),
+            Body::SetEndings(set) => self.set_endings(set.on),
+            Body::SetWish(set) => self.set_wish(set.game),
             Body::ShowFriendCode(_) => Ok(Answer::FriendCode(self.friend_code())),
             Body::AddFriend(add) => self.add_friend(&add.code).map(|()| Answer::Done),
             #[cfg(feature = "online")]
@@ -280,6 +282,15 @@ impl Actor {
         self.name = name;
         let me = self.me();
         self.tell(event::Body::Me(me));
+        Ok(Answer::Done)
+    }
+
+    /// Cards tell it at once, hellos from the next link on.
+    fn set_wish(&mut self, game: i32) -> Result<Answer, Refusal> {
+        let wish = wire::read_game(game);
+        let written = self.store.set_setting(WISH, &wish.map_or(0, |kind| kind as u8).to_string());
+        self.saved(written)?;
+        self.wish = wish;
         Ok(Answer::Done)
     }
 

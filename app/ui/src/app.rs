@@ -229,6 +229,11 @@ impl App {
         self.desk.prefer(|known| known.face_to_face = true);
     }
 
+    /// Lying screens have the actions at the left.
+    pub fn prefer_left_hand(&self) {
+        self.desk.prefer(|known| known.left_handed = true);
+    }
+
     /// Turns to the page for a new match of this game, as its tile does.
     pub fn new_game(&self, game: Game) {
         adapters::new_game::open(&self.desk, adapters::game::of(game));
@@ -344,6 +349,12 @@ impl Desk {
         let language = if chinese { control::Language::Chinese } else { control::Language::English };
         let on = self.inner.borrow().in_front;
         self.ask(request::Body::Front(control::Front { on, language: language.into() }), Purpose::Nothing);
+    }
+
+    /// Tells the host what people near may be told: the game that they would be invited to.
+    pub(crate) fn tell_wish(&self) {
+        let game = self.see().nearby_game().into();
+        self.ask(request::Body::SetWish(control::SetWish { game }), Purpose::Nothing);
     }
 
     /// Whether the window is the one that the person looks at: while it is not, the desktop notifies.

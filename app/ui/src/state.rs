@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proto::control::{
-    Account, Blocked, Carrier, Comparison, Connecting, Contact, Event, Friend, Gift, Invitation,
+    Account, Blocked, Carrier, Comparison, Connecting, Contact, Endings, Event, Friend, Gift, Invitation,
     MatchSummary, Me, Nearby, Radio, Room, Thinking, event::Body,
 };
 
@@ -20,6 +20,8 @@ pub(crate) struct HostState {
     pub(crate) account: Option<Account>,
     /// On the account's list, by their accounts.
     pub(crate) contacts: BTreeMap<String, Contact>,
+    /// Liuzhou chess's table of endings.
+    pub(crate) endings: Endings,
     /// At most one is shown: the first that came.
     pub(crate) comparisons: Vec<Comparison>,
     pub(crate) invitations: Vec<Invitation>,
@@ -90,6 +92,7 @@ impl HostState {
                 self.gifts.push(gift);
             }
             Body::GiftGone(gone) => self.gifts.retain(|known| known.gift_id != gone.id),
+            Body::Endings(endings) => self.endings = endings,
             Body::Account(account) => self.account = Some(account),
             Body::Contact(contact) => {
                 self.contacts.insert(contact.account.clone(), contact);

@@ -168,6 +168,7 @@ fn sighting(address: bluer::Address, properties: Vec<DeviceProperty>) -> Option<
         address: Address { kind: CarrierKind::Bluetooth, text: address.to_string() },
         tag: card.tag,
         open_to_all: card.open_to_all,
+        wish: None,
         busy: card.busy,
         name: card.name,
         rssi_dbm,
@@ -183,8 +184,14 @@ mod tests {
     const ADDRESS: bluer::Address = bluer::Address([0, 0xAA, 1, 0, 0, 0x42]);
 
     fn properties() -> Vec<DeviceProperty> {
-        let card =
-            Card { tag: Tag([1; 5]), open_to_all: true, busy: true, name: Some("Lin".into()), seldom: false };
+        let card = Card {
+            tag: Tag([1; 5]),
+            open_to_all: true,
+            busy: true,
+            wish: 0,
+            name: Some("Lin".into()),
+            seldom: false,
+        };
         vec![
             DeviceProperty::Rssi(-60),
             DeviceProperty::Uuids(HashSet::from([SERVICE])),

@@ -14,6 +14,8 @@ const VERSION_KEY: &str = "v";
 const STATE_KEY: &str = "s";
 const TAG_KEY: &str = "t";
 const NAME_KEY: &str = "n";
+/// One hexadecimal digit; left out for 0.
+const WISH_KEY: &str = "w";
 
 /// Of this layout. Another number is another program to us.
 const VERSION: &str = "1";
@@ -34,6 +36,9 @@ pub(crate) fn card_strings(card: &Card) -> Vec<(&'static str, String)> {
         (STATE_KEY, format!("{state:x}")),
         (TAG_KEY, hex::text(&card.tag.0)),
     ];
+    if card.wish != 0 {
+        strings.push((WISH_KEY, format!("{:x}", card.wish & 0xF)));
+    }
     if let Some(name) = &card.name {
         strings.push((NAME_KEY, fitting(name).to_owned()));
     }
@@ -49,11 +54,16 @@ pub(crate) fn read_card<'a>(string: impl Fn(&str) -> Option<&'a [u8]>) -> Option
         &[digit] => char::from(digit).to_digit(16)? as u8,
         _ => return None,
     };
+    let wish = match string(WISH_KEY) {
+        Some(&[digit]) => char::from(digit).to_digit(16).unwrap_or(0) as u8,
+        _ => 0,
+    };
     let name = string(NAME_KEY).and_then(|name| std::str::from_utf8(name).ok());
     Some(Card {
         tag: Tag(hex::bytes(string(TAG_KEY)?)?),
         open_to_all: state & OPEN_TO_ALL != 0,
         busy: state & BUSY != 0,
+        wish,
         name: name.map(|name| fitting(name).to_owned()),
         seldom: false,
     })
@@ -90,6 +100,7 @@ mod tests {
             tag: Tag([0, 1, 0xAB, 0xFF, 9]),
             open_to_all: false,
             busy: true,
+            wish: 0,
             name: None,
             seldom: false,
         };
@@ -106,6 +117,7 @@ mod tests {
             tag: Tag([1; 5]),
             open_to_all: true,
             busy: false,
+            wish: 3,
             name: Some("Anna".into()),
             seldom: false,
         };
@@ -133,6 +145,10 @@ mod tests {
             bad.remove(key);
             assert_eq!(read(&bad), None, "without {key}");
         }
+        // What is told beside it never hides the card.
+        let mut odd = good.clone();
+        odd.insert("w".to_owned(), b"zz".to_vec());
+        assert_eq!(read(&odd).expect("still a card").wish, 0);
         let mut nameless = good;
         nameless.insert("n".to_owned(), vec![0xFF]);
         assert_eq!(read(&nameless).expect("still a card").name, None);
@@ -140,14 +156,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_card_comes_back_from_the_network(tag: [u8; 5], open_to_all: bool, busy: bool, name in "[^\u{0}]{0,32}") {
-            let card = Card { tag: Tag(tag), open_to_all, busy, name: Some(name), seldom: false };
+        fn a_card_comes_back_from_the_network(tag: [u8; 5], open_to_all: bool, busy: bool, wish in 0_u8..16, name in "[^\u{0}]{0,32}") {
+            let card = Card { tag: Tag(tag), open_to_all, busy, wish, name: Some(name), seldom: false };
             prop_assert_eq!(read(&written(&card)), Some(card));
         }
 
         #[test]
         fn a_string_never_exceeds_what_a_txt_record_holds(name in ".{0,400}") {
-            let card = Card { tag: Tag([0; 5]), open_to_all: true, busy: true, name: Some(name), seldom: false };
+            let card = Card { tag: Tag([0; 5]), open_to_all: true, busy: true, wish: 15, name: Some(name), seldom: false };
             for (key, value) in card_strings(&card) {
                 prop_assert!(key.len() + 1 + value.len() <= 255);
             }

@@ -382,6 +382,7 @@ impl Watching {
                 address: Address { kind: CarrierKind::Lan, text: instance },
                 tag: one.card.tag,
                 open_to_all: one.card.open_to_all,
+                wish: Some(one.card.wish),
                 busy: one.card.busy,
                 name: one.card.name,
                 rssi_dbm: None,

@@ -422,6 +422,7 @@ fn sighting(account: String, contact: Contact) -> Option<WatchEvent> {
     Some(WatchEvent::Seen(Sighting {
         tag: card.tag,
         open_to_all: true,
+        wish: None,
         busy: card.busy,
         name: card.name.or_else(|| account.split_once('@').map(|(name, _)| name.to_owned())),
         rssi_dbm: None,

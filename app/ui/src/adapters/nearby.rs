@@ -123,6 +123,7 @@ fn view(inner: &Inner, near: &control::Nearby) -> Neighbour {
         signal: signal(near.rssi_dbm),
         progress: progress(inner, &near.id, near.connected),
         busy: near.busy,
+        wish: game::shown(near.wish()),
         by_bluetooth: by(control::Carrier::Bluetooth),
         by_lan: by(control::Carrier::Lan),
         by_internet: by(control::Carrier::Online),

@@ -407,6 +407,7 @@ fn start(desk: &Desk) {
         LastOpponent::Here | LastOpponent::Bot if game::is_solo(game) => (here(), here()),
         LastOpponent::Peer => {
             desk.prefer(|known| known.nearby_game = game::word(game).into());
+            desk.tell_wish();
             desk.go(Page::Nearby);
             return;
         }

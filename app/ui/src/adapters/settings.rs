@@ -8,7 +8,9 @@ use slint::{ComponentHandle, ModelRc, VecModel};
 use super::{friends, update, when};
 use crate::app::{Desk, Purpose};
 use crate::preferences::{Confirm, Language, Paper, Preferences};
-use crate::screens::{AdapterView, MainWindow, Page, SettingsAdapter, Theme, ThemeChoice, Visibility};
+use crate::screens::{
+    AdapterView, EndingsState, MainWindow, Page, SettingsAdapter, Theme, ThemeChoice, Visibility,
+};
 
 /// Rows of the models that the page draws from.
 #[derive(Default)]
@@ -30,6 +32,10 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
         let set = control::SetAdapter { adapter: name.into() };
         desk.ask(request::Body::SetAdapter(set), Purpose::Person);
         desk.ask(request::Body::ListAdapters(control::ListAdapters {}), Purpose::ListAdapters);
+    }));
+    page.on_toggle_endings(when!(desk, |desk| {
+        let on = !matches!(endings(&desk.see().state.endings), EndingsState::Working | EndingsState::There);
+        desk.ask(request::Body::SetEndings(control::SetEndings { on }), Purpose::Person);
     }));
     page.on_open_friends(when!(desk, |desk| desk.go(Page::Friends)));
     page.on_set_name(when!(desk, |desk, name| {
@@ -123,6 +129,11 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     page.set_uses_bluetooth(bluetooth.is_some_and(|radio| !radio.unused));
     page.set_has_lan(lan.is_some());
     page.set_uses_lan(lan.is_some_and(|radio| !radio.unused));
+    let known_endings = &inner.state.endings;
+    page.set_endings(endings(known_endings));
+    page.set_endings_plies(known_endings.plies as i32);
+    page.set_endings_percent(known_endings.permille as i32 / 10);
+    page.set_endings_megabytes((known_endings.bytes / 1_000_000) as i32);
     page.set_set_aside(inner.set_aside.as_deref().unwrap_or_default().into());
     let adapters: Vec<AdapterView> = (inner.adapters.iter())
         .map(|one| AdapterView {
@@ -152,6 +163,16 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     page.set_left_handed(known.left_handed);
     page.set_fingerprint(spaced(&inner.state.me.fingerprint).into());
     page.set_version(env!("CARGO_PKG_VERSION").into());
+}
+
+fn endings(told: &control::Endings) -> EndingsState {
+    use control::EndingsState as Told;
+    match told.state() {
+        Told::EndingsWorking => EndingsState::Working,
+        Told::EndingsThere => EndingsState::There,
+        Told::EndingsFailed => EndingsState::Failed,
+        Told::EndingsUnspecified | Told::EndingsNone => EndingsState::None,
+    }
 }
 
 /// The first half of a key's fingerprint in groups of four: 64 bits are plenty to tell two devices on a table apart.

@@ -52,6 +52,7 @@ impl Desk {
             Some(event::Body::Ready(_)) => {
                 self.inner.borrow_mut().ready = true;
                 self.moved();
+                self.tell_wish();
             }
             Some(event::Body::Radio(_)) => self.inner.borrow_mut().switching_on = false,
             Some(event::Body::Room(room)) => self.room_changed(&room),

@@ -63,7 +63,7 @@ fn a_race_is_chosen_on_the_page_of_the_game_and_offered_to_whoever_is_near() {
         .any(|one| matches!(body(one), request::Body::Describe(describe) if describe.with_peer));
     assert!(with_peer, "its options and rules are those of a race");
     told.answer(&stage);
-    tap(&stage, &told, "See who is near");
+    tap(&stage, &told, "See who is there");
     assert_eq!(page(&told), Page::Nearby);
     told.answer(&stage);
     stage.settle(&told.scene);

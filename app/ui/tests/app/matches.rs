@@ -25,10 +25,10 @@ fn invite_to(anna: &Table<'_>, game: &str, opponent: &str, choices: &[&str]) {
         anna.tap(choice);
     }
     anna.until("the choices go together", || {
-        anna.app.window().global::<NewGameAdapter<'_>>().get_ready() && anna.says("See who is near")
+        anna.app.window().global::<NewGameAdapter<'_>>().get_ready() && anna.says("See who is there")
     });
     anna.stage.settle(&anna.scene);
-    anna.tap("See who is near");
+    anna.tap("See who is there");
 }
 
 /// A match of Anna and Ben from the invitation to its end; both see the same record and each how it ended. Anna looks further than
@@ -36,7 +36,7 @@ fn invite_to(anna: &Table<'_>, game: &str, opponent: &str, choices: &[&str]) {
 fn play_nearby(kind: GameKind, name: &str, options: &[(&str, &str)], choices: &[&str], nodes: u64) {
     let stage = Stage::new();
     let air = link::memory::MemoryNetwork::new(kind as u64 + 10);
-    let (anna, ben) = met_to(&stage, &air, |anna| invite_to(anna, name, "Nearby", choices));
+    let (anna, ben) = met_to(&stage, &air, |anna| invite_to(anna, name, "Two devices", choices));
     let mut setup = kind.default_setup();
     for (option, value) in options {
         setup.choose(option, value).expect("an option of the game");

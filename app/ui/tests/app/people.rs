@@ -449,6 +449,68 @@ fn carriers_are_switched_and_their_trouble_is_said_beside_others() {
 }
 
 #[test]
+fn what_people_near_would_like_to_play_is_said_and_ours_is_told() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    let near = |id: &str, busy: bool, wish: proto::board::Game| {
+        event::Body::Nearby(control::Nearby {
+            id: id.into(),
+            name: id.into(),
+            busy,
+            wish: wish.into(),
+            ..Default::default()
+        })
+    };
+    told.say(near("Anna", false, proto::board::Game::Go));
+    told.say(near("Ben", true, proto::board::Game::Go));
+    told.say(near("Cleo", false, proto::board::Game::Unspecified));
+    told.app.go(Page::Nearby);
+    stage.settle(&told.scene);
+    told.asked();
+    for said in ["would play Go", "plays with someone just now", "open to a game"] {
+        assert!(says(&told, said), "{said}");
+    }
+    // Who turns to people with another game wishes for that.
+    told.app.prefer_opponent(qiyou::screens::Game::Xiangqi, qiyou::LastOpponent::Peer);
+    told.app.new_game(qiyou::screens::Game::Xiangqi);
+    told.answer(&stage);
+    told.app.window().global::<qiyou::screens::NewGameAdapter<'_>>().invoke_start();
+    let wish = control::SetWish { game: proto::board::Game::Xiangqi.into() };
+    assert!(asked(&stage, &mut told).contains(&request::Body::SetWish(wish)));
+}
+
+#[test]
+fn endings_are_worked_out_stopped_and_deleted_by_one_switch() {
+    use control::EndingsState as State;
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    // So long that nothing is scrolled out of sight.
+    told.scene.resize(720, 6_000, 2.0);
+    told.app.go(Page::Settings);
+    stage.settle(&told.scene);
+    told.asked();
+    for (state, on, said) in [
+        (State::EndingsNone, true, "takes minutes once"),
+        (State::EndingsWorking, false, "7 moves deep, 43 % of the next"),
+        (State::EndingsThere, false, "145 MB of the disk; off deletes"),
+        (State::EndingsFailed, true, "is there room on the disk?"),
+    ] {
+        let endings = control::Endings { state: state.into(), plies: 7, permille: 430, bytes: 145_300_000 };
+        told.say(event::Body::Endings(endings));
+        stage.settle(&told.scene);
+        let seen = i_slint_backend_testing::ElementQuery::from_root(told.app.window())
+            .match_type_name("SmallText")
+            .find_all()
+            .iter()
+            .any(|text| text.accessible_label().is_some_and(|words| words.contains(said)));
+        assert!(seen, "{said}");
+        told.app.window().global::<qiyou::screens::SettingsAdapter<'_>>().invoke_toggle_endings();
+        let wanted = request::Body::SetEndings(control::SetEndings { on });
+        assert_eq!(asked(&stage, &mut told), [wanted], "{state:?}");
+    }
+}
+
+#[test]
 fn a_stranger_is_met_without_a_game_or_refused() {
     let stage = Stage::new();
     let mut told = started(&stage);

@@ -215,6 +215,7 @@ fn near(id: &str, name: &str, is_friend: bool, rssi_dbm: i32) -> event::Body {
         name: name.into(),
         is_friend,
         rssi_dbm,
+        wish: if is_friend { board::Game::Go } else { board::Game::Unspecified }.into(),
         ..Default::default()
     })
 }
@@ -371,7 +372,7 @@ fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
 }
 
 /// Every picture of the contact sheet, by name: what the host says and what is touched until it is there.
-pub(crate) const STORIES: [(&str, Tell); 66] = [
+pub(crate) const STORIES: [(&str, Tell); 68] = [
     ("home", |_, told| {
         friends_near(told);
         told.say(event::Body::Room(room(here(), bot(7), &[Side::First])));
@@ -499,6 +500,11 @@ pub(crate) const STORIES: [(&str, Tell); 66] = [
             ..Default::default()
         }));
         told.app.show_thought();
+    }),
+    ("board-left", |stage, told| {
+        told.app.prefer_left_hand();
+        let room = room(bot(3), here(), &[Side::Second]);
+        open(stage, told, room);
     }),
     ("board-two-here", |stage, told| {
         let room = room(here(), here(), &[Side::First, Side::Second]);
@@ -662,6 +668,15 @@ pub(crate) const STORIES: [(&str, Tell); 66] = [
         told.app.ask(qiyou::screens::Dialog::Licences);
     }),
     ("settings", |_, told| told.app.go(Page::Settings)),
+    ("settings-endings", |_, told| {
+        told.say(event::Body::Endings(control::Endings {
+            state: control::EndingsState::EndingsWorking.into(),
+            plies: 7,
+            permille: 430,
+            bytes: 0,
+        }));
+        told.app.go(Page::Settings);
+    }),
     ("pick-lesson", |_, told| told.app.ask(qiyou::screens::Dialog::PickLesson)),
     ("lesson", |_, told| told.app.learn(Game::Liuzhou)),
     ("lesson-xiangqi", |stage, told| {

@@ -1,7 +1,7 @@
 //! Works out Liuzhou chess's tables of endings, and says what they know.
 
 use std::fs::File;
-use std::io::{BufRead as _, Write as _};
+use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -44,21 +44,13 @@ fn table(setup: &LiuzhouSetup, folder: &Path) -> std::io::Result<Endings> {
         Err(error) => return Err(error),
     }
     let mut told = (u8::MAX, 0);
-    let made = Endings::make(setup, &AtomicBool::new(false), &mut |plies, part| {
+    Endings::put_into(setup, folder, &AtomicBool::new(false), &mut |plies, part| {
         if told != (plies, part) {
             told = (plies, part);
             eprint!("\r{plies} plies done, of the next one {:.1} %  ", f64::from(part) / 10.0);
         }
-    });
+    })?;
     eprintln!();
-    let made = made.expect("these rules have a table, and nobody stops it");
-    // Whole or not there: what is cut short has another name.
-    let draft = path.with_extension("part");
-    let mut file = File::create(&draft)?;
-    made.write(&mut file)?;
-    file.flush()?;
-    file.sync_all()?;
-    std::fs::rename(&draft, &path)?;
     Endings::open(setup, File::open(&path)?)
 }
 

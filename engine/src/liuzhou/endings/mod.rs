@@ -14,6 +14,7 @@ mod table;
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use self::index::Index;
@@ -108,6 +109,28 @@ impl Endings {
     /// Writes a table that was just made as [`Self::open`] reads it.
     pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
         self.table.write(to)
+    }
+
+    /// Works the table of a setup out as [`Self::make`] does and puts it into a folder under its [`Self::file_name`]: whole or
+    /// not at all, however it is cut short. Whether it is there then: not where there is no such table, nor when stopped.
+    pub fn put_into(
+        setup: &LiuzhouSetup,
+        folder: &Path,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(u8, u16),
+    ) -> io::Result<bool> {
+        let Some(name) = Self::file_name(setup) else { return Ok(false) };
+        let Some(made) = Self::make(setup, stop, tell) else { return Ok(false) };
+        let path = folder.join(name);
+        let draft = path.with_extension("part");
+        let mut file = File::create(&draft)?;
+        let written = made.write(&mut file).and_then(|()| file.sync_all());
+        if let Err(error) = written.and_then(|()| std::fs::rename(&draft, &path)) {
+            // Of a disk that is full it would take the rest.
+            let _ = std::fs::remove_file(&draft);
+            return Err(error);
+        }
+        Ok(true)
     }
 
     /// The table in a file. Fails where it is not that of this setup, or is not whole.

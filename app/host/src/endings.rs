@@ -1,0 +1,153 @@
+//! Liuzhou chess's table of endings by the default rules: worked out once, on a thread of its own, when a person wants it.
+//!
+//! It lies in the data directory, where level 10 and hints look for it before each decision near it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use engine::liuzhou::LiuzhouSetup;
+use engine::liuzhou::endings::Endings as Table;
+use proto::control::{self, EndingsState, RefusalCode, event};
+use tracing::{debug, warn};
+
+use crate::actor::{Actor, Answer, Message};
+use crate::show::Refusal;
+
+/// How often progress is told: as often as a percentage can be read.
+const TOLD_EVERY: Duration = Duration::from_millis(500);
+
+/// What the thread takes least of is another's time: play goes before.
+const NICENESS: i32 = 15;
+
+/// The table's state, and the work on it.
+#[derive(Default)]
+pub(crate) struct Endings {
+    working: Option<Working>,
+    last: u64,
+    failed: bool,
+}
+
+struct Working {
+    ticket: u64,
+    stop: Arc<AtomicBool>,
+    plies: u8,
+    permille: u16,
+}
+
+impl Endings {
+    /// Ends the work; what was worked out is lost.
+    pub(crate) fn stop(&mut self) {
+        self.working = None;
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What the thread says.
+pub(crate) enum EndingsNews {
+    /// Plies that are done, and thousandths of the next one.
+    Progress(u8, u16),
+    /// It has ended; whether the table is there.
+    Ended(std::io::Result<bool>),
+}
+
+impl Actor {
+    /// Works the table out; or stops that, or deletes the table.
+    pub(crate) fn set_endings(&mut self, on: bool) -> Result<Answer, Refusal> {
+        self.endings.failed = false;
+        if on && self.endings.working.is_none() && self.table_bytes().is_none() {
+            self.work_out_endings()?;
+        } else if !on {
+            self.endings.stop();
+            if let Some(path) = self.table_path()
+                && let Err(error) = std::fs::remove_file(path)
+                && error.kind() != std::io::ErrorKind::NotFound
+            {
+                return Err(Refusal::new(RefusalCode::RefusalDisk, error.to_string()));
+            }
+        }
+        self.tell_endings();
+        Ok(Answer::Done)
+    }
+
+    fn work_out_endings(&mut self) -> Result<(), Refusal> {
+        self.endings.last += 1;
+        let (ticket, stop) = (self.endings.last, Arc::new(AtomicBool::new(false)));
+        let (folder, inbox, stopped) = (self.data_dir.clone(), self.inbox.clone(), stop.clone());
+        // When the actor has ended, nobody listens any more.
+        let tell = move |news| drop(inbox.send(Message::Endings(ticket, news)));
+        let work = move || {
+            if let Err(error) = rustix::process::nice(NICENESS) {
+                debug!(%error, "the endings are worked out as fast as all else");
+            }
+            let mut told: Option<Instant> = None;
+            let ended = Table::put_into(&LiuzhouSetup::default(), &folder, &stopped, &mut |plies, part| {
+                if told.is_none_or(|told| told.elapsed() >= TOLD_EVERY) {
+                    told = Some(Instant::now());
+                    tell(EndingsNews::Progress(plies, part));
+                }
+            });
+            tell(EndingsNews::Ended(ended));
+        };
+        std::thread::Builder::new()
+            .name("endings".into())
+            .spawn(work)
+            .map_err(|error| Refusal::new(RefusalCode::RefusalBusy, error.to_string()))?;
+        self.endings.working = Some(Working { ticket, stop, plies: 0, permille: 0 });
+        Ok(())
+    }
+
+    /// From the thread with this ticket.
+    pub(crate) fn endings_said(&mut self, ticket: u64, news: EndingsNews) {
+        let Some(working) = self.endings.working.as_mut().filter(|working| working.ticket == ticket) else {
+            return;
+        };
+        match news {
+            EndingsNews::Progress(plies, permille) => (working.plies, working.permille) = (plies, permille),
+            EndingsNews::Ended(ended) => {
+                if let Err(error) = &ended {
+                    warn!(%error, "the endings could not be kept");
+                }
+                self.endings.failed = ended.is_err();
+                self.endings.stop();
+            }
+        }
+        self.tell_endings();
+    }
+
+    fn tell_endings(&mut self) {
+        let shown = self.shown_endings();
+        self.tell(event::Body::Endings(shown));
+    }
+
+    pub(crate) fn shown_endings(&self) -> control::Endings {
+        if let Some(working) = &self.endings.working {
+            return control::Endings {
+                state: EndingsState::EndingsWorking.into(),
+                plies: working.plies.into(),
+                permille: working.permille.into(),
+                bytes: 0,
+            };
+        }
+        let (state, bytes) = match self.table_bytes() {
+            Some(bytes) => (EndingsState::EndingsThere, bytes),
+            None if self.endings.failed => (EndingsState::EndingsFailed, 0),
+            None => (EndingsState::EndingsNone, 0),
+        };
+        control::Endings { state: state.into(), bytes, ..control::Endings::default() }
+    }
+
+    fn table_path(&self) -> Option<PathBuf> {
+        Table::file_name(&LiuzhouSetup::default()).map(|name| self.data_dir.join(name))
+    }
+
+    fn table_bytes(&self) -> Option<u64> {
+        self.table_path().and_then(|path| path.metadata().ok()).map(|about| about.len())
+    }
+}
