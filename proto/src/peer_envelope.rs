@@ -309,6 +309,7 @@ mod tests {
                 advert_key: key(),
                 matches: vec![point(); limits::RESUME_POINTS],
                 wants_comparison: true,
+                wish: i32::MAX,
             }
             .into(),
             Pair { step: Some(pair::Step::Commitment(key())) }.into(),

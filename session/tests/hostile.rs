@@ -122,6 +122,7 @@ impl Fuzzer {
                     })
                     .collect(),
                 wants_comparison: self.below(2) == 0,
+                wish: i32::MAX,
             }
             .into(),
             1 => peer::Pair { step: Some(peer::pair::Step::Nonce(Bytes::from_static(&[0; 32]))) }.into(),
