@@ -12,6 +12,7 @@ mod alphabeta;
 mod clock;
 mod habits;
 mod order;
+mod pages;
 mod quiet;
 mod strength;
 mod table;

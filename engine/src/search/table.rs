@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use super::pages;
+
 /// How a remembered value relates to the true one. 0 is left for an entry never written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -114,7 +116,7 @@ impl Bucket {
 /// threads that search together write and read it without waiting for each other.
 #[derive(Clone)]
 pub(super) struct Table {
-    buckets: Arc<[Bucket]>,
+    buckets: Arc<Vec<Bucket>>,
     bytes: usize,
     /// Grows with each search, so that leftovers of earlier ones are replaced first. Six bits.
     generation: u8,
@@ -130,7 +132,10 @@ impl Table {
     pub(super) fn begin(&mut self) {
         if self.buckets.is_empty() {
             let count = (self.bytes / size_of::<Bucket>()).max(1);
-            self.buckets = std::iter::repeat_with(Bucket::default).take(count).collect();
+            let mut buckets = Vec::with_capacity(count);
+            pages::large(buckets.spare_capacity_mut());
+            buckets.resize_with(count, Bucket::default);
+            self.buckets = Arc::new(buckets);
         }
         self.generation = (self.generation + 1) & 63;
     }

@@ -128,9 +128,17 @@ pub(super) fn count_places(board: &Board) -> (Pair, i32) {
     (sum, phase)
 }
 
-/// The judgement for the side to move, from what the position keeps up to date and from the rest of the terms.
-pub(super) fn evaluate(board: &Board, places: Pair, phase: i32) -> i32 {
-    let mut sum = places;
+/// What the numbers of pieces add to the judgement for Red: it changes with captures only.
+pub(super) fn count_pair(board: &Board) -> Pair {
+    let mut sum = 0;
+    each_count_term(board, |term, count| sum += PAIRS[term] * count);
+    sum
+}
+
+/// The judgement for the side to move, from what the position keeps up to date (the sums of [`count_places`] and
+/// [`count_pair`], and the phase) and from the rest of the terms.
+pub(super) fn evaluate(board: &Board, kept: Pair, phase: i32) -> i32 {
+    let mut sum = kept;
     each_moving_term(board, |term, count| sum += PAIRS[term] * count);
     let (full, empty) = parts(sum);
     let value = blend(full, empty, phase);
@@ -149,10 +157,12 @@ pub(super) const SCALE_FULL: i32 = 64;
 /// How much of its advantage a side can hope to turn into a win, in parts of [`SCALE_FULL`]: nothing without a piece that
 /// crosses the river, little with a single horse or cannon against two guards or more.
 pub(super) fn scale(board: &Board, strong: Side) -> i32 {
+    if board.pieces(strong, Kind::Soldier) | board.pieces(strong, Kind::Chariot) != 0 {
+        return SCALE_FULL;
+    }
     let count = |side, kind| board.pieces(side, kind).count_ones();
-    let soldiers = count(strong, Kind::Soldier);
     let minors = count(strong, Kind::Horse) + count(strong, Kind::Cannon);
-    if soldiers > 0 || board.pieces(strong, Kind::Chariot) != 0 || minors > 1 {
+    if minors > 1 {
         return SCALE_FULL;
     }
     let weak = strong.other();
@@ -173,7 +183,25 @@ pub(super) fn each_term(board: &Board, mut add: impl FnMut(usize, i32)) {
             }
         }
     }
+    each_count_term(board, &mut add);
     each_moving_term(board, add);
+}
+
+/// The terms of how many pieces there are.
+fn each_count_term(board: &Board, mut add: impl FnMut(usize, i32)) {
+    let count = |side, kind| board.pieces(side, kind).count_ones() as usize;
+    for (side, sign) in [(Side::First, 1), (Side::Second, -1)] {
+        let enemy = side.other();
+        for (g, guard) in [Kind::Adviser, Kind::Elephant].into_iter().enumerate() {
+            for (e, attacker) in [Kind::Chariot, Kind::Horse, Kind::Cannon].into_iter().enumerate() {
+                add(GUARDS + ((g * 3 + e) * 3 + count(side, guard)) * 3 + count(enemy, attacker), sign);
+            }
+        }
+        let army =
+            (count(side, Kind::Chariot) * 3 + count(side, Kind::Horse)) * 3 + count(side, Kind::Cannon);
+        add(ARMY + army, sign);
+        add(SOLDIERS + count(side, Kind::Soldier), sign);
+    }
 }
 
 /// What a side's pieces attack, protected pieces of their own included.
@@ -202,26 +230,16 @@ fn each_moving_term(board: &Board, mut add: impl FnMut(usize, i32)) {
         }
         let palace = PALACES & half(enemy);
         for (n, arm) in [Arm::Soldier, Arm::Horse, Arm::Chariot].into_iter().enumerate() {
-            let count = (own.by[arm as usize] & palace).count_ones() as i32;
-            if count > 0 {
-                add(PALACE + n, sign * count);
+            let attacked = own.by[arm as usize] & palace;
+            if attacked != 0 {
+                add(PALACE + n, sign * attacked.count_ones() as i32);
             }
         }
         each_line(board, side, |term| add(term, sign));
-        let count = |side, kind| board.pieces(side, kind).count_ones() as usize;
-        for (g, guard) in [Kind::Adviser, Kind::Elephant].into_iter().enumerate() {
-            for (e, attacker) in [Kind::Chariot, Kind::Horse, Kind::Cannon].into_iter().enumerate() {
-                add(GUARDS + ((g * 3 + e) * 3 + count(side, guard)) * 3 + count(enemy, attacker), sign);
-            }
-        }
-        let army =
-            (count(side, Kind::Chariot) * 3 + count(side, Kind::Horse)) * 3 + count(side, Kind::Cannon);
-        add(ARMY + army, sign);
-        add(SOLDIERS + count(side, Kind::Soldier), sign);
         let across = board.pieces(side, Kind::Soldier) & half(enemy);
-        let linked = (across & (across << 1) & !LEFT_FILE).count_ones() as i32;
-        if linked > 0 {
-            add(LINKED, sign * linked);
+        let linked = across & (across << 1) & !LEFT_FILE;
+        if linked != 0 {
+            add(LINKED, sign * linked.count_ones() as i32);
         }
     }
     add(TEMPO, if board.turn() == Side::First { 1 } else { -1 });
@@ -347,7 +365,7 @@ mod tests {
             let strong = if value > 0 { Side::First } else { Side::Second };
             let value = value * scale(&board, strong) / SCALE_FULL;
             let value = if board.turn() == Side::First { value } else { -value };
-            assert_eq!(evaluate(&board, places, phase), value, "{fen}");
+            assert_eq!(evaluate(&board, places + count_pair(&board), phase), value, "{fen}");
         }
     }
 
@@ -366,7 +384,7 @@ mod tests {
             let judge = |fen: &str| {
                 let board = Fen::read(fen).expect("a position").board;
                 let (places, phase) = count_places(&board);
-                evaluate(&board, places, phase)
+                evaluate(&board, places + count_pair(&board), phase)
             };
             assert_eq!(judge(fen), judge(&turned), "{fen}");
         }
@@ -376,9 +394,9 @@ mod tests {
     fn a_side_that_cannot_cross_the_river_is_never_ahead() {
         let board = Fen::read("2bakab2/9/9/9/9/9/9/4c4/9/4K4 w").expect("a position").board;
         let (places, phase) = count_places(&board);
-        assert!(evaluate(&board, places, phase) <= 0);
+        assert!(evaluate(&board, places + count_pair(&board), phase) <= 0);
         let board = Fen::read("2bakab2/9/9/9/9/9/9/9/9/3K1A3 w").expect("a position").board;
         let (places, phase) = count_places(&board);
-        assert_eq!(evaluate(&board, places, phase), 0);
+        assert_eq!(evaluate(&board, places + count_pair(&board), phase), 0);
     }
 }

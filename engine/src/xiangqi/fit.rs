@@ -83,7 +83,7 @@ fn sample(position: &Position, result: f32) -> Sample {
     let terms = (0_u16..).zip(counts).filter(|&(_, count)| count != 0).collect();
     let (places, phase) = eval::count_places(board);
     // The judgement's own sign says whose winning chances are scaled.
-    let judged = eval::evaluate(board, places, phase);
+    let judged = eval::evaluate(board, places + eval::count_pair(board), phase);
     let red_ahead = (judged > 0) == (board.turn() == Side::First);
     let scale = eval::scale(board, if red_ahead { Side::First } else { Side::Second });
     Sample {

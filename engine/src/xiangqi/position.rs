@@ -36,6 +36,8 @@ struct Now {
     /// Whether the side to move is in check.
     in_check: bool,
     places: Pair,
+    /// [`eval::count_pair`].
+    counts: Pair,
     phase: i32,
 }
 
@@ -82,7 +84,8 @@ impl Position {
     /// A board without a past, and without a limit of quiet plies.
     pub(super) fn from_board(board: &Board) -> Self {
         let (places, phase) = eval::count_places(board);
-        let now = Now { quiet: 0, linked: 0, in_check: board.in_check(), places, phase };
+        let counts = eval::count_pair(board);
+        let now = Now { quiet: 0, linked: 0, in_check: board.in_check(), places, counts, phase };
         Self {
             board: *board,
             past: Vec::with_capacity(256),
@@ -100,7 +103,7 @@ impl Position {
 
     /// The judgement without the network, for the side to move.
     pub(super) fn by_terms(&self) -> i32 {
-        eval::evaluate(&self.board, self.now.places, self.now.phase)
+        eval::evaluate(&self.board, self.now.places + self.now.counts, self.now.phase)
     }
 
     /// Whether a piece can be won by exchange at once: then the position is not judged but looked at further.
@@ -303,6 +306,7 @@ impl AlphaBetaGame for Position {
         now.linked = if forward { 0 } else { now.linked.saturating_add(1) };
         if let Some((enemy, kind)) = taken.piece() {
             now.places -= eval::place_pair(enemy, kind, mv.to);
+            now.counts = eval::count_pair(&self.board);
             now.phase -= eval::phase_of(kind);
             now.quiet = 0;
             now.linked = 0;
@@ -513,7 +517,7 @@ mod tests {
                 position.make(moves[rng.below(moves.len() as u32) as usize]);
                 made += 1;
                 let fresh = Position::from_board(&position.board);
-                assert_eq!(position.now.places, fresh.now.places);
+                assert_eq!((position.now.places, position.now.counts), (fresh.now.places, fresh.now.counts));
                 assert_eq!(
                     (position.now.phase, position.now.in_check),
                     (fresh.now.phase, fresh.now.in_check)
