@@ -378,10 +378,14 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         if G::TRAILS > 0 {
             self.known.trails[ply] = self.game.trail(mv);
         }
+        self.game.make(mv);
+    }
+
+    /// Asks for what the table knows of the position after a move, which is likely to be made next.
+    pub(super) fn expect(&self, mv: G::Move) {
         if let Some(key) = self.game.key_after(mv) {
             self.known.table.expect(key);
         }
-        self.game.make(mv);
     }
 
     /// Trails of the moves one and two plies before this one.
@@ -645,6 +649,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             if number == without {
                 continue;
             }
+            self.expect(candidate.mv);
             let extension = match urgency {
                 _ if !self.known.options.extensions => 0,
                 _ if number == first && first_extension != 0 => first_extension,

@@ -187,10 +187,10 @@ fn nudge(score: &mut i16, bonus: i32) {
 
 /// Brings the best of the candidates from `from` on to that place. Sorting them all would be wasted where the first refutes.
 pub(super) fn pick<M: Copy>(candidates: &mut [Candidate<M>], from: usize) -> Candidate<M> {
-    let mut best = from;
-    for n in from + 1..candidates.len() {
-        if candidates[n].rank > candidates[best].rank {
-            best = n;
+    let (mut best, mut rank) = (from, candidates[from].rank);
+    for (n, candidate) in candidates.iter().enumerate().skip(from + 1) {
+        if candidate.rank > rank {
+            (best, rank) = (n, candidate.rank);
         }
     }
     candidates.swap(from, best);

@@ -60,6 +60,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         let side = self.game.turn();
         for n in 0..candidates.len() {
             let candidate = pick(&mut candidates, n);
+            self.expect(candidate.mv);
             if free && candidate.takes > 0 && self.known.options.pruning {
                 let most = content + candidate.takes + delta;
                 if most <= alpha {

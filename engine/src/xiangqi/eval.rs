@@ -138,6 +138,27 @@ pub(super) fn count_pair(board: &Board) -> Pair {
 /// The judgement for the side to move, from what the position keeps up to date (the sums of [`count_places`] and
 /// [`count_pair`], and the phase) and from the rest of the terms.
 pub(super) fn evaluate(board: &Board, kept: Pair, phase: i32) -> i32 {
+    #[cfg(target_arch = "x86_64")]
+    #[allow(
+        unsafe_code,
+        reason = "a quarter of the judgement's time was counting bits without the instruction"
+    )]
+    if std::arch::is_x86_feature_detected!("popcnt") {
+        // SAFETY: the processor has what the function is compiled for.
+        return unsafe { evaluate_by_popcnt(board, kept, phase) };
+    }
+    evaluate_anywhere(board, kept, phase)
+}
+
+/// [`evaluate`] where the processor counts bits: every x86-64 since 2009, but compilers may not take it for granted.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt")]
+fn evaluate_by_popcnt(board: &Board, kept: Pair, phase: i32) -> i32 {
+    evaluate_anywhere(board, kept, phase)
+}
+
+#[inline(always)]
+fn evaluate_anywhere(board: &Board, kept: Pair, phase: i32) -> i32 {
     let mut sum = kept;
     each_moving_term(board, |term, count| sum += PAIRS[term] * count);
     let (full, empty) = parts(sum);
@@ -211,6 +232,7 @@ struct Attacks {
 }
 
 /// The terms that a single piece on its square does not tell.
+#[inline(always)]
 fn each_moving_term(board: &Board, mut add: impl FnMut(usize, i32)) {
     let mut attacks = [Attacks { by: [0; 5], all: 0 }, Attacks { by: [0; 5], all: 0 }];
     for (side, sign) in [(Side::First, 1), (Side::Second, -1)] {
@@ -246,6 +268,7 @@ fn each_moving_term(board: &Board, mut add: impl FnMut(usize, i32)) {
 }
 
 /// The reach terms of a side's pieces; gives what they attack.
+#[inline(always)]
 fn each_reach(board: &Board, side: Side, mut add: impl FnMut(usize)) -> Attacks {
     let (ranks, files) = board.lines();
     let (own, occupied) = (board.side(side), board.occupied());
