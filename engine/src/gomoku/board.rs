@@ -235,9 +235,14 @@ impl Board {
             self.look_along(line, place, direction, square, step, 1);
             self.look_along(line, place, direction, square, step, -1);
         }
-        let point = square.point();
-        self.key ^= stone_key(point.column, point.row, side) ^ super::rules::TURN_KEY;
+        self.key = self.key_after(square);
         self.turn = side.other();
+    }
+
+    /// [`Self::key`] after a stone of the side to move.
+    pub(super) fn key_after(&self, square: Square) -> u64 {
+        let point = square.point();
+        self.key ^ stone_key(point.column, point.row, self.turn) ^ super::rules::TURN_KEY
     }
 
     /// Brings the codes of the empty squares on one side of a new stone up to date.

@@ -90,6 +90,7 @@ impl Position {
 impl AlphaBetaGame for Position {
     type Move = Square;
     const MOVE_NUMBERS: usize = SQUARES;
+    const TRAILS: usize = 2 * PLACES;
     /// Found by self-play; see EXPERIMENTS.md.
     const HABITS: Habits = Habits {
         aspiration: 25,
@@ -109,6 +110,12 @@ impl AlphaBetaGame for Position {
         null_move: (3, 4),
         rank_scale: 32,
         bonus: (16, 16),
+        after: 0,
+        futility: (60, 50),
+        futility_plies: -1,
+        history: 10_000,
+        singular_plies: 100,
+        singular: 2,
         finer: Reductions::PLAIN,
         tactics: None,
     };
@@ -117,12 +124,21 @@ impl AlphaBetaGame for Position {
         mv.0
     }
 
+    fn trail(&self, mv: Square) -> usize {
+        let point = mv.point();
+        self.board.turn().index() * PLACES + usize::from(point.row) * SIZE_MAX + usize::from(point.column)
+    }
+
     fn turn(&self) -> Side {
         self.board.turn()
     }
 
     fn key(&self) -> u64 {
         self.board.key()
+    }
+
+    fn key_after(&self, mv: Square) -> Option<u64> {
+        Some(self.board.key_after(mv))
     }
 
     fn make(&mut self, mv: Square) {
@@ -223,6 +239,9 @@ impl AlphaBetaGame for Position {
     }
 }
 
+/// Points on a side of the largest board, and all its points.
+const SIZE_MAX: usize = 20;
+const PLACES: usize = SIZE_MAX * SIZE_MAX;
 /// Worth of the move itself.
 pub(super) const TEMPO: i32 = 127;
 /// Judgement never looks like proof.

@@ -44,28 +44,49 @@ pub(super) struct Shape {
     pub(super) threat: Threat,
 }
 
-/// Four pattern codes of four bits, one a direction, name a shape.
-pub(super) struct ShapeTable(Vec<Shape>);
+/// Four pattern codes of four bits, one a direction, name a shape. Which direction has which does not matter: a table by pairs
+/// of codes has 68 kB, where one by all four would have half a megabyte and not stay in the processor's cache.
+pub(super) struct ShapeTable {
+    /// By two codes, a number of the pair that is the same in either order.
+    pairs: [u8; 256],
+    /// By the numbers of both pairs.
+    shapes: Vec<Shape>,
+}
+
+/// Pairs of patterns in either order.
+const PAIRS: usize = Pattern::COUNT * (Pattern::COUNT + 1) / 2;
 
 impl ShapeTable {
     /// The table for the rules in which double fours and overlines are no faults.
     pub(super) fn new() -> Self {
-        Self((0..=u16::MAX).map(shape).collect())
+        let mut pairs = [0; 256];
+        let mut shapes = vec![shape(0); PAIRS * PAIRS];
+        let mut codes = [0_u16; PAIRS];
+        let mut count = 0;
+        for high in 0..Pattern::COUNT {
+            for low in 0..=high {
+                pairs[high << 4 | low] = count as u8;
+                pairs[low << 4 | high] = count as u8;
+                codes[count] = (high << 4 | low) as u16;
+                count += 1;
+            }
+        }
+        for (n, shape_of) in shapes.iter_mut().enumerate() {
+            *shape_of = shape(codes[n / PAIRS] | codes[n % PAIRS] << 8);
+        }
+        Self { pairs, shapes }
     }
 
     /// The shape of these four pattern codes.
     #[inline]
     pub(super) fn at(&self, codes: u16) -> Shape {
-        self.0[usize::from(codes)]
+        let pair = |codes: u16| usize::from(self.pairs[usize::from(codes as u8)]);
+        self.shapes[pair(codes) * PAIRS + pair(codes >> 8)]
     }
 }
 
 fn shape(codes: u16) -> Shape {
     let patterns = [0, 4, 8, 12].map(|shift| usize::from(codes >> shift & 15));
-    // Codes above the last pattern never occur.
-    if patterns.iter().any(|&code| code >= Pattern::COUNT) {
-        return Shape { value: 0, attack: 0, defence: 0, threat: Threat::None };
-    }
     let threat = threat(patterns.map(|code| Pattern::ALL[code]));
     let sum = |weights: &[i16; Pattern::COUNT]| patterns.iter().map(|&code| weights[code]).sum::<i16>();
     Shape {

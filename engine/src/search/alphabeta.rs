@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::order::{NO_TRAIL, Order, Way, pick};
+use super::prune::Singular;
 use super::table::{Bound, Memory, NO_MOVE, Table};
 use super::threads::{EndOnDrop, beside};
 use super::{AlphaBetaGame, Candidate, Clock, Effort, Habits, MAX_PLY, Tactics, Urgency, Value};
@@ -68,7 +69,7 @@ pub struct AlphaBeta<G: AlphaBetaGame> {
     /// [`AlphaBetaGame::trail`] of the move made at each ply.
     pub(super) trails: Vec<usize>,
     /// Judgements by ply, for whether things get better.
-    evals: Vec<i32>,
+    pub(super) evals: Vec<i32>,
     /// [`AlphaBetaGame::HABITS`], unless a number was changed.
     pub(super) habits: Habits,
     reductions: Vec<[u8; 64]>,
@@ -226,7 +227,7 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
 
     /// To be called before each search, once the table is there.
     fn begin(&mut self) {
-        self.order.begin();
+        self.order.begin(&self.habits);
         self.lists.resize_with(MAX_PLY + 1, Vec::new);
         self.lines.resize_with(MAX_PLY + 2, Vec::new);
         self.evals.resize(MAX_PLY + 1, 0);
@@ -263,16 +264,16 @@ pub(super) struct Walk<'a, 'c, G: AlphaBetaGame> {
 
 /// Where in the tree a node is.
 #[derive(Clone, Copy)]
-struct Place<M> {
-    ply: usize,
+pub(super) struct Place<M> {
+    pub(super) ply: usize,
     /// Depth left, in parts of a ply.
-    depth: i32,
+    pub(super) depth: i32,
     /// Whether the node is expected to be refuted by its first move.
-    cut: bool,
+    pub(super) cut: bool,
     /// The move that led here; `None` after a pass.
-    previous: Option<M>,
+    pub(super) previous: Option<M>,
     /// Number of a move that is not to be made here: what is the position worth without it? [`NO_MOVE`] mostly.
-    without: u16,
+    pub(super) without: u16,
 }
 
 impl<G: AlphaBetaGame> Walk<'_, '_, G> {
@@ -406,7 +407,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
     }
 
     /// The value of a position, exact inside the window and a bound outside. Worthless once the clock is over.
-    fn node(&mut self, mut alpha: i32, mut beta: i32, place: Place<G::Move>) -> i32 {
+    pub(super) fn node(&mut self, mut alpha: i32, mut beta: i32, place: Place<G::Move>) -> i32 {
         let ply = place.ply;
         self.known.lines[ply].clear();
         if self.clock.tick() {
@@ -451,7 +452,8 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             return self.leaf(ply);
         }
         // Nothing new where the table has been here: a forced win would have been found then.
-        if self.known.options.forced_wins && (memory.is_none() || ply == 1) && urgency != Urgency::Forced {
+        let new = place.without == NO_MOVE && (memory.is_none() || ply == 1);
+        if self.known.options.forced_wins && new && urgency != Urgency::Forced {
             let thorough = ply == 1 && depth >= PLY;
             let effort = if thorough { Effort::Thorough } else { Effort::Inner };
             if let Some(plies) = self.game.forced_win(effort, self.clock) {
@@ -502,11 +504,13 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         let first = memory.map_or(NO_MOVE, |memory| memory.mv);
         depth = depth.max(0);
         let extension = match memory {
-            Some(memory) => match self.singular(memory, beta, Place { depth, ..place }) {
-                Singular::Extend(extension) => extension,
-                Singular::Enough(value) => return value,
-            },
-            None => 0,
+            Some(memory) if urgency != Urgency::Forced => {
+                match self.singular(memory, beta, Place { depth, ..place }) {
+                    Singular::Extend(extension) => extension,
+                    Singular::Enough(value) => return value,
+                }
+            }
+            _ => 0,
         };
         if self.known.options.reductions
             && first == NO_MOVE
@@ -568,35 +572,6 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
     /// Whether the search looks on quietly where its depth ends.
     fn is_leaf_quiet(&self) -> bool {
         self.known.habits.tactics.is_some() && self.known.options.quiescence
-    }
-
-    /// Is the remembered move so much better than the others that it deserves a deeper look? And if even the others are good
-    /// enough, the node is.
-    fn singular(&mut self, memory: Memory, beta: i32, place: Place<G::Move>) -> Singular {
-        let Some(tactics) = self.known.habits.tactics else { return Singular::Extend(0) };
-        let plies = place.depth / PLY;
-        if !self.known.options.extensions
-            || plies < tactics.singular_plies
-            || memory.mv == NO_MOVE
-            || memory.bound == Bound::Upper
-            || memory.depth < place.depth - 3 * PLY
-            || Value::is_proven(memory.value)
-            || Value::is_ruled(memory.value)
-        {
-            return Singular::Extend(0);
-        }
-        let enough = memory.value - tactics.singular * plies;
-        let depth = (place.depth - PLY) / 2;
-        let value = self.node(enough - 1, enough, Place { depth, without: memory.mv, ..place });
-        if value < enough {
-            Singular::Extend(PLY)
-        } else if enough >= beta && !self.clock.is_over() {
-            Singular::Enough(enough)
-        } else if memory.value >= beta {
-            Singular::Extend(-PLY)
-        } else {
-            Singular::Extend(0)
-        }
     }
 
     /// Lists the candidates of a node, searches them, and says the best value, what it is worth and the number of its move.
@@ -704,11 +679,10 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
                 }
                 reduction = reduction.clamp(0, (new_depth - PLY).max(0));
             }
-            if let Some(tactics) = self.known.habits.tactics
-                && self.known.options.pruning
+            if self.known.options.pruning
                 && best > -Value::RULED + MAX_PLY as i32
                 && urgency != Urgency::Forced
-                && self.is_hopeless(&tactics, candidate, eval, alpha, place, urgency, new_depth - reduction)
+                && self.is_hopeless(candidate, eval, alpha, place, urgency, new_depth - reduction)
             {
                 continue;
             }
@@ -770,78 +744,6 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         known.order.rank(self.game, &known.habits, candidates, first, way);
     }
 
-    /// Whether a move is not worth a look by what is known of it before it is made: `depth` is what it would be looked at.
-    #[allow(clippy::too_many_arguments, reason = "all of them are facts of the loop that asks")]
-    fn is_hopeless(
-        &self,
-        tactics: &Tactics,
-        candidate: Candidate<G::Move>,
-        eval: i32,
-        alpha: i32,
-        place: Place<G::Move>,
-        urgency: Urgency,
-        depth: i32,
-    ) -> bool {
-        if candidate.forcing || candidate.takes > 0 {
-            let plies = place.depth / PLY;
-            return plies <= 8 && !self.game.holds(candidate.mv, -tactics.loud_loss * plies);
-        }
-        if urgency != Urgency::Free {
-            return false;
-        }
-        let plies = depth.max(0) / PLY;
-        let (base, slope) = tactics.futility;
-        if plies <= tactics.futility_plies && eval + base + slope * plies <= alpha {
-            return true;
-        }
-        let side = self.game.turn();
-        let history = self.known.order.history(self.game, side, candidate.mv, self.before(place.ply));
-        if plies <= 4 && history < -tactics.history * (plies + 1) {
-            return true;
-        }
-        plies <= 8 && !self.game.holds(candidate.mv, -tactics.quiet_loss * plies * plies)
-    }
-
-    /// A value outside the window that is as good as certain without looking at every move.
-    fn shortcut(&mut self, eval: i32, alpha: i32, beta: i32, place: Place<G::Move>) -> Option<i32> {
-        let Place { ply, depth, cut, .. } = place;
-        if !self.known.options.pruning || Value::is_proven(beta) {
-            return None;
-        }
-        let habits = self.known.habits;
-        let improving = ply >= 2 && eval > self.known.evals[ply - 2];
-        let margin =
-            habits.reverse_futility * depth / PLY - if improving { habits.reverse_futility } else { 0 };
-        if depth <= habits.reverse_futility_plies * PLY && eval - margin >= beta {
-            return Some(eval);
-        }
-        if depth <= habits.razor_plies * PLY && eval + habits.razor * (depth / PLY + 1) <= alpha {
-            if habits.tactics.is_none() {
-                return Some(eval);
-            }
-            let value = self.quiet(alpha, alpha + 1, ply, 0);
-            if value <= alpha {
-                return Some(value);
-            }
-        }
-        if cut && depth >= habits.null_move_plies * PLY && eval >= beta && self.game.pass() {
-            let further =
-                habits.tactics.map_or(0, |tactics| ((eval - beta) / tactics.null_move_step).min(3) * PLY);
-            let (plies, part) = habits.null_move;
-            let depth = depth - plies * PLY - depth / part - further;
-            if G::TRAILS > 0 {
-                self.known.trails[ply] = NO_TRAIL;
-            }
-            let place = Place { ply: ply + 1, depth, cut: false, previous: None, without: NO_MOVE };
-            let value = -self.node(-beta, -beta + 1, place);
-            self.game.unpass();
-            if value >= beta && !self.clock.is_over() {
-                return Some(if Value::is_proven(value) { beta } else { value });
-            }
-        }
-        None
-    }
-
     /// The end of the look ahead: a win by force, or judgement.
     fn leaf(&mut self, ply: usize) -> i32 {
         if self.known.options.forced_wins
@@ -863,14 +765,6 @@ struct Here<M> {
     extension: i32,
     /// The remembered move itself, in games that can tell without listing all.
     remembered: Option<Candidate<M>>,
-}
-
-/// What came of the question whether a move is the only good one.
-enum Singular {
-    /// Look this much deeper, in parts of a ply.
-    Extend(i32),
-    /// Without that move the node is worth at least this, which is outside the window.
-    Enough(i32),
 }
 
 /// Plain minimax over the same game, slow and simple: what the search without its options must equal.

@@ -40,6 +40,19 @@ pub struct Habits {
     pub rank_scale: i32,
     /// (a, b): a refutation with d plies left adds a * d * d + b to history.
     pub bonus: (i32, i32),
+    /// Percent of what history says of a move after the moves one and two plies before it that counts, in games with
+    /// [`super::AlphaBetaGame::TRAILS`].
+    pub after: i32,
+    /// (a, b): a quiet move with d plies left needs judgement within a + b * d of the window.
+    pub futility: (i32, i32),
+    /// Up to this depth, reductions counted; below 0 every move is looked at.
+    pub futility_plies: i32,
+    /// A quiet move of which history says less than this, for each ply left and one, is not looked at; in parts of 1024.
+    pub history: i32,
+    /// From this depth on the search asks whether the remembered move is the only good one, and looks deeper if so.
+    pub singular_plies: i32,
+    /// By how much better for each ply left it must be, in points.
+    pub singular: i32,
     /// What else makes late moves worth more or less of a look.
     pub finer: Reductions,
     /// For games of exchanges, in which judgement means little while something hangs.
@@ -74,6 +87,11 @@ impl Habits {
         visit("rank-scale", (1.0, 256.0), Whole(&mut self.rank_scale));
         visit("bonus", (1.0, 200.0), Whole(&mut self.bonus.0));
         visit("bonus-base", (0.0, 400.0), Whole(&mut self.bonus.1));
+        visit("after", (0.0, 200.0), Whole(&mut self.after));
+        visit("futility-plies", (-1.0, 16.0), Whole(&mut self.futility_plies));
+        visit("history", (0.0, 10_000.0), Whole(&mut self.history));
+        visit("singular-plies", (3.0, 100.0), Whole(&mut self.singular_plies));
+        visit("singular", (0.0, 40.0), Whole(&mut self.singular));
         visit("worse-reduction", (0.0, 12.0), Whole(&mut self.finer.worse));
         visit("taking-reduction", (0.0, 12.0), Whole(&mut self.finer.taking));
         visit("killer-reduction", (0.0, 12.0), Whole(&mut self.finer.killer));
@@ -110,20 +128,10 @@ impl Reductions {
 pub struct Tactics {
     /// A capture that does not come within this of the window is not looked at where the search ends.
     pub delta: i32,
-    /// (a, b): a quiet move with d plies left needs judgement within a + b * d of the window.
-    pub futility: (i32, i32),
-    /// Up to this depth, reductions counted.
-    pub futility_plies: i32,
     /// A quiet move may lose this much by exchange, times the square of the depth left.
     pub quiet_loss: i32,
     /// A capture or check may lose this much by exchange, for each ply left.
     pub loud_loss: i32,
-    /// A quiet move of which history says less than this, for each ply left, is not looked at; in parts of 1024.
-    pub history: i32,
-    /// From this depth on the search asks whether the remembered move is the only good one, and looks deeper if so.
-    pub singular_plies: i32,
-    /// By how much better for each ply left it must be, in points.
-    pub singular: i32,
     /// Parts of a ply (see `PLY`) by which a side in check is looked at more deeply.
     pub check_extension: i32,
     /// How much of the judgement's usual error in positions with the same [`super::AlphaBetaGame::frame`] is made good, in
@@ -137,14 +145,8 @@ impl Tactics {
     fn each(&mut self, visit: Visit<'_>) {
         use Place::Whole;
         visit("delta", (0.0, 600.0), Whole(&mut self.delta));
-        visit("futility", (0.0, 600.0), Whole(&mut self.futility.0));
-        visit("futility-slope", (10.0, 400.0), Whole(&mut self.futility.1));
-        visit("futility-plies", (0.0, 16.0), Whole(&mut self.futility_plies));
         visit("quiet-loss", (0.0, 200.0), Whole(&mut self.quiet_loss));
         visit("loud-loss", (0.0, 600.0), Whole(&mut self.loud_loss));
-        visit("history", (0.0, 3_000.0), Whole(&mut self.history));
-        visit("singular-plies", (3.0, 30.0), Whole(&mut self.singular_plies));
-        visit("singular", (0.0, 40.0), Whole(&mut self.singular));
         visit("check-extension", (0.0, 8.0), Whole(&mut self.check_extension));
         visit("correction", (0.0, 200.0), Whole(&mut self.correction));
         visit("null-step", (20.0, 2_000.0), Whole(&mut self.null_move_step));

@@ -1,7 +1,7 @@
 //! The alpha-beta search that the board games with two sides and nothing hidden share.
 //!
 //! A game gives its moves, its judgement and what it can prove ([`AlphaBetaGame`]); [`AlphaBeta`] looks ahead. The parts are
-//! files apart: `alphabeta` walks the tree, `quiet` looks on from its leaves until nothing is hanging, `order` decides which
+//! files apart: `alphabeta` walks the tree, `prune` says what of it is not worth a look, `quiet` looks on from its leaves until nothing is hanging, `order` decides which
 //! move comes first, `table` remembers positions, `clock` says when to stop, `value` is what scores mean, `habits` is what of
 //! all this suits a game, `strength` what a level may use. Evaluation belongs to the games.
 //!
@@ -13,6 +13,7 @@ mod clock;
 mod habits;
 mod order;
 mod pages;
+mod prune;
 mod quiet;
 mod strength;
 mod table;

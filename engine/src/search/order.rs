@@ -14,6 +14,8 @@ pub(super) struct Order<G: AlphaBetaGame> {
     /// The same by what moved where before (a row) and what moves where now. Both colours and the distances of one and two
     /// plies share it: a row says by its number whose move it was.
     after: Vec<i16>,
+    /// [`Habits::after`] of this search.
+    after_part: i32,
     /// By side to move and [`AlphaBetaGame::frame`]: how much more positions turned out to be worth than they were judged.
     errors: [Vec<i16>; 2],
 }
@@ -41,15 +43,17 @@ impl<G: AlphaBetaGame> Order<G> {
             answers: Vec::new(),
             history: [Vec::new(), Vec::new()],
             after: Vec::new(),
+            after_part: 0,
             errors: [const { Vec::new() }; 2],
         }
     }
 
     /// To be called before each search: history fades, killers go.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin(&mut self, habits: &Habits) {
         self.killers = vec![[None; 2]; MAX_PLY + 1];
         self.answers.resize(G::MOVE_NUMBERS, None);
-        self.after.resize(G::TRAILS * G::TRAILS, 0);
+        self.after_part = habits.after;
+        self.after.resize(if habits.after > 0 { G::TRAILS * G::TRAILS } else { 0 }, 0);
         if G::HABITS.tactics.is_some() {
             for errors in &mut self.errors {
                 errors.resize(FRAMES, 0);
@@ -76,12 +80,12 @@ impl<G: AlphaBetaGame> Order<G> {
     }
 
     fn after(&self, game: &G, mv: G::Move, before: [usize; 2]) -> i32 {
-        if G::TRAILS == 0 {
+        if G::TRAILS == 0 || self.after_part == 0 {
             return 0;
         }
         let trail = game.trail(mv);
         let rows = before.into_iter().filter(|&row| row != NO_TRAIL);
-        rows.map(|row| i32::from(self.after[row * G::TRAILS + trail])).sum()
+        rows.map(|row| i32::from(self.after[row * G::TRAILS + trail])).sum::<i32>() * self.after_part / 100
     }
 
     /// Whether this move has refuted a sibling or, elsewhere, the move before.
@@ -160,7 +164,7 @@ impl<G: AlphaBetaGame> Order<G> {
 
     fn nudge(&mut self, game: &G, side: Side, mv: G::Move, before: [usize; 2], bonus: i32) {
         nudge(&mut self.history[side.index()][usize::from(G::number(mv))], bonus);
-        if G::TRAILS > 0 {
+        if G::TRAILS > 0 && self.after_part > 0 {
             let trail = game.trail(mv);
             for row in before.into_iter().filter(|&row| row != NO_TRAIL) {
                 nudge(&mut self.after[row * G::TRAILS + trail], bonus);

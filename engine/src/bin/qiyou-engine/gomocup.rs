@@ -11,9 +11,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use engine::gomoku::GomokuBot;
-use engine::{Action, AnyGame, GomokuRule, GomokuSetup, Level, Point, Report, Score, Setup};
+use engine::{Action, AnyGame, Bot, GomokuRule, GomokuSetup, Level, Limits, Point, Report, Score, Setup};
 
-use crate::timer::{Ask, choose};
+use crate::timer::Stalls;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -93,6 +93,7 @@ struct Brain {
     /// INFO rule has asked for rules that this engine does not play.
     unknown_rule: bool,
     pace: Pace,
+    stalls: Stalls,
     game: Option<AnyGame>,
     /// What has been played, for TAKEBACK.
     actions: Vec<Action>,
@@ -109,6 +110,7 @@ impl Brain {
             setup: GomokuSetup::default(),
             unknown_rule: false,
             pace: Pace { turn: Some(DEFAULT_TURN), whole: None, left: None },
+            stalls: Stalls::default(),
             game: None,
             actions: Vec::new(),
         }
@@ -260,7 +262,8 @@ impl Brain {
             (None, Some(whole)) => whole / (2 * MOVES_TO_GO),
             (None, None) => turn,
         };
-        turn.min(share).saturating_sub(RESERVE).max(Duration::from_millis(1))
+        let time = turn.min(share);
+        time.saturating_sub(RESERVE + self.stalls.reserve(time)).max(Duration::from_millis(1))
     }
 
     /// Chooses, plays and says a move.
@@ -271,10 +274,12 @@ impl Brain {
         let time = self.time();
         let Some(game) = &mut self.game else { return say("ERROR no START yet") };
         let time = self.nodes.is_none().then_some(time);
-        let ask = Ask { time, nodes: self.nodes, depth: None, stop: &self.stop };
-        let Some(found) = choose(&mut self.bot, game, &ask, arrived, &mut |_| {}) else {
-            return say("ERROR the game is over");
-        };
+        self.stalls.begin(arrived.elapsed());
+        let elapsed = || self.stalls.look(arrived.elapsed());
+        let limits = Limits { time, nodes: self.nodes, depth: None, stop: &self.stop, elapsed: &elapsed };
+        let found = self.bot.choose(game, &limits, &mut |_| {});
+        self.stalls.end();
+        let Some(found) = found else { return say("ERROR the game is over") };
         say(&message(&found, arrived.elapsed()));
         let Some(&Action::Place(point)) = found.line.first() else { return say("ERROR no move") };
         if let Err(refusal) = game.act(Action::Place(point)) {

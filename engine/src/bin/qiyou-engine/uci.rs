@@ -15,6 +15,8 @@ use engine::search::Finding;
 use engine::xiangqi::{Xiangqi, XiangqiBot, XiangqiMove, XiangqiSetup};
 use engine::{Action, Bot, Game, Level, Limits, Point, Score, Side};
 
+use crate::timer::Stalls;
+
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// How strong to play, 1 to 10.
@@ -127,6 +129,7 @@ struct Player {
     lines: usize,
     threads: usize,
     overhead: Duration,
+    stalls: Stalls,
     /// UCCI counts clocks in seconds unless told otherwise.
     milliseconds: bool,
     /// UCCI: moves that the board forbids.
@@ -159,6 +162,7 @@ impl Player {
             lines: 1,
             threads: 1,
             overhead: OVERHEAD,
+            stalls: Stalls::default(),
             milliseconds: false,
             banned: Vec::new(),
         }
@@ -332,7 +336,8 @@ impl Player {
 
     /// Time for this move, if there is a limit.
     fn time(&self, go: &Go) -> Option<Duration> {
-        let time = go.time.map(|time| time.saturating_sub(self.overhead)).or_else(|| {
+        let own = |time: Duration| time.saturating_sub(self.overhead + self.stalls.reserve(time));
+        let time = go.time.map(own).or_else(|| {
             let (left, bonus) = go.clock?;
             let left = left.saturating_sub(self.overhead);
             let moves = go.moves_left.map_or(MOVES_TO_GO, |moves| moves.clamp(1, MOVES_TO_GO));
@@ -346,10 +351,15 @@ impl Player {
         let go = self.read_go(rest);
         let time = self.time(&go);
         let ear = Arc::clone(&self.ear);
-        let elapsed = || match (ear.pondering.load(Ordering::SeqCst), ear.hit()) {
-            (true, _) => Duration::ZERO,
-            (false, Some(hit)) => hit.elapsed(),
-            (false, None) => arrived.elapsed(),
+        let mut stalls = std::mem::take(&mut self.stalls);
+        stalls.begin(arrived.elapsed());
+        let elapsed = || {
+            stalls.look(arrived.elapsed());
+            match (ear.pondering.load(Ordering::SeqCst), ear.hit()) {
+                (true, _) => Duration::ZERO,
+                (false, Some(hit)) => hit.elapsed(),
+                (false, None) => arrived.elapsed(),
+            }
         };
         let limits = Limits { time, nodes: go.nodes, depth: go.depth, stop: &ear.stop, elapsed: &elapsed };
         let banned = std::mem::take(&mut self.banned);
@@ -363,6 +373,8 @@ impl Player {
                 say(&info(dialect, &game, finding, None, arrived));
             })
         };
+        stalls.end();
+        self.stalls = stalls;
         // An answer to `infinite` or `ponder` that comes too early would be taken for one to something else.
         while (go.infinite || self.ear.pondering.load(Ordering::SeqCst))
             && !self.ear.stop.load(Ordering::SeqCst)
