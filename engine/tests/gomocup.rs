@@ -185,3 +185,30 @@ fn it_refuses_what_it_does_not_know_and_goes_on() {
     point(&engine.ask("BEGIN"));
     engine.ends();
 }
+
+#[test]
+fn it_opens_by_swap2_chooses_and_lets_choose() {
+    let mut engine = Engine::started("15");
+    let mut ask = |stones: &str| {
+        engine.tell("SWAP2BOARD");
+        for stone in stones.split_whitespace() {
+            engine.tell(stone);
+        }
+        engine.ask("DONE")
+    };
+    let first = ask("");
+    assert_eq!(first.split(' ').map(point).collect::<std::collections::HashSet<_>>().len(), 3, "{first}");
+    // Three stones that win for Black, and three that leave him nothing.
+    assert_eq!(ask("7,7 0,0 8,7"), "SWAP");
+    let stays = ask("0,14 7,7 14,0");
+    assert!(stays != "SWAP" && stays.split(' ').all(|stone| point(stone).0 < 15), "{stays}");
+    // What it opens with is to be chosen from: any of the three answers, then an answer to five stones.
+    let second = ask(&first);
+    assert!(second == "SWAP" || matches!(second.split(' ').count(), 1 | 2), "{second}");
+    assert_eq!(ask("7,7 0,0 8,7 14,14 7,8"), "SWAP");
+    let sixth = ask("0,14 7,7 14,0 7,8 0,0");
+    assert!(sixth != "SWAP" && sixth.split(' ').count() == 1, "{sixth}");
+    assert!(ask("7,7 8,8").starts_with("ERROR"));
+    assert!(ask("7,7 7,7 8,8").starts_with("ERROR"));
+    engine.ends();
+}

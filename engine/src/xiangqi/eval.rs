@@ -157,6 +157,10 @@ fn evaluate_by_popcnt(board: &Board, kept: Pair, phase: i32) -> i32 {
     evaluate_anywhere(board, kept, phase)
 }
 
+#[allow(
+    clippy::inline_always,
+    reason = "compiled once for each kind of processor, and only where it is inlined"
+)]
 #[inline(always)]
 fn evaluate_anywhere(board: &Board, kept: Pair, phase: i32) -> i32 {
     let mut sum = kept;
@@ -232,6 +236,7 @@ struct Attacks {
 }
 
 /// The terms that a single piece on its square does not tell.
+#[allow(clippy::inline_always, reason = "as above")]
 #[inline(always)]
 fn each_moving_term(board: &Board, mut add: impl FnMut(usize, i32)) {
     let mut attacks = [Attacks { by: [0; 5], all: 0 }, Attacks { by: [0; 5], all: 0 }];
@@ -268,6 +273,7 @@ fn each_moving_term(board: &Board, mut add: impl FnMut(usize, i32)) {
 }
 
 /// The reach terms of a side's pieces; gives what they attack.
+#[allow(clippy::inline_always, reason = "as above")]
 #[inline(always)]
 fn each_reach(board: &Board, side: Side, mut add: impl FnMut(usize)) -> Attacks {
     let (ranks, files) = board.lines();

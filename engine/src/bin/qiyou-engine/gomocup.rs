@@ -11,7 +11,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use engine::gomoku::GomokuBot;
-use engine::{Action, AnyGame, Bot, GomokuRule, GomokuSetup, Level, Limits, Point, Report, Score, Setup};
+use engine::{
+    Action, AnyGame, Bot, Choice, GomokuOpening, GomokuRule, GomokuSetup, Level, Limits, Point, Report,
+    Score, Setup,
+};
 
 use crate::timer::Stalls;
 
@@ -135,6 +138,7 @@ impl Brain {
                 Err(why) => say(&format!("ERROR {why}")),
             },
             "BOARD" => self.board(more),
+            "SWAP2BOARD" => self.swap2_board(more),
             "TAKEBACK" => match self.take_back(rest) {
                 Ok(()) => say("OK"),
                 Err(why) => say(&format!("ERROR {why}")),
@@ -225,6 +229,72 @@ impl Brain {
         }
     }
 
+    /// SWAP2BOARD: the stones of the opening so far, one `x,y` a line in the order of their placing, until DONE. Without any, the
+    /// answer is the first three; with three or five, `SWAP` (to play Black), the next stone (to play White), or with three
+    /// also two stones more, after which the other program chooses.
+    ///
+    /// Source: gomocup.org, "Experimental Tournament update 2020".
+    fn swap2_board(&mut self, more: &Receiver<(String, Instant)>) {
+        let setup = GomokuSetup { opening: GomokuOpening::Swap2, ..self.setup.clone() };
+        let game = AnyGame::new(&Setup::Gomoku(setup));
+        let (mut stones, mut wrong) = (Vec::new(), false);
+        let arrived = loop {
+            let Ok((line, arrived)) = more.recv() else { return };
+            match line.trim() {
+                line if line.eq_ignore_ascii_case("DONE") => break arrived,
+                line => match parse_point(line) {
+                    Some(point) => stones.push(Action::Place(point)),
+                    None => wrong = true,
+                },
+            }
+        };
+        let (Ok(mut game), false, 0 | 3 | 5) = (game, wrong || self.unknown_rule, stones.len()) else {
+            return say("ERROR no opening of swap2");
+        };
+        for (n, &stone) in stones.iter().enumerate() {
+            // The fourth stone is put by who has chosen to put two.
+            if n == 3 && game.act(Action::Choose(Choice::TwoMore)).is_err() {
+                return say("ERROR no opening of swap2");
+            }
+            if let Err(refusal) = game.act(stone) {
+                return say(&format!("ERROR {refusal}"));
+            }
+        }
+        let mut answer: Vec<String> = Vec::new();
+        // What is decided first takes most of the time; a stone that follows from it gets what is left.
+        let time = self.time();
+        loop {
+            let Some(found) = self.decide(&game, Some(time), arrived) else { return say("ERROR no choice") };
+            let Some(&action) = found.line.first() else { return say("ERROR no choice") };
+            if game.act(action).is_err() {
+                return say("ERROR no choice");
+            }
+            match action {
+                Action::Choose(Choice::Black) => return say("SWAP"),
+                Action::Place(point) => answer.push(format!("{},{}", point.column, point.row)),
+                _ => {}
+            }
+            let AnyGame::Gomoku(gomoku) = &game else { return say("ERROR no choice") };
+            // White's next stone, or what the other program is to choose from.
+            let settled = !answer.is_empty() && !gomoku.is_opening();
+            let all = settled || answer.len() == if stones.is_empty() { 3 } else { 2 };
+            if all {
+                return say(&answer.join(" "));
+            }
+        }
+    }
+
+    /// Asks the bot, and notes how long the machine kept it waiting.
+    fn decide(&mut self, game: &AnyGame, time: Option<Duration>, arrived: Instant) -> Option<Report> {
+        self.stalls.begin(arrived.elapsed());
+        let elapsed = || self.stalls.look(arrived.elapsed());
+        let time = if self.nodes.is_some() { None } else { time };
+        let limits = Limits { time, nodes: self.nodes, depth: None, stop: &self.stop, elapsed: &elapsed };
+        let found = self.bot.choose(game, &limits, &mut |_| {});
+        self.stalls.end();
+        found
+    }
+
     fn info(&mut self, rest: &str) {
         let Some((key, value)) = rest.trim().split_once(char::is_whitespace) else { return };
         let Ok(number) = value.trim().parse::<i64>() else { return };
@@ -272,19 +342,19 @@ impl Brain {
             return say("ERROR rule not supported");
         }
         let time = self.time();
-        let Some(game) = &mut self.game else { return say("ERROR no START yet") };
-        let time = self.nodes.is_none().then_some(time);
-        self.stalls.begin(arrived.elapsed());
-        let elapsed = || self.stalls.look(arrived.elapsed());
-        let limits = Limits { time, nodes: self.nodes, depth: None, stop: &self.stop, elapsed: &elapsed };
-        let found = self.bot.choose(game, &limits, &mut |_| {});
-        self.stalls.end();
-        let Some(found) = found else { return say("ERROR the game is over") };
+        let Some(mut game) = self.game.take() else { return say("ERROR no START yet") };
+        let found = self.decide(&game, Some(time), arrived);
+        let Some(found) = found else {
+            self.game = Some(game);
+            return say("ERROR the game is over");
+        };
         say(&message(&found, arrived.elapsed()));
-        let Some(&Action::Place(point)) = found.line.first() else { return say("ERROR no move") };
-        if let Err(refusal) = game.act(Action::Place(point)) {
-            return say(&format!("ERROR {refusal}"));
-        }
+        let played = match found.line.first() {
+            Some(&Action::Place(point)) => game.act(Action::Place(point)).map(|()| point).ok(),
+            _ => None,
+        };
+        self.game = Some(game);
+        let Some(point) = played else { return say("ERROR no move") };
         self.actions.push(Action::Place(point));
         say(&format!("{},{}", point.column, point.row));
     }
