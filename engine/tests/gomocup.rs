@@ -165,7 +165,7 @@ fn it_refuses_what_it_does_not_know_and_goes_on() {
     for wrong in ["TURN 20,0", "TURN", "TURN 1", "TURN a,b", "TURN -1,3", "TURN 99999999999,1", "TAKEBACK"] {
         assert!(engine.ask(wrong).starts_with("ERROR"), "{wrong}");
     }
-    assert!(engine.ask("SWAP2BOARD").starts_with("UNKNOWN"));
+    assert!(engine.ask("SUGGEST").starts_with("UNKNOWN"));
     for info in [
         "INFO",
         "INFO x",

@@ -112,7 +112,7 @@ impl AlphaBetaGame for Position {
         bonus: (16, 16),
         after: 0,
         futility: (60, 50),
-        futility_plies: -1,
+        futility_plies: 4,
         history: 10_000,
         singular_plies: 100,
         singular: 2,

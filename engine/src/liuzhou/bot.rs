@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::endings::Endings;
+use super::fitted::FITTED;
 use super::lookahead::Lookahead;
+use super::weights::BY_HAND;
 use super::{Liuzhou, LiuzhouMove};
 use crate::bot::lines_apart;
 use crate::numbers::{Number, NumberError};
@@ -41,6 +43,9 @@ const STRENGTHS: [Strength; 10] = [
     Strength { depth: 9, nodes: 300_000, noise: 0, quiescence: true, table_bytes: 16 * MB },
     Strength { depth: NO_LIMIT, nodes: u64::MAX, noise: 0, quiescence: true, table_bytes: 32 * MB },
 ];
+
+/// Levels that look less far judge by hand; see [`super::weights`].
+const FITTED_DEPTH: u32 = 6;
 
 /// A capture is a part of the move that earned it, which has been thought over already: it gets this share of the time.
 const CAPTURE_SHARE: u32 = 3;
@@ -112,7 +117,8 @@ impl LiuzhouBot {
         if game.captures_due() > 0 {
             own.time = own.time.map(|time| time / CAPTURE_SHARE);
         }
-        let mut ahead = Lookahead::new(game).with_endings(self.endings(game));
+        let weights = if self.strength.depth < FITTED_DEPTH { &BY_HAND } else { &FITTED };
+        let mut ahead = Lookahead::new(game).with_weights(weights).with_endings(self.endings(game));
         let report = &mut |finding: &Finding<LiuzhouMove>| report(&in_words(finding));
         self.search
             .search_among(&mut ahead, among, &mut Clock::new(&own), report)

@@ -6,7 +6,7 @@
 
 use super::formations::ALL;
 use super::rules::{Liuzhou, Phase, bits, neighbours};
-use super::weights::WEIGHTS;
+use super::weights::Weights;
 use super::{BOARD, FormationKind, LiuzhouSetup, POINTS, SIZE, STONES};
 use crate::{Game, Side};
 
@@ -107,10 +107,10 @@ pub(super) fn in_hand(game: &Liuzhou) -> i32 {
 }
 
 /// The judgement for the side to move.
-pub(super) fn evaluate(game: &Liuzhou, shapes: &[Shape]) -> i32 {
+pub(super) fn evaluate(game: &Liuzhou, shapes: &[Shape], weights: &Weights) -> i32 {
     let (mut hand, mut moving) = (0, 0);
     each_term(game, shapes, |term, count| {
-        let [a, b] = WEIGHTS[term];
+        let [a, b] = weights[term];
         hand += i32::from(a) * count;
         moving += i32::from(b) * count;
     });
@@ -207,6 +207,7 @@ pub(super) fn each_term(game: &Liuzhou, shapes: &[Shape], mut add: impl FnMut(us
 mod tests {
     use super::*;
     use crate::liuzhou::LiuzhouSetup;
+    use crate::liuzhou::fitted::FITTED;
 
     #[test]
     fn points_that_turning_makes_one_are_of_one_kind() {
@@ -230,7 +231,7 @@ mod tests {
                 if game.turn() != side {
                     game.skip();
                 }
-                evaluate(&game, &shapes)
+                evaluate(&game, &shapes, &FITTED)
             };
             assert_eq!(judge(line, Side::First), judge(turned, Side::Second), "{line}");
         }

@@ -5,7 +5,7 @@
 
 use super::eval::{self, HAND_MAX, TERMS};
 use super::lookahead::Lookahead;
-use super::weights::WEIGHTS;
+use super::weights::BY_HAND;
 use super::{Liuzhou, LiuzhouMove, LiuzhouSetup};
 use crate::regression::{self, Sample};
 use crate::search::{AlphaBetaGame, Urgency};
@@ -27,7 +27,7 @@ pub fn fit(records: &[Record]) -> (String, String) {
     for record in records {
         samples_of(record, &mut samples);
     }
-    let found = regression::fit(&samples, &WEIGHTS, |_| PULL);
+    let found = regression::fit(&samples, &BY_HAND, |_| PULL);
     let file = format!("{HEAD}{}];\n", regression::rows(&found.weights));
     let line = format!(
         "{} games, {} samples, {:.0} points per e; loss {:.4}, on unknown games {:.4}; before {:.4} and {:.4}",
@@ -50,10 +50,10 @@ const HEAD: &str = "\
 //!
 //! Written by `qiyou-engine fit --game liuzhou`; see EXPERIMENTS.md.
 
-use super::eval::TERMS;
+use super::weights::Weights;
 
 #[rustfmt::skip]
-pub(super) static WEIGHTS: [[i16; 2]; TERMS] = [
+pub(super) static FITTED: Weights = [
 ";
 
 /// The search judges where no capture is due or to be had at once: those positions, with the game's result, for Black.

@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use super::endings::{Ending, Endings};
 use super::eval::{self, Shape};
+use super::fitted::FITTED;
 use super::formations::through_point;
 use super::rules::{Liuzhou, Phase, Undo, bits, neighbours};
+use super::weights::Weights;
 use super::{BOARD, LiuzhouMove, LiuzhouSetup, POINTS, StepBack};
 use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Reductions, Tactics, Urgency};
 use crate::{Game, Rng, Side};
@@ -19,6 +21,7 @@ pub(super) struct Lookahead {
     game: Liuzhou,
     undo: Vec<Undo>,
     shapes: Vec<Shape>,
+    weights: &'static Weights,
     /// Keys of whose decision of what kind is next, by [`Self::rest`].
     rest: Vec<u64>,
     /// For each point the formations that count through it.
@@ -46,6 +49,7 @@ impl Lookahead {
         let mut rng = Rng::new(0x6c69_757a_686f_7572);
         Self {
             shapes: eval::shapes(setup),
+            weights: &FITTED,
             rest: (0..2 * 8 * DUE_MAX).map(|_| rng.next_u64()).collect(),
             through: (0..POINTS).map(|point| counting_through(setup, point)).collect(),
             undo: Vec::with_capacity(128),
@@ -53,6 +57,11 @@ impl Lookahead {
             endings: None,
             draws: false,
         }
+    }
+
+    /// Judged by these weights.
+    pub(super) fn with_weights(self, weights: &'static Weights) -> Self {
+        Self { weights, ..self }
     }
 
     /// With a table of endings. Where the search begins in one of them that is a draw, it goes on by judgement among what
@@ -285,7 +294,7 @@ impl AlphaBetaGame for Lookahead {
     }
 
     fn evaluate(&mut self) -> i32 {
-        let value = eval::evaluate(&self.game, &self.shapes);
+        let value = eval::evaluate(&self.game, &self.shapes, self.weights);
         let value = value * (2 * STALE - i32::from(self.game.state().quiet).min(STALE)) / (2 * STALE);
         value.clamp(-JUDGEMENT_MAX, JUDGEMENT_MAX)
     }

@@ -10,6 +10,7 @@ mod bot;
 pub mod endings;
 mod eval;
 pub mod fit;
+mod fitted;
 mod formations;
 mod lookahead;
 mod options;

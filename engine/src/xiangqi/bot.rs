@@ -24,7 +24,7 @@ const NO_LIMIT: u32 = u32::MAX;
 const STRENGTHS: [Strength; 10] = [
     Strength { depth: 1, nodes: 1_000, noise: 400, quiescence: false, table_bytes: MB / 4 },
     Strength { depth: 1, nodes: 1_000, noise: 150, quiescence: false, table_bytes: MB / 4 },
-    Strength { depth: 2, nodes: 2_000, noise: 120, quiescence: false, table_bytes: MB / 4 },
+    Strength { depth: 2, nodes: 2_000, noise: 300, quiescence: false, table_bytes: MB / 4 },
     Strength { depth: 1, nodes: 2_000, noise: 90, quiescence: true, table_bytes: MB / 4 },
     Strength { depth: 2, nodes: 4_000, noise: 60, quiescence: true, table_bytes: MB / 2 },
     Strength { depth: 3, nodes: 8_000, noise: 40, quiescence: true, table_bytes: MB },

@@ -78,7 +78,7 @@ struct Pace {
 }
 
 /// Kept back from each move for the way through pipes and the other program's own delays.
-const RESERVE: Duration = Duration::from_millis(8);
+const RESERVE: Duration = Duration::from_millis(5);
 /// Without any INFO: the protocol's default.
 const DEFAULT_TURN: Duration = Duration::from_secs(30);
 /// A match is over after about this many own moves more; a share of the time left goes to each.

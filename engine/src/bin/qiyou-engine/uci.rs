@@ -112,7 +112,7 @@ fn listen(ear: Arc<Ear>) -> Receiver<(String, Instant)> {
 }
 
 /// Kept back from each move for the way through pipes.
-const OVERHEAD: Duration = Duration::from_millis(8);
+const OVERHEAD: Duration = Duration::from_millis(5);
 /// A game is over after about this many own moves more; a share of the time left goes to each.
 const MOVES_TO_GO: u32 = 28;
 const TABLE_MB: usize = 64;
