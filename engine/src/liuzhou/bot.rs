@@ -34,7 +34,7 @@ const NO_LIMIT: u32 = u32::MAX;
 const STRENGTHS: [Strength; 10] = [
     Strength { depth: 1, nodes: 1_000, noise: 250, quiescence: false, table_bytes: MB / 4 },
     Strength { depth: 1, nodes: 1_000, noise: 100, quiescence: false, table_bytes: MB / 4 },
-    Strength { depth: 2, nodes: 2_000, noise: 80, quiescence: false, table_bytes: MB / 4 },
+    Strength { depth: 2, nodes: 2_000, noise: 130, quiescence: false, table_bytes: MB / 4 },
     Strength { depth: 1, nodes: 2_000, noise: 60, quiescence: true, table_bytes: MB / 4 },
     Strength { depth: 2, nodes: 4_000, noise: 40, quiescence: true, table_bytes: MB / 2 },
     Strength { depth: 3, nodes: 8_000, noise: 30, quiescence: true, table_bytes: MB },

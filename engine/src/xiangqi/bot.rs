@@ -22,9 +22,9 @@ const NO_LIMIT: u32 = u32::MAX;
 /// Levels 1 to 10. Up to 3 a player may overlook that a piece hangs; from 4 on captures are looked at to their end. The steps
 /// were set by matches of neighbours; see EXPERIMENTS.md.
 const STRENGTHS: [Strength; 10] = [
-    Strength { depth: 1, nodes: 1_000, noise: 400, quiescence: false, table_bytes: MB / 4 },
-    Strength { depth: 1, nodes: 1_000, noise: 150, quiescence: false, table_bytes: MB / 4 },
-    Strength { depth: 2, nodes: 2_000, noise: 300, quiescence: false, table_bytes: MB / 4 },
+    Strength { depth: 1, nodes: 1_000, noise: 250, quiescence: false, table_bytes: MB / 4 },
+    Strength { depth: 2, nodes: 1_000, noise: 500, quiescence: false, table_bytes: MB / 4 },
+    Strength { depth: 2, nodes: 2_000, noise: 230, quiescence: false, table_bytes: MB / 4 },
     Strength { depth: 1, nodes: 2_000, noise: 90, quiescence: true, table_bytes: MB / 4 },
     Strength { depth: 2, nodes: 4_000, noise: 60, quiescence: true, table_bytes: MB / 2 },
     Strength { depth: 3, nodes: 8_000, noise: 40, quiescence: true, table_bytes: MB },
