@@ -146,7 +146,7 @@ impl Store {
                 insert.execute(params![id.0, ply, action_bytes(*action)])?;
             }
             if mine {
-                write(transaction, id, Column::Run, &[])?;
+                write(transaction, id, Column::Run, [0_u8; 0])?;
                 write(transaction, id, Column::Spent, 0)?;
             }
             touch(transaction, id, now_unix_ms)?;
@@ -512,7 +512,7 @@ fn write_record(
         let took_ms = record.times.get(ply as usize - 1).copied().unwrap_or(0);
         insert.execute(params![record.id.0, ply, action_bytes(*action), took_ms])?;
     }
-    write(transaction, record.id, Column::Run, &wire::pack_actions(&record.run))?;
+    write(transaction, record.id, Column::Run, wire::pack_actions(&record.run))?;
     write(transaction, record.id, Column::Spent, record.spent_ms)?;
     write(transaction, record.id, Column::Paused, record.paused)?;
     write(transaction, record.id, Column::Revision, record.revision)?;

@@ -152,6 +152,12 @@ impl Who {
     }
 }
 
+fn went_over(name: &'static str, begun: Instant, report: &mut Report) {
+    let took = begun.elapsed().as_secs_f64() * 1e3;
+    println!("ble-lab: {name}: together again after {took:.0} ms");
+    report.resumed(name, took);
+}
+
 /// Until the next cut.
 const FOR_GOOD: Duration = Duration::from_hours(1);
 
@@ -338,7 +344,7 @@ impl<'a> Table<'a> {
         let begun = Instant::now();
         self.air.fault(Fault::Cut { away: FOR_GOOD }).await?;
         self.is_carried_by(Carrier::Network).await?;
-        self.went_over("to_the_network", begun, report);
+        went_over("to_the_network", begun, report);
         self.move_by_hand(&["e1", "g1", "i1"]).await?;
         // The radio is clear again, for as long as it takes to find somebody whom one looks for.
         self.air.fault(Fault::Cut { away: Duration::ZERO }).await?;
@@ -351,7 +357,7 @@ impl<'a> Table<'a> {
         let begun = Instant::now();
         self.b.guest.cable(false).await?;
         self.is_carried_by(Carrier::Bluetooth).await?;
-        self.went_over("back_to_bluetooth", begun, report);
+        went_over("back_to_bluetooth", begun, report);
         self.move_by_hand(&["e3", "g3"]).await?;
         self.a.guest.cable(false).await?;
         self.seat_bots().await?;
@@ -360,12 +366,6 @@ impl<'a> Table<'a> {
             player.start_again(false).await?;
         }
         Ok(())
-    }
-
-    fn went_over(&self, name: &'static str, begun: Instant, report: &mut Report) {
-        let took = begun.elapsed().as_secs_f64() * 1e3;
-        println!("ble-lab: {name}: together again after {took:.0} ms");
-        report.resumed(name, took);
     }
 
     async fn is_carried_by(&self, carrier: Carrier) -> Result<()> {
