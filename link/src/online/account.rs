@@ -532,18 +532,21 @@ impl Task {
                 let state =
                     self.shown.borrow().contacts.get(&account.to_string()).map(|contact| contact.state);
                 if state == Some(ContactState::Asks) {
-                    // Who asks is not in the roster: it is told no. All others are told by the server, which ends what there is.
+                    // Who asks is not in the roster, and is told no. To take it out all the same would come after that word, and
+                    // take with it what the other asks then.
                     self.send(presence::Presence::new(Type::Unsubscribed).with_to(to.clone())).await;
+                } else {
+                    // The server tells the other, and ends what there is.
+                    let item = Item {
+                        jid: account.clone(),
+                        name: None,
+                        subscription: Subscription::Remove,
+                        ask: Ask::None,
+                        groups: Vec::new(),
+                        approved: None,
+                    };
+                    self.set("remove", Roster { ver: None, items: vec![item] }).await;
                 }
-                let item = Item {
-                    jid: account.clone(),
-                    name: None,
-                    subscription: Subscription::Remove,
-                    ask: Ask::None,
-                    groups: Vec::new(),
-                    approved: None,
-                };
-                self.set("remove", Roster { ver: None, items: vec![item] }).await;
                 if deed == ContactDeed::Block {
                     // Last: nothing goes out to whom one blocks, and it would go on believing that both see each other.
                     self.set("block", blocking::Block { items: vec![to] }).await;
