@@ -2,7 +2,7 @@
 
 mod letters;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -116,6 +116,7 @@ pub(super) async fn run(
         ended: VecDeque::new(),
         blocked_ids: 0,
         deeds: VecDeque::new(),
+        unconfirmed: BTreeSet::new(),
         post: Post::new(letters),
     };
     loop {
@@ -169,6 +170,8 @@ struct Task {
     blocked_ids: u64,
     /// What is to be done with contacts once there is a server to tell.
     deeds: VecDeque<(BareJid, ContactDeed)>,
+    /// Who was asked and is shown as asked, while the server has not said so yet.
+    unconfirmed: BTreeSet<BareJid>,
     post: Post,
 }
 
@@ -358,6 +361,7 @@ impl Task {
         match iq {
             Iq::Result { from, id, payload: Some(payload), .. } if id == ROSTER_ID && ours(&from) => {
                 if let Ok(roster) = Roster::try_from(payload) {
+                    self.unconfirmed.clear();
                     // What was asked of this account is not in the roster.
                     self.shown.send_modify(|view| {
                         view.contacts.retain(|_, contact| {
@@ -390,18 +394,25 @@ impl Task {
     async fn roster_items(&mut self, items: Vec<Item>) {
         for item in items {
             let account = item.jid.clone();
-            let state =
-                || self.shown.borrow().contacts.get(&account.to_string()).map(|contact| contact.state);
-            let before = state();
+            let state = |view: &View| view.contacts.get(&account.to_string()).map(|contact| contact.state);
+            let before = state(&self.shown.borrow());
             self.roster_item(item);
-            if before == Some(ContactState::Asks) && state() == Some(ContactState::Asked) {
+            if before == Some(ContactState::Asks) && state(&self.shown.borrow()) == Some(ContactState::Asked)
+            {
                 // Both have asked: the two questions crossed.
                 self.send(presence::Presence::subscribed().with_to(Jid::from(account))).await;
             }
         }
     }
 
-    fn roster_item(&self, item: Item) {
+    fn roster_item(&mut self, item: Item) {
+        if self.unconfirmed.contains(&item.jid) {
+            // What the server says of before the question went out: its answer to that one follows.
+            if item.ask != Ask::Subscribe && item.subscription != Subscription::Both {
+                return;
+            }
+            self.unconfirmed.remove(&item.jid);
+        }
         let account = item.jid.to_string();
         self.shown.send_modify(|view| {
             let state = match (item.subscription, &item.ask) {
@@ -515,11 +526,14 @@ impl Task {
                         self.send(presence::Presence::subscribed().with_to(to.clone())).await;
                     }
                     // Not when the server confirms it: the other's question may come before that, and is answered by this one.
-                    None => self.shown.send_modify(|view| {
-                        if view.contacts.len() < MAX_CONTACTS {
-                            view.contacts.insert(account.to_string(), new_contact(ContactState::Asked));
-                        }
-                    }),
+                    None => {
+                        self.shown.send_modify(|view| {
+                            if view.contacts.len() < MAX_CONTACTS {
+                                view.contacts.insert(account.to_string(), new_contact(ContactState::Asked));
+                            }
+                        });
+                        self.unconfirmed.insert(account);
+                    }
                     Some(ContactState::Asked | ContactState::OneWay) => {}
                 }
                 self.send(presence::Presence::subscribe().with_to(to)).await;
@@ -529,6 +543,7 @@ impl Task {
                 self.send(presence::Presence::subscribe().with_to(to)).await;
             }
             ContactDeed::Remove | ContactDeed::Block => {
+                self.unconfirmed.remove(&account);
                 let state =
                     self.shown.borrow().contacts.get(&account.to_string()).map(|contact| contact.state);
                 if state == Some(ContactState::Asks) {
