@@ -37,6 +37,9 @@ impl<'a> Table<'a> {
     }
 
     pub(crate) fn with(stage: &'a Stage, configured: impl FnOnce(HostConfig) -> HostConfig) -> Self {
+        // QIYOU_LOG=debug: what a test that fails has done. Only the first of a process can set it.
+        let filter = tracing_subscriber::EnvFilter::try_from_env("QIYOU_LOG").unwrap_or_default();
+        tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init().ok();
         let saves = tempfile::tempdir().expect("a folder for the test");
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -69,13 +72,39 @@ impl<'a> Table<'a> {
     }
 
     pub(crate) fn until(&self, what: &str, condition: impl FnMut() -> bool) {
-        assert!(self.stage.until(&[&self.scene], condition), "waited in vain: {what}");
+        let so = self.stage.until(&[&self.scene], condition);
+        assert!(so, "waited in vain: {what}\n{}", self.told());
     }
 
+    /// All that the window says, for somebody who was not there.
+    fn told(&self) -> String {
+        let navigation = self.app.window().global::<Navigation<'_>>();
+        let labels: Vec<String> = ElementQuery::from_root(self.app.window())
+            .find_all()
+            .iter()
+            .filter(|element| element.accessible_role().is_some())
+            .filter_map(|element| {
+                let (label, enabled) = (element.accessible_label()?, element.accessible_enabled());
+                Some(if enabled == Some(false) { format!("({label})") } else { label.to_string() })
+            })
+            .filter(|label| !label.ends_with(" empty"))
+            .collect();
+        let (page, dialog, remark) =
+            (navigation.get_page(), navigation.get_dialog(), navigation.get_remark());
+        format!("{page:?}, {dialog:?}, {remark:?}: {}", labels.join(" | "))
+    }
+
+    /// What is beside the board follows a move by a frame: what cannot be touched yet is waited for.
     pub(crate) fn tap(&self, name: &str) {
-        let element = ElementHandle::find_by_accessible_label(self.app.window(), name)
-            .find(|element| element.accessible_role().is_some())
-            .unwrap_or_else(|| panic!("nothing is called {name}"));
+        let named = || {
+            ElementHandle::find_by_accessible_label(self.app.window(), name)
+                .find(|element| element.accessible_role().is_some())
+                .unwrap_or_else(|| panic!("nothing is called {name}\n{}", self.told()))
+        };
+        if named().accessible_enabled() == Some(false) {
+            self.until("it can be touched", || named().accessible_enabled() != Some(false));
+        }
+        let element = named();
         let (position, size) = (element.absolute_position(), element.size());
         self.scene.tap(position.x + size.width / 2.0, position.y + size.height / 2.0);
         self.stage.settle(&self.scene);
@@ -422,7 +451,8 @@ fn lights_out_is_solved_by_what_blinks_and_then_another_board_begins() {
 
 /// Both go on until something is so.
 pub(crate) fn until_both(anna: &Table<'_>, ben: &Table<'_>, what: &str, condition: &dyn Fn() -> bool) {
-    assert!(anna.stage.until(&[&anna.scene, &ben.scene], condition), "waited in vain: {what}");
+    let so = anna.stage.until(&[&anna.scene, &ben.scene], condition);
+    assert!(so, "waited in vain: {what}\nAnna: {}\nBen: {}", anna.told(), ben.told());
 }
 
 /// Anna and Ben, on one network in memory: they find each other, compare, and sit at a board at which Anna begins.
