@@ -17,6 +17,7 @@ use crate::adapters;
 use crate::art::Sprites;
 use crate::client::{Client, FromHost};
 use crate::feel::{Nothing, Senses};
+use crate::fonts;
 use crate::preferences::{LastOpponent, Preferences, Store};
 use crate::screens::{Dialog, Game, MainWindow, Navigation, Page, Remark};
 use crate::state::HostState;
@@ -28,6 +29,9 @@ const LOOKS_ALONE_AFTER: Duration = Duration::from_secs(10);
 
 /// Unfinished matches that the first page offers to go on with; the records have all.
 const MATCHES_ASKED: u32 = 12;
+
+/// Pictures that are drawn within this time are kept for the next start: those of the first page.
+const STARTING: Duration = Duration::from_secs(3);
 
 /// The version of `proto::control` that this app speaks.
 const CONTROL_VERSION: u32 = 1;
@@ -70,6 +74,7 @@ impl App {
         locale: &str,
     ) -> Result<Self, AppError> {
         let window = MainWindow::new()?;
+        fonts::fall_back();
         let sprites = Sprites::attach(&window);
         let inner = Inner {
             preferences: store.load(),
@@ -158,6 +163,11 @@ impl App {
 
     /// Shows the window and stays until it is closed.
     pub fn run(&self) -> Result<(), AppError> {
+        if let Some(folders) = directories::ProjectDirs::from("", "", "qiyou") {
+            self.desk.sprites.starts(folders.cache_dir().join("pictures"));
+            let sprites = self.desk.sprites.clone();
+            slint::Timer::single_shot(STARTING, move || sprites.started());
+        }
         Ok(self.window.run()?)
     }
 

@@ -2,14 +2,18 @@
 //!
 //! The software renderer draws an SVG afresh each time it is shown (1.9 ms a stone); a sprite of the right size is copied.
 
+mod kept;
+
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use proto::{board as wire, control};
 use slint::{ComponentHandle, Image};
 
+use self::kept::Kept;
 use crate::screens::{Art, IconName, MainWindow};
 
 /// Bytes of sprites kept: three boards that fill a handheld's screen, and all that is small beside them. A window that is being
@@ -27,6 +31,8 @@ pub(crate) struct Sprites {
     /// By the match's id, with the picture's revision.
     thumbnails: RefCell<HashMap<String, (i32, control::Board)>>,
     first_drawing: RefCell<Option<Box<dyn FnOnce()>>>,
+    /// While the app starts.
+    kept: RefCell<Option<Kept>>,
 }
 
 impl Sprites {
@@ -101,6 +107,18 @@ impl Sprites {
         *self.first_drawing.borrow_mut() = Some(Box::new(call));
     }
 
+    /// Takes the pictures of earlier starts from this file until [`Self::started`].
+    pub(crate) fn starts(&self, path: PathBuf) {
+        *self.kept.borrow_mut() = Some(Kept::read(path));
+    }
+
+    /// What was drawn since [`Self::starts`] is there at the next start.
+    pub(crate) fn started(&self) {
+        if let Some(kept) = self.kept.take() {
+            kept.write();
+        }
+    }
+
     fn icon(&self, name: IconName, pixels: i32) -> Image {
         let Some(svg) = icon(name) else { return Image::default() };
         self.drawn_at(&format!("icon {name:?}"), pixels, pixels, |w, h| framed(svg, w, h, 0))
@@ -114,7 +132,11 @@ impl Sprites {
         if let Some(image) = self.drawn.borrow().get(&key) {
             return image.clone();
         }
-        let image = raster(&svg(width, height));
+        let svg = svg(width, height);
+        let image = match &mut *self.kept.borrow_mut() {
+            Some(kept) => raster_or_kept(kept, &svg, width as u32, height as u32),
+            None => raster(&svg),
+        };
         let mut drawn = self.drawn.borrow_mut();
         let bytes = width as usize * height as usize * 4;
         if self.bytes.get() + bytes > KEPT_BYTES {
@@ -131,6 +153,19 @@ impl Sprites {
 fn raster(svg: &str) -> Image {
     let vector = Image::load_from_svg_data(svg.as_bytes()).expect("our own drawings are valid SVG");
     vector.to_rgba8_premultiplied().map_or(vector, Image::from_rgba8_premultiplied)
+}
+
+/// The same, not drawn again if an earlier start has drawn it.
+fn raster_or_kept(kept: &mut Kept, svg: &str, width: u32, height: u32) -> Image {
+    let drawn = kept::of(svg);
+    if let Some(pixels) = kept.take(drawn, width, height) {
+        return Image::from_rgba8_premultiplied(pixels);
+    }
+    let image = raster(svg);
+    if let Some(pixels) = image.to_rgba8_premultiplied() {
+        kept.put(drawn, &pixels);
+    }
+    image
 }
 
 /// Sets a drawing into a frame of `width` x `height` pixels with corners of `radius`.

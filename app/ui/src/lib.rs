@@ -14,6 +14,7 @@ mod app;
 mod art;
 mod client;
 mod feel;
+mod fonts;
 pub mod headless;
 mod preferences;
 mod state;
