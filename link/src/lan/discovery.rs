@@ -15,8 +15,14 @@ use super::LanConfig;
 use super::advert::{self, SERVICE};
 use crate::{Card, LinkError};
 
-/// How often interfaces that came or went are looked for; the crate's own 5 s would be most of a resume.
-const INTERFACE_CHECK_SECONDS: u32 = 2;
+/// How often the crate looks for interfaces that came or went; it does so by the clock only. Whoever watches the carrier says when
+/// there is something to be found, so that this is a safety net.
+const CHECK_SECONDS: u32 = 30;
+
+/// The same after the device's addresses have changed, for a while, since an address is often not ready at once. The crate's own
+/// 5 s would be most of a resume.
+const HURRIED_CHECK_SECONDS: u32 = 1;
+const HURRIES_FOR: Duration = Duration::from_secs(4);
 
 /// While somebody looks around, each device that was found is asked again so often whether it is still there: the records
 /// themselves would stand for two minutes (RFC 6762, section 10) after a device went without a goodbye.
@@ -34,6 +40,8 @@ const LONGEST_NAME: usize = 160;
 /// The thread. Ends, with a goodbye for what is announced, when it is dropped.
 pub(super) struct Mdns {
     daemon: ServiceDaemon,
+    /// Ends the hurry after a change of the network.
+    calming: Mutex<Option<AbortHandle>>,
 }
 
 impl Mdns {
@@ -46,8 +54,27 @@ impl Mdns {
             vec![IfKind::LoopbackV4, IfKind::LoopbackV6]
         };
         daemon.disable_interface(unwanted).map_err(lost)?;
-        daemon.set_ip_check_interval(INTERFACE_CHECK_SECONDS).map_err(lost)?;
-        Ok(Self { daemon })
+        daemon.set_ip_check_interval(CHECK_SECONDS).map_err(lost)?;
+        Ok(Self { daemon, calming: Mutex::default() })
+    }
+
+    /// This device's addresses are others. Must be called within a runtime.
+    pub(super) fn network_has_changed(&self) {
+        let check_every = |daemon: &ServiceDaemon, seconds| {
+            if let Err(error) = daemon.set_ip_check_interval(seconds) {
+                debug!(%error, "interfaces are looked for as before");
+            }
+        };
+        check_every(&self.daemon, HURRIED_CHECK_SECONDS);
+        let daemon = self.daemon.clone();
+        let calm = tokio::spawn(async move {
+            tokio::time::sleep(HURRIES_FOR).await;
+            check_every(&daemon, CHECK_SECONDS);
+        });
+        let mut calming = self.calming.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = calming.replace(calm.abort_handle()) {
+            before.abort();
+        }
     }
 
     /// Tells the network of a service under names that nobody has had before.
@@ -62,6 +89,9 @@ impl Mdns {
 
 impl Drop for Mdns {
     fn drop(&mut self) {
+        if let Some(calming) = self.calming.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            calming.abort();
+        }
         // A full queue means that the thread has stopped reading; then nothing can be said.
         let _ = self.daemon.shutdown();
     }
@@ -128,10 +158,9 @@ impl Browsing {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Until somebody comes, changes or goes.
-    pub(super) async fn changed(&self) {
-        // Cannot fail: the sender is held here.
-        let _ = self.changed.subscribe().changed().await;
+    /// Told when somebody comes, changes or goes.
+    pub(super) fn changed(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
     }
 }
 

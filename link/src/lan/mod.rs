@@ -7,12 +7,14 @@
 //! Other responders on the same device, such as Avahi or systemd-resolved, are left alone: several share the port.
 
 mod advert;
+mod changes;
 mod dial;
 mod discovery;
 mod interfaces;
 mod stream;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::future::pending;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,6 +26,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::debug;
 
+use self::changes::Changes;
 use self::discovery::{Announced, Browsing, Mdns};
 use self::stream::LanStream;
 use crate::{
@@ -38,7 +41,8 @@ pub(crate) use self::advert::{card_strings, read_card};
 /// The port of multicast DNS (RFC 6762, section 3).
 pub const MDNS_PORT: u16 = 5353;
 
-/// How often a device in reach is seen again, and interfaces are looked at: as an advert is heard about once a second.
+/// How often a device in reach is seen again: as an advert is heard about once a second. Interfaces are looked at as often
+/// where the kernel does not tell of their changes.
 const LOOK_PERIOD: Duration = Duration::from_secs(1);
 
 /// How a device uses the local network.
@@ -122,12 +126,16 @@ impl Shared {
     fn state(&self) -> CarrierState {
         let usable = interfaces::usable(self.config.loopback);
         let own: Vec<IpAddr> = usable.iter().map(Interface::ip).collect();
-        self.own.send_if_modified(|before| {
+        let changed = self.own.send_if_modified(|before| {
             *before != own && {
                 *before = own;
                 true
             }
         });
+        let mdns = if changed { self.desk().mdns.upgrade() } else { None };
+        if let Some(mdns) = mdns {
+            mdns.network_has_changed();
+        }
         if usable.is_empty() { CarrierState::NoAdapter } else { CarrierState::Ready }
     }
 
@@ -177,6 +185,9 @@ impl Transport for LanTransport {
             scan,
             browsing: None,
             told: None,
+            changes: Changes::listen(),
+            looked: false,
+            looks_on: false,
             next_look: None,
             waiting: VecDeque::new(),
         };
@@ -324,9 +335,13 @@ impl Drop for LanListener {
 struct Watching {
     shared: Arc<Shared>,
     scan: bool,
-    browsing: Option<Arc<Browsing>>,
+    browsing: Option<(Arc<Browsing>, watch::Receiver<()>)>,
     told: Option<CarrierState>,
-    /// `None`: look at once.
+    changes: Changes,
+    looked: bool,
+    /// Whether somebody was seen, or could not be looked for, when it was looked last.
+    looks_on: bool,
+    /// `None`: not before something changes.
     next_look: Option<Instant>,
     waiting: VecDeque<WatchEvent>,
 }
@@ -337,20 +352,34 @@ impl Watching {
             if let Some(event) = self.waiting.pop_front() {
                 return event;
             }
-            if let Some(next_look) = self.next_look {
-                let changed = async {
-                    match &self.browsing {
-                        Some(browsing) => browsing.changed().await,
-                        None => std::future::pending().await,
-                    }
-                };
-                tokio::select! {
-                    () = changed => {}
-                    () = tokio::time::sleep_until(next_look) => {}
-                }
+            if self.looked {
+                self.until_another_look().await;
             }
             self.look();
-            self.next_look = Some(Instant::now() + LOOK_PERIOD);
+            self.looked = true;
+            let by_the_clock = self.looks_on || !self.changes.are_told();
+            self.next_look = by_the_clock.then(|| Instant::now() + LOOK_PERIOD);
+        }
+    }
+
+    async fn until_another_look(&mut self) {
+        let found_others = async {
+            match &mut self.browsing {
+                // Cannot fail: the sender is held beside it.
+                Some((_, changed)) => drop(changed.changed().await),
+                None => pending().await,
+            }
+        };
+        let time = async {
+            match self.next_look {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            () = found_others => {}
+            () = time => {}
+            () = self.changes.next() => {}
         }
     }
 
@@ -360,16 +389,25 @@ impl Watching {
             self.told = Some(state);
             self.waiting.push_back(WatchEvent::State(state));
         }
+        self.looks_on = false;
         if !self.scan || state != CarrierState::Ready {
             return;
         }
         if self.browsing.is_none() {
             match self.shared.browsing() {
-                Ok(browsing) => self.browsing = Some(browsing),
+                Ok(browsing) => {
+                    let changed = browsing.changed();
+                    self.browsing = Some((browsing, changed));
+                }
                 Err(error) => debug!(%error, "the network cannot be searched"),
             }
         }
-        let Some(browsing) = &self.browsing else { return };
+        let Some((browsing, changed)) = &mut self.browsing else {
+            self.looks_on = true;
+            return;
+        };
+        // What comes from here on is looked at again.
+        changed.mark_unchanged();
         let found = browsing.found();
         let mut desk = self.shared.desk();
         desk.known.retain(|instance, _| found.contains_key(instance));
@@ -378,6 +416,7 @@ impl Watching {
             if desk.own.contains(&one.card.tag) {
                 continue;
             }
+            self.looks_on = true;
             self.waiting.push_back(WatchEvent::Seen(Sighting {
                 address: Address { kind: CarrierKind::Lan, text: instance },
                 tag: one.card.tag,
