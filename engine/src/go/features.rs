@@ -5,7 +5,7 @@
 //! `learn` for where they come from.
 
 use super::ladder;
-use super::playout::{nakade, saving_moves};
+use super::playout::{distinct_saving_moves, nakade};
 use super::stones::{At, BORDER, EMPTY, PASS, Stones};
 use crate::Point;
 
@@ -303,15 +303,7 @@ fn chains<const N: usize, const W: usize>(
         let own = stones.cell(stone) == turn;
         match (own, stones.count(stone)) {
             (true, 1) => {
-                let mut told = [PASS; 8];
-                let mut length = 0;
-                saving_moves(stones, stone, |at| {
-                    if length < told.len() && !told[..length].contains(&at) {
-                        told[length] = at;
-                        length += 1;
-                    }
-                });
-                for &at in &told[..length] {
+                for at in distinct_saving_moves(stones, stone) {
                     let mut next = stones.clone();
                     next.put(at, turn);
                     let safe = ladder::is_safe(&next, stone);

@@ -1,6 +1,6 @@
 //! Whether a chain with few liberties can be caught by one atari after another.
 
-use super::playout::saving_moves;
+use super::playout::distinct_saving_moves;
 use super::stones::{At, PASS, Stones, other};
 
 /// Positions that one reading may look at: a ladder across the whole board takes about 80 on 19 x 19.
@@ -35,16 +35,8 @@ fn copy<const N: usize, const W: usize>(stones: &Stones<N, W>) -> Box<Stones<N, 
 
 fn runs<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At, seen: &mut u32) -> bool {
     let colour = stones.cell(chain);
-    let mut moves = [PASS; 8];
-    let mut length = 0;
-    saving_moves(stones, chain, |at| {
-        if length < moves.len() && !moves[..length].contains(&at) {
-            moves[length] = at;
-            length += 1;
-        }
-    });
     // Running is more often the way than taking.
-    moves[..length].iter().rev().any(|&at| {
+    distinct_saving_moves(stones, chain).rev().any(|at| {
         *seen += 1;
         if *seen > MOST {
             // Too long to read: what takes so long mostly gets away.

@@ -456,11 +456,7 @@ fn leaves_killing_shape<const N: usize, const W: usize>(stones: &Stones<N, W>, a
 }
 
 /// Moves that save a chain in atari: taking a neighbour, or running to two liberties.
-pub(super) fn saving_moves<const N: usize, const W: usize>(
-    stones: &Stones<N, W>,
-    chain: At,
-    mut found: impl FnMut(At),
-) {
+fn saving_moves<const N: usize, const W: usize>(stones: &Stones<N, W>, chain: At, mut found: impl FnMut(At)) {
     let turn = stones.cell(chain);
     for stone in stones.chain(chain) {
         for neighbour in stones.four(stone) {
@@ -477,6 +473,22 @@ pub(super) fn saving_moves<const N: usize, const W: usize>(
     if stones.is_legal(at, turn) && stones.liberties_after(at, turn) >= 2 {
         found(at);
     }
+}
+
+/// [`saving_moves`] without repetition, in their order, at most eight.
+pub(super) fn distinct_saving_moves<const N: usize, const W: usize>(
+    stones: &Stones<N, W>,
+    chain: At,
+) -> impl DoubleEndedIterator<Item = At> {
+    let mut moves = [PASS; 8];
+    let mut length = 0;
+    saving_moves(stones, chain, |at| {
+        if length < moves.len() && !moves[..length].contains(&at) {
+            moves[length] = at;
+            length += 1;
+        }
+    });
+    moves.into_iter().take(length)
 }
 
 /// The vital point of an empty region of three to five points next to the last move that only enemies surround; [`PASS`] if

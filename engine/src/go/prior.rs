@@ -4,7 +4,7 @@
 
 use super::features::{distance, is_open};
 use super::ladder;
-use super::playout::{nakade, saving_moves};
+use super::playout::{distinct_saving_moves, nakade};
 use super::stones::{At, EMPTY, PASS, Stones};
 use crate::numbers::Visit;
 
@@ -148,15 +148,7 @@ pub(super) fn priors<const N: usize, const W: usize>(
         let own = stones.cell(stone) == turn;
         match (own, stones.count(stone)) {
             (true, 1) => {
-                let mut told = [PASS; 8];
-                let mut length = 0;
-                saving_moves(stones, stone, |at| {
-                    if length < told.len() && !told[..length].contains(&at) {
-                        told[length] = at;
-                        length += 1;
-                    }
-                });
-                for &at in &told[..length] {
+                for at in distinct_saving_moves(stones, stone) {
                     let mut next = stones.clone();
                     next.put(at, turn);
                     if ladder::is_safe(&next, stone) {
