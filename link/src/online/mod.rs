@@ -338,11 +338,18 @@ impl Transport for OnlineTransport {
         // A view is news at first.
         view.mark_changed();
         let events = futures::stream::unfold(
-            (view, None),
-            move |(mut view, told): (_, Option<CarrierState>)| async move {
-                let changed = tokio::time::timeout(SIGHTING_PERIOD, view.changed());
-                if let Ok(Err(_)) = changed.await {
-                    return None;
+            (view, None, false),
+            move |(mut view, told, seen): (_, Option<CarrierState>, bool)| async move {
+                let again = async {
+                    if seen {
+                        tokio::time::sleep(SIGHTING_PERIOD).await;
+                    } else {
+                        std::future::pending().await
+                    }
+                };
+                tokio::select! {
+                    changed = view.changed() => changed.ok()?,
+                    () = again => {}
                 }
                 let now = view.borrow_and_update().clone();
                 let state = carrier_state(now.state);
@@ -350,12 +357,12 @@ impl Transport for OnlineTransport {
                 if told != Some(state) {
                     events.push(WatchEvent::State(state));
                 }
-                if scan && state == CarrierState::Ready {
-                    events.extend(
-                        now.contacts.into_iter().filter_map(|(account, contact)| sighting(account, contact)),
-                    );
-                }
-                Some((futures::stream::iter(events), (view, Some(state))))
+                let ready = scan && state == CarrierState::Ready;
+                let contacts = now.contacts.into_iter().filter(|_| ready);
+                let before = events.len();
+                events.extend(contacts.filter_map(|(account, contact)| sighting(account, contact)));
+                let seen = events.len() > before;
+                Some((futures::stream::iter(events), (view, Some(state), seen)))
             },
         );
         Box::pin(events.flatten())
