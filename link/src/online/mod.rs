@@ -344,7 +344,7 @@ impl Transport for OnlineTransport {
                     if seen {
                         tokio::time::sleep(SIGHTING_PERIOD).await;
                     } else {
-                        std::future::pending().await
+                        std::future::pending::<()>().await;
                     }
                 };
                 tokio::select! {
