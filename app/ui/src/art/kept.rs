@@ -111,8 +111,8 @@ fn read(path: &Path) -> io::Result<HashMap<Drawn, Buffer>> {
     }
     let file = File::decode(message)?;
     let sized = file.pictures.into_iter().filter_map(|one| {
-        let expected = u64::from(one.width) * u64::from(one.height) * 4;
-        (expected == one.pixels.len() as u64)
+        let expected = u64::from(one.width).checked_mul(u64::from(one.height) * 4);
+        (expected == Some(one.pixels.len() as u64))
             .then(|| (one.drawn, Buffer::clone_from_slice(&one.pixels, one.width, one.height)))
     });
     Ok(sized.collect())
