@@ -80,8 +80,9 @@ enum Part {
     Strangers,
 }
 
-/// CI's run must end within eight minutes on two cores; one that hangs must not take the job with it.
-const LIMIT: Duration = Duration::from_mins(8);
+/// A run that hangs must not take CI's job with it. How long it should take is a bar of the report's: what else the machine does
+/// slows the guests.
+const LIMIT: Duration = Duration::from_mins(20);
 const SOAK_LIMIT: Duration = Duration::from_hours(2);
 
 /// Plays, reports, clears away. Ends early on SIGINT and SIGTERM.
@@ -97,6 +98,7 @@ pub(crate) async fn run(options: Options) -> Result<()> {
         _ = terminate.recv() => bail!("terminated"),
     };
     report.seconds = begun.elapsed().as_secs_f64();
+    report.is_whole = !options.soak && options.only.is_empty();
     report.write(&options.out.join("report.json"))?;
     report.print();
     match &result {
