@@ -14,6 +14,7 @@ mod app;
 mod art;
 mod client;
 mod feel;
+mod files;
 mod fonts;
 pub mod headless;
 mod preferences;

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::files;
+
 /// Which language the app speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -280,17 +282,12 @@ impl Store {
         preferences
     }
 
-    /// Saves beside the old file and then takes its place, so that a crash leaves one or the other.
+    /// Saves for the next start; a crash leaves the old ones or these.
     pub fn save(&self, preferences: &Preferences) {
         let Some(path) = &self.0 else { return };
-        let written = || -> std::io::Result<()> {
-            if let Some(folder) = path.parent() {
-                fs::create_dir_all(folder)?;
-            }
-            let beside = path.with_extension("new");
-            fs::write(&beside, serde_json::to_string_pretty(preferences)?)?;
-            fs::rename(beside, path)
-        }();
+        let written = serde_json::to_vec_pretty(preferences)
+            .map_err(std::io::Error::from)
+            .and_then(|text| files::replace(path, &text));
         if let Err(error) = written {
             tracing::warn!(%error, path = %path.display(), "preferences cannot be saved");
         }

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use prost::Message;
 use slint::{Rgba8Pixel, SharedPixelBuffer};
 
+use crate::files;
+
 /// Bytes of pictures that are kept: those of a window that fills a handheld's screen, several times over.
 const LARGEST: usize = 8 << 20;
 
@@ -118,7 +120,6 @@ fn read(path: &Path) -> io::Result<HashMap<Drawn, Buffer>> {
     Ok(sized.collect())
 }
 
-/// Beside the old file, whose place it then takes: a crash leaves one or the other.
 fn write(path: &Path, pictures: &HashMap<Drawn, Buffer>) -> io::Result<()> {
     let picture = |(&drawn, one): (&Drawn, &Buffer)| Picture {
         drawn,
@@ -129,12 +130,7 @@ fn write(path: &Path, pictures: &HashMap<Drawn, Buffer>) -> io::Result<()> {
     let message = File { pictures: pictures.iter().map(picture).collect() }.encode_to_vec();
     let mut bytes = crc32fast::hash(&message).to_le_bytes().to_vec();
     bytes.extend_from_slice(&message);
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let beside = path.with_extension("new");
-    fs::write(&beside, bytes)?;
-    fs::rename(beside, path)
+    files::replace(path, &bytes)
 }
 
 #[cfg(test)]
