@@ -111,11 +111,17 @@ pub struct Considered {
 impl GoBot {
     /// A player of this strength; the seed colours its playouts and its errors.
     pub fn new(level: Level, seed: u64) -> Self {
+        let strength = STRENGTHS[usize::from(level.number()) - 1];
+        let mut options = Options::default();
+        if strength.playouts < u64::MAX {
+            // The steps between levels were measured without it.
+            options.network = 0;
+        }
         Self {
-            strength: STRENGTHS[usize::from(level.number()) - 1],
+            strength,
             seed,
             memory: MEMORY,
-            options: Options::default(),
+            options,
             ending: Ending::Agreed,
             threads: 1,
             usual: None,
@@ -293,6 +299,14 @@ impl GoBot {
         const KEPT: f32 = 1.0 / 3.0;
         let mut next = go.clone();
         next.play(GoMove::Pass);
+        let sign = if go.turn() == Side::First { 1.0 } else { -1.0 };
+        let keeps = |after: &[f32]| {
+            let mut points = found.owners.iter().zip(after);
+            points.all(|(before, after)| before * sign <= 0.0 || after * sign > KEPT)
+        };
+        if let Some(owners) = self.thinker(go.setup().size).foresee(&next) {
+            return keeps(&owners);
+        }
         let own = Limits {
             // With a clock the tree is kept for the move that follows; the time itself may be over.
             time: limits.time.map(|_| Duration::MAX),
@@ -302,9 +316,7 @@ impl GoBot {
             elapsed: limits.elapsed,
         };
         let Some(after) = self.think(&next, &own, Patience::default(), &mut |_| {}) else { return true };
-        let sign = if go.turn() == Side::First { 1.0 } else { -1.0 };
-        let mut points = found.owners.iter().zip(&after.owners);
-        points.all(|(before, after)| before * sign <= 0.0 || after * sign > KEPT)
+        keeps(&after.owners)
     }
 
     /// The next step in agreeing on the dead stones: marks what it thinks is dead, then agrees. If the other side changes what
@@ -467,6 +479,8 @@ trait Thinker: Send {
         report: &mut dyn FnMut(&Analysis),
     ) -> Analysis;
     fn status(&mut self, go: &Go, limits: &Limits<'_>) -> Status;
+    /// Whose each point will be by the network, from Black's 1 to White's -1; `None` if no network leads this search.
+    fn foresee(&mut self, go: &Go) -> Option<Vec<f32>>;
     /// Whether to pass after the search that has just ended.
     fn may_pass(&self, go: &Go, ending: Ending, found: &Analysis) -> bool;
 }
@@ -516,6 +530,8 @@ impl<const N: usize, const W: usize> Thinker for Search<N, W> {
             stop: limits.stop,
             elapsed: limits.elapsed,
         };
+        // Playouts alone tell what is dead; that is what was measured.
+        let network = std::mem::take(&mut self.options.network);
         for (part, side) in [(1, go.turn()), (2, go.turn().other())] {
             self.set_to_move(go, side, Ending::Agreed, false);
             self.run(go, &half(part), Patience::default(), &mut |_| {});
@@ -523,11 +539,20 @@ impl<const N: usize, const W: usize> Thinker for Search<N, W> {
                 *sum += owned / 2.0;
             }
         }
+        self.options.network = network;
+        if network > 0 {
+            // A tree without its opinions is of no use to it.
+            self.forget();
+        }
         let mut status = life::status(self.stones(), &owned);
         let dead: Vec<Point> = status.dead().collect();
         let owners = life::owners_without(self.stones(), &dead);
         status.margin = self.count(&owners, Side::First) as f32 / 2.0;
         status
+    }
+
+    fn foresee(&mut self, go: &Go) -> Option<Vec<f32>> {
+        Search::foresee(self, go)
     }
 
     fn may_pass(&self, go: &Go, ending: Ending, found: &Analysis) -> bool {

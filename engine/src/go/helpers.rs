@@ -20,11 +20,11 @@ pub(super) fn lead_helpers<const N: usize, const W: usize>(
     let mut search = lock(shared);
     while !watch.is_over(search.begun) {
         search.descend(go, player, &mut |begun| watch.is_over(begun));
-        let terms = search.terms;
+        let (terms, guide) = (search.terms, search.guide());
         drop(search);
-        player.play_out(terms);
+        player.play_out(terms, guide);
         search = lock(shared);
-        search.update(player);
+        search.update(go, player);
         if search.is_enough(&mut watch, look) {
             break;
         }
@@ -47,11 +47,11 @@ pub(super) fn help<const N: usize, const W: usize>(
     let mut search = lock(shared);
     while !is_over(search.begun) {
         search.descend(go, player, &mut |begun| is_over(begun));
-        let terms = search.terms;
+        let (terms, guide) = (search.terms, search.guide());
         drop(search);
-        player.play_out(terms);
+        player.play_out(terms, guide);
         search = lock(shared);
-        search.update(player);
+        search.update(go, player);
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::features::{Room, features};
 use super::helpers::{help, lead_helpers};
+use super::net::{Desk, Facts, Guide};
 use super::patterns::Numbers;
 use super::playout::{Odds, Playouts, Policy, owners};
 use super::prior::{Prior, priors};
@@ -44,16 +45,27 @@ pub(super) struct Tried {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Terms {
     /// What White gets beside the stones, in half points.
-    bonus: i32,
+    pub(super) bonus: i32,
     scoring: Scoring,
     superko: Superko,
     ending: Ending,
 }
 
+impl Terms {
+    /// Area less this is what counts, for Black.
+    pub(super) fn shift<const N: usize, const W: usize>(&self, stones: &Stones<N, W>) -> i32 {
+        match self.scoring {
+            Scoring::Area => 0,
+            // Area less stones put is territory and prisoners.
+            Scoring::Territory => i32::from(stones.placed[0]) - i32::from(stones.placed[1]),
+        }
+    }
+}
+
 /// A search on boards of at most `N` points, with what it keeps from one decision to the next.
 pub(super) struct Search<const N: usize, const W: usize> {
     pub(super) options: Options,
-    tree: Tree,
+    pub(super) tree: Tree,
     /// Where the tree's root is.
     stones: Stones<N, W>,
     turn: u8,
@@ -64,14 +76,14 @@ pub(super) struct Search<const N: usize, const W: usize> {
     pub(super) terms: Terms,
     /// Half points that White is given beside the bonus in a game with handicap, so that both sides have something to play
     /// for while nobody doubts who is ahead.
-    evened: i32,
+    pub(super) evened: i32,
     ends: Ends<N>,
     /// How much more a move on each point counts where it came later.
     critical: [f32; N],
     /// Playouts that were begun since the last search began.
     pub(super) begun: u64,
     /// What each thread has for itself, the caller's first.
-    players: Vec<Player<N, W>>,
+    pub(super) players: Vec<Player<N, W>>,
 }
 
 /// Playouts between two looks at which points decide the game.
@@ -80,13 +92,18 @@ const CRITICAL_EVERY: u32 = 64;
 /// One thread's way down the tree and on to the end.
 pub(super) struct Player<const N: usize, const W: usize> {
     playouts: Playouts<N>,
-    stones: Stones<N, W>,
-    turn: u8,
-    trail: [At; 2],
-    passes: u8,
-    path: Vec<u32>,
-    keys: Vec<(u64, u8)>,
-    list: Vec<Prior>,
+    pub(super) stones: Stones<N, W>,
+    pub(super) turn: u8,
+    pub(super) trail: [At; 2],
+    pub(super) passes: u8,
+    pub(super) path: Vec<u32>,
+    pub(super) keys: Vec<(u64, u8)>,
+    pub(super) list: Vec<Prior>,
+    /// Where the network thinks.
+    pub(super) desk: Desk,
+    pub(super) facts: Vec<Facts>,
+    /// Chance of Black where the playout began, by the network; `list` are then the moves from there.
+    pub(super) judged: Option<f32>,
     room: Room,
     candidates: Vec<At>,
     chances: Vec<f32>,
@@ -127,6 +144,9 @@ impl<const N: usize, const W: usize> Player<N, W> {
             path: Vec::new(),
             keys: Vec::new(),
             list: Vec::new(),
+            desk: Desk::default(),
+            facts: Vec::new(),
+            judged: None,
             room: Room::new(size),
             candidates: Vec::new(),
             chances: Vec::new(),
@@ -136,15 +156,18 @@ impl<const N: usize, const W: usize> Player<N, W> {
         }
     }
 
-    /// From the leaf on to the end.
-    pub(super) fn play_out(&mut self, terms: Terms) {
+    /// Asks the network about the leaf, where there is one, and plays from there on to the end.
+    pub(super) fn play_out(&mut self, terms: Terms, guide: Option<Guide>) {
+        self.judged = None;
+        if let Some(guide) = guide
+            && self.passes < 2
+        {
+            self.think(terms, guide);
+        }
         let stones = &mut self.stones;
         self.playouts.first = [EMPTY; N];
-        let shift = match terms.scoring {
-            Scoring::Area => 0,
-            // Area less stones put is territory and prisoners; what the playout itself fills counts for nothing.
-            Scoring::Territory => i32::from(stones.placed[0]) - i32::from(stones.placed[1]),
-        };
+        // What the playout itself fills counts for nothing.
+        let shift = terms.shift(stones);
         let kept = &mut self.owners;
         let black = if self.passes == 2 && terms.ending == Ending::AsItStands {
             let mut sum = 0;
@@ -204,6 +227,11 @@ impl<const N: usize, const W: usize> Search<N, W> {
     /// Goes to a position. With `keep` the part of the tree that is about it stays, if there is one.
     pub(super) fn set(&mut self, go: &Go, ending: Ending, keep: bool) {
         self.set_to_move(go, go.turn(), ending, keep);
+    }
+
+    /// Forgets the tree.
+    pub(super) fn forget(&mut self) {
+        self.tree.clear();
     }
 
     /// [`Self::set`], but with this side to move, whoever is.
@@ -299,6 +327,16 @@ impl<const N: usize, const W: usize> Search<N, W> {
         let (player, others) = players.split_first_mut().expect("there is one at least");
         if !self.tree.get(ROOT).has_children() {
             player.keys.clear();
+            if let Some(guide) = self.guide() {
+                player.path.clear();
+                player.path.push(ROOT);
+                player.stones = self.stones.clone();
+                (player.turn, player.trail, player.passes) = (self.turn, self.trail, self.passes);
+                player.think(self.terms, guide);
+                self.grow(go, player);
+            }
+        }
+        if !self.tree.get(ROOT).has_children() {
             self.expand(go, ROOT, &self.stones.clone(), (self.turn, self.trail, self.passes), player);
         }
         self.begun = 0;
@@ -330,8 +368,8 @@ impl<const N: usize, const W: usize> Search<N, W> {
     ) {
         while !watch.is_over(self.begun) {
             self.descend(go, player, &mut |begun| watch.is_over(begun));
-            player.play_out(self.terms);
-            self.update(player);
+            player.play_out(self.terms, self.guide());
+            self.update(go, player);
             if self.is_enough(&mut watch, look) {
                 break;
             }
@@ -343,11 +381,12 @@ impl<const N: usize, const W: usize> Search<N, W> {
         let mut players = std::mem::take(&mut self.players);
         let player = &mut players[0];
         player.path.clear();
+        let terms = self.terms;
         for _ in 0..count {
             player.stones = self.stones.clone();
             (player.turn, player.trail, player.passes) = (self.turn, self.trail, self.passes);
-            player.play_out(self.terms);
-            self.update(player);
+            player.play_out(terms, None);
+            self.tally(player);
         }
         self.players = players;
     }
@@ -401,18 +440,23 @@ impl<const N: usize, const W: usize> Search<N, W> {
         let mut stones = self.stones.clone();
         let (mut turn, mut trail, mut passes) = (self.turn, self.trail, self.passes);
         let mut node = ROOT;
+        let guide = self.guide();
         player.path.clear();
         player.path.push(ROOT);
         player.keys.clear();
         loop {
             if !self.tree.get(node).has_children() {
                 let visits = self.tree.get(node).visits;
-                if passes == 2 || visits < self.options.expand || self.tree.is_full(N) {
+                // With a network a leaf grows once that has been asked, which happens apart from other threads.
+                if guide.is_some() || passes == 2 || visits < self.options.expand || self.tree.is_full(N) {
                     break;
                 }
                 self.expand(go, node, &stones, (turn, trail, passes), player);
             }
-            node = self.select(node);
+            node = match guide {
+                Some(guide) => guide.select(&self.tree, node),
+                None => self.select(node),
+            };
             let at = self.tree.get(node).at;
             if at == PASS {
                 stones.pass();
@@ -467,8 +511,8 @@ impl<const N: usize, const W: usize> Search<N, W> {
         range.start + best as u32
     }
 
-    /// Tells the nodes of the path how the playout ended.
-    pub(super) fn update(&mut self, player: &mut Player<N, W>) {
+    /// Counts how a playout ended.
+    fn tally(&mut self, player: &Player<N, W>) {
         let half_points = player.half_points;
         let ends = &mut self.ends;
         ends.counted += 1;
@@ -479,6 +523,12 @@ impl<const N: usize, const W: usize> Search<N, W> {
             ends.owned[usize::from(at)] += owner;
             ends.with[usize::from(at)] += owner * half_points.signum();
         }
+    }
+
+    /// Tells the nodes of the path how the playout ended.
+    pub(super) fn update(&mut self, go: &Go, player: &mut Player<N, W>) {
+        self.tally(player);
+        let half_points = player.half_points;
         // What was pruned meanwhile learns nothing.
         if player.age != self.tree.age() {
             return;
@@ -491,7 +541,12 @@ impl<const N: usize, const W: usize> Search<N, W> {
             _ => 0.5,
         };
         let by_points = (0.5 + half_points as f32 / (2.0 * points)).clamp(0.0, 1.0);
-        let black = won + (by_points - won) * self.options.points_part;
+        let mut black = won + (by_points - won) * self.options.points_part;
+        let guide = self.guide();
+        if let (Some(guide), Some(judged)) = (guide, player.judged) {
+            black += (judged - black) * guide.trust;
+            self.grow(go, player);
+        }
         // A playout takes about a third more moves than there are points, and at most three times as many.
         let fading = self.options.fading / (3.0 * points);
         if self.options.critical > 0.0 && self.ends.counted.is_multiple_of(CRITICAL_EVERY) {
@@ -512,6 +567,9 @@ impl<const N: usize, const W: usize> Search<N, W> {
             }
             let wins = if turn == BLACK { black } else { 1.0 - black };
             self.tree.get_mut(node).wins += 1.0 - wins;
+            if guide.is_some() {
+                continue;
+            }
             let Playouts { first, when, .. } = &player.playouts;
             for child in self.tree.children_mut(node) {
                 if first[usize::from(child.at)] == turn {
@@ -565,7 +623,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         );
     }
 
-    fn is_repetition(&self, go: &Go, keys: &[(u64, u8)], key: u64, to_move: u8) -> bool {
+    pub(super) fn is_repetition(&self, go: &Go, keys: &[(u64, u8)], key: u64, to_move: u8) -> bool {
         let positional = self.terms.superko == Superko::Positional;
         let on_path = keys.iter().any(|&(past, turn)| past == key && (positional || turn == to_move));
         on_path || go.was_there(key, side(to_move))
@@ -591,7 +649,11 @@ impl<const N: usize, const W: usize> Search<N, W> {
                 line: vec![here.at],
                 visits: here.visits as u32,
                 share: here.share(),
-                prior: here.prior_wins / here.prior_visits,
+                prior: if here.prior_visits > 0.0 {
+                    here.prior_wins / here.prior_visits
+                } else {
+                    here.chance
+                },
             };
             let mut at = node;
             // Lines of moves that were hardly tried mean nothing.
@@ -658,11 +720,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
     /// Half points by which a side is ahead when these are the owners of the points and play ends now.
     pub(super) fn count(&self, owners: &[u8], side: Side) -> i32 {
         let black: i32 = owners.iter().map(|&owner| margin(owner)).sum();
-        let shift = match self.terms.scoring {
-            Scoring::Area => 0,
-            Scoring::Territory => i32::from(self.stones.placed[0]) - i32::from(self.stones.placed[1]),
-        };
-        let half_points = 2 * (black - shift) - self.terms.bonus;
+        let half_points = 2 * (black - self.terms.shift(&self.stones)) - self.terms.bonus;
         if side == Side::First { half_points } else { -half_points }
     }
 }

@@ -30,6 +30,14 @@ pub(super) struct Options {
     /// Moves considered at a node at first, the best by prior; more with the logarithm of its visits. On boards of more than 100
     /// points.
     pub(super) width: f32,
+    /// Whether the network leads the search where it knows the size of the board: 0 or 1.
+    pub(super) network: u32,
+    /// How much the network's chance counts at a leaf beside the playout's result, 0 to 1.
+    pub(super) trust: f32,
+    /// How much a move that the network thinks likely is tried beside one that has done well.
+    pub(super) explore: f32,
+    /// How much worse than its parent a move is thought before it is tried, once all likely ones have been.
+    pub(super) unseen: f32,
     /// Points that White gets for each handicap stone at the beginning, none later.
     pub(super) evening: f32,
 }
@@ -59,6 +67,10 @@ impl Options {
         visit("sharpness", (0.0, 4.0), Single(&mut self.sharpness));
         visit("expected", (0.0, 1000.0), Single(&mut self.expected));
         visit("width", (1.0, 400.0), Single(&mut self.width));
+        visit("network", (0.0, 1.0), Part(&mut self.network));
+        visit("trust", (0.0, 1.0), Single(&mut self.trust));
+        visit("explore", (0.0, 10.0), Single(&mut self.explore));
+        visit("unseen", (0.0, 1.0), Single(&mut self.unseen));
         visit("evening", (0.0, 20.0), Single(&mut self.evening));
         self.reasons.each(visit);
     }
@@ -79,6 +91,10 @@ impl Default for Options {
             sharpness: 1.0,
             expected: 0.0,
             width: 24.0,
+            network: 1,
+            trust: 0.75,
+            explore: 1.2,
+            unseen: 0.2,
             evening: 7.0,
         }
     }

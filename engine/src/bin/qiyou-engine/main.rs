@@ -5,6 +5,7 @@ mod endings;
 mod fit;
 mod go_foretell;
 mod go_games;
+mod go_net_games;
 mod go_patterns;
 mod gomocup;
 mod gtp;
@@ -52,6 +53,9 @@ enum Command {
     SelfPlay(self_play::Arguments),
     /// Games of Go of the engine against itself with how often it tried which move, to learn from.
     GoGames(go_games::Arguments),
+    /// Games of Go's network against itself, for the program that teaches it: asks on standard output, is answered on standard
+    /// input.
+    GoNetGames(go_net_games::Arguments),
     /// How well Go's playouts foretell the ends of games of `go-games`, by their numbers.
     GoForetell(go_foretell::Arguments),
     /// Learns Go's patterns from games of `go-games`.
@@ -94,6 +98,7 @@ fn main() -> ExitCode {
         Command::Tune(command) => tune::run(&command),
         Command::SelfPlay(arguments) => self_play::run(&arguments),
         Command::GoGames(arguments) => go_games::run(&arguments),
+        Command::GoNetGames(arguments) => go_net_games::run(&arguments),
         Command::GoForetell(arguments) => go_foretell::run(&arguments),
         Command::GoPatterns(arguments) => go_patterns::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),

@@ -1,0 +1,475 @@
+//! Games of the network against itself, many at once, to learn from.
+//!
+//! Whoever runs the network (`engine/training/go`) is asked about many positions at a time. For each move some thirty
+//! positions are looked at as in I. Danihelka et al., "Policy improvement by planning with Gumbel" (2022): the candidates
+//! are drawn without replacement by how likely the network thinks them, halved again and again by what comes of them, and the
+//! aim to learn is the network's own opinion moved by what was found.
+
+use super::super::stones::{At, BLACK, EMPTY, PASS, Stones, margin, other};
+use super::planes::{Facts, Whole, facts};
+use crate::Rng;
+
+/// How games are played.
+#[derive(Clone, Copy, Debug)]
+pub struct NetGamesSetup {
+    /// Points on a side.
+    pub size: u8,
+    /// Games at the same time.
+    pub games: usize,
+    /// Positions looked at for a move.
+    pub looks: u32,
+    /// Moves among which they are shared out at first.
+    pub candidates: usize,
+    /// Draws all that is drawn.
+    pub seed: u64,
+}
+
+impl NetGamesSetup {
+    /// How often each of so many candidates is looked at before half of them are given up.
+    fn each(&self, open: usize) -> u32 {
+        let halvings = (self.candidates.max(2) as u32).ilog2();
+        (self.looks / (halvings * open as u32)).max(1)
+    }
+}
+
+/// How much visits count beside opinions, as in the paper.
+const VISITS_BASE: f32 = 50.0;
+const SCALE: f32 = 0.6;
+
+struct Edge {
+    at: At,
+    logit: f32,
+    chance: f32,
+    visits: u32,
+    /// Sum of chances to win for the side to move.
+    wins: f32,
+    child: u32,
+}
+
+struct Node {
+    first: u32,
+    count: u32,
+    visits: u32,
+    /// Chance of the side to move, by the network.
+    value: f32,
+}
+
+/// A position to learn from.
+struct Sample {
+    facts: Vec<Facts>,
+    whole: Whole,
+    turn: u8,
+    /// Aim for each point and the pass.
+    policy: Vec<u16>,
+    /// Chance of the side to move, by what was looked at.
+    value: f32,
+}
+
+struct Table<const N: usize, const W: usize> {
+    rng: Rng,
+    stones: Stones<N, W>,
+    turn: u8,
+    trail: [At; 2],
+    passes: u8,
+    ply: u32,
+    /// Moves that are drawn by the network's opinion and not searched.
+    drawn: u32,
+    /// What White gets, in half points.
+    bonus: i32,
+    past: Vec<u64>,
+    nodes: Vec<Node>,
+    edges: Vec<Edge>,
+    /// Gumbel noise of the root's edges.
+    noise: Vec<f32>,
+    /// The root's edges that are still in question.
+    open: Vec<usize>,
+    /// How often each of them is to be looked at before the better half remains.
+    goal: u32,
+    looks: u32,
+    /// The path to the position that is asked about, as edges; and that position.
+    path: Vec<u32>,
+    leaf: Stones<N, W>,
+    leaf_turn: u8,
+    leaf_trail: [At; 2],
+    leaf_passes: u8,
+    root_facts: Vec<Facts>,
+    samples: Vec<Sample>,
+}
+
+/// Games on boards of one size.
+pub struct NetGames<const N: usize, const W: usize> {
+    setup: NetGamesSetup,
+    tables: Vec<Table<N, W>>,
+    finished: Vec<u8>,
+    count: u32,
+    room: Vec<Facts>,
+}
+
+/// What is learnt from is written so: for each position its facts, two numbers about the whole, the aim for each point and the
+/// pass (of 65,535), the owners at the end (1 the side to move's, -1), the result and the chance that was found.
+fn write(sample: &Sample, owners: &[u8], winner: u8, out: &mut Vec<u8>) {
+    for fact in &sample.facts {
+        out.extend(fact.to_le_bytes());
+    }
+    for aim in &sample.policy {
+        out.extend(aim.to_le_bytes());
+    }
+    for number in sample.whole.numbers() {
+        out.extend(number.to_le_bytes());
+    }
+    out.extend((if winner == sample.turn { 1.0_f32 } else { 0.0 }).to_le_bytes());
+    out.extend(sample.value.to_le_bytes());
+    out.extend(owners.iter().map(|&owner| {
+        let black = margin(owner) as i8;
+        (if sample.turn == BLACK { black } else { -black }) as u8
+    }));
+}
+
+impl<const N: usize, const W: usize> NetGames<N, W> {
+    /// Games that are about to begin.
+    pub fn new(setup: NetGamesSetup) -> Self {
+        let mut rng = Rng::new(setup.seed);
+        let tables = (0..setup.games).map(|_| Table::new(setup.size, rng.next_u64())).collect();
+        Self { setup, tables, finished: Vec::new(), count: 0, room: Vec::new() }
+    }
+
+    /// What is asked: for each game the facts of one position, then for each the two numbers.
+    pub fn ask(&mut self, out: &mut Vec<u8>) {
+        let mut numbers = Vec::with_capacity(self.tables.len() * 8);
+        for table in &mut self.tables {
+            facts(&table.leaf, table.leaf_turn, table.leaf_trail, &mut self.room);
+            for fact in &self.room {
+                out.extend(fact.to_le_bytes());
+            }
+            if table.path.is_empty() {
+                table.root_facts.clone_from(&self.room);
+            }
+            for number in table.whole_of_leaf().numbers() {
+                numbers.extend(number.to_le_bytes());
+            }
+        }
+        out.extend(numbers);
+    }
+
+    /// Takes the answers: for each game a logit for each point and the pass, then the odds of the side to move as a logit.
+    pub fn answer(&mut self, numbers: &[f32]) {
+        let each = numbers.len() / self.tables.len();
+        for (table, numbers) in self.tables.iter_mut().zip(numbers.chunks_exact(each)) {
+            let (logits, odds) = numbers.split_at(each - 1);
+            table.take(logits, 1.0 / (1.0 + (-odds[0]).exp()), &self.setup);
+            if table.is_over() {
+                let owners = table.stones.area();
+                let black: i32 = owners.iter().map(|&owner| margin(owner)).sum();
+                let winner = if 2 * black > table.bonus { BLACK } else { other(BLACK) };
+                for sample in &table.samples {
+                    write(sample, &owners, winner, &mut self.finished);
+                }
+                self.count += table.samples.len() as u32;
+                *table = Table::new(self.setup.size, table.rng.next_u64());
+            }
+        }
+    }
+
+    /// Positions of finished games that have not been taken yet, with how many they are.
+    pub fn take_finished(&mut self) -> (u32, Vec<u8>) {
+        (std::mem::take(&mut self.count), std::mem::take(&mut self.finished))
+    }
+}
+
+impl<const N: usize, const W: usize> Table<N, W> {
+    fn new(size: u8, seed: u64) -> Self {
+        let mut rng = Rng::new(seed);
+        let stones = Stones::new(size);
+        // Mostly what is played for; else anything, so that the network learns what komi means.
+        let bonus = if rng.below(10) < 7 { 15 } else { 2 * rng.below(25) as i32 - 9 };
+        let drawn = if rng.below(2) == 0 { rng.below(10) } else { 0 };
+        Self {
+            rng,
+            leaf: stones.clone(),
+            past: vec![stones.key],
+            stones,
+            turn: BLACK,
+            trail: [PASS; 2],
+            passes: 0,
+            ply: 0,
+            drawn,
+            bonus,
+            nodes: Vec::new(),
+            edges: Vec::new(),
+            noise: Vec::new(),
+            open: Vec::new(),
+            goal: 0,
+            looks: 0,
+            path: Vec::new(),
+            leaf_turn: BLACK,
+            leaf_trail: [PASS; 2],
+            leaf_passes: 0,
+            root_facts: Vec::new(),
+            samples: Vec::new(),
+        }
+    }
+
+    fn area(&self) -> u32 {
+        self.stones.geometry.points.len() as u32
+    }
+
+    fn is_over(&self) -> bool {
+        self.passes == 2 || self.ply > 2 * self.area()
+    }
+
+    fn whole_of_leaf(&self) -> Whole {
+        let komi = self.bonus as f32 / 2.0;
+        Whole { komi: if self.leaf_turn == BLACK { -komi } else { komi }, passed: self.leaf_passes > 0 }
+    }
+
+    /// The network's answer about the leaf. Goes on until there is another leaf to ask about, or the game is over.
+    fn take(&mut self, logits: &[f32], value: f32, setup: &NetGamesSetup) {
+        self.grow(logits, value);
+        self.back_up(value);
+        if self.path.is_empty() {
+            self.begin(setup);
+        }
+        loop {
+            if self.drawn > self.ply || self.looks >= setup.looks || self.nodes[0].count == 1 {
+                self.decide();
+                // The next root is asked about first.
+                self.nodes.clear();
+                self.edges.clear();
+                self.path.clear();
+                self.leaf = self.stones.clone();
+                (self.leaf_turn, self.leaf_trail, self.leaf_passes) = (self.turn, self.trail, self.passes);
+                return;
+            }
+            self.looks += 1;
+            match self.descend(setup) {
+                None => return,
+                Some(value) => self.back_up(value),
+            }
+        }
+    }
+
+    /// Makes the leaf a node.
+    fn grow(&mut self, logits: &[f32], value: f32) {
+        let first = self.edges.len() as u32;
+        let turn = self.leaf_turn;
+        let path = &self.path;
+        let leaf = &self.leaf;
+        let may_pass = self.ply + path.len() as u32 >= self.area() / 2;
+        let mut most = f32::NEG_INFINITY;
+        for (n, &at) in leaf.geometry.points.iter().enumerate() {
+            if leaf.cell(at) == EMPTY && leaf.is_legal(at, turn) && !leaf.is_eye(at, turn) {
+                // Only what takes stones can repeat a position. The way down the tree is too short to matter.
+                let takes = leaf.four(at).into_iter().any(|neighbour| {
+                    leaf.cell(neighbour as At) == other(turn) && leaf.count(neighbour as At) == 1
+                });
+                let repeats = takes && self.past.contains(&leaf.key_after(at, turn));
+                if !repeats {
+                    most = most.max(logits[n]);
+                    self.edges.push(Edge {
+                        at,
+                        logit: logits[n],
+                        chance: 0.0,
+                        visits: 0,
+                        wins: 0.0,
+                        child: 0,
+                    });
+                }
+            }
+        }
+        if may_pass || self.edges.len() as u32 == first {
+            let logit = logits[logits.len() - 1];
+            most = most.max(logit);
+            self.edges.push(Edge { at: PASS, logit, chance: 0.0, visits: 0, wins: 0.0, child: 0 });
+        }
+        let edges = &mut self.edges[first as usize..];
+        let mut sum = 0.0;
+        for edge in &mut *edges {
+            edge.logit -= most;
+            edge.chance = edge.logit.exp();
+            sum += edge.chance;
+        }
+        for edge in &mut *edges {
+            edge.chance /= sum;
+        }
+        let count = edges.len() as u32;
+        let node = self.nodes.len() as u32;
+        self.nodes.push(Node { first, count, visits: 0, value });
+        if let Some(&edge) = self.path.last() {
+            self.edges[edge as usize].child = node;
+        }
+    }
+
+    /// Tells the path what its end is worth for the side to move there.
+    fn back_up(&mut self, value: f32) {
+        let mut value = value;
+        for &edge in self.path.iter().rev() {
+            value = 1.0 - value;
+            let edge = &mut self.edges[edge as usize];
+            edge.visits += 1;
+            edge.wins += value;
+        }
+    }
+
+    /// Draws the noise of a new root and its candidates.
+    fn begin(&mut self, setup: &NetGamesSetup) {
+        self.looks = 0;
+        let count = self.nodes[0].count as usize;
+        self.noise.clear();
+        for _ in 0..count {
+            let unit = ((self.rng.next_u64() >> 40) as f32 + 0.5) / (1 << 24) as f32;
+            self.noise.push(-(-unit.ln()).ln());
+        }
+        self.open = (0..count).collect();
+        let (edges, noise) = (&self.edges, &self.noise);
+        self.open.sort_by(|&a, &b| (edges[b].logit + noise[b]).total_cmp(&(edges[a].logit + noise[a])));
+        self.open.truncate(setup.candidates);
+        self.goal = setup.each(self.open.len());
+    }
+
+    /// What is thought of each edge of a node after what was looked at, as logits.
+    fn improved(&self, node: usize, into: &mut Vec<f32>) {
+        let Node { first, count, value, .. } = self.nodes[node];
+        let edges = &self.edges[first as usize..(first + count) as usize];
+        let (mut visits, mut most, mut chance, mut weighed) = (0, 0, 0.0, 0.0);
+        for edge in edges.iter().filter(|edge| edge.visits > 0) {
+            visits += edge.visits;
+            most = most.max(edge.visits);
+            chance += edge.chance;
+            weighed += edge.chance * edge.wins / edge.visits as f32;
+        }
+        let mixed = if chance > 0.0 {
+            (value + visits as f32 * weighed / chance) / (1 + visits) as f32
+        } else {
+            value
+        };
+        let scale = (VISITS_BASE + most as f32) * SCALE;
+        into.clear();
+        into.extend(edges.iter().map(|edge| {
+            let worth = if edge.visits > 0 { edge.wins / edge.visits as f32 } else { mixed };
+            edge.logit + scale * worth
+        }));
+    }
+
+    /// Goes down to the next leaf; the value for its side to move if the game is over there.
+    fn descend(&mut self, setup: &NetGamesSetup) -> Option<f32> {
+        let mut room = Vec::new();
+        self.path.clear();
+        self.leaf.clone_from(&self.stones);
+        (self.leaf_turn, self.leaf_trail, self.leaf_passes) = (self.turn, self.trail, self.passes);
+        let mut node = 0;
+        loop {
+            let first = self.nodes[node].first;
+            let chosen = if node == 0 {
+                self.candidate(setup)
+            } else {
+                self.improved(node, &mut room);
+                softmax(&mut room);
+                let edges = &self.edges[first as usize..][..room.len()];
+                let visits: u32 = edges.iter().map(|edge| edge.visits).sum();
+                let part = 1.0 / (1 + visits) as f32;
+                let want = |n: usize| room[n] - edges[n].visits as f32 * part;
+                (0..room.len()).max_by(|&a, &b| want(a).total_cmp(&want(b))).unwrap_or(0)
+            };
+            let edge = first + chosen as u32;
+            self.path.push(edge);
+            self.nodes[node].visits += 1;
+            let Edge { at, child, .. } = self.edges[edge as usize];
+            if at == PASS {
+                self.leaf.pass();
+                self.leaf_passes += 1;
+            } else {
+                self.leaf.put(at, self.leaf_turn);
+                self.leaf_passes = 0;
+            }
+            self.leaf_turn = other(self.leaf_turn);
+            self.leaf_trail = [at, self.leaf_trail[0]];
+            if self.leaf_passes == 2 {
+                let black: i32 = self.leaf.area().into_iter().map(margin).sum();
+                let won = (2 * black > self.bonus) == (self.leaf_turn == BLACK);
+                return Some(if won { 1.0 } else { 0.0 });
+            }
+            if child == 0 {
+                return None;
+            }
+            node = child as usize;
+        }
+    }
+
+    /// The root's edge to look at next: each that is in question as often as the others, then the better half remains.
+    fn candidate(&mut self, setup: &NetGamesSetup) -> usize {
+        let least = self.open.iter().map(|&n| self.edges[n].visits).min().unwrap_or(0);
+        if least >= self.goal && self.open.len() > 2 {
+            let mut opinions = Vec::new();
+            self.improved(0, &mut opinions);
+            let noise = &self.noise;
+            self.open.sort_by(|&a, &b| (opinions[b] + noise[b]).total_cmp(&(opinions[a] + noise[a])));
+            self.open.truncate(self.open.len().div_ceil(2));
+            self.goal += setup.each(self.open.len());
+        }
+        let open = self.open.iter().copied();
+        open.min_by_key(|&n| self.edges[n].visits).expect("some are always in question")
+    }
+
+    /// Plays a move, and keeps what is to be learnt.
+    fn decide(&mut self) {
+        let searched = self.drawn <= self.ply && self.nodes[0].count > 1;
+        let mut opinions = Vec::new();
+        self.improved(0, &mut opinions);
+        let chosen = if searched {
+            let want = |n: usize| opinions[n] + self.noise[n];
+            let most = self.open.iter().map(|&n| self.edges[n].visits).max().unwrap_or(0);
+            let open = self.open.iter().copied().filter(|&n| self.edges[n].visits == most);
+            open.max_by(|&a, &b| want(a).total_cmp(&want(b))).unwrap_or(0)
+        } else {
+            // Drawn by the network's opinion.
+            let want = |n: usize| self.edges[n].logit + self.noise[n];
+            (0..opinions.len()).max_by(|&a, &b| want(a).total_cmp(&want(b))).unwrap_or(0)
+        };
+        if searched {
+            softmax(&mut opinions);
+            let points = &self.stones.geometry.points;
+            let mut policy = vec![0; points.len() + 1];
+            let mut value = 0.0;
+            for (edge, &chance) in self.edges.iter().zip(&opinions) {
+                let n = points.binary_search(&edge.at).unwrap_or(points.len());
+                policy[n] = (chance * 65_535.0) as u16;
+                if edge.visits > 0 {
+                    value += edge.wins;
+                }
+            }
+            let visits: u32 = self.edges[..opinions.len()].iter().map(|edge| edge.visits).sum();
+            let komi = self.bonus as f32 / 2.0;
+            self.samples.push(Sample {
+                facts: std::mem::take(&mut self.root_facts),
+                whole: Whole { komi: if self.turn == BLACK { -komi } else { komi }, passed: self.passes > 0 },
+                turn: self.turn,
+                policy,
+                value: value / visits.max(1) as f32,
+            });
+        }
+        let at = self.edges[chosen].at;
+        if at == PASS {
+            self.stones.pass();
+            self.passes += 1;
+        } else {
+            self.stones.put(at, self.turn);
+            self.passes = 0;
+            self.past.push(self.stones.key);
+        }
+        self.turn = other(self.turn);
+        self.trail = [at, self.trail[0]];
+        self.ply += 1;
+    }
+}
+
+fn softmax(numbers: &mut [f32]) {
+    let most = numbers.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let mut sum = 0.0;
+    for number in &mut *numbers {
+        *number = (*number - most).exp();
+        sum += *number;
+    }
+    for number in numbers {
+        *number /= sum;
+    }
+}
