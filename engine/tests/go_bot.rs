@@ -353,6 +353,38 @@ fn with_little_memory_the_tree_is_pruned_and_the_search_goes_on() {
     }
 }
 
+/// White sends two stones (A1 to B1), Black takes them at C1, and White may not take one back at B1: the board would be as it was.
+#[test]
+fn what_it_found_below_a_move_knows_what_superko_forbids_there() {
+    let picture = [".......", ".......", ".......", ".....O.", "XX.....", "XXO....", ".O.O..."];
+    let mut go = board(&GoSetup { komi_half_points: 15, ..GoSetup::default() }, &picture);
+    for text in ["F6", "A1"] {
+        let action = go.parse(text).expect("a move");
+        act(&mut go, action);
+    }
+    let mut bot = GoBot::new(Level::MAX, 1);
+    let stop = AtomicBool::new(false);
+    let elapsed = || Duration::ZERO;
+    let timed = |nodes| Limits {
+        time: Some(Duration::from_hours(1)),
+        nodes: Some(nodes),
+        depth: None,
+        stop: &stop,
+        elapsed: &elapsed,
+    };
+    let takes = go.legal_move(go.parse("C1").expect("a move")).expect("it takes two stones");
+    let found = bot.analyse(&go, &timed(800), &mut |_| {}).expect("a move");
+    let looked_at = found.moves.iter().find(|one| one.line[0] == takes).expect("it was thought of");
+    assert!(looked_at.visits > 2);
+    go.play(takes);
+    let found = bot.analyse(&go, &timed(1), &mut |_| {}).expect("a move");
+    assert!(found.playouts > 2, "what was found before is kept");
+    for one in &found.moves {
+        let action = Go::action(one.line[0]);
+        assert!(go.legal_move(action).is_ok(), "{}", name(&go, action));
+    }
+}
+
 #[test]
 fn what_it_found_serves_the_positions_that_follow() {
     let mut go = Go::new(&GoSetup { size: 9, ..GoSetup::default() }).expect("the setup is valid");

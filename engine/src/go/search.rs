@@ -102,6 +102,9 @@ pub(super) struct Player<const N: usize, const W: usize> {
     /// Where the network thinks.
     pub(super) desk: Desk,
     pub(super) facts: Vec<Facts>,
+    /// The side to move there, and the key of the stones after each move of `list`.
+    pub(super) leaf_turn: u8,
+    pub(super) boards: Vec<u64>,
     /// Chance of Black where the playout began, by the network; `list` are then the moves from there.
     pub(super) judged: Option<f32>,
     room: Room,
@@ -146,6 +149,8 @@ impl<const N: usize, const W: usize> Player<N, W> {
             list: Vec::new(),
             desk: Desk::default(),
             facts: Vec::new(),
+            leaf_turn: BLACK,
+            boards: Vec::new(),
             judged: None,
             room: Room::new(size),
             candidates: Vec::new(),

@@ -25,8 +25,9 @@ pub(in super::super) struct Guide {
     evened: i32,
 }
 
-/// Sizes of the board on which it has been tried.
-const SIZES: std::ops::RangeInclusive<u8> = 7..=19;
+/// Sizes of the board on which it helps: on 13 x 13 what it has learnt so far is worth less than the playouts that it costs
+/// (EXPERIMENTS.md).
+const SIZES: std::ops::RangeInclusive<u8> = 7..=9;
 
 impl Guide {
     /// The child most worth trying.
@@ -91,9 +92,11 @@ impl<const N: usize, const W: usize> Search<N, W> {
         if self.tree.get(leaf).has_children() || self.tree.is_full(N) {
             return;
         }
-        let Player { list, keys, stones, turn, .. } = player;
+        let Player { list, keys, boards, leaf_turn, .. } = player;
+        let mut boards = boards.iter();
         list.retain(|prior| {
-            prior.at == PASS || !self.is_repetition(go, keys, stones.key_after(prior.at, *turn), other(*turn))
+            let board = *boards.next().expect("each move has its board");
+            prior.at == PASS || !self.is_repetition(go, keys, board, other(*leaf_turn))
         });
         if list.is_empty() {
             list.push(Prior { at: PASS, visits: 0.0, wins: 0.0, chance: 1.0 });
@@ -115,15 +118,20 @@ impl<const N: usize, const W: usize> Player<N, W> {
         guide.network.think(stones.geometry.size, &self.facts, whole, desk);
         let opinion = &desk.opinion;
         list.clear();
+        // The playout goes on with these stones, so that what is needed of them afterwards is kept.
+        self.boards.clear();
+        self.leaf_turn = *turn;
         let prior = |at, logit| Prior { at, visits: 0.0, wins: 0.0, chance: logit };
         for (n, &at) in stones.geometry.points.iter().enumerate() {
             if stones.cell(at) == EMPTY && stones.is_legal(at, *turn) && !stones.is_eye(at, *turn) {
                 list.push(prior(at, opinion.moves[n]));
+                self.boards.push(stones.key_after(at, *turn));
             }
         }
         // With few moves left, or after a pass, passing may be the best.
         if list.len() * 4 < stones.geometry.points.len() * 3 || self.passes > 0 || list.is_empty() {
             list.push(prior(PASS, opinion.moves[stones.geometry.points.len()]));
+            self.boards.push(stones.key);
         }
         let most = list.iter().map(|prior| prior.chance).fold(f32::NEG_INFINITY, f32::max);
         let mut sum = 0.0;
