@@ -53,7 +53,7 @@ pub(super) struct Terms {
 
 impl Terms {
     /// Area less this is what counts, for Black.
-    pub(super) fn shift<const N: usize, const W: usize>(&self, stones: &Stones<N, W>) -> i32 {
+    pub(super) fn shift<const N: usize, const W: usize>(self, stones: &Stones<N, W>) -> i32 {
         match self.scoring {
             Scoring::Area => 0,
             // Area less stones put is territory and prisoners.
