@@ -9,11 +9,12 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::{Mutex, OnceLock};
 
 use proto::{board as wire, control};
-use slint::{ComponentHandle, Image};
+use slint::{ComponentHandle, Image, Rgba8Pixel, SharedPixelBuffer};
 
-use self::kept::Kept;
+use self::kept::{Drawn, Kept};
 use crate::screens::{Art, IconName, MainWindow};
 
 /// Bytes of sprites kept: three boards that fill a handheld's screen, and all that is small beside them. A window that is being
@@ -151,8 +152,29 @@ impl Sprites {
 
 /// A picture of its own size in pixels, ready to be copied.
 fn raster(svg: &str) -> Image {
+    let Some(shared) = SHARED.get() else { return draw(svg) };
+    let drawn = kept::of(svg);
+    if let Some(pixels) = shared.lock().expect("no holder panics").get(&drawn) {
+        return Image::from_rgba8_premultiplied(pixels.clone());
+    }
+    let image = draw(svg);
+    if let Some(pixels) = image.to_rgba8_premultiplied() {
+        shared.lock().expect("no holder panics").insert(drawn, pixels);
+    }
+    image
+}
+
+fn draw(svg: &str) -> Image {
     let vector = Image::load_from_svg_data(svg.as_bytes()).expect("our own drawings are valid SVG");
     vector.to_rgba8_premultiplied().map_or(vector, Image::from_rgba8_premultiplied)
+}
+
+/// What all apps of this process have drawn, if they share it.
+static SHARED: OnceLock<Mutex<HashMap<Drawn, SharedPixelBuffer<Rgba8Pixel>>>> = OnceLock::new();
+
+/// From now on a picture is drawn once in this process, whichever app shows it, and never forgotten.
+pub(crate) fn share() {
+    SHARED.get_or_init(Mutex::default);
 }
 
 /// The same, not drawn again if an earlier start has drawn it.

@@ -67,6 +67,12 @@ impl Platform for Headless {
     }
 }
 
+/// Lets all apps of this process share the pictures that they draw. Tests start some thousand apps, and most of their time would
+/// go into the same stones, boards and icons.
+pub fn share_pictures() {
+    crate::art::share();
+}
+
 /// A thread's windows, its clock and its fingers.
 pub struct Stage {
     shared: Rc<Shared>,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use engine::GameKind;
 use proto::board::{self, Action, GomokuRule, GomokuSetup, Setup, Side, action, setup};
 use proto::control::{self, Event, Reply, Request, event, reply, request, seat};
-use qiyou::headless::{Scene, Stage};
+use qiyou::headless::{Scene, Stage, share_pictures};
 use qiyou::screens::{BoardAdapter, Game, NewGameAdapter, Page};
 use qiyou::{App, Client, FromHost, HandOfHost, Language, Paper, Preferences, Store};
 use slint::ComponentHandle;
@@ -28,6 +28,7 @@ pub(crate) struct Told {
 impl Told {
     /// An app that has just been told that nothing is there yet.
     pub(crate) fn new(stage: &Stage, (width, height, scale): (u32, u32, f32)) -> Self {
+        share_pictures();
         let (client, from_host, hand) = Client::in_hand();
         let app = App::new(client, from_host, Store::nowhere(), "en_GB.UTF-8").expect("a window in memory");
         app.window().show().expect("shown in memory");
