@@ -138,6 +138,12 @@ impl GoBot {
         self
     }
 
+    /// Without the network, which leads level 10 on small boards. What it then does is the same on every processor.
+    pub fn by_playouts_alone(mut self) -> Self {
+        self.options.network = 0;
+        self
+    }
+
     /// Passing only when this is so; [`PassWhen::Settled`] unless told otherwise.
     pub fn passing(mut self, when: PassWhen) -> Self {
         self.ending = match when {

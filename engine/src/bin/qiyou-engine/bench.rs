@@ -73,15 +73,19 @@ fn playouts(size: u8, time: Duration) {
         (f64::from(games) / seconds, moves as f64 / f64::from(games))
     };
     let ((light, light_moves), (full, full_moves)) = (rate(true), rate(false));
-    let begin = Instant::now();
-    let elapsed = move || begin.elapsed();
-    let stop = AtomicBool::new(false);
-    let limits = Limits { time: Some(time), nodes: None, depth: None, stop: &stop, elapsed: &elapsed };
-    let position = Go::new(&GoSetup { size, ..GoSetup::default() }).expect("the setup is valid");
-    let found = GoBot::new(Level::MAX, 1).analyse(&position, &limits, &mut |_| {});
-    let searched = found.map_or(0.0, |found| found.playouts as f64 / begin.elapsed().as_secs_f64());
+    let searched = |mut bot: GoBot| {
+        let begin = Instant::now();
+        let elapsed = move || begin.elapsed();
+        let stop = AtomicBool::new(false);
+        let limits = Limits { time: Some(time), nodes: None, depth: None, stop: &stop, elapsed: &elapsed };
+        let position = Go::new(&GoSetup { size, ..GoSetup::default() }).expect("the setup is valid");
+        let found = bot.analyse(&position, &limits, &mut |_| {});
+        found.map_or(0.0, |found| found.playouts as f64 / begin.elapsed().as_secs_f64())
+    };
+    let alone = searched(GoBot::new(Level::MAX, 1).by_playouts_alone());
+    let level_10 = searched(GoBot::new(Level::MAX, 1));
     println!(
-        "go {size}x{size}: {light:.0} light playouts a second ({light_moves:.0} moves each), {full:.0} full ({full_moves:.0}), {searched:.0} in the search"
+        "go {size}x{size}: {light:.0} light playouts a second ({light_moves:.0} moves each), {full:.0} full ({full_moves:.0}), {alone:.0} in the search by playouts alone, {level_10:.0} in that of level 10"
     );
 }
 
@@ -95,7 +99,8 @@ fn go_nodes() -> usize {
         elapsed: &|| Duration::ZERO,
     };
     let position = Go::new(&GoSetup { size: 9, ..GoSetup::default() }).expect("the setup is valid");
-    GoBot::new(Level::MAX, 1).analyse(&position, &limits, &mut |_| {}).map_or(0, |found| found.nodes)
+    let mut bot = GoBot::new(Level::MAX, 1).by_playouts_alone();
+    bot.analyse(&position, &limits, &mut |_| {}).map_or(0, |found| found.nodes)
 }
 
 fn by_time(word: &str, positions: &[AnyGame], time: Duration) {

@@ -70,7 +70,7 @@ fn game(arguments: &Arguments, n: u32) -> String {
     let setup = GoSetup { size, komi_half_points: 15, ..GoSetup::default() };
     let mut go = Go::new(&setup).expect("the setup is valid");
     let area = u32::from(size) * u32::from(size);
-    let mut bot = GoBot::new(Level::MAX, rng.next_u64()).passing(PassWhen::CleanedUp);
+    let mut bot = GoBot::new(Level::MAX, rng.next_u64()).by_playouts_alone().passing(PassWhen::CleanedUp);
     tune::set(&mut bot, &arguments.tune).expect("the numbers exist");
     // The first moves are drawn by how often they were tried, so that games differ.
     let drawn = 2 + rng.below(area / 8);
