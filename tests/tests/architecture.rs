@@ -150,3 +150,13 @@ fn carriers_know_no_game() {
         }
     }
 }
+
+#[test]
+fn nothing_that_waits_for_a_screen_reader_wakes_by_the_clock() {
+    // A thread of `blocking` 1.7.0 with nothing to do wakes twice a second for ever; 1.6 ends it. zbus brings it.
+    let lock = fs::read_to_string(root().join("Cargo.lock")).expect("Cargo.lock");
+    assert!(
+        !lock.contains("name = \"blocking\"\nversion = \"1.7.0\""),
+        "cargo update -p blocking --precise 1.6.2"
+    );
+}
