@@ -17,7 +17,7 @@
 //! assert_eq!(game.turn(), Side::Second);
 //! ```
 
-// One hint to the processor in `search::table` is the exception.
+// The exceptions are counted in `tests/tests/architecture.rs`, each with its reason beside it.
 #![deny(unsafe_code)]
 
 mod action;
