@@ -34,6 +34,7 @@ impl NetGamesSetup {
 
 /// How much visits count beside opinions, as in the paper.
 const VISITS_BASE: f32 = 50.0;
+/// How much a difference in chances counts: less than the 1 of the paper, since at first they mean little.
 const SCALE: f32 = 0.6;
 
 struct Edge {
@@ -471,5 +472,61 @@ fn softmax(numbers: &mut [f32]) {
     }
     for number in numbers {
         *number /= sum;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes of a position on 5x5 that [`write`] makes: facts, aims, two numbers, result, chance, owners.
+    const EACH: usize = 25 * 2 + 26 * 2 + 8 + 4 + 4 + 25;
+
+    /// Plays with a network that likes the middle of its list of points, until so many positions are finished.
+    fn played(seed: u64, positions: u32) -> Vec<u8> {
+        let setup = NetGamesSetup { size: 5, games: 3, looks: 8, candidates: 4, seed };
+        let mut games = NetGames::<128, 2>::new(setup);
+        let (mut asked, mut finished, mut count) = (Vec::new(), Vec::new(), 0);
+        while count < positions {
+            asked.clear();
+            games.ask(&mut asked);
+            assert_eq!(asked.len(), 3 * (25 * 2 + 8));
+            let answers: Vec<f32> = (0..3 * 27).map(|n| ((n % 27) as f32 / 8.0).sin()).collect();
+            games.answer(&answers);
+            let (more, bytes) = games.take_finished();
+            assert_eq!(bytes.len(), more as usize * EACH);
+            count += more;
+            finished.extend(bytes);
+        }
+        finished
+    }
+
+    #[test]
+    fn what_is_to_be_learnt_is_a_share_of_one_for_the_moves_that_are_allowed() {
+        let finished = played(1, 200);
+        for position in finished.chunks_exact(EACH) {
+            let word = |at: usize| u16::from_le_bytes([position[at], position[at + 1]]);
+            let float = |at: usize| {
+                f32::from_le_bytes([position[at], position[at + 1], position[at + 2], position[at + 3]])
+            };
+            let aims: Vec<u32> = (0..26).map(|n| u32::from(word(50 + 2 * n))).collect();
+            assert!((65_500..=65_535).contains(&aims.iter().sum::<u32>()), "{aims:?}");
+            for (n, &aim) in aims[..25].iter().enumerate() {
+                // A stone stands there, or none may be put: bits 0, 1 and 5.
+                assert!(aim == 0 || word(2 * n) & 0b10_0011 == 0, "{n} of {aims:?}");
+            }
+            let (result, chance) = (float(110), float(114));
+            assert!(result.to_bits() == 0 || result.to_bits() == 1.0_f32.to_bits());
+            assert!((0.0..=1.0).contains(&chance));
+            assert!(position[118..].iter().all(|&owner| (-1..=1).contains(&(owner as i8))));
+        }
+        let winners = finished.chunks_exact(EACH).filter(|position| position[113] != 0).count();
+        assert!(winners > 0 && winners < finished.len() / EACH, "both sides win and lose");
+    }
+
+    #[test]
+    fn the_same_seed_plays_the_same_games() {
+        assert!(played(7, 60) == played(7, 60));
+        assert!(played(7, 60) != played(8, 60));
     }
 }
