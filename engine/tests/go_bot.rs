@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use engine::go::{Fate, Go, GoBot, GoMove, GoSetup, Handicap, PassWhen, Scoring, Status};
+use engine::go::{Analysis, Fate, Go, GoBot, GoMove, GoSetup, Handicap, PassWhen, Scoring, Status};
 use engine::{Action, Bot, Game, Level, Limits, Outcome, Point, Report, Side};
 
 fn level(number: u8) -> Level {
@@ -17,6 +17,20 @@ fn limited<R>(nodes: u64, ask: impl FnOnce(&Limits<'_>) -> R) -> R {
 
 fn decide(bot: &mut GoBot, go: &Go, nodes: u64) -> Report {
     limited(nodes, |limits| bot.decide(go, limits, &mut |_| {})).expect("the game goes on")
+}
+
+/// With a clock, so that what is found is kept; it stands still, so that the playouts end the search.
+fn analyse_and_keep(bot: &mut GoBot, go: &Go, nodes: u64) -> Analysis {
+    let stop = AtomicBool::new(false);
+    let elapsed = || Duration::ZERO;
+    let limits = Limits {
+        time: Some(Duration::from_hours(1)),
+        nodes: Some(nodes),
+        depth: None,
+        stop: &stop,
+        elapsed: &elapsed,
+    };
+    bot.analyse(go, &limits, &mut |_| {}).expect("a move")
 }
 
 fn status(go: &Go, nodes: u64) -> Status {
@@ -363,21 +377,12 @@ fn what_it_found_below_a_move_knows_what_superko_forbids_there() {
         act(&mut go, action);
     }
     let mut bot = GoBot::new(Level::MAX, 1);
-    let stop = AtomicBool::new(false);
-    let elapsed = || Duration::ZERO;
-    let timed = |nodes| Limits {
-        time: Some(Duration::from_hours(1)),
-        nodes: Some(nodes),
-        depth: None,
-        stop: &stop,
-        elapsed: &elapsed,
-    };
     let takes = go.legal_move(go.parse("C1").expect("a move")).expect("it takes two stones");
-    let found = bot.analyse(&go, &timed(800), &mut |_| {}).expect("a move");
+    let found = analyse_and_keep(&mut bot, &go, 800);
     let looked_at = found.moves.iter().find(|one| one.line[0] == takes).expect("it was thought of");
     assert!(looked_at.visits > 2);
     go.play(takes);
-    let found = bot.analyse(&go, &timed(1), &mut |_| {}).expect("a move");
+    let found = analyse_and_keep(&mut bot, &go, 1);
     assert!(found.playouts > 2, "what was found before is kept");
     for one in &found.moves {
         let action = Go::action(one.line[0]);
@@ -389,26 +394,16 @@ fn what_it_found_below_a_move_knows_what_superko_forbids_there() {
 fn what_it_found_serves_the_positions_that_follow() {
     let mut go = Go::new(&GoSetup { size: 9, ..GoSetup::default() }).expect("the setup is valid");
     let mut bot = GoBot::new(Level::MAX, 1);
-    let stop = AtomicBool::new(false);
-    // A clock that stands still, so that the playouts end it.
-    let elapsed = || Duration::ZERO;
-    let timed = |nodes| Limits {
-        time: Some(Duration::from_hours(1)),
-        nodes: Some(nodes),
-        depth: None,
-        stop: &stop,
-        elapsed: &elapsed,
-    };
-    let first = bot.analyse(&go, &timed(2_000), &mut |_| {}).expect("a move");
+    let first = analyse_and_keep(&mut bot, &go, 2_000);
     // Two moves that it expects, as when it thinks while the other side does.
     for &mv in &first.moves[0].line[..2] {
         go.play(mv);
     }
-    let later = bot.analyse(&go, &timed(1), &mut |_| {}).expect("a move");
+    let later = analyse_and_keep(&mut bot, &go, 1);
     assert!(later.playouts > 20, "{}", later.playouts);
     // Another position has nothing of it.
     let other = Go::new(&GoSetup { size: 9, komi_half_points: 1, ..GoSetup::default() }).expect("valid");
-    assert_eq!(bot.analyse(&other, &timed(1), &mut |_| {}).expect("a move").playouts, 1);
+    assert_eq!(analyse_and_keep(&mut bot, &other, 1).playouts, 1);
 }
 
 #[test]

@@ -546,7 +546,7 @@ impl<const N: usize, const W: usize> Thinker for Search<N, W> {
             }
         }
         self.options.network = network;
-        if network > 0 {
+        if self.guide().is_some() {
             // A tree without its opinions is of no use to it.
             self.forget();
         }

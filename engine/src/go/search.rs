@@ -12,7 +12,7 @@ use super::net::{Desk, Facts, Guide};
 use super::patterns::Numbers;
 use super::playout::{Odds, Playouts, Policy, owners};
 use super::prior::{Prior, priors};
-use super::stones::{At, BLACK, EMPTY, PASS, Stones, colour, margin, other, side};
+use super::stones::{At, BLACK, EMPTY, Geometry, PASS, Stones, colour, margin, other, side};
 use super::tree::{Node, ROOT, Tree};
 use super::watch::{Contest, Patience, Watch};
 use super::weights::Options;
@@ -243,10 +243,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
     pub(super) fn set_to_move(&mut self, go: &Go, to_move: Side, ending: Ending, keep: bool) {
         let stones = Stones::<N, W>::of(go);
         let turn = colour(to_move);
-        let trail = [go.last(), go.before()].map(|mv| match mv {
-            Some(GoMove::Place(point)) => stones.geometry.at(point),
-            _ => PASS,
-        });
+        let trail = trail(go, stones.geometry);
         let setup = go.setup();
         let handicap = match setup.scoring {
             Scoring::Area => 2 * i32::from(setup.handicap.stones()),
@@ -753,6 +750,14 @@ fn tell_chances<const N: usize, const W: usize>(
         debug_assert_eq!(prior.at, at);
         prior.chance = chance / sum;
     }
+}
+
+/// The last move of a game and the one before it.
+pub(super) fn trail(go: &Go, geometry: &Geometry) -> [At; 2] {
+    [go.last(), go.before()].map(|mv| match mv {
+        Some(GoMove::Place(point)) => geometry.at(point),
+        _ => PASS,
+    })
 }
 
 /// The board after a move.

@@ -6,7 +6,6 @@ maxima over it. `export` folds the normalisations into the weights, so that what
 
 import struct
 
-import numpy
 import torch
 from torch import nn
 from torch.nn import functional
@@ -41,7 +40,7 @@ def pooled(x):
 
 
 class Network(nn.Module):
-    def __init__(self, channels=48, blocks=5, hidden=48, policy=24):
+    def __init__(self, channels=48, blocks=6, hidden=48, policy=24):
         super().__init__()
         self.shape = (channels, blocks, hidden, policy)
         self.first = nn.Conv2d(FACTS, channels, 3, padding=1, bias=False)

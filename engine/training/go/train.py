@@ -243,7 +243,7 @@ def main():
     parser.add_argument("--rate", type=float, default=2e-3)
     parser.add_argument("--last-rate", type=float, default=1e-4)
     parser.add_argument("--channels", type=int, default=48)
-    parser.add_argument("--blocks", type=int, default=5)
+    parser.add_argument("--blocks", type=int, default=6)
     parser.add_argument("--keep", type=int, default=3_000_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--nice", type=int, default=0)

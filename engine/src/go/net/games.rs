@@ -50,7 +50,6 @@ struct Edge {
 struct Node {
     first: u32,
     count: u32,
-    visits: u32,
     /// Chance of the side to move, by the network.
     value: f32,
 }
@@ -66,12 +65,39 @@ struct Sample {
     value: f32,
 }
 
-struct Table<const N: usize, const W: usize> {
-    rng: Rng,
+/// Where a game stands, or a look ahead.
+#[derive(Clone)]
+struct Place<const N: usize, const W: usize> {
     stones: Stones<N, W>,
     turn: u8,
     trail: [At; 2],
+    /// In a row.
     passes: u8,
+}
+
+impl<const N: usize, const W: usize> Place<N, W> {
+    fn play(&mut self, at: At) {
+        if at == PASS {
+            self.stones.pass();
+            self.passes += 1;
+        } else {
+            self.stones.put(at, self.turn);
+            self.passes = 0;
+        }
+        self.turn = other(self.turn);
+        self.trail = [at, self.trail[0]];
+    }
+
+    /// `bonus` is what White gets, in half points.
+    fn whole(&self, bonus: i32) -> Whole {
+        let komi = bonus as f32 / 2.0;
+        Whole { komi: if self.turn == BLACK { -komi } else { komi }, passed: self.passes > 0 }
+    }
+}
+
+struct Table<const N: usize, const W: usize> {
+    rng: Rng,
+    root: Place<N, W>,
     ply: u32,
     /// Moves that are drawn by the network's opinion and not searched.
     drawn: u32,
@@ -89,10 +115,7 @@ struct Table<const N: usize, const W: usize> {
     looks: u32,
     /// The path to the position that is asked about, as edges; and that position.
     path: Vec<u32>,
-    leaf: Stones<N, W>,
-    leaf_turn: u8,
-    leaf_trail: [At; 2],
-    leaf_passes: u8,
+    leaf: Place<N, W>,
     root_facts: Vec<Facts>,
     samples: Vec<Sample>,
 }
@@ -138,14 +161,14 @@ impl<const N: usize, const W: usize> NetGames<N, W> {
     pub fn ask(&mut self, out: &mut Vec<u8>) {
         let mut numbers = Vec::with_capacity(self.tables.len() * 8);
         for table in &mut self.tables {
-            facts(&table.leaf, table.leaf_turn, table.leaf_trail, &mut self.room);
+            facts(&table.leaf.stones, table.leaf.turn, table.leaf.trail, &mut self.room);
             for fact in &self.room {
                 out.extend(fact.to_le_bytes());
             }
             if table.path.is_empty() {
                 table.root_facts.clone_from(&self.room);
             }
-            for number in table.whole_of_leaf().numbers() {
+            for number in table.leaf.whole(table.bonus).numbers() {
                 numbers.extend(number.to_le_bytes());
             }
         }
@@ -159,7 +182,7 @@ impl<const N: usize, const W: usize> NetGames<N, W> {
             let (logits, odds) = numbers.split_at(each - 1);
             table.take(logits, 1.0 / (1.0 + (-odds[0]).exp()), &self.setup);
             if table.is_over() {
-                let owners = table.stones.area();
+                let owners = table.root.stones.area();
                 let black: i32 = owners.iter().map(|&owner| margin(owner)).sum();
                 let winner = if 2 * black > table.bonus { BLACK } else { other(BLACK) };
                 for sample in &table.samples {
@@ -181,17 +204,16 @@ impl<const N: usize, const W: usize> Table<N, W> {
     fn new(size: u8, seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let stones = Stones::new(size);
+        let past = vec![stones.key];
+        let root = Place { stones, turn: BLACK, trail: [PASS; 2], passes: 0 };
         // Mostly what is played for; else anything, so that the network learns what komi means.
         let bonus = if rng.below(10) < 7 { 15 } else { 2 * rng.below(25) as i32 - 9 };
         let drawn = if rng.below(2) == 0 { rng.below(10) } else { 0 };
         Self {
             rng,
-            leaf: stones.clone(),
-            past: vec![stones.key],
-            stones,
-            turn: BLACK,
-            trail: [PASS; 2],
-            passes: 0,
+            leaf: root.clone(),
+            past,
+            root,
             ply: 0,
             drawn,
             bonus,
@@ -202,25 +224,17 @@ impl<const N: usize, const W: usize> Table<N, W> {
             goal: 0,
             looks: 0,
             path: Vec::new(),
-            leaf_turn: BLACK,
-            leaf_trail: [PASS; 2],
-            leaf_passes: 0,
             root_facts: Vec::new(),
             samples: Vec::new(),
         }
     }
 
     fn area(&self) -> u32 {
-        self.stones.geometry.points.len() as u32
+        self.root.stones.geometry.points.len() as u32
     }
 
     fn is_over(&self) -> bool {
-        self.passes == 2 || self.ply > 2 * self.area()
-    }
-
-    fn whole_of_leaf(&self) -> Whole {
-        let komi = self.bonus as f32 / 2.0;
-        Whole { komi: if self.leaf_turn == BLACK { -komi } else { komi }, passed: self.leaf_passes > 0 }
+        self.root.passes == 2 || self.ply > 2 * self.area()
     }
 
     /// The network's answer about the leaf. Goes on until there is another leaf to ask about, or the game is over.
@@ -237,8 +251,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
                 self.nodes.clear();
                 self.edges.clear();
                 self.path.clear();
-                self.leaf = self.stones.clone();
-                (self.leaf_turn, self.leaf_trail, self.leaf_passes) = (self.turn, self.trail, self.passes);
+                self.leaf.clone_from(&self.root);
                 return;
             }
             self.looks += 1;
@@ -252,9 +265,9 @@ impl<const N: usize, const W: usize> Table<N, W> {
     /// Makes the leaf a node.
     fn grow(&mut self, logits: &[f32], value: f32) {
         let first = self.edges.len() as u32;
-        let turn = self.leaf_turn;
+        let turn = self.leaf.turn;
         let path = &self.path;
-        let leaf = &self.leaf;
+        let leaf = &self.leaf.stones;
         let may_pass = self.ply + path.len() as u32 >= self.area() / 2;
         let mut most = f32::NEG_INFINITY;
         for (n, &at) in leaf.geometry.points.iter().enumerate() {
@@ -294,7 +307,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
         }
         let count = edges.len() as u32;
         let node = self.nodes.len() as u32;
-        self.nodes.push(Node { first, count, visits: 0, value });
+        self.nodes.push(Node { first, count, value });
         if let Some(&edge) = self.path.last() {
             self.edges[edge as usize].child = node;
         }
@@ -355,8 +368,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
     fn descend(&mut self, setup: &NetGamesSetup) -> Option<f32> {
         let mut room = Vec::new();
         self.path.clear();
-        self.leaf.clone_from(&self.stones);
-        (self.leaf_turn, self.leaf_trail, self.leaf_passes) = (self.turn, self.trail, self.passes);
+        self.leaf.clone_from(&self.root);
         let mut node = 0;
         loop {
             let first = self.nodes[node].first;
@@ -373,20 +385,11 @@ impl<const N: usize, const W: usize> Table<N, W> {
             };
             let edge = first + chosen as u32;
             self.path.push(edge);
-            self.nodes[node].visits += 1;
             let Edge { at, child, .. } = self.edges[edge as usize];
-            if at == PASS {
-                self.leaf.pass();
-                self.leaf_passes += 1;
-            } else {
-                self.leaf.put(at, self.leaf_turn);
-                self.leaf_passes = 0;
-            }
-            self.leaf_turn = other(self.leaf_turn);
-            self.leaf_trail = [at, self.leaf_trail[0]];
-            if self.leaf_passes == 2 {
-                let black: i32 = self.leaf.area().into_iter().map(margin).sum();
-                let won = (2 * black > self.bonus) == (self.leaf_turn == BLACK);
+            self.leaf.play(at);
+            if self.leaf.passes == 2 {
+                let black: i32 = self.leaf.stones.area().into_iter().map(margin).sum();
+                let won = (2 * black > self.bonus) == (self.leaf.turn == BLACK);
                 return Some(if won { 1.0 } else { 0.0 });
             }
             if child == 0 {
@@ -428,7 +431,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
         };
         if searched {
             softmax(&mut opinions);
-            let points = &self.stones.geometry.points;
+            let points = &self.root.stones.geometry.points;
             let mut policy = vec![0; points.len() + 1];
             let mut value = 0.0;
             for (edge, &chance) in self.edges.iter().zip(&opinions) {
@@ -439,26 +442,19 @@ impl<const N: usize, const W: usize> Table<N, W> {
                 }
             }
             let visits: u32 = self.edges[..opinions.len()].iter().map(|edge| edge.visits).sum();
-            let komi = self.bonus as f32 / 2.0;
             self.samples.push(Sample {
                 facts: std::mem::take(&mut self.root_facts),
-                whole: Whole { komi: if self.turn == BLACK { -komi } else { komi }, passed: self.passes > 0 },
-                turn: self.turn,
+                whole: self.root.whole(self.bonus),
+                turn: self.root.turn,
                 policy,
                 value: value / visits.max(1) as f32,
             });
         }
         let at = self.edges[chosen].at;
-        if at == PASS {
-            self.stones.pass();
-            self.passes += 1;
-        } else {
-            self.stones.put(at, self.turn);
-            self.passes = 0;
-            self.past.push(self.stones.key);
+        self.root.play(at);
+        if at != PASS {
+            self.past.push(self.root.stones.key);
         }
-        self.turn = other(self.turn);
-        self.trail = [at, self.trail[0]];
         self.ply += 1;
     }
 }

@@ -4,11 +4,11 @@
 //! the playout's result. Which child is tried is decided as in D. Silver et al., "Mastering the game of Go without human
 //! knowledge" (2017): by its results and by how likely it was thought, less and less the more it has been tried.
 
+use super::super::Go;
 use super::super::prior::Prior;
-use super::super::search::{Player, Search, Terms};
+use super::super::search::{Player, Search, Terms, trail};
 use super::super::stones::{BLACK, EMPTY, PASS, Stones, colour, other};
 use super::super::tree::{Node, Tree};
-use super::super::{Go, GoMove};
 use super::network::Network;
 use super::planes::{Whole, facts};
 use crate::Game as _;
@@ -76,10 +76,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         let player = &mut self.players[0];
         player.stones = Stones::of(go);
         player.turn = colour(go.turn());
-        player.trail = [go.last(), go.before()].map(|mv| match mv {
-            Some(GoMove::Place(point)) => player.stones.geometry.at(point),
-            _ => PASS,
-        });
+        player.trail = trail(go, player.stones.geometry);
         player.passes = u8::from(go.is_after_pass());
         player.think(terms, guide);
         let sign = if player.turn == BLACK { 1.0 } else { -1.0 };

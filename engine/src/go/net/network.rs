@@ -84,6 +84,8 @@ pub(in super::super) struct Desk {
     pooled: Vec<f32>,
     hidden: Vec<f32>,
     told: Vec<f32>,
+    policy: Vec<f32>,
+    owner: Vec<f32>,
     pub(in super::super) opinion: Opinion,
 }
 
@@ -239,14 +241,13 @@ impl Network {
         self.policy_whole.run(&desk.hidden, &mut desk.told);
         moves.clear();
         owners.clear();
-        let mut policy = Vec::with_capacity(POLICY);
-        let mut owner = Vec::with_capacity(1);
+        let (policy, owner) = (&mut desk.policy, &mut desk.owner);
         for at in field.points() {
             let here = &desk.trunk[at * CHANNELS..(at + 1) * CHANNELS];
-            self.policy.run(here, &mut policy);
+            self.policy.run(here, policy);
             let each = policy.iter().zip(&desk.told).zip(&self.policy_out);
             moves.push(each.map(|((own, told), out)| (own + told).max(0.0) * out).sum());
-            self.owner.run(here, &mut owner);
+            self.owner.run(here, owner);
             owners.push(owner[0].tanh());
         }
         self.out.run(&desk.hidden, &mut desk.told);
