@@ -6,7 +6,7 @@ use std::process::Command;
 /// any other puts its new line here.
 const SIGNATURE: &str = "\
 gomoku signature: 385724 positions at depth 6
-xiangqi signature: 72524 positions at depth 8
+xiangqi signature: 73489 positions at depth 8
 liuzhou signature: 35127 positions at depth 6
 go signature: 18954 nodes after 2000 playouts on 9x9
 ";

@@ -415,8 +415,8 @@ fn judgement(game: &AnyGame, report: Option<&Report>) -> control::Judgement {
 }
 
 /// A score as -1000 to 1000 for the side to move. Points go through a logistic curve, of which the width is twice the lead that
-/// makes a win e times as likely as a loss: in gomoku the unit of the network, in Liuzhou chess what `qiyou-engine fit` finds in
-/// 360 games (330), in xiangqi about two and a half soldiers.
+/// makes a win e times as likely as a loss: in gomoku and xiangqi the unit of the network, in Liuzhou chess what
+/// `qiyou-engine fit` finds in 360 games (330).
 pub(crate) fn chances(kind: GameKind, score: Score) -> i32 {
     match score {
         Score::WinIn(_) => 1_000,
@@ -424,7 +424,7 @@ pub(crate) fn chances(kind: GameKind, score: Score) -> i32 {
         Score::Chance { permille, .. } => 2 * i32::from(permille) - 1_000,
         Score::Points(points) => {
             let width = match kind {
-                GameKind::Xiangqi => 500.0,
+                GameKind::Xiangqi => 1_040.0,
                 GameKind::Gomoku => 800.0,
                 GameKind::Liuzhou => 660.0,
                 GameKind::Go | GameKind::LightsOut => 600.0,

@@ -1,9 +1,9 @@
 //! The xiangqi player and what its levels mean.
 
-use super::position::{NET_WHOLE, Position, loses_by_rule};
+use super::position::{Position, loses_by_rule};
 use super::{Xiangqi, XiangqiMove};
 use crate::bot::lines_apart;
-use crate::numbers::{self, Number, NumberError, Place, Visit};
+use crate::numbers::{Number, NumberError};
 use crate::search::{AlphaBeta, Clock, Finding, Strength, Value};
 use crate::{AnyGame, Bot, Game, Level, Limits, Report, Score};
 
@@ -12,8 +12,6 @@ pub struct XiangqiBot {
     strength: Strength,
     table_bytes: usize,
     search: AlphaBeta<Position>,
-    /// Percent of what the network says that counts.
-    net: i32,
 }
 
 const MB: usize = 1 << 20;
@@ -44,12 +42,7 @@ impl XiangqiBot {
     pub fn with_table(level: Level, seed: u64, table_bytes: Option<usize>) -> Self {
         let strength = STRENGTHS[usize::from(level.number()) - 1];
         let table_bytes = table_bytes.unwrap_or(strength.table_bytes);
-        Self {
-            strength,
-            table_bytes,
-            search: AlphaBeta::new(table_bytes, strength.options(seed)),
-            net: NET_WHOLE,
-        }
+        Self { strength, table_bytes, search: AlphaBeta::new(table_bytes, strength.options(seed)) }
     }
 
     /// Takes now the memory that the first decision would otherwise have to wait for.
@@ -90,7 +83,7 @@ impl XiangqiBot {
         let losing: Vec<XiangqiMove> = moves.iter().copied().filter(|&mv| loses_by_rule(game, mv)).collect();
         let all_lose = losing.len() == moves.len();
         let among = |mv| among(mv) && (all_lose || !losing.contains(&mv));
-        let mut position = Position::new(game).with_net(self.net);
+        let mut position = Position::new(game);
         self.search.search_among(&mut position, &among, &mut Clock::new(&own), report)
     }
 
@@ -108,11 +101,6 @@ impl XiangqiBot {
     pub fn score(finding: &Finding<XiangqiMove>) -> Score {
         Value::score(finding.value)
     }
-}
-
-/// The numbers of the player beside those of its search.
-fn each_own(net: &mut i32, visit: Visit<'_>) {
-    visit("net", (0.0, 200.0), Place::Whole(net));
 }
 
 impl Bot for XiangqiBot {
@@ -138,16 +126,11 @@ impl Bot for XiangqiBot {
     }
 
     fn numbers(&mut self) -> Vec<Number> {
-        let mut numbers = self.search.numbers();
-        numbers.extend(numbers::list(|visit| each_own(&mut self.net, visit)));
-        numbers
+        self.search.numbers()
     }
 
     fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
-        match numbers::set(name, value, |visit| each_own(&mut self.net, visit)) {
-            Err(NumberError::Unknown(_)) => self.search.set_number(name, value),
-            done => done,
-        }
+        self.search.set_number(name, value)
     }
 
     fn set_threads(&mut self, threads: usize) {

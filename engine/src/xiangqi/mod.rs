@@ -4,9 +4,8 @@
 //! legal moves and their number, `rules` the game with its endings, `repetition` who is to blame for one, `fen` a position
 //! as a line, `notation` moves as players write them (ICCS, WXF, Chinese).
 //!
-//! The player: `position` is a board as the search sees it, `exchange` what a capture is worth when all is taken back, `eval`
-//! what it judges by with its numbers in `weights`, `fit` where those come from, `net` what a network
-//! adds to it, `bot` the levels.
+//! The player: `position` is a board as the search sees it, `exchange` what a capture is worth when all is taken back, `net` the
+//! network that judges, `eval` what is counted beside it, `places` which quiet moves are tried first, `bot` the levels.
 
 mod attacks;
 mod board;
@@ -14,16 +13,15 @@ mod bot;
 mod eval;
 mod exchange;
 mod fen;
-pub mod fit;
 mod moves;
 pub mod net;
 mod notation;
 mod options;
+mod places;
 mod position;
 pub(crate) mod puzzle;
 mod repetition;
 mod rules;
-mod weights;
 
 pub use board::{Board, Kind, XiangqiMove};
 pub use bot::XiangqiBot;

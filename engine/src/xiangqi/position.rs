@@ -3,9 +3,10 @@
 use super::Xiangqi;
 use super::attacks::{self, HORSE_TO, SOLDIER_TO, Set, bit};
 use super::board::{Board, Cell, Kind, SQUARES, XiangqiMove};
-use super::eval::{self, Pair};
+use super::eval;
 use super::exchange::WORTH;
 use super::net::{Sums, Weights};
+use super::places::place;
 use super::repetition;
 use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Reductions, Tactics, Urgency};
 use crate::{Game, Reason, Side};
@@ -19,8 +20,6 @@ pub(super) struct Position {
     /// Plies without a capture or a soldier's move that make a draw.
     quiet_limit: u16,
     now: Now,
-    /// Percent of what the network says that counts.
-    net: i32,
     /// The network's, from the first judgement on.
     sums: Option<Box<Sums>>,
 }
@@ -35,9 +34,7 @@ struct Now {
     linked: u16,
     /// Whether the side to move is in check.
     in_check: bool,
-    places: Pair,
-    /// [`eval::count_pair`].
-    counts: Pair,
+    /// [`eval::phase`].
     phase: i32,
 }
 
@@ -58,8 +55,6 @@ const LONGEST_ROUND: usize = 100;
 const STALE: i32 = 128;
 /// What can be won at once by exchange, from which on a position is not judged: more than a soldier at home.
 const HANGING: i32 = 100;
-/// All that the network says.
-pub(super) const NET_WHOLE: i32 = 100;
 /// Judgement never looks like proof.
 const JUDGEMENT_MAX: i32 = 20_000;
 
@@ -83,27 +78,8 @@ impl Position {
 
     /// A board without a past, and without a limit of quiet plies.
     pub(super) fn from_board(board: &Board) -> Self {
-        let (places, phase) = eval::count_places(board);
-        let counts = eval::count_pair(board);
-        let now = Now { quiet: 0, linked: 0, in_check: board.in_check(), places, counts, phase };
-        Self {
-            board: *board,
-            past: Vec::with_capacity(256),
-            quiet_limit: u16::MAX,
-            now,
-            net: NET_WHOLE,
-            sums: None,
-        }
-    }
-
-    /// The same, judged with this percentage of what the network says.
-    pub(super) fn with_net(self, net: i32) -> Self {
-        Self { net, ..self }
-    }
-
-    /// The judgement without the network, for the side to move.
-    pub(super) fn by_terms(&self) -> i32 {
-        eval::evaluate(&self.board, self.now.places + self.now.counts, self.now.phase)
+        let now = Now { quiet: 0, linked: 0, in_check: board.in_check(), phase: eval::phase(board) };
+        Self { board: *board, past: Vec::with_capacity(256), quiet_limit: u16::MAX, now, sums: None }
     }
 
     /// Whether a piece can be won by exchange at once: then the position is not judged but looked at further.
@@ -164,12 +140,10 @@ impl Position {
         }
     }
 
-    /// Material and places, for the order of quiet moves.
+    /// How much better a place it goes to, for the order of quiet moves.
     fn step_gain(&self, kind: Kind, mv: XiangqiMove) -> i32 {
         let side = self.board.turn();
-        let gain = eval::place_pair(side, kind, mv.to) - eval::place_pair(side, kind, mv.from);
-        let gain = (gain + 0x8000) >> 16;
-        if side == Side::First { gain } else { -gain }
+        place(side, kind as usize, mv.to) - place(side, kind as usize, mv.from)
     }
 
     /// A move with what the search wants to know of it.
@@ -298,16 +272,13 @@ impl AlphaBetaGame for Position {
     fn make(&mut self, mv: XiangqiMove) {
         let before = self.now;
         let key = self.board.key();
-        let (side, kind) = self.board.at(mv.from).expect("a move has a piece");
+        let (_, kind) = self.board.at(mv.from).expect("a move has a piece");
         let taken = self.board.make(mv);
         let now = &mut self.now;
-        now.places += eval::place_pair(side, kind, mv.to) - eval::place_pair(side, kind, mv.from);
         now.quiet = if kind == Kind::Soldier { 0 } else { now.quiet.saturating_add(1) };
         let forward = kind == Kind::Soldier && mv.from.abs_diff(mv.to) > 1;
         now.linked = if forward { 0 } else { now.linked.saturating_add(1) };
-        if let Some((enemy, kind)) = taken.piece() {
-            now.places -= eval::place_pair(enemy, kind, mv.to);
-            now.counts = eval::count_pair(&self.board);
+        if let Some((_, kind)) = taken.piece() {
             now.phase -= eval::phase_of(kind);
             now.quiet = 0;
             now.linked = 0;
@@ -412,14 +383,12 @@ impl AlphaBetaGame for Position {
     }
 
     fn evaluate(&mut self) -> i32 {
-        let mut value = self.by_terms();
-        if self.net > 0
-            && let Some(weights) = Weights::shared()
-        {
-            let sums = self.sums.get_or_insert_with(|| Box::new(Sums::new(weights)));
-            sums.follow(&self.board, weights);
-            value += sums.judge(self.board.turn(), self.now.phase, weights) * self.net / 100;
-        }
+        let weights = Weights::shared();
+        let sums = self.sums.get_or_insert_with(|| Box::new(Sums::new(weights)));
+        let judged = sums.judge(&self.board, self.now.phase, weights);
+        let turn = self.board.turn();
+        let strong = if judged > 0 { turn } else { turn.other() };
+        let value = judged * eval::scale(&self.board, strong) / eval::SCALE_FULL;
         let value = value * (2 * STALE - i32::from(self.now.linked).min(STALE)) / (2 * STALE);
         value.clamp(-JUDGEMENT_MAX, JUDGEMENT_MAX)
     }
@@ -508,7 +477,7 @@ mod tests {
         for round in 0..40 {
             let game = scattered(10 + 4 * round, &mut rng);
             let mut position = Position::new(&game);
-            let before = (position.now.places, position.now.phase, position.key(), position.evaluate());
+            let before = (position.now.phase, position.key(), position.evaluate());
             let mut made = 0;
             for _ in 0..20 {
                 position.board.legal_moves(&mut moves);
@@ -518,7 +487,7 @@ mod tests {
                 position.make(moves[rng.below(moves.len() as u32) as usize]);
                 made += 1;
                 let fresh = Position::from_board(&position.board);
-                assert_eq!((position.now.places, position.now.counts), (fresh.now.places, fresh.now.counts));
+                assert_eq!(position.now.phase, fresh.now.phase);
                 assert_eq!(
                     (position.now.phase, position.now.in_check),
                     (fresh.now.phase, fresh.now.in_check)
@@ -528,7 +497,7 @@ mod tests {
             for _ in 0..made {
                 position.unmake();
             }
-            let after = (position.now.places, position.now.phase, position.key(), position.evaluate());
+            let after = (position.now.phase, position.key(), position.evaluate());
             assert_eq!(before, after);
         }
     }

@@ -5,14 +5,13 @@ use std::process::ExitCode;
 
 use engine::gomoku::fit as gomoku;
 use engine::liuzhou::{Liuzhou, LiuzhouSetup, fit as liuzhou};
-use engine::xiangqi::{Xiangqi, XiangqiSetup, fit as xiangqi};
 use engine::{Game, GameKind, Gomoku, GomokuRule, GomokuSetup, Side};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// What `levels --print` has written.
     games: PathBuf,
-    /// Which game: its word, such as `xiangqi`.
+    /// Which game: its word, such as `liuzhou`.
     #[arg(long, default_value = "gomoku", value_parser = kind)]
     game: GameKind,
     /// Gomoku: the games are of the standard rule.
@@ -23,8 +22,8 @@ pub(crate) struct Arguments {
 /// A game whose evaluation can be fitted.
 fn kind(word: &str) -> Result<GameKind, String> {
     GameKind::from_word(word)
-        .filter(|kind| matches!(kind, GameKind::Gomoku | GameKind::Xiangqi | GameKind::Liuzhou))
-        .ok_or_else(|| "gomoku, xiangqi or liuzhou".into())
+        .filter(|kind| matches!(kind, GameKind::Gomoku | GameKind::Liuzhou))
+        .ok_or_else(|| "gomoku or liuzhou".into())
 }
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
@@ -43,15 +42,6 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         line.bytes().fold(7_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
     });
     let (file, line) = match arguments.game {
-        GameKind::Xiangqi => {
-            let start = Xiangqi::new(&XiangqiSetup::default()).expect("the default setup is valid");
-            let records: Vec<_> = lines
-                .into_iter()
-                .filter_map(|line| read(&start, line))
-                .map(|(moves, opening, winner)| xiangqi::Record { moves, opening, winner })
-                .collect();
-            xiangqi::fit(&records)
-        }
         GameKind::Liuzhou => {
             let start = Liuzhou::new(&LiuzhouSetup::default()).expect("the default setup is valid");
             let records: Vec<_> = lines

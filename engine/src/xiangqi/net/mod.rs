@@ -3,7 +3,7 @@
 //! Each side looks at the board from its own end: every piece on a square, its own or the enemy's, has a row of `CHANNELS`
 //! numbers in that view. The rows of the pieces on the board are added, cut to 0..1 and squared; what both views give, that of
 //! the side to move first, is weighed by one of `BUCKETS` sets of weights, by how many attacking pieces are left. What comes
-//! out is added to the judgement by terms (`eval`), so that the network learns only what those miss.
+//! out is the judgement: nothing else is counted but what no side can win any more (`eval::scale`).
 //!
 //! The weights are made by `train` from games of this engine against itself; see EXPERIMENTS.md for the recipe. All sums are of
 //! whole numbers and come out the same on every processor.
@@ -28,8 +28,7 @@ const BUCKETS: usize = 8;
 const ONE: i16 = 255;
 /// What stands for 1.0 in the weights of the way out.
 const OUT_ONE: i32 = 64;
-/// Points of judgement that stand for 1.0 of what comes out: a win is e times as likely as a loss. Found for the judgement by
-/// terms; see EXPERIMENTS.md.
+/// Points of judgement that stand for 1.0 of what comes out: a win is e times as likely as a loss.
 const POINTS: i32 = 520;
 
 /// One row of numbers.
@@ -65,8 +64,47 @@ impl Sums {
         Self { pieces: [[0; 7]; 2], rows: [weights.bias; 2] }
     }
 
+    /// The judgement of a board for the side to move, in points, once these are its sums. `phase` is that of `eval`.
+    pub(super) fn judge(&mut self, board: &Board, phase: i32, weights: &Weights) -> i32 {
+        #[cfg(target_arch = "x86_64")]
+        #[allow(
+            unsafe_code,
+            reason = "loops over rows of 64 numbers are nearly all of the judgement; EXPERIMENTS.md"
+        )]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has what the function is compiled for.
+            return unsafe { self.judge_by_avx2(board, phase, weights) };
+        }
+        self.judge_anywhere(board, phase, weights)
+    }
+
+    /// [`Self::judge`] with twice as wide instructions as compilers may take for granted.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn judge_by_avx2(&mut self, board: &Board, phase: i32, weights: &Weights) -> i32 {
+        self.judge_anywhere(board, phase, weights)
+    }
+
+    #[allow(
+        clippy::inline_always,
+        reason = "compiled once for each kind of processor, and only where it is inlined"
+    )]
+    #[inline(always)]
+    fn judge_anywhere(&mut self, board: &Board, phase: i32, weights: &Weights) -> i32 {
+        self.follow(board, weights);
+        let bucket = bucket(phase);
+        let mut sum = weights.out_bias[bucket];
+        for (view, out) in [board.turn(), board.turn().other()].into_iter().zip(&weights.out[bucket]) {
+            sum += weigh(&self.rows[view.index()], out);
+        }
+        // Squares are of 255 * 255 / 256.
+        (i64::from(sum) * i64::from(POINTS) / i64::from(OUT_ONE * 254)) as i32
+    }
+
     /// Makes these the sums of this board.
-    pub(super) fn follow(&mut self, board: &Board, weights: &Weights) {
+    #[allow(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn follow(&mut self, board: &Board, weights: &Weights) {
         for side in Side::BOTH {
             for kind in Kind::ALL {
                 let now = board.pieces(side, kind);
@@ -88,36 +126,25 @@ impl Sums {
             }
         }
     }
-
-    /// What the network adds to the judgement by terms, for the side to move, in points. `phase` is that of `eval`.
-    pub(super) fn judge(&self, turn: Side, phase: i32, weights: &Weights) -> i32 {
-        let bucket = bucket(phase);
-        let mut sum = weights.out_bias[bucket];
-        for (view, out) in [turn, turn.other()].into_iter().zip(&weights.out[bucket]) {
-            sum += weigh(&self.rows[view.index()], out);
-        }
-        // Squares are of 255 * 255 / 256.
-        (i64::from(sum) * i64::from(POINTS) / i64::from(OUT_ONE * 254)) as i32
-    }
 }
 
 // One step over a whole row each, so that the compiler makes a few wide instructions of it.
 
-#[inline]
+#[inline(always)]
 fn add(sums: &mut Row, row: &Row) {
     for (sum, weight) in sums.iter_mut().zip(row) {
         *sum = sum.wrapping_add(*weight);
     }
 }
 
-#[inline]
+#[inline(always)]
 fn subtract(sums: &mut Row, row: &Row) {
     for (sum, weight) in sums.iter_mut().zip(row) {
         *sum = sum.wrapping_sub(*weight);
     }
 }
 
-#[inline]
+#[inline(always)]
 fn weigh(sums: &Row, out: &Row) -> i32 {
     let mut total = 0;
     for (&sum, &weight) in sums.iter().zip(out) {
@@ -164,8 +191,7 @@ mod tests {
         let judge = |fen: &str| {
             let board = Fen::read(fen).expect("a position").board;
             let mut sums = Sums::new(&weights);
-            sums.follow(&board, &weights);
-            sums.judge(board.turn(), 20, &weights)
+            sums.judge(&board, 20, &weights)
         };
         let said = judge("2bak4/4a4/4b4/9/4c4/4N4/9/4B1C2/4A4/3AK1BC1 w");
         assert_eq!(said, judge("3ak1bc1/4a4/4b1c2/9/4n4/4C4/9/4B4/4A4/2BAK4 b"));

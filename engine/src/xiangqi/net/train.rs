@@ -1,8 +1,7 @@
 //! How the network learns: by gradient descent on positions of games that the engine played against itself.
 //!
 //! The aim for a position is mostly what a search of it said and partly how its game ended, both as the chance of the side to
-//! move. The judgement by terms is given; the network learns what to add to it. Every time a position is seen, left and right
-//! may be exchanged.
+//! move. Every time a position is seen, left and right may be exchanged.
 
 use super::super::board::FILES;
 use super::super::eval;
@@ -13,7 +12,7 @@ use super::{BUCKETS, CHANNELS, ONE, OUT_ONE, POINTS, ROWS, Row, bucket, row};
 use crate::descent::{adam, entropy};
 use crate::search::{AlphaBetaGame, Urgency};
 use crate::xiangqi::attacks::squares;
-use crate::xiangqi::board::Kind;
+use crate::xiangqi::board::{Board, Kind};
 use crate::{Game, Rng, Score, Side};
 
 /// A finished game with what was thought of its positions.
@@ -47,16 +46,12 @@ struct Sample {
     pieces: Vec<u16>,
     turn: Side,
     bucket: u8,
-    /// Judgement by terms, for the side to move, as a logarithm of odds.
-    terms: f32,
     /// Chance of the side to move.
     aim: f32,
 }
 
 impl Sample {
-    fn new(position: &mut Position, aim: f32) -> Self {
-        let terms = position.by_terms() as f32 / POINTS as f32;
-        let board = position.board();
+    fn new(board: &Board, aim: f32) -> Self {
         let mut pieces = Vec::with_capacity(32);
         for side in Side::BOTH {
             for kind in Kind::ALL {
@@ -66,8 +61,7 @@ impl Sample {
                 );
             }
         }
-        let (_, phase) = eval::count_places(board);
-        Self { pieces, turn: board.turn(), bucket: bucket(phase) as u8, terms, aim }
+        Self { pieces, turn: board.turn(), bucket: bucket(eval::phase(board)) as u8, aim }
     }
 }
 
@@ -149,7 +143,7 @@ impl Model {
         let bucket = usize::from(sample.bucket);
         let at = OUT + bucket * 2 * CHANNELS;
         let out = &self.weights[at..at + 2 * CHANNELS];
-        let mut odds = sample.terms + self.weights[OUT_BIAS + bucket];
+        let mut odds = self.weights[OUT_BIAS + bucket];
         for (sum, weight) in sums.iter().flatten().zip(out) {
             let cut = sum.clamp(0.0, 1.0);
             odds += cut * cut * weight;
@@ -195,10 +189,9 @@ pub fn train(records: &[Record], learning: Learning, tell: &mut dyn FnMut(String
         unknown.iter().map(|sample| f64::from(loss(sample))).sum::<f64>() / unknown.len().max(1) as f64
     };
     tell(format!(
-        "{} positions of {} games; loss by terms alone {:.4}, the least there can be {:.4}",
+        "{} positions of {} games; the least loss there can be {:.4}",
         learnt.len(),
         records.len(),
-        mean(&|sample| entropy(sample.terms, sample.aim)),
         mean(&|sample| entropy((sample.aim / (1.0 - sample.aim)).ln(), sample.aim))
     ));
     let (mut slope, mut momentum, mut spread) =
@@ -258,7 +251,7 @@ fn samples_of(record: &Record, result_part: f32, samples: &mut Vec<Sample>) {
                 Score::LossIn(_) => 0.0,
             };
             let aim = (result_part * result + (1.0 - result_part) * said).clamp(0.005, 0.995);
-            samples.push(Sample::new(&mut position, aim));
+            samples.push(Sample::new(position.board(), aim));
         }
         position.make(mv);
     }
@@ -280,7 +273,7 @@ mod tests {
                     position.board().legal_moves(&mut moves);
                     position.make(moves[rng.below(moves.len() as u32) as usize]);
                 }
-                let sample = Sample::new(&mut position, 0.3);
+                let sample = Sample::new(position.board(), 0.3);
                 (position, sample)
             })
             .collect()
@@ -319,9 +312,8 @@ mod tests {
         let weights = model.rounded();
         for (position, sample) in samples() {
             let mut sums = Sums::new(&weights);
-            sums.follow(position.board(), &weights);
-            let (_, phase) = eval::count_places(position.board());
-            let said = sums.judge(position.turn(), phase, &weights) as f32 / POINTS as f32 + sample.terms;
+            let phase = eval::phase(position.board());
+            let said = sums.judge(position.board(), phase, &weights) as f32 / POINTS as f32;
             let loss = model.walk(&sample, false, &mut []);
             assert!((entropy(said, sample.aim) - loss).abs() < 0.02, "{said}, {loss}");
         }
