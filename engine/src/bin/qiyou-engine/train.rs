@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 0.002)]
     rate: f32,
     /// How much the game's result counts beside what the search said, 0 to 1.
-    #[arg(long, default_value_t = 0.25)]
+    #[arg(long, default_value_t = 0.0)]
     result: f32,
     /// How fast what only few positions say fades, in parts of a step of 1.
     #[arg(long, default_value_t = 0.5)]

@@ -1,7 +1,8 @@
 //! How the network learns: by gradient descent on positions of games that the engine played against itself.
 //!
-//! The aim for a position is mostly what a search of it said and partly how its game ended, both as the chance of the side to
-//! move. Every time a position is seen, left and right may be exchanged.
+//! The aim for a position is what a search of it said and, in part, how its game ended ([`Learning::result`]; no part of the
+//! kept network's, see EXPERIMENTS.md), both as the chance of the side to move. Every time a position is seen, left and right
+//! may be exchanged.
 
 use super::super::board::FILES;
 use super::super::eval;
