@@ -24,9 +24,13 @@ impl<'a> Clock<'a> {
         clock
     }
 
-    /// Counts one position; `true` when it is time to stop.
+    /// Counts one position; `true` when it is time to stop. What is still asked on the way out of a search that is over does not
+    /// count.
     #[inline]
     pub fn tick(&mut self) -> bool {
+        if self.over {
+            return true;
+        }
         self.nodes += 1;
         if self.nodes >= self.next_look {
             self.look();
