@@ -41,30 +41,27 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     lines.sort_by_key(|line| {
         line.bytes().fold(7_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
     });
-    let (file, line) = match arguments.game {
-        GameKind::Liuzhou => {
-            let start = Liuzhou::new(&LiuzhouSetup::default()).expect("the default setup is valid");
-            let records: Vec<_> = lines
-                .into_iter()
-                .filter_map(|line| read(&start, line))
-                .map(|(moves, opening, winner)| liuzhou::Record { moves, opening, winner })
-                .collect();
-            liuzhou::fit(&records)
-        }
-        _ => {
-            let rule = if arguments.standard { GomokuRule::Standard } else { GomokuRule::Freestyle };
-            let setup = GomokuSetup { rule, ..GomokuSetup::default() };
-            let start = Gomoku::new(&setup).expect("the setup is valid");
-            let records: Vec<_> = lines
-                .into_iter()
-                .filter_map(|line| read(&start, line))
-                .map(|(moves, opening, winner)| {
-                    let moves = moves.into_iter().filter_map(engine::gomoku::GomokuMove::placement).collect();
-                    gomoku::Record { moves, opening, winner }
-                })
-                .collect();
-            (gomoku::fit(&start, &records), format!("{} games", records.len()))
-        }
+    let (file, line) = if arguments.game == GameKind::Liuzhou {
+        let start = Liuzhou::new(&LiuzhouSetup::default()).expect("the default setup is valid");
+        let records: Vec<_> = lines
+            .into_iter()
+            .filter_map(|line| read(&start, line))
+            .map(|(moves, opening, winner)| liuzhou::Record { moves, opening, winner })
+            .collect();
+        liuzhou::fit(&records)
+    } else {
+        let rule = if arguments.standard { GomokuRule::Standard } else { GomokuRule::Freestyle };
+        let setup = GomokuSetup { rule, ..GomokuSetup::default() };
+        let start = Gomoku::new(&setup).expect("the setup is valid");
+        let records: Vec<_> = lines
+            .into_iter()
+            .filter_map(|line| read(&start, line))
+            .map(|(moves, opening, winner)| {
+                let moves = moves.into_iter().filter_map(engine::gomoku::GomokuMove::placement).collect();
+                gomoku::Record { moves, opening, winner }
+            })
+            .collect();
+        (gomoku::fit(&start, &records), format!("{} games", records.len()))
     };
     eprintln!("{line}");
     print!("{file}");

@@ -8,6 +8,11 @@
 //! The weights are made by `train` from games of this engine against itself; see EXPERIMENTS.md for the recipe. All sums are of
 //! whole numbers and come out the same on every processor.
 
+#![allow(
+    clippy::inline_always,
+    reason = "the judgement is compiled once for each kind of processor, and only where it is inlined"
+)]
+
 mod train;
 mod weights;
 
@@ -85,10 +90,6 @@ impl Sums {
         self.judge_anywhere(board, phase, weights)
     }
 
-    #[allow(
-        clippy::inline_always,
-        reason = "compiled once for each kind of processor, and only where it is inlined"
-    )]
     #[inline(always)]
     fn judge_anywhere(&mut self, board: &Board, phase: i32, weights: &Weights) -> i32 {
         self.follow(board, weights);
@@ -102,7 +103,6 @@ impl Sums {
     }
 
     /// Makes these the sums of this board.
-    #[allow(clippy::inline_always, reason = "as above")]
     #[inline(always)]
     fn follow(&mut self, board: &Board, weights: &Weights) {
         for side in Side::BOTH {
