@@ -20,13 +20,13 @@ const NO_LIMIT: u32 = u32::MAX;
 /// Levels 1 to 10. Up to 3 a player may overlook that a piece hangs; from 4 on captures are looked at to their end. The steps
 /// were set by matches of neighbours; see EXPERIMENTS.md.
 const STRENGTHS: [Strength; 10] = [
-    Strength { depth: 1, nodes: 1_000, noise: 250, quiescence: false, table_bytes: MB / 4 },
-    Strength { depth: 2, nodes: 1_000, noise: 500, quiescence: false, table_bytes: MB / 4 },
-    Strength { depth: 2, nodes: 2_000, noise: 230, quiescence: false, table_bytes: MB / 4 },
-    Strength { depth: 1, nodes: 2_000, noise: 90, quiescence: true, table_bytes: MB / 4 },
-    Strength { depth: 2, nodes: 4_000, noise: 60, quiescence: true, table_bytes: MB / 2 },
-    Strength { depth: 3, nodes: 8_000, noise: 40, quiescence: true, table_bytes: MB },
-    Strength { depth: 5, nodes: 20_000, noise: 25, quiescence: true, table_bytes: 2 * MB },
+    Strength { depth: 1, nodes: 1_000, noise: 100, quiescence: false, table_bytes: MB / 4 },
+    Strength { depth: 2, nodes: 2_000, noise: 520, quiescence: false, table_bytes: MB / 4 },
+    Strength { depth: 2, nodes: 2_000, noise: 270, quiescence: false, table_bytes: MB / 4 },
+    Strength { depth: 1, nodes: 2_000, noise: 230, quiescence: true, table_bytes: MB / 4 },
+    Strength { depth: 1, nodes: 2_000, noise: 75, quiescence: true, table_bytes: MB / 4 },
+    Strength { depth: 2, nodes: 4_000, noise: 50, quiescence: true, table_bytes: MB / 2 },
+    Strength { depth: 4, nodes: 12_000, noise: 30, quiescence: true, table_bytes: MB },
     Strength { depth: 7, nodes: 60_000, noise: 10, quiescence: true, table_bytes: 4 * MB },
     Strength { depth: 10, nodes: 300_000, noise: 0, quiescence: true, table_bytes: 16 * MB },
     Strength { depth: NO_LIMIT, nodes: u64::MAX, noise: 0, quiescence: true, table_bytes: 64 * MB },
