@@ -60,7 +60,7 @@ enum Command {
     GoForetell(go_foretell::Arguments),
     /// Learns Go's patterns from games of `go-games`.
     GoPatterns(go_patterns::Arguments),
-    /// Learns gomoku's network from games of `self-play`.
+    /// Learns gomoku's or xiangqi's network from games of `self-play`.
     Train(train::Arguments),
     /// A match between two levels, with paired openings and both colours.
     Levels(levels::Arguments),

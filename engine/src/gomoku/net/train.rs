@@ -40,12 +40,6 @@ pub struct Learning {
     pub seed: u64,
 }
 
-impl Default for Learning {
-    fn default() -> Self {
-        Self { rounds: 8, rate: 0.002, result: 0.25, fade: 0.5, seed: 1 }
-    }
-}
-
 /// A position to learn from.
 struct Sample {
     /// Rows of each side's stones.
