@@ -26,7 +26,7 @@ const STRENGTHS: [Strength; 10] = [
     Strength { depth: 1, nodes: 2_000, noise: 230, quiescence: true, table_bytes: MB / 4 },
     Strength { depth: 1, nodes: 2_000, noise: 75, quiescence: true, table_bytes: MB / 4 },
     Strength { depth: 2, nodes: 4_000, noise: 50, quiescence: true, table_bytes: MB / 2 },
-    Strength { depth: 4, nodes: 12_000, noise: 30, quiescence: true, table_bytes: MB },
+    Strength { depth: 5, nodes: 20_000, noise: 20, quiescence: true, table_bytes: 2 * MB },
     Strength { depth: 7, nodes: 60_000, noise: 10, quiescence: true, table_bytes: 4 * MB },
     Strength { depth: 10, nodes: 300_000, noise: 0, quiescence: true, table_bytes: 16 * MB },
     Strength { depth: NO_LIMIT, nodes: u64::MAX, noise: 0, quiescence: true, table_bytes: 64 * MB },
