@@ -20,9 +20,9 @@ pub(super) fn lead_helpers<const N: usize, const W: usize>(
     let mut search = lock(shared);
     while !watch.is_over(search.begun) {
         search.descend(go, player, &mut |begun| watch.is_over(begun));
-        let (terms, guide) = (search.terms, search.guide());
+        let (terms, evened, guide) = (search.terms, search.evened, search.guide());
         drop(search);
-        player.play_out(terms, guide);
+        player.play_out(terms, evened, guide);
         search = lock(shared);
         search.update(go, player);
         if search.is_enough(&mut watch, look) {
@@ -47,9 +47,9 @@ pub(super) fn help<const N: usize, const W: usize>(
     let mut search = lock(shared);
     while !is_over(search.begun) {
         search.descend(go, player, &mut |begun| is_over(begun));
-        let (terms, guide) = (search.terms, search.guide());
+        let (terms, evened, guide) = (search.terms, search.evened, search.guide());
         drop(search);
-        player.play_out(terms, guide);
+        player.play_out(terms, evened, guide);
         search = lock(shared);
         search.update(go, player);
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::features::{Room, features};
 use super::helpers::{help, lead_helpers};
-use super::net::{Desk, Facts, Guide};
+use super::net::{Desk, Facts, Guide, Question};
 use super::patterns::Numbers;
 use super::playout::{Odds, Playouts, Policy, owners};
 use super::prior::{Prior, priors};
@@ -89,6 +89,9 @@ pub(super) struct Search<const N: usize, const W: usize> {
 /// Playouts between two looks at which points decide the game.
 const CRITICAL_EVERY: u32 = 64;
 
+/// A move that is as likely as this by the network is tried, however low it stands by other reasons.
+const SHOWN: f32 = 0.01;
+
 /// One thread's way down the tree and on to the end.
 pub(super) struct Player<const N: usize, const W: usize> {
     playouts: Playouts<N>,
@@ -102,6 +105,8 @@ pub(super) struct Player<const N: usize, const W: usize> {
     /// Where the network thinks.
     pub(super) desk: Desk,
     pub(super) facts: Vec<Facts>,
+    /// What it is asked about a node on the way, if anything.
+    pub(super) question: Option<Question<N, W>>,
     /// The side to move there, and the key of the stones after each move of `list`.
     pub(super) leaf_turn: u8,
     pub(super) boards: Vec<u64>,
@@ -149,6 +154,7 @@ impl<const N: usize, const W: usize> Player<N, W> {
             list: Vec::new(),
             desk: Desk::default(),
             facts: Vec::new(),
+            question: None,
             leaf_turn: BLACK,
             boards: Vec::new(),
             judged: None,
@@ -162,7 +168,8 @@ impl<const N: usize, const W: usize> Player<N, W> {
     }
 
     /// Asks the network about the leaf, where there is one, and plays from there on to the end.
-    pub(super) fn play_out(&mut self, terms: Terms, guide: Option<Guide>) {
+    pub(super) fn play_out(&mut self, terms: Terms, evened: i32, guide: Option<Guide>) {
+        self.ask_advice(terms, evened);
         self.judged = None;
         if let Some(guide) = guide
             && self.passes < 2
@@ -370,7 +377,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
     ) {
         while !watch.is_over(self.begun) {
             self.descend(go, player, &mut |begun| watch.is_over(begun));
-            player.play_out(self.terms, self.guide());
+            player.play_out(self.terms, self.evened, self.guide());
             self.update(go, player);
             if self.is_enough(&mut watch, look) {
                 break;
@@ -387,7 +394,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         for _ in 0..count {
             player.stones = self.stones.clone();
             (player.turn, player.trail, player.passes) = (self.turn, self.trail, self.passes);
-            player.play_out(terms, None);
+            player.play_out(terms, 0, None);
             self.tally(player);
         }
         self.players = players;
@@ -443,9 +450,11 @@ impl<const N: usize, const W: usize> Search<N, W> {
         let (mut turn, mut trail, mut passes) = (self.turn, self.trail, self.passes);
         let mut node = ROOT;
         let guide = self.guide();
+        let has_advice = guide.is_none() && self.has_advice();
         player.path.clear();
         player.path.push(ROOT);
         player.keys.clear();
+        player.question = None;
         loop {
             if !self.tree.get(node).has_children() {
                 let visits = self.tree.get(node).visits;
@@ -454,6 +463,14 @@ impl<const N: usize, const W: usize> Search<N, W> {
                     break;
                 }
                 self.expand(go, node, &stones, (turn, trail, passes), player);
+            }
+            if has_advice && player.question.is_none() {
+                let depth = player.path.len() - 1;
+                let here = self.tree.get_mut(node);
+                if !here.asked && (here.visits >= self.options.advice || node == ROOT) {
+                    here.asked = true;
+                    player.question = Some(Question { depth, stones: stones.clone(), turn, trail, passes });
+                }
             }
             node = match guide {
                 Some(guide) => guide.select(&self.tree, node),
@@ -496,10 +513,14 @@ impl<const N: usize, const W: usize> Search<N, W> {
         } else {
             0.0
         };
+        let asked = self.tree.get(node).asked;
         let likely = self.options.likely * (parent + 1.0).sqrt();
         let mut best = 0;
         let mut most = f32::NEG_INFINITY;
-        for (n, child) in children[..shown].iter().enumerate() {
+        for (n, child) in children.iter().enumerate() {
+            if n >= shown && !(asked && child.chance > SHOWN) {
+                continue;
+            }
             let mut worth = child.worth(self.options.equivalence, self.critical[usize::from(child.at)]);
             if bonus > 0.0 {
                 worth += bonus / (child.visits + child.prior_visits).sqrt();
@@ -531,9 +552,13 @@ impl<const N: usize, const W: usize> Search<N, W> {
     pub(super) fn update(&mut self, go: &Go, player: &mut Player<N, W>) {
         self.tally(player);
         let half_points = player.half_points;
+        let question = player.question.take();
         // What was pruned meanwhile learns nothing.
         if player.age != self.tree.age() {
             return;
+        }
+        if let Some(question) = question {
+            self.take_advice(player.path[question.depth], &player.desk.opinion);
         }
         let half_points = half_points - self.evened;
         let points = self.stones.geometry.points.len() as f32;

@@ -141,6 +141,12 @@ impl Geometry {
         geometry
     }
 
+    /// Where in `points` this one is.
+    pub(super) fn number(&self, at: At) -> usize {
+        let point = self.point(at);
+        usize::from(point.row) * usize::from(self.size) + usize::from(point.column)
+    }
+
     pub(super) fn at(&self, point: Point) -> At {
         (point.row + 1) * self.width + point.column + 1
     }
@@ -601,8 +607,9 @@ mod tests {
         for _ in 0..moves {
             go.legal_moves(&mut legal);
             let side = go.turn();
-            for &at in &stones.geometry.points.clone() {
+            for (n, &at) in stones.geometry.points.iter().enumerate() {
                 let point = stones.geometry.point(at);
+                assert_eq!(stones.geometry.number(at), n, "{point}");
                 assert_eq!(go.at(point).map_or(EMPTY, colour), stones.cell(at), "{point} seed {seed}");
                 if stones.cell(at) == EMPTY {
                     // The one thing that this board leaves to its caller is superko.

@@ -10,6 +10,8 @@ pub(super) struct Node {
     first: u32,
     children: u16,
     pub(super) at: At,
+    /// Whether the network has been asked about it.
+    pub(super) asked: bool,
     /// Playouts through here, and wins among them.
     pub(super) visits: f32,
     pub(super) wins: f32,
@@ -28,6 +30,7 @@ impl Node {
             first: 0,
             children: 0,
             at,
+            asked: false,
             visits: 0.0,
             wins: 0.0,
             later_visits: 0.0,

@@ -38,6 +38,10 @@ pub(super) struct Options {
     pub(super) explore: f32,
     /// How much worse than its parent a move is thought before it is tried, once all likely ones have been.
     pub(super) unseen: f32,
+    /// Visits after which the network is asked about a node where playouts lead the search; 0: never.
+    pub(super) advice: f32,
+    /// Playouts won that a move gets then if it is the only likely one; others get the root of their part.
+    pub(super) advised: f32,
     /// Points that White gets for each handicap stone at the beginning, none later.
     pub(super) evening: f32,
 }
@@ -71,6 +75,8 @@ impl Options {
         visit("trust", (0.0, 1.0), Single(&mut self.trust));
         visit("explore", (0.0, 10.0), Single(&mut self.explore));
         visit("unseen", (0.0, 1.0), Single(&mut self.unseen));
+        visit("advice", (0.0, 10_000.0), Single(&mut self.advice));
+        visit("advised", (0.0, 10_000.0), Single(&mut self.advised));
         visit("evening", (0.0, 20.0), Single(&mut self.evening));
         self.reasons.each(visit);
     }
@@ -95,6 +101,8 @@ impl Default for Options {
             trust: 0.75,
             explore: 1.2,
             unseen: 0.2,
+            advice: 40.0,
+            advised: 100.0,
             evening: 7.0,
         }
     }

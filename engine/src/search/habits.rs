@@ -88,6 +88,8 @@ impl Habits {
         visit("bonus", (1.0, 200.0), Whole(&mut self.bonus.0));
         visit("bonus-base", (0.0, 400.0), Whole(&mut self.bonus.1));
         visit("after", (0.0, 200.0), Whole(&mut self.after));
+        visit("futility", (0.0, 600.0), Whole(&mut self.futility.0));
+        visit("futility-slope", (0.0, 300.0), Whole(&mut self.futility.1));
         visit("futility-plies", (-1.0, 16.0), Whole(&mut self.futility_plies));
         visit("history", (0.0, 10_000.0), Whole(&mut self.history));
         visit("singular-plies", (3.0, 100.0), Whole(&mut self.singular_plies));

@@ -7,10 +7,10 @@
 use super::super::Go;
 use super::super::prior::Prior;
 use super::super::search::{Player, Search, Terms, trail};
-use super::super::stones::{BLACK, EMPTY, PASS, Stones, colour, other};
+use super::super::stones::{At, BLACK, EMPTY, PASS, Stones, colour, other};
 use super::super::tree::{Node, Tree};
-use super::network::Network;
-use super::planes::{Whole, facts};
+use super::network::{Desk, Network};
+use super::planes::{Facts, Whole, facts};
 use crate::Game as _;
 
 /// A network and how far it is followed.
@@ -25,8 +25,8 @@ pub(in super::super) struct Guide {
     evened: i32,
 }
 
-/// Sizes of the board on which it helps: on 13 x 13 what it has learnt so far is worth less than the playouts that it costs
-/// (EXPERIMENTS.md).
+/// Sizes of the board on which it leads: on larger ones what it has learnt so far is not worth the playouts that asking about
+/// every leaf costs, and it only gives advice (EXPERIMENTS.md).
 const SIZES: std::ops::RangeInclusive<u8> = 7..=9;
 
 impl Guide {
@@ -103,16 +103,33 @@ impl<const N: usize, const W: usize> Search<N, W> {
     }
 }
 
+/// Asks the network about a position.
+pub(super) fn ask<const N: usize, const W: usize>(
+    network: &Network,
+    (stones, turn, trail, passes): (&Stones<N, W>, u8, [At; 2], u8),
+    (terms, evened): (Terms, i32),
+    room: &mut Vec<Facts>,
+    desk: &mut Desk,
+) {
+    facts(stones, turn, trail, room);
+    // Points that White gets.
+    let komi = (terms.bonus + evened) as f32 / 2.0 + terms.shift(stones) as f32;
+    let whole = Whole { komi: if turn == BLACK { -komi } else { komi }, passed: passes > 0 };
+    network.think(stones.geometry.size, room, whole, desk);
+}
+
 impl<const N: usize, const W: usize> Player<N, W> {
     /// Asks the network about the leaf: its chance, and its moves into `list`.
     pub(in super::super) fn think(&mut self, terms: Terms, guide: Guide) {
         let Self { stones, turn, trail, desk, list, .. } = self;
-        facts(stones, *turn, *trail, &mut self.facts);
-        // Points that White gets.
-        let komi = (terms.bonus + guide.evened) as f32 / 2.0 + terms.shift(stones) as f32;
         let black = *turn == BLACK;
-        let whole = Whole { komi: if black { -komi } else { komi }, passed: self.passes > 0 };
-        guide.network.think(stones.geometry.size, &self.facts, whole, desk);
+        ask(
+            guide.network,
+            (stones, *turn, *trail, self.passes),
+            (terms, guide.evened),
+            &mut self.facts,
+            desk,
+        );
         let opinion = &desk.opinion;
         list.clear();
         // The playout goes on with these stones, so that what is needed of them afterwards is kept.
