@@ -1,6 +1,7 @@
 //! The gomoku player and what its levels mean.
 
 use super::board::{Board, Square, Tables};
+use super::book::Book;
 use super::forced::Solver;
 use super::greedy::greedy;
 use super::position::Position;
@@ -154,6 +155,67 @@ impl GomokuBot {
         found.map_or(Value::INFINITE, |found| found.value.abs())
     }
 
+    /// What looking ahead says, within the limits and those of the level.
+    fn look_ahead(
+        &mut self,
+        game: &Gomoku,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Report),
+    ) -> Option<Report> {
+        if limits.time.is_none() {
+            // Without a clock the answer depends on the arguments only, not on what was asked before.
+            let enough =
+                limits.nodes.map_or(usize::MAX, |nodes| (nodes as usize).saturating_mul(BYTES_PER_NODE));
+            self.search.forget(self.table_bytes.min(enough).max(MB / 16));
+            self.solver.forget();
+        }
+        let own = Limits {
+            time: limits.time,
+            nodes: Some(limits.nodes.map_or(self.strength.nodes, |nodes| nodes.min(self.strength.nodes))),
+            depth: Some(limits.depth.map_or(self.strength.depth, |depth| depth.min(self.strength.depth))),
+            stop: limits.stop,
+            elapsed: limits.elapsed,
+        };
+        let board = Board::new(game, Tables::shared(game.setup().rule));
+        let solver = std::mem::replace(&mut self.solver, Solver::new());
+        let mut position = Position::new(board, solver).with_net(self.net);
+        let mut clock = Clock::new(&own);
+        let choices: Vec<Choice> = game.choices().to_vec();
+        let found = if choices.is_empty() {
+            self.think(&mut position, &mut clock, report)
+        } else {
+            // Judged without telling: what is told is the choice.
+            let judged = self.think(&mut position, &mut clock, &mut |_| {});
+            judged.map(|judged| {
+                let choice = preferred(&choices, judged.score);
+                let chosen = Report { line: vec![Action::Choose(choice)], ..judged };
+                report(&chosen);
+                chosen
+            })
+        };
+        self.solver = position.solver;
+        found
+    }
+
+    /// A move of the book of openings, at the strongest level: the best, or one as good, as the seed says.
+    fn recall(&self, game: &Gomoku) -> Option<Report> {
+        /// Points that a move may be worse: less than the searches behind the book differ by.
+        const AS_GOOD: i16 = 10;
+        if self.strength.nodes < u64::MAX || !game.choices().is_empty() {
+            return None;
+        }
+        let moves = Book::shared(game.setup())?.moves(game);
+        let &(_, best) = moves.first()?;
+        let good = moves.partition_point(|&(_, value)| value >= best - AS_GOOD);
+        let (point, value) = moves[Rng::new(self.seed ^ game.key()).below(good as u32) as usize];
+        Some(Report {
+            line: vec![Action::Place(point)],
+            score: Score::Points(value.into()),
+            depth: 1,
+            nodes: 1,
+        })
+    }
+
     fn think(
         &mut self,
         position: &mut Position,
@@ -298,39 +360,11 @@ impl Bot for GomokuBot {
             report(&found);
             return Some(found);
         }
-        if limits.time.is_none() {
-            // Without a clock the answer depends on the arguments only, not on what was asked before.
-            let enough =
-                limits.nodes.map_or(usize::MAX, |nodes| (nodes as usize).saturating_mul(BYTES_PER_NODE));
-            self.search.forget(self.table_bytes.min(enough).max(MB / 16));
-            self.solver.forget();
+        if let Some(found) = self.recall(game) {
+            report(&found);
+            return Some(found);
         }
-        let own = Limits {
-            time: limits.time,
-            nodes: Some(limits.nodes.map_or(self.strength.nodes, |nodes| nodes.min(self.strength.nodes))),
-            depth: Some(limits.depth.map_or(self.strength.depth, |depth| depth.min(self.strength.depth))),
-            stop: limits.stop,
-            elapsed: limits.elapsed,
-        };
-        let board = Board::new(game, Tables::shared(game.setup().rule));
-        let solver = std::mem::replace(&mut self.solver, Solver::new());
-        let mut position = Position::new(board, solver).with_net(self.net);
-        let mut clock = Clock::new(&own);
-        let choices: Vec<Choice> = game.choices().to_vec();
-        let found = if choices.is_empty() {
-            self.think(&mut position, &mut clock, report)
-        } else {
-            // Judged without telling: what is told is the choice.
-            let judged = self.think(&mut position, &mut clock, &mut |_| {});
-            judged.map(|judged| {
-                let choice = preferred(&choices, judged.score);
-                let chosen = Report { line: vec![Action::Choose(choice)], ..judged };
-                report(&chosen);
-                chosen
-            })
-        };
-        self.solver = position.solver;
-        found
+        self.look_ahead(game, limits, report)
     }
 
     fn choose_lines(&mut self, game: &AnyGame, count: usize, limits: &Limits<'_>) -> Vec<Report> {
@@ -340,7 +374,7 @@ impl Bot for GomokuBot {
         }
         lines_apart(count, limits, &mut |taken, limits| {
             if taken.is_empty() {
-                return self.choose(game, limits, &mut |_| {});
+                return self.look_ahead(gomoku, limits, &mut |_| {});
             }
             let board = Board::new(gomoku, Tables::shared(gomoku.setup().rule));
             let mut position = Position::new(board, Solver::new()).with_net(self.net);

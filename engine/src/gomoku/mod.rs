@@ -2,9 +2,11 @@
 //!
 //! `rules` is the game itself, `renju` its forbidden points, `swap2` the opening in which players choose colours, `openings`
 //! the names of renju's, `setup` what players agree on before it, `line` a position as text, and `psq` the files of
-//! Gomocup. The bot is apart: `greedy` is level 1.
+//! Gomocup. The bot is apart: `greedy` is level 1, `book` what it knows of
+//! openings.
 
 mod board;
+mod book;
 mod bot;
 pub mod fit;
 mod forced;
@@ -23,6 +25,7 @@ mod setup;
 mod shape;
 mod swap2;
 
+pub use book::Book;
 pub use bot::GomokuBot;
 pub use openings::Opening;
 pub use psq::Psq;

@@ -1,6 +1,7 @@
 //! `qiyou-engine`: the engine on standard input and output, for other programs to play against, and its measurements.
 
 mod bench;
+mod book;
 mod endings;
 mod fit;
 mod go_foretell;
@@ -62,6 +63,8 @@ enum Command {
     GoPatterns(go_patterns::Arguments),
     /// Learns gomoku's or xiangqi's network from games of `self-play`.
     Train(train::Arguments),
+    /// Makes gomoku's books of openings.
+    Book(book::Arguments),
     /// A match between two levels, with paired openings and both colours.
     Levels(levels::Arguments),
     /// Finds by self-play which values of a search's numbers play best.
@@ -94,6 +97,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::BenchRules(arguments) => rules_bench::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
+        Command::Book(arguments) => book::run(&arguments),
         Command::Levels(arguments) => levels::run(&arguments),
         Command::Tune(command) => tune::run(&command),
         Command::SelfPlay(arguments) => self_play::run(&arguments),

@@ -1,0 +1,182 @@
+//! Makes gomoku's books of openings.
+//!
+//! From the empty board on, the position next to be looked at is always the one for which least was given up on the way: each move
+//! costs what it is worse than the best one there, and something for being a move. So good lines are followed far, and what
+//! people play instead is answered for a few moves. At the end every position is worth what the best move leads to, and those
+//! come into the book from which enough others were looked at.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use engine::gomoku::Book;
+use engine::{
+    Action, AnyGame, Game, GameKind, Gomoku, GomokuRule, GomokuSetup, Level, Limits, Point, Score, bot,
+};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The rule: freestyle, standard or renju.
+    #[arg(long, default_value = "freestyle")]
+    rule: String,
+    /// The file to write.
+    #[arg(long)]
+    out: PathBuf,
+    /// Positions to look at.
+    #[arg(long, default_value_t = 800)]
+    positions: usize,
+    /// Moves to look at in each, at most.
+    #[arg(long, default_value_t = 4)]
+    lines: usize,
+    /// Positions that the search visits for each move.
+    #[arg(long, default_value_t = 200_000)]
+    nodes: u64,
+}
+
+/// What a move costs for being one, in points.
+const STEP: i32 = 25;
+/// Moves that give up more than this are not followed.
+const GIVEN_UP: i32 = 300;
+/// Moves that are worse by more than this do not come into the book.
+const KEPT: i32 = 40;
+/// A position comes into the book once this many positions were looked at from it on: then more is known of it than a move's time
+/// allows to find.
+const FOLLOWED: usize = 10;
+/// What a proven win is worth.
+const WON: i32 = 30_000;
+
+/// A position that was looked at.
+struct Seen {
+    game: Gomoku,
+    /// Moves with what they are worth, and the keys of the positions they lead to.
+    moves: Vec<(Point, i32, u64)>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let Some(rule) = GomokuRule::ALL.into_iter().find(|rule| rule.word() == arguments.rule) else {
+        eprintln!("{}: freestyle, standard or renju", arguments.rule);
+        return ExitCode::from(2);
+    };
+    let mut seen = look(&GomokuSetup { rule, ..GomokuSetup::default() }, arguments);
+    back_up(&mut seen);
+    let deep = |key: &u64| followed(&seen, *key) >= FOLLOWED;
+    let kept = seen.iter().filter(|&(key, _)| deep(key));
+    let book = Book::of(kept.map(|(_, seen)| (&seen.game, worth_playing(&seen.moves))));
+    if let Err(why) = std::fs::write(&arguments.out, book.write()) {
+        eprintln!("{}: {why}", arguments.out.display());
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+/// Looks at positions, those first for which least was given up.
+fn look(setup: &GomokuSetup, arguments: &Arguments) -> HashMap<u64, Seen> {
+    let mut player = bot(GameKind::Gomoku, Level::MAX, 1);
+    let mut seen: HashMap<u64, Seen> = HashMap::new();
+    let mut games = vec![Gomoku::new(setup).expect("the setup is valid")];
+    let mut open = BinaryHeap::from([Reverse((0, 0))]);
+    while let Some(Reverse((cost, n))) = open.pop() {
+        let game: Gomoku = games[n].clone();
+        let key = game.book_key().expect("this board has a book");
+        if seen.contains_key(&key) || seen.len() >= arguments.positions {
+            continue;
+        }
+        let stop = AtomicBool::new(false);
+        let nodes = Some(arguments.nodes * arguments.lines as u64);
+        let elapsed = || Duration::ZERO;
+        let limits = Limits { time: None, nodes, depth: None, stop: &stop, elapsed: &elapsed };
+        let found = player.choose_lines(&AnyGame::Gomoku(game.clone()), arguments.lines, &limits);
+        let mut moves = Vec::new();
+        for report in found {
+            let (Action::Place(point), value) = (report.line[0], worth(report.score)) else { continue };
+            let mut next = game.clone();
+            next.play(next.legal_move(Action::Place(point)).expect("a bot's choice is legal"));
+            moves.push((point, value, next.book_key().expect("this board has a book")));
+            let lost = moves[0].1 - value;
+            if value.abs() < WON / 2 && lost <= GIVEN_UP && next.outcome().is_none() {
+                open.push(Reverse((cost + STEP + lost, games.len())));
+                games.push(next);
+            }
+        }
+        seen.insert(key, Seen { game, moves });
+        if seen.len().is_multiple_of(50) {
+            eprintln!("{} positions, {cost} points given up", seen.len());
+        }
+    }
+    seen
+}
+
+fn worth(score: Score) -> i32 {
+    match score {
+        Score::Points(points) | Score::Chance { points, .. } => points,
+        Score::WinIn(plies) => WON - plies as i32,
+        Score::LossIn(plies) => plies as i32 - WON,
+    }
+}
+
+/// Positions that were looked at from this one on, itself among them.
+fn followed(seen: &HashMap<u64, Seen>, key: u64) -> usize {
+    let mut found = HashSet::from([key]);
+    let mut open = vec![key];
+    while let Some(key) = open.pop() {
+        for &(_, _, next) in &seen[&key].moves {
+            if seen.contains_key(&next) && found.insert(next) {
+                open.push(next);
+            }
+        }
+    }
+    found.len()
+}
+
+/// Gives each move what the position after it is worth, where that was looked at.
+fn back_up(seen: &mut HashMap<u64, Seen>) {
+    let mut keys: Vec<u64> = seen.keys().copied().collect();
+    keys.sort_by_key(|key| (Reverse(seen[key].game.ply()), *key));
+    let mut worth: HashMap<u64, i32> = HashMap::new();
+    for key in keys {
+        let moves = &mut seen.get_mut(&key).expect("it is one of them").moves;
+        for (_, value, next) in &mut *moves {
+            if let Some(after) = worth.get(next) {
+                *value = -after;
+            }
+        }
+        moves.sort_by_key(|&(point, value, _)| (Reverse(value), point.row, point.column));
+        if let Some(&(_, best, _)) = moves.first() {
+            worth.insert(key, best);
+        }
+    }
+}
+
+/// The best move and those nearly as good.
+fn worth_playing(moves: &[(Point, i32, u64)]) -> Vec<(Point, i16)> {
+    let best = moves.first().map_or(0, |&(_, value, _)| value);
+    let near = moves.iter().take_while(|&&(_, value, _)| best - value <= KEPT);
+    near.map(|&(point, value, _)| (point, value.clamp(-WON, WON) as i16)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_move_is_worth_what_the_best_answer_leaves() {
+        let setup = GomokuSetup::default();
+        let game = Gomoku::new(&setup).expect("the setup is valid");
+        let mut next = game.clone();
+        let [middle, corner] = [Point::new(7, 7), Point::new(0, 0)];
+        next.play(next.legal_move(Action::Place(middle)).expect("it is empty"));
+        let mut seen = HashMap::from([
+            (1, Seen { game, moves: vec![(middle, 50, 2), (corner, 20, 3)] }),
+            (2, Seen { game: next, moves: vec![(corner, -10, 4), (Point::new(8, 8), 30, 5)] }),
+        ]);
+        back_up(&mut seen);
+        assert_eq!((followed(&seen, 1), followed(&seen, 2)), (2, 1));
+        assert_eq!(seen[&2].moves[0].1, 30);
+        assert_eq!(seen[&1].moves, [(corner, 20, 3), (middle, -30, 2)], "the answer is better than thought");
+        assert_eq!(worth_playing(&seen[&1].moves), [(corner, 20)]);
+        assert_eq!(worth_playing(&seen[&2].moves), [(Point::new(8, 8), 30), (corner, -10)]);
+    }
+}
