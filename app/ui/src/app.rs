@@ -184,12 +184,18 @@ impl App {
         Work { taken: self.desk.taken.get(), shown: self.desk.shown.get(), rows: adapters::rows_changed() }
     }
 
-    /// Begins a match of this game against the device, which has the first move, by the game's usual rules.
-    pub fn challenge(&self, game: Game, level: u32) {
+    /// Begins a match of this game against the device, which has the first move, by the game's usual rules but for these options
+    /// and their values.
+    pub fn challenge(&self, game: Game, level: u32, options: &[(&str, &str)]) {
         let seat = |who| Some(control::Seat { who: Some(who), ..Default::default() });
         let game = adapters::game::of(game);
+        let chosen = |&(option, value): &(&str, &str)| control::ChosenOption {
+            option: option.to_owned(),
+            value: value.to_owned(),
+        };
+        let options = options.iter().map(chosen).collect();
         let open = control::OpenRoom {
-            choice: Some(GameChoice { game: game.into(), ..Default::default() }),
+            choice: Some(GameChoice { game: game.into(), options, ..Default::default() }),
             first: seat(control::seat::Who::BotLevel(level)),
             second: seat(control::seat::Who::Here(true)),
             ..Default::default()

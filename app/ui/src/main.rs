@@ -225,14 +225,15 @@ fn measure_start(app: &App, began: Instant) {
 /// For `make bench`: memory with the strongest level of the device thinking, looked at ten times a second.
 fn measure_thinking(app: &App, game: &str) -> Result<(), String> {
     use qiyou::screens::Game;
-    let game = match game {
-        "gomoku" => Game::Gomoku,
-        "go" => Game::Go,
-        "xiangqi" => Game::Xiangqi,
-        "liuzhou" => Game::Liuzhou,
+    let (game, options): (_, &[_]) = match game {
+        // A board of which it knows no openings by heart.
+        "gomoku" => (Game::Gomoku, &[("size", "19")]),
+        "go" => (Game::Go, &[]),
+        "xiangqi" => (Game::Xiangqi, &[]),
+        "liuzhou" => (Game::Liuzhou, &[]),
         other => return Err(format!("the device does not play {other}")),
     };
-    app.challenge(game, 10);
+    app.challenge(game, 10, options);
     let most = std::rc::Rc::new(std::cell::Cell::new(0));
     let looking = slint::Timer::default();
     let seen = most.clone();

@@ -12,7 +12,7 @@ use crate::play::Table;
 fn while_an_engine_thinks_at_full_strength_pages_turn_at_once_and_its_reports_cost_little() {
     let stage = Stage::new();
     let table = Table::new(&stage);
-    table.app.challenge(Game::Go, 10);
+    table.app.challenge(Game::Go, 10, &[]);
     table.until("the board", || table.page() == Page::Board);
     let thinks = || table.app.window().global::<BoardAdapter<'_>>().get_thought();
     table.until("it thinks", || thinks().on && thinks().known);
