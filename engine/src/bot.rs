@@ -84,6 +84,12 @@ pub trait Bot: Send {
         report: &mut dyn FnMut(&Report),
     ) -> Option<Report>;
 
+    /// What it thinks of a position by looking at it alone: as [`Self::choose`], but without a book of openings, so that what is
+    /// said of one position compares with what is said of the next.
+    fn judge(&mut self, game: &AnyGame, limits: &Limits<'_>) -> Option<Report> {
+        self.choose(game, limits, &mut |_| {})
+    }
+
     /// The best lines of play for the side to move, each with another first move, the best first: at most `count`, at least
     /// one unless the game is over. The limits are for all of them together. Players that cannot compare give one.
     fn choose_lines(&mut self, game: &AnyGame, _count: usize, limits: &Limits<'_>) -> Vec<Report> {

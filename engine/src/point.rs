@@ -19,6 +19,19 @@ impl Point {
     pub const fn new(column: u16, row: u16) -> Self {
         Self { column, row }
     }
+
+    /// Where one of the eight ways to turn and mirror a board of so many columns and rows takes it: bit 0 of the way mirrors the
+    /// columns, bit 1 the rows, and after that bit 2, on boards with as many of both, exchanges them.
+    pub(crate) const fn turned(self, way: u8, [columns, rows]: [u16; 2]) -> Self {
+        let column = if way & 1 == 0 { self.column } else { columns - 1 - self.column };
+        let row = if way & 2 == 0 { self.row } else { rows - 1 - self.row };
+        if way & 4 == 0 { Self { column, row } } else { Self { column: row, row: column } }
+    }
+}
+
+/// The way that undoes this one: see [`Point::turned`].
+pub(crate) const fn way_back(way: u8) -> u8 {
+    if way & 4 == 0 { way } else { 4 | (way & 1) << 1 | (way & 2) >> 1 }
 }
 
 /// Column letter(s) and row number, without leaving out `i` (gomoku's custom, unlike Go's): `h8`, `aa12`.

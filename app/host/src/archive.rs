@@ -389,7 +389,7 @@ fn judge_all(
             let began = Instant::now();
             let elapsed = || began.elapsed();
             let limits = Limits { time: Some(time), nodes: None, depth: None, stop, elapsed: &elapsed };
-            let report = bot.choose(&game, &limits, &mut |_| {});
+            let report = bot.judge(&game, &limits);
             if stop.load(Ordering::Relaxed) {
                 return;
             }

@@ -138,7 +138,8 @@ impl GoBot {
         self
     }
 
-    /// Without the network, which leads level 10 on small boards. What it then does is the same on every processor.
+    /// Without the network, which leads level 10 or gives it advice on boards up to 13x13. What it then does is the same on
+    /// every processor.
     pub fn by_playouts_alone(mut self) -> Self {
         self.options.network = 0;
         self

@@ -4,9 +4,9 @@
 //! stones, `score` the counting, `setup` what players agree on before it.
 //!
 //! The player is apart from the rules: `stones` is its own quicker board, with `shape` (eyes and patterns) and `ladder`;
-//! `playout` plays games to their end, `prior` and `tree` are what `search` grows (with `helpers` on several threads) by the numbers of `weights`, `watch` says for how long,
-//! `net` is the network that leads the search on small boards, `life` says which stones live, and `bot` is the player with
-//! its levels.
+//! `playout` plays games to their end, `prior` and `tree` are what `search` grows (with `helpers` on several threads) by
+//! the numbers of `weights`, `watch` says for how long, `net` is the network that leads the search on small boards and gives it
+//! advice on middle ones, `life` says which stones live, and `bot` is the player with its levels.
 
 mod board;
 mod bot;

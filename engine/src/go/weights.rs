@@ -30,7 +30,7 @@ pub(super) struct Options {
     /// Moves considered at a node at first, the best by prior; more with the logarithm of its visits. On boards of more than 100
     /// points.
     pub(super) width: f32,
-    /// Whether the network leads the search where it knows the size of the board: 0 or 1.
+    /// Whether the network leads the search or gives it advice, by the size of the board: 0 or 1.
     pub(super) network: u32,
     /// How much the network's chance counts at a leaf beside the playout's result, 0 to 1.
     pub(super) trust: f32,

@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 use super::rules::{TURN_KEY, stone_key};
 use super::{Gomoku, GomokuRule, GomokuSetup};
 use crate::game::points;
+use crate::point::way_back;
 use crate::{Game as _, Point, Side};
 
 /// What to play in positions of few stones.
@@ -35,34 +36,7 @@ const MAGIC: &[u8; 8] = b"QYGBOOK1";
 const ENTRY: usize = 12;
 /// Points on a side.
 const SIZE: u16 = 15;
-
-/// One of the eight ways to turn and mirror the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Turn(u8);
-
-impl Turn {
-    fn all() -> impl Iterator<Item = Self> {
-        (0..8).map(Self)
-    }
-
-    fn of(self, mut point: Point) -> Point {
-        if self.0 & 4 != 0 {
-            point = Point::new(point.row, point.column);
-        }
-        self.mirrored(point)
-    }
-
-    /// Undoes [`Self::of`].
-    fn back(self, point: Point) -> Point {
-        let point = self.mirrored(point);
-        if self.0 & 4 == 0 { point } else { Point::new(point.row, point.column) }
-    }
-
-    fn mirrored(self, point: Point) -> Point {
-        let along = |bit, at: u16| if self.0 & bit == 0 { at } else { SIZE - 1 - at };
-        Point::new(along(1, point.column), along(2, point.row))
-    }
-}
+const BOARD: [u16; 2] = [SIZE; 2];
 
 impl Book {
     /// The book of a game's rule, if there is one and the setup is what it was made for.
@@ -79,14 +53,13 @@ impl Book {
         once.get_or_init(|| Self::read(bytes)).as_ref()
     }
 
-    /// A book of these positions, each with its moves and what they are worth to the side to move, in points. Of a position that
-    /// comes twice the later moves are added to the earlier.
+    /// A book of these positions, each with its moves and what they are worth to the side to move, in points.
     pub fn of<'a>(positions: impl IntoIterator<Item = (&'a Gomoku, Vec<(Point, i16)>)>) -> Self {
         let mut entries = Vec::new();
         for (game, moves) in positions {
-            let (key, turn) = canonical(game);
+            let (key, way) = canonical(game);
             entries.extend(moves.into_iter().map(|(point, value)| {
-                let point = turn.of(point);
+                let point = point.turned(way, BOARD);
                 Entry { key, place: SIZE * point.row + point.column, value }
             }));
         }
@@ -132,12 +105,15 @@ impl Book {
         if !is_usual(game.setup()) || game.is_opening() {
             return Vec::new();
         }
-        let (key, turn) = canonical(game);
+        let (key, way) = canonical(game);
         let first = self.entries.partition_point(|entry| entry.key < key);
         self.entries[first..]
             .iter()
             .take_while(|entry| entry.key == key)
-            .map(|entry| (turn.back(Point::new(entry.place % SIZE, entry.place / SIZE)), entry.value))
+            .map(|entry| {
+                let point = Point::new(entry.place % SIZE, entry.place / SIZE);
+                (point.turned(way_back(way), BOARD), entry.value)
+            })
             // Another position could have the same key.
             .filter(|&(point, _)| game.at(point.column.into(), point.row.into()).is_none())
             .collect()
@@ -150,19 +126,19 @@ fn is_usual(setup: &GomokuSetup) -> bool {
     *setup == usual && u16::from(usual.size) == SIZE
 }
 
-/// A key that all turns of a position have in common, and the turn by which this one gets it. Only of boards with [`SIZE`] points
+/// A key that all turns of a position have in common, and the way to turn this one by which it gets it. Only of boards with [`SIZE`] points
 /// on a side.
-fn canonical(game: &Gomoku) -> (u64, Turn) {
+fn canonical(game: &Gomoku) -> (u64, u8) {
     let next = if game.next_color() == Side::Second { TURN_KEY } else { 0 };
     let stones: Vec<(Point, Side)> =
         points(SIZE, SIZE).filter_map(|at| Some((at, game.at(at.column.into(), at.row.into())?))).collect();
-    let key = |turn: Turn| {
+    let key = |way: u8| {
         stones.iter().fold(next, |key, &(at, side)| {
-            let at = turn.of(at);
+            let at = at.turned(way, BOARD);
             key ^ stone_key(at.column, at.row, side)
         })
     };
-    Turn::all().map(|turn| (key(turn), turn)).min_by_key(|&(key, _)| key).expect("there are eight")
+    (0..8).map(|way| (key(way), way)).min_by_key(|&(key, _)| key).expect("there are eight")
 }
 
 impl Gomoku {
@@ -209,16 +185,20 @@ mod tests {
             let mut points = drawn(&mut rng, 2 + round % 4);
             let answer = points.pop().expect("there are two at least");
             let book = Book::of([(&played(&points, GomokuOpening::Free), vec![(answer, 7)])]);
-            for turn in Turn::all() {
-                let turned: Vec<Point> = points.iter().map(|&point| turn.of(point)).collect();
+            for way in 0..8 {
+                let turned: Vec<Point> = points.iter().map(|&point| point.turned(way, BOARD)).collect();
                 let game = played(&turned, GomokuOpening::Free);
                 let found = book.moves(&game);
                 assert_eq!(found.len(), 1);
                 // Where the stones lie alike both ways the move may too.
                 let key =
                     |answer| played(&[turned.clone(), vec![answer]].concat(), GomokuOpening::Free).book_key();
-                assert_eq!((key(found[0].0), found[0].1), (key(turn.of(answer)), 7), "{points:?} {turn:?}");
-                assert_eq!(turn.back(turn.of(answer)), answer);
+                assert_eq!(
+                    (key(found[0].0), found[0].1),
+                    (key(answer.turned(way, BOARD)), 7),
+                    "{points:?} {way}"
+                );
+                assert_eq!(answer.turned(way, BOARD).turned(way_back(way), BOARD), answer);
             }
         }
     }
@@ -275,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn the_strongest_level_plays_from_it_for_every_seed_and_hints_and_other_levels_look_themselves() {
+    fn the_strongest_level_plays_from_it_for_every_seed_and_what_compares_and_other_levels_look_themselves() {
         let stop = AtomicBool::new(false);
         let elapsed = || Duration::ZERO;
         let limits = Limits { time: None, nodes: Some(500), depth: None, stop: &stop, elapsed: &elapsed };
@@ -289,6 +269,7 @@ mod tests {
             assert_eq!(chosen.nodes, 1);
             assert!(known.iter().any(|&point| chosen.line[0] == Action::Place(point)));
             assert!(strongest.choose_lines(&game, 1, &limits)[0].nodes > 1);
+            assert!(strongest.judge(&game, &limits).expect("the game goes on").nodes > 1);
         }
         let mut other = GomokuBot::new(Level::new(9).expect("there is one"), 1);
         assert!(other.choose(&game, &limits, &mut |_| {}).expect("the game goes on").nodes > 1);

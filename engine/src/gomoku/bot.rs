@@ -155,6 +155,28 @@ impl GomokuBot {
         found.map_or(Value::INFINITE, |found| found.value.abs())
     }
 
+    /// A choice without the book.
+    fn find(
+        &mut self,
+        game: &Gomoku,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(&Report),
+    ) -> Option<Report> {
+        if game.outcome().is_some() {
+            return None;
+        }
+        let at_once = match self.opening(game) {
+            None if self.strength.depth == 0 => Some(Action::Place(greedy(game, self.seed)?.point())),
+            action => action,
+        };
+        if let Some(action) = at_once {
+            let found = Report { line: vec![action], score: Score::Points(0), depth: 1, nodes: 1 };
+            report(&found);
+            return Some(found);
+        }
+        self.look_ahead(game, limits, report)
+    }
+
     /// What looking ahead says, within the limits and those of the level.
     fn look_ahead(
         &mut self,
@@ -201,7 +223,7 @@ impl GomokuBot {
     fn recall(&self, game: &Gomoku) -> Option<Report> {
         /// Points that a move may be worse: less than the searches behind the book differ by.
         const AS_GOOD: i16 = 10;
-        if self.strength.nodes < u64::MAX || !game.choices().is_empty() {
+        if self.strength.nodes < u64::MAX || game.outcome().is_some() {
             return None;
         }
         let moves = Book::shared(game.setup())?.moves(game);
@@ -345,26 +367,17 @@ impl Bot for GomokuBot {
         limits: &Limits<'_>,
         report: &mut dyn FnMut(&Report),
     ) -> Option<Report> {
+        let AnyGame::Gomoku(gomoku) = game else { return None };
+        if let Some(found) = self.recall(gomoku) {
+            report(&found);
+            return Some(found);
+        }
+        self.find(gomoku, limits, report)
+    }
+
+    fn judge(&mut self, game: &AnyGame, limits: &Limits<'_>) -> Option<Report> {
         let AnyGame::Gomoku(game) = game else { return None };
-        if game.outcome().is_some() {
-            return None;
-        }
-        if let Some(action) = self.opening(game) {
-            let found = Report { line: vec![action], score: Score::Points(0), depth: 1, nodes: 1 };
-            report(&found);
-            return Some(found);
-        }
-        if self.strength.depth == 0 {
-            let action = Action::Place(greedy(game, self.seed)?.point());
-            let found = Report { line: vec![action], score: Score::Points(0), depth: 1, nodes: 1 };
-            report(&found);
-            return Some(found);
-        }
-        if let Some(found) = self.recall(game) {
-            report(&found);
-            return Some(found);
-        }
-        self.look_ahead(game, limits, report)
+        self.find(game, limits, &mut |_| {})
     }
 
     fn choose_lines(&mut self, game: &AnyGame, count: usize, limits: &Limits<'_>) -> Vec<Report> {

@@ -2,8 +2,7 @@
 //!
 //! `rules` is the game itself, `renju` its forbidden points, `swap2` the opening in which players choose colours, `openings`
 //! the names of renju's, `setup` what players agree on before it, `line` a position as text, and `psq` the files of
-//! Gomocup. The bot is apart: `greedy` is level 1, `book` what it knows of
-//! openings.
+//! Gomocup. The bot is apart: `greedy` is level 1, `book` what level 10 knows of openings.
 
 mod board;
 mod book;

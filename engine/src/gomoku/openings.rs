@@ -4,7 +4,7 @@
 //! Japanese. The first stone stands in the middle, the second beside it, the third within two of the middle. What is the same
 //! when the board is turned or mirrored is the same opening.
 
-use crate::Language;
+use crate::{Language, Point};
 
 /// One of the 26 openings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,26 +55,21 @@ impl Opening {
 
     /// The opening of three stones on a board of this size, columns and rows from 0; `None`: it has no name.
     pub(super) fn of(size: u8, stones: [(u8, u8); 3]) -> Option<Self> {
-        let middle = i32::from(size / 2);
-        let [first, second, third] =
-            stones.map(|(column, row)| (i32::from(column) - middle, i32::from(row) - middle));
-        if size.is_multiple_of(2) || first != (0, 0) {
+        if size.is_multiple_of(2) || stones[0] != (size / 2, size / 2) {
             return None;
         }
-        // All eight turns and mirrorings of the board.
-        for turn in 0..8 {
-            let turned = |(mut x, mut y): (i32, i32)| {
-                if turn & 4 != 0 {
-                    (x, y) = (y, x);
-                }
-                (if turn & 1 != 0 { -x } else { x }, if turn & 2 != 0 { -y } else { y })
-            };
-            let table = match turned(second) {
+        for way in 0..8 {
+            // Columns and rows from the middle.
+            let [_, second, third] = stones.map(|(column, row)| {
+                let at = Point::new(column.into(), row.into()).turned(way, [size.into(); 2]);
+                let middle = i32::from(size / 2);
+                (i32::from(at.column) - middle, i32::from(at.row) - middle)
+            });
+            let table = match second {
                 (0, 1) => 0,
                 (1, 1) => 1,
                 _ => continue,
             };
-            let third = turned(third);
             let found = [&DIRECT, &INDIRECT][table].iter().position(|&(_, _, x, y)| (x, y) == third);
             if let Some(n) = found {
                 return Some(Self(n as u8 + 13 * table as u8));

@@ -217,16 +217,11 @@ fn shape(game: &AnyGame) -> u64 {
     (0..turns).map(|n| hash_turned(&view, n)).min().expect("there is at least one way to look at it")
 }
 
-/// Hash of the pieces with the board turned the n-th way: mirrored (1), upside down (2), corner to corner (4).
-fn hash_turned(view: &BoardView, n: u32) -> u64 {
-    let at = |Point { column, row }: Point| {
-        let column = if n & 1 == 0 { column } else { view.columns - 1 - column };
-        let row = if n & 2 == 0 { row } else { view.rows - 1 - row };
-        if n & 4 == 0 { (column, row) } else { (row, column) }
-    };
+/// Hash of the pieces with the board turned the n-th way: see [`Point::turned`].
+fn hash_turned(view: &BoardView, n: u8) -> u64 {
     let turn = view.turn.map_or(2, |side| side as u64);
     view.pieces.iter().fold(turn, |sum, piece| {
-        let (column, row) = at(piece.at);
+        let Point { column, row } = piece.at.turned(n, [view.columns, view.rows]);
         let what = (piece.side as u64) << 40 | (piece.piece as u64) << 32;
         sum.wrapping_add(Rng::new(what | u64::from(column) << 16 | u64::from(row)).next_u64())
     })

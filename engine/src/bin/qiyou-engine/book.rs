@@ -17,22 +17,24 @@ use engine::{
     Action, AnyGame, Game, GameKind, Gomoku, GomokuRule, GomokuSetup, Level, Limits, Point, Score, bot,
 };
 
+use crate::levels::rule;
+
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The rule: freestyle, standard or renju.
-    #[arg(long, default_value = "freestyle")]
-    rule: String,
+    #[arg(long, default_value = "freestyle", value_parser = rule)]
+    rule: GomokuRule,
     /// The file to write.
     #[arg(long)]
     out: PathBuf,
     /// Positions to look at.
-    #[arg(long, default_value_t = 800)]
+    #[arg(long, default_value_t = 600)]
     positions: usize,
     /// Moves to look at in each, at most.
     #[arg(long, default_value_t = 4)]
     lines: usize,
     /// Positions that the search visits for each move.
-    #[arg(long, default_value_t = 200_000)]
+    #[arg(long, default_value_t = 150_000)]
     nodes: u64,
 }
 
@@ -56,11 +58,7 @@ struct Seen {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    let Some(rule) = GomokuRule::ALL.into_iter().find(|rule| rule.word() == arguments.rule) else {
-        eprintln!("{}: freestyle, standard or renju", arguments.rule);
-        return ExitCode::from(2);
-    };
-    let mut seen = look(&GomokuSetup { rule, ..GomokuSetup::default() }, arguments);
+    let mut seen = look(arguments);
     back_up(&mut seen);
     let deep = |key: &u64| followed(&seen, *key) >= FOLLOWED;
     let kept = seen.iter().filter(|&(key, _)| deep(key));
@@ -73,19 +71,22 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 }
 
 /// Looks at positions, those first for which least was given up.
-fn look(setup: &GomokuSetup, arguments: &Arguments) -> HashMap<u64, Seen> {
+fn look(arguments: &Arguments) -> HashMap<u64, Seen> {
+    let setup = GomokuSetup { rule: arguments.rule, ..GomokuSetup::default() };
     let mut player = bot(GameKind::Gomoku, Level::MAX, 1);
     let mut seen: HashMap<u64, Seen> = HashMap::new();
-    let mut games = vec![Gomoku::new(setup).expect("the setup is valid")];
+    let mut games = vec![Gomoku::new(&setup).expect("the setup is valid")];
     let mut open = BinaryHeap::from([Reverse((0, 0))]);
-    while let Some(Reverse((cost, n))) = open.pop() {
+    while seen.len() < arguments.positions
+        && let Some(Reverse((cost, n))) = open.pop()
+    {
         let game: Gomoku = games[n].clone();
         let key = game.book_key().expect("this board has a book");
-        if seen.contains_key(&key) || seen.len() >= arguments.positions {
+        if seen.contains_key(&key) {
             continue;
         }
         let stop = AtomicBool::new(false);
-        let nodes = Some(arguments.nodes * arguments.lines as u64);
+        let nodes = Some(arguments.nodes.saturating_mul(arguments.lines as u64));
         let elapsed = || Duration::ZERO;
         let limits = Limits { time: None, nodes, depth: None, stop: &stop, elapsed: &elapsed };
         let found = player.choose_lines(&AnyGame::Gomoku(game.clone()), arguments.lines, &limits);

@@ -52,6 +52,12 @@ pub(crate) fn kind(word: &str) -> Result<GameKind, String> {
         .ok_or_else(|| "a game for two: gomoku, xiangqi, liuzhou or go".into())
 }
 
+/// A rule of gomoku.
+pub(crate) fn rule(word: &str) -> Result<GomokuRule, String> {
+    let found = GomokuRule::ALL.into_iter().find(|rule| rule.word() == word);
+    found.ok_or_else(|| "freestyle, standard or renju".into())
+}
+
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let (Some(a), Some(b)) = (Level::new(arguments.a), Level::new(arguments.b)) else {
         return ExitCode::FAILURE;

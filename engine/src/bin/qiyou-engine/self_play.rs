@@ -13,7 +13,7 @@ use engine::{
     Action, AnyGame, GameKind, GomokuRule, GomokuSetup, Level, Point, Rng, Score, Setup, Side, bot,
 };
 
-use crate::levels::kind;
+use crate::levels::{kind, rule};
 use crate::matches::{LONGEST, ask, opening_within, replay};
 
 #[derive(clap::Args)]
@@ -22,8 +22,8 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "gomoku", value_parser = kind)]
     game: GameKind,
     /// Gomoku: freestyle, standard or renju.
-    #[arg(long, default_value = "freestyle")]
-    rule: String,
+    #[arg(long, default_value = "freestyle", value_parser = rule)]
+    rule: GomokuRule,
     /// Games in all.
     #[arg(long, default_value_t = 1_000)]
     games: u32,
@@ -43,11 +43,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let setup = if arguments.game == GameKind::Gomoku {
-        let Some(rule) = GomokuRule::ALL.into_iter().find(|rule| rule.word() == arguments.rule) else {
-            eprintln!("{}: freestyle, standard or renju", arguments.rule);
-            return ExitCode::from(2);
-        };
-        Setup::Gomoku(GomokuSetup { rule, ..GomokuSetup::default() })
+        Setup::Gomoku(GomokuSetup { rule: arguments.rule, ..GomokuSetup::default() })
     } else {
         arguments.game.default_setup()
     };

@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::levels::rule;
 use engine::gomoku::{GomokuMove, net as gomoku};
 use engine::xiangqi::{Xiangqi, XiangqiSetup, net as xiangqi};
 use engine::{Game, GameKind, Gomoku, GomokuRule, GomokuSetup, Score, Side};
@@ -19,8 +20,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     out: PathBuf,
     /// Gomoku: the rule of the games: freestyle, standard or renju.
-    #[arg(long, default_value = "freestyle")]
-    rule: String,
+    #[arg(long, default_value = "freestyle", value_parser = rule)]
+    rule: GomokuRule,
     /// Times that every position is seen.
     #[arg(long, default_value_t = 8)]
     rounds: u32,
@@ -64,11 +65,8 @@ fn learn(arguments: &Arguments) -> Result<(), String> {
         let records: Vec<_> = read_all(&arguments.games, &start)?.into_iter().map(record).collect();
         xiangqi::train(&records, xiangqi::Learning { rounds, rate, result, fade, seed }, tell)
     } else {
-        let rule = GomokuRule::ALL
-            .into_iter()
-            .find(|rule| rule.word() == arguments.rule)
-            .ok_or_else(|| format!("{}: freestyle, standard or renju", arguments.rule))?;
-        let start = Gomoku::new(&GomokuSetup { rule, ..GomokuSetup::default() }).expect("the setup is valid");
+        let setup = GomokuSetup { rule: arguments.rule, ..GomokuSetup::default() };
+        let start = Gomoku::new(&setup).expect("the setup is valid");
         let record = |(moves, thoughts, winner): Read<Gomoku>| {
             let moves = moves.into_iter().map(GomokuMove::placement).collect::<Option<_>>()?;
             Some(gomoku::Record { moves, thoughts, winner })

@@ -13,7 +13,7 @@ use engine::go::GoSetup;
 use engine::numbers::Number;
 use engine::{Action, Bot, GameKind, GomokuRule, GomokuSetup, Level, Rng, Setup, Side, bot};
 
-use crate::levels::kind;
+use crate::levels::{kind, rule};
 use crate::matches::{self, elo, opening, share, share_of};
 
 #[derive(clap::Subcommand)]
@@ -39,8 +39,8 @@ struct Games {
     #[arg(long, value_parser = kind)]
     game: GameKind,
     /// Gomoku: freestyle, standard or renju.
-    #[arg(long, default_value = "freestyle")]
-    rule: String,
+    #[arg(long, default_value = "freestyle", value_parser = rule)]
+    rule: GomokuRule,
     /// Go: points on a side.
     #[arg(long, default_value_t = 9)]
     size: u8,
@@ -136,11 +136,7 @@ impl Games {
         if self.game != GameKind::Gomoku {
             return Ok(self.game.default_setup());
         }
-        let rule = GomokuRule::ALL
-            .into_iter()
-            .find(|rule| rule.word() == self.rule)
-            .ok_or_else(|| format!("{}: freestyle, standard or renju", self.rule))?;
-        Ok(Setup::Gomoku(GomokuSetup { rule, ..GomokuSetup::default() }))
+        Ok(Setup::Gomoku(GomokuSetup { rule: self.rule, ..GomokuSetup::default() }))
     }
 
     /// A pair of games from the opening of this number, each side beginning once: A's points, of 2.

@@ -1,6 +1,7 @@
 //! Numbers for the positions of an ending: turned and mirrored positions share one.
 
 use super::super::{BOARD, POINTS, SIZE};
+use crate::Point;
 
 /// Turning and mirroring the board: eight ways.
 const WAYS: usize = 8;
@@ -130,20 +131,12 @@ impl Index {
     }
 }
 
-/// Where a way takes a point: bit 0 mirrors the columns, bit 1 the rows, bit 2 exchanges both.
-const fn turned(way: usize, point: u8) -> u8 {
-    let last = SIZE - 1;
-    let (mut column, mut row) = (point % SIZE, point / SIZE);
-    if way & 1 != 0 {
-        column = last - column;
-    }
-    if way & 2 != 0 {
-        row = last - row;
-    }
-    if way & 4 != 0 {
-        (column, row) = (row, column);
-    }
-    row * SIZE + column
+/// Where a way takes a point: see [`Point::turned`].
+fn turned(way: usize, point: u8) -> u8 {
+    let size = u16::from(SIZE);
+    let from = Point::new((point % SIZE).into(), (point / SIZE).into());
+    let Point { column, row } = from.turned(way as u8, [size; 2]);
+    (row * size + column) as u8
 }
 
 #[cfg(test)]
