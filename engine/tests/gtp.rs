@@ -77,6 +77,19 @@ fn it_plays_takes_back_and_refuses_what_is_wrong() {
     }
 }
 
+/// White sends two stones, Black takes them, and White takes one back: the board is as it was.
+#[test]
+fn what_only_superko_forbids_is_taken_from_others_and_can_be_taken_back() {
+    let lines = "1 boardsize 5\n2 play b A3\n3 play b B3\n4 play b A2\n5 play b B2\n6 play w C2\n7 play w B1\n8 play w D1\n\
+                 9 play w A1\n10 play b C1\n11 play w B1\n12 play b C1\n13 undo\n14 play w B1\n15 genmove b\nquit\n";
+    let answers = ask(&["--playouts", "50"], lines);
+    for (n, answer) in (1..=15).zip(&answers) {
+        let expected = if n == 12 { "?12 illegal move: c1 would be suicide".into() } else { format!("={n}") };
+        assert!(answer.starts_with(&expected), "{answer} for {expected}");
+    }
+    assert_eq!(answers.len(), 16);
+}
+
 #[test]
 fn the_same_playouts_give_the_same_moves() {
     let lines = "boardsize 9\nclear_board\ngenmove b\ngenmove w\ngenmove b\nquit\n";

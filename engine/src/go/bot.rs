@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::life::{self, Status};
+use super::net::Guide;
 use super::playout::{Odds, Playouts, Policy};
 use super::search::{Ending, Search};
 use super::stones::{At, BLACK, EMPTY, PASS, Stones};
@@ -14,7 +15,7 @@ use crate::{Action, Bot, Game, Level, Limits, Point, Report, Rng, Score, Side};
 
 /// A player of Go. It holds hardly any memory before its first search.
 pub struct GoBot {
-    strength: Strength,
+    level: Level,
     seed: u64,
     memory: usize,
     options: Options,
@@ -35,32 +36,86 @@ pub struct GoBot {
 /// What a level may use, beside the caller's limits.
 #[derive(Clone, Copy)]
 struct Strength {
-    /// Playouts for a move.
+    /// Playouts for a move; positions that the network is asked about where it leads.
     playouts: u64,
     /// How often, of 100 moves, it plays something that it has hardly looked at.
     slips: u32,
     /// Whether it goes on in its own territory rather than pass, eyes apart, until the other side passes.
     fills: bool,
+    /// Whether the network leads it or gives it advice, on sizes where it does.
+    network: bool,
 }
 
 impl Strength {
     const fn of(playouts: u64, slips: u32) -> Self {
-        Self { playouts, slips, fills: false }
+        Self { playouts, slips, fills: false, network: false }
+    }
+
+    const fn filling(self) -> Self {
+        Self { fills: true, ..self }
+    }
+
+    const fn with_network(playouts: u64) -> Self {
+        Self { network: true, ..Self::of(playouts, 0) }
+    }
+
+    /// What this level is on a board of this size.
+    fn at(level: Level, size: u8) -> Self {
+        /// In place of questions, where no network knows boards so small; not measured.
+        const PLAYOUTS: u64 = 5_000;
+        let strengths = match size {
+            ..=9 => &SMALL,
+            10..=13 => &MIDDLE,
+            _ => &LARGE,
+        };
+        let strength = strengths[usize::from(level.number()) - 1];
+        if size < *Guide::SIZES.start() && strength.network {
+            return Self { network: false, playouts: strength.playouts.max(PLAYOUTS), ..strength };
+        }
+        strength
     }
 }
 
-/// Levels 1 to 10; the steps are measured in `EXPERIMENTS.md`.
-const STRENGTHS: [Strength; 10] = [
-    Strength { fills: true, ..Strength::of(8, 35) },
-    Strength::of(16, 15),
-    Strength::of(32, 5),
-    Strength::of(64, 0),
-    Strength::of(150, 0),
-    Strength::of(350, 0),
-    Strength::of(800, 0),
-    Strength::of(2_000, 0),
-    Strength::of(6_000, 0),
-    Strength::of(u64::MAX, 0),
+/// Levels 1 to 10 on boards up to 9x9; the steps are measured in `EXPERIMENTS.md`.
+const SMALL: [Strength; 10] = [
+    Strength::of(8, 35).filling(),
+    Strength::of(18, 12),
+    Strength::of(40, 3),
+    Strength::of(85, 0),
+    Strength::of(165, 0),
+    Strength::of(330, 0),
+    Strength::of(620, 0),
+    Strength::of(1_350, 0),
+    Strength::with_network(130),
+    Strength::with_network(u64::MAX),
+];
+
+/// The same up to 13x13.
+const MIDDLE: [Strength; 10] = [
+    Strength::of(8, 35).filling(),
+    Strength::of(16, 14),
+    Strength::of(38, 2),
+    Strength::of(90, 0),
+    Strength::of(175, 0),
+    Strength::of(340, 0),
+    Strength::of(750, 0),
+    Strength::with_network(1_300),
+    Strength::with_network(5_000),
+    Strength::with_network(u64::MAX),
+];
+
+/// The same on larger boards.
+const LARGE: [Strength; 10] = [
+    Strength::of(8, 35).filling(),
+    Strength::of(14, 17),
+    Strength::of(34, 6),
+    Strength::of(72, 1),
+    Strength::of(130, 0),
+    Strength::of(235, 0),
+    Strength::of(425, 0),
+    Strength::of(780, 0),
+    Strength::of(1_700, 0),
+    Strength::with_network(u64::MAX),
 ];
 
 /// What the tree may take unless told otherwise.
@@ -111,17 +166,11 @@ pub struct Considered {
 impl GoBot {
     /// A player of this strength; the seed colours its playouts and its errors.
     pub fn new(level: Level, seed: u64) -> Self {
-        let strength = STRENGTHS[usize::from(level.number()) - 1];
-        let mut options = Options::default();
-        if strength.playouts < u64::MAX {
-            // The steps between levels were measured without it.
-            options.network = 0;
-        }
         Self {
-            strength,
+            level,
             seed,
             memory: MEMORY,
-            options,
+            options: Options::default(),
             ending: Ending::Agreed,
             threads: 1,
             usual: None,
@@ -138,8 +187,8 @@ impl GoBot {
         self
     }
 
-    /// Without the network, which leads level 10 or gives it advice on boards up to 13x13. What it then does is the same on
-    /// every processor.
+    /// Without the network, which leads the strongest levels or gives them advice on boards up to 13x13. What it then does is
+    /// the same on every processor.
     pub fn by_playouts_alone(mut self) -> Self {
         self.options.network = 0;
         self
@@ -201,7 +250,10 @@ impl GoBot {
 
     fn thinker(&mut self, size: u8) -> &mut Box<dyn Thinker> {
         if self.thinker.as_ref().is_none_or(|&(old, _)| old != size) {
-            let options = self.options.clone();
+            let mut options = self.options.clone();
+            if !Strength::at(self.level, size).network {
+                options.network = 0;
+            }
             let mut thinker = thinker(size, self.memory, self.seed, options);
             thinker.set_threads(self.threads);
             self.thinker = Some((size, thinker));
@@ -257,7 +309,8 @@ impl GoBot {
         if go.ply() < 2 {
             self.play_out = false;
         }
-        let most = self.strength.playouts;
+        let strength = Strength::at(self.level, go.setup().size);
+        let most = strength.playouts;
         let own = Limits {
             time: limits.time,
             nodes: match (limits.nodes, most) {
@@ -285,9 +338,9 @@ impl GoBot {
         let Some(&best) = moves.first() else { return Some(chosen) };
         let passes = can_pass && thinker.may_pass(go, ending, &found);
         if passes && (go.is_after_pass() || self.keeps_by_passing(go, limits, &found)) {
-            let fills = self.strength.fills && !go.is_after_pass();
+            let fills = strength.fills && !go.is_after_pass();
             chosen.line = vec![if fills { Go::action(best.line[0]) } else { Action::Pass }];
-        } else if rng.below(100) < self.strength.slips {
+        } else if rng.below(100) < strength.slips {
             // Any move that it has thought of at all, the better thought of the likelier.
             let among = &moves[..moves.len().min(30)];
             let slip = among[rng.below(among.len() as u32).min(rng.below(among.len() as u32)) as usize];
@@ -414,7 +467,7 @@ impl Bot for GoBot {
 
     fn set_threads(&mut self, threads: usize) {
         // More threads would make a level stronger than it says.
-        if self.strength.playouts == u64::MAX {
+        if self.level == Level::MAX {
             self.threads = threads.max(1);
             if let Some((_, thinker)) = &mut self.thinker {
                 thinker.set_threads(self.threads);
@@ -646,5 +699,28 @@ pub fn play_out(size: u8, light: bool, games: u32, seed: u64) -> u64 {
         10..=13 => run::<256, 4>(size, policy, games, seed),
         14..=19 => run::<448, 7>(size, policy, games, seed),
         _ => run::<704, 11>(size, policy, games, seed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_level_thinks_less_than_the_one_below_it_by_the_same_means() {
+        let level = |number| Level::new(number).expect("1 to 10");
+        for size in 2..=25 {
+            for number in 2..=10 {
+                let (below, here) =
+                    (Strength::at(level(number - 1), size), Strength::at(level(number), size));
+                assert!(here.slips <= below.slips, "level {number} on {size}x{size}");
+                if here.network == below.network || !here.network {
+                    assert!(here.playouts > below.playouts, "level {number} on {size}x{size}");
+                }
+                if here.network && number < 10 {
+                    assert!((7..=13).contains(&size), "level {number} asks no network on {size}x{size}");
+                }
+            }
+        }
     }
 }

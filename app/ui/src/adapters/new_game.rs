@@ -497,9 +497,13 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     update(&desk.new_game.options, &options);
     page.set_further_options(further as i32);
     page.set_ready(sheet.problem.is_empty());
-    let begins = sheet.setup.as_ref().and_then(|setup| setup.game.as_ref());
-    let second = matches!(begins, Some(wire::setup::Game::Xiangqi(xiangqi)) if xiangqi.black_first);
+    let setup = sheet.setup.as_ref().and_then(|setup| setup.game.as_ref());
+    let second = matches!(setup, Some(wire::setup::Game::Xiangqi(xiangqi)) if xiangqi.black_first);
     page.set_second_begins(second);
+    page.set_go_size(match setup {
+        Some(wire::setup::Game::Go(go)) => go.size as i32,
+        _ => 0,
+    });
 }
 
 fn option_view(option: &GameOption, chinese: bool) -> OptionView {

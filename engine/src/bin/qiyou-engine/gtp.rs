@@ -298,15 +298,17 @@ impl Table {
     fn replay(&mut self) -> Answer {
         let mut game = self.start.clone();
         for &action in &self.actions {
-            let mv = game.legal_move(action).map_err(|refusal| refusal.to_string())?;
+            let mv = game.legal_without_superko(action).map_err(|refusal| refusal.to_string())?;
             game.play(mv);
         }
         self.game = game;
         Ok(String::new())
     }
 
+    /// Who sets up the game decides on superko: many programs, GNU Go among them, play without it. What this engine chooses keeps it.
     fn act(&mut self, action: Action) -> Result<(), String> {
-        let mv = self.game.legal_move(action).map_err(|refusal| format!("illegal move: {refusal}"))?;
+        let mv =
+            self.game.legal_without_superko(action).map_err(|refusal| format!("illegal move: {refusal}"))?;
         self.game.play(mv);
         self.actions.push(action);
         Ok(())

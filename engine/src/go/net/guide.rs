@@ -25,11 +25,11 @@ pub(in super::super) struct Guide {
     evened: i32,
 }
 
-/// Sizes of the board on which it leads: on larger ones what it has learnt so far is not worth the playouts that asking about
-/// every leaf costs, and it only gives advice (EXPERIMENTS.md).
-const SIZES: std::ops::RangeInclusive<u8> = 7..=9;
-
 impl Guide {
+    /// Sizes of the board on which it leads: on larger ones what it has learnt so far is not worth the playouts that asking about
+    /// every leaf costs, and it only gives advice (EXPERIMENTS.md).
+    pub(in crate::go) const SIZES: std::ops::RangeInclusive<u8> = 7..=9;
+
     /// The child most worth trying.
     pub(in super::super) fn select(&self, tree: &Tree, node: u32) -> u32 {
         let range = tree.children_of(node);
@@ -56,7 +56,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
     /// What leads this search, if there is anything.
     pub(in super::super) fn guide(&self) -> Option<Guide> {
         let options = &self.options;
-        if options.network == 0 || !SIZES.contains(&self.stones().geometry.size) {
+        if options.network == 0 || !Guide::SIZES.contains(&self.stones().geometry.size) {
             return None;
         }
         Network::shared().map(|network| Guide {
