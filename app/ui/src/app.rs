@@ -18,6 +18,7 @@ use crate::art::Sprites;
 use crate::client::{Client, FromHost};
 use crate::feel::{Nothing, Senses};
 use crate::fonts;
+use crate::memory;
 use crate::preferences::{LastOpponent, Preferences, Store};
 use crate::screens::{Dialog, Game, MainWindow, Navigation, Page, Remark};
 use crate::state::HostState;
@@ -30,7 +31,8 @@ const LOOKS_ALONE_AFTER: Duration = Duration::from_secs(10);
 /// Unfinished matches that the first page offers to go on with; the records have all.
 const MATCHES_ASKED: u32 = 12;
 
-/// Pictures that are drawn within this time are kept for the next start: those of the first page.
+/// Pictures that are drawn within this time are kept for the next start, those of the first page, and code that was needed only
+/// until then is let go of.
 const STARTING: Duration = Duration::from_secs(3);
 
 /// The version of `proto::control` that this app speaks.
@@ -168,6 +170,7 @@ impl App {
             let sprites = self.desk.sprites.clone();
             slint::Timer::single_shot(STARTING, move || sprites.started());
         }
+        slint::Timer::single_shot(STARTING, memory::let_go_of_code);
         Ok(self.window.run()?)
     }
 

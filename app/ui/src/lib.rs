@@ -7,7 +7,7 @@
 //!
 //! [`headless`] drives the same app with no display, for tests and for pictures of it.
 
-#![forbid(unsafe_op_in_unsafe_fn)]
+#![deny(unsafe_code)]
 
 mod adapters;
 mod app;
@@ -17,6 +17,7 @@ mod feel;
 mod files;
 mod fonts;
 pub mod headless;
+mod memory;
 mod preferences;
 mod state;
 
