@@ -92,13 +92,15 @@ impl Go {
         score::count(&board, &self.setup, prisoners)
     }
 
-    /// [`Game::legal_move`], but that superko forbids nothing: for a game whose other side plays by rules without it. The move may
-    /// be played.
-    pub fn legal_without_superko(&self, action: Action) -> Result<GoMove, IllegalAction> {
-        match (self.legal_move(action), action) {
-            (Err(IllegalAction::Superko), Action::Place(point)) => Ok(GoMove::Place(point)),
-            (answer, _) => answer,
-        }
+    /// [`Game::legal_move`] and [`Game::play`], but that superko forbids nothing: for a game whose other side plays by rules without
+    /// it. Nothing is played where there is an error.
+    pub fn play_without_superko(&mut self, action: Action) -> Result<(), IllegalAction> {
+        let mv = match (self.legal_move(action), action) {
+            (Err(IllegalAction::Superko), Action::Place(point)) => GoMove::Place(point),
+            (answer, _) => answer?,
+        };
+        self.advance(mv);
+        Ok(())
     }
 
     /// The stone on a point, if there is one.
@@ -241,6 +243,41 @@ impl Go {
                 Err(IllegalAction::Superko)
             }
             Effect::Key(_) => Ok(()),
+        }
+    }
+
+    /// Plays a move that has been checked.
+    fn advance(&mut self, mv: GoMove) {
+        let side = self.turn;
+        match mv {
+            GoMove::Place(point) => self.put(point),
+            GoMove::Pass => {
+                self.ko = None;
+                self.phase = match self.phase {
+                    Phase::Playing { passes: 0 } => Phase::Playing { passes: 1 },
+                    _ => Phase::Agreeing { agreed: [false; 2] },
+                };
+            }
+            GoMove::Toggle(point) => self.toggle(point),
+            GoMove::Agree => {
+                let Phase::Agreeing { mut agreed } = self.phase else { return };
+                agreed[side.index()] = true;
+                self.phase = if agreed == [true; 2] { Phase::Over } else { Phase::Agreeing { agreed } };
+            }
+            GoMove::Resume => {
+                self.dead.clear();
+                self.phase = Phase::Playing { passes: 0 };
+            }
+        }
+        self.ply += 1;
+        (self.last, self.before) = (Some(mv), self.last);
+        self.handicap_left = self.handicap_left.saturating_sub(1);
+        // A mark leaves the turn, and so does a free handicap stone that is not the last.
+        if !matches!(mv, GoMove::Toggle(_)) && !self.is_placing_handicap() {
+            self.turn = side.other();
+        }
+        if matches!(mv, GoMove::Place(_) | GoMove::Pass) {
+            self.remember();
         }
     }
 
@@ -415,40 +452,10 @@ impl Game for Go {
 
     fn play(&mut self, mv: GoMove) {
         debug_assert!(
-            self.legal_without_superko(Self::action(mv)) == Ok(mv),
+            self.legal_move(Self::action(mv)) == Ok(mv),
             "a move is for the position it was made from"
         );
-        let side = self.turn;
-        match mv {
-            GoMove::Place(point) => self.put(point),
-            GoMove::Pass => {
-                self.ko = None;
-                self.phase = match self.phase {
-                    Phase::Playing { passes: 0 } => Phase::Playing { passes: 1 },
-                    _ => Phase::Agreeing { agreed: [false; 2] },
-                };
-            }
-            GoMove::Toggle(point) => self.toggle(point),
-            GoMove::Agree => {
-                let Phase::Agreeing { mut agreed } = self.phase else { return };
-                agreed[side.index()] = true;
-                self.phase = if agreed == [true; 2] { Phase::Over } else { Phase::Agreeing { agreed } };
-            }
-            GoMove::Resume => {
-                self.dead.clear();
-                self.phase = Phase::Playing { passes: 0 };
-            }
-        }
-        self.ply += 1;
-        (self.last, self.before) = (Some(mv), self.last);
-        self.handicap_left = self.handicap_left.saturating_sub(1);
-        // A mark leaves the turn, and so does a free handicap stone that is not the last.
-        if !matches!(mv, GoMove::Toggle(_)) && !self.is_placing_handicap() {
-            self.turn = side.other();
-        }
-        if matches!(mv, GoMove::Place(_) | GoMove::Pass) {
-            self.remember();
-        }
+        self.advance(mv);
     }
 
     fn key(&self) -> u64 {

@@ -298,8 +298,7 @@ impl Table {
     fn replay(&mut self) -> Answer {
         let mut game = self.start.clone();
         for &action in &self.actions {
-            let mv = game.legal_without_superko(action).map_err(|refusal| refusal.to_string())?;
-            game.play(mv);
+            game.play_without_superko(action).map_err(|refusal| refusal.to_string())?;
         }
         self.game = game;
         Ok(String::new())
@@ -307,9 +306,7 @@ impl Table {
 
     /// Who sets up the game decides on superko: many programs, GNU Go among them, play without it. What this engine chooses keeps it.
     fn act(&mut self, action: Action) -> Result<(), String> {
-        let mv =
-            self.game.legal_without_superko(action).map_err(|refusal| format!("illegal move: {refusal}"))?;
-        self.game.play(mv);
+        self.game.play_without_superko(action).map_err(|refusal| format!("illegal move: {refusal}"))?;
         self.actions.push(action);
         Ok(())
     }
