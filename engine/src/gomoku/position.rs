@@ -91,6 +91,7 @@ impl AlphaBetaGame for Position {
     type Move = Square;
     const MOVE_NUMBERS: usize = SQUARES;
     const TRAILS: usize = 2 * PLACES;
+    const FORCES: bool = true;
     /// Found by self-play; see EXPERIMENTS.md.
     const HABITS: Habits = Habits {
         aspiration: 25,
@@ -116,6 +117,7 @@ impl AlphaBetaGame for Position {
         history: 10_000,
         singular_plies: 100,
         singular: 2,
+        forced_plies: 2,
         finer: Reductions::PLAIN,
         tactics: None,
     };
@@ -220,7 +222,6 @@ impl AlphaBetaGame for Position {
     fn evaluate(&mut self) -> i32 {
         let mut value = self.by_shapes();
         if let Some((weights, sums)) = &mut self.net {
-            sums.follow(&self.board, weights);
             value += sums.judge(&self.board, weights) * self.net_part / 100;
         }
         value.clamp(-JUDGEMENT_MAX, JUDGEMENT_MAX)

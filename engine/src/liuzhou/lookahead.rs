@@ -12,7 +12,7 @@ use super::formations::through_point;
 use super::rules::{Liuzhou, Phase, Undo, bits, neighbours};
 use super::weights::Weights;
 use super::{BOARD, LiuzhouMove, LiuzhouSetup, POINTS, StepBack};
-use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Reductions, Tactics, Urgency};
+use crate::search::{AlphaBetaGame, Candidate, Habits, Known, Reductions, Tactics, Urgency};
 use crate::{Game, Rng, Side};
 
 /// The game with what the search wants to know of it at once.
@@ -179,6 +179,7 @@ impl AlphaBetaGame for Lookahead {
         history: 900,
         singular_plies: 7,
         singular: 3,
+        forced_plies: 0,
         finer: Reductions::PLAIN,
         tactics: Some(Tactics {
             delta: 150,
@@ -298,10 +299,6 @@ impl AlphaBetaGame for Lookahead {
         let value = value * (2 * STALE - i32::from(self.game.state().quiet).min(STALE)) / (2 * STALE);
         value.clamp(-JUDGEMENT_MAX, JUDGEMENT_MAX)
     }
-
-    fn forced_win(&mut self, _effort: Effort, _clock: &mut Clock<'_>) -> Option<u32> {
-        None
-    }
 }
 
 /// Number of the pass: after 36 placements, 36 captures, and a step for each pair of points.
@@ -315,6 +312,7 @@ mod tests {
     use super::*;
     use crate::Limits;
     use crate::liuzhou::Preset;
+    use crate::search::Clock;
     use crate::search::{AlphaBeta, Options, Value, minimax};
 
     /// A game after so many decisions drawn by lot; not ended.

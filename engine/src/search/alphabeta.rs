@@ -449,17 +449,28 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             }
         }
         if depth <= 0 && urgency != Urgency::Forced {
-            return self.leaf(ply);
+            return self.leaf(key, memory, beta, ply);
         }
-        // Nothing new where the table has been here: a forced win would have been found then.
-        let new = place.without == NO_MOVE && (memory.is_none() || ply == 1);
-        if self.known.options.forced_wins && new && urgency != Urgency::Forced {
+        // What stands far enough above the window needs no win by force to be good enough.
+        let mut early = None;
+        if G::FORCES && !in_line && urgency == Urgency::Free && place.without == NO_MOVE {
+            let eval = memory.map_or_else(|| self.known.judge(self.game), |memory| memory.eval);
+            early = Some(eval);
+            if self.stands_above(eval, beta, Place { depth, ..place }) {
+                return eval;
+            }
+        }
+        // Where the table has been here it was asked then, or the search went on without. A ply before the end it is cheaper to
+        // make the first move of a win by force and to ask at the end.
+        let looked = memory.is_some_and(|memory| !memory.is_glance());
+        let new = place.without == NO_MOVE && !looked && depth >= self.known.habits.forced_plies * PLY;
+        if self.known.options.forced_wins && (new || ply == 1) && urgency != Urgency::Forced {
             let thorough = ply == 1 && depth >= PLY;
             let effort = if thorough { Effort::Thorough } else { Effort::Inner };
             if let Some(plies) = self.game.forced_win(effort, self.clock) {
                 let value = Value::WIN - (ply as i32 + plies as i32);
                 let value_here = Value::to_node(value, ply);
-                let eval = memory.map_or(0, |memory| memory.eval);
+                let eval = early.or(memory.map(|memory| memory.eval)).unwrap_or(0);
                 let proof = Memory { mv: NO_MOVE, value: value_here, eval, depth: 255, bound: Bound::Exact };
                 self.known.table.put(key, proof);
                 return value;
@@ -474,7 +485,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         let judged = match memory {
             _ if !calm => 0,
             Some(memory) => memory.eval,
-            None => self.known.judge(self.game),
+            None => early.unwrap_or_else(|| self.known.judge(self.game)),
         };
         let eval = if calm { self.correct(judged) } else { 0 };
         self.known.evals[ply] = if calm || ply < 2 { eval } else { self.known.evals[ply - 2] };
@@ -744,14 +755,33 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         known.order.rank(self.game, &known.habits, candidates, first, way);
     }
 
-    /// The end of the look ahead: a win by force, or judgement.
-    fn leaf(&mut self, ply: usize) -> i32 {
-        if self.known.options.forced_wins
-            && let Some(plies) = self.game.forced_win(Effort::Leaf, self.clock)
-        {
-            return Value::WIN - (ply as i32 + plies as i32);
+    /// The end of the look ahead: a win by force, or judgement. In games with wins by force it is remembered, since the next
+    /// iteration comes here again and asks the same.
+    fn leaf(&mut self, key: u64, memory: Option<Memory>, beta: i32, ply: usize) -> i32 {
+        if !G::FORCES || !self.known.options.forced_wins {
+            return self.known.judge(self.game);
         }
-        self.known.judge(self.game)
+        let judged = memory.map_or_else(|| self.known.judge(self.game), |memory| memory.eval);
+        if memory.is_some_and(|memory| !memory.is_glance() && !Value::is_proven(memory.value)) {
+            return judged;
+        }
+        let remember = |value, depth, bound| Memory { mv: NO_MOVE, value, eval: judged, depth, bound };
+        if judged >= beta {
+            // A win by force could only add to what is enough already.
+            if memory.is_none() {
+                self.known.table.put(key, remember(judged, 0, Bound::Lower));
+            }
+            return judged;
+        }
+        if let Some(plies) = self.game.forced_win(Effort::Leaf, self.clock) {
+            let value = Value::WIN - (ply as i32 + plies as i32);
+            self.known.table.put(key, remember(Value::to_node(value, ply), 255, Bound::Exact));
+            return value;
+        }
+        if !self.clock.is_over() {
+            self.known.table.put(key, remember(judged, 0, Bound::Exact));
+        }
+        judged
     }
 }
 
@@ -789,4 +819,113 @@ pub(crate) fn minimax<G: AlphaBetaGame>(game: &mut G, depth: u32, ply: usize) ->
         game.unmake();
     }
     best
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::search::{Known, Reductions, Urgency};
+
+    /// A tree of three moves everywhere that looks random and is the same for the same seed. It counts how often each position
+    /// is asked for a win by force; there never is one.
+    #[derive(Clone)]
+    struct Tree {
+        path: Vec<u16>,
+        seed: u64,
+        asked: HashMap<u64, u32>,
+    }
+
+    impl AlphaBetaGame for Tree {
+        type Move = u16;
+        const MOVE_NUMBERS: usize = 3;
+        const HABITS: Habits = Habits {
+            aspiration: 1_000,
+            reverse_futility: 0,
+            reverse_futility_plies: 0,
+            razor: 0,
+            razor_plies: 0,
+            null_move_plies: 1,
+            late: [(1, 1, 1); 2],
+            killer: 0,
+            answer: 0,
+            reduction: (0.0, 1.0),
+            cut_reduction: 0,
+            line_reduction: 0,
+            history_reduction: 0,
+            unknown_plies: 1,
+            null_move: (1, 1),
+            rank_scale: 1,
+            bonus: (1, 1),
+            after: 0,
+            futility: (0, 0),
+            futility_plies: 0,
+            history: 0,
+            singular_plies: 1,
+            singular: 0,
+            forced_plies: 0,
+            finer: Reductions::PLAIN,
+            tactics: None,
+        };
+        const FORCES: bool = true;
+
+        fn number(mv: u16) -> u16 {
+            mv
+        }
+        fn turn(&self) -> Side {
+            Side::BOTH[self.path.len() % 2]
+        }
+        fn key(&self) -> u64 {
+            let path = self.path.iter().fold(1, |key, &mv| 4 * key + u64::from(mv));
+            Rng::new(self.seed << 32 ^ path).next_u64()
+        }
+        fn make(&mut self, mv: u16) {
+            self.path.push(mv);
+        }
+        fn unmake(&mut self) {
+            self.path.pop();
+        }
+        fn known(&self) -> Option<Known> {
+            None
+        }
+        fn urgency(&self) -> Urgency {
+            Urgency::Free
+        }
+        fn candidates(&self, into: &mut Vec<Candidate<u16>>) {
+            into.clear();
+            into.extend((0..3).map(|mv| Candidate { mv, rank: 0, takes: 0, forcing: false }));
+        }
+        fn evaluate(&mut self) -> i32 {
+            Rng::new(self.key()).below(200) as i32 - 100
+        }
+        fn forced_win(&mut self, _effort: Effort, _clock: &mut Clock<'_>) -> Option<u32> {
+            *self.asked.entry(self.key()).or_default() += 1;
+            None
+        }
+    }
+
+    #[test]
+    fn what_is_judged_enough_is_not_asked_for_a_win_by_force_and_nothing_below_the_first_moves_is_asked_twice()
+     {
+        let plain = Options { reductions: false, pruning: false, extensions: false, ..Options::default() };
+        let stop = AtomicBool::new(false);
+        for seed in 0..40 {
+            let mut tree = Tree { path: Vec::new(), seed, asked: HashMap::new() };
+            let limits =
+                Limits { time: None, nodes: None, depth: Some(5), stop: &stop, elapsed: &|| Duration::ZERO };
+            let found = AlphaBeta::new(1 << 20, plain.clone())
+                .search(&mut tree, &mut Clock::new(&limits), &mut |_| {})
+                .expect("there are moves");
+            let asked = std::mem::take(&mut tree.asked);
+            assert_eq!(found.value, minimax(&mut tree, 5, 0), "seed {seed}");
+            // The answers to the root's moves are asked in every iteration, as thoroughly as it allows.
+            let again = asked.values().filter(|&&times| times > 1).count();
+            assert!(again <= 3, "seed {seed}: {again} positions were asked again");
+            let all = (1..=5).map(|ply| 3_usize.pow(ply)).sum::<usize>();
+            assert!(asked.len() < all / 2, "seed {seed}: {} of {all} were asked", asked.len());
+        }
+    }
 }

@@ -53,6 +53,8 @@ pub struct Habits {
     pub singular_plies: i32,
     /// By how much better for each ply left it must be, in points.
     pub singular: i32,
+    /// From this depth on the search asks the game for wins by force; see [`super::AlphaBetaGame::FORCES`].
+    pub forced_plies: i32,
     /// What else makes late moves worth more or less of a look.
     pub finer: Reductions,
     /// For games of exchanges, in which judgement means little while something hangs.
@@ -94,6 +96,7 @@ impl Habits {
         visit("history", (0.0, 10_000.0), Whole(&mut self.history));
         visit("singular-plies", (3.0, 100.0), Whole(&mut self.singular_plies));
         visit("singular", (0.0, 40.0), Whole(&mut self.singular));
+        visit("forced-plies", (0.0, 20.0), Whole(&mut self.forced_plies));
         visit("worse-reduction", (0.0, 12.0), Whole(&mut self.finer.worse));
         visit("taking-reduction", (0.0, 12.0), Whole(&mut self.finer.taking));
         visit("killer-reduction", (0.0, 12.0), Whole(&mut self.finer.killer));

@@ -49,6 +49,8 @@ pub trait AlphaBetaGame: Clone + Send {
     const STUCK: Known = Known::Draw;
     /// Whether the turn changes with every move. If not, the search looks at [`Self::turn`] after each.
     const ALTERNATES: bool = true;
+    /// Whether there are wins by threats that leave no choice, and [`Self::forced_win`] looks for them.
+    const FORCES: bool = false;
 
     /// A number of its own for each move; the same move has the same number in every position.
     fn number(mv: Self::Move) -> u16;
@@ -109,7 +111,9 @@ pub trait AlphaBetaGame: Clone + Send {
     fn evaluate(&mut self) -> i32;
     /// Looks for a win by threats that leave no choice, with this much effort, and says in how many plies it wins. `None`
     /// proves nothing. Ticks the clock for each position visited, and gives up when it is over.
-    fn forced_win(&mut self, effort: Effort, clock: &mut Clock<'_>) -> Option<u32>;
+    fn forced_win(&mut self, _effort: Effort, _clock: &mut Clock<'_>) -> Option<u32> {
+        None
+    }
 }
 
 /// A move worth searching.

@@ -7,6 +7,19 @@ use super::table::{Bound, Memory, NO_MOVE};
 use super::{AlphaBetaGame, Candidate, Urgency, Value};
 
 impl<G: AlphaBetaGame> Walk<'_, '_, G> {
+    /// Whether judgement is so far above the window that the depth left will hardly bring it down.
+    pub(super) fn stands_above(&self, eval: i32, beta: i32, place: Place<G::Move>) -> bool {
+        let Place { ply, depth, .. } = place;
+        let habits = &self.known.habits;
+        let improving = ply >= 2 && eval > self.known.evals[ply - 2];
+        let margin =
+            habits.reverse_futility * depth / PLY - if improving { habits.reverse_futility } else { 0 };
+        self.known.options.pruning
+            && !Value::is_proven(beta)
+            && depth <= habits.reverse_futility_plies * PLY
+            && eval - margin >= beta
+    }
+
     /// A value outside the window that is as good as certain without looking at every move.
     pub(super) fn shortcut(
         &mut self,
@@ -20,10 +33,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             return None;
         }
         let habits = self.known.habits;
-        let improving = ply >= 2 && eval > self.known.evals[ply - 2];
-        let margin =
-            habits.reverse_futility * depth / PLY - if improving { habits.reverse_futility } else { 0 };
-        if depth <= habits.reverse_futility_plies * PLY && eval - margin >= beta {
+        if self.stands_above(eval, beta, place) {
             return Some(eval);
         }
         if depth <= habits.razor_plies * PLY && eval + habits.razor * (depth / PLY + 1) <= alpha {

@@ -43,6 +43,13 @@ pub(super) struct Memory {
     pub(super) bound: Bound,
 }
 
+impl Memory {
+    /// Whether it comes from a look that was over before wins by force were asked for, because judgement was enough.
+    pub(super) const fn is_glance(&self) -> bool {
+        self.depth == 0 && matches!(self.bound, Bound::Lower)
+    }
+}
+
 /// Stands for no move.
 pub(super) const NO_MOVE: u16 = u16::MAX;
 

@@ -8,7 +8,7 @@ use super::exchange::WORTH;
 use super::net::{Sums, Weights};
 use super::places::place;
 use super::repetition;
-use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Reductions, Tactics, Urgency};
+use crate::search::{AlphaBetaGame, Candidate, Habits, Known, Reductions, Tactics, Urgency};
 use crate::{Game, Reason, Side};
 
 /// A board with what the search wants to know of it at once.
@@ -224,6 +224,7 @@ impl AlphaBetaGame for Position {
         history: 700,
         singular_plies: 7,
         singular: 3,
+        forced_plies: 0,
         finer: Reductions::PLAIN,
         tactics: Some(Tactics {
             delta: 150,
@@ -392,10 +393,6 @@ impl AlphaBetaGame for Position {
         let value = value * (2 * STALE - i32::from(self.now.linked).min(STALE)) / (2 * STALE);
         value.clamp(-JUDGEMENT_MAX, JUDGEMENT_MAX)
     }
-
-    fn forced_win(&mut self, _effort: Effort, _clock: &mut Clock<'_>) -> Option<u32> {
-        None
-    }
 }
 
 /// Whether a legal move would end the game against the one who makes it, or bring a position there a second time that a
@@ -415,6 +412,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::search::Clock;
     use crate::search::{AlphaBeta, Options, Value, minimax};
     use crate::xiangqi::XiangqiSetup;
     use crate::{Limits, Rng};

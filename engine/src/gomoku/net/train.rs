@@ -464,7 +464,6 @@ mod tests {
         let mut sums = Sums::new(&empty, &weights);
         for board in boards(20) {
             let sample = &Sample::new(&board, 0.2, 0.3);
-            sums.follow(&board, &weights);
             let said = sums.judge(&board, &weights) as f32 / POINTS + sample.shapes;
             let loss = pass.walk(&blank, &model, sample, &mut []);
             assert!((entropy(said, sample.aim) - loss).abs() < 0.02, "{said}, {loss}");
