@@ -4,7 +4,7 @@ CARGO ?= cargo
 LINTED ?= qiyou/online,tests/online
 .DEFAULT_GOAL := help
 
-.PHONY: help play build test fuzz check test-carriers ble-lab ble-strangers ble-soak screens bench bench-levels tune
+.PHONY: help play build test fuzz check test-carriers test-devices ble-lab ble-strangers ble-soak screens bench bench-levels tune
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -34,6 +34,10 @@ fuzz: ## every fuzz target at the same time, each for 30 s; after `make test`
 test-carriers: ## whole matches between network namespaces and through real XMPP servers; needs root
 	@scripts/need build carriers
 	scripts/test-carriers
+
+test-devices: ## gamepads and a motor that Debian's kernel and udev show, in a virtual machine
+	@scripts/need build lab
+	tests/devices/run
 
 ble-lab: ## two virtual handhelds with real BlueZ play whole matches over an emulated radio, and meet strangers (needs PyPI)
 	@scripts/need build lab

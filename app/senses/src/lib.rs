@@ -21,6 +21,7 @@ pub use synth::{Cue, RATE};
 pub const LOUDEST: u8 = 10;
 
 /// What a sample is multiplied by at this level: 0 at 0, 1 at [`LOUDEST`], about 3 dB a step between.
+#[cfg(any(feature = "sound", test))]
 pub(crate) fn gain(level: u8) -> f32 {
     if level == 0 { 0.0 } else { 0.7_f32.powi(i32::from(LOUDEST) - i32::from(level.min(LOUDEST))) }
 }

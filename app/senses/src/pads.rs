@@ -157,12 +157,17 @@ pub fn listen(give: impl FnMut(Press) -> bool + Send + 'static) {
 
 #[cfg(feature = "gamepad")]
 mod listening {
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
 
     use gilrs::GilrsBuilder;
     use gilrs::ev::{Axis as PadAxis, Button, EventType};
 
     use super::{Axis, Press, Raw, Translator};
+
+    /// So many waits in a row may bring nothing: one does after each event,
+    const IN_VAIN: u32 = 8;
+    /// and then the thread rests this long.
+    const LULL: Duration = Duration::from_millis(20);
 
     fn meaning(button: Button) -> Option<Press> {
         Some(match button {
@@ -201,10 +206,16 @@ mod listening {
         };
         let began = Instant::now();
         let mut translator = Translator::default();
+        let mut in_vain = 0;
         loop {
             let wait = translator.due().map(|due| due.saturating_sub(began.elapsed()));
             let event = pads.next_event_blocking(wait);
             let now = began.elapsed();
+            // From when a pad is pulled out until udev tells of it, the wait ends at once each time.
+            in_vain = if event.is_none() && wait.is_none() { in_vain + 1 } else { 0 };
+            if in_vain > IN_VAIN {
+                std::thread::sleep(LULL);
+            }
             let press = match event {
                 Some(event) => raw(event.event).and_then(|raw| translator.take(raw, now)),
                 None => translator.repeat(now),
