@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use engine::gomoku::{Fault, Opening};
 use engine::{
     Action, AnyGame, Choice, Fact, Game, GameKind, Gomoku, GomokuOpening, GomokuRule, GomokuSetup,
-    IllegalAction, Language, Level, Limits, MarkKind, Outcome, Point, Reason, Rng, Setup, Side, bot,
+    IllegalAction, Language, Level, Limits, MarkKind, Outcome, Point, Reason, Rng, Score, Setup, Side, bot,
 };
 
 fn renju() -> GomokuSetup {
@@ -403,6 +403,43 @@ fn a_bot_plays_swap2_to_its_end_and_black_never_plays_a_forbidden_point_of_its_o
         let outcome = game.outcome().expect("the loop ended");
         let forced = matches!(outcome.reason, Reason::Forbidden(_));
         assert!(!forced || had_no_other(&game), "level {level}: {outcome:?}");
+    }
+}
+
+#[test]
+fn black_who_may_not_stop_a_five_knows_that_he_is_lost_and_still_plays_a_stone_that_is_no_fault() {
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let mut game = Gomoku::new(&renju()).expect("the setup is valid");
+    // A stone on h10 would stop White's four, and make two threes.
+    play(&mut game, "c10 d10 h8 e10 h9 f10 i9 a1 j8 g10");
+    let game = AnyGame::Gomoku(game);
+    for level in 1..=10 {
+        let mut bot = bot(GameKind::Gomoku, Level::new(level).expect("a level"), 1);
+        let limits = Limits {
+            time: None,
+            nodes: Some(500),
+            depth: None,
+            stop: &stop,
+            elapsed: &|| std::time::Duration::ZERO,
+        };
+        let report = bot.choose(&game, &limits, &mut |_| {}).expect("not over");
+        let mut after = game.clone();
+        after.act(report.line[0]).expect("a bot's action is legal");
+        if level > 1 {
+            assert_eq!(report.score, Score::LossIn(2), "level {level}");
+        }
+        assert!(after.outcome().is_none(), "level {level}: {:?}", after.outcome());
+        // One stone before, White sees that it wins so.
+        let mut before = Gomoku::new(&renju()).expect("the setup is valid");
+        play(&mut before, "c10 d10 h8 e10 h9 f10 i9 a1 j8");
+        let found = bot.choose(&AnyGame::Gomoku(before), &limits, &mut |_| {}).expect("not over");
+        if level > 2 {
+            assert_eq!(
+                (found.line[0], found.score),
+                (Action::Place(point("g10")), Score::WinIn(3)),
+                "level {level}"
+            );
+        }
     }
 }
 

@@ -272,7 +272,17 @@ impl GomokuBot {
             depth: finding.depth,
             nodes: finding.nodes,
         };
-        let mut finding = self.search.search(position, clock, &mut |finding| report(&to_report(finding)))?;
+        let searched = self.search.search(position, clock, &mut |finding| report(&to_report(finding)));
+        let Some(mut finding) = searched else {
+            let found = Report {
+                line: actions(&[last_resort(&position.board)?]),
+                score: Score::LossIn(2),
+                depth: 1,
+                nodes: clock.nodes(),
+            };
+            report(&found);
+            return Some(found);
+        };
         if finding.value <= -Value::PROVEN
             && strength.fours >= LOST_FOURS
             && let Some(better) = hardest_to_win(position, finding.line[0], clock)
@@ -297,6 +307,16 @@ fn preferred(choices: &[Choice], score: Score) -> Choice {
         Score::LossIn(_) => Choice::Black,
         Score::Points(_) | Score::Chance { .. } | Score::WinIn(_) => Choice::White,
     }
+}
+
+/// A stone for a side that is forbidden to stop what threatens it: one that is no fault, if there is any.
+fn last_resort(board: &Board) -> Option<Square> {
+    let (us, them) = (board.turn(), board.turn().other());
+    let rank = |&square: &Square| {
+        i32::from(board.shape(square, us).attack) + i32::from(board.shape(square, them).defence)
+    };
+    let allowed = board.all_empty().filter(|&square| !board.is_forbidden(square));
+    allowed.max_by_key(rank).or_else(|| board.all_empty().next())
 }
 
 /// Own moves of a win by fours, the five included, that a lost side makes its opponent look beyond: 11 plies.

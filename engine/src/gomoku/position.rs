@@ -92,6 +92,8 @@ impl AlphaBetaGame for Position {
     const MOVE_NUMBERS: usize = SQUARES;
     const TRAILS: usize = 2 * PLACES;
     const FORCES: bool = true;
+    /// The only points that would stop a five are forbidden.
+    const STUCK: Known = Known::LossIn(2);
     /// Found by self-play; see EXPERIMENTS.md.
     const HABITS: Habits = Habits {
         aspiration: 25,

@@ -463,8 +463,9 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         // Where the table has been here it was asked then, or the search went on without. A ply before the end it is cheaper to
         // make the first move of a win by force and to ask at the end.
         let looked = memory.is_some_and(|memory| !memory.is_glance());
-        let new = place.without == NO_MOVE && !looked && depth >= self.known.habits.forced_plies * PLY;
-        if self.known.options.forced_wins && (new || ply == 1) && urgency != Urgency::Forced {
+        let new = !looked && depth >= self.known.habits.forced_plies * PLY;
+        let asks = place.without == NO_MOVE && (new || ply == 1);
+        if self.known.options.forced_wins && asks && urgency != Urgency::Forced {
             let thorough = ply == 1 && depth >= PLY;
             let effort = if thorough { Effort::Thorough } else { Effort::Inner };
             if let Some(plies) = self.game.forced_win(effort, self.clock) {
