@@ -239,7 +239,8 @@ fn the_kernels_motor_shakes_as_long_as_it_is_told() {
                     EventSummary::ForceFeedback(_, id, value)
                         if value == i32::from(FFStatusCode::FF_STATUS_PLAYING.0) =>
                     {
-                        if told.send(lengths[usize::from(id.0)]).is_err() {
+                        let (length, strength) = lengths[usize::from(id.0)];
+                        if told.send((length, strength)).is_err() {
                             return;
                         }
                     }

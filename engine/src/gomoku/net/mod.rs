@@ -10,6 +10,11 @@
 //! EXPERIMENTS.md for the recipe. All sums are of whole numbers, or of floats in a fixed order, and come out the same on
 //! every processor.
 
+#![allow(
+    clippy::inline_always,
+    reason = "the judgement is compiled once for each kind of processor, and only where it is inlined"
+)]
+
 mod train;
 mod weights;
 
