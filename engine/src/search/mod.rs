@@ -1,14 +1,17 @@
 //! The alpha-beta search that the board games with two sides and nothing hidden share.
 //!
 //! A game gives its moves, its judgement and what it can prove ([`AlphaBetaGame`]); [`AlphaBeta`] looks ahead. The parts are
-//! files apart: `alphabeta` walks the tree, `prune` says what of it is not worth a look, `quiet` looks on from its leaves until nothing is hanging, `order` decides which
-//! move comes first, `table` remembers positions, `clock` says when to stop, `value` is what scores mean, `habits` is what of
-//! all this suits a game, `strength` what a level may use. Evaluation belongs to the games.
+//! files apart: `alphabeta` walks the tree, `prune` says what of it is not worth a look, `quiet` looks on from its leaves until
+//! nothing is hanging, `order` decides which move comes first, `table` remembers positions, `clock` says when to stop, `value`
+//! is what scores mean, `habits` is what of all this suits a game, `strength` what a level may use. Evaluation belongs to the
+//! games.
 //!
 //! What it does not do: read a clock (the caller lends one in [`crate::Limits`]), draw random numbers. It starts threads only
 //! when asked to ([`AlphaBeta::set_threads`]), and they end with the search.
 
 mod alphabeta;
+#[cfg(test)]
+mod asking;
 mod clock;
 mod habits;
 mod order;
