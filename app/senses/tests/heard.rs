@@ -21,23 +21,39 @@ fn a_stone_is_ordered() {
     std::thread::park();
 }
 
-/// The samples of one channel, from -1 to 1, of a WAV stream whose length is not known.
-fn samples(mut wav: impl Read, seconds: usize) -> (u32, Vec<f32>) {
+/// Louder than this is a sound.
+const HEARD: f32 = 0.01;
+/// Seconds that a sound is waited for, by the loudspeaker's count: nothing holds this one to the time of a clock, and on a busy
+/// machine it has played much silence by the time the sound that it was opened for is there.
+const PATIENCE: usize = 600;
+
+/// The first second of sound of one channel, from -1 to 1, of a WAV stream whose length is not known.
+fn samples(mut wav: impl Read) -> (u32, Vec<f32>) {
     let mut header = [0; 44];
     wav.read_exact(&mut header).expect("a header comes first");
     let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
     assert_eq!((&header[..4], &header[8..12]), (&b"RIFF"[..], &b"WAVE"[..]));
     let (float, channels, bytes) = (half(20) == 3, usize::from(half(22)), usize::from(half(34)) / 8);
     let rate = u32::from_le_bytes([header[24], header[25], header[26], header[27]]);
-    let mut data = vec![0; rate as usize * seconds * channels * bytes];
-    wav.read_exact(&mut data).expect("the loudspeaker stays open for a while");
     let one = |frame: &[u8]| match (float, bytes) {
         (true, 4) => f32::from_le_bytes([frame[0], frame[1], frame[2], frame[3]]),
         (false, 2) => f32::from(i16::from_le_bytes([frame[0], frame[1]])) / 32_768.0,
         (false, 4) => i32::from_le_bytes([frame[0], frame[1], frame[2], frame[3]]) as f32 / 2_147_483_648.0,
         other => panic!("samples of another kind: {other:?}"),
     };
-    (rate, data.chunks(channels * bytes).map(one).collect())
+    let mut second = || -> Vec<f32> {
+        let mut data = vec![0; rate as usize * channels * bytes];
+        wav.read_exact(&mut data).expect("the loudspeaker stays open for a while");
+        data.chunks(channels * bytes).map(one).collect()
+    };
+    for _ in 0..PATIENCE {
+        let mut heard = second();
+        if let Some(began) = heard.iter().position(|one| one.abs() > HEARD) {
+            heard.extend(second());
+            return (rate, heard[began..began + rate as usize].to_vec());
+        }
+    }
+    panic!("nothing is heard")
 }
 
 #[test]
@@ -58,13 +74,11 @@ fn a_stone_is_heard_at_its_loudness_and_then_it_is_quiet() {
         .stdout(Stdio::null())
         .spawn()
         .expect("this test runs again");
-    let (rate, heard) = samples(File::open(&pipe).expect("the child opens its end"), 1);
+    let (rate, heard) = samples(File::open(&pipe).expect("the child opens its end"));
     child.kill().and_then(|()| child.wait()).expect("the child is there");
 
     let loudest = |part: &[f32]| part.iter().fold(0.0_f32, |loudest, one| loudest.max(one.abs()));
     let wanted = loudest(&senses::synth::samples(Cue::Stone));
     assert!((loudest(&heard) - wanted).abs() < 0.06, "{} rather than {wanted}", loudest(&heard));
-    let began = heard.iter().position(|one| one.abs() > 0.01).expect("something is heard");
-    let gone = began + rate as usize / 5;
-    assert!(gone < heard.len() && loudest(&heard[gone..]) < 0.001, "a fifth of a second later it is quiet");
+    assert!(loudest(&heard[rate as usize / 5..]) < 0.001, "a fifth of a second later it is quiet");
 }
