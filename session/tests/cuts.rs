@@ -9,430 +9,152 @@ use engine::{Outcome, Reason, Side};
 use pair::{ANNA, BERT, CUTS, Pair, choices, invite, place, small, small_race};
 use session::{Colours, Command, Event, MatchId, OfferKind, Terms};
 
-/// What two people do, one after the other. What is refused because a cut came between is simply not done.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    Invite(usize),
-    /// Says yes to an invitation.
-    Accept(usize),
-    Act(usize, u16, u16),
-    Offer(usize, OfferKind),
-    Answer(usize, bool),
-    Resign(usize),
-    InviteRace(usize),
-    /// One press nearer to the end of the own board.
-    Press(usize),
-    /// Seconds pass, and what is on its way arrives.
-    Wait(u64),
-    /// Everything on its way arrives.
-    Run,
-}
-use Step::{Accept, Act, Answer, Invite, InviteRace, Offer, Press, Resign, Run, Wait};
-
 const MATCH: MatchId = MatchId([1; 16]);
 
-const SCRIPTS: &[(&str, &[Step])] = &[
-    ("an invitation and its answer", &[Invite(ANNA), Run, Accept(BERT), Run, Act(ANNA, 0, 0), Run]),
+/// What Anna and Bert do, one thing after the other. At `|` everything on its way arrives, at `;` it does not yet; `1 s`: seconds
+/// pass; `presses`: one press nearer to the end of the own board. What is refused because a cut came between is not done.
+const SCRIPTS: &[(&str, &str)] = &[
+    ("an invitation and its answer", "A invites | B accepts | A 0,0 |"),
     (
         "a race that the faster ends first",
-        &[
-            InviteRace(ANNA),
-            Run,
-            Accept(BERT),
-            Run,
-            Press(ANNA),
-            Run,
-            Press(BERT),
-            Wait(1),
-            Press(ANNA),
-            Press(ANNA),
-            Press(ANNA),
-            Run,
-            Press(BERT),
-            Run,
-            Press(BERT),
-            Press(BERT),
-            Run,
-        ],
+        "A invites to a race | B accepts | A presses | B presses; 1 s; A presses; A presses; A presses | \
+         B presses | B presses; B presses |",
     ),
     (
         "a race in which the slower is stopped",
-        &[
-            InviteRace(BERT),
-            Run,
-            Accept(ANNA),
-            Run,
-            Wait(1),
-            Press(ANNA),
-            Press(ANNA),
-            Press(ANNA),
-            Press(ANNA),
-            Wait(3),
-        ],
+        "B invites to a race | A accepts | 1 s; A presses; A presses; A presses; A presses; 3 s",
     ),
     (
         "a race in which the slower is stopped, the other way round",
-        &[
-            InviteRace(BERT),
-            Run,
-            Accept(ANNA),
-            Run,
-            Wait(1),
-            Press(BERT),
-            Press(BERT),
-            Press(BERT),
-            Press(BERT),
-            Wait(3),
-        ],
+        "B invites to a race | A accepts | 1 s; B presses; B presses; B presses; B presses; 3 s",
     ),
     (
         "a race paused while both finish, and its rematch",
-        &[
-            InviteRace(ANNA),
-            Run,
-            Accept(BERT),
-            Run,
-            Wait(1),
-            Offer(ANNA, OfferKind::Pause),
-            Run,
-            Press(ANNA),
-            Press(ANNA),
-            Press(ANNA),
-            Press(ANNA),
-            Press(BERT),
-            Press(BERT),
-            Press(BERT),
-            Press(BERT),
-            Answer(BERT, true),
-            Run,
-            Offer(BERT, OfferKind::Continue),
-            Run,
-            Answer(ANNA, true),
-            Run,
-            Offer(BERT, OfferKind::NewGameSame),
-            Run,
-            Answer(ANNA, true),
-            Run,
-        ],
+        "A invites to a race | B accepts | 1 s; A offers a pause | A presses; A presses; A presses; A \
+         presses; B presses; B presses; B presses; B presses; B says yes | B offers to go on | A says yes \
+         | B offers the same again | A says yes |",
     ),
     (
         "a race given up while the other finishes",
-        &[
-            InviteRace(ANNA),
-            Run,
-            Accept(BERT),
-            Run,
-            Press(BERT),
-            Press(BERT),
-            Press(BERT),
-            Press(BERT),
-            Resign(ANNA),
-            Run,
-        ],
+        "A invites to a race | B accepts | B presses; B presses; B presses; B presses; A gives up |",
     ),
-    (
-        "a few moves",
-        &[
-            Invite(ANNA),
-            Run,
-            Accept(BERT),
-            Run,
-            Act(ANNA, 0, 0),
-            Run,
-            Act(BERT, 1, 0),
-            Run,
-            Act(ANNA, 2, 2),
-            Run,
-            Act(BERT, 3, 3),
-        ],
-    ),
+    ("a few moves", "A invites | B accepts | A 0,0 | B 1,0 | A 2,2 | B 3,3"),
     (
         "a game to its end",
-        &[
-            Invite(BERT),
-            Run,
-            Accept(ANNA),
-            Run,
-            Act(BERT, 0, 0),
-            Run,
-            Act(ANNA, 0, 1),
-            Run,
-            Act(BERT, 1, 0),
-            Run,
-            Act(ANNA, 1, 1),
-            Run,
-            Act(BERT, 2, 0),
-            Run,
-            Act(ANNA, 2, 1),
-            Run,
-            Act(BERT, 3, 0),
-            Run,
-            Act(ANNA, 3, 1),
-            Run,
-            Act(BERT, 4, 0),
-            Run,
-        ],
+        "B invites | A accepts | B 0,0 | A 0,1 | B 1,0 | A 1,1 | B 2,0 | A 2,1 | B 3,0 | A 3,1 | B 4,0 |",
     ),
     (
         "a take back of the last move",
-        &[
-            Invite(ANNA),
-            Run,
-            Accept(BERT),
-            Run,
-            Act(ANNA, 0, 0),
-            Run,
-            Offer(ANNA, OfferKind::TakeBack),
-            Run,
-            Answer(BERT, true),
-            Run,
-            Act(ANNA, 4, 4),
-            Run,
-        ],
+        "A invites | B accepts | A 0,0 | A offers a take-back | B says yes | A 4,4 |",
     ),
     (
         "a take back after the answering move",
-        &[
-            Invite(ANNA),
-            Run,
-            Accept(BERT),
-            Run,
-            Act(ANNA, 0, 0),
-            Run,
-            Act(BERT, 1, 1),
-            Run,
-            Offer(ANNA, OfferKind::TakeBack),
-            Run,
-            Answer(BERT, true),
-            Run,
-            Act(ANNA, 4, 4),
-            Run,
-        ],
+        "A invites | B accepts | A 0,0 | B 1,1 | A offers a take-back | B says yes | A 4,4 |",
     ),
     (
         "a take back that crosses the offerer's playing on",
-        &[
-            Invite(ANNA),
-            Run,
-            Accept(BERT),
-            Run,
-            Act(ANNA, 0, 0),
-            Run,
-            Act(BERT, 1, 1),
-            Run,
-            Offer(ANNA, OfferKind::TakeBack),
-            Run,
-            Answer(BERT, true),
-            Act(ANNA, 2, 2),
-            Run,
-            Act(ANNA, 3, 3),
-            Run,
-        ],
+        "A invites | B accepts | A 0,0 | B 1,1 | A offers a take-back | B says yes; A 2,2 | A 3,3 |",
     ),
     (
         "a take back that crosses the offerer's giving up",
-        &[
-            Invite(ANNA),
-            Run,
-            Accept(BERT),
-            Run,
-            Act(ANNA, 0, 0),
-            Run,
-            Offer(ANNA, OfferKind::TakeBack),
-            Run,
-            Answer(BERT, true),
-            Resign(ANNA),
-            Run,
-        ],
+        "A invites | B accepts | A 0,0 | A offers a take-back | B says yes; A gives up |",
     ),
     (
         "a draw that crosses the offerer's move",
-        &[
-            Invite(ANNA),
-            Run,
-            Accept(BERT),
-            Run,
-            Act(ANNA, 0, 0),
-            Run,
-            Act(BERT, 1, 0),
-            Run,
-            Offer(ANNA, OfferKind::Draw),
-            Run,
-            Answer(BERT, true),
-            Act(ANNA, 2, 2),
-            Run,
-        ],
+        "A invites | B accepts | A 0,0 | B 1,0 | A offers a draw | B says yes; A 2,2 |",
     ),
     (
         "a draw that crosses the offerer's giving up",
-        &[
-            Invite(ANNA),
-            Run,
-            Accept(BERT),
-            Run,
-            Offer(ANNA, OfferKind::Draw),
-            Run,
-            Answer(BERT, true),
-            Resign(ANNA),
-            Run,
-        ],
+        "A invites | B accepts | A offers a draw | B says yes; A gives up |",
     ),
     (
         "a draw refused and then agreed",
-        &[
-            Invite(ANNA),
-            Run,
-            Accept(BERT),
-            Run,
-            Act(ANNA, 0, 0),
-            Run,
-            Offer(BERT, OfferKind::Draw),
-            Run,
-            Answer(ANNA, false),
-            Run,
-            Offer(ANNA, OfferKind::Draw),
-            Run,
-            Answer(BERT, true),
-            Run,
-        ],
+        "A invites | B accepts | A 0,0 | B offers a draw | A says no | A offers a draw | B says yes |",
     ),
     (
         "giving up, and a new game with colours swapped",
-        &[
-            Invite(ANNA),
-            Run,
-            Accept(BERT),
-            Run,
-            Act(ANNA, 0, 0),
-            Run,
-            Resign(BERT),
-            Run,
-            Offer(BERT, OfferKind::NewGame),
-            Run,
-            Answer(ANNA, true),
-            Run,
-        ],
+        "A invites | B accepts | A 0,0 | B gives up | B offers a new game | A says yes |",
     ),
-    (
-        "both give up at the same time",
-        &[Invite(ANNA), Run, Accept(BERT), Run, Act(ANNA, 0, 0), Run, Resign(BERT), Resign(ANNA), Run],
-    ),
-    (
-        "a move and giving up that cross",
-        &[Invite(ANNA), Run, Accept(BERT), Run, Act(ANNA, 0, 0), Run, Act(BERT, 1, 1), Resign(ANNA), Run],
-    ),
+    ("both give up at the same time", "A invites | B accepts | A 0,0 | B gives up; A gives up |"),
+    ("a move and giving up that cross", "A invites | B accepts | A 0,0 | B 1,1; A gives up |"),
     (
         "a winning move and giving up that cross",
-        &[
-            Invite(ANNA),
-            Run,
-            Accept(BERT),
-            Run,
-            Act(ANNA, 0, 0),
-            Run,
-            Act(BERT, 0, 1),
-            Run,
-            Act(ANNA, 1, 0),
-            Run,
-            Act(BERT, 1, 1),
-            Run,
-            Act(ANNA, 2, 0),
-            Run,
-            Act(BERT, 2, 1),
-            Run,
-            Act(ANNA, 3, 0),
-            Run,
-            Act(BERT, 3, 1),
-            Run,
-            Act(ANNA, 4, 0),
-            Resign(BERT),
-            Run,
-        ],
+        "A invites | B accepts | A 0,0 | B 0,1 | A 1,0 | B 1,1 | A 2,0 | B 2,1 | A 3,0 | B 3,1 | A 4,0; B \
+         gives up |",
     ),
     (
         "offers that cross",
-        &[
-            Invite(ANNA),
-            Run,
-            Accept(BERT),
-            Run,
-            Act(ANNA, 0, 0),
-            Run,
-            Act(BERT, 1, 1),
-            Run,
-            Offer(ANNA, OfferKind::TakeBack),
-            Offer(BERT, OfferKind::TakeBack),
-            Run,
-            Answer(BERT, true),
-            Run,
-            Answer(ANNA, true),
-            Run,
-        ],
+        "A invites | B accepts | A 0,0 | B 1,1 | A offers a take-back; B offers a take-back | B says yes \
+         | A says yes |",
     ),
-    (
-        "draw offers that cross",
-        &[
-            Invite(ANNA),
-            Run,
-            Accept(BERT),
-            Run,
-            Act(ANNA, 0, 0),
-            Run,
-            Offer(ANNA, OfferKind::Draw),
-            Offer(BERT, OfferKind::Draw),
-            Run,
-        ],
-    ),
-    (
-        "invitations that cross",
-        &[Invite(ANNA), Invite(BERT), Run, Act(ANNA, 0, 0), Run, Act(BERT, 0, 0), Run],
-    ),
+    ("draw offers that cross", "A invites | B accepts | A 0,0 | A offers a draw; B offers a draw |"),
+    ("invitations that cross", "A invites; B invites | A 0,0 | B 0,0 |"),
 ];
 
-fn perform(pair: &mut Pair, steps: &[Step]) {
+fn perform(pair: &mut Pair, script: &str) {
     let mut invited = 0;
-    for step in steps {
-        match *step {
-            Invite(device) => {
-                invited += 1;
-                let invite = invite(MatchId([invited; 16]), small(), Side::First);
-                let _ = pair.command(device, invite);
-            }
-            Accept(device) => {
-                let _ = pair.command(device, Command::AnswerInvite { id: MATCH, decline: None });
-            }
-            Act(device, column, row) => {
-                let _ = pair.act(device, MATCH, place(column, row));
-            }
-            Offer(device, kind) => {
-                let _ = pair.offer(device, MATCH, kind);
-            }
-            Answer(device, accept) => {
-                let _ = pair.answer(device, MATCH, accept);
-            }
-            Resign(device) => {
-                let _ = pair.command(device, Command::Resign(MATCH));
-            }
-            InviteRace(device) => {
-                let terms = Terms { setup: small_race(), pace: None, colours: Colours::Random };
-                let _ = pair.command(device, Command::Invite { id: MATCH, terms, counters: None });
-            }
-            Press(device) => {
-                let Some(state) = pair.devices[device].session.match_state(MATCH) else { continue };
-                if let Some(press) = choices(state, pair.now).first().copied() {
-                    let _ = pair.act(device, MATCH, press);
-                }
-            }
-            Wait(seconds) => pair.wait(Duration::from_secs(seconds)),
-            Run => {
-                pair.run();
-                // Whoever lost the link looks for the other again.
-                if pair.devices.iter().any(|device| !device.linked) {
-                    pair.connect();
-                    pair.run();
-                }
-            }
+    for (turn, steps) in script.split('|').enumerate() {
+        if turn > 0 {
+            arrive(pair);
         }
+        for step in steps.split(';').map(str::trim).filter(|step| !step.is_empty()) {
+            let (who, what) = step.split_once(' ').expect("who does what");
+            let device = match who {
+                "A" => ANNA,
+                "B" => BERT,
+                seconds => {
+                    assert_eq!(what, "s");
+                    pair.wait(Duration::from_secs(seconds.parse().expect("seconds")));
+                    continue;
+                }
+            };
+            if what == "invites" {
+                invited += 1;
+            }
+            act(pair, device, what, MatchId([invited; 16]));
+        }
+    }
+}
+
+/// `next`: the id of an invitation to gomoku.
+fn act(pair: &mut Pair, device: usize, what: &str, next: MatchId) {
+    // What a cut that came between has made impossible is not done.
+    let _ = match what {
+        "invites" => pair.command(device, invite(next, small(), Side::First)),
+        "invites to a race" => {
+            let terms = Terms { setup: small_race(), pace: None, colours: Colours::Random };
+            pair.command(device, Command::Invite { id: MATCH, terms, counters: None })
+        }
+        "accepts" => pair.command(device, Command::AnswerInvite { id: MATCH, decline: None }),
+        "offers a take-back" => pair.offer(device, MATCH, OfferKind::TakeBack),
+        "offers a draw" => pair.offer(device, MATCH, OfferKind::Draw),
+        "offers a pause" => pair.offer(device, MATCH, OfferKind::Pause),
+        "offers to go on" => pair.offer(device, MATCH, OfferKind::Continue),
+        "offers a new game" => pair.offer(device, MATCH, OfferKind::NewGame),
+        "offers the same again" => pair.offer(device, MATCH, OfferKind::NewGameSame),
+        "says yes" => pair.answer(device, MATCH, true),
+        "says no" => pair.answer(device, MATCH, false),
+        "gives up" => pair.command(device, Command::Resign(MATCH)),
+        "presses" => {
+            let state = pair.devices[device].session.match_state(MATCH);
+            let Some(press) = state.and_then(|state| choices(state, pair.now).first().copied()) else {
+                return;
+            };
+            pair.act(device, MATCH, press)
+        }
+        point => {
+            let (column, row) = point.split_once(',').expect("a point, or something else to do");
+            pair.act(device, MATCH, place(column.parse().expect("a column"), row.parse().expect("a row")))
+        }
+    };
+}
+
+/// Everything on its way arrives, and whoever lost the link looks for the other again.
+fn arrive(pair: &mut Pair) {
+    pair.run();
+    if pair.devices.iter().any(|device| !device.linked) {
+        pair.connect();
+        pair.run();
     }
 }
 
@@ -452,8 +174,8 @@ fn check(name: &str, what: &str, mut pair: Pair) {
     }
 }
 
-fn run_script(name: &str, what: &str, steps: &[Step], mut pair: Pair) -> Pair {
-    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| perform(&mut pair, steps)));
+fn run_script(name: &str, what: &str, script: &str, mut pair: Pair) -> Pair {
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| perform(&mut pair, script)));
     if let Err(panic) = done {
         eprintln!("in \"{name}\", {what}");
         std::panic::resume_unwind(panic);
@@ -463,16 +185,16 @@ fn run_script(name: &str, what: &str, steps: &[Step], mut pair: Pair) -> Pair {
 
 #[test]
 fn every_script_ends_with_equal_records() {
-    for (name, steps) in SCRIPTS {
-        let pair = run_script(name, "without a cut", steps, friends());
+    for (name, script) in SCRIPTS {
+        let pair = run_script(name, "without a cut", script, friends());
         check(name, "without a cut", pair);
     }
 }
 
 #[test]
 fn a_link_cut_at_any_message_in_any_way_loses_and_doubles_nothing() {
-    for (name, steps) in SCRIPTS {
-        let whole = run_script(name, "without a cut", steps, friends());
+    for (name, script) in SCRIPTS {
+        let whole = run_script(name, "without a cut", script, friends());
         for cut in CUTS {
             for at in 0..whole.messages {
                 let mut pair = Pair::friends();
@@ -480,7 +202,7 @@ fn a_link_cut_at_any_message_in_any_way_loses_and_doubles_nothing() {
                 pair.connect();
                 pair.run();
                 let what = format!("cut {cut:?} at message {at}");
-                check(name, &what, run_script(name, &what, steps, pair));
+                check(name, &what, run_script(name, &what, script, pair));
             }
         }
     }
@@ -488,8 +210,8 @@ fn a_link_cut_at_any_message_in_any_way_loses_and_doubles_nothing() {
 
 #[test]
 fn two_cuts_close_together_lose_and_double_nothing() {
-    for (name, steps) in SCRIPTS {
-        let whole = run_script(name, "without a cut", steps, friends());
+    for (name, script) in SCRIPTS {
+        let whole = run_script(name, "without a cut", script, friends());
         for at in 0..whole.messages {
             for second in 0..4 {
                 let mut pair = Pair::friends();
@@ -498,7 +220,7 @@ fn two_cuts_close_together_lose_and_double_nothing() {
                 pair.connect();
                 pair.run();
                 let what = format!("cut {cut:?} at message {at}, and {second} messages later");
-                let mut pair = run_script(name, &what, steps, pair);
+                let mut pair = run_script(name, &what, script, pair);
                 pair.lose_links();
                 pair.cut_at = Some((pair.messages + second, CUTS[second % CUTS.len()]));
                 pair.connect();
@@ -511,13 +233,13 @@ fn two_cuts_close_together_lose_and_double_nothing() {
 
 #[test]
 fn a_device_killed_before_anything_it_does_comes_back_to_the_same_match() {
-    for (name, steps) in SCRIPTS {
+    for (name, script) in SCRIPTS {
         for device in [ANNA, BERT] {
             for at in 0.. {
                 let mut pair = friends();
                 pair.devices[device].dies_at = Some(at);
                 let what = format!("device {device} killed before its output {at}");
-                let pair = run_script(name, &what, steps, pair);
+                let pair = run_script(name, &what, script, pair);
                 let lived = pair.devices[device].deaths == 0;
                 check(name, &what, pair);
                 if lived {
@@ -530,14 +252,14 @@ fn a_device_killed_before_anything_it_does_comes_back_to_the_same_match() {
 
 #[test]
 fn both_devices_killed_come_back_to_the_same_match() {
-    for (name, steps) in SCRIPTS {
+    for (name, script) in SCRIPTS {
         for at in (0..60).step_by(2) {
             for other in [0, 7, 12, 21] {
                 let mut pair = friends();
                 pair.devices[ANNA].dies_at = Some(at);
                 pair.devices[BERT].dies_at = Some(other);
                 let what = format!("killed before outputs {at} and {other}");
-                check(name, &what, run_script(name, &what, steps, pair));
+                check(name, &what, run_script(name, &what, script, pair));
             }
         }
     }
@@ -547,8 +269,8 @@ fn both_devices_killed_come_back_to_the_same_match() {
 fn a_script_leaves_what_it_says() {
     // The scripts must do what their names promise, or the tests above prove little.
     let result = |name: &str| {
-        let (_, steps) = SCRIPTS.iter().find(|(other, _)| *other == name).expect("the script is there");
-        let pair = run_script(name, "", steps, friends());
+        let (_, script) = SCRIPTS.iter().find(|(other, _)| *other == name).expect("the script is there");
+        let pair = run_script(name, "", script, friends());
         let record = pair.devices[ANNA].state(MATCH).record().clone();
         (record.actions.len(), record.revision, record.result, pair)
     };
