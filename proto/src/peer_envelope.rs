@@ -133,36 +133,12 @@ impl Bounded for Play {
     }
 }
 
-impl Bounded for Ack {
-    fn check(&self) -> Result<(), EnvelopeError> {
-        id(&self.match_id, "Ack.match_id")?;
-        revision(self.revision, "Ack.revision")?;
-        ply(self.ply, "Ack.ply")
-    }
-}
-
 impl Bounded for Offer {
     fn check(&self) -> Result<(), EnvelopeError> {
         id(&self.match_id, "Offer.match_id")?;
         revision(self.revision, "Offer.revision")?;
         ply(self.ply, "Offer.ply")?;
         ply(self.to_ply, "Offer.to_ply")
-    }
-}
-
-impl Bounded for OfferAnswer {
-    fn check(&self) -> Result<(), EnvelopeError> {
-        id(&self.match_id, "OfferAnswer.match_id")?;
-        revision(self.revision, "OfferAnswer.revision")?;
-        ply(self.ply, "OfferAnswer.ply")
-    }
-}
-
-impl Bounded for Resign {
-    fn check(&self) -> Result<(), EnvelopeError> {
-        id(&self.match_id, "Resign.match_id")?;
-        revision(self.revision, "Resign.revision")?;
-        ply(self.ply, "Resign.ply")
     }
 }
 
@@ -174,14 +150,6 @@ impl Bounded for Record {
         bound(matches!(self.reveal.len(), 0 | limits::KEY_BYTES), "Record.reveal")?;
         bound(self.times.len() <= limits::RECORD_TIMES_BYTES, "Record.times")?;
         bound(self.actions.len() <= limits::RECORD_BYTES, "Record.actions")
-    }
-}
-
-impl Bounded for Flag {
-    fn check(&self) -> Result<(), EnvelopeError> {
-        id(&self.match_id, "Flag.match_id")?;
-        revision(self.revision, "Flag.revision")?;
-        ply(self.ply, "Flag.ply")
     }
 }
 
@@ -234,6 +202,20 @@ impl Bounded for Say {
         }
     }
 }
+
+/// Nothing that is bounded but where in a match it belongs.
+macro_rules! placed {
+    ($($message:ident),+) => {
+        $(impl Bounded for $message {
+            fn check(&self) -> Result<(), EnvelopeError> {
+                id(&self.match_id, concat!(stringify!($message), ".match_id"))?;
+                revision(self.revision, concat!(stringify!($message), ".revision"))?;
+                ply(self.ply, concat!(stringify!($message), ".ply"))
+            }
+        })+
+    };
+}
+placed!(Ack, OfferAnswer, Resign, Flag);
 
 /// No fields with a length.
 macro_rules! unbounded {
