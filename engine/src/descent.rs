@@ -1,7 +1,141 @@
-//! What the games' networks are trained by: steps of gradient descent and the loss that they lessen.
+//! What the games' networks are trained by: what is learnt from a game, gradient descent, and the loss that it lessens.
+
+use crate::{Rng, Score, Side};
+
+/// A finished game with what was thought of its positions.
+pub struct Record<M> {
+    /// From the start.
+    pub moves: Vec<M>,
+    /// What a search said before each move, for the side to move; `None` where none was made.
+    pub thoughts: Vec<Option<Score>>,
+    /// `None`: a draw.
+    pub winner: Option<Side>,
+}
+
+/// How to learn.
+#[derive(Clone, Copy, Debug)]
+pub struct Learning {
+    /// Times that every position is seen.
+    pub rounds: u32,
+    /// Step of the first round; it falls to nothing.
+    pub rate: f32,
+    /// How much of the aim is the game's result; the rest is what the search said.
+    pub result: f32,
+    /// How fast weights fade that only few positions speak for, in parts of a step of 1.
+    pub fade: f32,
+    /// Draws the first weights and the order of positions.
+    pub seed: u64,
+}
+
+/// A network that learns by [`descend`].
+pub(crate) trait Learner {
+    /// A position to learn from.
+    type Sample;
+    /// Positions between two steps.
+    const BATCH: usize;
+    /// What is stepped.
+    fn weights(&mut self) -> &mut [f32];
+    /// How many of the weights, from the first on, fade.
+    fn fading(&self) -> usize;
+    /// Adds the slope of this sample's loss to `slope` unless it is empty; gives the loss. `rng` draws whether it sees the
+    /// position's mirror image; without it, it does not.
+    fn walk(&mut self, sample: &Self::Sample, rng: Option<&mut Rng>, slope: &mut [f32]) -> f32;
+    /// What is to be done with the slopes of a batch before the step by them.
+    fn before_step(&self, _slope: &mut [f32]) {}
+    /// What is to be done when the weights have changed.
+    fn after_step(&mut self) {}
+}
+
+/// Every so manyeth game is only looked at, to see what is learnt that holds elsewhere.
+const HELD_BACK: usize = 20;
+
+/// The samples to learn from and those of the games that stay unknown.
+pub(crate) fn samples_of<M, S>(
+    records: &[Record<M>],
+    mut add: impl FnMut(&Record<M>, &mut Vec<S>),
+) -> (Vec<S>, Vec<S>) {
+    let (mut learnt, mut unknown) = (Vec::new(), Vec::new());
+    for (n, record) in records.iter().enumerate() {
+        add(record, if n % HELD_BACK == 0 { &mut unknown } else { &mut learnt });
+    }
+    (learnt, unknown)
+}
+
+impl<M> Record<M> {
+    /// What is to be learnt of a position: the chance of the side to move, by what a search said of it and, as far as `learning`
+    /// says, by how the game ended. `points`: what makes a win e times as likely as a loss.
+    pub(crate) fn aim(&self, turn: Side, thought: Score, points: f32, learning: &Learning) -> f32 {
+        let result = match self.winner {
+            None => 0.5,
+            Some(side) => f32::from(u8::from(side == turn)),
+        };
+        let said = match thought {
+            Score::Points(judged) => 1.0 / (1.0 + (-judged as f32 / points).exp()),
+            Score::Chance { permille, .. } => f32::from(permille) / 1000.0,
+            Score::WinIn(_) => 1.0,
+            Score::LossIn(_) => 0.0,
+        };
+        (learning.result * result + (1.0 - learning.result) * said).clamp(0.005, 0.995)
+    }
+}
+
+/// The mean of what `loss` says of samples.
+pub(crate) fn mean<S>(samples: &[S], mut loss: impl FnMut(&S) -> f32) -> f64 {
+    samples.iter().map(|sample| f64::from(loss(sample))).sum::<f64>() / samples.len().max(1) as f64
+}
+
+/// The loss that is left when exactly the aim is said.
+pub(crate) fn least(aim: f32) -> f32 {
+    entropy((aim / (1.0 - aim)).ln(), aim)
+}
+
+/// Learns from samples, with steps that fall along half a wave of the cosine. `tell` is told of each round.
+pub(crate) fn descend<L: Learner>(
+    learner: &mut L,
+    learnt: &[L::Sample],
+    unknown: &[L::Sample],
+    learning: Learning,
+    tell: &mut dyn FnMut(String),
+) {
+    let size = learner.weights().len();
+    let (mut slope, mut momentum, mut spread) =
+        (vec![0.0_f32; size], vec![0.0_f32; size], vec![0.0_f32; size]);
+    let mut order: Vec<usize> = (0..learnt.len()).collect();
+    let mut rng = Rng::new(learning.seed ^ 0x006f_7264_6572);
+    let steps = learning.rounds as usize * learnt.len().div_ceil(L::BATCH);
+    let mut step = 0;
+    for round in 1..=learning.rounds {
+        for n in (1..order.len()).rev() {
+            order.swap(n, rng.below(n as u32 + 1) as usize);
+        }
+        let mut sum = 0.0;
+        for batch in order.chunks(L::BATCH) {
+            slope.fill(0.0);
+            for &n in batch {
+                sum += f64::from(learner.walk(&learnt[n], Some(&mut rng), &mut slope));
+            }
+            learner.before_step(&mut slope);
+            step += 1;
+            let rate =
+                learning.rate * 0.5 * (1.0 + (std::f32::consts::PI * step as f32 / steps as f32).cos());
+            adam(learner.weights(), &slope, &mut momentum, &mut spread, rate, step, batch.len());
+            let fade = 1.0 - rate * learning.fade;
+            let fading = learner.fading();
+            for weight in &mut learner.weights()[..fading] {
+                *weight *= fade;
+            }
+            learner.after_step();
+        }
+        tell(format!(
+            "round {round}: loss {:.4}, on unknown games {:.4}",
+            sum / order.len().max(1) as f64,
+            mean(unknown, |sample| learner.walk(sample, None, &mut []))
+        ));
+    }
+}
 
 /// One step of Adam (Kingma and Ba 2015) with its usual constants.
-pub(crate) fn adam(
+fn adam(
     weights: &mut [f32],
     slope: &[f32],
     momentum: &mut [f32],

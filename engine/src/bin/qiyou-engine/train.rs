@@ -58,12 +58,13 @@ fn kind(word: &str) -> Result<GameKind, String> {
 
 fn learn(arguments: &Arguments) -> Result<(), String> {
     let Arguments { rounds, rate, result, fade, seed, .. } = *arguments;
+    let learning = gomoku::Learning { rounds, rate, result, fade, seed };
     let tell = &mut |line: String| eprintln!("{line}");
     let bytes = if arguments.game == GameKind::Xiangqi {
         let start = Xiangqi::new(&XiangqiSetup::default()).expect("the default setup is valid");
         let record = |(moves, thoughts, winner)| xiangqi::Record { moves, thoughts, winner };
         let records: Vec<_> = read_all(&arguments.games, &start)?.into_iter().map(record).collect();
-        xiangqi::train(&records, xiangqi::Learning { rounds, rate, result, fade, seed }, tell)
+        xiangqi::train(&records, learning, tell)
     } else {
         let setup = GomokuSetup { rule: arguments.rule, ..GomokuSetup::default() };
         let start = Gomoku::new(&setup).expect("the setup is valid");
@@ -72,7 +73,7 @@ fn learn(arguments: &Arguments) -> Result<(), String> {
             Some(gomoku::Record { moves, thoughts, winner })
         };
         let records: Vec<_> = read_all(&arguments.games, &start)?.into_iter().filter_map(record).collect();
-        gomoku::train(&start, &records, gomoku::Learning { rounds, rate, result, fade, seed }, tell)
+        gomoku::train(&start, &records, learning, tell)
     };
     std::fs::write(&arguments.out, bytes).map_err(|error| format!("{}: {error}", arguments.out.display()))
 }

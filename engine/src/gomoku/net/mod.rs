@@ -21,7 +21,8 @@ mod weights;
 use super::board::{Board, SQUARES, Square};
 use super::shape::Threat;
 use crate::Side;
-pub use train::{Learning, Record, train};
+pub use crate::descent::{Learning, Record};
+pub use train::train;
 pub(super) use weights::Weights;
 
 /// Cells on either side of a point that the network sees along a line.

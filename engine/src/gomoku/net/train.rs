@@ -11,34 +11,9 @@ use super::super::shape::Threat;
 use super::super::{Gomoku, Placement};
 use super::weights::{Weights, places};
 use super::{CHANNELS, COUNTED, HIDDEN, INPUTS, ONE, POINTS, POOL_SCALE, RADIUS, Row, surrounding};
-use crate::descent::{adam, entropy};
+use crate::descent::{self, Learner, Learning, Record, entropy};
 use crate::search::AlphaBetaGame;
-use crate::{Game, GomokuRule, Rng, Score, Side};
-
-/// A finished game with what was thought of its positions.
-pub struct Record {
-    /// From the empty board.
-    pub moves: Vec<Placement>,
-    /// What a search said before each move, for the side to move; `None` where none was made.
-    pub thoughts: Vec<Option<Score>>,
-    /// `None`: a draw.
-    pub winner: Option<Side>,
-}
-
-/// How to learn.
-#[derive(Clone, Copy, Debug)]
-pub struct Learning {
-    /// Times that every position is seen.
-    pub rounds: u32,
-    /// Step of the first round; it falls to nothing.
-    pub rate: f32,
-    /// How much of the aim is the game's result; the rest is what the search said.
-    pub result: f32,
-    /// How fast the surroundings' own weights fade, in parts of a step of 1.
-    pub fade: f32,
-    /// Draws the first weights and the order of positions.
-    pub seed: u64,
-}
+use crate::{Game, GomokuRule, Rng, Side};
 
 /// A position to learn from.
 struct Sample {
@@ -242,11 +217,11 @@ impl Pass {
         }
         let sum: f32 = out[HIDDEN] + (0..HIDDEN).map(|h| hidden[h].clamp(0.0, 1.0) * out[h]).sum::<f32>();
         let odds = sample.shapes + sum;
-        let chance = (1.0 / (1.0 + (-odds).exp())).clamp(1e-6, 1.0 - 1e-6);
-        let loss = -(sample.aim * chance.ln() + (1.0 - sample.aim) * (1.0 - chance).ln());
+        let loss = entropy(odds, sample.aim);
         if slope.is_empty() {
             return loss;
         }
+        let chance = (1.0 / (1.0 + (-odds).exp())).clamp(1e-6, 1.0 - 1e-6);
         let error = chance - sample.aim;
         let (row_slope, layer_slope) = slope.split_at_mut(model.rows);
         let mut of_hidden = [0.0; HIDDEN];
@@ -286,102 +261,71 @@ impl Pass {
     }
 }
 
-/// Positions between two steps.
-const BATCH: usize = 256;
-/// Every so manyeth game is only looked at, to see what is learnt that holds elsewhere.
-const HELD_BACK: usize = 20;
+/// A network that learns of boards of one setup.
+struct Pupil {
+    blank: Blank,
+    model: Model,
+    pass: Pass,
+}
+
+impl Learner for Pupil {
+    type Sample = Sample;
+    const BATCH: usize = 256;
+
+    fn weights(&mut self) -> &mut [f32] {
+        &mut self.model.weights
+    }
+
+    fn fading(&self) -> usize {
+        self.model.rows
+    }
+
+    fn walk(&mut self, sample: &Sample, _: Option<&mut Rng>, slope: &mut [f32]) -> f32 {
+        self.pass.walk(&self.blank, &self.model, sample, slope)
+    }
+
+    fn before_step(&self, slope: &mut [f32]) {
+        self.model.share_out(slope);
+    }
+
+    fn after_step(&mut self) {
+        self.model.put_together();
+    }
+}
 
 /// Learns a network from games of the setup of `start`; gives the bytes of its file. `tell` is told how it goes.
 pub fn train(
     start: &Gomoku,
-    records: &[Record],
+    records: &[Record<Placement>],
     learning: Learning,
     tell: &mut dyn FnMut(String),
 ) -> Vec<u8> {
-    let (mut learnt, mut unknown) = (Vec::new(), Vec::new());
-    for (n, record) in records.iter().enumerate() {
-        let samples = if n % HELD_BACK == 0 { &mut unknown } else { &mut learnt };
-        samples_of(start, record, learning.result, samples);
-    }
-    let blank = Blank::new(start);
-    let mut model = Model::drawn(start.setup().rule, learning.seed);
-    let mut pass = Pass::default();
-    let mean = |model: &Model, pass: &mut Pass, samples: &[Sample]| {
-        let sum: f64 =
-            samples.iter().map(|sample| f64::from(pass.walk(&blank, model, sample, &mut []))).sum();
-        sum / samples.len().max(1) as f64
-    };
-    let shapes_alone =
-        unknown.iter().map(|sample| f64::from(entropy(sample.shapes, sample.aim))).sum::<f64>();
-    let least = unknown.iter().map(|s| f64::from(entropy((s.aim / (1.0 - s.aim)).ln(), s.aim))).sum::<f64>();
-    let count = unknown.len().max(1) as f64;
+    let (learnt, unknown) =
+        descent::samples_of(records, |record, samples| add_samples(start, record, &learning, samples));
+    let model = Model::drawn(start.setup().rule, learning.seed);
+    let mut pupil = Pupil { blank: Blank::new(start), model, pass: Pass::default() };
     tell(format!(
         "{} positions of {} games; loss by shapes alone {:.4}, the least there can be {:.4}",
         learnt.len(),
         records.len(),
-        shapes_alone / count,
-        least / count
+        descent::mean(&unknown, |sample| entropy(sample.shapes, sample.aim)),
+        descent::mean(&unknown, |sample| descent::least(sample.aim))
     ));
-    let size = model.weights.len();
-    let (mut slope, mut momentum, mut spread) =
-        (vec![0.0_f32; size], vec![0.0_f32; size], vec![0.0_f32; size]);
-    let mut order: Vec<usize> = (0..learnt.len()).collect();
-    let mut rng = Rng::new(learning.seed ^ 0x006f_7264_6572);
-    let steps = learning.rounds as usize * learnt.len().div_ceil(BATCH);
-    let mut step = 0;
-    for round in 1..=learning.rounds {
-        for n in (1..order.len()).rev() {
-            order.swap(n, rng.below(n as u32 + 1) as usize);
-        }
-        let mut sum = 0.0;
-        for batch in order.chunks(BATCH) {
-            slope.fill(0.0);
-            for &n in batch {
-                sum += f64::from(pass.walk(&blank, &model, &learnt[n], &mut slope));
-            }
-            model.share_out(&mut slope);
-            step += 1;
-            // Falls along half a wave of the cosine.
-            let rate =
-                learning.rate * 0.5 * (1.0 + (std::f32::consts::PI * step as f32 / steps as f32).cos());
-            adam(&mut model.weights, &slope, &mut momentum, &mut spread, rate, step, batch.len());
-            // What only few positions say fades.
-            let fade = 1.0 - rate * learning.fade;
-            for weight in &mut model.weights[..model.rows] {
-                *weight *= fade;
-            }
-            model.put_together();
-        }
-        let unknown = mean(&model, &mut pass, &unknown);
-        tell(format!(
-            "round {round}: loss {:.4}, on unknown games {unknown:.4}",
-            sum / order.len().max(1) as f64
-        ));
-    }
-    model.rounded().write()
+    descent::descend(&mut pupil, &learnt, &unknown, learning, tell);
+    pupil.model.rounded().write()
 }
 
 /// The positions of a game in which the search judges: nothing is certain, and no five is to be stopped.
-fn samples_of(start: &Gomoku, record: &Record, result_part: f32, samples: &mut Vec<Sample>) {
+fn add_samples(start: &Gomoku, record: &Record<Placement>, learning: &Learning, samples: &mut Vec<Sample>) {
     let tables = Tables::shared(start.setup().rule);
     let mut position = Position::new(Board::new(start, tables), Solver::new());
     for (&mv, thought) in record.moves.iter().zip(&record.thoughts) {
         let turn = position.turn();
-        if let Some(thought) = thought
+        if let Some(thought) = *thought
             && position.known().is_none()
             && position.board.count(turn.other(), Threat::Five) == 0
         {
-            let result = match record.winner {
-                None => 0.5,
-                Some(side) => f32::from(u8::from(side == turn)),
-            };
-            let said = match *thought {
-                Score::Points(points) => 1.0 / (1.0 + (-points as f32 / POINTS).exp()),
-                Score::Chance { permille, .. } => f32::from(permille) / 1000.0,
-                Score::WinIn(_) => 1.0,
-                Score::LossIn(_) => 0.0,
-            };
-            let aim = (result_part * result + (1.0 - result_part) * said).clamp(0.005, 0.995);
+            let aim = record.aim(turn, thought, POINTS, learning);
             let shapes = position.by_shapes() as f32 / POINTS;
             samples.push(Sample::new(&position.board, shapes, aim));
         }

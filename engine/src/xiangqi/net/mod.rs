@@ -20,7 +20,8 @@ use super::attacks::{Set, squares};
 use super::board::{Board, FILES, Kind, RANKS, SQUARES};
 use super::eval::PHASE_MAX;
 use crate::Side;
-pub use train::{Learning, Record, train};
+pub use crate::descent::{Learning, Record};
+pub use train::train;
 pub(super) use weights::Weights;
 
 /// Numbers for each piece on a square in one side's view.

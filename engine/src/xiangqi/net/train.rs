@@ -10,36 +10,11 @@ use super::super::position::Position;
 use super::super::{Xiangqi, XiangqiMove};
 use super::weights::Weights;
 use super::{BUCKETS, CHANNELS, ONE, OUT_ONE, POINTS, ROWS, Row, bucket, row};
-use crate::descent::{adam, entropy};
+use crate::descent::{self, Learner, Learning, Record, entropy};
 use crate::search::{AlphaBetaGame, Urgency};
 use crate::xiangqi::attacks::squares;
 use crate::xiangqi::board::{Board, Kind};
-use crate::{Game, Rng, Score, Side};
-
-/// A finished game with what was thought of its positions.
-pub struct Record {
-    /// From the start.
-    pub moves: Vec<XiangqiMove>,
-    /// What a search said before each move, for the side to move; `None` where none was made.
-    pub thoughts: Vec<Option<Score>>,
-    /// `None`: a draw.
-    pub winner: Option<Side>,
-}
-
-/// How to learn.
-#[derive(Clone, Copy, Debug)]
-pub struct Learning {
-    /// Times that every position is seen.
-    pub rounds: u32,
-    /// Step of the first round; it falls to nothing.
-    pub rate: f32,
-    /// How much of the aim is the game's result; the rest is what the search said.
-    pub result: f32,
-    /// How fast weights fade that only few positions speak for, in parts of a step of 1.
-    pub fade: f32,
-    /// Draws the first weights and the order of positions.
-    pub seed: u64,
-}
+use crate::{Game, Rng, Side};
 
 /// A position to learn from.
 struct Sample {
@@ -77,7 +52,6 @@ struct Model {
 const BIAS: usize = ROWS * CHANNELS;
 const OUT: usize = BIAS + CHANNELS;
 const OUT_BIAS: usize = OUT + BUCKETS * 2 * CHANNELS;
-const SIZE: usize = OUT_BIAS + BUCKETS;
 
 impl Model {
     fn drawn(seed: u64) -> Self {
@@ -173,85 +147,49 @@ impl Model {
     }
 }
 
-/// Positions between two steps.
-const BATCH: usize = 512;
-/// Every so manyeth game is only looked at, to see what is learnt that holds elsewhere.
-const HELD_BACK: usize = 20;
+impl Learner for Model {
+    type Sample = Sample;
+    const BATCH: usize = 512;
+
+    fn weights(&mut self) -> &mut [f32] {
+        &mut self.weights
+    }
+
+    fn fading(&self) -> usize {
+        BIAS
+    }
+
+    fn walk(&mut self, sample: &Sample, rng: Option<&mut Rng>, slope: &mut [f32]) -> f32 {
+        Model::walk(self, sample, rng.is_some_and(|rng| rng.below(2) == 0), slope)
+    }
+}
 
 /// Learns a network from games; gives the bytes of its file. `tell` is told how it goes.
-pub fn train(records: &[Record], learning: Learning, tell: &mut dyn FnMut(String)) -> Vec<u8> {
-    let (mut learnt, mut unknown) = (Vec::new(), Vec::new());
-    for (n, record) in records.iter().enumerate() {
-        let samples = if n % HELD_BACK == 0 { &mut unknown } else { &mut learnt };
-        samples_of(record, learning.result, samples);
-    }
+pub fn train(records: &[Record<XiangqiMove>], learning: Learning, tell: &mut dyn FnMut(String)) -> Vec<u8> {
+    let (learnt, unknown) =
+        descent::samples_of(records, |record, samples| add_samples(record, &learning, samples));
     let mut model = Model::drawn(learning.seed);
-    let mean = |loss: &dyn Fn(&Sample) -> f32| {
-        unknown.iter().map(|sample| f64::from(loss(sample))).sum::<f64>() / unknown.len().max(1) as f64
-    };
     tell(format!(
         "{} positions of {} games; the least loss there can be {:.4}",
         learnt.len(),
         records.len(),
-        mean(&|sample| entropy((sample.aim / (1.0 - sample.aim)).ln(), sample.aim))
+        descent::mean(&unknown, |sample| descent::least(sample.aim))
     ));
-    let (mut slope, mut momentum, mut spread) =
-        (vec![0.0_f32; SIZE], vec![0.0_f32; SIZE], vec![0.0_f32; SIZE]);
-    let mut order: Vec<usize> = (0..learnt.len()).collect();
-    let mut rng = Rng::new(learning.seed ^ 0x006f_7264_6572);
-    let steps = learning.rounds as usize * learnt.len().div_ceil(BATCH);
-    let mut step = 0;
-    for round in 1..=learning.rounds {
-        for n in (1..order.len()).rev() {
-            order.swap(n, rng.below(n as u32 + 1) as usize);
-        }
-        let mut sum = 0.0;
-        for batch in order.chunks(BATCH) {
-            slope.fill(0.0);
-            for &n in batch {
-                sum += f64::from(model.walk(&learnt[n], rng.below(2) == 0, &mut slope));
-            }
-            step += 1;
-            // Falls along half a wave of the cosine.
-            let rate =
-                learning.rate * 0.5 * (1.0 + (std::f32::consts::PI * step as f32 / steps as f32).cos());
-            adam(&mut model.weights, &slope, &mut momentum, &mut spread, rate, step, batch.len());
-            let fade = 1.0 - rate * learning.fade;
-            for weight in &mut model.weights[..BIAS] {
-                *weight *= fade;
-            }
-        }
-        tell(format!(
-            "round {round}: loss {:.4}, on unknown games {:.4}",
-            sum / order.len().max(1) as f64,
-            mean(&|sample| model.walk(sample, false, &mut []))
-        ));
-    }
+    descent::descend(&mut model, &learnt, &unknown, learning, tell);
     model.rounded().write()
 }
 
 /// The positions of a game that the search judges: nothing is certain, in check, or to be won by exchange at once.
-fn samples_of(record: &Record, result_part: f32, samples: &mut Vec<Sample>) {
+fn add_samples(record: &Record<XiangqiMove>, learning: &Learning, samples: &mut Vec<Sample>) {
     let start = Xiangqi::new(&super::super::XiangqiSetup::default()).expect("the default setup is valid");
     let mut position = Position::new(&start);
     for (&mv, thought) in record.moves.iter().zip(&record.thoughts) {
-        if let Some(thought) = thought
+        if let Some(thought) = *thought
             && position.urgency() == Urgency::Free
             && position.known().is_none()
             && !position.hangs()
         {
-            let turn = position.turn();
-            let result = match record.winner {
-                None => 0.5,
-                Some(side) => f32::from(u8::from(side == turn)),
-            };
-            let said = match *thought {
-                Score::Points(points) => 1.0 / (1.0 + (-points as f32 / POINTS as f32).exp()),
-                Score::Chance { permille, .. } => f32::from(permille) / 1000.0,
-                Score::WinIn(_) => 1.0,
-                Score::LossIn(_) => 0.0,
-            };
-            let aim = (result_part * result + (1.0 - result_part) * said).clamp(0.005, 0.995);
+            let aim = record.aim(position.turn(), thought, POINTS as f32, learning);
             samples.push(Sample::new(position.board(), aim));
         }
         position.make(mv);
@@ -263,6 +201,8 @@ mod tests {
     use super::super::Sums;
     use super::*;
     use crate::xiangqi::fen::Fen;
+
+    const SIZE: usize = OUT_BIAS + BUCKETS;
 
     fn samples() -> Vec<(Position, Sample)> {
         let mut rng = Rng::new(4);
