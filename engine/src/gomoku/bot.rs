@@ -53,12 +53,12 @@ const BYTES_PER_NODE: usize = 32;
 /// Levels 2 to 10. Level 1 is the greedy table. The steps were set by matches of neighbours; see EXPERIMENTS.md.
 const STRENGTHS: [Strength; 9] = [
     Strength { depth: 1, nodes: 500, noise: 120, fours: 1, threes: 0, net: 0, table_bytes: MB / 4 },
-    Strength { depth: 2, nodes: 1_000, noise: 80, fours: 2, threes: 0, net: 0, table_bytes: MB / 4 },
-    Strength { depth: 3, nodes: 2_000, noise: 50, fours: 2, threes: 0, net: 15, table_bytes: MB / 4 },
-    Strength { depth: 4, nodes: 4_000, noise: 30, fours: 3, threes: 0, net: 30, table_bytes: MB / 2 },
-    Strength { depth: 6, nodes: 10_000, noise: 20, fours: 5, threes: 200, net: 45, table_bytes: MB },
-    Strength { depth: 8, nodes: 30_000, noise: 10, fours: 8, threes: 1_000, net: 60, table_bytes: 2 * MB },
-    Strength { depth: 10, nodes: 100_000, noise: 0, fours: 12, threes: 5_000, net: 80, table_bytes: 4 * MB },
+    Strength { depth: 2, nodes: 1_000, noise: 50, fours: 2, threes: 0, net: 0, table_bytes: MB / 4 },
+    Strength { depth: 3, nodes: 2_000, noise: 44, fours: 2, threes: 0, net: 15, table_bytes: MB / 4 },
+    Strength { depth: 4, nodes: 4_000, noise: 25, fours: 3, threes: 0, net: 30, table_bytes: MB / 2 },
+    Strength { depth: 6, nodes: 10_000, noise: 15, fours: 5, threes: 200, net: 45, table_bytes: MB },
+    Strength { depth: 8, nodes: 30_000, noise: 5, fours: 8, threes: 1_000, net: 60, table_bytes: 2 * MB },
+    Strength { depth: 11, nodes: 125_000, noise: 0, fours: 13, threes: 6_000, net: 83, table_bytes: 4 * MB },
     Strength {
         depth: 14,
         nodes: 400_000,

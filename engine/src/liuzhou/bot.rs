@@ -32,15 +32,15 @@ const NO_LIMIT: u32 = u32::MAX;
 /// Levels 1 to 10. The first three do not look whether a formation is about to be made; from 4 on captures are looked at to
 /// their end. The steps were set by matches of neighbours; see EXPERIMENTS.md.
 const STRENGTHS: [Strength; 10] = [
-    Strength { depth: 1, nodes: 1_000, noise: 250, quiescence: false, table_bytes: MB / 4 },
+    Strength { depth: 1, nodes: 1_000, noise: 215, quiescence: false, table_bytes: MB / 4 },
     Strength { depth: 1, nodes: 1_000, noise: 100, quiescence: false, table_bytes: MB / 4 },
-    Strength { depth: 2, nodes: 2_000, noise: 130, quiescence: false, table_bytes: MB / 4 },
-    Strength { depth: 1, nodes: 2_000, noise: 60, quiescence: true, table_bytes: MB / 4 },
+    Strength { depth: 2, nodes: 2_000, noise: 160, quiescence: false, table_bytes: MB / 4 },
+    Strength { depth: 1, nodes: 2_000, noise: 40, quiescence: true, table_bytes: MB / 4 },
     Strength { depth: 2, nodes: 4_000, noise: 40, quiescence: true, table_bytes: MB / 2 },
-    Strength { depth: 3, nodes: 8_000, noise: 30, quiescence: true, table_bytes: MB },
-    Strength { depth: 4, nodes: 20_000, noise: 20, quiescence: true, table_bytes: 2 * MB },
-    Strength { depth: 6, nodes: 60_000, noise: 10, quiescence: true, table_bytes: 4 * MB },
-    Strength { depth: 9, nodes: 300_000, noise: 0, quiescence: true, table_bytes: 16 * MB },
+    Strength { depth: 3, nodes: 8_000, noise: 20, quiescence: true, table_bytes: MB },
+    Strength { depth: 5, nodes: 40_000, noise: 4, quiescence: true, table_bytes: 2 * MB },
+    Strength { depth: 7, nodes: 55_000, noise: 25, quiescence: true, table_bytes: 4 * MB },
+    Strength { depth: 10, nodes: 600_000, noise: 0, quiescence: true, table_bytes: 16 * MB },
     Strength { depth: NO_LIMIT, nodes: u64::MAX, noise: 0, quiescence: true, table_bytes: 32 * MB },
 ];
 

@@ -21,14 +21,14 @@ const NO_LIMIT: u32 = u32::MAX;
 /// were set by matches of neighbours; see EXPERIMENTS.md.
 const STRENGTHS: [Strength; 10] = [
     Strength { depth: 1, nodes: 1_000, noise: 100, quiescence: false, table_bytes: MB / 4 },
-    Strength { depth: 2, nodes: 2_000, noise: 520, quiescence: false, table_bytes: MB / 4 },
+    Strength { depth: 2, nodes: 2_000, noise: 480, quiescence: false, table_bytes: MB / 4 },
     Strength { depth: 2, nodes: 2_000, noise: 270, quiescence: false, table_bytes: MB / 4 },
     Strength { depth: 1, nodes: 2_000, noise: 230, quiescence: true, table_bytes: MB / 4 },
     Strength { depth: 1, nodes: 2_000, noise: 75, quiescence: true, table_bytes: MB / 4 },
-    Strength { depth: 2, nodes: 4_000, noise: 50, quiescence: true, table_bytes: MB / 2 },
-    Strength { depth: 5, nodes: 20_000, noise: 20, quiescence: true, table_bytes: 2 * MB },
-    Strength { depth: 7, nodes: 60_000, noise: 10, quiescence: true, table_bytes: 4 * MB },
-    Strength { depth: 10, nodes: 300_000, noise: 0, quiescence: true, table_bytes: 16 * MB },
+    Strength { depth: 3, nodes: 6_000, noise: 80, quiescence: true, table_bytes: MB / 2 },
+    Strength { depth: 5, nodes: 25_000, noise: 18, quiescence: true, table_bytes: 2 * MB },
+    Strength { depth: 8, nodes: 100_000, noise: 5, quiescence: true, table_bytes: 4 * MB },
+    Strength { depth: 11, nodes: 380_000, noise: 0, quiescence: true, table_bytes: 16 * MB },
     Strength { depth: NO_LIMIT, nodes: u64::MAX, noise: 0, quiescence: true, table_bytes: 64 * MB },
 ];
 
