@@ -59,9 +59,16 @@ bench: ## codec, AI, rules beside libm4ri and Fairy-Stockfish, the app beside ot
 	@scripts/need build play screen bench
 	scripts/bench
 
-bench-levels: ## level 10 against 5 and 5 against 1, 40 games each
+# The games whose levels are measured, and how many matches of each two.
+LEVELS ?= gomoku xiangqi liuzhou go
+GAMES ?= 40
+
+bench-levels: ## levels of LEVELS="gomoku …" against those below, GAMES=40 each; gomoku's 10 against 5 and 5 against 1
 	@scripts/need build
 	$(CARGO) build --release --locked -p engine --bin qiyou-engine
+	@for game in $(LEVELS); do for level in 2 3 4 5 6 7 8 9; do \
+		target/release/qiyou-engine levels --game $$game --a $$level --b $$((level - 1)) --games $(GAMES) --nodes 100000000 || exit; \
+	done; done
 	target/release/qiyou-engine levels --a 10 --b 5 --games 40 --ms 500 --at-least 80
 	target/release/qiyou-engine levels --a 5 --b 1 --games 40 --ms 500 --at-least 90
 
