@@ -70,7 +70,7 @@ impl<M> Record<M> {
             Some(side) => f32::from(u8::from(side == turn)),
         };
         let said = match thought {
-            Score::Points(judged) => 1.0 / (1.0 + (-judged as f32 / points).exp()),
+            Score::Points(judged) => chance(judged as f32 / points),
             Score::Chance { permille, .. } => f32::from(permille) / 1000.0,
             Score::WinIn(_) => 1.0,
             Score::LossIn(_) => 0.0,
@@ -105,9 +105,7 @@ pub(crate) fn descend<L: Learner>(
     let steps = learning.rounds as usize * learnt.len().div_ceil(L::BATCH);
     let mut step = 0;
     for round in 1..=learning.rounds {
-        for n in (1..order.len()).rev() {
-            order.swap(n, rng.below(n as u32 + 1) as usize);
-        }
+        rng.shuffle(&mut order);
         let mut sum = 0.0;
         for batch in order.chunks(L::BATCH) {
             slope.fill(0.0);
@@ -156,8 +154,13 @@ fn adam(
     }
 }
 
+/// The chance that odds speak of; they are a logarithm.
+pub(crate) fn chance(odds: f32) -> f32 {
+    1.0 / (1.0 + (-odds).exp())
+}
+
 /// Loss of saying these odds where that is the chance.
 pub(crate) fn entropy(odds: f32, aim: f32) -> f32 {
-    let chance = (1.0 / (1.0 + (-odds).exp())).clamp(1e-6, 1.0 - 1e-6);
+    let chance = chance(odds).clamp(1e-6, 1.0 - 1e-6);
     -(aim * chance.ln() + (1.0 - aim) * (1.0 - chance).ln())
 }

@@ -85,9 +85,7 @@ fn descend(samples: &[&Sample], start: &[[f64; 2]], pull: &[f64]) -> Vec<[f64; 2
     let steps = EPOCHS * samples.len().div_ceil(BATCH);
     let mut step = 0;
     for _ in 0..EPOCHS {
-        for n in (1..order.len()).rev() {
-            order.swap(n, rng.below(n as u32 + 1) as usize);
-        }
+        rng.shuffle(&mut order);
         for batch in order.chunks(BATCH) {
             step += 1;
             let mut slope: Vec<[f64; 2]> = weights

@@ -24,4 +24,11 @@ impl Rng {
     pub const fn below(&mut self, bound: u32) -> u32 {
         (((self.next_u64() >> 32) * bound as u64) >> 32) as u32
     }
+
+    /// Puts items into an order of which each is as likely (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for n in (1..items.len()).rev() {
+            items.swap(n, self.below(n as u32 + 1) as usize);
+        }
+    }
 }

@@ -87,9 +87,7 @@ impl Reference {
         let mut moves = Vec::new();
         game.legal_moves(&mut moves);
         // Among equals any.
-        for n in (1..moves.len()).rev() {
-            moves.swap(n, self.rng.below(n as u32 + 1) as usize);
-        }
+        self.rng.shuffle(&mut moves);
         let mut best = (i32::MIN, moves[0]);
         for mv in moves {
             let mut after = game.clone();

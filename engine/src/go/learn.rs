@@ -72,9 +72,7 @@ pub fn learn_patterns(lines: &[String], how: PatternLearning, say: &mut dyn FnMu
     let mut rng = Rng::new(how.seed);
     let mut logits = Vec::new();
     for round in 0..how.rounds {
-        for n in (1..known.len()).rev() {
-            known.swap(n, rng.below(n as u32 + 1) as usize);
-        }
+        rng.shuffle(&mut known);
         let rate = how.rate * (1.0 - round as f32 / how.rounds as f32);
         for sample in &known {
             sample.think(&weights, &mut logits);

@@ -11,7 +11,7 @@ use super::super::shape::Threat;
 use super::super::{Gomoku, Placement};
 use super::weights::{Weights, places};
 use super::{CHANNELS, COUNTED, HIDDEN, INPUTS, ONE, POINTS, POOL_SCALE, RADIUS, Row, surrounding};
-use crate::descent::{self, Learner, Learning, Record, entropy};
+use crate::descent::{self, Learner, Learning, Record, chance, entropy};
 use crate::search::AlphaBetaGame;
 use crate::{Game, GomokuRule, Rng, Side};
 
@@ -221,8 +221,7 @@ impl Pass {
         if slope.is_empty() {
             return loss;
         }
-        let chance = (1.0 / (1.0 + (-odds).exp())).clamp(1e-6, 1.0 - 1e-6);
-        let error = chance - sample.aim;
+        let error = chance(odds).clamp(1e-6, 1.0 - 1e-6) - sample.aim;
         let (row_slope, layer_slope) = slope.split_at_mut(model.rows);
         let mut of_hidden = [0.0; HIDDEN];
         layer_slope[LAYER + 2 * HIDDEN] += error;

@@ -10,7 +10,7 @@ use super::super::position::Position;
 use super::super::{Xiangqi, XiangqiMove};
 use super::weights::Weights;
 use super::{BUCKETS, CHANNELS, ONE, OUT_ONE, POINTS, ROWS, Row, bucket, row};
-use crate::descent::{self, Learner, Learning, Record, entropy};
+use crate::descent::{self, Learner, Learning, Record, chance, entropy};
 use crate::search::{AlphaBetaGame, Urgency};
 use crate::xiangqi::attacks::squares;
 use crate::xiangqi::board::{Board, Kind};
@@ -127,7 +127,7 @@ impl Model {
         if slope.is_empty() {
             return loss;
         }
-        let error = 1.0 / (1.0 + (-odds).exp()) - sample.aim;
+        let error = chance(odds) - sample.aim;
         slope[OUT_BIAS + bucket] += error;
         for (view, sums) in sums.iter().enumerate() {
             let mut of_sums = [0.0_f32; CHANNELS];
