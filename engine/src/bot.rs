@@ -118,6 +118,17 @@ pub trait Bot: Send {
     }
 }
 
+/// How many plies a level looks ahead in full. `None` where it is not plies that limit it: at full strength, and in games that
+/// are not searched so.
+pub fn plies_ahead(kind: GameKind, level: Level) -> Option<u32> {
+    match kind {
+        GameKind::Gomoku => crate::gomoku::GomokuBot::plies_ahead(level),
+        GameKind::Xiangqi => crate::xiangqi::XiangqiBot::plies_ahead(level),
+        GameKind::Liuzhou => crate::liuzhou::LiuzhouBot::plies_ahead(level),
+        GameKind::Go | GameKind::LightsOut => None,
+    }
+}
+
 /// The bot for this game at this level. The same seed, position and node limit give the same choice.
 pub fn bot(kind: GameKind, level: Level, seed: u64) -> Box<dyn Bot> {
     match kind {

@@ -48,7 +48,7 @@ pub mod xiangqi;
 
 pub use action::{Action, Choice, IllegalAction};
 pub use any::{AnyGame, AnyMove, GameKind, Setup};
-pub use bot::{Bot, Level, Limits, Report, Score, bot, bot_within};
+pub use bot::{Bot, Level, Limits, Report, Score, bot, bot_within, plies_ahead};
 pub use game::{Game, Outcome, Reason, SetupError, Side};
 pub use gomoku::{Gomoku, GomokuOpening, GomokuRule, GomokuSetup};
 pub use point::{ParsePointError, Point};

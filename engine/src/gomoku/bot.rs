@@ -80,6 +80,19 @@ const STRENGTHS: [Strength; 9] = [
 ];
 
 impl GomokuBot {
+    fn strength(level: Level) -> Strength {
+        match level.number() {
+            1 => Strength { depth: 0, ..STRENGTHS[0] },
+            number => STRENGTHS[usize::from(number) - 2],
+        }
+    }
+
+    /// See [`crate::plies_ahead`].
+    pub(crate) fn plies_ahead(level: Level) -> Option<u32> {
+        let strength = Self::strength(level);
+        (strength.nodes != u64::MAX).then_some(strength.depth)
+    }
+
     /// A player of this strength; the seed breaks ties and colours its errors.
     pub fn new(level: Level, seed: u64) -> Self {
         Self::with_table(level, seed, None)
@@ -87,10 +100,7 @@ impl GomokuBot {
 
     /// A player whose table of positions takes this many bytes instead of what the level would choose (32 MB at most).
     pub fn with_table(level: Level, seed: u64, table_bytes: Option<usize>) -> Self {
-        let strength = match level.number() {
-            1 => Strength { depth: 0, ..STRENGTHS[0] },
-            number => STRENGTHS[usize::from(number) - 2],
-        };
+        let strength = Self::strength(level);
         let options = Options { noise: strength.noise, seed, ..Options::default() };
         let table_bytes = table_bytes.unwrap_or(strength.table_bytes);
         Self {

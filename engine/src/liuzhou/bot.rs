@@ -51,6 +51,11 @@ const FITTED_DEPTH: u32 = 6;
 const CAPTURE_SHARE: u32 = 3;
 
 impl LiuzhouBot {
+    /// See [`crate::plies_ahead`].
+    pub(crate) fn plies_ahead(level: Level) -> Option<u32> {
+        STRENGTHS[usize::from(level.number()) - 1].plies_ahead()
+    }
+
     /// A player of this strength; the seed colours its errors.
     pub fn new(level: Level, seed: u64) -> Self {
         Self::within(level, seed, usize::MAX)

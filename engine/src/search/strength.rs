@@ -23,6 +23,11 @@ const BYTES_PER_NODE: usize = 32;
 const TABLE_MIN: usize = 64 << 10;
 
 impl Strength {
+    /// Plies of full search, if they limit it.
+    pub(crate) fn plies_ahead(&self) -> Option<u32> {
+        (self.nodes != u64::MAX).then_some(self.depth)
+    }
+
     /// The search's options at this strength; the seed colours its errors.
     pub(crate) fn options(&self, seed: u64) -> Options {
         Options { noise: self.noise, seed, quiescence: self.quiescence, ..Options::default() }

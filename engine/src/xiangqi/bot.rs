@@ -33,6 +33,11 @@ const STRENGTHS: [Strength; 10] = [
 ];
 
 impl XiangqiBot {
+    /// See [`crate::plies_ahead`].
+    pub(crate) fn plies_ahead(level: Level) -> Option<u32> {
+        STRENGTHS[usize::from(level.number()) - 1].plies_ahead()
+    }
+
     /// A player of this strength; the seed colours its errors.
     pub fn new(level: Level, seed: u64) -> Self {
         Self::with_table(level, seed, None)

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use engine::{GameKind, Level};
 use i_slint_backend_testing::{AccessibleRole, ElementHandle, ElementQuery};
 use proto::control::Room;
 use qiyou::headless::Stage;
-use slint::ComponentHandle;
+use qiyou::screens::{Game, Words};
+use slint::{ComponentHandle, Model};
 
 use crate::support::{SIZES, Told, stories, tell};
 
@@ -114,6 +116,26 @@ fn the_measure_notices_a_text_that_is_cut() {
     assert!(!fits(&ruler, "Letters and numbers round the board", "Qiyou Sans", 16.0, 120.0, 30.0));
     assert!(fits(&ruler, "Letters and numbers round the board", "Qiyou Sans", 16.0, 120.0, 100.0));
     drop(told);
+}
+
+#[test]
+fn a_level_is_said_to_look_as_far_ahead_as_its_search_does() {
+    let stage = Stage::new();
+    let told = Told::new(&stage, SIZES[0]);
+    let words = told.app.window().global::<Words<'_>>();
+    for (game, kind, plies) in [
+        (Game::Gomoku, GameKind::Gomoku, words.get_gomoku_plies()),
+        (Game::Xiangqi, GameKind::Xiangqi, words.get_xiangqi_plies()),
+        (Game::Liuzhou, GameKind::Liuzhou, words.get_liuzhou_plies()),
+    ] {
+        let of_engine = |number| engine::plies_ahead(kind, Level::new(number).expect("a level")).unwrap_or(0);
+        let told: Vec<u32> = plies.iter().map(|plies| plies as u32).collect();
+        assert_eq!(told, (1..=10).map(of_engine).collect::<Vec<_>>(), "{kind:?}");
+        for number in 7..=9 {
+            let sentence = words.invoke_level(game, number.into(), 0);
+            assert!(sentence.contains(&format!("Looks {} moves ahead", of_engine(number))), "{sentence}");
+        }
+    }
 }
 
 #[test]
