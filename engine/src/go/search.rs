@@ -359,7 +359,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
                 let _end = EndOnDrop(&over);
                 for helper in others {
                     let (shared, over) = (&shared, &over);
-                    beside(scope, move || help(go, limits, shared, over, helper));
+                    let _ = beside(scope, move || help(go, limits, shared, over, helper));
                 }
                 lead_helpers(go, watch, look, &shared, player);
             });

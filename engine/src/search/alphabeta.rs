@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::finding::Finding;
 use super::order::{NO_TRAIL, Order, Way, pick};
 use super::prune::Singular;
 use super::table::{Bound, Memory, NO_MOVE, Table};
@@ -9,19 +10,6 @@ use super::threads::{EndOnDrop, beside};
 use super::{AlphaBetaGame, Candidate, Clock, Effort, Habits, MAX_PLY, Tactics, Urgency, Value};
 use crate::numbers::{self, Number, NumberError};
 use crate::{Limits, Rng, Side};
-
-/// What a search has found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding<M> {
-    /// Expected play, never empty.
-    pub line: Vec<M>,
-    /// Seen from the side to move; see [`Value`].
-    pub value: i32,
-    /// Plies of full search completed.
-    pub depth: u32,
-    /// Positions visited, by all threads.
-    pub nodes: u64,
-}
 
 /// Which of the search's shortcuts to take. Without any it is plain alpha-beta and finds what plain minimax finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,8 +120,8 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
     }
 
     /// How many threads search from now on, at least 1. With more than one, the others search the same position beside the
-    /// caller's thread and share the table with it ("lazy SMP"): what they find first, it need not look for. Limits of
-    /// positions count the caller's thread only, and the result depends on chance.
+    /// caller's thread and share the table with it ("lazy SMP"): what they find first, it need not look for, and the one that
+    /// has come deepest answers. Limits of positions count the caller's thread only, and the result depends on chance.
     pub fn set_threads(&mut self, threads: usize) {
         self.threads = threads.max(1);
         self.helpers.truncate(self.threads - 1);
@@ -188,7 +176,8 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
         });
         let (over, visited) = (AtomicBool::new(false), AtomicU64::new(0));
         let finding = std::thread::scope(|scope| {
-            let _end = EndOnDrop(&over);
+            let end = EndOnDrop(&over);
+            let mut running = Vec::new();
             let limits = clock.limits();
             for (n, helper) in helpers.iter_mut().enumerate() {
                 helper.table = self.table.clone();
@@ -211,15 +200,18 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
                         Walk { known: helper, game, clock, report, candidates, finding, elsewhere: none };
                     // Every second one begins a ply deeper, so that they do not all do the same.
                     walk.deepen(1 + (n as u32 + 1) % 2);
-                    let nodes = walk.finding.nodes;
-                    count(nodes);
+                    let found = walk.finding;
+                    count(found.nodes);
+                    found
                 };
-                beside(scope, help);
+                running.extend(beside(scope, help));
             }
             let mut walk =
                 Walk { known: self, game, clock, report, candidates, finding, elsewhere: &visited };
             walk.deepen(1);
-            walk.finding
+            drop(end);
+            let others = running.into_iter().map(|thread| thread.join().expect("a search does not panic"));
+            others.fold(walk.finding, Finding::or_better)
         });
         self.helpers = helpers;
         Some(Finding { nodes: clock.nodes() + visited.into_inner(), ..finding })

@@ -3,8 +3,8 @@
 //! A game gives its moves, its judgement and what it can prove ([`AlphaBetaGame`]); [`AlphaBeta`] looks ahead. The parts are
 //! files apart: `alphabeta` walks the tree, `prune` says what of it is not worth a look, `quiet` looks on from its leaves until
 //! nothing is hanging, `order` decides which move comes first, `table` remembers positions, `clock` says when to stop, `value`
-//! is what scores mean, `habits` is what of all this suits a game, `strength` what a level may use. Evaluation belongs to the
-//! games.
+//! is what scores mean, `finding` what a search answers, `habits` is what of all this suits a game, `strength` what a level may
+//! use. Evaluation belongs to the games.
 //!
 //! What it does not do: read a clock (the caller lends one in [`crate::Limits`]), draw random numbers. It starts threads only
 //! when asked to ([`AlphaBeta::set_threads`]), and they end with the search.
@@ -13,6 +13,7 @@ mod alphabeta;
 #[cfg(test)]
 mod asking;
 mod clock;
+mod finding;
 mod habits;
 mod order;
 mod pages;
@@ -29,8 +30,9 @@ use crate::Side;
 
 #[cfg(test)]
 pub(crate) use alphabeta::minimax;
-pub use alphabeta::{AlphaBeta, Finding, Options};
+pub use alphabeta::{AlphaBeta, Options};
 pub use clock::Clock;
+pub use finding::Finding;
 pub use habits::{Habits, Reductions, Tactics};
 pub(crate) use strength::Strength;
 pub use value::{Known, MAX_PLY, Value};

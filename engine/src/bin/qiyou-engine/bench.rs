@@ -20,6 +20,9 @@ pub(crate) struct Arguments {
     /// Only this game: its word, such as `xiangqi`.
     #[arg(long)]
     game: Option<String>,
+    /// Instead of all else: how much sooner so many threads reach the depth that one reaches in the time.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(2..=64))]
+    threads: Option<u8>,
 }
 
 /// A game's positions, one a line as moves from the start, and the depth to which the signature counts.
@@ -40,13 +43,18 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     for suite in SUITES.iter().filter(|suite| asked(suite.kind)) {
         let positions: Vec<AnyGame> = suite.games().collect();
         let word = suite.kind.word();
-        if !arguments.signature {
-            by_time(word, &positions, Duration::from_millis(arguments.ms));
+        let time = Duration::from_millis(arguments.ms);
+        if let Some(threads) = arguments.threads {
+            by_threads(word, &positions, time, threads.into());
+            continue;
         }
-        let signature: u64 = positions.iter().map(|game| search(game, None, Some(suite.depth)).1).sum();
+        if !arguments.signature {
+            by_time(word, &positions, time);
+        }
+        let signature: u64 = positions.iter().map(|game| search(game, 1, None, Some(suite.depth)).1).sum();
         println!("{word} signature: {signature} positions at depth {}", suite.depth);
     }
-    if asked(GameKind::Go) {
+    if asked(GameKind::Go) && arguments.threads.is_none() {
         if !arguments.signature {
             for size in [9, 19] {
                 playouts(size, Duration::from_millis(arguments.ms));
@@ -107,7 +115,7 @@ fn by_time(word: &str, positions: &[AnyGame], time: Duration) {
     let (mut nodes, mut spent, mut depths) = (0, Duration::ZERO, 0);
     for game in positions {
         let begin = Instant::now();
-        let (depth, visited) = search(game, Some(time), None);
+        let (depth, visited) = search(game, 1, Some(time), None);
         let took = begin.elapsed();
         println!(
             "  ply {:3}: depth {depth:2}, {visited:9} positions in {:4} ms",
@@ -126,9 +134,43 @@ fn by_time(word: &str, positions: &[AnyGame], time: Duration) {
     );
 }
 
-fn search(game: &AnyGame, time: Option<Duration>, depth: Option<u32>) -> (u32, u64) {
+/// Turns of one thread and of several, each position in each: what threads find first is a matter of chance.
+const TURNS: u32 = 3;
+
+/// Seconds and positions to a depth, with one thread and with several.
+fn by_threads(word: &str, positions: &[AnyGame], time: Duration, threads: usize) {
+    let (mut spent, mut visited, mut gain) = ([0.0; 2], [0; 2], 0.0);
+    for game in positions {
+        let (depth, _) = search(game, 1, Some(time), None);
+        let (mut seconds, mut nodes) = ([0.0; 2], [0; 2]);
+        for _ in 0..TURNS {
+            for (n, threads) in [1, threads].into_iter().enumerate() {
+                let begin = Instant::now();
+                nodes[n] += search(game, threads, None, Some(depth)).1;
+                seconds[n] += begin.elapsed().as_secs_f64();
+            }
+        }
+        let ratio = seconds[0] / seconds[1];
+        println!("  ply {:3}: depth {depth:2} {ratio:.2} times as soon", game.ply());
+        gain += ratio.ln();
+        for n in 0..2 {
+            spent[n] += seconds[n];
+            visited[n] += nodes[n];
+        }
+    }
+    let [rate, shared] = [0, 1].map(|n| visited[n] as f64 / spent[n]);
+    println!(
+        "{word}: {threads} threads reach a depth {:.2} times as soon as one (geometric mean; of the sums of time {:.2}), with {:.2} times the positions a second",
+        (gain / positions.len() as f64).exp(),
+        spent[0] / spent[1],
+        shared / rate,
+    );
+}
+
+fn search(game: &AnyGame, threads: usize, time: Option<Duration>, depth: Option<u32>) -> (u32, u64) {
     let stop = AtomicBool::new(false);
     let mut bot = bot(game.kind(), Level::MAX, 1);
+    bot.set_threads(threads);
     let ask = Ask { time, nodes: None, depth, stop: &stop };
     choose(bot.as_mut(), game, &ask, Instant::now(), &mut |_| {})
         .map_or((0, 0), |found| (found.depth, found.nodes))

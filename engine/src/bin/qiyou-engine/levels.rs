@@ -138,7 +138,7 @@ fn play(
     let (first, second) = if a_plays == Side::First { (a, b) } else { (b, a) };
     let kind = setup.kind();
     let mut bots = [bot(kind, first, seed), bot(kind, second, seed ^ 1)];
-    let time = arguments.nodes.is_none().then(|| Duration::from_millis(arguments.ms));
+    let time = arguments.nodes.is_none().then(|| [Duration::from_millis(arguments.ms); 2]);
     let played = matches::play(&mut bots, setup, opening, time, arguments.nodes);
     if arguments.print {
         let result = match played.winner {

@@ -14,12 +14,12 @@ pub(crate) struct Played {
     pub(crate) record: Vec<String>,
 }
 
-/// Plays a game from an opening to its end; `players` are First and Second.
+/// Plays a game from an opening to its end; `players` are First and Second, and so are their times for a move.
 pub(crate) fn play(
     players: &mut [Box<dyn Bot>; 2],
     setup: &Setup,
     opening: &[Action],
-    time: Option<Duration>,
+    times: Option<[Duration; 2]>,
     nodes: Option<u64>,
 ) -> Played {
     let mut game = replay(setup, opening);
@@ -30,6 +30,7 @@ pub(crate) fn play(
         start.act(action).expect("the actions are of this game");
     }
     while game.outcome().is_none() && game.ply() < LONGEST {
+        let time = times.map(|times| times[game.turn().index()]);
         let action = ask(players[game.turn().index()].as_mut(), &game, time, nodes).0;
         record.push(game.notation(action));
         game.act(action).expect("a bot's choice is legal");

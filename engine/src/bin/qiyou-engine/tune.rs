@@ -62,7 +62,7 @@ struct Games {
 pub(crate) struct Test {
     #[command(flatten)]
     games: Games,
-    /// A number of A: NAME=VALUE; may be given more than once.
+    /// A number of A: NAME=VALUE; may be given more than once. `threads=N`: how many threads search; `time=F`: F times `--ms`.
     #[arg(long)]
     a: Vec<String>,
     /// A number of B.
@@ -117,12 +117,56 @@ pub(crate) fn run(command: &Command) -> ExitCode {
 /// Sets numbers of a bot, each `NAME=VALUE`.
 pub(crate) fn set(bot: &mut dyn Bot, changes: &[String]) -> Result<(), String> {
     for change in changes {
-        let (name, value) =
-            change.split_once('=').ok_or_else(|| format!("{change}: NAME=VALUE is needed"))?;
-        let value: f64 = value.parse().map_err(|_| format!("{change}: {value} is no number"))?;
+        let (name, value) = read(change)?;
         bot.set_number(name, value).map_err(|why| why.to_string())?;
     }
     Ok(())
+}
+
+fn read(change: &str) -> Result<(&str, f64), String> {
+    let (name, value) = change.split_once('=').ok_or_else(|| format!("{change}: NAME=VALUE is needed"))?;
+    let value: f64 = value.parse().map_err(|_| format!("{change}: {value} is no number"))?;
+    Ok((name, value))
+}
+
+/// What sets one side of a match apart.
+struct Player<'a> {
+    numbers: Vec<(&'a str, f64)>,
+    threads: usize,
+    /// Its time for a move, in times of what the match gives.
+    time: f64,
+}
+
+impl<'a> Player<'a> {
+    fn with_numbers(numbers: Vec<(&'a str, f64)>) -> Self {
+        Self { numbers, threads: 1, time: 1.0 }
+    }
+
+    fn read(game: GameKind, changes: &'a [String]) -> Result<Self, String> {
+        let mut player = Self::with_numbers(Vec::new());
+        for change in changes {
+            match read(change)? {
+                ("threads", threads @ 1.0..=64.0) => player.threads = threads as usize,
+                ("time", time @ 0.01..=100.0) => player.time = time,
+                ("threads" | "time", value) => return Err(format!("{change}: {value} is out of range")),
+                number => player.numbers.push(number),
+            }
+        }
+        let mut bot = bot(game, Level::MAX, 0);
+        for &(name, value) in &player.numbers {
+            bot.set_number(name, value).map_err(|why| why.to_string())?;
+        }
+        Ok(player)
+    }
+
+    fn bot(&self, kind: GameKind, seed: u64) -> Box<dyn Bot> {
+        let mut bot = bot(kind, Level::MAX, seed);
+        for &(name, value) in &self.numbers {
+            bot.set_number(name, value).expect("it was set before");
+        }
+        bot.set_threads(self.threads);
+        bot
+    }
 }
 
 impl Games {
@@ -140,21 +184,17 @@ impl Games {
     }
 
     /// A pair of games from the opening of this number, each side beginning once: A's points, of 2.
-    fn pair(&self, setup: &Setup, n: u32, sides: [&[(&str, f64)]; 2]) -> f64 {
+    fn pair(&self, setup: &Setup, n: u32, sides: [&Player<'_>; 2]) -> f64 {
         let mut rng = Rng::new(self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(n));
         let opening: Vec<Action> = opening(setup, &mut rng);
         let mut points = 0.0;
         for a_plays in Side::BOTH {
-            let mut players = Side::BOTH.map(|side| {
-                let mut bot = bot(setup.kind(), Level::MAX, rng.next_u64());
-                for &(name, value) in sides[usize::from(side != a_plays)] {
-                    bot.set_number(name, value).expect("it was set before");
-                }
-                bot
-            });
-            let time = self.ms.map(Duration::from_millis);
+            let players = Side::BOTH.map(|side| sides[usize::from(side != a_plays)]);
+            let mut bots = players.map(|player| player.bot(setup.kind(), rng.next_u64()));
+            let times =
+                self.ms.map(|ms| players.map(|player| Duration::from_millis(ms).mul_f64(player.time)));
             let nodes = self.ms.is_none().then_some(self.nodes);
-            let winner = matches::play(&mut players, setup, &opening, time, nodes).winner;
+            let winner = matches::play(&mut bots, setup, &opening, times, nodes).winner;
             points += match winner {
                 None => 0.5,
                 Some(side) if side == a_plays => 1.0,
@@ -202,15 +242,7 @@ fn log_likelihood_ratio(pairs: &[f64], elo0: f64, elo1: f64) -> f64 {
 fn test(asked: &Test) -> Result<(), String> {
     let games = &asked.games;
     let setup = games.setup()?;
-    for changes in [&asked.a, &asked.b] {
-        set(bot(games.game, Level::MAX, 0).as_mut(), changes)?;
-    }
-    let read = |changes: &[String]| -> Vec<(String, f64)> {
-        let parts = changes.iter().filter_map(|change| change.split_once('='));
-        parts.filter_map(|(name, value)| Some((name.to_owned(), value.parse().ok()?))).collect()
-    };
-    let (a, b) = (read(&asked.a), read(&asked.b));
-    let (a, b) = (borrow(&a), borrow(&b));
+    let (a, b) = (Player::read(games.game, &asked.a)?, Player::read(games.game, &asked.b)?);
     let begun = Instant::now();
     let pairs = Mutex::new(Vec::new());
     games.side_by_side(asked.most.div_ceil(2), &|n| {
@@ -248,10 +280,6 @@ fn test(asked: &Test) -> Result<(), String> {
 fn shares(pairs: &[f64]) -> (f64, f64) {
     let halves: Vec<f64> = pairs.iter().map(|points| points / 2.0).collect();
     share(&halves)
-}
-
-fn borrow(changes: &[(String, f64)]) -> Vec<(&str, f64)> {
-    changes.iter().map(|(name, value)| (name.as_str(), *value)).collect()
 }
 
 /// A number on its way.
@@ -311,10 +339,11 @@ fn climb(asked: &Climb) -> Result<(), String> {
         let (flips, plus, minus) = {
             let climbers = climbers.lock().expect("no thread panics while it holds them");
             let flips: Vec<f64> = climbers.iter().map(|_| f64::from(rng.below(2)) * 2.0 - 1.0).collect();
-            let side = |sign: f64, rng: &mut Rng| -> Vec<(&'static str, f64)> {
+            let side = |sign: f64, rng: &mut Rng| -> Player<'static> {
                 let each = climbers.iter().zip(&flips);
-                each.map(|(c, flip)| (c.number.name, c.played(c.at + sign * flip * c.step * spread, rng)))
-                    .collect()
+                let numbers = each
+                    .map(|(c, flip)| (c.number.name, c.played(c.at + sign * flip * c.step * spread, rng)));
+                Player::with_numbers(numbers.collect())
             };
             let plus = side(1.0, &mut rng);
             let minus = side(-1.0, &mut rng);
