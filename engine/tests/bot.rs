@@ -266,11 +266,15 @@ fn bots_that_search_in_three_threads_play_on_and_are_stopped_at_once() {
         // Without any other limit this ends only because it is stopped, and only when its helpers have ended too.
         let endless = Limits { depth: None, ..depth };
         let reports = AtomicU32::new(0);
-        let found = bot.choose(&game, &endless, &mut |_| {
+        let mut told = None;
+        let found = bot.choose(&game, &endless, &mut |report| {
+            told = Some(report.line[0]);
             if reports.fetch_add(1, Ordering::Relaxed) == 3 {
                 stop.store(true, Ordering::Relaxed);
             }
         });
+        // Whichever thread answers, its answer was told.
         assert!(found.is_some(), "{kind:?}");
+        assert_eq!(found.map(|found| found.line[0]), told, "{kind:?}");
     }
 }

@@ -298,6 +298,7 @@ impl GomokuBot {
             && let Some(better) = hardest_to_win(position, finding.line[0], clock)
         {
             finding.line = vec![better];
+            report(&to_report(&finding));
         }
         Some(to_report(&finding))
     }

@@ -175,7 +175,7 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
             ..Self::new(0, self.options.clone())
         });
         let (over, visited) = (AtomicBool::new(false), AtomicU64::new(0));
-        let finding = std::thread::scope(|scope| {
+        let (own, others) = std::thread::scope(|scope| {
             let end = EndOnDrop(&over);
             let mut running = Vec::new();
             let limits = clock.limits();
@@ -211,10 +211,16 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
             walk.deepen(1);
             drop(end);
             let others = running.into_iter().map(|thread| thread.join().expect("a search does not panic"));
-            others.fold(walk.finding, Finding::or_better)
+            (walk.finding, others.collect::<Vec<_>>())
         });
         self.helpers = helpers;
-        Some(Finding { nodes: clock.nodes() + visited.into_inner(), ..finding })
+        let best = others.into_iter().fold(own.clone(), Finding::or_better);
+        let best = Finding { nodes: clock.nodes() + visited.into_inner(), ..best };
+        if (best.depth, &best.line) != (own.depth, &own.line) {
+            // Reported was what the caller's thread found.
+            report(&best);
+        }
+        Some(best)
     }
 
     /// To be called before each search, once the table is there.
