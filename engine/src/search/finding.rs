@@ -16,10 +16,13 @@ pub struct Finding<M> {
 }
 
 impl<M> Finding<M> {
-    /// Of what two threads found in one position what is worth more: a proven win, or else the deeper search; this one where both
-    /// are worth as much.
+    /// Of what two threads found in one position what is worth more: a proven win, the shorter the better, or else the deeper
+    /// search; this one where both are worth as much.
     pub(super) fn or_better(self, other: Self) -> Self {
-        let worth = |finding: &Self| (Value::is_proven(finding.value) && finding.value > 0, finding.depth);
+        let worth = |finding: &Self| {
+            let is_won = Value::is_proven(finding.value) && finding.value > 0;
+            (is_won.then_some(finding.value), finding.depth)
+        };
         if worth(&other) > worth(&self) { other } else { self }
     }
 }
@@ -38,6 +41,7 @@ mod tests {
         let win = Value::WIN - 5;
         assert_eq!(answer(found("here", win, 6), found("there", 0, 12)), "here");
         assert_eq!(answer(found("here", 0, 12), found("there", win, 6)), "there");
+        assert_eq!(answer(found("here", win, 6), found("there", win - 4, 12)), "here");
         assert_eq!(answer(found("here", -win, 6), found("there", 0, 12)), "there");
     }
 }

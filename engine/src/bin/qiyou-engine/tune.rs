@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::go::GoSetup;
-use engine::numbers::Number;
+use engine::numbers::{Number, NumberError};
 use engine::{Action, Bot, GameKind, GomokuRule, GomokuSetup, Level, Rng, Setup, Side, bot};
 
 use crate::levels::{kind, rule};
@@ -142,30 +142,30 @@ impl<'a> Player<'a> {
         Self { numbers, threads: 1, time: 1.0 }
     }
 
-    fn read(game: GameKind, changes: &'a [String]) -> Result<Self, String> {
+    fn read(games: &Games, changes: &'a [String]) -> Result<Self, String> {
         let mut player = Self::with_numbers(Vec::new());
         for change in changes {
             match read(change)? {
-                ("threads", threads @ 1.0..=64.0) => player.threads = threads as usize,
+                ("threads", threads @ 1.0..=64.0) if threads.fract() == 0.0 => {
+                    player.threads = threads as usize;
+                }
+                ("time", _) if games.ms.is_none() => return Err(format!("{change}: needs --ms")),
                 ("time", time @ 0.01..=100.0) => player.time = time,
                 ("threads" | "time", value) => return Err(format!("{change}: {value} is out of range")),
                 number => player.numbers.push(number),
             }
         }
-        let mut bot = bot(game, Level::MAX, 0);
-        for &(name, value) in &player.numbers {
-            bot.set_number(name, value).map_err(|why| why.to_string())?;
-        }
+        player.bot(games.game, 0).map_err(|why| why.to_string())?;
         Ok(player)
     }
 
-    fn bot(&self, kind: GameKind, seed: u64) -> Box<dyn Bot> {
+    fn bot(&self, kind: GameKind, seed: u64) -> Result<Box<dyn Bot>, NumberError> {
         let mut bot = bot(kind, Level::MAX, seed);
         for &(name, value) in &self.numbers {
-            bot.set_number(name, value).expect("it was set before");
+            bot.set_number(name, value)?;
         }
         bot.set_threads(self.threads);
-        bot
+        Ok(bot)
     }
 }
 
@@ -190,7 +190,8 @@ impl Games {
         let mut points = 0.0;
         for a_plays in Side::BOTH {
             let players = Side::BOTH.map(|side| sides[usize::from(side != a_plays)]);
-            let mut bots = players.map(|player| player.bot(setup.kind(), rng.next_u64()));
+            let mut bots = players
+                .map(|player| player.bot(setup.kind(), rng.next_u64()).expect("its numbers were set before"));
             let times =
                 self.ms.map(|ms| players.map(|player| Duration::from_millis(ms).mul_f64(player.time)));
             let nodes = self.ms.is_none().then_some(self.nodes);
@@ -242,7 +243,7 @@ fn log_likelihood_ratio(pairs: &[f64], elo0: f64, elo1: f64) -> f64 {
 fn test(asked: &Test) -> Result<(), String> {
     let games = &asked.games;
     let setup = games.setup()?;
-    let (a, b) = (Player::read(games.game, &asked.a)?, Player::read(games.game, &asked.b)?);
+    let (a, b) = (Player::read(games, &asked.a)?, Player::read(games, &asked.b)?);
     let begun = Instant::now();
     let pairs = Mutex::new(Vec::new());
     games.side_by_side(asked.most.div_ceil(2), &|n| {
