@@ -26,7 +26,7 @@ use crate::alarm::Alarm;
 use crate::archive::Judging;
 use crate::bots::{BotMaker, BotNews, BotThread};
 use crate::chance::Chance;
-use crate::clients::{self, ClientId, ClientNews};
+use crate::connection::{self, ClientId, ClientNews};
 use crate::contact::LinkTask;
 use crate::desktop::{self, AbortOnDrop, Desktop, SleepNews};
 use crate::endings::{Endings, EndingsNews};
@@ -482,9 +482,9 @@ impl Actor {
     fn welcome(&mut self, stream: Box<dyn Duplex>) {
         let id = ClientId(self.next_client);
         self.next_client += 1;
-        let (queue, waiting) = mpsc::channel(clients::QUEUE);
+        let (queue, waiting) = mpsc::channel(connection::QUEUE);
         let inbox = self.inbox.clone();
-        let connection = self.tasks.spawn(clients::run(stream, waiting, move |news| {
+        let connection = self.tasks.spawn(connection::run(stream, waiting, move |news| {
             // When the actor has ended, so does this connection.
             let _ = inbox.send(Message::Client(id, news));
         }));
@@ -554,7 +554,7 @@ impl Actor {
     }
 
     pub(crate) fn reply(&mut self, id: ClientId, reply: control::Reply) {
-        self.send(id, &clients::encode(&ControlMessage::Reply(reply)));
+        self.send(id, &connection::encode(&ControlMessage::Reply(reply)));
     }
 
     fn send(&mut self, id: ClientId, message: &Outgoing) {
@@ -572,7 +572,7 @@ impl Actor {
     /// Tells every client that has attached.
     pub(crate) fn tell(&mut self, body: event::Body) {
         self.notify(&body);
-        let message = clients::encode(&ControlMessage::Event(stamped(body)));
+        let message = connection::encode(&ControlMessage::Event(stamped(body)));
         let attached: Vec<_> =
             self.clients.iter().filter(|(_, client)| client.attached.is_some()).map(|(id, _)| *id).collect();
         for id in attached {
@@ -581,7 +581,7 @@ impl Actor {
     }
 
     fn tell_one(&mut self, id: ClientId, body: event::Body) {
-        self.send(id, &clients::encode(&ControlMessage::Event(stamped(body))));
+        self.send(id, &connection::encode(&ControlMessage::Event(stamped(body))));
     }
 
     pub(crate) fn notice(&mut self, notice: control::Notice) {

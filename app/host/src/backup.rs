@@ -22,7 +22,7 @@ use tracing::{info, warn};
 use zeroize::Zeroizing;
 
 use crate::actor::{Actor, Answer, IDENTITY, Message, NAME};
-use crate::clients::ClientId;
+use crate::connection::ClientId;
 use crate::show::Refusal;
 use crate::store::{self, DATABASE, StoreError};
 

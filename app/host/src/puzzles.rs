@@ -11,7 +11,7 @@ use proto::control::{self, PuzzleProgress, RefusalCode, event, request};
 use session::{MatchId, OfferKind, wire};
 
 use crate::actor::{Actor, Answer, Message, done};
-use crate::clients::ClientId;
+use crate::connection::ClientId;
 use crate::room::parse_match_name;
 use crate::show::{self, Refusal};
 use crate::store::SavedPuzzle;

@@ -12,7 +12,7 @@ use proto::peer::DeclineReason;
 use session::{Analysis, Colours, Command, MatchId, MatchRecord, MatchResult, OfferKind, Pace, Terms, wire};
 
 use crate::actor::{ADAPTER, Actor, Answer, Message, NAME, WISH, done};
-use crate::clients::ClientId;
+use crate::connection::ClientId;
 use crate::games;
 use crate::invitations::Wish;
 use crate::lessons;
