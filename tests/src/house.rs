@@ -294,19 +294,45 @@ impl Client {
 
     /// Asks, and waits for the answer.
     pub async fn ask(&mut self, body: request::Body) -> Result<reply::Body, Refusal> {
+        let id = self.send(body).await;
+        let (answered, answer) = self.answer().await;
+        assert_eq!(answered, id, "replies come in order");
+        answer
+    }
+
+    /// Asks all of it without waiting in between, and gives the answers in the order of the requests.
+    pub async fn ask_at_once(&mut self, bodies: Vec<request::Body>) -> Vec<Result<reply::Body, Refusal>> {
+        let mut answers = BTreeMap::new();
+        let count = bodies.len();
+        for body in bodies {
+            self.send(body).await;
+        }
+        while answers.len() < count {
+            let (id, answer) = self.answer().await;
+            assert!(answers.insert(id, answer).is_none(), "request {id} is answered once");
+        }
+        answers.into_values().collect()
+    }
+
+    /// Sends a request; gives its number.
+    async fn send(&mut self, body: request::Body) -> u64 {
         self.requests += 1;
-        let id = self.requests;
-        let request = Message::Request(Request { id, body: Some(body) });
+        let request = Message::Request(Request { id: self.requests, body: Some(body) });
         self.frames.send(Outgoing::from(&request)).await.expect("the host is there");
+        self.requests
+    }
+
+    /// Reads up to the next answer: to which request, and what it is.
+    async fn answer(&mut self) -> (u64, Result<reply::Body, Refusal>) {
         loop {
             match self.read().await {
                 Message::Event(event) => self.unseen.push_back(event),
-                Message::Reply(Reply { id: answered, body }) => {
-                    assert_eq!(answered, id, "replies come in order");
-                    return match body.expect("a reply that this client knows") {
+                Message::Reply(Reply { id, body }) => {
+                    let answer = match body.expect("a reply that this client knows") {
                         reply::Body::Refusal(refusal) => Err(refusal),
                         body => Ok(body),
                     };
+                    return (id, answer);
                 }
                 Message::Request(_) => panic!("a host asks nothing"),
             }

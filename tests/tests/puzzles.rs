@@ -123,3 +123,40 @@ async fn without_an_id_the_easiest_unsolved_one_is_opened_and_each_day_has_its_l
     let refusal = open(&mut anna.client, "go-00000000", Game::Unspecified).await.expect_err("no such puzzle");
     assert_eq!(refusal.code(), RefusalCode::RefusalBadRequest);
 }
+
+#[tokio::test]
+async fn a_move_whose_puzzle_is_closed_while_it_is_judged_is_answered_all_the_same() {
+    let mut house = House::new(77);
+    let mut anna = house.device("Anna").await;
+    for _ in 0..4 {
+        let room = open(&mut anna.client, "", Game::Xiangqi).await.expect("there is one");
+        let step = anna.client.seen.room().and_then(|room| room.board.as_ref()?.steps.first().copied());
+        let action = proto::board::Action { kind: step.map(proto::board::action::Kind::Step) };
+        let act = control::Act { room_id: room.clone(), action: Some(action), notation: String::new() };
+        let hint = control::Hint { room_id: room.clone(), lines: 0 };
+        let answers = anna
+            .client
+            .ask_at_once(vec![
+                request::Body::Hint(hint),
+                request::Body::Act(act),
+                request::Body::CloseRoom(control::CloseRoom { room_id: room }),
+            ])
+            .await;
+        assert!(matches!(answers[2], Ok(reply::Body::Done(_))), "{answers:?}");
+        assert!(anna.client.seen.room().is_none());
+    }
+}
+
+#[tokio::test]
+async fn hints_that_are_asked_for_at_once_are_each_found_or_refused_as_too_many() {
+    let mut house = House::new(78);
+    let mut anna = house.device("Anna").await;
+    let room = open(&mut anna.client, "", Game::Gomoku).await.expect("there is one");
+    let hints = (0..12).map(|_| request::Body::Hint(control::Hint { room_id: room.clone(), lines: 0 }));
+    let (found, refused): (Vec<_>, Vec<_>) =
+        anna.client.ask_at_once(hints.collect()).await.into_iter().partition(Result::is_ok);
+    assert!(!found.is_empty());
+    for refusal in refused {
+        assert_eq!(refusal.expect_err("it was refused").code(), RefusalCode::RefusalBusy);
+    }
+}

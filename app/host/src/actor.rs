@@ -13,12 +13,11 @@ use engine::{GameKind, Side};
 use link::friend_code::FriendCode;
 use link::identity::Identity;
 use link::{Address, Duplex};
-use proto::control::{self, Language, Message as ControlMessage, NoticeKind, RefusalCode, Visibility, event};
-use proto::frame::Outgoing;
+use proto::control::{self, Language, NoticeKind, RefusalCode, Visibility, event};
 use proto::peer::ByeReason;
 use session::{MatchId, OfferKind};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::{debug, error, info, warn};
 
@@ -26,7 +25,8 @@ use crate::alarm::Alarm;
 use crate::archive::Judging;
 use crate::bots::{BotMaker, BotNews, BotThread};
 use crate::chance::Chance;
-use crate::connection::{self, ClientId, ClientNews};
+use crate::clients::Clients;
+use crate::connection::{ClientId, ClientNews};
 use crate::contact::LinkTask;
 use crate::desktop::{self, AbortOnDrop, Desktop, SleepNews};
 use crate::endings::{Endings, EndingsNews};
@@ -38,6 +38,7 @@ use crate::nearby::Neighbourhood;
 use crate::people::Peer;
 use crate::puzzles::PuzzleRoom;
 use crate::reach::{Goal, Radio, RadioNews};
+use crate::responder::{Responder, done};
 use crate::rest::Rest;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::Refusal;
@@ -57,8 +58,8 @@ pub(crate) enum Message {
     Client(ClientId, ClientNews),
     /// From a bot's thread: which seat, the ticket, the news.
     Bot(BotSeat, u64, BotNews),
-    /// From a thread that looks for a hint: who asked in which request, and what it found.
-    Hint(ClientId, u64, MatchId, Result<control::HintFound, Refusal>),
+    /// From a thread that looks for a hint: to whom, and what it found.
+    Hint(Responder, MatchId, Result<control::HintFound, Refusal>),
     /// From a link to a peer.
     Link(LinkId, LinkNews),
     /// From a carrier: which, and what.
@@ -83,10 +84,10 @@ pub(crate) enum Message {
     /// What is heard of letters.
     #[cfg(feature = "online")]
     Letter(link::online::LetterNews),
-    /// A request that took its time is done.
-    Answer(ClientId, control::Reply),
     /// A move of a puzzle was judged.
     PuzzleJudged(MatchId, crate::puzzles::Judged),
+    /// From a thread that looks for a hint in a puzzle.
+    PuzzleHint(Responder, MatchId, Result<control::HintFound, Refusal>),
     /// Says goodbye and ends; the sender is dropped then.
     Stop(oneshot::Sender<()>),
 }
@@ -124,8 +125,7 @@ pub(crate) struct Actor {
     pub(crate) identity: Arc<Identity>,
     /// Told to friends only; makes this device's tags.
     pub(crate) advert_key: [u8; 32],
-    clients: BTreeMap<ClientId, Client>,
-    next_client: u64,
+    pub(crate) clients: Clients,
     /// Friends, and strangers while they are connected.
     pub(crate) people: BTreeMap<PlayerId, Peer>,
     /// Links from their dialing or accepting on, whoever is at the other end.
@@ -176,35 +176,6 @@ pub(crate) struct Actor {
     /// While the system is about to sleep, or sleeps.
     pub(crate) rest: Option<Rest>,
     stopping: Option<oneshot::Sender<()>>,
-}
-
-/// A client's connection.
-struct Client {
-    queue: mpsc::Sender<Outgoing>,
-    connection: AbortHandle,
-    /// As it calls itself, once it has attached.
-    attached: Option<String>,
-    scanning: bool,
-    /// A person looks at it.
-    in_front: bool,
-    /// It has said whether somebody looks at it: it has a window.
-    has_window: bool,
-}
-
-/// What a request comes to.
-pub(crate) enum Answer {
-    Done,
-    Room(MatchId),
-    Invite(MatchId),
-    Matches(control::Matches),
-    Sheet(control::GameSheet),
-    Lesson(control::Lesson),
-    Position(control::Position),
-    File(control::File),
-    FriendCode(control::FriendCode),
-    Puzzles(control::Puzzles),
-    /// Somebody answers later.
-    Later,
 }
 
 impl Actor {
@@ -272,8 +243,7 @@ impl Actor {
             blocked: BTreeMap::new(),
             advert_key,
             identity: Arc::new(identity),
-            clients: BTreeMap::new(),
-            next_client: 1,
+            clients: Clients::default(),
             people: BTreeMap::new(),
             links: BTreeMap::new(),
             last_link: 0,
@@ -340,7 +310,7 @@ impl Actor {
 
     pub(crate) async fn run(mut self) {
         for id in self.rooms.keys().copied().collect::<Vec<_>>() {
-            self.changed(id);
+            self.room_changed(id);
         }
         loop {
             let deadline = self.next_deadline();
@@ -373,9 +343,9 @@ impl Actor {
         match message {
             Message::NewClient(stream) => self.welcome(stream),
             Message::Client(id, ClientNews::Asked(request, _permit)) => self.asked(id, *request),
-            Message::Client(id, ClientNews::Gone) => self.client_gone(id),
+            Message::Client(id, ClientNews::Gone) => self.clients.gone(id),
             Message::Bot(seat, ticket, news) => self.bot_said(seat, ticket, news),
-            Message::Hint(client, request, room, found) => self.hint_found(client, request, room, found),
+            Message::Hint(responder, room, found) => self.hint_found(responder, room, found),
             Message::Judged(ticket, judgement) => self.judged(ticket, judgement),
             Message::Endings(ticket, news) => self.endings_said(ticket, news),
             Message::Link(id, news) => self.link_said(id, news),
@@ -385,6 +355,7 @@ impl Actor {
             #[cfg(feature = "online")]
             Message::Online(view) => self.online_changed(view),
             Message::PuzzleJudged(id, judged) => self.puzzle_judged(id, judged),
+            Message::PuzzleHint(responder, id, found) => self.puzzle_hint_found(responder, id, found),
             #[cfg(feature = "online")]
             Message::Letter(news) => self.letter_said(news),
             #[cfg(feature = "online")]
@@ -393,7 +364,6 @@ impl Actor {
             Message::PasswordNotKept(detail) => {
                 self.notice(control::Notice { detail, ..notice(NoticeKind::NoticeDiskFull) });
             }
-            Message::Answer(client, reply) => self.reply(client, reply),
             Message::Stop(done) => self.stopping = Some(done),
         }
     }
@@ -414,7 +384,7 @@ impl Actor {
         let due: Vec<_> = self.stalled.iter().filter(|(_, at)| **at <= now).map(|(room, _)| *room).collect();
         for room in due {
             self.stalled.remove(&room);
-            self.changed(room);
+            self.room_changed(room);
         }
         self.clocks_on_time();
         self.people_on_time();
@@ -441,7 +411,7 @@ impl Actor {
         // Connections, links and carriers end with their queues.
         self.people.clear();
         self.radios.clear();
-        self.clients.clear();
+        self.clients.close();
         #[cfg(feature = "online")]
         if let Some(online) = &self.online {
             let transport = online.transport.clone();
@@ -480,108 +450,49 @@ impl Actor {
     // Clients.
 
     fn welcome(&mut self, stream: Box<dyn Duplex>) {
-        let id = ClientId(self.next_client);
-        self.next_client += 1;
-        let (queue, waiting) = mpsc::channel(connection::QUEUE);
         let inbox = self.inbox.clone();
-        let connection = self.tasks.spawn(connection::run(stream, waiting, move |news| {
+        self.clients.welcome(stream, &mut self.tasks, move |id, news| {
             // When the actor has ended, so does this connection.
             let _ = inbox.send(Message::Client(id, news));
-        }));
-        self.clients.insert(
-            id,
-            Client { queue, connection, attached: None, scanning: false, in_front: false, has_window: false },
-        );
-    }
-
-    fn client_gone(&mut self, id: ClientId) {
-        if let Some(client) = self.clients.remove(&id) {
-            debug!(client = client.attached.as_deref().unwrap_or("?"), "a client has gone");
-        }
+        });
     }
 
     fn asked(&mut self, id: ClientId, request: control::Request) {
         use control::request::Body;
-        let number = request.id;
-        let Some(client) = self.clients.get_mut(&id) else { return };
-        let result = match request.body {
-            None => Err(Refusal::new(RefusalCode::RefusalBadRequest, "this host does not know that request")),
+        let Some(responder) = self.clients.responder(id, request.id) else { return };
+        let bad = |why: &str| Refusal::new(RefusalCode::RefusalBadRequest, why);
+        let answer = match request.body {
+            None => Err(bad("this host does not know that request")),
             Some(Body::Attach(attach)) if attach.version != CONTROL_VERSION => Err(Refusal::new(
                 RefusalCode::RefusalVersion,
                 format!("this host speaks version {CONTROL_VERSION}, the client {}", attach.version),
             )),
             Some(Body::Attach(attach)) => {
                 info!(client = attach.client, "a client attaches");
-                client.attached = Some(attach.client);
-                self.reply(id, done(number));
-                self.show_everything(id);
-                return;
+                self.clients.attach(id, attach.client);
+                responder.done(done());
+                return self.show_everything(id);
             }
-            Some(_) if client.attached.is_none() => {
-                Err(Refusal::new(RefusalCode::RefusalBadRequest, "attach first"))
-            }
+            Some(_) if !self.clients.is_attached(id) => Err(bad("attach first")),
             Some(Body::Front(front)) => {
-                client.in_front = front.on;
-                client.has_window = true;
-                self.someone_looks(front.language()).map(|()| Answer::Done)
+                self.clients.set_front(id, front.on);
+                self.someone_looks(front.language()).map(|()| done())
             }
             Some(Body::Scan(scan)) => {
-                client.scanning = scan.on;
-                Ok(Answer::Done)
+                self.clients.set_scanning(id, scan.on);
+                Ok(done())
             }
-            Some(body) => self.request(id, number, body),
+            Some(body) => return self.request(responder, body),
         };
         // Events before the reply, so that a client that has its answer knows what came of it.
         self.show_changes();
-        let body = match result {
-            Ok(Answer::Later) => return,
-            Ok(Answer::Done) => control::reply::Body::Done(control::Done {}),
-            Ok(Answer::Room(room)) => control::reply::Body::RoomId(room.to_string()),
-            Ok(Answer::Invite(invitation)) => control::reply::Body::InviteId(invitation.to_string()),
-            Ok(Answer::Matches(matches)) => control::reply::Body::Matches(matches),
-            Ok(Answer::Sheet(sheet)) => control::reply::Body::Sheet(sheet),
-            Ok(Answer::Lesson(lesson)) => control::reply::Body::Lesson(lesson),
-            Ok(Answer::Position(position)) => control::reply::Body::Position(position),
-            Ok(Answer::File(file)) => control::reply::Body::File(file),
-            Ok(Answer::Puzzles(puzzles)) => control::reply::Body::Puzzles(puzzles),
-            Ok(Answer::FriendCode(code)) => control::reply::Body::FriendCode(code),
-            Err(refusal) => {
-                debug!(code = ?refusal.code, detail = refusal.detail, "refused");
-                control::reply::Body::Refusal(refusal.into_wire())
-            }
-        };
-        self.reply(id, control::Reply { id: number, body: Some(body) });
+        responder.answer(answer);
     }
 
-    pub(crate) fn reply(&mut self, id: ClientId, reply: control::Reply) {
-        self.send(id, &connection::encode(&ControlMessage::Reply(reply)));
-    }
-
-    fn send(&mut self, id: ClientId, message: &Outgoing) {
-        let Some(client) = self.clients.get(&id) else { return };
-        if client.queue.try_send(message.clone()).is_err() {
-            let client = self.clients.remove(&id).expect("it was there a line above");
-            warn!(
-                client = client.attached.as_deref().unwrap_or("?"),
-                "a client does not read: it is dropped"
-            );
-            client.connection.abort();
-        }
-    }
-
-    /// Tells every client that has attached.
+    /// Tells every client that has attached, and the desktop where it is news.
     pub(crate) fn tell(&mut self, body: event::Body) {
         self.notify(&body);
-        let message = connection::encode(&ControlMessage::Event(stamped(body)));
-        let attached: Vec<_> =
-            self.clients.iter().filter(|(_, client)| client.attached.is_some()).map(|(id, _)| *id).collect();
-        for id in attached {
-            self.send(id, &message);
-        }
-    }
-
-    fn tell_one(&mut self, id: ClientId, body: event::Body) {
-        self.send(id, &connection::encode(&ControlMessage::Event(stamped(body))));
+        self.clients.tell(body);
     }
 
     pub(crate) fn notice(&mut self, notice: control::Notice) {
@@ -609,7 +520,7 @@ impl Actor {
             events.push(event::Body::Notice(control::Notice { detail, ..aside }));
         }
         for body in events {
-            self.tell_one(id, body);
+            self.clients.tell_one(id, body);
         }
     }
 
@@ -622,33 +533,17 @@ impl Actor {
         }
     }
 
-    pub(crate) fn anyone_scans(&self) -> bool {
-        self.clients.values().any(|client| client.scanning)
-    }
-
-    pub(crate) fn anyone_in_front(&self) -> bool {
-        self.clients.values().any(|client| client.in_front)
-    }
-
-    pub(crate) fn has_window(&self) -> bool {
-        self.clients.values().any(|client| client.has_window)
-    }
-
-    pub(crate) fn anyone_attached(&self) -> bool {
-        self.clients.values().any(|client| client.attached.is_some())
-    }
-
     // Rooms.
 
     /// The room's record, seats or surroundings have changed: clients will be shown, and bots go to work.
-    pub(crate) fn changed(&mut self, id: MatchId) {
+    pub(crate) fn room_changed(&mut self, id: MatchId) {
         self.dirty.insert(id);
         self.check_clock(id);
         self.wake_bots(id);
     }
 
     /// Only what clients see has changed.
-    pub(crate) fn touched(&mut self, id: MatchId) {
+    pub(crate) fn mark_for_display(&mut self, id: MatchId) {
         self.dirty.insert(id);
     }
 
@@ -796,18 +691,8 @@ pub(crate) const LANGUAGE: &str = "language";
 pub(crate) const ADAPTER: &str = "adapter";
 pub(crate) const FOUND_WHEN_CLOSED: &str = "found_when_closed";
 
-pub(crate) fn done(number: u64) -> control::Reply {
-    control::Reply { id: number, body: Some(control::reply::Body::Done(control::Done {})) }
-}
-
 pub(crate) fn notice(kind: NoticeKind) -> control::Notice {
     control::Notice { kind: kind.into(), ..control::Notice::default() }
-}
-
-fn stamped(body: event::Body) -> control::Event {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    let microseconds = now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1_000;
-    control::Event { body: Some(body), monotonic_us: microseconds }
 }
 
 /// What a device calls itself before its owner says otherwise.

@@ -12,9 +12,10 @@ use proto::control::{self, RefusalCode, event};
 use proto::limits;
 use session::{MatchId, MatchRecord, MatchResult, Pace, wire};
 
-use crate::actor::{Actor, Answer, Message};
+use crate::actor::{Actor, Message};
 use crate::bots::BotMaker;
 use crate::requests::{local_seat, needs_one_device};
+use crate::responder::{Answer, done, in_room};
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
 use crate::store::{Header, SavedMatch};
@@ -139,7 +140,7 @@ impl Actor {
         record.actions = saved.record.actions;
         record.actions.truncate(branch.ply as usize);
         record.result = game.outcome().map(MatchResult::Played);
-        self.begin(record, seats, None).map(Answer::Room)
+        self.begin(record, seats, None).map(in_room)
     }
 
     pub(crate) fn discard(&mut self, name: &str) -> Result<Answer, Refusal> {
@@ -155,7 +156,7 @@ impl Actor {
         self.end_judging(Some(id));
         let written = self.store.delete(id);
         self.saved(written)?;
-        Ok(Answer::Done)
+        Ok(done())
     }
 
     pub(crate) fn import(&mut self, import: &control::Import) -> Result<Answer, Refusal> {
@@ -183,7 +184,7 @@ impl Actor {
         self.saved(written)?;
         let written = self.store.set_open(id, false);
         self.saved(written)?;
-        Ok(Answer::Room(id))
+        Ok(in_room(id))
     }
 
     pub(crate) fn export(&mut self, export: &control::Export) -> Result<Answer, Refusal> {
@@ -219,7 +220,7 @@ impl Actor {
     pub(crate) fn judge(&mut self, asked: &control::Judge) -> Result<Answer, Refusal> {
         if !asked.on {
             self.end_judging(parse_match_name(&asked.room_id));
-            return Ok(Answer::Done);
+            return Ok(done());
         }
         let saved = self.saved_match(&asked.room_id)?;
         let (id, actions) = (saved.record.id, saved.record.actions.clone());
@@ -254,7 +255,7 @@ impl Actor {
             .spawn(work)
             .map_err(|error| Refusal::new(RefusalCode::RefusalBusy, error.to_string()))?;
         self.judging = Some(Judging { id, ticket, stop, shown });
-        Ok(Answer::Done)
+        Ok(done())
     }
 
     /// Ends the analysis of this match, or whichever there is, and says so.

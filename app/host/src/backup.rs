@@ -17,12 +17,12 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use link::identity::Identity;
-use proto::control::{self, RefusalCode, reply};
+use proto::control::{self, RefusalCode};
 use tracing::{info, warn};
 use zeroize::Zeroizing;
 
-use crate::actor::{Actor, Answer, IDENTITY, Message, NAME};
-use crate::connection::ClientId;
+use crate::actor::{Actor, IDENTITY, NAME};
+use crate::responder::{Answer, Responder, done};
 use crate::show::Refusal;
 use crate::store::{self, DATABASE, StoreError};
 
@@ -92,12 +92,18 @@ fn said(code: RefusalCode, zh: &str, en: &str) -> Refusal {
 }
 
 impl Actor {
-    pub(crate) fn save_everything(
+    pub(crate) fn save_everything(&mut self, responder: Responder, asked: control::SaveEverything) {
+        match self.sealing(asked) {
+            Ok(work) => apart(responder, work),
+            Err(refusal) => responder.refuse(refusal),
+        }
+    }
+
+    /// Reads everything now; sealing and writing it is work for later.
+    fn sealing(
         &mut self,
-        client: ClientId,
-        number: u64,
         asked: control::SaveEverything,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<impl FnOnce() -> Result<Answer, Refusal> + Send + 'static, Refusal> {
         let passphrase = Zeroizing::new(asked.passphrase);
         if passphrase.chars().count() < LEAST_CHARS {
             let (zh, en) = ("口令至少要八个字符。", "The passphrase needs at least 8 characters.");
@@ -107,7 +113,7 @@ impl Actor {
         let identity = Zeroizing::new(fs::read(self.data_dir.join(IDENTITY)).map_err(|error| disk(&error))?);
         let saves = self.store.whole()?;
         let (salt, nonce) = (self.chance.bytes(), self.chance.bytes());
-        self.apart(client, number, move || {
+        Ok(move || {
             let sealed = seal(&passphrase, &pack(&identity, &saves), Cost::default(), salt, nonce);
             write_new(&path, &sealed).map_err(|error| {
                 if error.kind() == io::ErrorKind::AlreadyExists {
@@ -118,43 +124,29 @@ impl Actor {
                 }
             })?;
             info!(path = %path.display(), bytes = sealed.len(), "everything was saved to a file");
-            Ok(reply::Body::Done(control::Done {}))
+            Ok(done())
         })
     }
 
-    pub(crate) fn take_everything(
-        &mut self,
-        client: ClientId,
-        number: u64,
-        asked: control::TakeEverything,
-    ) -> Result<Answer, Refusal> {
+    pub(crate) fn take_everything(&mut self, responder: Responder, asked: control::TakeEverything) {
         let passphrase = Zeroizing::new(asked.passphrase);
-        let (path, directory) = (absolute(&asked.path)?, self.data_dir.clone());
-        self.apart(client, number, move || {
-            let taken = stage(&path, &passphrase, &directory)?;
-            info!(path = %path.display(), matches = taken.matches, "taken over with the next start");
-            Ok(reply::Body::Taken(taken))
-        })
+        let directory = self.data_dir.clone();
+        match absolute(&asked.path) {
+            Ok(path) => apart(responder, move || {
+                let taken = stage(&path, &passphrase, &directory)?;
+                info!(path = %path.display(), matches = taken.matches, "taken over with the next start");
+                Ok(Answer::Taken(taken))
+            }),
+            Err(refusal) => responder.refuse(refusal),
+        }
     }
+}
 
-    /// On a thread of its own: making a key takes long on purpose.
-    fn apart(
-        &self,
-        client: ClientId,
-        number: u64,
-        work: impl FnOnce() -> Result<reply::Body, Refusal> + Send + 'static,
-    ) -> Result<Answer, Refusal> {
-        let inbox = self.inbox.clone();
-        let work = move || {
-            let body = work().unwrap_or_else(|refusal| reply::Body::Refusal(refusal.into_wire()));
-            // When the actor has ended, nobody waits for it.
-            let _ = inbox.send(Message::Answer(client, control::Reply { id: number, body: Some(body) }));
-        };
-        std::thread::Builder::new()
-            .name("backup".into())
-            .spawn(work)
-            .map_err(|error| Refusal::new(RefusalCode::RefusalBusy, error.to_string()))?;
-        Ok(Answer::Later)
+/// On a thread of its own: making a key takes long on purpose. Without a thread the responder is dropped, which refuses.
+fn apart(responder: Responder, work: impl FnOnce() -> Result<Answer, Refusal> + Send + 'static) {
+    let started = std::thread::Builder::new().name("backup".into()).spawn(move || responder.answer(work()));
+    if let Err(error) = started {
+        warn!(%error, "no thread for a backup");
     }
 }
 

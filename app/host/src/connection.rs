@@ -35,22 +35,35 @@ pub(crate) fn encode(message: &Message) -> Outgoing {
     Outgoing::from(message)
 }
 
-/// Serves one connection until the client goes, breaks the protocol, or `queue` is closed by the actor.
-pub(crate) async fn run(
+/// Serves one connection until the client goes, breaks the protocol, or `queue` is closed by the actor. The last that it tells
+/// is that it is over, also when its task is aborted.
+pub(crate) fn run(
     stream: Box<dyn Duplex>,
     queue: mpsc::Receiver<Outgoing>,
-    tell: impl Fn(ClientNews) + Send,
-) {
-    let (reader, writer) = tokio::io::split(stream);
-    tokio::select! {
-        () = read(reader, &tell) => {}
-        written = write(writer, queue) => {
-            if let Err(error) = written {
-                debug!(%error, "a client went away");
+    tell: impl Fn(ClientNews) + Send + Sync,
+) -> impl Future<Output = ()> + Send {
+    // Made here rather than in the future: a task may be aborted before it has run at all.
+    let tell = TellsEnd(tell);
+    async move {
+        let (reader, writer) = tokio::io::split(stream);
+        tokio::select! {
+            () = read(reader, &tell.0) => {}
+            written = write(writer, queue) => {
+                if let Err(error) = written {
+                    debug!(%error, "a client went away");
+                }
             }
         }
     }
-    tell(ClientNews::Gone);
+}
+
+/// Tells the end of a connection when it is dropped.
+struct TellsEnd<F: Fn(ClientNews)>(F);
+
+impl<F: Fn(ClientNews)> Drop for TellsEnd<F> {
+    fn drop(&mut self) {
+        (self.0)(ClientNews::Gone);
+    }
 }
 
 async fn read(mut reader: ReadHalf<Box<dyn Duplex>>, tell: &impl Fn(ClientNews)) {

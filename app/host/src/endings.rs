@@ -12,7 +12,8 @@ use engine::liuzhou::endings::Endings as Table;
 use proto::control::{self, EndingsState, RefusalCode, event};
 use tracing::{debug, warn};
 
-use crate::actor::{Actor, Answer, Message};
+use crate::actor::{Actor, Message};
+use crate::responder::{Answer, done};
 use crate::show::Refusal;
 
 /// How often progress is told: as often as a percentage can be read.
@@ -73,7 +74,7 @@ impl Actor {
             }
         }
         self.tell_endings();
-        Ok(Answer::Done)
+        Ok(done())
     }
 
     fn work_out_endings(&mut self) -> Result<(), Refusal> {

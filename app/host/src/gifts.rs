@@ -5,7 +5,8 @@ use proto::control::{self, RefusalCode, event};
 use session::{Command, MatchId, MatchRecord};
 use tracing::info;
 
-use crate::actor::{Actor, Answer};
+use crate::actor::Actor;
+use crate::responder::{Answer, done, in_room};
 use crate::room::{PlayerId, Seat};
 use crate::show::Refusal;
 use crate::store::SavedMatch;
@@ -30,7 +31,7 @@ impl Actor {
             return Err(Refusal::new(RefusalCode::RefusalBadRequest, why));
         }
         self.command(key, Command::Give(Box::new(saved.record)))?;
-        Ok(Answer::Done)
+        Ok(done())
     }
 
     /// A friend shows a match.
@@ -52,7 +53,7 @@ impl Actor {
         let no_such = || Refusal::new(RefusalCode::RefusalNoOffer, "no such gift");
         let number: u64 = answer.gift_id.parse().map_err(|_| no_such())?;
         let index = self.gifts.iter().position(|gift| gift.number == number).ok_or_else(no_such)?;
-        let mut kept = Answer::Done;
+        let mut kept = done();
         if answer.keep {
             // As a file of other programs: a match of this device's, of its own id, whoever played it.
             let mut record = self.gifts[index].record.clone();
@@ -63,7 +64,7 @@ impl Actor {
             self.saved(written)?;
             let written = self.store.set_open(id, false);
             self.saved(written)?;
-            kept = Answer::Room(id);
+            kept = in_room(id);
         }
         let gone = self.gifts.remove(index);
         self.tell(event::Body::GiftGone(control::Gone { id: gone.number.to_string() }));

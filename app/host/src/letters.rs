@@ -216,7 +216,7 @@ impl Actor {
         };
         let number = number.unwrap_or(0);
         online.written.insert(id, Written { standing, number, stage, again: Instant::now() + wait });
-        self.touched(id);
+        self.mark_for_display(id);
     }
 
     /// Gives its number, by which one hears of it.
@@ -291,7 +291,7 @@ impl Actor {
             let kept = self.store.set_setting(&format!("{WRITTEN}{id}"), &text);
             let _ = self.saved(kept);
         }
-        self.touched(id);
+        self.mark_for_display(id);
     }
 
     /// `true`: it was taken in and needs not come again.

@@ -41,6 +41,7 @@ mod archive;
 mod backup;
 mod bots;
 mod chance;
+mod clients;
 mod codes;
 mod connection;
 mod contact;
@@ -63,6 +64,7 @@ mod play;
 mod puzzles;
 mod reach;
 mod requests;
+mod responder;
 mod rest;
 mod room;
 #[cfg(feature = "online")]

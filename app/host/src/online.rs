@@ -12,8 +12,9 @@ use session::MatchId;
 use tokio::time::Instant;
 use tracing::warn;
 
-use crate::actor::{Actor, Answer, Message};
+use crate::actor::{Actor, Message};
 use crate::letters::Written;
+use crate::responder::{Answer, done};
 use crate::room::PlayerId;
 use crate::secrets::Secrets;
 use crate::show::Refusal;
@@ -187,7 +188,7 @@ impl Actor {
             }
             _ => return Err(Refusal::new(RefusalCode::RefusalBadRequest, "not about an account")),
         }
-        Ok(Answer::Done)
+        Ok(done())
     }
 
     /// Whoever's code says an account is asked to be a contact, and may be one.

@@ -480,7 +480,7 @@ impl Actor {
             Event::InvitationEnded { id, mine: _, end } => {
                 self.invitation_gone(id, show::invitation_end(end));
             }
-            Event::AnalysisChanged(id) => self.touched(id),
+            Event::AnalysisChanged(id) => self.mark_for_display(id),
             Event::ClocksDiffer { id, said, seen } => {
                 let (name, room_id) = (self.name_of(key), id.to_string());
                 info!(%id, ?said, ?seen, "the peer's measure of its time is not ours");
@@ -493,7 +493,7 @@ impl Actor {
                 });
             }
             Event::MatchChanged(id) => self.sync_room(key, id),
-            Event::Offered { id, kind: _ } => self.touched(id),
+            Event::Offered { id, kind: _ } => self.mark_for_display(id),
             Event::OfferEnded { id, kind: OfferKind::Adjourn, accepted: true, .. } => {
                 self.sync_room(key, id);
                 let (name, room_id) = (self.name_of(key), id.to_string());
@@ -585,7 +585,7 @@ impl Actor {
 
     pub(crate) fn touch_rooms_with(&mut self, key: PlayerId) {
         for id in self.rooms_with(key) {
-            self.changed(id);
+            self.room_changed(id);
         }
     }
 
@@ -610,7 +610,7 @@ impl Actor {
             if let Err(error) = room.set_record(record) {
                 warn!(%id, %error, "a record of the session cannot be shown");
             }
-            self.changed(id);
+            self.room_changed(id);
             return;
         }
         match self.store.load(id) {
@@ -637,7 +637,7 @@ impl Actor {
             .map(Room::id);
         room.follows = before;
         self.rooms.insert(id, room);
-        self.changed(id);
+        self.room_changed(id);
         if invited {
             let mut gone = control::InvitationGone { room_id: id.to_string(), ..Default::default() };
             gone.set_end(control::InvitationEnd::InvitationAccepted);

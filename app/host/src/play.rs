@@ -46,7 +46,7 @@ impl Actor {
     pub(crate) fn take_over(&mut self, id: MatchId, record: MatchRecord) {
         let room = self.rooms.get_mut(&id).expect("the caller has looked at it");
         room.set_record(record).expect("a saved record has been played");
-        self.changed(id);
+        self.room_changed(id);
     }
 
     // Clocks of matches without a peer.
@@ -98,7 +98,7 @@ impl Actor {
                     self.check_clock(id);
                 }
             } else if self.clock_told.get(&id).is_some_and(|at| *at <= Instant::now()) {
-                self.touched(id);
+                self.mark_for_display(id);
             }
             let deadline = self.rooms.get(&id).and_then(Room::clock_deadline);
             match deadline {

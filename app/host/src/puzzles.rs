@@ -10,8 +10,9 @@ use engine::{AnyGame, GameKind, Language, Side};
 use proto::control::{self, PuzzleProgress, RefusalCode, event, request};
 use session::{MatchId, OfferKind, wire};
 
-use crate::actor::{Actor, Answer, Message, done};
-use crate::connection::ClientId;
+use crate::actor::{Actor, Message};
+use crate::requests::MAX_HINTS;
+use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::parse_match_name;
 use crate::show::{self, Refusal};
 use crate::store::SavedPuzzle;
@@ -25,7 +26,7 @@ pub(crate) struct PuzzleRoom {
     /// Whether this try has been counted.
     counted: bool,
     /// While the last move is judged: who asked in which request.
-    judging: Option<(ClientId, u64)>,
+    judging: Option<Responder>,
     /// Larger for rooms opened later.
     opened: u64,
 }
@@ -34,13 +35,8 @@ pub(crate) struct PuzzleRoom {
 pub(crate) type Judged = Option<Box<Attempt>>;
 
 impl Actor {
-    /// Answers what is asked of a puzzle's room; `None` if it is of another.
-    pub(crate) fn puzzle_request(
-        &mut self,
-        client: ClientId,
-        number: u64,
-        body: &request::Body,
-    ) -> Option<Result<Answer, Refusal>> {
+    /// The puzzle's room that a request is about, if it is about one.
+    pub(crate) fn puzzle_meant(&self, body: &request::Body) -> Option<MatchId> {
         use request::Body;
         let name = match body {
             Body::Act(act) => &act.room_id,
@@ -49,17 +45,25 @@ impl Actor {
             Body::CloseRoom(close) => &close.room_id,
             _ => return None,
         };
-        let id = parse_match_name(name).filter(|id| self.puzzles.contains_key(id))?;
-        Some(match body {
-            Body::Act(act) => self.try_move(client, number, id, act),
+        parse_match_name(name).filter(|id| self.puzzles.contains_key(id))
+    }
+
+    /// Does what is asked of a puzzle's room.
+    pub(crate) fn puzzle_request(&mut self, responder: Responder, id: MatchId, body: &request::Body) {
+        use request::Body;
+        let answer = match body {
+            Body::Act(act) => return self.try_move(responder, id, act),
+            Body::Hint(_) => return self.puzzle_hint(responder, id),
             Body::Offer(offer) => self.try_again(id, show::parse_offer_kind(offer.kind)),
-            Body::Hint(_) => self.puzzle_hint(client, number, id),
             _ => {
+                // A move that is being judged is not answered any more: its responder refuses.
                 self.puzzles.remove(&id);
                 self.tell(event::Body::RoomGone(control::Gone { id: id.to_string() }));
-                Ok(Answer::Done)
+                Ok(done())
             }
-        })
+        };
+        self.show_changes();
+        responder.answer(answer);
     }
 
     pub(crate) fn list_puzzles(&mut self, list: control::ListPuzzles) -> Result<Answer, Refusal> {
@@ -106,8 +110,8 @@ impl Actor {
         let opened = self.puzzles.values().map(|room| room.opened + 1).max().unwrap_or(0);
         let room = PuzzleRoom { attempt: Attempt::new(puzzle), counted: false, judging: None, opened };
         self.puzzles.insert(id, room);
-        self.touched(id);
-        Ok(Answer::Room(id))
+        self.mark_for_display(id);
+        Ok(in_room(id))
     }
 
     /// The day by the wall clock and UTC, from 1 January 1970.
@@ -116,13 +120,29 @@ impl Actor {
     }
 
     /// The person's move; it is judged on a thread of its own, and answered then.
-    fn try_move(
-        &mut self,
-        client: ClientId,
-        number: u64,
-        id: MatchId,
-        act: &control::Act,
-    ) -> Result<Answer, Refusal> {
+    fn try_move(&mut self, responder: Responder, id: MatchId, act: &control::Act) {
+        let action = match self.move_to_try(id, act) {
+            Ok(action) => action,
+            Err(refusal) => return responder.refuse(refusal),
+        };
+        let room = self.puzzles.get_mut(&id).expect("the caller has found it");
+        let (mut attempt, inbox) = (room.attempt.clone(), self.inbox.clone());
+        let work = move || {
+            let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                attempt.act(action).is_ok().then(|| Box::new(attempt))
+            }));
+            // When the actor has ended, so has the room.
+            let _ = inbox.send(Message::PuzzleJudged(id, judged.unwrap_or(None)));
+        };
+        // Without a thread the responder is dropped, which refuses the request.
+        if std::thread::Builder::new().name("puzzle".into()).spawn(work).is_ok() {
+            room.judging = Some(responder);
+            self.mark_for_display(id);
+        }
+    }
+
+    /// The move as an action that the rules allow; a first move is counted as a try.
+    fn move_to_try(&mut self, id: MatchId, act: &control::Act) -> Result<engine::Action, Refusal> {
         let room = &self.puzzles[&id];
         if room.judging.is_some() {
             return Err(Refusal::new(RefusalCode::RefusalBusy, "the last move is still being judged"));
@@ -145,31 +165,15 @@ impl Actor {
             let puzzle = room.attempt.puzzle().id.clone();
             let written = self.store.count_puzzle(&puzzle);
             self.saved(written)?;
+            self.puzzles.get_mut(&id).expect("it was there above").counted = true;
         }
-        let room = self.puzzles.get_mut(&id).expect("it was there above");
-        room.counted = true;
-        let (mut attempt, inbox) = (room.attempt.clone(), self.inbox.clone());
-        let work = move || {
-            let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                attempt.act(action).is_ok().then(|| Box::new(attempt))
-            }));
-            // When the actor has ended, so has the room.
-            let _ = inbox.send(Message::PuzzleJudged(id, judged.unwrap_or(None)));
-        };
-        std::thread::Builder::new()
-            .name("puzzle".into())
-            .spawn(work)
-            .map_err(|error| Refusal::new(RefusalCode::RefusalBusy, error.to_string()))?;
-        self.puzzles.get_mut(&id).expect("it was there above").judging = Some((client, number));
-        self.touched(id);
-        Ok(Answer::Later)
+        Ok(action)
     }
 
     pub(crate) fn puzzle_judged(&mut self, id: MatchId, judged: Judged) {
         let Some(room) = self.puzzles.get_mut(&id) else { return };
-        let Some((client, number)) = room.judging.take() else { return };
-        let mut reply = done(number);
-        if let Some(attempt) = judged {
+        let Some(responder) = room.judging.take() else { return };
+        let answer = if let Some(attempt) = judged {
             room.attempt = *attempt;
             if room.attempt.end() == Some(true) {
                 let (puzzle, now) = (room.attempt.puzzle().id.clone(), self.now_unix_ms());
@@ -177,13 +181,13 @@ impl Actor {
                 // A disk that is full was told; the person has solved it all the same.
                 let _ = self.saved(written);
             }
+            Ok(done())
         } else {
-            let refusal = Refusal::new(RefusalCode::RefusalIllegal, "the move could not be judged");
-            reply.body = Some(control::reply::Body::Refusal(refusal.into_wire()));
-        }
-        self.touched(id);
+            Err(Refusal::new(RefusalCode::RefusalIllegal, "the move could not be judged"))
+        };
+        self.mark_for_display(id);
         self.show_changes();
-        self.reply(client, reply);
+        responder.answer(answer);
     }
 
     fn try_again(&mut self, id: MatchId, kind: Option<OfferKind>) -> Result<Answer, Refusal> {
@@ -209,32 +213,45 @@ impl Actor {
                 ));
             }
         }
-        self.touched(id);
-        Ok(Answer::Done)
+        self.mark_for_display(id);
+        Ok(done())
     }
 
-    fn puzzle_hint(&mut self, client: ClientId, number: u64, id: MatchId) -> Result<Answer, Refusal> {
-        let room = &self.puzzles[&id];
-        let (attempt, inbox) = (room.attempt.clone(), self.inbox.clone());
+    fn puzzle_hint(&mut self, responder: Responder, id: MatchId) {
+        if self.hints >= MAX_HINTS {
+            let busy = Refusal::new(RefusalCode::RefusalBusy, "a hint is being looked for already");
+            return responder.refuse(busy);
+        }
+        let (attempt, inbox) = (self.puzzles[&id].attempt.clone(), self.inbox.clone());
         let work = move || {
             let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| attempt.hint()));
-            let body = if let Some(action) = found.ok().flatten() {
-                control::reply::Body::Hint(control::HintFound {
-                    action: Some(wire::action(action)),
-                    notation: attempt.game().notation(action),
-                    ..control::HintFound::default()
-                })
-            } else {
-                let why = "no move reaches the goal from here: take back, or begin again";
-                control::reply::Body::Refusal(Refusal::new(RefusalCode::RefusalIllegal, why).into_wire())
-            };
-            let _ = inbox.send(Message::Answer(client, control::Reply { id: number, body: Some(body) }));
+            let nowhere = "no move reaches the goal from here: take back, or begin again";
+            let found = found.ok().flatten().map(|action| control::HintFound {
+                action: Some(wire::action(action)),
+                notation: attempt.game().notation(action),
+                ..control::HintFound::default()
+            });
+            let found = found.ok_or_else(|| Refusal::new(RefusalCode::RefusalIllegal, nowhere));
+            let _ = inbox.send(Message::PuzzleHint(responder, id, found));
         };
-        std::thread::Builder::new()
-            .name("hint".into())
-            .spawn(work)
-            .map_err(|error| Refusal::new(RefusalCode::RefusalBusy, error.to_string()))?;
-        Ok(Answer::Later)
+        // Without a thread the responder is dropped, which refuses the request.
+        if std::thread::Builder::new().name("hint".into()).spawn(work).is_ok() {
+            self.hints += 1;
+        }
+    }
+
+    pub(crate) fn puzzle_hint_found(
+        &mut self,
+        responder: Responder,
+        id: MatchId,
+        found: Result<control::HintFound, Refusal>,
+    ) {
+        self.hints -= 1;
+        if self.puzzles.contains_key(&id) {
+            responder.answer(found.map(Answer::Hint));
+        } else {
+            responder.refuse(Refusal::new(RefusalCode::RefusalNoSuchRoom, "the room is closed"));
+        }
     }
 
     /// The room as clients see it; `None` if it is no puzzle's.

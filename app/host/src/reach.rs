@@ -14,9 +14,10 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
-use crate::actor::{Actor, Answer, Message, notice};
+use crate::actor::{Actor, Message, notice};
 use crate::contact::LinkTask;
 use crate::links::{self, Down, LinkId, LinkNews};
+use crate::responder::{Answer, done};
 use crate::room::PlayerId;
 use crate::show::{self, Refusal};
 use crate::visibility::Exposure;
@@ -151,7 +152,7 @@ impl Actor {
     /// Tells carriers what is wanted of them now.
     pub(crate) fn steer_radios(&mut self) {
         let epoch = self.epoch();
-        let scan = !self.is_resting() && (self.anyone_scans() || !self.goals.is_empty());
+        let scan = !self.is_resting() && (self.clients.anyone_scans() || !self.goals.is_empty());
         let busy = self.people.values().any(|peer| peer.link.is_some() && peer.friend.is_some());
         let Exposure { to, seldom } = self.exposure();
         let card = (to != Visibility::Nobody && !self.is_resting()).then(|| Card {
@@ -193,7 +194,7 @@ impl Actor {
         for radio in self.radios.iter_mut().filter(|radio| radio.kind() == kind) {
             radio.unused = !on;
         }
-        Ok(Answer::Done)
+        Ok(done())
     }
 
     fn is_unused(&self, kind: CarrierKind) -> bool {

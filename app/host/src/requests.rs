@@ -11,13 +11,13 @@ use proto::limits;
 use proto::peer::DeclineReason;
 use session::{Analysis, Colours, Command, MatchId, MatchRecord, MatchResult, OfferKind, Pace, Terms, wire};
 
-use crate::actor::{ADAPTER, Actor, Answer, Message, NAME, WISH, done};
-use crate::connection::ClientId;
+use crate::actor::{ADAPTER, Actor, Message, NAME, WISH};
 use crate::games;
 use crate::invitations::Wish;
 use crate::lessons;
 #[cfg(feature = "online")]
 use crate::reach::Target;
+use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
 
@@ -25,7 +25,7 @@ use crate::show::{self, Refusal};
 const MAX_ROOMS: usize = 32;
 
 /// Hints being looked for at the same time: each is a thread at full speed.
-const MAX_HINTS: usize = 2;
+pub(crate) const MAX_HINTS: usize = 2;
 
 /// Time for a hint: a person who asks for one waits for it.
 const HINT_TIME: Duration = Duration::from_secs(1);
@@ -34,18 +34,39 @@ const HINT_TIME: Duration = Duration::from_secs(1);
 const DIAGNOSIS: Duration = Duration::from_secs(10);
 
 impl Actor {
-    pub(crate) fn request(
-        &mut self,
-        client: ClientId,
-        number: u64,
-        body: request::Body,
-    ) -> Result<Answer, Refusal> {
+    /// Does what a client asks for. What takes its time is given the responder and answers later.
+    pub(crate) fn request(&mut self, responder: Responder, body: request::Body) {
         use request::Body;
-        if let Some(answer) = self.puzzle_request(client, number, &body) {
-            return answer;
+        if let Some(id) = self.puzzle_meant(&body) {
+            return self.puzzle_request(responder, id, &body);
         }
         match body {
+            Body::Hint(hint) => self.hint(responder, &hint),
+            Body::ListAdapters(_) => self.list_adapters(responder),
+            Body::Diagnose(_) => self.diagnose(responder),
+            Body::PowerOn(_) => self.power_on(responder),
+            Body::SaveEverything(asked) => self.save_everything(responder, asked),
+            Body::TakeEverything(asked) => self.take_everything(responder, asked),
+            body => {
+                let answer = self.answer(body);
+                // Events before the reply, so that a client that has its answer knows what came of it.
+                self.show_changes();
+                responder.answer(answer);
+            }
+        }
+    }
+
+    /// What is answered at once.
+    fn answer(&mut self, body: request::Body) -> Result<Answer, Refusal> {
+        use request::Body;
+        match body {
             Body::Attach(_) | Body::Scan(_) | Body::Front(_) => unreachable!("the actor has answered it"),
+            Body::Hint(_)
+            | Body::ListAdapters(_)
+            | Body::Diagnose(_)
+            | Body::PowerOn(_)
+            | Body::SaveEverything(_)
+            | Body::TakeEverything(_) => unreachable!("`request` lets it be answered later"),
             Body::SetName(set) => self.set_name(&set.name),
             Body::SetVisibility(set) => self.set_visibility(set.visibility),
             Body::OpenRoom(open) => self.open_room(open),
@@ -56,43 +77,38 @@ impl Actor {
             Body::ResumeRoom(resume) => self.resume_room(&resume.room_id),
             Body::SetSeat(set) => self.set_seat(set),
             Body::ListMatches(list) => self.list_matches(&list),
-            Body::Hint(hint) => self.hint(client, number, &hint),
             Body::ListPuzzles(list) => self.list_puzzles(list),
             Body::OpenPuzzle(open) => self.open_puzzle(&open),
-            Body::Say(say) => self.say(say).map(|()| Answer::Done),
+            Body::Say(say) => self.say(say).map(|()| done()),
             Body::SetMuted(set) => {
                 let key = self.player(&set.peer)?;
-                self.set_muted(key, set.muted).map(|()| Answer::Done)
+                self.set_muted(key, set.muted).map(|()| done())
             }
             Body::TakeTheirs(take) => {
                 let id = self.room_id(&take.room_id)?;
                 let key = self.rooms[&id].peer().ok_or_else(|| {
                     Refusal::new(RefusalCode::RefusalBadRequest, "nobody else is in this room")
                 })?;
-                self.command(key, Command::TakeTheirs(id)).map(|()| Answer::Done)
+                self.command(key, Command::TakeTheirs(id)).map(|()| done())
             }
-            Body::Analyse(analyse) => self.analyse(&analyse).map(|()| Answer::Done),
-            Body::Block(block) => self.block(&block.peer).map(|()| Answer::Done),
-            Body::Unblock(unblock) => self.unblock(&unblock.peer).map(|()| Answer::Done),
+            Body::Analyse(analyse) => self.analyse(&analyse).map(|()| done()),
+            Body::Block(block) => self.block(&block.peer).map(|()| done()),
+            Body::Unblock(unblock) => self.unblock(&unblock.peer).map(|()| done()),
             Body::SetNote(set) => {
                 let key = self.player(&set.peer)?;
-                self.set_note(key, &set.note).map(|()| Answer::Done)
+                self.set_note(key, &set.note).map(|()| done())
             }
             Body::SamePerson(same) => {
                 let (old, new) = (self.player(&same.old)?, self.player(&same.new)?);
-                self.same_person(old, new).map(|()| Answer::Done)
+                self.same_person(old, new).map(|()| done())
             }
             Body::SetFoundWhenClosed(set) => self.set_found_when_closed(set.on),
-            Body::ListAdapters(_) => {
-                self.list_adapters(client, number);
-                Ok(Answer::Later)
-            }
             Body::SetAdapter(set) => self.set_adapter(&set.adapter),
             Body::SetCarrier(set) => self.set_carrier(set.carrier(), set.on),
             Body::SetEndings(set) => self.set_endings(set.on),
             Body::SetWish(set) => self.set_wish(set.game),
             Body::ShowFriendCode(_) => Ok(Answer::FriendCode(self.friend_code())),
-            Body::AddFriend(add) => self.add_friend(&add.code).map(|()| Answer::Done),
+            Body::AddFriend(add) => self.add_friend(&add.code).map(|()| done()),
             #[cfg(feature = "online")]
             body @ (Body::SignIn(_)
             | Body::SignOut(_)
@@ -112,35 +128,25 @@ impl Actor {
             Body::Describe(describe) => games::describe(&describe).map(Answer::Sheet),
             Body::Teach(teach) => lessons::teach(&teach).map(Answer::Lesson),
             Body::Stop(_) => {
-                let (done, _) = tokio::sync::oneshot::channel();
-                let _ = self.inbox.send(Message::Stop(done));
-                Ok(Answer::Done)
+                let (stopped, _) = tokio::sync::oneshot::channel();
+                let _ = self.inbox.send(Message::Stop(stopped));
+                Ok(done())
             }
-            Body::Diagnose(_) => {
-                self.diagnose(client, number);
-                Ok(Answer::Later)
-            }
-            Body::PowerOn(_) => {
-                self.power_on(client, number);
-                Ok(Answer::Later)
-            }
-            Body::Meet(meet) => self.meet(&meet.peer).map(|()| Answer::Done),
-            Body::Compare(compare) => self.compare(&compare.peer, compare.same).map(|()| Answer::Done),
-            Body::Invite(invite) => self.ask_for_match(&invite).map(Answer::Invite),
-            Body::Withdraw(withdraw) => {
-                self.withdraw(invitation_id(&withdraw.invite_id)?).map(|()| Answer::Done)
-            }
+            Body::Meet(meet) => self.meet(&meet.peer).map(|()| done()),
+            Body::Compare(compare) => self.compare(&compare.peer, compare.same).map(|()| done()),
+            Body::Invite(invite) => self.ask_for_match(&invite).map(|id| Answer::InviteId(id.to_string())),
+            Body::Withdraw(withdraw) => self.withdraw(invitation_id(&withdraw.invite_id)?).map(|()| done()),
             Body::AnswerInvite(answer) => {
                 let reason = match answer.reason() {
                     DeclineReason::DeclineUnspecified => DeclineReason::DeclineNotNow,
                     reason => reason,
                 };
                 let id = invitation_id(&answer.invite_id)?;
-                self.answer_invite(id, (!answer.accept).then_some(reason)).map(|()| Answer::Done)
+                self.answer_invite(id, (!answer.accept).then_some(reason)).map(|()| done())
             }
             Body::Forget(forget) => {
                 let key = self.player(&forget.peer)?;
-                self.forget(key).map(|()| Answer::Done)
+                self.forget(key).map(|()| done())
             }
             Body::Look(look) => self.look(&look),
             Body::Branch(branch) => self.branch(&branch),
@@ -150,21 +156,19 @@ impl Actor {
             Body::Discard(discard) => self.discard(&discard.room_id),
             Body::Give(give) => self.give(&give),
             Body::AnswerGift(answer) => self.answer_gift(&answer),
-            Body::SaveEverything(asked) => self.save_everything(client, number, asked),
-            Body::TakeEverything(asked) => self.take_everything(client, number, asked),
             Body::AnswerOffer(answer) => {
                 let id = self.room_id(&answer.room_id)?;
                 let Some(key) = self.rooms[&id].peer() else {
                     return Err(Refusal::new(RefusalCode::RefusalNoOffer, "nobody offers anything here"));
                 };
                 let command = Command::AnswerOffer { id, accept: answer.accept };
-                self.command(key, command).map(|()| Answer::Done)
+                self.command(key, command).map(|()| done())
             }
         }
     }
 
     /// Asks every carrier how it is; they may take their time.
-    fn diagnose(&mut self, client: ClientId, number: u64) {
+    fn diagnose(&mut self, responder: Responder) {
         let probed = self.store.probe();
         let (state, found, remedy) = match self.saved(probed) {
             Ok(()) => match &self.store.set_aside {
@@ -190,7 +194,7 @@ impl Actor {
             found,
             remedy: remedy.into(),
         }];
-        let (transports, inbox) = (self.transports(), self.inbox.clone());
+        let transports = self.transports();
         self.tasks.spawn(async move {
             if transports.is_empty() {
                 checks.push(control::Check {
@@ -216,14 +220,12 @@ impl Actor {
                     }
                 }));
             }
-            let body = Some(control::reply::Body::Diagnosis(control::Diagnosis { checks }));
-            // When the actor has ended, so has the client.
-            let _ = inbox.send(Message::Answer(client, control::Reply { id: number, body }));
+            responder.done(Answer::Diagnosis(control::Diagnosis { checks }));
         });
     }
 
-    fn power_on(&mut self, client: ClientId, number: u64) {
-        let (transports, inbox) = (self.transports(), self.inbox.clone());
+    fn power_on(&mut self, responder: Responder) {
+        let transports = self.transports();
         self.tasks.spawn(async move {
             let mut failed = transports.is_empty().then(|| "this host has no links".to_owned());
             // It is Bluetooth's adapter that a person means, where there is one: networks and servers are not ours.
@@ -235,20 +237,13 @@ impl Actor {
                     failed = Some(error.to_string());
                 }
             }
-            let reply = match failed {
-                None => done(number),
-                Some(detail) => {
-                    let refusal = Refusal::new(RefusalCode::RefusalRadio, detail).into_wire();
-                    control::Reply { id: number, body: Some(control::reply::Body::Refusal(refusal)) }
-                }
-            };
-            // When the actor has ended, so has the client.
-            let _ = inbox.send(Message::Answer(client, reply));
+            let refusal = failed.map(|detail| Refusal::new(RefusalCode::RefusalRadio, detail));
+            responder.answer(refusal.map_or_else(|| Ok(done()), Err));
         });
     }
 
-    fn list_adapters(&mut self, client: ClientId, number: u64) {
-        let (transports, inbox) = (self.transports(), self.inbox.clone());
+    fn list_adapters(&mut self, responder: Responder) {
+        let transports = self.transports();
         self.tasks.spawn(async move {
             let mut adapters = Vec::new();
             for transport in transports {
@@ -256,9 +251,7 @@ impl Actor {
                 adapters.extend(all.into_iter().map(show::adapter));
             }
             adapters.truncate(limits::ADAPTERS);
-            let body = Some(control::reply::Body::Adapters(control::Adapters { adapters }));
-            // When the actor has ended, so has the client.
-            let _ = inbox.send(Message::Answer(client, control::Reply { id: number, body }));
+            responder.done(Answer::Adapters(control::Adapters { adapters }));
         });
     }
 
@@ -269,7 +262,7 @@ impl Actor {
         for transport in self.transports() {
             transport.use_adapter(chosen.clone());
         }
-        Ok(Answer::Done)
+        Ok(done())
     }
 
     fn set_name(&mut self, wish: &str) -> Result<Answer, Refusal> {
@@ -282,7 +275,7 @@ impl Actor {
         self.name = name;
         let me = self.me();
         self.tell(event::Body::Me(me));
-        Ok(Answer::Done)
+        Ok(done())
     }
 
     /// Cards tell it at once, hellos from the next link on.
@@ -291,7 +284,7 @@ impl Actor {
         let written = self.store.set_setting(WISH, &wish.map_or(0, |kind| kind as u8).to_string());
         self.saved(written)?;
         self.wish = wish;
-        Ok(Answer::Done)
+        Ok(done())
     }
 
     fn open_room(&mut self, open: control::OpenRoom) -> Result<Answer, Refusal> {
@@ -305,7 +298,7 @@ impl Actor {
         if !open.replaces.is_empty() {
             self.discard(&open.replaces)?;
         }
-        Ok(Answer::Room(id))
+        Ok(in_room(id))
     }
 
     /// A new match without a peer.
@@ -329,7 +322,7 @@ impl Actor {
         let written = self.store.begin(room.record(), seats, now);
         self.saved(written)?;
         self.rooms.insert(id, room);
-        self.changed(id);
+        self.room_changed(id);
         Ok(id)
     }
 
@@ -350,7 +343,7 @@ impl Actor {
             let refusal = Refusal::new(RefusalCode::RefusalNotYourTurn, "it is not your turn");
             return Err(Refusal { action: Some(action), ..refusal });
         }
-        self.play(id, action).map(|()| Answer::Done)
+        self.play(id, action).map(|()| done())
     }
 
     fn offer(&mut self, offer: control::Offer) -> Result<Answer, Refusal> {
@@ -360,7 +353,7 @@ impl Actor {
         };
         let room = &self.rooms[&id];
         if let Some(key) = room.peer() {
-            return self.command(key, Command::Offer { id, kind }).map(|()| Answer::Done);
+            return self.command(key, Command::Offer { id, kind }).map(|()| done());
         }
         let now = self.now_unix_ms();
         match kind {
@@ -386,21 +379,21 @@ impl Actor {
                 let written = self.store.take_back(id, ply, record.revision, now);
                 self.saved(written)?;
                 self.take_over(id, record);
-                Ok(Answer::Done)
+                Ok(done())
             }
             OfferKind::Draw => {
                 if room.seats != [Seat::Here; 2] {
                     return Err(Refusal::new(RefusalCode::RefusalIllegal, "a bot does not agree to a draw"));
                 }
-                self.end(id, MatchResult::DrawAgreed).map(|()| Answer::Done)
+                self.end(id, MatchResult::DrawAgreed).map(|()| done())
             }
             OfferKind::Pause | OfferKind::Adjourn => {
                 if !room.record().paused {
                     self.pause(id, true)?;
                 }
-                if kind == OfferKind::Adjourn { self.close_room(id) } else { Ok(Answer::Done) }
+                if kind == OfferKind::Adjourn { self.close_room(id) } else { Ok(done()) }
             }
-            OfferKind::Continue => self.pause(id, false).map(|()| Answer::Done),
+            OfferKind::Continue => self.pause(id, false).map(|()| done()),
             OfferKind::NewGame | OfferKind::NewGameSame => {
                 let [first, second] = room.seats;
                 let seats = if kind == OfferKind::NewGame { [second, first] } else { [first, second] };
@@ -409,7 +402,7 @@ impl Actor {
                     .with_pace(before.pace);
                 let new = self.begin(record, seats, Some(id))?;
                 self.close_room(id)?;
-                Ok(Answer::Room(new))
+                Ok(in_room(new))
             }
         }
     }
@@ -478,7 +471,7 @@ impl Actor {
         }
         let room = self.rooms.get_mut(&id).expect("room_id has found it");
         room.analysis = at.map(|(ply, tried)| Analysis { ply, tried });
-        self.touched(id);
+        self.mark_for_display(id);
         Ok(())
     }
 
@@ -491,7 +484,7 @@ impl Actor {
             (None, [side]) => *side,
             _ => return Err(Refusal::new(RefusalCode::RefusalBadRequest, "say which side of yours resigns")),
         };
-        self.give_in(id, side).map(|()| Answer::Done)
+        self.give_in(id, side).map(|()| done())
     }
 
     pub(crate) fn end(&mut self, id: MatchId, result: MatchResult) -> Result<(), Refusal> {
@@ -516,14 +509,14 @@ impl Actor {
         self.rooms.remove(&id);
         self.drop_bots(id);
         self.tell(event::Body::RoomGone(control::Gone { id: id.to_string() }));
-        Ok(Answer::Done)
+        Ok(done())
     }
 
     fn resume_room(&mut self, name: &str) -> Result<Answer, Refusal> {
         let no_such = || Refusal::new(RefusalCode::RefusalNoSuchRoom, "no such match");
         let id = parse_match_name(name).ok_or_else(no_such)?;
         if self.rooms.contains_key(&id) {
-            return Ok(Answer::Room(id));
+            return Ok(in_room(id));
         }
         let saved = self.store.load(id)?.ok_or_else(no_such)?;
         let room = Room::new(saved.record, saved.seats)
@@ -532,11 +525,11 @@ impl Actor {
         self.saved(written)?;
         let peer = room.peer();
         self.rooms.insert(id, room);
-        self.changed(id);
+        self.room_changed(id);
         if let Some(key) = peer {
             self.look_again(key);
         }
-        Ok(Answer::Room(id))
+        Ok(in_room(id))
     }
 
     fn set_seat(&mut self, set: control::SetSeat) -> Result<Answer, Refusal> {
@@ -564,24 +557,16 @@ impl Actor {
                 room.assists[side.index()] = None;
             }
         }
-        self.changed(id);
-        Ok(Answer::Done)
+        self.room_changed(id);
+        Ok(done())
     }
 
-    fn hint(&mut self, client: ClientId, number: u64, hint: &control::Hint) -> Result<Answer, Refusal> {
-        let id = self.room_id(&hint.room_id)?;
-        let lines = hint.lines as usize;
-        let room = &self.rooms[&id];
-        if room.record().setup.is_race() {
-            return Err(Refusal::new(RefusalCode::RefusalIllegal, "a race is run without hints"));
-        }
-        if !room.turn().is_some_and(|turn| room.mine().any(|side| side == turn)) {
-            return Err(Refusal::new(RefusalCode::RefusalNotYourTurn, "a hint is for whoever is to move"));
-        }
-        if self.hints >= MAX_HINTS {
-            return Err(Refusal::new(RefusalCode::RefusalBusy, "a hint is being looked for already"));
-        }
-        let (game, maker, seed) = (room.game().clone(), self.bot_maker.clone(), self.chance.seed());
+    fn hint(&mut self, responder: Responder, hint: &control::Hint) {
+        let (id, game) = match self.to_advise(hint) {
+            Ok(position) => position,
+            Err(refusal) => return responder.refuse(refusal),
+        };
+        let (maker, seed, lines) = (self.bot_maker.clone(), self.chance.seed(), hint.lines as usize);
         let (inbox, time) = (self.inbox.clone(), HINT_TIME.min(self.bot_time));
         let think = move || {
             let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -596,31 +581,40 @@ impl Actor {
                 games::advise(maker(game.kind(), Level::MAX, seed).as_mut(), &game, lines, &limits)
             }));
             let nothing = || Err(Refusal::new(RefusalCode::RefusalNoSuchRoom, "there is nothing to advise"));
-            let _ = inbox.send(Message::Hint(client, number, id, found.unwrap_or_else(|_| nothing())));
+            let _ = inbox.send(Message::Hint(responder, id, found.unwrap_or_else(|_| nothing())));
         };
-        std::thread::Builder::new()
-            .name("hint".into())
-            .spawn(think)
-            .map_err(|error| Refusal::new(RefusalCode::RefusalBusy, error.to_string()))?;
-        self.hints += 1;
-        Ok(Answer::Later)
+        // Without a thread the responder is dropped, which refuses the request.
+        if std::thread::Builder::new().name("hint".into()).spawn(think).is_ok() {
+            self.hints += 1;
+        }
+    }
+
+    /// The position that a hint is asked for, if one may be given now.
+    fn to_advise(&self, hint: &control::Hint) -> Result<(MatchId, AnyGame), Refusal> {
+        let id = self.room_id(&hint.room_id)?;
+        let room = &self.rooms[&id];
+        if room.record().setup.is_race() {
+            return Err(Refusal::new(RefusalCode::RefusalIllegal, "a race is run without hints"));
+        }
+        if !room.turn().is_some_and(|turn| room.mine().any(|side| side == turn)) {
+            return Err(Refusal::new(RefusalCode::RefusalNotYourTurn, "a hint is for whoever is to move"));
+        }
+        if self.hints >= MAX_HINTS {
+            return Err(Refusal::new(RefusalCode::RefusalBusy, "a hint is being looked for already"));
+        }
+        Ok((id, room.game().clone()))
     }
 
     pub(crate) fn hint_found(
         &mut self,
-        client: ClientId,
-        number: u64,
+        responder: Responder,
         room: MatchId,
         found: Result<control::HintFound, Refusal>,
     ) {
         self.hints -= 1;
-        let closed = || Err(Refusal::new(RefusalCode::RefusalNoSuchRoom, "the room is closed"));
-        let found = if self.rooms.contains_key(&room) { found } else { closed() };
-        let body = match found {
-            Ok(found) => control::reply::Body::Hint(found),
-            Err(refusal) => control::reply::Body::Refusal(refusal.into_wire()),
-        };
-        self.reply(client, control::Reply { id: number, body: Some(body) });
+        let closed = || Refusal::new(RefusalCode::RefusalNoSuchRoom, "the room is closed");
+        let found = if self.rooms.contains_key(&room) { found } else { Err(closed()) };
+        responder.answer(found.map(Answer::Hint));
     }
 
     fn ask_for_match(&mut self, invite: &control::Invite) -> Result<MatchId, Refusal> {

@@ -5,7 +5,8 @@ use std::time::Duration;
 use proto::control::{RefusalCode, Visibility, event};
 use tokio::time::Instant;
 
-use crate::actor::{Actor, Answer, FOUND_WHEN_CLOSED, VISIBILITY};
+use crate::actor::{Actor, FOUND_WHEN_CLOSED, VISIBILITY};
+use crate::responder::{Answer, done};
 use crate::show::Refusal;
 
 /// A device of which the last client has left counts as used for this long: as long as an interrupted match is looked for,
@@ -38,12 +39,13 @@ impl Actor {
     /// When the exposure changes by itself.
     pub(crate) fn exposure_deadline(&self) -> Option<Instant> {
         let until = self.used_until();
-        (!self.anyone_attached() && until > Instant::now() && !self.radios.is_empty()).then_some(until)
+        (!self.clients.anyone_attached() && until > Instant::now() && !self.radios.is_empty())
+            .then_some(until)
     }
 
     /// Called after every message: somebody uses this device now.
     pub(crate) fn note_use(&mut self) {
-        if self.anyone_attached() {
+        if self.clients.anyone_attached() {
             self.last_used = Instant::now();
         }
     }
@@ -56,7 +58,7 @@ impl Actor {
         self.visibility = visibility;
         let me = self.me();
         self.tell(event::Body::Me(me));
-        Ok(Answer::Done)
+        Ok(done())
     }
 
     pub(crate) fn set_found_when_closed(&mut self, on: bool) -> Result<Answer, Refusal> {
@@ -65,6 +67,6 @@ impl Actor {
         self.found_when_closed = on;
         let me = self.me();
         self.tell(event::Body::Me(me));
-        Ok(Answer::Done)
+        Ok(done())
     }
 }

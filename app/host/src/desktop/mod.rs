@@ -69,7 +69,7 @@ impl Actor {
 
     /// Asks the desktop to say what a person would miss otherwise.
     pub(crate) fn notify(&mut self, body: &event::Body) {
-        let unseen = !self.anyone_in_front();
+        let unseen = !self.clients.anyone_in_front();
         let language = self.language;
         let Some(desktop) = &mut self.desktop else { return };
         for order in desktop.news.heard(body, language) {
@@ -90,7 +90,7 @@ impl Actor {
             Subject::Device => {}
         }
         self.tell(event::Body::Activated(body));
-        if let Some(app) = self.app.clone().filter(|_| !self.has_window()) {
+        if let Some(app) = self.app.clone().filter(|_| !self.clients.anyone_has_window()) {
             start(&app);
         }
     }
@@ -102,7 +102,7 @@ impl Actor {
             self.saved(written)?;
             self.language = language;
         }
-        if self.anyone_in_front()
+        if self.clients.anyone_in_front()
             && let Some(desktop) = &self.desktop
         {
             desktop.tell(Order::WithdrawAll);
