@@ -33,6 +33,7 @@ use crate::endings::{Endings, EndingsNews};
 use crate::gifts::Gift;
 use crate::host::{HostConfig, HostError};
 use crate::invitations::Invitation;
+use crate::journal::Journal;
 use crate::links::{LinkId, LinkNews};
 use crate::nearby::Neighbourhood;
 use crate::people::Peer;
@@ -42,7 +43,7 @@ use crate::responder::{Responder, done};
 use crate::rest::Rest;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::Refusal;
-use crate::store::{SavedBlocked, Store, StoreError};
+use crate::store::{SavedBlocked, Store};
 
 /// After a write that failed, the next try for a bot or a peer that waits: a person who deletes something sees play go on.
 pub(crate) const DISK_RETRY: Duration = Duration::from_secs(5);
@@ -101,10 +102,8 @@ pub(crate) struct Actor {
     messages: mpsc::UnboundedReceiver<Message>,
     /// Connections, links and radios; they end with the actor.
     pub(crate) tasks: JoinSet<()>,
-    pub(crate) store: Store,
+    pub(crate) journal: Journal,
     pub(crate) data_dir: PathBuf,
-    /// Whether the last write succeeded; people are told once when it stops to.
-    disk_works: bool,
     pub(crate) chance: Chance,
     /// Hints being looked for.
     pub(crate) hints: usize,
@@ -226,8 +225,7 @@ impl Actor {
             inbox,
             messages,
             tasks: JoinSet::new(),
-            store,
-            disk_works: true,
+            journal: Journal::new(store),
             chance,
             hints: 0,
             judging: None,
@@ -283,7 +281,7 @@ impl Actor {
             rest: None,
             stopping: None,
         };
-        for saved in actor.store.open_matches()? {
+        for saved in actor.journal.open_matches()? {
             let id = saved.record.id;
             match Room::new(saved.record, saved.seats) {
                 Ok(room) => {
@@ -429,24 +427,6 @@ impl Actor {
             .map_or(0, |since| since.as_millis().try_into().unwrap_or(i64::MAX))
     }
 
-    /// Passes on the result of a write, and tells people once when writing stops to work.
-    pub(crate) fn saved<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
-        match &result {
-            Ok(_) if !self.disk_works => {
-                info!("saving works again");
-                self.disk_works = true;
-            }
-            Err(error) if self.disk_works => {
-                warn!(%error, "could not save: play stops until it can be");
-                self.disk_works = false;
-                let detail = error.to_string();
-                self.notice(control::Notice { detail, ..notice(NoticeKind::NoticeDiskFull) });
-            }
-            Ok(_) | Err(_) => {}
-        }
-        result
-    }
-
     // Clients.
 
     fn welcome(&mut self, stream: Box<dyn Duplex>) {
@@ -514,7 +494,7 @@ impl Actor {
         events.push(event::Body::Endings(self.shown_endings()));
         events.push(event::Body::Ready(control::Ready {}));
         // To everyone who comes while it is so: nobody may have looked when it happened.
-        if let Some(aside) = &self.store.set_aside {
+        if let Some(aside) = &self.journal.set_aside {
             let detail = aside.display().to_string();
             let aside = notice(NoticeKind::NoticeSavesSetAside);
             events.push(event::Body::Notice(control::Notice { detail, ..aside }));
@@ -548,6 +528,9 @@ impl Actor {
     }
 
     pub(crate) fn show_changes(&mut self) {
+        if let Some(detail) = self.journal.take_trouble() {
+            self.notice(control::Notice { detail, ..notice(NoticeKind::NoticeDiskFull) });
+        }
         for id in std::mem::take(&mut self.dirty) {
             if let Some(room) = self.rooms.get(&id) {
                 let shown = self.shown(room);

@@ -46,13 +46,13 @@ impl Drop for Judging {
 impl Actor {
     pub(crate) fn list_matches(&mut self, asked: &control::ListMatches) -> Result<Answer, Refusal> {
         let limit = if asked.limit == 0 { LISTED } else { asked.limit };
-        let headers = self.store.headers()?;
+        let headers = self.journal.headers()?;
         let wanted: Vec<MatchId> =
             headers.iter().filter(|header| self.is_wanted(header, asked)).map(|header| header.id).collect();
         let page = wanted.iter().skip(asked.skip as usize).take(limit as usize);
         let mut matches = Vec::new();
         for id in page {
-            if let Some(saved) = self.store.load(*id)? {
+            if let Some(saved) = self.journal.load(*id)? {
                 matches.extend(self.summary(saved, asked.boards));
             }
         }
@@ -106,7 +106,7 @@ impl Actor {
     pub(crate) fn saved_match(&self, name: &str) -> Result<SavedMatch, Refusal> {
         let no_such = || Refusal::new(RefusalCode::RefusalNoSuchRoom, "no such match");
         let id = parse_match_name(name).ok_or_else(no_such)?;
-        self.store.load(id)?.ok_or_else(no_such)
+        self.journal.load(id)?.ok_or_else(no_such)
     }
 
     pub(crate) fn look(&mut self, look: &control::Look) -> Result<Answer, Refusal> {
@@ -154,8 +154,7 @@ impl Actor {
             self.close_room(id)?;
         }
         self.end_judging(Some(id));
-        let written = self.store.delete(id);
-        self.saved(written)?;
+        self.journal.keep(|store| store.delete(id))?;
         Ok(done())
     }
 
@@ -180,10 +179,7 @@ impl Actor {
         };
         record.actions = file.actions;
         let (id, now) = (record.id, self.now_unix_ms());
-        let written = self.store.begin(&record, [Seat::Here; 2], now);
-        self.saved(written)?;
-        let written = self.store.set_open(id, false);
-        self.saved(written)?;
+        self.journal.keep(|store| store.put_away(&record, [Seat::Here; 2], now))?;
         Ok(in_room(id))
     }
 

@@ -111,7 +111,7 @@ impl Actor {
         }
         let path = absolute(&asked.path)?;
         let identity = Zeroizing::new(fs::read(self.data_dir.join(IDENTITY)).map_err(|error| disk(&error))?);
-        let saves = self.store.whole()?;
+        let saves = self.journal.whole()?;
         let (salt, nonce) = (self.chance.bytes(), self.chance.bytes());
         Ok(move || {
             let sealed = seal(&passphrase, &pack(&identity, &saves), Cost::default(), salt, nonce);

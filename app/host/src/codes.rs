@@ -48,8 +48,7 @@ impl Actor {
                 muted: false,
                 note: String::new(),
             };
-            let written = self.store.put_friend(&friend);
-            self.saved(written)?;
+            self.journal.keep(|store| store.put_friend(&friend))?;
             // A stranger that is connected just now says hello again, to a session that knows its key.
             self.drop_link(key, None);
             let peer = self.new_peer(key, Some(friend))?;

@@ -140,7 +140,7 @@ impl Actor {
         let invited_elsewhere =
             self.invitations.get(&id).is_some_and(|invitation| invitation.target != Target::Friend(key));
         // A journal that cannot be read protects what it may hold.
-        invited_elsewhere || self.rooms.contains_key(&id) || !matches!(self.store.load(id), Ok(None))
+        invited_elsewhere || self.rooms.contains_key(&id) || !matches!(self.journal.load(id), Ok(None))
     }
 
     fn link_up(&mut self, id: LinkId, key: PlayerId, handshake_hash: [u8; 32], ends: LinkEnds) {

@@ -17,7 +17,7 @@ pub(crate) const ACCOUNT_OF: &str = "account_of/";
 
 impl Actor {
     pub(crate) fn load_blocked(&mut self) -> Result<(), StoreError> {
-        self.blocked = self.store.blocked()?.into_iter().map(|one| (one.key, one)).collect();
+        self.blocked = self.journal.blocked()?.into_iter().map(|one| (one.key, one)).collect();
         Ok(())
     }
 
@@ -25,8 +25,7 @@ impl Actor {
         self.friend(key)?;
         // Who is forgotten must not recognise this device any more; who is not learns the new key with the next hello.
         let advert_key = self.chance.bytes();
-        let written = self.store.forget(key, &advert_key);
-        self.saved(written)?;
+        self.journal.keep(|store| store.forget(key, &advert_key))?;
         self.forget_ways(key);
         self.set_advert_key(advert_key);
         self.part_from(key, ByeReason::ByeLeaving);
@@ -38,9 +37,8 @@ impl Actor {
         self.met_by.remove(&key);
         self.accounts.remove(&key);
         for begins in [crate::people::MET_BY, ACCOUNT_OF] {
-            let removed = self.store.remove_setting(&format!("{begins}{key}"));
             // It says where, and not who.
-            let _ = self.saved(removed);
+            let _ = self.journal.keep(|store| store.remove_setting(&format!("{begins}{key}")));
         }
     }
 
@@ -61,8 +59,7 @@ impl Actor {
             address,
         };
         let new_advert_key = friend.is_some().then(|| self.chance.bytes());
-        let written = self.store.block(&blocked, new_advert_key.as_ref());
-        self.saved(written)?;
+        self.journal.keep(|store| store.block(&blocked, new_advert_key.as_ref()))?;
         if let Some(advert_key) = new_advert_key {
             self.forget_ways(key);
             self.set_advert_key(advert_key);
@@ -82,8 +79,7 @@ impl Actor {
         let key = PlayerId::parse(who)
             .filter(|key| self.blocked.contains_key(key))
             .ok_or_else(|| Refusal::new(RefusalCode::RefusalNoSuchPeer, "nobody of that id is blocked"))?;
-        let written = self.store.unblock(key);
-        self.saved(written)?;
+        self.journal.keep(|store| store.unblock(key))?;
         self.blocked.remove(&key);
         self.tell(event::Body::BlockedGone(control::Gone { id: key.to_string() }));
         Ok(())
@@ -91,8 +87,7 @@ impl Actor {
 
     pub(crate) fn set_muted(&mut self, key: PlayerId, muted: bool) -> Result<(), Refusal> {
         self.friend(key)?;
-        let written = self.store.set_muted(key, muted);
-        self.saved(written)?;
+        self.journal.keep(|store| store.set_muted(key, muted))?;
         if let Some(friend) = self.people.get_mut(&key).and_then(|peer| peer.friend.as_mut()) {
             friend.muted = muted;
         }
@@ -108,8 +103,7 @@ impl Actor {
                 format!("a note is one line of at most {} characters", limits::NOTE_CHARS),
             ));
         }
-        let written = self.store.set_note(key, note);
-        self.saved(written)?;
+        self.journal.keep(|store| store.set_note(key, note))?;
         if let Some(friend) = self.people.get_mut(&key).and_then(|peer| peer.friend.as_mut()) {
             note.clone_into(&mut friend.note);
         }
@@ -132,8 +126,7 @@ impl Actor {
             ));
         }
         let advert_key = self.chance.bytes();
-        let written = self.store.same_person(old, new, &advert_key);
-        self.saved(written)?;
+        self.journal.keep(|store| store.same_person(old, new, &advert_key))?;
         self.set_advert_key(advert_key);
         for id in self.rooms_with(old) {
             let Some(room) = self.rooms.get_mut(&id) else { continue };

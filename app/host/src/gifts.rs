@@ -60,10 +60,7 @@ impl Actor {
             record.id = MatchId(self.chance.bytes());
             (record.my_side, record.paused, record.reveal, record.offered) = (Side::First, false, None, None);
             let (id, now) = (record.id, self.now_unix_ms());
-            let written = self.store.begin(&record, [Seat::Here; 2], now);
-            self.saved(written)?;
-            let written = self.store.set_open(id, false);
-            self.saved(written)?;
+            self.journal.keep(|store| store.put_away(&record, [Seat::Here; 2], now))?;
             kept = in_room(id);
         }
         let gone = self.gifts.remove(index);

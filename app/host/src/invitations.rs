@@ -99,7 +99,7 @@ impl Actor {
             ColourChoice::ColourSecond => Colours::Mine(Side::Second),
             ColourChoice::ColourRandom | ColourChoice::ColourUnspecified => Colours::Random,
             ColourChoice::ColourAlternate => {
-                let last = self.store.last_side(key, invitation.setup.kind())?;
+                let last = self.journal.last_side(key, invitation.setup.kind())?;
                 last.map_or(Colours::Random, |last| Colours::Alternate(last.other()))
             }
         };
@@ -118,7 +118,7 @@ impl Actor {
         let mut colours = show::colours(terms.colours);
         if let Colours::Alternate(mine) = terms.colours {
             // It alternates by the peer's word; by our own record it may not.
-            let last = self.store.last_side(key, terms.setup.kind()).ok().flatten();
+            let last = self.journal.last_side(key, terms.setup.kind()).ok().flatten();
             if last != Some(mine.other()) {
                 colours = show::colours(Colours::Mine(mine));
             }

@@ -75,12 +75,12 @@ impl Actor {
             warn!(%error, "what is kept of letters cannot be read");
             Vec::new()
         };
-        for (key, account) in self.store.settings_of(ACCOUNT_OF).unwrap_or_else(kept) {
+        for (key, account) in self.journal.settings_of(ACCOUNT_OF).unwrap_or_else(kept) {
             if let Some(key) = PlayerId::parse(&key) {
                 self.accounts.insert(key, account);
             }
         }
-        for (_, text) in self.store.settings_of(ASKED).unwrap_or_else(kept) {
+        for (_, text) in self.journal.settings_of(ASKED).unwrap_or_else(kept) {
             let parts =
                 text.split_once(' ').and_then(|(key, hex)| Some((PlayerId::parse(key)?, unhex(hex)?)));
             if let Some((key, record)) = parts
@@ -88,7 +88,7 @@ impl Actor {
                 && let Some((id, ..)) = session::asked_by_letter(&record)
             {
                 // On a link it may have been answered without the letter.
-                match self.store.load(id) {
+                match self.journal.load(id) {
                     Ok(None) => self.ask_person(key, record),
                     Ok(Some(_)) => self.letter_answered(id),
                     Err(error) => warn!(%error, "a match cannot be read"),
@@ -103,9 +103,8 @@ impl Actor {
             return;
         }
         self.accounts.insert(key, account.to_owned());
-        let written = self.store.set_setting(&format!("{ACCOUNT_OF}{key}"), account);
         // Without it only letters to this friend wait until it is seen again.
-        let _ = self.saved(written);
+        let _ = self.journal.keep(|store| store.set_setting(&format!("{ACCOUNT_OF}{key}"), account));
     }
 
     /// Whose presence tells a friend's tag.
@@ -126,7 +125,7 @@ impl Actor {
     }
 
     pub(crate) fn archive_of(&self, jid: &str) -> Option<String> {
-        self.store.setting(&format!("{ARCHIVE}{jid}")).ok().flatten()
+        self.journal.setting(&format!("{ARCHIVE}{jid}")).ok().flatten()
     }
 
     // Writing.
@@ -198,7 +197,7 @@ impl Actor {
         if let Some(written) = self.online.as_ref()?.written.get(&id) {
             return Some(written.clone());
         }
-        let text = self.store.setting(&format!("{WRITTEN}{id}")).ok().flatten()?;
+        let text = self.journal.setting(&format!("{WRITTEN}{id}")).ok().flatten()?;
         let (at, standing) = text.split_once(' ')?;
         let ago = Duration::from_millis(u64::try_from(self.now_unix_ms() - at.parse::<i64>().ok()?).ok()?);
         let again = Instant::now() + AGAIN.saturating_sub(ago);
@@ -260,8 +259,7 @@ impl Actor {
                 let Some(jid) = self.online.as_ref().map(|online| online.account().to_owned()) else {
                     return;
                 };
-                let written = self.store.set_setting(&format!("{ARCHIVE}{jid}"), &last);
-                let _ = self.saved(written);
+                let _ = self.journal.keep(|store| store.set_setting(&format!("{ARCHIVE}{jid}"), &last));
             }
         }
     }
@@ -288,8 +286,7 @@ impl Actor {
         }
         if stage == LetterStage::AtServer {
             let text = format!("{} {}", now.1, written.standing);
-            let kept = self.store.set_setting(&format!("{WRITTEN}{id}"), &text);
-            let _ = self.saved(kept);
+            let _ = self.journal.keep(|store| store.set_setting(&format!("{WRITTEN}{id}"), &text));
         }
         self.mark_for_display(id);
     }
@@ -334,13 +331,13 @@ impl Actor {
                 Err(crate::people::Undone::Disk(_))
             );
         }
-        match self.store.load(id) {
+        match self.journal.load(id) {
             Ok(None) => {}
             // Over and put away, or somebody else's.
             Ok(Some(_)) => return true,
             Err(_) => return false,
         }
-        let declined = self.store.setting(&format!("{DECLINED}{id}"));
+        let declined = self.journal.setting(&format!("{DECLINED}{id}"));
         if self.invitations.contains_key(&id) || !matches!(declined, Ok(None)) {
             return true;
         }
@@ -351,8 +348,7 @@ impl Actor {
             return true;
         }
         let text = format!("{key} {}", hex(&encode(&Envelope::Record(record.clone()))));
-        let kept = self.store.set_setting(&format!("{ASKED}{id}"), &text);
-        if self.saved(kept).is_err() {
+        if self.journal.keep(|store| store.set_setting(&format!("{ASKED}{id}"), &text)).is_err() {
             return false;
         }
         self.ask_person(key, record);
@@ -401,8 +397,7 @@ impl Actor {
         {
             debug!(detail = refusal.detail, "a room could not be closed");
         }
-        let deleted = self.store.delete(id);
-        if self.saved(deleted).is_ok() {
+        if self.journal.keep(|store| store.delete(id)).is_ok() {
             self.rebuild(key);
         }
         let (name, room_id) = (self.name_of(key), id.to_string());
@@ -431,7 +426,7 @@ impl Actor {
             ColourChoice::ColourFirst => engine::Side::First,
             ColourChoice::ColourSecond => engine::Side::Second,
             ColourChoice::ColourAlternate | ColourChoice::ColourRandom | ColourChoice::ColourUnspecified => {
-                let last = self.store.last_side(key, wish.setup.kind())?;
+                let last = self.journal.last_side(key, wish.setup.kind())?;
                 match last.filter(|_| wish.colours == ColourChoice::ColourAlternate) {
                     Some(last) => last.other(),
                     None if self.chance.fraction() < 0.5 => engine::Side::First,
@@ -454,8 +449,7 @@ impl Actor {
     ) -> Result<(), Refusal> {
         let Ok(id) = <[u8; 16]>::try_from(&record.match_id[..]).map(MatchId) else { return Ok(()) };
         if let Some(reason) = decline {
-            let kept = self.store.set_setting(&format!("{DECLINED}{id}"), "1");
-            self.saved(kept)?;
+            self.journal.keep(|store| store.set_setting(&format!("{DECLINED}{id}"), "1"))?;
             let answer = Some(invite_answer::Answer::Decline(reason.into()));
             let answer =
                 InviteAnswer { invite_id: Bytes::copy_from_slice(&id.0), answer, nonce: Bytes::new() };
@@ -470,8 +464,7 @@ impl Actor {
 
     /// The question of a letter was answered, or need not be any more.
     pub(crate) fn letter_answered(&mut self, id: MatchId) {
-        let kept = self.store.remove_setting(&format!("{ASKED}{id}"));
-        let _ = self.saved(kept);
+        let _ = self.journal.keep(|store| store.remove_setting(&format!("{ASKED}{id}")));
     }
 
     /// How far the last letter about a match has come, if the friend is away.

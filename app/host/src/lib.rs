@@ -52,6 +52,7 @@ mod games;
 mod gifts;
 mod host;
 mod invitations;
+mod journal;
 mod lessons;
 #[cfg(feature = "online")]
 mod letters;

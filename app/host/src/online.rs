@@ -79,7 +79,7 @@ impl Actor {
                 }
             }
         });
-        let setting = |key| self.store.setting(key).ok().flatten();
+        let setting = |key| self.journal.setting(key).ok().flatten();
         let Some(jid) = setting(ACCOUNT) else { return };
         let server = setting(SERVER);
         let archive = self.archive_of(&jid);
@@ -98,7 +98,7 @@ impl Actor {
 
     /// The password of the account is known again.
     pub(crate) fn password_found(&mut self, account: Account, archive: Option<String>) {
-        let same = self.store.setting(ACCOUNT).ok().flatten() == Some(account.jid());
+        let same = self.journal.setting(ACCOUNT).ok().flatten() == Some(account.jid());
         let Some(online) = self.online.as_ref().filter(|online| same && online.view.account.is_empty())
         else {
             return;
@@ -133,11 +133,11 @@ impl Actor {
                         let _ = inbox.send(Message::PasswordNotKept(error.to_string()));
                     }
                 });
-                let written = self
-                    .store
-                    .set_setting(ACCOUNT, &jid)
-                    .and_then(|()| self.store.set_setting(SERVER, server.unwrap_or_default()));
-                self.saved(written)?;
+                let server = server.unwrap_or_default();
+                self.journal.keep(|store| {
+                    store.set_setting(ACCOUNT, &jid)?;
+                    store.set_setting(SERVER, server)
+                })?;
                 transport.set_archive(self.archive_of(&jid));
                 transport.sign_in(account, asked.make_it);
                 // At once, so that who asked does not take what was so before for what came of it.
@@ -150,12 +150,11 @@ impl Actor {
             request::Body::SignOut(asked) => {
                 transport.sign_out();
                 if asked.forget {
-                    if let Ok(Some(jid)) = self.store.setting(ACCOUNT) {
+                    if let Ok(Some(jid)) = self.journal.setting(ACCOUNT) {
                         let secrets = online.secrets.clone();
                         self.tasks.spawn(async move { secrets.forget(&jid).await });
                     }
-                    let written = self.store.remove_setting(ACCOUNT);
-                    self.saved(written)?;
+                    self.journal.keep(|store| store.remove_setting(ACCOUNT))?;
                 }
             }
             request::Body::TakeOver(_) => {

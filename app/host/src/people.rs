@@ -20,7 +20,7 @@ use crate::links::{LinkId, Order, Traffic};
 use crate::reach::Target;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::{self, Refusal};
-use crate::store::{SavedFriend, StoreError};
+use crate::store::{SavedFriend, Store, StoreError};
 
 /// Key of settings, with a friend's: over which carrier the strings were compared.
 pub(crate) const MET_BY: &str = "met_by/";
@@ -133,12 +133,12 @@ impl Peer {
 impl Actor {
     /// Everyone in the file gets a session, so that matches go on as soon as a link stands.
     pub(crate) fn load_people(&mut self) -> Result<(), StoreError> {
-        for friend in self.store.friends()? {
+        for friend in self.journal.friends()? {
             let key = friend.key;
             let peer = self.new_peer(key, Some(friend))?;
             self.people.insert(key, peer);
         }
-        let met_by = self.store.settings_of(MET_BY)?.into_iter();
+        let met_by = self.journal.settings_of(MET_BY)?.into_iter();
         self.met_by = met_by
             .filter_map(|(key, name)| Some((PlayerId::parse(&key)?, control::Carrier::from_str_name(&name)?)))
             .collect();
@@ -170,7 +170,7 @@ impl Actor {
 
     pub(crate) fn new_session(&mut self, key: PlayerId, known: bool) -> Result<Session, StoreError> {
         self.session_forgotten(key);
-        let matches = if known { self.store.matches_with(key)? } else { Vec::new() };
+        let matches = if known { self.journal.matches_with(key)? } else { Vec::new() };
         Ok(Session::new(Config {
             name: self.name.clone(),
             advert_key: self.advert_key,
@@ -261,8 +261,7 @@ impl Actor {
         while let Some(peer) = self.people.get_mut(&key) {
             match peer.session.poll() {
                 Output::Save(entry) => {
-                    let written = self.write_entry(key, &entry);
-                    if let Err(error) = self.saved(written) {
+                    if let Err(error) = self.write_entry(key, &entry) {
                         // What the session believes is not on disk: it is made anew from what is.
                         self.break_off(key);
                         result = Err(error);
@@ -341,14 +340,15 @@ impl Actor {
                     muted,
                     note,
                 };
-                self.store.put_friend(&friend)?;
+                self.journal.keep(|store| store.put_friend(&friend))?;
                 // Who was added by a code is met later.
                 if !self.met_by.contains_key(&key)
                     && let Some(kind) =
                         self.people.get(&key).and_then(|peer| peer.link.as_ref()).map(|link| link.kind)
                 {
                     let carrier = show::carrier(kind);
-                    self.store.set_setting(&format!("{MET_BY}{key}"), carrier.as_str_name())?;
+                    let name = carrier.as_str_name();
+                    self.journal.keep(|store| store.set_setting(&format!("{MET_BY}{key}"), name))?;
                     self.met_by.insert(key, carrier);
                 }
                 if let Some(peer) = self.people.get_mut(&key) {
@@ -357,22 +357,10 @@ impl Actor {
                 }
                 Ok(())
             }
-            Entry::Began(record) => self.store.begin(record, seats_with(key, record), now),
-            Entry::Learned(record) => self.store.learn(record, seats_with(key, record), now),
-            Entry::Acted { id, ply, action, took_ms, result } => {
-                self.store.append(*id, *ply, (*action, *took_ms), *result, now)
+            entry => {
+                let seats = |record: &MatchRecord| seats_with(key, record);
+                self.journal.keep(|store| store.write_entry(entry, seats, now))
             }
-            Entry::Pressed { id, pressed, spent_ms } => self.store.add_to_run(*id, pressed, *spent_ms, now),
-            Entry::Ran { id, ply, run, mine, result } => {
-                self.store.enter_run(*id, *ply, (run, *mine), *result, now)
-            }
-            Entry::TakenBack { id, ply, revision } => self.store.take_back(*id, *ply, *revision, now),
-            Entry::Ended { id, revision, result } => self.store.end(*id, *revision, *result, now),
-            Entry::Paused { id, revision, paused } => self.store.set_paused(*id, *revision, *paused, now),
-            Entry::Spent { id, spent_ms } => self.store.set_spent(*id, *spent_ms),
-            Entry::Offered { id, offered } => self.store.set_offered(*id, *offered, now),
-            Entry::Replaced(record) => self.store.replace(record, now),
-            Entry::Settled(id) => self.store.settle(*id),
         }
     }
 
@@ -388,8 +376,8 @@ impl Actor {
     /// Makes the session anew from the journal, if the journal can be written again.
     pub(crate) fn rebuild(&mut self, key: PlayerId) {
         let known = self.people.get(&key).is_some_and(|peer| peer.friend.is_some());
-        let probed = self.store.probe();
-        let made = self.saved(probed).and_then(|()| self.new_session(key, known));
+        let probed = self.journal.keep(Store::probe);
+        let made = probed.and_then(|()| self.new_session(key, known));
         let Some(peer) = self.people.get_mut(&key) else { return };
         match made {
             Ok(session) => {
@@ -613,7 +601,7 @@ impl Actor {
             self.room_changed(id);
             return;
         }
-        match self.store.load(id) {
+        match self.journal.load(id) {
             Ok(Some(saved)) if saved.open => {}
             // The person has left that room.
             Ok(_) => return,

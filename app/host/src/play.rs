@@ -36,8 +36,7 @@ impl Actor {
         let record = room.after(action).map_err(|why| Refusal::illegal(why, action, room.game().kind()))?;
         let (ply, result, now) = (record.actions.len() as u32, record.result, self.now_unix_ms());
         let took_ms = record.times.last().copied().unwrap_or(0);
-        let written = self.store.append(id, ply, (action, took_ms), result, now);
-        self.saved(written)?;
+        self.journal.keep(|store| store.append(id, ply, (action, took_ms), result, now))?;
         self.take_over(id, record);
         Ok(())
     }
@@ -60,9 +59,8 @@ impl Actor {
         let Some(room) = self.rooms.get_mut(&id).filter(|room| room.peer().is_none()) else { return };
         if room.check_clock(false) {
             let spent_ms = room.record().spent_ms;
-            let written = self.store.set_spent(id, spent_ms);
             // A disk that is full was told; at worst the clock begins where it was written last.
-            let _ = self.saved(written);
+            let _ = self.journal.keep(|store| store.set_spent(id, spent_ms));
         }
     }
 
@@ -73,8 +71,7 @@ impl Actor {
             && room.check_clock(true)
         {
             let spent_ms = room.record().spent_ms;
-            let written = self.store.set_spent(id, spent_ms);
-            let _ = self.saved(written);
+            let _ = self.journal.keep(|store| store.set_spent(id, spent_ms));
         }
     }
 

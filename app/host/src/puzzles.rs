@@ -67,7 +67,7 @@ impl Actor {
     }
 
     pub(crate) fn list_puzzles(&mut self, list: control::ListPuzzles) -> Result<Answer, Refusal> {
-        let saved = self.store.puzzles()?;
+        let saved = self.journal.puzzles()?;
         let kind = wire::read_game(list.game);
         let mut shown: Vec<Puzzle> = Vec::new();
         if kind.is_none_or(|kind| kind == GameKind::LightsOut) {
@@ -94,7 +94,7 @@ impl Actor {
         let puzzle = if open.puzzle.is_empty() {
             let kind =
                 wire::read_game(open.game).ok_or_else(|| no_such("say which puzzle, or of which game"))?;
-            let saved = self.store.puzzles()?;
+            let saved = self.journal.puzzles()?;
             let next = next_unsolved(kind, &saved).or(puzzles::all(kind).first());
             next.cloned().ok_or_else(|| no_such("this game has no puzzles"))?
         } else {
@@ -163,8 +163,7 @@ impl Actor {
         game.legal_move(action).map_err(|why| Refusal::illegal(why, action, game.kind()))?;
         if !room.counted {
             let puzzle = room.attempt.puzzle().id.clone();
-            let written = self.store.count_puzzle(&puzzle);
-            self.saved(written)?;
+            self.journal.keep(|store| store.count_puzzle(&puzzle))?;
             self.puzzles.get_mut(&id).expect("it was there above").counted = true;
         }
         Ok(action)
@@ -177,9 +176,8 @@ impl Actor {
             room.attempt = *attempt;
             if room.attempt.end() == Some(true) {
                 let (puzzle, now) = (room.attempt.puzzle().id.clone(), self.now_unix_ms());
-                let written = self.store.solve_puzzle(&puzzle, now);
                 // A disk that is full was told; the person has solved it all the same.
-                let _ = self.saved(written);
+                let _ = self.journal.keep(|store| store.solve_puzzle(&puzzle, now));
             }
             Ok(done())
         } else {
@@ -258,7 +256,7 @@ impl Actor {
     pub(crate) fn shown_puzzle_room(&self, id: MatchId) -> Option<control::Room> {
         let room = self.puzzles.get(&id)?;
         // A disk that cannot be read was told; what is shown then is that nothing was solved.
-        let saved = self.store.puzzles().unwrap_or_default();
+        let saved = self.journal.puzzles().unwrap_or_default();
         let attempt = &room.attempt;
         let (puzzle, solver) = (attempt.puzzle(), attempt.solver());
         let progress = match (&room.judging, attempt.end()) {

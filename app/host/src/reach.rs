@@ -189,8 +189,7 @@ impl Actor {
                 ));
             }
         };
-        let written = self.store.set_setting(key, if on { "no" } else { "yes" });
-        self.saved(written)?;
+        self.journal.keep(|store| store.set_setting(key, if on { "no" } else { "yes" }))?;
         for radio in self.radios.iter_mut().filter(|radio| radio.kind() == kind) {
             radio.unused = !on;
         }
@@ -204,7 +203,7 @@ impl Actor {
             CarrierKind::Online | CarrierKind::Memory => return false,
         };
         // A setting that cannot be read is as if it had not been made.
-        self.store.setting(key).ok().flatten().as_deref() == Some("yes")
+        self.journal.setting(key).ok().flatten().as_deref() == Some("yes")
     }
 
     pub(crate) fn epoch(&self) -> Epoch {

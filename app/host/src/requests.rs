@@ -20,6 +20,7 @@ use crate::reach::Target;
 use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
+use crate::store::Store;
 
 /// Rooms open at a time. A person keeps a few; each costs a client its board at every attach.
 const MAX_ROOMS: usize = 32;
@@ -169,9 +170,8 @@ impl Actor {
 
     /// Asks every carrier how it is; they may take their time.
     fn diagnose(&mut self, responder: Responder) {
-        let probed = self.store.probe();
-        let (state, found, remedy) = match self.saved(probed) {
-            Ok(()) => match &self.store.set_aside {
+        let (state, found, remedy) = match self.journal.keep(Store::probe) {
+            Ok(()) => match &self.journal.set_aside {
                 None => (control::CheckState::CheckOk, "matches can be saved".into(), ""),
                 Some(aside) => (
                     control::CheckState::CheckWarning,
@@ -256,8 +256,7 @@ impl Actor {
     }
 
     fn set_adapter(&mut self, name: &str) -> Result<Answer, Refusal> {
-        let written = self.store.set_setting(ADAPTER, name);
-        self.saved(written)?;
+        self.journal.keep(|store| store.set_setting(ADAPTER, name))?;
         let chosen = (!name.is_empty()).then(|| name.to_owned());
         for transport in self.transports() {
             transport.use_adapter(chosen.clone());
@@ -270,8 +269,7 @@ impl Actor {
         if name.is_empty() {
             return Err(Refusal::new(RefusalCode::RefusalBadRequest, "a name has at least one character"));
         }
-        let written = self.store.set_setting(NAME, &name);
-        self.saved(written)?;
+        self.journal.keep(|store| store.set_setting(NAME, &name))?;
         self.name = name;
         let me = self.me();
         self.tell(event::Body::Me(me));
@@ -281,8 +279,7 @@ impl Actor {
     /// Cards tell it at once, hellos from the next link on.
     fn set_wish(&mut self, game: i32) -> Result<Answer, Refusal> {
         let wish = wire::read_game(game);
-        let written = self.store.set_setting(WISH, &wish.map_or(0, |kind| kind as u8).to_string());
-        self.saved(written)?;
+        self.journal.keep(|store| store.set_setting(WISH, &wish.map_or(0, |kind| kind as u8).to_string()))?;
         self.wish = wish;
         Ok(done())
     }
@@ -319,8 +316,7 @@ impl Actor {
             .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
         room.follows = follows;
         let now = self.now_unix_ms();
-        let written = self.store.begin(room.record(), seats, now);
-        self.saved(written)?;
+        self.journal.keep(|store| store.begin(room.record(), seats, now))?;
         self.rooms.insert(id, room);
         self.room_changed(id);
         Ok(id)
@@ -376,8 +372,7 @@ impl Actor {
                 record.spent_ms = 0;
                 record.revision += 1;
                 record.result = None;
-                let written = self.store.take_back(id, ply, record.revision, now);
-                self.saved(written)?;
+                self.journal.keep(|store| store.take_back(id, ply, record.revision, now))?;
                 self.take_over(id, record);
                 Ok(done())
             }
@@ -416,8 +411,7 @@ impl Actor {
         record.revision += 1;
         record.paused = paused;
         let now = self.now_unix_ms();
-        let written = self.store.set_paused(id, record.revision, paused, now);
-        self.saved(written)?;
+        self.journal.keep(|store| store.set_paused(id, record.revision, paused, now))?;
         self.take_over(id, record);
         Ok(())
     }
@@ -496,15 +490,13 @@ impl Actor {
         record.result = Some(result);
         record.paused = false;
         let now = self.now_unix_ms();
-        let written = self.store.end(id, record.revision, result, now);
-        self.saved(written)?;
+        self.journal.keep(|store| store.end(id, record.revision, result, now))?;
         self.take_over(id, record);
         Ok(())
     }
 
     pub(crate) fn close_room(&mut self, id: MatchId) -> Result<Answer, Refusal> {
-        let written = self.store.set_open(id, false);
-        self.saved(written)?;
+        self.journal.keep(|store| store.set_open(id, false))?;
         self.stop_clock(id);
         self.rooms.remove(&id);
         self.drop_bots(id);
@@ -518,11 +510,10 @@ impl Actor {
         if self.rooms.contains_key(&id) {
             return Ok(in_room(id));
         }
-        let saved = self.store.load(id)?.ok_or_else(no_such)?;
+        let saved = self.journal.load(id)?.ok_or_else(no_such)?;
         let room = Room::new(saved.record, saved.seats)
             .map_err(|error| Refusal::new(RefusalCode::RefusalNoSuchRoom, error.to_string()))?;
-        let written = self.store.set_open(id, true);
-        self.saved(written)?;
+        self.journal.keep(|store| store.set_open(id, true))?;
         let peer = room.peer();
         self.rooms.insert(id, room);
         self.room_changed(id);
@@ -550,8 +541,7 @@ impl Actor {
             seat => {
                 let mut seats = room.seats;
                 seats[side.index()] = seat;
-                let written = self.store.set_seats(id, seats);
-                self.saved(written)?;
+                self.journal.keep(|store| store.set_seats(id, seats))?;
                 let room = self.rooms.get_mut(&id).expect("it was there above");
                 room.seats = seats;
                 room.assists[side.index()] = None;

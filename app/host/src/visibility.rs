@@ -53,8 +53,7 @@ impl Actor {
     pub(crate) fn set_visibility(&mut self, number: i32) -> Result<Answer, Refusal> {
         let visibility = Visibility::try_from(number)
             .map_err(|_| Refusal::new(RefusalCode::RefusalBadRequest, "no such visibility"))?;
-        let written = self.store.set_setting(VISIBILITY, visibility.as_str_name());
-        self.saved(written)?;
+        self.journal.keep(|store| store.set_setting(VISIBILITY, visibility.as_str_name()))?;
         self.visibility = visibility;
         let me = self.me();
         self.tell(event::Body::Me(me));
@@ -62,8 +61,7 @@ impl Actor {
     }
 
     pub(crate) fn set_found_when_closed(&mut self, on: bool) -> Result<Answer, Refusal> {
-        let written = self.store.set_setting(FOUND_WHEN_CLOSED, if on { "yes" } else { "no" });
-        self.saved(written)?;
+        self.journal.keep(|store| store.set_setting(FOUND_WHEN_CLOSED, if on { "yes" } else { "no" }))?;
         self.found_when_closed = on;
         let me = self.me();
         self.tell(event::Body::Me(me));

@@ -98,8 +98,7 @@ impl Actor {
     /// A person looks at a client, or does not any more.
     pub(crate) fn someone_looks(&mut self, language: Language) -> Result<(), Refusal> {
         if language != Language::Unspecified && language != self.language {
-            let written = self.store.set_setting(LANGUAGE, language.as_str_name());
-            self.saved(written)?;
+            self.journal.keep(|store| store.set_setting(LANGUAGE, language.as_str_name()))?;
             self.language = language;
         }
         if self.clients.anyone_in_front()

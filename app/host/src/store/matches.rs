@@ -4,7 +4,7 @@ use engine::{Action, GameKind, Level, Setup, Side};
 use prost::Message as _;
 use proto::board;
 use rusqlite::{Row, params};
-use session::{Consent, MatchId, MatchRecord, MatchResult, OfferKind, Pace, wire};
+use session::{Consent, Entry, MatchId, MatchRecord, MatchResult, OfferKind, Pace, wire};
 use tracing::warn;
 
 use super::{Store, StoreError};
@@ -45,6 +45,48 @@ impl Store {
         self.in_transaction(|transaction| {
             transaction.execute("DELETE FROM matches WHERE match_id = ?1", [record.id.0])?;
             write_match(transaction, record, seats, now_unix_ms)
+        })
+    }
+
+    /// What a session wants kept about a match. `seats`: who sits where in a match that begins.
+    pub(crate) fn write_entry(
+        &mut self,
+        entry: &Entry,
+        seats: impl FnOnce(&MatchRecord) -> [Seat; 2],
+        now: i64,
+    ) -> Result<(), StoreError> {
+        match entry {
+            Entry::Friend { .. } => unreachable!("a friend is no match"),
+            Entry::Began(record) => self.begin(record, seats(record), now),
+            Entry::Learned(record) => self.learn(record, seats(record), now),
+            Entry::Acted { id, ply, action, took_ms, result } => {
+                self.append(*id, *ply, (*action, *took_ms), *result, now)
+            }
+            Entry::Pressed { id, pressed, spent_ms } => self.add_to_run(*id, pressed, *spent_ms, now),
+            Entry::Ran { id, ply, run, mine, result } => {
+                self.enter_run(*id, *ply, (run, *mine), *result, now)
+            }
+            Entry::TakenBack { id, ply, revision } => self.take_back(*id, *ply, *revision, now),
+            Entry::Ended { id, revision, result } => self.end(*id, *revision, *result, now),
+            Entry::Paused { id, revision, paused } => self.set_paused(*id, *revision, *paused, now),
+            Entry::Spent { id, spent_ms } => self.set_spent(*id, *spent_ms),
+            Entry::Offered { id, offered } => self.set_offered(*id, *offered, now),
+            Entry::Replaced(record) => self.replace(record, now),
+            Entry::Settled(id) => self.settle(*id),
+        }
+    }
+
+    /// A match that no room shows: one of a file, or one that was given.
+    pub(crate) fn put_away(
+        &mut self,
+        record: &MatchRecord,
+        seats: [Seat; 2],
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            write_match(transaction, record, seats, now_unix_ms)?;
+            let put_away = "UPDATE matches SET open = 0 WHERE match_id = ?1";
+            transaction.execute(put_away, [record.id.0]).map(drop)
         })
     }
 
