@@ -40,6 +40,8 @@ pub struct Config {
     /// Every match with this peer that is not settled (see [`crate::Entry::Settled`]), the oldest first. Settled ones may be
     /// among them, with `true`: the last one, say, so that a new game may follow it after a restart.
     pub matches: Vec<(MatchRecord, Settled)>,
+    /// Matches that this device asked for or accepted (see [`crate::Entry::Promised`]), the oldest first.
+    pub promised: Vec<MatchId>,
     /// Fresh randomness for nonces: 32 bytes of which nothing else is made.
     pub seed: [u8; 32],
 }

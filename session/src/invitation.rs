@@ -30,7 +30,7 @@ const OPEN_FOR: Duration = Duration::from_mins(1);
 
 /// Own invitations that are over but might still turn out to have been accepted, and invitations of the peer's whose answer
 /// might be asked for again: more than are sent in one stay.
-const REMEMBERED: usize = 8;
+pub const PROMISES: usize = 8;
 
 /// At most one of each side's is open.
 #[derive(Default)]
@@ -45,6 +45,8 @@ pub(crate) struct Invitations {
     declined: VecDeque<(MatchId, peer::DeclineReason)>,
     /// The peer's that were accepted and whose colours are being drawn. The oldest first.
     drawing: VecDeque<Drawing>,
+    /// Matches that this device asked for or accepted, in this life or an earlier one. The oldest first.
+    promised: VecDeque<MatchId>,
 }
 
 /// What this device asked for.
@@ -81,13 +83,28 @@ struct Drawing {
 }
 
 fn remember<T>(list: &mut VecDeque<T>, one: T) {
-    if list.len() == REMEMBERED {
+    if list.len() == PROMISES {
         list.pop_front();
     }
     list.push_back(one);
 }
 
 impl Invitations {
+    /// None is open; these matches were promised before.
+    pub(crate) fn promising(promised: Vec<MatchId>) -> Self {
+        let mut invitations = Self::default();
+        for id in promised {
+            remember(&mut invitations.promised, id);
+        }
+        invitations
+    }
+
+    /// Whether this device has asked for this match or accepted it. No longer afterwards.
+    pub(crate) fn take_promise(&mut self, id: MatchId) -> bool {
+        let promised = self.promised.iter().position(|promised| *promised == id);
+        promised.and_then(|index| self.promised.remove(index)).is_some()
+    }
+
     /// When an invitation ends by itself.
     pub(crate) fn next(&self) -> Option<Instant> {
         let mine = self.mine.as_ref().map(|mine| mine.until);
@@ -200,6 +217,7 @@ impl Session {
             self.tell(Event::InvitationEnded { id: theirs.id, mine: false, end });
         }
         let (nonce, until) = (self.draw_nonce(), self.now + OPEN_FOR);
+        self.promise(id);
         self.invitations.mine = Some(Mine { id, terms, nonce, counters, until });
         self.send_invitation();
         Ok(())
@@ -513,6 +531,7 @@ impl Session {
         } else {
             let (nonce, until) = (self.draw_nonce(), Some(self.now + OPEN_FOR));
             let drawing = Drawing { id, terms, commitment, nonce, until };
+            self.promise(id);
             remember(&mut self.invitations.drawing, drawing);
             self.send_answer(id, Answer::Accept(true), Some(nonce));
         }
@@ -542,6 +561,12 @@ impl Session {
         let index = self.add_match(state);
         self.tell(Event::MatchChanged(id));
         Some(index)
+    }
+
+    /// Writes down that this device wants this match.
+    fn promise(&mut self, id: MatchId) {
+        remember(&mut self.invitations.promised, id);
+        self.save(Entry::Promised(id));
     }
 
     fn end_mine(&mut self, mine: Mine, end: InvitationEnd) {

@@ -58,6 +58,7 @@ pub mod wire;
 pub use analysis::Analysis;
 pub use clock::{Clocks, Pace, ShownClock};
 pub use input::{Colours, Command, Config, Error, Input, Instant, Refused, Role, Settled, Terms, Violation};
+pub use invitation::PROMISES;
 pub use letter::asked_by_letter;
 pub use match_state::MatchState;
 pub use output::{Entry, Event, InvitationEnd, Output, ShortString};

@@ -116,8 +116,12 @@ pub enum Entry {
     },
     /// The whole record is this from now on.
     Replaced(MatchRecord),
-    /// A match that the peer accepted and gave up before this device knew of either. Written, as settled, only if the journal
-    /// has none of this id: a peer must not rewrite the past.
+    /// This device has asked for a match, or has accepted one whose colours are still drawn: should the peer begin it and give it
+    /// up before this device hears of either, it may be learnt. The last [`crate::PROMISES`] with each peer are kept, and given
+    /// to [`crate::Config::promised`].
+    Promised(MatchId),
+    /// A promised match that the peer has begun and given up before this device knew of either. Written, as settled, only if
+    /// the journal has none of this id: a peer must not rewrite the past. It ends the promise.
     Learned(MatchRecord),
     /// The match is over and the peer is known to hold the same record: it need not be given to [`crate::Config::matches`]
     /// any more. Every later entry about the match ends that.
@@ -128,7 +132,7 @@ impl Entry {
     /// Which match the line is about.
     pub fn match_id(&self) -> Option<MatchId> {
         match self {
-            Self::Friend { .. } => None,
+            Self::Friend { .. } | Self::Promised(_) => None,
             Self::Began(record) | Self::Replaced(record) | Self::Learned(record) => Some(record.id),
             Self::Acted { id, .. }
             | Self::Pressed { id, .. }

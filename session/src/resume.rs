@@ -283,9 +283,10 @@ impl Session {
                 self.new_game_began(before);
             }
         } else if theirs.result().is_some() {
-            // Over and unknown: settled here and put away, or never heard of. Either way there is nothing left to play.
+            // Over and unknown: settled here and put away, or never heard of. Either way there is nothing left to play. Only what
+            // this device has asked for or accepted is kept: a peer could fill the journal with matches that it lost.
             let gave_up = theirs.result().and_then(MatchResult::given_up_by);
-            if untouched && gave_up == Some(theirs.their_side()) {
+            if untouched && gave_up == Some(theirs.their_side()) && self.invitations.take_promise(id) {
                 self.save(Entry::Learned(theirs.record().clone()));
             }
             let ack = ack(point(&theirs, self.now), false);

@@ -100,7 +100,7 @@ impl Session {
             seed: config.seed,
             nonces_drawn: 0,
             matches: Vec::new(),
-            invitations: Invitations::default(),
+            invitations: Invitations::promising(config.promised),
             link: Link::Down,
             liveness: Liveness::default(),
             peer_name: None,

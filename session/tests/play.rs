@@ -357,6 +357,7 @@ fn a_record_that_cannot_be_replayed_is_told_and_left_out() {
         known: true,
         known_name_new_key: false,
         matches: vec![(broken, false)],
+        promised: Vec::new(),
         seed: [0; 32],
     });
     assert_eq!(session.matches().len(), 0);

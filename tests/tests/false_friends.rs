@@ -388,6 +388,47 @@ async fn a_record_that_was_heard_before_ends_the_link() {
     scene.check_undisturbed().await;
 }
 
+/// Matches in a device's file, and the file's size in bytes, its log included.
+fn saved(device: &Device) -> (u32, u64) {
+    let path = device.directory().join(host::DATABASE);
+    let database = rusqlite::Connection::open(&path).expect("the saves open");
+    database.pragma_update(None, "wal_checkpoint", "TRUNCATE").expect("the log is brought in");
+    let count = database.query_row("SELECT count(*) FROM matches", [], |row| row.get(0)).expect("a count");
+    (count, std::fs::metadata(path).expect("the file is there").len())
+}
+
+/// A match of the attacked pair's, under a made-up id, that the false friend has given up at once.
+fn given_up(number: u32) -> Envelope {
+    let gomoku = board::GomokuSetup { size: 15, edge_five_wins: true, ..board::GomokuSetup::default() };
+    let mut match_id = vec![0xAB; 16];
+    match_id[..4].copy_from_slice(&number.to_be_bytes());
+    peer::Record {
+        match_id: match_id.into(),
+        setup: Some(board::Setup { game: Some(board::setup::Game::Gomoku(gomoku)) }),
+        sender_side: board::Side::Second.into(),
+        result: Some(board::Result {
+            winner: board::Side::First.into(),
+            ending: board::Ending::Resigned.into(),
+        }),
+        ..peer::Record::default()
+    }
+    .into()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_friend_cannot_fill_the_file_with_matches_that_nobody_here_has_asked_for() {
+    let mut scene = Scene::new(124).await;
+    let before = saved(&scene.anna);
+    for round in 0..10 {
+        let heard = scene.say((0..40).map(|number| given_up(round * 40 + number)).collect()).await;
+        assert_eq!(heard.bye, None, "what is not wanted is not an offence");
+    }
+    let after = saved(&scene.anna);
+    assert_eq!(after.0, before.0, "no match was kept");
+    assert!(after.1 <= before.1 + (16 << 10), "{} bytes more", after.1 - before.1);
+    scene.check_undisturbed().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn memory_stays_bounded_whatever_a_crowd_of_them_sends() {
     let mut scene = Scene::new(122).await;

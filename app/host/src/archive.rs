@@ -11,14 +11,16 @@ use engine::{AnyGame, GameKind, Level, Limits, Report, Score, Side};
 use proto::control::{self, RefusalCode, event};
 use proto::limits;
 use session::{MatchId, MatchRecord, MatchResult, Pace, wire};
+use tracing::warn;
 
 use crate::actor::{Actor, Message};
 use crate::bots::BotMaker;
+use crate::people::Peer;
 use crate::requests::{local_seat, needs_one_device};
 use crate::responder::{Answer, done, in_room};
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
-use crate::store::{Header, SavedMatch};
+use crate::store::{MatchFilter, Opponent, SavedMatch, StoreError};
 
 /// Matches in one list when the client does not say how many.
 const LISTED: u32 = 20;
@@ -46,35 +48,32 @@ impl Drop for Judging {
 impl Actor {
     pub(crate) fn list_matches(&mut self, asked: &control::ListMatches) -> Result<Answer, Refusal> {
         let limit = if asked.limit == 0 { LISTED } else { asked.limit };
-        let headers = self.journal.headers()?;
-        let wanted: Vec<MatchId> =
-            headers.iter().filter(|header| self.is_wanted(header, asked)).map(|header| header.id).collect();
-        let page = wanted.iter().skip(asked.skip as usize).take(limit as usize);
+        let (page, total) = self.journal.page(&self.match_filter(asked), asked.skip, limit)?;
         let mut matches = Vec::new();
         for id in page {
-            if let Some(saved) = self.journal.load(*id)? {
-                matches.extend(self.summary(saved, asked.boards));
+            match self.journal.load(id) {
+                Ok(Some(saved)) => matches.extend(self.summary(saved, asked.boards)),
+                Ok(None) => {}
+                Err(error @ StoreError::Damaged { .. }) => warn!(%error, "a match is left out of the list"),
+                Err(error) => return Err(error.into()),
             }
         }
-        let total = wanted.len().try_into().unwrap_or(u32::MAX);
         Ok(Answer::Matches(control::Matches { matches, total }))
     }
 
-    fn is_wanted(&self, header: &Header, asked: &control::ListMatches) -> bool {
-        let game = asked.game == 0 || header.game == asked.game;
-        let name = |key| self.people.get(key).map_or("", |peer| peer.name.as_str());
+    /// What a client asks to be listed.
+    fn match_filter(&self, asked: &control::ListMatches) -> MatchFilter {
         let sought = asked.opponent.trim().to_lowercase();
         let opponent = match sought.as_str() {
-            "" => true,
-            "bot" => header.seats.iter().any(|seat| matches!(seat, Seat::Bot(_))),
-            "here" => header.seats == [Seat::Here; 2],
-            part => header.seats.iter().any(|seat| match seat {
-                Seat::Peer(key) => name(key).to_lowercase().contains(part),
-                Seat::Here | Seat::Bot(_) => false,
-            }),
+            "" => Opponent::Anyone,
+            "bot" => Opponent::Bot,
+            "here" => Opponent::Here,
+            part => {
+                let called = |peer: &&Peer| peer.name.to_lowercase().contains(part);
+                Opponent::Players(self.people.values().filter(called).map(|peer| peer.key).collect())
+            }
         };
-        let outcome = asked.outcome() == control::Outcome::Any || asked.outcome() == outcome(header);
-        game && opponent && outcome
+        MatchFilter { game: wire::read_game(asked.game), opponent, outcome: asked.outcome() }
     }
 
     /// `None` of one that cannot be replayed: it is not shown, and stays in the file.
@@ -275,24 +274,6 @@ impl Actor {
             }
             None => self.end_judging(None),
         }
-    }
-}
-
-/// How it went for this device.
-fn outcome(header: &Header) -> control::Outcome {
-    use control::Outcome;
-    if !header.over {
-        return Outcome::Unfinished;
-    }
-    let mine: Vec<Side> =
-        Side::BOTH.into_iter().filter(|side| header.seats[side.index()] == Seat::Here).collect();
-    let alone = !header.seats.iter().any(|seat| matches!(seat, Seat::Peer(_)));
-    match (header.winner, mine.as_slice()) {
-        (None, _) => Outcome::Drawn,
-        (Some(_), _) if alone && header.game == i32::from(GameKind::LightsOut as u8) => Outcome::Won,
-        (Some(winner), [only]) if winner == *only => Outcome::Won,
-        (Some(_), [_]) => Outcome::Lost,
-        (Some(_), _) => Outcome::Any,
     }
 }
 

@@ -8,8 +8,8 @@ use link::CarrierKind;
 use proto::control::{self, ComparisonEnd, NoticeKind, RefusalCode, event};
 use proto::peer::{ByeReason, Phrase};
 use session::{
-    Command, Config, Entry, Event, Input, LinkState, MatchId, MatchRecord, MatchState, OfferKind, Output,
-    Saying, Session, ShortString,
+    Command, Config, Entry, Event, Input, LinkState, MatchId, MatchState, OfferKind, Output, Saying, Session,
+    ShortString,
 };
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
@@ -171,6 +171,7 @@ impl Actor {
     pub(crate) fn new_session(&mut self, key: PlayerId, known: bool) -> Result<Session, StoreError> {
         self.session_forgotten(key);
         let matches = if known { self.journal.matches_with(key)? } else { Vec::new() };
+        let promised = if known { self.journal.promised(key)? } else { Vec::new() };
         Ok(Session::new(Config {
             name: self.name.clone(),
             advert_key: self.advert_key,
@@ -178,6 +179,7 @@ impl Actor {
             // The name is known after the hello only; `event` compares it then.
             known_name_new_key: false,
             matches: matches.into_iter().map(|saved| (saved.record, saved.settled)).collect(),
+            promised,
             seed: self.chance.bytes(),
         }))
     }
@@ -357,10 +359,7 @@ impl Actor {
                 }
                 Ok(())
             }
-            entry => {
-                let seats = |record: &MatchRecord| seats_with(key, record);
-                self.journal.keep(|store| store.write_entry(entry, seats, now))
-            }
+            entry => self.journal.keep(|store| store.write_entry(key, entry, now)),
         }
     }
 
@@ -583,7 +582,7 @@ impl Actor {
         let Some(state) = peer.session.match_state(id) else { return };
         let record = state.record().clone();
         let seen = state.seen_ply();
-        let seats = seats_with(key, &record);
+        let seats = Seat::with(key, &record);
         if let Some((given_id, ply, at)) = peer.given
             && given_id == id
             && seen.is_some_and(|seen| seen >= ply)
@@ -762,13 +761,6 @@ impl Actor {
 
 fn comparison_gone(key: PlayerId, end: ComparisonEnd) -> event::Body {
     event::Body::ComparisonGone(control::ComparisonGone { id: key.to_string(), end: end.into() })
-}
-
-/// Who sits where in a match with this player.
-fn seats_with(key: PlayerId, record: &MatchRecord) -> [Seat; 2] {
-    let mut seats = [Seat::Peer(key); 2];
-    seats[record.my_side.index()] = Seat::Here;
-    seats
 }
 
 impl Peer {

@@ -44,6 +44,15 @@ pub enum Seat {
     Peer(PlayerId),
 }
 
+impl Seat {
+    /// Who sits where in a match with this player.
+    pub(crate) fn with(peer: PlayerId, record: &MatchRecord) -> [Self; 2] {
+        let mut seats = [Self::Peer(peer); 2];
+        seats[record.my_side.index()] = Self::Here;
+        seats
+    }
+}
+
 /// Reads what a match's id prints.
 pub(crate) fn parse_match_name(text: &str) -> Option<MatchId> {
     parse_hex(text).map(MatchId)

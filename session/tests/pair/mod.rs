@@ -23,6 +23,7 @@ pub(crate) const BERT: usize = 1;
 pub(crate) struct Journal {
     pub(crate) friend: Option<(String, [u8; 32])>,
     pub(crate) matches: Vec<(MatchRecord, Settled)>,
+    pub(crate) promised: Vec<MatchId>,
     /// Every cut of a record: match, new length, new revision.
     pub(crate) cuts: Vec<(MatchId, u32, u32)>,
 }
@@ -103,7 +104,10 @@ impl Journal {
                 let id = record.id;
                 *self.record_mut(id) = record;
             }
+            Entry::Promised(id) => self.promised.push(id),
             Entry::Learned(record) => {
+                let promised = self.promised.iter().position(|promised| *promised == record.id);
+                self.promised.remove(promised.expect("only what was promised is learnt"));
                 if self.record(record.id).is_none() {
                     self.matches.push((record, true));
                 }
@@ -298,6 +302,7 @@ fn config(device: usize, journal: &Journal, life: usize) -> Config {
             })
             .cloned()
             .collect(),
+        promised: journal.promised.clone(),
         seed: [device as u8 * 100 + life as u8; 32],
     }
 }

@@ -3,13 +3,14 @@
 use engine::{Action, GameKind, Level, Setup, Side};
 use prost::Message as _;
 use proto::board;
-use rusqlite::{Row, params};
-use session::{Consent, Entry, MatchId, MatchRecord, MatchResult, OfferKind, Pace, wire};
+use proto::control::Outcome;
+use rusqlite::types::Value;
+use rusqlite::{Row, params, params_from_iter};
+use session::{Consent, Entry, MatchId, MatchRecord, MatchResult, OfferKind, PROMISES, Pace, wire};
 use tracing::warn;
 
 use super::{Store, StoreError};
 use crate::room::{PlayerId, Seat};
-use crate::show;
 
 /// A match as the file keeps it.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,16 +24,29 @@ pub(crate) struct SavedMatch {
     pub(crate) changed_unix_ms: i64,
 }
 
-/// What there is of a match to choose by.
-pub(crate) struct Header {
-    pub(crate) id: MatchId,
-    /// The game's number.
-    pub(crate) game: i32,
-    pub(crate) seats: [Seat; 2],
-    pub(crate) over: bool,
-    /// `None` of one that is over is a draw.
-    pub(crate) winner: Option<Side>,
+/// Which matches a list shows. Each part that is not `None` or `Anyone` leaves some out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MatchFilter {
+    pub(crate) game: Option<GameKind>,
+    pub(crate) opponent: Opponent,
+    /// How it went for this device; `Any` leaves none out.
+    pub(crate) outcome: Outcome,
 }
+
+/// Against whom the matches of a list are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Opponent {
+    Anyone,
+    /// A bot.
+    Bot,
+    /// Both sides are at this device.
+    Here,
+    /// One of these.
+    Players(Vec<PlayerId>),
+}
+
+/// Matches are counted up to so many: a list says "10,000 or more" at once rather than the number after a second.
+pub(crate) const MOST_COUNTED: u32 = 10_000;
 
 impl Store {
     /// A match begins, with the actions that its record holds already. Replaces a match of the same id.
@@ -48,17 +62,13 @@ impl Store {
         })
     }
 
-    /// What a session wants kept about a match. `seats`: who sits where in a match that begins.
-    pub(crate) fn write_entry(
-        &mut self,
-        entry: &Entry,
-        seats: impl FnOnce(&MatchRecord) -> [Seat; 2],
-        now: i64,
-    ) -> Result<(), StoreError> {
+    /// What the session with this player wants kept about a match.
+    pub(crate) fn write_entry(&mut self, peer: PlayerId, entry: &Entry, now: i64) -> Result<(), StoreError> {
         match entry {
             Entry::Friend { .. } => unreachable!("a friend is no match"),
-            Entry::Began(record) => self.begin(record, seats(record), now),
-            Entry::Learned(record) => self.learn(record, seats(record), now),
+            Entry::Promised(id) => self.promise(peer, *id),
+            Entry::Began(record) => self.begin(record, Seat::with(peer, record), now),
+            Entry::Learned(record) => self.learn(record, Seat::with(peer, record), now),
             Entry::Acted { id, ply, action, took_ms, result } => {
                 self.append(*id, *ply, (*action, *took_ms), *result, now)
             }
@@ -90,6 +100,34 @@ impl Store {
         })
     }
 
+    /// A match that may be learnt from this peer. The last [`PROMISES`] with each peer are kept.
+    fn promise(&mut self, peer: PlayerId, id: MatchId) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            transaction.execute(
+                "INSERT OR REPLACE INTO promised (match_id, peer) VALUES (?1, ?2)",
+                params![id.0, peer.0],
+            )?;
+            transaction
+                .execute(
+                    "DELETE FROM promised WHERE peer = ?1 AND number NOT IN
+                         (SELECT number FROM promised WHERE peer = ?1 ORDER BY number DESC LIMIT ?2)",
+                    params![peer.0, PROMISES as i64],
+                )
+                .map(drop)
+        })
+    }
+
+    /// What was promised with this peer, the oldest first.
+    pub(crate) fn promised(&self, peer: PlayerId) -> Result<Vec<MatchId>, StoreError> {
+        let read = || {
+            let mut statement = self
+                .connection
+                .prepare_cached("SELECT match_id FROM promised WHERE peer = ?1 ORDER BY number")?;
+            statement.query_map([peer.0], |row| row.get(0).map(MatchId))?.collect::<rusqlite::Result<_>>()
+        };
+        read().map_err(|error| self.explain(error))
+    }
+
     /// A match that is over and settled before this device hears of it, and that no room shows. Nothing is written if the
     /// file knows a match of this id.
     pub(crate) fn learn(
@@ -99,6 +137,7 @@ impl Store {
         now_unix_ms: i64,
     ) -> Result<(), StoreError> {
         self.in_transaction(|transaction| {
+            transaction.execute("DELETE FROM promised WHERE match_id = ?1", [record.id.0])?;
             let known: bool = transaction.query_row(
                 "SELECT EXISTS (SELECT 1 FROM matches WHERE match_id = ?1)",
                 [record.id.0],
@@ -337,31 +376,29 @@ impl Store {
         )
     }
 
-    /// What there is of every match to choose by, the latest change first. One whose row makes no sense is left out.
-    pub(crate) fn headers(&self) -> Result<Vec<Header>, StoreError> {
+    /// A page of the matches that pass the filter, the latest change first, and how many pass at all, up to [`MOST_COUNTED`].
+    pub(crate) fn page(
+        &self,
+        filter: &MatchFilter,
+        skip: u32,
+        limit: u32,
+    ) -> Result<(Vec<MatchId>, u32), StoreError> {
+        let (passes, values) = filter.sql();
         let read = || {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT match_id, setup, first_seat, second_seat, ending, winner FROM matches
-                 ORDER BY changed_unix_ms DESC, match_id",
-            )?;
-            statement
-                .query_map([], |row| {
-                    let (setup, first, second): (Vec<u8>, String, String) =
-                        (row.get(1)?, row.get(2)?, row.get(3)?);
-                    let (ending, winner): (Option<i32>, Option<i32>) = (row.get(4)?, row.get(5)?);
-                    let header = || {
-                        Some(Header {
-                            id: MatchId(row.get(0).ok()?),
-                            game: i32::from(parse_setup(&setup)?.kind() as u8),
-                            seats: [parse_seat(&first)?, parse_seat(&second)?],
-                            over: ending.is_some(),
-                            winner: winner.and_then(show::parse_side),
-                        })
-                    };
-                    Ok(header())
-                })?
-                .filter_map(Result::transpose)
-                .collect::<Result<_, _>>()
+            let page = format!(
+                "SELECT match_id FROM matches {passes} ORDER BY changed_unix_ms DESC, match_id LIMIT ? OFFSET ?"
+            );
+            let mut statement = self.connection.prepare_cached(&page)?;
+            let bounds = [limit, skip].map(Value::from);
+            let rows = statement
+                .query_map(params_from_iter(values.iter().chain(&bounds)), |row| row.get(0).map(MatchId))?;
+            let page = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+            let count = format!("SELECT count(*) FROM (SELECT 1 FROM matches {passes} LIMIT {MOST_COUNTED})");
+            let total = self
+                .connection
+                .prepare_cached(&count)?
+                .query_row(params_from_iter(&values), |row| row.get(0))?;
+            Ok((page, total))
         };
         read().map_err(|error| self.explain(error))
     }
@@ -517,6 +554,51 @@ impl Store {
                     .ok_or_else(|| self.damaged(format!("action {expected} is missing or unreadable")))
             })
             .collect()
+    }
+}
+
+impl MatchFilter {
+    /// A condition on `matches`, empty or from WHERE on, and the values of its parameters.
+    fn sql(&self) -> (String, Vec<Value>) {
+        const ALONE_WITH_LIGHTS: &str =
+            "(game = 5 AND first_seat NOT LIKE 'peer:%' AND second_seat NOT LIKE 'peer:%')";
+        const ONE_IS_HERE: &str = "(first_seat = 'here') <> (second_seat = 'here')";
+        const MINE_WON: &str = "(winner = 1) = (first_seat = 'here')";
+        let (mut conditions, mut values) = (Vec::new(), Vec::new());
+        if let Some(game) = self.game {
+            conditions.push("game = ?".to_owned());
+            values.push(Value::from(i64::from(game as u8)));
+        }
+        match &self.opponent {
+            Opponent::Anyone => {}
+            Opponent::Bot => conditions.push("(first_seat LIKE 'bot:%' OR second_seat LIKE 'bot:%')".into()),
+            Opponent::Here => conditions.push("first_seat = 'here' AND second_seat = 'here'".into()),
+            Opponent::Players(keys) => {
+                let listed = "(SELECT value FROM json_each(?))";
+                conditions.push(format!("(first_seat IN {listed} OR second_seat IN {listed})"));
+                // A key is hexadecimal: nothing in it needs an escape.
+                let keys: Vec<String> =
+                    keys.iter().map(|key| format!("\"{}\"", seat_text(Seat::Peer(*key)))).collect();
+                let list = format!("[{}]", keys.join(","));
+                values.extend([Value::from(list.clone()), Value::from(list)]);
+            }
+        }
+        let decided = "ending IS NOT NULL AND winner IN (1, 2)";
+        match self.outcome {
+            Outcome::Any => {}
+            Outcome::Unfinished => conditions.push("ending IS NULL".into()),
+            Outcome::Drawn => conditions.push("ending IS NOT NULL AND coalesce(winner, 0) = 0".into()),
+            Outcome::Won => {
+                conditions
+                    .push(format!("{decided} AND ({ALONE_WITH_LIGHTS} OR {ONE_IS_HERE} AND {MINE_WON})"));
+            }
+            Outcome::Lost => conditions.push(format!(
+                "{decided} AND NOT {ALONE_WITH_LIGHTS} AND {ONE_IS_HERE} AND NOT ({MINE_WON})"
+            )),
+        }
+        let passes =
+            if conditions.is_empty() { String::new() } else { format!("WHERE {}", conditions.join(" AND ")) };
+        (passes, values)
     }
 }
 

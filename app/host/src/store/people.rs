@@ -175,6 +175,7 @@ fn forget(
     advert_key: &[u8; 32],
 ) -> rusqlite::Result<()> {
     transaction.execute("DELETE FROM friends WHERE key = ?1", [key.0])?;
+    transaction.execute("DELETE FROM promised WHERE peer = ?1", [key.0])?;
     transaction.execute(
         "INSERT OR REPLACE INTO settings (key, value) VALUES (?1, ?2)",
         params![ADVERT_KEY, advert_key],

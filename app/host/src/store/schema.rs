@@ -95,6 +95,23 @@ pub(super) const MIGRATIONS: &[&str] = &["
 ", "
     -- What this device has pressed in a race while that is not among the actions, packed as in qiyou.peer.Record.
     ALTER TABLE matches ADD COLUMN run BLOB NOT NULL DEFAULT x'';
+", "
+    -- Matches that this device asked for or accepted: those alone may be learnt from the peer. The last ones with each peer.
+    CREATE TABLE promised (
+        number   INTEGER PRIMARY KEY,
+        match_id BLOB NOT NULL UNIQUE CHECK (length(match_id) = 16),
+        peer     BLOB NOT NULL CHECK (length(peer) = 32)
+    ) STRICT;
+    CREATE INDEX promised_by_peer ON promised (peer, number);
+    -- Lists are read by page, each kind of list by an index. The game is the field of qiyou.board.Setup: its tag is the first byte.
+    ALTER TABLE matches ADD COLUMN game INTEGER GENERATED ALWAYS AS (
+        CASE hex(substr(setup, 1, 1)) WHEN '0A' THEN 1 WHEN '12' THEN 2 WHEN '1A' THEN 3 WHEN '22' THEN 4 WHEN '2A' THEN 5
+        ELSE 0 END) VIRTUAL;
+    CREATE INDEX matches_by_game ON matches (game, changed_unix_ms);
+    CREATE INDEX matches_by_first_seat ON matches (first_seat, changed_unix_ms);
+    CREATE INDEX matches_by_second_seat ON matches (second_seat, changed_unix_ms);
+    CREATE INDEX matches_by_ending ON matches (ending, changed_unix_ms);
+    CREATE INDEX matches_open ON matches (changed_unix_ms) WHERE open = 1;
 "];
 
 /// Opens the file, and brings it to the present schema.

@@ -2,8 +2,9 @@ use std::fs;
 use std::time::Duration;
 
 use engine::{Action, GameKind, Level, Outcome, Point, Reason, Side};
+use proto::control::Outcome as Went;
 use rusqlite::{Connection, params};
-use session::{Consent, MatchId, MatchRecord, MatchResult, OfferKind, Pace};
+use session::{Consent, Entry, MatchId, MatchRecord, MatchResult, OfferKind, Pace};
 
 use super::matches::{action_bytes, seat_text, setup_bytes};
 use super::schema::MIGRATIONS;
@@ -271,8 +272,10 @@ fn a_damaged_file_is_set_aside_as_it_is_and_what_can_be_read_is_kept() {
     let path = directory.path().join(DATABASE);
     let whole = fs::read(&path).expect("read");
     let mut torn = whole.clone();
-    let last_page = torn.len() - 4096;
-    torn[last_page..].fill(0x5A);
+    // The last page that holds matches: what comes after it are indexes, which can be made anew.
+    let setup = setup_bytes(&record(1).setup);
+    let holds_matches = |page: &&mut [u8]| page.windows(setup.len()).any(|bytes| bytes == setup);
+    torn.chunks_mut(4096).rfind(holds_matches).expect("a page of matches").fill(0x5A);
     let cases = [(b"not a database, but long enough to be looked at".to_vec(), 0), (torn, 1)];
     for (number, (bytes, least)) in (1..).zip(cases) {
         fs::write(&path, &bytes).expect("written");
@@ -287,4 +290,107 @@ fn a_damaged_file_is_set_aside_as_it_is_and_what_can_be_read_is_kept() {
     }
     fs::write(&path, whole).expect("written");
     Store::open(directory.path()).expect("whole again");
+}
+
+#[test]
+fn of_what_was_promised_with_each_peer_the_last_is_kept_and_what_is_learnt_is_promised_no_more() {
+    let (_directory, mut store) = store();
+    let (ben, carl) = (PlayerId([7; 32]), PlayerId([8; 32]));
+    let promised = |store: &Store, peer| {
+        store.promised(peer).expect("read").into_iter().map(|id| id.0[0]).collect::<Vec<_>>()
+    };
+    for number in 1..=20 {
+        let peer = if number == 2 { carl } else { ben };
+        store.write_entry(peer, &Entry::Promised(MatchId([number; 16])), 1).expect("saved");
+    }
+    assert_eq!(promised(&store, ben), (13..=20).collect::<Vec<u8>>());
+    assert_eq!(promised(&store, carl), [2]);
+    let mut lost = record(15);
+    lost.result = Some(MatchResult::Resigned(Side::Second));
+    store.write_entry(ben, &Entry::Learned(lost), 2).expect("saved");
+    assert_eq!(promised(&store, ben), [13, 14, 16, 17, 18, 19, 20]);
+    store.forget(ben, &[1; 32]).expect("saved");
+    assert_eq!((promised(&store, ben), promised(&store, carl)), (vec![], vec![2]));
+}
+
+/// One match of each kind: number, game, seats, and how it ended.
+fn all_kinds(store: &mut Store) {
+    let (here, ben) = (Seat::Here, Seat::Peer(PlayerId([7; 32])));
+    let bot = Seat::Bot(Level::new(3).expect("a level"));
+    let won = |side| Some(MatchResult::Resigned(side));
+    let kinds = [
+        (1, GameKind::Gomoku, [here, ben], None),
+        (2, GameKind::Gomoku, [ben, here], won(Side::First)),
+        (3, GameKind::Go, [here, ben], won(Side::First)),
+        (4, GameKind::Xiangqi, [here, bot], won(Side::Second)),
+        (5, GameKind::Liuzhou, [here, here], won(Side::Second)),
+        (6, GameKind::Liuzhou, [here, ben], Some(MatchResult::DrawAgreed)),
+        (7, GameKind::LightsOut, [here, here], won(Side::Second)),
+    ];
+    for (number, game, seats, result) in kinds {
+        let my_side = if seats[1] == here && seats[0] != here { Side::Second } else { Side::First };
+        let mut record = MatchRecord::new(MatchId([number; 16]), game.default_setup(), my_side);
+        record.result = result;
+        store.begin(&record, seats, i64::from(number)).expect("saved");
+    }
+}
+
+#[test]
+fn a_list_holds_what_passes_the_filter_and_counts_it() {
+    let (_directory, mut store) = store();
+    all_kinds(&mut store);
+    let any = MatchFilter { game: None, opponent: Opponent::Anyone, outcome: Went::Any };
+    let list = |filter: &MatchFilter| {
+        let (page, total) = store.page(filter, 0, 100).expect("read");
+        assert_eq!(page.len(), total as usize);
+        page.into_iter().map(|id| id.0[0]).collect::<Vec<_>>()
+    };
+    assert_eq!(list(&any), [7, 6, 5, 4, 3, 2, 1], "the latest change first");
+    for (outcome, expected) in
+        [(Went::Unfinished, &[1][..]), (Went::Won, &[7, 4, 2]), (Went::Lost, &[3]), (Went::Drawn, &[6])]
+    {
+        assert_eq!(list(&MatchFilter { outcome, ..any.clone() }), expected, "{outcome:?}");
+    }
+    for (game, expected) in [
+        (GameKind::Gomoku, &[2, 1][..]),
+        (GameKind::Liuzhou, &[6, 5]),
+        (GameKind::Go, &[3]),
+        (GameKind::Xiangqi, &[4]),
+        (GameKind::LightsOut, &[7]),
+    ] {
+        assert_eq!(list(&MatchFilter { game: Some(game), ..any.clone() }), expected, "{game:?}");
+    }
+    let ben = Opponent::Players(vec![PlayerId([9; 32]), PlayerId([7; 32])]);
+    for (opponent, expected) in [
+        (Opponent::Bot, &[4][..]),
+        (Opponent::Here, &[7, 5]),
+        (ben.clone(), &[6, 3, 2, 1]),
+        (Opponent::Players(vec![]), &[]),
+    ] {
+        assert_eq!(
+            list(&MatchFilter { opponent: opponent.clone(), ..any.clone() }),
+            expected,
+            "{opponent:?}"
+        );
+    }
+    let drawn_with_ben = MatchFilter { game: None, opponent: ben, outcome: Went::Drawn };
+    assert_eq!(list(&drawn_with_ben), [6]);
+    assert_eq!(store.page(&any, 2, 3).expect("read").0, [5, 4, 3].map(|number| MatchId([number; 16])));
+    assert_eq!(store.page(&any, 2, 3).expect("read").1, 7);
+}
+
+#[test]
+fn a_page_of_a_long_list_is_found_by_an_index_and_sorts_nothing() {
+    let (_directory, store) = store();
+    for (filter, index) in [("", "matches_by_change"), ("WHERE game = 3", "matches_by_game")] {
+        let plan = format!(
+            "EXPLAIN QUERY PLAN SELECT match_id FROM matches {filter} ORDER BY changed_unix_ms DESC, match_id LIMIT 20"
+        );
+        let mut statement = store.connection.prepare(&plan).expect("a plan");
+        let steps = statement.query_map([], |row| row.get::<_, String>(3)).expect("steps");
+        let steps: Vec<String> = steps.collect::<Result<_, _>>().expect("steps");
+        assert!(steps[0].contains(index), "{steps:?}");
+        // What changed in the same millisecond is sorted among itself; all of it never is.
+        assert!(steps.iter().all(|step| !step.contains("FOR ORDER BY")), "{steps:?}");
+    }
 }
