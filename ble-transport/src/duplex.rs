@@ -12,12 +12,17 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{Notify, mpsc};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::stream::{Closing, Counts, Output, Stream};
+use crate::stream::{Closing, Counts, DEAD_AFTER, Output, Stream};
 
-/// How long a dropped link goes on to deliver what was written, so that a goodbye arrives.
+/// How long a dropped link goes on to deliver what was written, so that a goodbye arrives; and how long an air that takes nothing
+/// is waited for with the last word of a link that is over.
 const PARTING: Duration = Duration::from_secs(1);
+
+/// A value that the air has not taken by then ends the link: bluetoothd hangs. A link on which only acknowledgements leave has
+/// nothing that it waits for, and would hang with it.
+const SEND_WITHIN: Duration = DEAD_AFTER;
 
 /// The two directions of GATT traffic with one peer.
 pub(crate) struct Pipe {
@@ -237,7 +242,8 @@ async fn drive(shared: Arc<Shared>, pipe: Pipe) {
     // Sending may take as long as a connection interval; what arrives meanwhile is handled.
     let sending = async {
         while let Some(value) = from_machine.recv().await {
-            outgoing.send(&value).await?;
+            let took = timeout(SEND_WITHIN, outgoing.send(&value)).await;
+            took.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "the radio takes nothing any more"))??;
         }
         io::Result::Ok(())
     };
@@ -273,8 +279,9 @@ async fn drive(shared: Arc<Shared>, pipe: Pipe) {
 /// The machine between what arrives and `to_air`, until the link is over. Then the channel closes.
 async fn run(shared: &Shared, mut incoming: BoxStream<'static, Bytes>, to_air: mpsc::Sender<Bytes>) {
     let mut parting: Option<Instant> = None;
+    let mut last_word: Option<Instant> = None;
     loop {
-        let pause = {
+        let (pause, closed) = {
             let mut state = shared.state();
             let state = &mut *state;
             if state.dropped {
@@ -289,14 +296,20 @@ async fn run(shared: &Shared, mut incoming: BoxStream<'static, Bytes>, to_air: m
                 shared.greeted.notify_waiters();
             }
             state.wake();
-            pause
+            (pause, state.stream.closing().is_some())
         };
         let until = match pause {
             Pause::Closed => return,
-            Pause::AirBusy => None,
-            Pause::Until(until) => until,
+            Pause::AirBusy(_) if closed => {
+                // The peer is to be told, once the air takes it.
+                let until = *last_word.get_or_insert_with(|| Instant::now() + PARTING);
+                if Instant::now() >= until {
+                    return;
+                }
+                Some(until)
+            }
+            Pause::AirBusy(until) | Pause::Until(until) => until.into_iter().chain(parting).min(),
         };
-        let until = until.into_iter().chain(parting).min();
         tokio::select! {
             value = incoming.next() => {
                 let mut state = shared.state();
@@ -308,7 +321,7 @@ async fn run(shared: &Shared, mut incoming: BoxStream<'static, Bytes>, to_air: m
             }
             () = shared.used.notified() => {}
             () = wait_until(until) => {}
-            _ = to_air.reserve(), if matches!(pause, Pause::AirBusy) => {}
+            _ = to_air.reserve(), if matches!(pause, Pause::AirBusy(_)) => {}
         }
     }
 }
@@ -317,16 +330,19 @@ async fn run(shared: &Shared, mut incoming: BoxStream<'static, Bytes>, to_air: m
 enum Pause {
     /// It has nothing to send before this time.
     Until(Option<Instant>),
-    /// The air takes nothing now.
-    AirBusy,
+    /// The air takes nothing now. Without a change until this time the link is over.
+    AirBusy(Option<Instant>),
     /// It is over.
     Closed,
 }
 
 fn pass_on(stream: &mut Stream, to_air: &mpsc::Sender<Bytes>) -> Pause {
     loop {
-        let Ok(permit) = to_air.try_reserve() else { return Pause::AirBusy };
-        match stream.poll(Instant::now().into_std()) {
+        let now = Instant::now().into_std();
+        let Ok(permit) = to_air.try_reserve() else {
+            return Pause::AirBusy(stream.expire(now).map(Instant::from_std));
+        };
+        match stream.poll(now) {
             Output::Send(value) => permit.send(value),
             Output::Idle { .. } if stream.closing().is_some() => return Pause::Closed,
             Output::Idle { until } => return Pause::Until(until.map(Instant::from_std)),
@@ -344,9 +360,13 @@ async fn wait_until(until: Option<Instant>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stream::{fragment_limit, read_opening};
+    use crate::stream::{
+        Kind, LinkId, MOST_ROOM, Opening, Role, Segment, VERSION, fragment_limit, read_opening,
+    };
     use futures::stream;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::sync::oneshot;
 
     /// Sends into a channel, and loses every `lose`-th value.
     struct Wire {
@@ -459,6 +479,123 @@ mod tests {
         assert!(central.read(&mut [0; 4]).await.is_err());
         assert!(central.write(b"h8").await.is_err());
         while from.recv().await.is_some() {}
+    }
+
+    /// Takes some values, and none from then on: bluetoothd hangs. Tells when it is hung up.
+    struct Hanging {
+        takes: Wire,
+        most: usize,
+        hung_up: Option<oneshot::Sender<()>>,
+    }
+
+    #[async_trait]
+    impl Outgoing for Hanging {
+        async fn send(&mut self, value: &[u8]) -> io::Result<()> {
+            if self.takes.sent == self.most {
+                std::future::pending::<()>().await;
+            }
+            self.takes.send(value).await
+        }
+
+        async fn hang_up(&mut self) {
+            let _ = self.hung_up.take().expect("once").send(());
+        }
+    }
+
+    /// How often the machine may look for what arrives in a test in which hardly anything does.
+    const LOOKS: usize = 100;
+
+    /// Nothing arrives. How often that was asked is counted: a machine that spins is told of an end, since a clock that
+    /// stands still would wait for it.
+    fn counted(first: mpsc::UnboundedReceiver<Bytes>, looks: Arc<AtomicUsize>) -> BoxStream<'static, Bytes> {
+        let mut first = values(first);
+        stream::poll_fn(move |cx| {
+            if looks.fetch_add(1, Relaxed) > 10 * LOOKS {
+                Poll::Ready(None)
+            } else {
+                first.poll_next_unpin(cx)
+            }
+        })
+        .boxed()
+    }
+
+    /// The central of a link whose air takes the greeting and `more` values; whether it was hung up, and how often it looked.
+    async fn hanging(more: usize) -> (BleStream, oneshot::Receiver<()>, Arc<AtomicUsize>) {
+        let limit = fragment_limit(Some(517));
+        let (to_peripheral, mut at_peripheral) = mpsc::unbounded_channel();
+        let (to_central, at_central) = mpsc::unbounded_channel();
+        let (hung_up, is_hung_up) = oneshot::channel();
+        let looks = Arc::new(AtomicUsize::new(0));
+        let takes = Wire { to: to_peripheral, lose: 0, sent: 0 };
+        // The opening, and the word that confirms the answer.
+        let outgoing = Box::new(Hanging { takes, most: 2 + more, hung_up: Some(hung_up) });
+        let central = BleStream::start(
+            Stream::open(Instant::now().into_std(), 1, limit),
+            Pipe { incoming: counted(at_central, looks.clone()), outgoing },
+        );
+        let opening = read_opening(&at_peripheral.recv().await.expect("an opening")).expect("an opening");
+        let mut peripheral = Stream::accept(Instant::now().into_std(), 2, limit, opening);
+        let Output::Send(answer) = peripheral.poll(Instant::now().into_std()) else { panic!("an answer") };
+        to_central.send(answer).expect("it listens");
+        central.greeted().await.expect("greeted");
+        at_peripheral.recv().await.expect("the word that confirms");
+        tokio::spawn(async move {
+            // The connection stays; nobody answers any more.
+            while at_peripheral.recv().await.is_some() {}
+            drop(to_central);
+        });
+        (central, is_hung_up, looks)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_dropped_link_whose_air_takes_nothing_rests_and_ends() {
+        for more in [0, 1, 3] {
+            let (mut central, hung_up, looks) = hanging(more).await;
+            central.write_all(&vec![7; 20_000]).await.expect("there is room");
+            central.flush().await.expect("flushed");
+            drop(central);
+            hung_up.await.expect("it ends, and hangs up");
+            assert!(looks.load(Relaxed) < LOOKS, "{} looks", looks.load(Relaxed));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_link_whose_air_takes_nothing_is_as_dead_as_one_that_swallows() {
+        for more in [0, 1, 3] {
+            let (mut central, hung_up, looks) = hanging(more).await;
+            let begun = Instant::now();
+            central.write_all(&vec![7; 20_000]).await.expect("there is room");
+            central.flush().await.expect("flushed");
+            central.read(&mut [0; 8]).await.expect_err("no link any more");
+            assert!(begun.elapsed() <= DEAD_AFTER + Duration::from_millis(100), "{:?}", begun.elapsed());
+            hung_up.await.expect("it hangs up");
+            assert!(looks.load(Relaxed) < LOOKS, "{} looks", looks.load(Relaxed));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_link_that_only_answers_ends_too_when_its_air_takes_nothing() {
+        let limit = fragment_limit(Some(517));
+        let (to_central, at_central) = mpsc::unbounded_channel();
+        let (hung_up, is_hung_up) = oneshot::channel();
+        let (to, _from) = mpsc::unbounded_channel();
+        let looks = Arc::new(AtomicUsize::new(0));
+        let takes = Wire { to, lose: 0, sent: 0 };
+        let opening = Opening { version: VERSION, nonce: 1, limit };
+        let outgoing = Box::new(Hanging { takes, most: 1, hung_up: Some(hung_up) });
+        let peripheral = BleStream::start(
+            Stream::accept(Instant::now().into_std(), 2, limit, opening),
+            Pipe { incoming: counted(at_central, looks.clone()), outgoing },
+        );
+        let link = LinkId { opener: 1, accepter: 2 };
+        for number in 0..2 {
+            let payload = Bytes::from_static(b"h8");
+            let segment = Segment { kind: Kind::Data, room: MOST_ROOM, number, ack: 0, also: 0, payload };
+            to_central.send(segment.write(link, Role::Opener)).expect("it listens");
+        }
+        peripheral.greeted().await.expect("greeted");
+        is_hung_up.await.expect("it ends, and hangs up");
+        assert!(looks.load(Relaxed) < LOOKS, "{} looks", looks.load(Relaxed));
     }
 
     #[tokio::test(start_paused = true)]

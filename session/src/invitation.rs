@@ -540,15 +540,26 @@ impl Session {
     /// Begins a match that the peer has begun already.
     pub(crate) fn adopt(&mut self, record: MatchRecord) {
         if let Some(index) = self.begin(record) {
-            self.matches[index].there = Some(self.matches[index].standing());
-            self.settle(index);
-            self.send_ack(index, false);
+            self.begun_there(index);
             self.clock_check(index);
         }
     }
 
+    /// The peer has begun this match, just as it stands.
+    pub(crate) fn begun_there(&mut self, index: usize) {
+        self.matches[index].there = Some(self.matches[index].standing());
+        self.settle(index);
+        self.send_ack(index, false);
+    }
+
     /// Writes down a match and makes it one of the session's. `None` if it cannot be played, which was checked before.
     pub(crate) fn begin(&mut self, record: MatchRecord) -> Option<usize> {
+        let state = self.write_down(record)?;
+        Some(self.take_in(state))
+    }
+
+    /// Writes down that a match begins.
+    pub(crate) fn write_down(&mut self, record: MatchRecord) -> Option<MatchState> {
         let id = record.id;
         self.invitations.take_mine(id);
         self.invitations.drawing.retain(|drawing| drawing.id != id);
@@ -558,9 +569,15 @@ impl Session {
             state.reach = Reach::Level;
         }
         self.save(Entry::Began(state.record().clone()));
+        Some(state)
+    }
+
+    /// Makes a match that is written down one of the session's, which may drop others for it.
+    pub(crate) fn take_in(&mut self, state: MatchState) -> usize {
+        let id = state.id();
         let index = self.add_match(state);
         self.tell(Event::MatchChanged(id));
-        Some(index)
+        index
     }
 
     /// Writes down that this device wants this match.

@@ -4,6 +4,9 @@
 //! offerer when the answer arrives; it raises the record's revision. If the answer is lost, the offerer finds a newer record
 //! at the peer and takes it over because its own offer, which it wrote down before sending it, allows just that.
 //!
+//! A new game is begun by the session once the match that it follows is done with: the steps of a match give back a
+//! [`Following`], because a session that takes in one match may drop another.
+//!
 //! Two offers are never accepted at the same time: whoever has an offer out does not see the other's until its own is
 //! answered, and if both have, the first side declines for its person.
 
@@ -16,8 +19,18 @@ use crate::{
     race, resume,
 };
 
+/// A match that is to begin because both agreed to it in another.
+#[must_use = "both people were told that it begins"]
+pub(crate) struct Following {
+    /// The match that it follows.
+    pub(crate) before: MatchId,
+    pub(crate) record: MatchRecord,
+    /// The peer's offer that this accepts, with the other match's ply and revision; `None`: the peer has begun it already.
+    pub(crate) answers: Option<(TheirOffer, u32, u32)>,
+}
+
 impl Session {
-    pub(crate) fn offer(&mut self, id: MatchId, kind: OfferKind) -> Result<(), Refused> {
+    pub(crate) fn offer(&mut self, id: MatchId, kind: OfferKind) -> Result<Option<Following>, Refused> {
         let index = self.index_of(id).ok_or(Refused::NoSuchMatch)?;
         let state = &self.matches[index];
         state.check_can_offer(kind)?;
@@ -43,22 +56,21 @@ impl Session {
         self.set_offered(index, Some(Consent { kind, revision: state.revision(), ply, to_ply }));
         self.send_offer(index);
         self.tell(Event::MatchChanged(id));
-        Ok(())
+        Ok(None)
     }
 
-    pub(crate) fn answer_offer(&mut self, id: MatchId, accept: bool) -> Result<(), Refused> {
+    pub(crate) fn answer_offer(&mut self, id: MatchId, accept: bool) -> Result<Option<Following>, Refused> {
         let index = self.index_of(id).ok_or(Refused::NoSuchMatch)?;
         let offer =
             self.matches[index].their_offer.filter(|offer| offer.shown).ok_or(Refused::NoSuchOffer)?;
         if !accept {
             self.decline_theirs(index);
-            return Ok(());
+            return Ok(None);
         }
         if offer.kind.begins_another() && !self.has_room() {
             return Err(Refused::TooManyMatches);
         }
-        self.accept_theirs(index, offer);
-        Ok(())
+        Ok(self.accept_theirs(index, offer))
     }
 
     pub(crate) fn received_offer(&mut self, offer: peer::Offer) -> Result<(), Violation> {
@@ -115,22 +127,25 @@ impl Session {
         Ok(())
     }
 
-    pub(crate) fn received_offer_answer(&mut self, answer: peer::OfferAnswer) -> Result<(), Violation> {
+    pub(crate) fn received_offer_answer(
+        &mut self,
+        answer: peer::OfferAnswer,
+    ) -> Result<Option<Following>, Violation> {
         let id = resume::read_id(&answer.match_id)?;
         let Some(index) = self.index_of(id).filter(|index| self.matches[*index].is_level()) else {
-            return Ok(());
+            return Ok(None);
         };
         let state = &self.matches[index];
         let Some(consent) = state.offered().filter(|_| state.my_offer == Some(answer.offer_id)) else {
-            return Ok(());
+            return Ok(None);
         };
         if !answer.accept {
             self.set_offered(index, None);
             self.tell(Event::OfferEnded { id, kind: consent.kind, mine: true, accepted: false });
-            self.show_theirs(index, consent.kind);
+            let following = self.show_theirs(index, consent.kind);
             self.settle(index);
             self.tell(Event::MatchChanged(id));
-            return Ok(());
+            return Ok(following);
         }
         let digest = state.digest_at(answer.ply).ok_or(Violation::OutOfBounds("offer answer"))?;
         let there = Standing {
@@ -144,17 +159,14 @@ impl Session {
             if answer.revision != state.revision() {
                 return Err(Violation::OutOfBounds("offer answer"));
             }
-            let record = state.new_game(consent.kind);
-            self.adopt(record);
-            self.new_game_began(id);
-        } else {
-            if !self.take_consent(index, &there) {
-                return Err(Violation::OutOfBounds("offer answer"));
-            }
-            self.send_ack(index, false);
-            self.clock_check(index);
+            return Ok(Some(Following { before: id, record: state.new_game(consent.kind), answers: None }));
         }
-        Ok(())
+        if !self.take_consent(index, &there) {
+            return Err(Violation::OutOfBounds("offer answer"));
+        }
+        self.send_ack(index, false);
+        self.clock_check(index);
+        Ok(None)
     }
 
     /// If the peer's record is what it becomes by accepting our offer, ours becomes the same. Returns whether it did.
@@ -331,8 +343,32 @@ impl Session {
         }
     }
 
+    /// Begins the match that follows another. Before this returns, the session may drop the other.
+    pub(crate) fn begin_following(&mut self, following: Following) {
+        let Following { before, record, answers } = following;
+        let Some(state) = self.write_down(record) else {
+            if let Some((offer, ..)) = answers {
+                self.send_offer_answer(before, offer.id, None);
+            }
+            return;
+        };
+        // In the journal before the peer is told; told before the session makes room.
+        if let Some((offer, ply, revision)) = answers {
+            self.send_offer_answer(before, offer.id, Some((ply, revision)));
+        }
+        self.new_game_began(before);
+        if let Some((offer, ..)) = answers {
+            self.tell(Event::OfferEnded { id: before, kind: offer.kind, mine: false, accepted: true });
+        }
+        let index = self.take_in(state);
+        if answers.is_none() {
+            self.begun_there(index);
+        }
+        self.clock_check(index);
+    }
+
     /// The new game of this match has begun, by whatever way.
-    pub(crate) fn new_game_began(&mut self, before: MatchId) {
+    fn new_game_began(&mut self, before: MatchId) {
         let Some(index) = self.index_of(before) else { return };
         self.matches[index].followed = true;
         if let Some(kind) = self.matches[index].my_offer().filter(|kind| kind.begins_another()) {
@@ -344,7 +380,8 @@ impl Session {
         self.tell(Event::MatchChanged(before));
     }
 
-    fn accept_theirs(&mut self, index: usize, offer: TheirOffer) {
+    /// Says yes to the peer's offer. Gives back the match that is to begin by it: with that the answer leaves.
+    fn accept_theirs(&mut self, index: usize, offer: TheirOffer) -> Option<Following> {
         let state = &mut self.matches[index];
         state.their_offer = None;
         let id = state.id();
@@ -361,9 +398,8 @@ impl Session {
                 self.save(Entry::Ended { id, revision, result });
             }
             OfferKind::NewGame | OfferKind::NewGameSame => {
-                let record = state.new_game(offer.kind);
-                self.begin(record);
-                self.new_game_began(id);
+                let answers = Some((offer, state.ply(), state.revision()));
+                return Some(Following { before: id, record: state.new_game(offer.kind), answers });
             }
             OfferKind::Pause | OfferKind::Adjourn | OfferKind::Continue => {
                 let (revision, paused) = (state.revision() + 1, offer.kind != OfferKind::Continue);
@@ -374,27 +410,26 @@ impl Session {
                 self.save(Entry::Paused { id, revision, paused });
             }
         }
-        if let Some(index) = self.index_of(id) {
-            let state = &self.matches[index];
-            let (ply, revision) = (state.ply(), state.revision());
-            self.send_offer_answer(id, offer.id, Some((ply, revision)));
-            self.clock_check(index);
-        }
+        let state = &self.matches[index];
+        let (ply, revision) = (state.ply(), state.revision());
+        self.send_offer_answer(id, offer.id, Some((ply, revision)));
+        self.clock_check(index);
         self.tell(Event::OfferEnded { id, kind: offer.kind, mine: false, accepted: true });
         self.tell(Event::MatchChanged(id));
+        None
     }
 
     /// The own offer was declined: the peer's, if one was held back, comes up. If both asked for the same, both have it.
-    fn show_theirs(&mut self, index: usize, declined: OfferKind) {
+    fn show_theirs(&mut self, index: usize, declined: OfferKind) -> Option<Following> {
         let id = self.matches[index].id();
-        let Some(offer) = &mut self.matches[index].their_offer else { return };
+        let offer = self.matches[index].their_offer.as_mut()?;
         offer.shown = true;
         let offer = *offer;
         if offer.kind == declined && offer.kind != OfferKind::TakeBack {
-            self.accept_theirs(index, offer);
-        } else {
-            self.tell(Event::Offered { id, kind: offer.kind });
+            return self.accept_theirs(index, offer);
         }
+        self.tell(Event::Offered { id, kind: offer.kind });
+        None
     }
 
     fn set_offered(&mut self, index: usize, offered: Option<Consent>) {

@@ -359,6 +359,8 @@ impl Session {
             state.clock_runs().then_some(())?;
             match state.overtime(self.now) {
                 None => state.clock_change(self.now).map(|left| self.now + left),
+                // A drop can stop the clock just at its end: then it falls as soon as it runs again.
+                Some(_) if !state.is_race() && state.position().turn() == state.my_side() => Some(self.now),
                 Some(beyond) if !state.doubted => {
                     Some(self.now + (TOLERANCE + UNNOTICED + Duration::from_millis(1)).saturating_sub(beyond))
                 }

@@ -562,7 +562,7 @@ impl Session {
             let until = time_of(best) + Duration::from_millis(100);
             self.now + until.saturating_sub(state.spent_at(self.now))
         });
-        let tell = racing.told_at.filter(|_| racing.untold).map(|told| told + TELL_AFTER);
+        let tell = racing.told_at.filter(|_| racing.untold).map(|told| (told + TELL_AFTER).max(self.now));
         [beaten, tell].into_iter().flatten().min()
     }
 }

@@ -11,6 +11,7 @@ use engine::Side;
 use proto::peer;
 
 use crate::match_state::{Reach, Standing};
+use crate::offers::Following;
 use crate::session::Session;
 use crate::{
     Entry, Event, Instant, MatchId, MatchRecord, MatchResult, MatchState, Pace, Refused, Violation, wire,
@@ -277,11 +278,10 @@ impl Session {
             })
         });
         let follows = follows.map(MatchState::id);
-        if untouched && (follows.is_some() || self.invitations.asked_for(theirs.record())) {
+        if let Some(before) = follows.filter(|_| untouched) {
+            self.begin_following(Following { before, record: theirs.record().clone(), answers: None });
+        } else if untouched && self.invitations.asked_for(theirs.record()) {
             self.adopt(theirs.record().clone());
-            if let Some(before) = follows {
-                self.new_game_began(before);
-            }
         } else if theirs.result().is_some() {
             // Over and unknown: settled here and put away, or never heard of. Either way there is nothing left to play. Only what
             // this device has asked for or accepted is kept: a peer could fill the journal with matches that it lost.

@@ -8,6 +8,7 @@ use proto::{limits, peer};
 
 use crate::invitation::Invitations;
 use crate::liveness::{Due, Liveness};
+use crate::offers::Following;
 use crate::pairing::Comparison;
 use crate::resume::Told;
 use crate::saying::Pace;
@@ -240,7 +241,11 @@ impl Session {
             Envelope::Play(play) => self.received_play(play),
             Envelope::Ack(ack) => self.received_ack(ack),
             Envelope::Offer(offer) => self.received_offer(offer),
-            Envelope::OfferAnswer(answer) => self.received_offer_answer(answer),
+            Envelope::OfferAnswer(answer) => {
+                let following = self.received_offer_answer(answer)?;
+                self.follow(following);
+                Ok(())
+            }
             Envelope::Resign(resign) => self.received_resign(resign),
             Envelope::Record(record) => self.received_record(record),
             Envelope::Flag(flag) => self.received_flag(flag),
@@ -289,8 +294,10 @@ impl Session {
             Command::AnswerInvite { id, decline } => self.answer_invite(id, decline),
             Command::Act { id, action } => self.act(id, action),
             Command::Analyse { id, at } => self.analyse(id, at),
-            Command::Offer { id, kind } => self.offer(id, kind),
-            Command::AnswerOffer { id, accept } => self.answer_offer(id, accept),
+            Command::Offer { id, kind } => self.offer(id, kind).map(|following| self.follow(following)),
+            Command::AnswerOffer { id, accept } => {
+                self.answer_offer(id, accept).map(|following| self.follow(following))
+            }
             Command::Resign(id) => self.resign(id),
             Command::TakeTheirs(id) => self.take_theirs(id),
             Command::Say { id, saying } => self.say(id, saying),
@@ -373,14 +380,22 @@ impl Session {
         self.matches.iter().position(|state| state.id() == id)
     }
 
-    /// Takes in a match, and drops the oldest settled ones beyond what is kept.
+    fn follow(&mut self, following: Option<Following>) {
+        if let Some(following) = following {
+            self.begin_following(following);
+        }
+    }
+
+    /// Takes in a match, and drops the oldest settled ones beyond what is kept. One with an open offer stays: somebody waits
+    /// for the answer.
     pub(crate) fn add_match(&mut self, state: MatchState) -> usize {
         self.matches.retain(|other| other.id() != state.id());
         self.matches.push(state);
+        let may_go = |state: &MatchState| state.settled && state.their_offer.is_none();
         let mut surplus =
-            self.matches.iter().filter(|state| state.settled).count().saturating_sub(KEPT_SETTLED);
+            self.matches.iter().filter(|state| may_go(state)).count().saturating_sub(KEPT_SETTLED);
         self.matches.retain(|state| {
-            let dropped = state.settled && surplus > 0;
+            let dropped = may_go(state) && surplus > 0;
             surplus -= usize::from(dropped);
             !dropped
         });

@@ -7,8 +7,8 @@ use engine::{IllegalAction, Point, Side};
 use pair::{ANNA, BERT, Pair, invite, place, small};
 use proto::peer::{self, ByeReason, Envelope, Phrase};
 use session::{
-    Command, Error, Event, Input, MatchId, MatchRecord, MatchResult, OfferKind, Refused, Saying, Violation,
-    wire,
+    Command, Error, Event, Input, MatchId, MatchRecord, MatchResult, MatchState, OfferKind, Refused, Saying,
+    Violation, wire,
 };
 
 #[test]
@@ -87,6 +87,62 @@ fn playing_on_answers_the_peers_offer_with_no() {
     let no = Event::OfferEnded { id, kind: OfferKind::Draw, mine: true, accepted: false };
     assert!(pair.devices[ANNA].told().contains(&no));
     assert_eq!(pair.answer(BERT, id, true), Err(Refused::NoSuchOffer));
+    pair.conclude();
+}
+
+/// Five matches that are over, the oldest first: one more than a session keeps once another begins.
+fn five_over() -> (Pair, Vec<MatchId>) {
+    let mut pair = Pair::friends();
+    pair.connect();
+    pair.run();
+    let ids = (0..5).map(|_| {
+        let id = pair.begin(ANNA, small(), Side::First);
+        pair.command(BERT, Command::Resign(id)).expect("it goes on");
+        pair.run();
+        id
+    });
+    let ids = ids.collect();
+    (pair, ids)
+}
+
+#[test]
+fn accepting_a_new_game_of_any_kept_match_is_heard_by_who_asked() {
+    for number in 0..5 {
+        for kind in [OfferKind::NewGame, OfferKind::NewGameSame] {
+            let (mut pair, ids) = five_over();
+            let before = ids[number];
+            pair.offer(BERT, before, kind).expect("it is over");
+            pair.run();
+            pair.devices[BERT].told();
+            pair.answer(ANNA, before, true).expect("she is asked");
+            pair.run();
+            let yes = Event::OfferEnded { id: before, kind, mine: true, accepted: true };
+            assert!(pair.devices[BERT].told().contains(&yes), "{kind:?} after match {number}");
+            let records = [ANNA, BERT].map(|device| &pair.devices[device].journal.matches);
+            let new = records[ANNA].last().expect("it began").0.id;
+            assert_eq!(records.map(Vec::len), [6, 6], "one match has begun, once");
+            pair.check_level(new);
+            pair.conclude();
+        }
+    }
+}
+
+#[test]
+fn a_match_with_an_open_offer_is_kept_until_it_is_answered() {
+    let (mut pair, ids) = five_over();
+    pair.offer(BERT, ids[0], OfferKind::NewGame).expect("it is over");
+    pair.run();
+    let others = [pair.begin(ANNA, small(), Side::First), pair.begin(BERT, small(), Side::First)];
+    for id in others {
+        pair.command(ANNA, Command::Resign(id)).expect("it goes on");
+        pair.run();
+    }
+    pair.begin(BERT, small(), Side::First);
+    let kept: Vec<_> = pair.devices[ANNA].session.matches().map(MatchState::id).collect();
+    assert!(kept.contains(&ids[0]) && !kept.contains(&ids[1]), "the oldest that nobody asks about went");
+    pair.answer(ANNA, ids[0], true).expect("she is still asked");
+    pair.run();
+    assert_eq!(pair.devices[BERT].journal.matches.len(), 9, "the new game began there too");
     pair.conclude();
 }
 

@@ -24,7 +24,6 @@ pub(super) struct Greeting {
 pub(super) enum Greet {
     Now,
     Later(Instant),
-    Never,
 }
 
 impl Greeting {
@@ -39,9 +38,6 @@ impl Greeting {
     }
 
     pub(super) fn poll(&mut self, now: Instant) -> Greet {
-        if now >= self.deadline {
-            return Greet::Never;
-        }
         if now < self.next {
             return Greet::Later(self.next.min(self.deadline));
         }

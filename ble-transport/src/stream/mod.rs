@@ -426,24 +426,45 @@ impl Stream {
         self.counts
     }
 
+    /// Ends the link if it is over by now: its greeting got no answer, or nothing arrives any more. Says when that will be.
+    ///
+    /// [`poll`](Self::poll) does the same; this is for while the air takes nothing that it could send.
+    pub fn expire(&mut self, now: Instant) -> Option<Instant> {
+        let at = self.dead_at()?;
+        if now < at {
+            return Some(at);
+        }
+        if self.is_open() {
+            self.close(Closing::Stalled);
+        } else {
+            self.phase = Phase::Closed(Closing::NoAnswer);
+        }
+        None
+    }
+
+    /// When the link is over without a sign of the peer.
+    fn dead_at(&self) -> Option<Instant> {
+        match &self.phase {
+            Phase::Opening { greeting, .. } | Phase::Accepting { greeting, .. } => Some(greeting.deadline),
+            Phase::Open { .. } => {
+                let waiting = !self.flight.is_empty() || self.probe_at.is_some();
+                waiting.then_some(self.progress_at + DEAD_AFTER)
+            }
+            Phase::Closed(_) => None,
+        }
+    }
+
     /// What to send now, else when to come back.
     pub fn poll(&mut self, now: Instant) -> Output {
+        self.expire(now);
         let output = match &mut self.phase {
             Phase::Opening { opening, greeting } => match greeting.poll(now) {
                 Greet::Now => Output::Send(write_opening(*opening)),
                 Greet::Later(until) => Output::Idle { until: Some(until) },
-                Greet::Never => {
-                    self.phase = Phase::Closed(Closing::NoAnswer);
-                    Output::Idle { until: None }
-                }
             },
             Phase::Accepting { accepting, greeting } => match greeting.poll(now) {
                 Greet::Now => Output::Send(write_accepting(*accepting)),
                 Greet::Later(until) => Output::Idle { until: Some(until) },
-                Greet::Never => {
-                    self.phase = Phase::Closed(Closing::NoAnswer);
-                    Output::Idle { until: None }
-                }
             },
             Phase::Open { link } => {
                 let link = *link;
@@ -470,11 +491,6 @@ impl Stream {
 
     fn poll_open(&mut self, now: Instant, link: LinkId) -> Output {
         let retry_at = self.find_losses(now);
-        let waiting = !self.flight.is_empty() || self.probe_at.is_some();
-        if waiting && now >= self.progress_at + DEAD_AFTER {
-            self.close(Closing::Stalled);
-            return Output::Idle { until: None };
-        }
         let on_the_way = self.flight.iter().filter(|flight| !flight.arrived && !flight.lost).count();
         let window_open = (on_the_way as f64) < self.window.floor();
         if (window_open || self.asking)
@@ -505,7 +521,7 @@ impl Stream {
             }
             finished_at = Some(at);
         }
-        let dead_at = (waiting || self.probe_at.is_some()).then_some(self.progress_at + DEAD_AFTER);
+        let dead_at = self.dead_at();
         // Bytes that linger only wait for time if nothing else holds them back.
         let linger =
             self.linger_until.filter(|_| window_open && self.has_room() && !self.outgoing.is_empty());

@@ -806,6 +806,9 @@ impl Pair {
         let open = |state: &&MatchState| state.record().result.is_none();
         let ids: Vec<_> = self.devices[ANNA].session.matches().filter(open).map(MatchState::id).collect();
         for id in ids {
+            // A clock may have come to its end at this very moment.
+            self.wait(Duration::ZERO);
+            self.run();
             if self.devices[ANNA].state(id).record().paused {
                 self.offer(BERT, id, OfferKind::Continue).expect("it is paused");
                 self.run();

@@ -63,7 +63,7 @@ const KINDS: [OfferKind; 12] = [
 /// `calm`: how often everything on its way arrives before the next thing happens, 0 to 2.
 fn random_op(rng: &mut Rng, calm: u32) -> Op {
     let device = rng.below(2) as usize;
-    let which = rng.below(4) as u8;
+    let which = rng.below(64) as u8;
     match rng.below(100) {
         58..=72 if calm == 2 => Op::Run,
         76..=84 if calm == 0 => Op::Deliver(device, 1),
@@ -94,8 +94,9 @@ fn random_op(rng: &mut Rng, calm: u32) -> Op {
 pub(crate) fn perform(pair: &mut Pair, op: Op) {
     fn chosen(pair: &Pair, device: usize, which: u8) -> Option<MatchId> {
         let ids: Vec<_> = pair.devices[device].session.matches().map(MatchState::id).collect();
-        // Mostly the latest.
-        ids.get(ids.len().saturating_sub(1 + usize::from(which / 2))).copied()
+        // The latest as often as all others together: there something happens.
+        let which = if which.is_multiple_of(2) { ids.len() } else { 1 + usize::from(which / 2) };
+        ids.get(which.checked_sub(1)? % ids.len().max(1)).copied()
     }
     match op {
         Op::Act(device, which, number) => {
