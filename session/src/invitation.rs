@@ -28,8 +28,9 @@ use crate::{
 /// An invitation ends by itself after this. Long enough to fetch the person whose device rings.
 const OPEN_FOR: Duration = Duration::from_mins(1);
 
-/// Own invitations that are over but might still turn out to have been accepted, and invitations of the peer's whose answer
-/// might be asked for again: more than are sent in one stay.
+/// How many of each are remembered with a peer: own invitations that are over but might still turn out to have been accepted,
+/// invitations of the peer's whose answer might be asked for again, and matches that this device asked for or accepted. More
+/// than are sent in one stay.
 pub const PROMISES: usize = 8;
 
 /// At most one of each side's is open.
@@ -581,7 +582,10 @@ impl Session {
     }
 
     /// Writes down that this device wants this match.
-    fn promise(&mut self, id: MatchId) {
+    pub(crate) fn promise(&mut self, id: MatchId) {
+        if self.invitations.promised.contains(&id) {
+            return;
+        }
         remember(&mut self.invitations.promised, id);
         self.save(Entry::Promised(id));
     }

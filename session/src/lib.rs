@@ -16,6 +16,7 @@
 //!     known: false,
 //!     known_name_new_key: false,
 //!     matches: Vec::new(),
+//!     promised: vec![],
 //!     seed: [2; 32],
 //! });
 //! session.handle(Instant::default(), Input::LinkUp { role: Role::Dialer, handshake_hash: [3; 32] })?;

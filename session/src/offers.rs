@@ -40,6 +40,10 @@ impl Session {
         if kind.begins_another() && !self.has_room() {
             return Err(Refused::TooManyMatches);
         }
+        if kind.begins_another() {
+            let new = self.matches[index].new_game(kind).id;
+            self.promise(new);
+        }
         let state = &self.matches[index];
         let ply = state.ply();
         let to_ply = match kind {

@@ -116,8 +116,8 @@ pub enum Entry {
     },
     /// The whole record is this from now on.
     Replaced(MatchRecord),
-    /// This device has asked for a match, or has accepted one whose colours are still drawn: should the peer begin it and give it
-    /// up before this device hears of either, it may be learnt. The last [`crate::PROMISES`] with each peer are kept, and given
+    /// This device has asked for a match or for a new game, or has accepted one whose colours are still drawn: should the peer
+    /// begin it and give it up before this device hears of either, it may be learnt. The last [`crate::PROMISES`] with each peer are kept, and given
     /// to [`crate::Config::promised`].
     Promised(MatchId),
     /// A promised match that the peer has begun and given up before this device knew of either. Written, as settled, only if
