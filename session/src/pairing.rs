@@ -4,6 +4,8 @@
 //! its own, A reveals. Whoever sits between them must choose B's nonce before seeing A's, and so has one try in a million
 //! to make both screens show the same; cut straight from the handshake hash, the string could be ground at leisure.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use hkdf::Hkdf;
 use proto::peer::{self, pair};
@@ -13,9 +15,15 @@ use sha2::{Digest, Sha256};
 use crate::liveness::Liveness;
 use crate::session::{Link, Session};
 use crate::{
-    Entry, Event, HIGHEST_VERSION, LOWEST_VERSION, MAX_MATCHES, Refused, Role, ShortString, Violation,
-    resume, wire,
+    Entry, Event, HIGHEST_VERSION, Instant, LOWEST_VERSION, MAX_MATCHES, Output, Refused, Role, ShortString,
+    Violation, resume, wire,
 };
+
+/// Time from a link with a stranger to the string on the screen: five messages, which the slowest radio carries in half of it.
+const STRING_WITHIN: Duration = Duration::from_secs(10);
+
+/// Time for the two people to find each other and to compare. A stranger who is not answered holds a place no longer.
+const VERDICT_WITHIN: Duration = Duration::from_mins(2);
 
 /// One comparison, from the commitment to both verdicts.
 pub(crate) struct Comparison {
@@ -23,6 +31,8 @@ pub(crate) struct Comparison {
     handshake_hash: [u8; 32],
     nonce: [u8; 32],
     stage: Stage,
+    /// When this stage ends by itself: with the string, or with both verdicts.
+    until: Instant,
 }
 
 enum Stage {
@@ -43,14 +53,19 @@ enum Stage {
 
 impl Comparison {
     /// With a nonce that nobody has seen. A's commitment is to be sent at once.
-    fn new(role: Role, handshake_hash: [u8; 32], nonce: [u8; 32]) -> (Self, Option<pair::Step>) {
+    fn new(
+        role: Role,
+        handshake_hash: [u8; 32],
+        nonce: [u8; 32],
+        string_by: Instant,
+    ) -> (Self, Option<pair::Step>) {
         let (stage, first) = match role {
             Role::Dialer => {
                 (Stage::Nonce, Some(pair::Step::Commitment(Bytes::copy_from_slice(&Sha256::digest(nonce)))))
             }
             Role::Listener => (Stage::Commitment, None),
         };
-        (Self { role, handshake_hash, nonce, stage }, first)
+        (Self { role, handshake_hash, nonce, stage, until: string_by }, first)
     }
 
     /// The short string of both nonces: HKDF-SHA256 over A's and B's, salted with the handshake hash. Four bytes choose
@@ -76,7 +91,7 @@ impl Comparison {
 impl Session {
     /// Says hello on a new link.
     pub(crate) fn greet(&mut self, role: Role, handshake_hash: [u8; 32]) {
-        self.link = Link::Greeting { role, handshake_hash };
+        self.link = Link::Greeting { role, handshake_hash, string_by: self.now + STRING_WITHIN };
         self.liveness = Liveness::start(self.now, role);
         // A stranger is told neither the key of our adverts nor any match.
         let (advert_key, matches) = if self.known {
@@ -101,7 +116,7 @@ impl Session {
     }
 
     pub(crate) fn received_hello(&mut self, hello: peer::Hello) -> Result<(), Violation> {
-        let Link::Greeting { role, handshake_hash } = self.link else {
+        let Link::Greeting { role, handshake_hash, string_by } = self.link else {
             return Err(Violation::OutOfOrder("hello"));
         };
         if hello.lowest_version > hello.highest_version {
@@ -128,7 +143,7 @@ impl Session {
             return Ok(());
         }
         let nonce = self.draw_nonce();
-        let (comparison, first) = Comparison::new(role, handshake_hash, nonce);
+        let (comparison, first) = Comparison::new(role, handshake_hash, nonce, string_by);
         self.link = Link::Comparing { comparison, told };
         if let Some(step) = first {
             self.send_awaited(peer::Pair { step: Some(step) });
@@ -180,6 +195,7 @@ impl Session {
         };
         if string.is_some() {
             comparison.stage = Stage::Shown { yes_here: false, yes_there: None };
+            comparison.until = self.now + VERDICT_WITHIN;
         }
         if let Some(step) = reply {
             self.send(peer::Pair { step: Some(step) });
@@ -239,6 +255,23 @@ impl Session {
         if matches!(self.link, Link::Comparing { .. }) {
             self.tell(Event::NotCompared);
         }
+    }
+
+    /// When a meeting of strangers ends by itself. A friend who is slow to greet is waited for as long as it is heard.
+    pub(crate) fn meeting_ends(&self) -> Option<Instant> {
+        match &self.link {
+            Link::Greeting { string_by, .. } => Some(*string_by).filter(|_| !self.known),
+            Link::Comparing { comparison, .. } => Some(comparison.until),
+            Link::Down | Link::Up | Link::Closed(_) => None,
+        }
+    }
+
+    /// Nobody has said that the strings are different: there was no string, or no verdict.
+    pub(crate) fn not_compared_in_time(&mut self) {
+        let reason = peer::ByeReason::ByeNotCompared;
+        self.send(peer::Bye { reason: reason.into() });
+        self.outputs.push_back(Output::Close(reason));
+        self.close(reason);
     }
 
     /// Thirty-two bytes that come out once.

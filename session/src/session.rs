@@ -61,6 +61,8 @@ pub(crate) enum Link {
     Greeting {
         role: Role,
         handshake_hash: [u8; 32],
+        /// A stranger's string is to be shown by then.
+        string_by: Instant,
     },
     /// Both people look at the short string. What the peer's hello told of matches waits for the outcome.
     Comparing {
@@ -273,7 +275,9 @@ impl Session {
             }
             Envelope::Bye(bye) => {
                 let reason = bye.reason();
-                self.abandon_comparison();
+                if reason != peer::ByeReason::ByeNotCompared {
+                    self.abandon_comparison();
+                }
                 self.close(reason);
                 self.tell(Event::Left(reason));
                 self.outputs.push_back(Output::Close(reason));
@@ -316,6 +320,9 @@ impl Session {
         if matches!(self.link, Link::Down | Link::Closed(_)) {
             return;
         }
+        if self.meeting_ends().is_some_and(|at| at <= self.now) {
+            return self.not_compared_in_time();
+        }
         let may_ping = !matches!(self.link, Link::Greeting { .. });
         loop {
             match self.liveness.due(self.now, may_ping) {
@@ -338,7 +345,7 @@ impl Session {
             Link::Greeting { .. } => Some(self.liveness.next(false)),
             Link::Comparing { .. } | Link::Up => Some(self.liveness.next(true)),
         };
-        [link, self.invitations.next(), self.next_clock()].into_iter().flatten().min()
+        [link, self.meeting_ends(), self.invitations.next(), self.next_clock()].into_iter().flatten().min()
     }
 
     /// Says why, and hears nothing more on this link.
@@ -350,7 +357,7 @@ impl Session {
     }
 
     /// From here on the link is as good as lost, though the carrier may still hold it.
-    fn close(&mut self, reason: peer::ByeReason) {
+    pub(crate) fn close(&mut self, reason: peer::ByeReason) {
         self.forget_link();
         self.link = Link::Closed(reason);
     }

@@ -468,3 +468,42 @@ fn what_is_saved_is_saved_before_what_is_sent() {
     assert!(matches!(session.poll(), Output::Save(Entry::Acted { ply: 1, .. })));
     assert!(matches!(session.poll(), Output::Send(Envelope::Play(_))));
 }
+
+#[test]
+fn a_stranger_who_greets_and_shows_no_string_is_let_go_after_ten_seconds() {
+    let mut pair = Pair::strangers();
+    pair.connect();
+    let hello = peer::Hello {
+        lowest_version: session::LOWEST_VERSION,
+        highest_version: session::HIGHEST_VERSION,
+        name: "Mallory".into(),
+        wants_comparison: true,
+        ..peer::Hello::default()
+    };
+    pair.input(ANNA, Input::Received(hello.into()));
+    for second in 1..=10 {
+        assert_eq!(pair.closed(ANNA), None, "after {second} s");
+        pair.delay(Duration::from_secs(1));
+        if pair.closed(ANNA).is_none() {
+            pair.input(ANNA, Input::Received(peer::Ping { token: second }.into()));
+        }
+    }
+    assert_eq!(pair.closed(ANNA), Some(ByeReason::ByeNotCompared));
+    let told = pair.devices[ANNA].told();
+    assert!(!told.contains(&Event::NotCompared), "nobody has said that anything differs: {told:?}");
+}
+
+#[test]
+fn strings_that_nobody_compares_are_taken_away_after_two_minutes_on_both_devices() {
+    let mut pair = met();
+    pair.command(BERT, Command::Compare { same: true }).expect("it is shown");
+    pair.run();
+    pair.wait(Duration::from_secs(119));
+    assert_eq!(pair.closed(ANNA), None);
+    pair.wait(Duration::from_secs(2));
+    for device in [ANNA, BERT] {
+        assert!(!matches!(pair.devices[device].session.link(), LinkState::Comparing | LinkState::Up { .. }));
+        assert!(!pair.devices[device].told().contains(&Event::NotCompared));
+        assert_eq!(pair.devices[device].journal.friend, None);
+    }
+}
