@@ -317,6 +317,31 @@ async fn ten_invitations_a_second_ring_once() {
     scene.check_undisturbed().await;
 }
 
+/// An invitation that is taken back at once, so often.
+fn rings(first: u8, count: u8) -> Vec<Envelope> {
+    let ring = |number| {
+        let withdraw = peer::Withdraw { invite_id: Bytes::from(vec![number; 16]) };
+        [invite(number), withdraw.into()]
+    };
+    (first..first + count).flat_map(ring).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn invitations_that_are_taken_back_at_once_ring_a_few_times_and_a_muted_friends_never() {
+    let mut scene = Scene::new(126).await;
+    let before = scene.anna.client.seen.ended.len();
+    scene.say(rings(1, 45)).await;
+    let rung = scene.anna.client.seen.ended.len();
+    assert!((1..=3).contains(&(rung - before)), "{} rings", rung - before);
+    let ben = scene.anna.client.seen.friends.values().find(|friend| friend.name == "Ben").expect("a friend");
+    let mute = control::SetMuted { peer: ben.id.clone(), muted: true };
+    scene.anna.client.done(request::Body::SetMuted(mute)).await;
+    tokio::time::sleep(Duration::from_mins(5)).await;
+    scene.say(rings(50, 45)).await;
+    assert_eq!(scene.anna.client.seen.ended.len(), rung, "a muted friend rings");
+    scene.check_undisturbed().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_version_of_the_past_or_the_future_is_told_as_an_update() {
     let mut scene = Scene::new(116).await;

@@ -169,6 +169,54 @@ async fn a_crowd_of_strangers_rings_three_times_at_most() {
     check_undisturbed(anna, ben).await;
 }
 
+/// A stranger that greets, answers every ping, and never sends a string to compare.
+async fn greets_and_stays(mut link: SecureLink<Box<dyn Duplex>>) {
+    let mut token = 0;
+    loop {
+        token += 1;
+        let bytes = if token == 1 { frames([hello()]) } else { ping_after_hello(token) };
+        if link.write_all(&bytes).await.is_err() || link.flush().await.is_err() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let mut said = [0; 4096];
+        if let Ok(Ok(0) | Err(_)) = timeout(Duration::from_millis(1), link.read(&mut said)).await {
+            return;
+        }
+    }
+}
+
+/// A ping as the frame of this number on its link.
+fn ping_after_hello(number: u64) -> BytesMut {
+    let before = frames([hello()]).len();
+    let pings = (2..=number).map(|token| Envelope::from(Ping { token }));
+    let all = frames(std::iter::once(hello()).chain(pings));
+    let one = frames([hello(), Ping { token: number }.into()]).len() - before;
+    BytesMut::from(&all[all.len() - one..])
+}
+
+#[tokio::test(start_paused = true)]
+async fn strangers_who_wait_for_ever_hold_no_place_for_ever() {
+    let mut house = House::new(45);
+    let mut anna = house.device("Anna").await;
+    let strangers: Vec<_> = {
+        let mut strangers = Vec::new();
+        for _ in 0..3 {
+            strangers.push(tokio::spawn(greets_and_stays(shake_hands(&house, "Anna").await)));
+        }
+        strangers
+    };
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(house.air.links("Mallory", "Anna"), 3, "all places are taken");
+    for stranger in strangers {
+        timeout(Duration::from_secs(10), stranger).await.expect("let go of").expect("it ends");
+    }
+    // Whoever comes then is shown.
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    let mut ben = house.device("Ben").await;
+    friends(&mut anna, &mut ben).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stranger_in_a_friends_name_is_pointed_out() {
     let mut house = House::new(44);

@@ -41,6 +41,7 @@ use crate::puzzles::PuzzleRoom;
 use crate::reach::{Goal, Radio, RadioNews};
 use crate::responder::{Responder, done};
 use crate::rest::Rest;
+use crate::rings::Rings;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::Refusal;
 use crate::store::{SavedBlocked, Store};
@@ -133,6 +134,7 @@ pub(crate) struct Actor {
     pub(crate) invitations: BTreeMap<MatchId, Invitation>,
     /// Matches that friends show, until the person has said whether to keep them.
     pub(crate) gifts: Vec<Gift>,
+    pub(crate) rings: Rings,
     pub(crate) last_gift: u64,
     /// Whose strings clients have been shown.
     pub(crate) compared: BTreeSet<PlayerId>,
@@ -247,6 +249,7 @@ impl Actor {
             last_link: 0,
             invitations: BTreeMap::new(),
             gifts: Vec::new(),
+            rings: Rings::default(),
             last_gift: 0,
             data_dir: config.data_dir.clone(),
             compared: BTreeSet::new(),

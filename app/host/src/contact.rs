@@ -12,17 +12,11 @@ use tokio::time::Instant;
 use tracing::{debug, warn};
 
 use crate::actor::{Actor, Message, notice};
+use crate::admission::{self, Caller, Rules, Standing, Verdict, Waiting, Why};
 use crate::links::{Down, LinkEnds, LinkId, LinkNews, Order};
+use crate::people::Peer;
 use crate::reach::Target;
 use crate::room::PlayerId;
-
-/// Two links to the same peer that came up within this time are both sides' dialing at once; later, a new link means that
-/// the old one is dead on the other side. Longer than a slow Bluetooth connect, shorter than any restart of a host.
-const GLARE: Duration = Duration::from_secs(3);
-
-/// Unknown devices that may be connected at a time: two people cannot compare strings with more, and each costs one of a
-/// controller's few connections.
-const MAX_STRANGERS: usize = 3;
 
 /// Links that others have opened on one carrier and that have not finished the handshake: a few at once are people, more are
 /// not.
@@ -152,54 +146,33 @@ impl Actor {
             let _ = ends.orders.try_send(Order::Send(Box::new(bye.into())));
             let _ = ends.orders.try_send(Order::Close);
         };
-        if self.blocked.contains_key(&key) {
-            debug!("somebody blocked was refused");
-            refuse(&ends, ByeReason::ByeBlocked);
-            if let Some((_, target)) = &dialed {
-                self.give_up(target);
+        let caller = self.caller(key, role, kind, dialed.as_ref().map(|(_, target)| target));
+        let standing = caller.standing;
+        match admission::admit(&caller, &self.admission_rules(key)) {
+            Verdict::Take => {}
+            Verdict::InPlaceOf(other) => {
+                debug!("a stranger who has waited gives way to another one");
+                self.drop_link(other, Some(ByeReason::ByeLeaving));
+                self.link_is_gone(other);
+                let _ = self.drive(other, Input::LinkDown);
             }
-            return;
-        }
-        if let Some((_, Target::Friend(wanted))) = &dialed
-            && *wanted != key
-        {
-            // An address from an old friend code, or somebody who repeats a friend's tag.
-            debug!("another device answers where a friend was looked for");
-            return refuse(&ends, ByeReason::ByeLeaving);
-        }
-        let known = self.people.get(&key).is_some_and(|peer| peer.friend.is_some());
-        if !known {
-            // Whoever was looked for by this device's person is no surprise; others only ring when they may.
-            // And who has been accepted as a contact of the account was given leave with that.
-            let may_ring = self.exposure().to == Visibility::Everyone || kind == CarrierKind::Online;
-            if role == Role::Listener && !may_ring {
-                debug!("a stranger was refused: only friends may connect");
-                return refuse(&ends, ByeReason::ByeBlocked);
-            }
-            let strangers = self.people.values().filter(|peer| peer.friend.is_none()).count();
-            if strangers >= MAX_STRANGERS && !self.people.contains_key(&key) {
-                debug!("a stranger was refused: too many at once");
-                return refuse(&ends, ByeReason::ByeLeaving);
-            }
-        }
-        if let Some(peer) = self.people.get(&key) {
-            if peer.rebuild.is_some() {
-                return refuse(&ends, ByeReason::ByeLeaving);
-            }
-            if let Some(old) = &peer.link {
-                let both_dialed = old.role != role && old.since.elapsed() < GLARE;
-                let lower_dials = self.identity.public_key() < key.0;
-                let keep_new = !both_dialed || (role == Role::Dialer) == lower_dials;
-                if !keep_new {
-                    debug!("both sides have dialed: this link is given up");
-                    refuse(&ends, ByeReason::ByeReplaced);
-                    self.reached(key);
-                    return;
+            Verdict::Refuse(why) => {
+                debug!(?why, "a link is refused");
+                let glare = why == Why::Glare;
+                refuse(&ends, if glare { ByeReason::ByeReplaced } else { ByeReason::ByeLeaving });
+                match (why, &dialed) {
+                    (Why::Glare, _) => self.reached(key),
+                    (Why::Blocked, Some((_, target))) => self.give_up(target),
+                    _ => {}
                 }
-                debug!("another link to the same peer takes over");
-                self.drop_link(key, Some(ByeReason::ByeReplaced));
+                return;
             }
         }
+        if caller.in_use.is_some() {
+            debug!("another link to the same peer takes over");
+            self.drop_link(key, Some(ByeReason::ByeReplaced));
+        }
+        let known = standing == Standing::Friend;
         if !self.people.contains_key(&key) {
             match self.new_peer(key, None) {
                 Ok(peer) => drop(self.people.insert(key, peer)),
@@ -230,6 +203,45 @@ impl Actor {
         let role_in_session = role;
         // Cannot be refused; a disk that is full was told.
         let _ = self.drive(key, Input::LinkUp { role: role_in_session, handshake_hash });
+    }
+
+    /// Who is at the other end of a link, as admission sees it.
+    fn caller(&self, key: PlayerId, role: Role, carrier: CarrierKind, dialed: Option<&Target>) -> Caller {
+        let peer = self.people.get(&key);
+        let standing = match peer {
+            _ if self.blocked.contains_key(&key) => Standing::Blocked,
+            Some(peer) if peer.rebuild.is_some() => Standing::Unwritable,
+            Some(peer) if peer.friend.is_some() => Standing::Friend,
+            _ => Standing::Stranger,
+        };
+        let link = peer.and_then(|peer| peer.link.as_ref());
+        Caller {
+            role,
+            carrier,
+            standing,
+            is_another: matches!(dialed, Some(Target::Friend(wanted)) if *wanted != key),
+            in_use: link.map(|link| (link.role, link.since.elapsed())),
+        }
+    }
+
+    /// What admission decides by, for a link with this player.
+    fn admission_rules(&self, key: PlayerId) -> Rules {
+        let strangers = self.people.values().filter(|peer| peer.friend.is_none() && peer.key != key);
+        let waiting = |peer: &Peer| {
+            let link = peer.link.as_ref()?;
+            Some(Waiting {
+                key: peer.key,
+                age: link.since.elapsed(),
+                is_wanted: link.role == Role::Dialer || peer.has_answered(),
+                is_shown: peer.is_comparing(),
+            })
+        };
+        Rules {
+            open_to_strangers: self.exposure().to == Visibility::Everyone,
+            may_ring: self.rings.stranger_may_ring(Instant::now()),
+            strangers: strangers.filter_map(waiting).collect(),
+            has_lower_key: self.identity.public_key() < key.0,
+        }
     }
 
     fn link_down(&mut self, id: LinkId, down: &Down) {

@@ -115,6 +115,15 @@ impl Actor {
         counters: Option<MatchId>,
         until: Instant,
     ) {
+        let muted =
+            self.people.get(&key).and_then(|peer| peer.friend.as_ref()).is_some_and(|friend| friend.muted);
+        // An answer to an invitation of ours rings for nobody who does not look already.
+        if counters.is_none() && (muted || !self.rings.friend_rings(key, Instant::now())) {
+            debug!(muted, "an invitation does not ring: it is declined");
+            let decline = Some(DeclineReason::DeclineNotNow);
+            let _ = self.command(key, Command::AnswerInvite { id, decline });
+            return;
+        }
         let mut colours = show::colours(terms.colours);
         if let Colours::Alternate(mine) = terms.colours {
             // It alternates by the peer's word; by our own record it may not.

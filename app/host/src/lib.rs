@@ -36,6 +36,7 @@
 #![forbid(unsafe_code)]
 
 mod actor;
+mod admission;
 mod alarm;
 mod archive;
 mod backup;
@@ -67,6 +68,7 @@ mod reach;
 mod requests;
 mod responder;
 mod rest;
+mod rings;
 mod room;
 #[cfg(feature = "online")]
 mod secrets;

@@ -8,8 +8,8 @@ use link::CarrierKind;
 use proto::control::{self, ComparisonEnd, NoticeKind, RefusalCode, event};
 use proto::peer::{ByeReason, Phrase};
 use session::{
-    Command, Config, Entry, Event, Input, LinkState, MatchId, MatchState, OfferKind, Output, Saying, Session,
-    ShortString,
+    Command, Config, Entry, Event, Input, LinkState, MatchId, MatchState, OfferKind, Output, Role, Saying,
+    Session, ShortString,
 };
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
@@ -115,6 +115,16 @@ impl Peer {
             shown.messages_received = messages_received.load(Ordering::Relaxed);
         }
         shown
+    }
+
+    /// A string is shown.
+    pub(crate) fn is_comparing(&self) -> bool {
+        self.comparison.is_some()
+    }
+
+    /// The person here has said that the strings are the same.
+    pub(crate) fn has_answered(&self) -> bool {
+        self.comparison.as_ref().is_some_and(|comparison| comparison.answered_here)
     }
 
     fn shown_comparison(&self) -> Option<control::Comparison> {
@@ -289,6 +299,9 @@ impl Actor {
                         self.comparison_over(key, ComparisonEnd::ComparisonDifferent);
                     }
                     self.drop_link(key, None);
+                    if reason == ByeReason::ByeNotCompared {
+                        self.not_compared_in_time(key);
+                    }
                     if let Some(link) = link {
                         // The carrier holds on to a link that is dead, and there may be only one at a time.
                         self.abort_link(link);
@@ -429,6 +442,10 @@ impl Actor {
                         known_name_new_key: known_name_new_key || claimed,
                     });
                 }
+                let link = self.people.get(&key).and_then(|peer| peer.link.as_ref());
+                if link.is_some_and(|link| link.role == Role::Listener) {
+                    self.rings.stranger_rings(Instant::now());
+                }
                 // From here on it is up to the two people.
                 self.reached(key);
                 self.tell_comparison(key);
@@ -538,10 +555,19 @@ impl Actor {
                     self.notice(control::Notice { name, ..notice(NoticeKind::NoticePeerLeft) });
                 } else if reason == ByeReason::ByeBlocked {
                     self.give_up(&Target::Friend(key));
+                } else if reason == ByeReason::ByeNotCompared {
+                    self.not_compared_in_time(key);
                 }
                 self.touch_rooms_with(key);
             }
         }
+    }
+
+    /// At a first meeting nobody has compared: what waited for it ends, and nobody is looked for again.
+    fn not_compared_in_time(&mut self, key: PlayerId) {
+        self.comparison_over(key, ComparisonEnd::Unspecified);
+        self.end_invitations(key);
+        self.give_up(&Target::Friend(key));
     }
 
     pub(crate) fn name_of(&self, key: PlayerId) -> String {

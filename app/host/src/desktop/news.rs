@@ -44,7 +44,7 @@ impl News {
                     engine::Language::English
                 };
                 let game = setup.map_or("", |setup| setup.kind().names(spoken).game);
-                show(Subject::Invitation(id), Urgency::Critical, summary, game.to_owned())
+                show(Subject::Invitation(id), Urgency::Normal, summary, game.to_owned())
             }
             Body::InvitationGone(gone) => {
                 withdraw(parse_match_name(&gone.invite_id).map(Subject::Invitation))
@@ -54,7 +54,7 @@ impl News {
                 let summary = say(format!("{}想和你下棋", one.name), format!("{} wants to play", one.name));
                 let what =
                     say("比一比两块屏幕上的图案".into(), "Compare the pictures on both screens".into());
-                show(Subject::Comparison(key), Urgency::Critical, summary, what)
+                show(Subject::Comparison(key), Urgency::Normal, summary, what)
             }
             Body::Comparison(one) => withdraw(PlayerId::parse(&one.peer).map(Subject::Comparison)),
             Body::ComparisonGone(gone) => withdraw(PlayerId::parse(&gone.id).map(Subject::Comparison)),

@@ -1,0 +1,100 @@
+//! How often other people may ring: each friend, and all strangers together.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::room::PlayerId;
+
+/// Rings at once: an invitation that is taken back and sent again with other terms, twice.
+const BURST: u32 = 3;
+
+/// Then one more after each of these: who rings in vain asks again after a while, and not every second.
+const ONE_MORE_AFTER: Duration = Duration::from_secs(20);
+
+/// Paces rings by a token bucket for each friend and one for all strangers.
+#[derive(Default)]
+pub(crate) struct Rings {
+    friends: BTreeMap<PlayerId, Bucket>,
+    strangers: Bucket,
+}
+
+impl Rings {
+    /// Whether a friend may ring now; then it has rung.
+    pub(crate) fn friend_rings(&mut self, key: PlayerId, now: Instant) -> bool {
+        // A full bucket says no more than none.
+        self.friends.retain(|_, bucket| bucket.spent(now) > 0);
+        self.friends.entry(key).or_default().take(now)
+    }
+
+    /// Whether a stranger may ring now; then it has rung.
+    pub(crate) fn stranger_rings(&mut self, now: Instant) -> bool {
+        self.strangers.take(now)
+    }
+
+    /// Whether a stranger may ring now.
+    pub(crate) fn stranger_may_ring(&self, now: Instant) -> bool {
+        self.strangers.spent(now) < BURST
+    }
+}
+
+/// A token bucket, as the moment at which it is full again; `None` is full from the beginning.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bucket {
+    full_at: Option<Instant>,
+}
+
+impl Bucket {
+    /// Tokens that are missing.
+    fn spent(self, now: Instant) -> u32 {
+        let missing = self.full_at.map_or(Duration::ZERO, |full| full.saturating_duration_since(now));
+        missing.as_millis().div_ceil(ONE_MORE_AFTER.as_millis()) as u32
+    }
+
+    fn take(&mut self, now: Instant) -> bool {
+        let may = self.spent(now) < BURST;
+        if may {
+            self.full_at = Some(self.full_at.map_or(now, |full| full.max(now)) + ONE_MORE_AFTER);
+        }
+        may
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANNA: PlayerId = PlayerId([1; 32]);
+    const BEN: PlayerId = PlayerId([2; 32]);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_friend_rings_three_times_at_once_and_then_once_every_twenty_seconds() {
+        let (mut rings, start) = (Rings::default(), Instant::now());
+        // Ten times a second for ten minutes.
+        let rung = (0..6_000)
+            .filter(|tenth| rings.friend_rings(ANNA, start + Duration::from_millis(100 * tenth)))
+            .count();
+        assert_eq!(rung, 3 + 600 / 20 - 1);
+        assert!(rings.friend_rings(BEN, start), "another friend is not its fault");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_strangers_share_what_one_of_them_may() {
+        let (mut rings, start) = (Rings::default(), Instant::now());
+        assert!((0..3).all(|_| rings.stranger_rings(start)));
+        assert!(!rings.stranger_may_ring(start) && !rings.stranger_rings(start));
+        assert!(rings.friend_rings(ANNA, start));
+        assert!(rings.stranger_may_ring(start + ONE_MORE_AFTER));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_has_not_rung_for_a_while_is_not_remembered() {
+        let (mut rings, start) = (Rings::default(), Instant::now());
+        for number in 0..100 {
+            rings.friend_rings(PlayerId([number; 32]), start);
+        }
+        rings.friend_rings(ANNA, start + Duration::from_mins(1));
+        assert_eq!(rings.friends.len(), 1);
+    }
+}
