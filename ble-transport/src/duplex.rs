@@ -361,7 +361,7 @@ async fn wait_until(until: Option<Instant>) {
 mod tests {
     use super::*;
     use crate::stream::{
-        Kind, LinkId, MOST_ROOM, Opening, Role, Segment, VERSION, fragment_limit, read_opening,
+        Kind, LinkId, MOST_ROOM, Opening, Role, Segment, VERSIONS, fragment_limit, read_opening,
     };
     use futures::stream;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -581,7 +581,7 @@ mod tests {
         let (to, _from) = mpsc::unbounded_channel();
         let looks = Arc::new(AtomicUsize::new(0));
         let takes = Wire { to, lose: 0, sent: 0 };
-        let opening = Opening { version: VERSION, nonce: 1, limit };
+        let opening = Opening { versions: VERSIONS, nonce: 1, limit };
         let outgoing = Box::new(Hanging { takes, most: 1, hung_up: Some(hung_up) });
         let peripheral = BleStream::start(
             Stream::accept(Instant::now().into_std(), 2, limit, opening),
@@ -590,7 +590,7 @@ mod tests {
         let link = LinkId { opener: 1, accepter: 2 };
         for number in 0..2 {
             let payload = Bytes::from_static(b"h8");
-            let segment = Segment { kind: Kind::Data, room: MOST_ROOM, number, ack: 0, also: 0, payload };
+            let segment = Segment { kind: Kind::Data, room: MOST_ROOM, number, ack: 0, sack: 0, payload };
             to_central.send(segment.write(link, Role::Opener)).expect("it listens");
         }
         peripheral.greeted().await.expect("greeted");

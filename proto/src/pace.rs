@@ -2,9 +2,18 @@
 
 use std::time::Duration;
 
-/// A frame once begun must be whole within this: who dribbles holds a buffer and a link. The record of a full 19x19 board
-/// is 2.2 KiB; in fragments of 20 bytes, the smallest that Bluetooth has, one per connection interval of 30 ms, it takes 3.4 s.
-pub const FRAME_DEADLINE: Duration = Duration::from_secs(5);
+/// A frame once begun must be whole within this and as long as its bytes take at [`SLOWEST`]: who dribbles holds a buffer and a
+/// link.
+pub const FRAME_GRACE: Duration = Duration::from_secs(5);
+
+/// Bytes a second of the slowest carrier that an honest peer may have: Bluetooth's least fragments of 18 bytes, of which 9 are
+/// payload, one in each connection interval of 100 ms, are 90.
+pub const SLOWEST: u32 = 64;
+
+/// How long after its first byte a frame must be whole of which so many bytes are here.
+pub fn frame_deadline(received: usize) -> Duration {
+    FRAME_GRACE + Duration::from_secs(received as u64) / SLOWEST
+}
 
 /// Frames at once. Resuming sends the most: a hello, twelve records and their acknowledgements are a quarter.
 pub const BURST: u32 = 100;

@@ -72,6 +72,8 @@ pub enum Input {
     LinkDown,
     /// The peer says something.
     Received(peer::Envelope),
+    /// The peer is saying something that is not whole yet: a long message over a slow carrier is no silence.
+    Underway,
     /// The peer has written about a match, by a way on which no link stands. What is not about a match of the session's, or adds
     /// nothing that may be taken in without asking back, changes nothing.
     Letter(Box<peer::Record>),

@@ -151,6 +151,12 @@ impl Session {
                 self.goodbye(peer::ByeReason::ByeViolation);
                 Error::Violation(violation)
             }),
+            Input::Underway => {
+                if !matches!(self.link, Link::Down | Link::Closed(_)) {
+                    self.liveness.heard(self.now, false);
+                }
+                Ok(())
+            }
             Input::Letter(record) => self.received_letter(&record).map_err(Error::Violation),
             Input::Command(command) => self.command(command).map_err(Error::Refused),
             Input::Tick => {

@@ -2,6 +2,8 @@
 
 mod pair;
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use engine::{IllegalAction, Point, Side};
 use pair::{ANNA, BERT, Pair, invite, place, small};
@@ -559,4 +561,19 @@ fn a_kept_match_is_shown_to_the_peer_whole_and_what_is_no_match_is_not_heard() {
     assert!(more < 8, "{more}");
     pair.lose_links();
     assert_eq!(pair.command(ANNA, Command::Give(Box::new(kept))), Err(Refused::Away));
+}
+
+#[test]
+fn a_long_message_on_its_way_is_no_silence() {
+    let (mut pair, _) = Pair::playing();
+    // Bert's device takes in the beginning of something long, and hears nothing else.
+    for _ in 0..15 {
+        pair.wait_without_delivery(Duration::from_secs(2));
+        pair.input(BERT, Input::Underway);
+        pair.input(BERT, Input::Tick);
+    }
+    assert_eq!(pair.closed(BERT), None);
+    pair.wait_without_delivery(Duration::from_secs(9));
+    pair.input(BERT, Input::Tick);
+    assert_eq!(pair.closed(BERT), Some(ByeReason::ByeSilent), "then it is one");
 }

@@ -114,6 +114,13 @@ impl Actor {
                     let _ = self.drive(key, Input::Received(envelope));
                 }
             }
+            LinkNews::Underway => {
+                let peer = self.links.get(&id).and_then(|link| link.peer);
+                if let Some(key) = peer.filter(|key| self.people.get(key).is_some_and(|peer| peer.uses(id))) {
+                    // Cannot be refused; a disk that is full was told.
+                    let _ = self.drive(key, Input::Underway);
+                }
+            }
             LinkNews::Down(down) => self.link_down(id, &down),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
@@ -17,8 +17,8 @@ use proto::frame::{Arrival, FrameError, FrameLimit};
 use proto::peer::{self, Envelope};
 use session::Role;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, ReadHalf, WriteHalf};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
-use tokio::time::timeout;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::time::{sleep, timeout};
 
 use crate::room::PlayerId;
 
@@ -27,6 +27,10 @@ const QUEUE: usize = 256;
 
 /// A carrier that takes nothing for this long is dead. The session's own pings find out after 9 s.
 const WRITE_DEADLINE: Duration = Duration::from_secs(10);
+
+/// A message that has been on its way for so long is told of before it is whole. Well below the 9 s of silence after which the
+/// session gives up the link.
+const UNDERWAY: Duration = Duration::from_secs(2);
 
 /// Time for the last words, so that the peer learns why.
 const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
@@ -46,6 +50,8 @@ pub(crate) enum LinkNews {
     Up { key: PlayerId, handshake_hash: [u8; 32], ends: LinkEnds },
     /// The peer says something; nothing more is read until the permit is dropped.
     Said(Envelope, OwnedSemaphorePermit),
+    /// The peer is saying something long.
+    Underway,
     /// It is over, or never was.
     Down(Down),
 }
@@ -81,8 +87,28 @@ pub(crate) struct Traffic {
     pub(crate) bytes_received: AtomicU64,
     pub(crate) messages_sent: AtomicU32,
     pub(crate) messages_received: AtomicU32,
+    /// Something has come from the carrier.
+    arrived: Notify,
     /// Set once two people have compared strings, or had before.
     pub(crate) trusted: watch::Sender<bool>,
+}
+
+impl Traffic {
+    /// Waits until something is on its way for [`UNDERWAY`] and goes on coming.
+    async fn underway(&self) {
+        let received = || self.bytes_received.load(Ordering::Relaxed);
+        let mut before = received();
+        loop {
+            while received() == before {
+                self.arrived.notified().await;
+            }
+            before = received();
+            sleep(UNDERWAY).await;
+            if received() > before {
+                return;
+            }
+        }
+    }
 }
 
 /// Runs a link from the handshake to its end.
@@ -140,6 +166,7 @@ async fn read(
                 biased;
                 Ok(()) = trusted.changed() => {}
                 next = frames.next() => break next,
+                () = traffic.underway() => tell(LinkNews::Underway),
             }
         };
         let frame = match next {
@@ -176,10 +203,16 @@ async fn write(
 ) -> Down {
     let mut frames = FrameWriter::new(writer, FrameLimit::Peer);
     while let Some(Order::Send(envelope)) = queue.recv().await {
-        match timeout(WRITE_DEADLINE, frames.send(envelope.as_ref())).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => return broken(&error),
-            Err(_) => return Down::Lost("the carrier takes nothing more".into()),
+        let mut send = pin!(frames.send(envelope.as_ref()));
+        loop {
+            let before = traffic.bytes_sent.load(Ordering::Relaxed);
+            match timeout(WRITE_DEADLINE, send.as_mut()).await {
+                Ok(Ok(())) => break,
+                Ok(Err(error)) => return broken(&error),
+                // A long message over a slow carrier.
+                Err(_) if traffic.bytes_sent.load(Ordering::Relaxed) > before => {}
+                Err(_) => return Down::Lost("the carrier takes nothing more".into()),
+            }
         }
         traffic.messages_sent.fetch_add(1, Ordering::Relaxed);
     }
@@ -221,6 +254,7 @@ impl AsyncRead for Counted {
         ready!(Pin::new(&mut self.inner).poll_read(context, into))?;
         let read = into.filled().len() - before;
         self.traffic.bytes_received.fetch_add(read as u64, Ordering::Relaxed);
+        self.traffic.arrived.notify_one();
         Poll::Ready(Ok(()))
     }
 }
@@ -242,5 +276,87 @@ impl AsyncWrite for Counted {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.inner).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use link::frames::FrameWriter;
+    use link::memory;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    /// What a link tells while the peer sends a record of 2 KB, if the carrier passes so many bytes every 100 ms.
+    async fn told(bytes: usize) -> Vec<&'static str> {
+        let (far, near) = memory::pair();
+        let (here, there) = memory::pair();
+        let identity = || Arc::new(Identity::generate().expect("randomness"));
+        let news = Arc::new(Mutex::new(Vec::new()));
+        let tell = {
+            let news = news.clone();
+            move |one: LinkNews| {
+                news.lock().expect("no panic").push(match one {
+                    LinkNews::Greeting => "greeting",
+                    LinkNews::Up { ends, .. } => {
+                        ends.traffic.trusted.send_replace(true);
+                        // The orders are kept: the link is to stay.
+                        std::mem::forget(ends.orders);
+                        "up"
+                    }
+                    LinkNews::Said(..) => "said",
+                    LinkNews::Underway => "underway",
+                    LinkNews::Down(Down::Lost(_)) => "down",
+                    LinkNews::Down(Down::Misbehaved(what)) => panic!("{what}"),
+                });
+            }
+        };
+        let run = tokio::spawn(run(Box::new(there), Role::Listener, CarrierKind::Memory, identity(), tell));
+        let sending = async {
+            let link = secure::dial(far, &identity(), CarrierKind::Memory).await.expect("greeted");
+            let mut frames = FrameWriter::new(link, FrameLimit::Peer);
+            let match_id = vec![1; proto::limits::ID_BYTES].into();
+            let long = peer::Record { match_id, actions: vec![1; 2_000].into(), ..peer::Record::default() };
+            frames.send(&Envelope::from(long)).await.expect("sent");
+            frames
+        };
+        let carry = async {
+            let (mut from, mut to) = tokio::io::split(near);
+            let (mut back, mut on) = tokio::io::split(here);
+            let slowly = async {
+                let mut part = vec![0; bytes];
+                while let Ok(count) = from.read(&mut part).await {
+                    if count == 0 || on.write_all(&part[..count]).await.is_err() {
+                        break;
+                    }
+                    sleep(Duration::from_millis(100)).await;
+                }
+            };
+            tokio::select! {
+                () = slowly => {}
+                _ = tokio::io::copy(&mut back, &mut to) => {}
+            }
+            let _ = on.shutdown().await;
+        };
+        let both = async {
+            let frames = sending.await;
+            sleep(Duration::from_mins(1)).await;
+            drop(frames);
+        };
+        let _ = tokio::join!(both, carry);
+        let _ = run.await;
+        std::mem::take(&mut *news.lock().expect("no panic"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_long_message_is_told_of_while_it_comes_and_a_short_one_is_not() {
+        assert_eq!(told(4_096).await, ["greeting", "up", "said", "down"]);
+        let slow = told(9).await;
+        let underway = slow.iter().filter(|one| **one == "underway").count();
+        // 22 s of 9 bytes each 100 ms: often enough for a session that gives up after 9 s of silence.
+        assert!((5..=12).contains(&underway), "{slow:?}");
+        assert_eq!(slow[slow.len() - 2..], ["said", "down"]);
     }
 }

@@ -29,7 +29,9 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::advert::{SERVICE, TO_CENTRAL, TO_PERIPHERAL};
 use crate::duplex::{BleStream, Outgoing, Pipe};
 use crate::shared::{Shared, Want};
-use crate::stream::{Opening, Stream, fragment_limit, read_opening, write_refusal};
+use crate::stream::{
+    Opening, Refusal, RefusalReason, Stream, VERSIONS, fragment_limit, read_opening, write_refusal,
+};
 
 /// Writes that wait for the stream to take them: a window and more. What does not fit is lost and sent again.
 const WAITING_WRITES: usize = 64;
@@ -233,7 +235,9 @@ impl Desk {
             (Some(opening), Some(guest)) if guest.nonce != opening.nonce && !guest.may_be_replaced() => {
                 tracing::info!("refused: a link is up");
                 // The guest hears it too, and knows that it is not meant.
-                let _ = guest.writer.try_send(&write_refusal(opening.nonce));
+                let reason = RefusalReason::Busy;
+                let refusal = Refusal { nonce: opening.nonce, reason, versions: VERSIONS };
+                let _ = guest.writer.try_send(&write_refusal(refusal));
             }
             (Some(opening), guest) if guest.as_ref().is_none_or(|guest| guest.nonce != opening.nonce) => {
                 state.guest = None;

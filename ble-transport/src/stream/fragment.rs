@@ -1,24 +1,33 @@
 //! What one GATT write or notification holds.
 //!
 //! ```text
-//! open    0x10 version  nonce u32  limit u16                        check u32    12 bytes
-//! accept  0x20 version  opener's nonce u32  own nonce u32  limit u16  check u32  16 bytes
-//! refuse  0x30 version  opener's nonce u32                          check u32    10 bytes
-//! others  kind+room  number u16  ack u16  also u32  length u16  payload…  check u32
+//! open    0x10 lowest highest  nonce u32  limit u16  …                check u32   13 bytes
+//! accept  0x20 version  opener's nonce u32  own nonce u32  limit u16  …  check u32   16 bytes
+//! refuse  0x30 reason  lowest highest  opener's nonce u32  …            check u32   12 bytes
+//! others  kind+room  number u16  ack u16  [sack u32]  payload…          check u32   9 bytes, 13 with SACK
 //! ```
 //!
-//! Numbers are big-endian. The check is a CRC-32 of everything before it. For the numbered kinds the sum begins with the
+//! The opener says which versions it speaks, the accepter chooses the highest that both do, or refuses and says which it speaks.
+//! What a later version adds to these three stands at the `…` and is passed over; what is written here stays as it is in every
+//! version, so that two devices of different age can always tell each other why they do not understand each other.
+//!
+//! Numbers are big-endian. The check is a CRC-32 of everything before it, so that a value which was cut short fails it. SACK is
+//! there only when something arrived out of order: at ATT's least MTU its four bytes are a third of the payload. For the
+//! numbered kinds the sum begins with the
 //! [`LinkId`] and the sender's role, which are not sent: a fragment of an older link, or one's own fragment echoed, fails
 //! its check like a damaged one. That matters because BlueZ keeps streams open across links, so that a new link begins
 //! with the old one's leftovers.
 
 use bytes::Bytes;
 
-/// Version of this layer, sent when a link opens. A peer with another one is refused.
-pub const VERSION: u8 = 1;
+/// Versions of this layer, told when a link opens. 1 had a header of 15 bytes and was never released.
+pub const VERSIONS: Versions = Versions { lowest: 2, highest: 2 };
 
-/// Bytes around the payload of a numbered fragment.
+/// Bytes around the payload of a numbered fragment; [`SACK`] more where something arrived out of order.
 pub const OVERHEAD: usize = HEADER + CHECK;
+
+/// Bytes of a selective acknowledgement.
+pub const SACK: usize = 4;
 
 /// Smallest fragment that any link carries: ATT's least MTU of 23 less five, of which bluer's writer takes two to be
 /// safe. Opening and accepting fit it.
@@ -39,8 +48,10 @@ pub const MOST_ROOM: u8 = 15 * ROOM_UNIT;
 /// Fragments for each one that the room's four bits count.
 pub const ROOM_UNIT: u8 = 4;
 
-const HEADER: usize = 11;
+const HEADER: usize = 5;
 const CHECK: usize = 4;
+/// In the byte of the kind.
+const WITH_SACK: u8 = 0x80;
 const LINK_ID: usize = 9;
 
 /// Tells one link from every other: a number from each side, drawn afresh for each link.
@@ -71,11 +82,33 @@ impl Role {
     }
 }
 
+/// A range of versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Versions {
+    /// The oldest.
+    pub lowest: u8,
+    /// The newest.
+    pub highest: u8,
+}
+
+impl Versions {
+    /// The newest version in both ranges.
+    pub fn common(self, other: Versions) -> Option<u8> {
+        let highest = self.highest.min(other.highest);
+        (highest >= self.lowest.max(other.lowest)).then_some(highest)
+    }
+
+    /// Whether one version is in the range.
+    pub fn hold(self, version: u8) -> bool {
+        (self.lowest..=self.highest).contains(&version)
+    }
+}
+
 /// The first fragment of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
     /// What the opener speaks.
-    pub version: u8,
+    pub versions: Versions,
     /// The opener's half of the [`LinkId`].
     pub nonce: u32,
     /// The largest fragment the opener can send, in bytes.
@@ -85,12 +118,32 @@ pub struct Opening {
 /// The answer to an [`Opening`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepting {
-    /// What the accepter speaks.
+    /// What both speak from now on.
     pub version: u8,
     /// Both halves.
     pub link: LinkId,
     /// The largest fragment the accepter can send, in bytes.
     pub limit: u16,
+}
+
+/// The other answer to an [`Opening`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Of the opening that is refused.
+    pub nonce: u32,
+    /// Why.
+    pub reason: RefusalReason,
+    /// What the refusing side speaks.
+    pub versions: Versions,
+}
+
+/// Why an [`Opening`] is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusalReason {
+    /// Another link is up, or any reason that a later version may have.
+    Busy,
+    /// No version in common.
+    Version,
 }
 
 /// What a numbered fragment is for.
@@ -119,15 +172,15 @@ pub struct Segment {
     pub number: u16,
     /// The first number that the sender has not received.
     pub ack: u16,
-    /// Bit i: `ack + 1 + i` was received too.
-    pub also: u32,
+    /// Bit i: `ack + 1 + i` was received too. 0 takes no place.
+    pub sack: u32,
     /// Bytes of the stream.
     pub payload: Bytes,
 }
 
 /// Writes an [`Opening`].
 pub fn write_opening(opening: Opening) -> Bytes {
-    let mut out = vec![0x10, opening.version];
+    let mut out = vec![0x10, opening.versions.lowest, opening.versions.highest];
     out.extend(opening.nonce.to_be_bytes());
     out.extend(opening.limit.to_be_bytes());
     sealed(out, &[])
@@ -136,12 +189,13 @@ pub fn write_opening(opening: Opening) -> Bytes {
 /// Reads an [`Opening`]; `None` for anything else and anything damaged.
 pub fn read_opening(bytes: &[u8]) -> Option<Opening> {
     let body = checked(bytes, &[])?;
-    let (&[0x10, version], rest) = body.split_first_chunk()? else { return None };
+    let (&[0x10, lowest, highest], rest) = body.split_first_chunk()? else { return None };
     let (nonce, rest) = rest.split_first_chunk()?;
+    let (limit, _later) = rest.split_first_chunk()?;
     Some(Opening {
-        version,
+        versions: Versions { lowest, highest },
         nonce: u32::from_be_bytes(*nonce),
-        limit: u16::from_be_bytes(rest.try_into().ok()?),
+        limit: u16::from_be_bytes(*limit),
     })
 }
 
@@ -160,33 +214,44 @@ pub fn read_accepting(bytes: &[u8]) -> Option<Accepting> {
     let (&[0x20, version], rest) = body.split_first_chunk()? else { return None };
     let (opener, rest) = rest.split_first_chunk()?;
     let (accepter, rest) = rest.split_first_chunk()?;
+    let (limit, _later) = rest.split_first_chunk()?;
     Some(Accepting {
         version,
         link: LinkId { opener: u32::from_be_bytes(*opener), accepter: u32::from_be_bytes(*accepter) },
-        limit: u16::from_be_bytes(rest.try_into().ok()?),
+        limit: u16::from_be_bytes(*limit),
     })
 }
 
-/// Writes the refusal of the opening with this nonce.
-pub fn write_refusal(nonce: u32) -> Bytes {
-    let mut out = vec![0x30, VERSION];
-    out.extend(nonce.to_be_bytes());
+/// Writes a [`Refusal`].
+pub fn write_refusal(refusal: Refusal) -> Bytes {
+    let reason = match refusal.reason {
+        RefusalReason::Busy => 0,
+        RefusalReason::Version => 1,
+    };
+    let mut out = vec![0x30, reason, refusal.versions.lowest, refusal.versions.highest];
+    out.extend(refusal.nonce.to_be_bytes());
     sealed(out, &[])
 }
 
-/// Reads which opening is refused; `None` for anything else and anything damaged.
-pub fn read_refusal(bytes: &[u8]) -> Option<u32> {
+/// Reads a [`Refusal`]; `None` for anything else and anything damaged.
+pub fn read_refusal(bytes: &[u8]) -> Option<Refusal> {
     let body = checked(bytes, &[])?;
-    let (&[0x30, _], nonce) = body.split_first_chunk()? else { return None };
-    Some(u32::from_be_bytes(nonce.try_into().ok()?))
+    let (&[0x30, reason, lowest, highest], rest) = body.split_first_chunk()? else { return None };
+    let (nonce, _later) = rest.split_first_chunk()?;
+    Some(Refusal {
+        nonce: u32::from_be_bytes(*nonce),
+        reason: if reason == 1 { RefusalReason::Version } else { RefusalReason::Busy },
+        versions: Versions { lowest, highest },
+    })
 }
 
 impl Segment {
     /// As bytes, for this link, sent by `sender`.
     ///
-    /// The payload is at most [`LARGEST`] less [`OVERHEAD`] bytes long, the room at most [`MOST_ROOM`].
+    /// The whole is at most [`LARGEST`] bytes long, the room at most [`MOST_ROOM`]. The last word of a link has no SACK.
     pub fn write(&self, link: LinkId, sender: Role) -> Bytes {
-        debug_assert!(self.payload.len() + OVERHEAD <= LARGEST && self.room <= MOST_ROOM);
+        debug_assert!(self.len() <= LARGEST && self.room <= MOST_ROOM);
+        let has_sack = self.has_sack();
         let kind = match self.kind {
             Kind::Data => 0x40,
             Kind::Ack => 0x50,
@@ -194,12 +259,13 @@ impl Segment {
             Kind::Probe => 0x70,
             Kind::Reset => 0x80,
         };
-        let mut out = Vec::with_capacity(self.payload.len() + OVERHEAD);
-        out.push(kind | (self.room / ROOM_UNIT));
+        let mut out = Vec::with_capacity(self.len());
+        out.push(kind | if has_sack { WITH_SACK } else { 0 } | (self.room / ROOM_UNIT));
         out.extend(self.number.to_be_bytes());
         out.extend(self.ack.to_be_bytes());
-        out.extend(self.also.to_be_bytes());
-        out.extend((self.payload.len() as u16).to_be_bytes());
+        if has_sack {
+            out.extend(self.sack.to_be_bytes());
+        }
         out.extend(&self.payload);
         sealed(out, &secret(link, sender))
     }
@@ -211,28 +277,44 @@ impl Segment {
         }
         let body = checked(bytes, &secret(link, sender))?;
         let (header, payload) = body.split_first_chunk::<HEADER>()?;
-        let kind = match header[0] & 0xF0 {
-            0x40 => Kind::Data,
-            0x50 => Kind::Ack,
-            0x60 => Kind::End,
-            0x70 => Kind::Probe,
-            0x80 => Kind::Reset,
-            _ => return None,
+        let (kind, has_sack) = match header[0] & 0xF0 {
+            0x80 => (Kind::Reset, false),
+            other => match (other & !WITH_SACK, other & WITH_SACK != 0) {
+                (0x40, has_sack) => (Kind::Data, has_sack),
+                (0x50, has_sack) => (Kind::Ack, has_sack),
+                (0x60, has_sack) => (Kind::End, has_sack),
+                (0x70, has_sack) => (Kind::Probe, has_sack),
+                _ => return None,
+            },
         };
-        let number = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
-        let length = usize::from(number(9));
+        let (sack, payload) = if has_sack {
+            let (sack, payload) = payload.split_first_chunk::<SACK>()?;
+            (u32::from_be_bytes(*sack), payload)
+        } else {
+            (0, payload)
+        };
         let carries = matches!(kind, Kind::Data | Kind::End);
-        if length != payload.len() || (!carries && length > 0) || (kind == Kind::Data && length == 0) {
+        if (!carries && !payload.is_empty()) || (kind == Kind::Data && payload.is_empty()) {
             return None;
         }
+        let number = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
         Some(Segment {
             kind,
             room: (header[0] & 0x0F) * ROOM_UNIT,
             number: number(1),
             ack: number(3),
-            also: u32::from_be_bytes([header[5], header[6], header[7], header[8]]),
+            sack,
             payload: Bytes::copy_from_slice(payload),
         })
+    }
+
+    fn has_sack(&self) -> bool {
+        self.sack != 0 && self.kind != Kind::Reset
+    }
+
+    /// Bytes that it takes on the air.
+    pub(super) fn len(&self) -> usize {
+        OVERHEAD + if self.has_sack() { SACK } else { 0 } + self.payload.len()
     }
 }
 
@@ -278,25 +360,91 @@ mod tests {
             room: 8,
             number: 3,
             ack: 0xFFFE,
-            also: 5,
+            sack: 5,
             payload: Bytes::from_static(b"h8"),
         }
     }
 
     #[test]
     fn the_three_words_of_the_handshake_read_back_and_fit_the_smallest_mtu() {
-        let opening = Opening { version: VERSION, nonce: 0xDEAD_BEEF, limit: 490 };
-        let accepting = Accepting { version: VERSION, link: LINK, limit: 20 };
+        let opening = Opening { versions: VERSIONS, nonce: 0xDEAD_BEEF, limit: 490 };
+        let accepting = Accepting { version: VERSIONS.highest, link: LINK, limit: 20 };
+        let refusal = |reason| Refusal { nonce: 77, reason, versions: VERSIONS };
         assert_eq!(read_opening(&write_opening(opening)), Some(opening));
         assert_eq!(read_accepting(&write_accepting(accepting)), Some(accepting));
-        assert_eq!(read_refusal(&write_refusal(77)), Some(77));
-        for word in [write_opening(opening), write_accepting(accepting), write_refusal(1)] {
+        for reason in [RefusalReason::Busy, RefusalReason::Version] {
+            assert_eq!(read_refusal(&write_refusal(refusal(reason))), Some(refusal(reason)));
+        }
+        let refused = write_refusal(refusal(RefusalReason::Busy));
+        for word in [write_opening(opening), write_accepting(accepting), refused] {
             assert!(word.len() <= SMALLEST);
             for cut in 0..word.len() {
                 assert_eq!(read_opening(&word[..cut]), None);
                 assert_eq!(read_accepting(&word[..cut]), None);
                 assert_eq!(read_refusal(&word[..cut]), None);
             }
+        }
+    }
+
+    /// What a device of today sends, for every later version to read.
+    #[test]
+    fn the_words_of_the_handshake_stay_as_they_are() {
+        let opening = Opening { versions: VERSIONS, nonce: 0xDEAD_BEEF, limit: 490 };
+        let accepting = Accepting { version: 2, link: LINK, limit: 20 };
+        let refusal = Refusal { nonce: 77, reason: RefusalReason::Version, versions: VERSIONS };
+        assert_eq!(write_opening(opening)[..], FROZEN_OPENING);
+        assert_eq!(write_accepting(accepting)[..], FROZEN_ACCEPTING);
+        assert_eq!(write_refusal(refusal)[..], FROZEN_REFUSAL);
+    }
+
+    /// The sums computed with Python: zlib.crc32.
+    const FROZEN_OPENING: [u8; 13] = hex(b"100202deadbeef01ea3927f2e0");
+    const FROZEN_ACCEPTING: [u8; 16] = hex(b"200200000007000000090014eb24752a");
+    const FROZEN_REFUSAL: [u8; 12] = hex(b"300102020000004d79fd48e6");
+
+    const fn hex<const N: usize>(digits: &[u8]) -> [u8; N] {
+        const fn value(digit: u8) -> u8 {
+            if digit < b'a' { digit - b'0' } else { digit - b'a' + 10 }
+        }
+        let mut out = [0; N];
+        let mut at = 0;
+        while at < N {
+            out[at] = value(digits[2 * at]) << 4 | value(digits[2 * at + 1]);
+            at += 1;
+        }
+        out
+    }
+
+    #[test]
+    fn what_a_later_version_adds_to_the_handshake_is_passed_over() {
+        let opening = Opening { versions: Versions { lowest: 2, highest: 9 }, nonce: 7, limit: 490 };
+        let accepting = Accepting { version: 2, link: LINK, limit: 20 };
+        let refusal = Refusal { nonce: 7, reason: RefusalReason::Version, versions: opening.versions };
+        let longer = |word: Bytes| sealed([&word[..word.len() - CHECK], b"more"].concat(), &[]);
+        assert_eq!(read_opening(&longer(write_opening(opening))), Some(opening));
+        assert_eq!(read_accepting(&longer(write_accepting(accepting))), Some(accepting));
+        assert_eq!(read_refusal(&longer(write_refusal(refusal))), Some(refusal));
+    }
+
+    #[test]
+    fn the_newest_version_that_both_speak_is_chosen() {
+        let range = |lowest, highest| Versions { lowest, highest };
+        for (one, other, common) in [
+            (range(2, 2), range(2, 2), Some(2)),
+            (range(2, 4), range(3, 9), Some(4)),
+            (range(3, 9), range(2, 4), Some(4)),
+            (range(2, 3), range(4, 5), None),
+            (range(9, 2), range(2, 9), None),
+        ] {
+            assert_eq!(one.common(other), common, "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn in_order_a_fragment_has_nine_bytes_around_its_payload() {
+        for (sack, around) in [(0, 9), (1, 13)] {
+            let segment = Segment { sack, ..sample() };
+            assert_eq!(segment.write(LINK, Role::Opener).len(), around + segment.payload.len());
         }
     }
 
@@ -324,7 +472,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_fragment_reads_back(kind in 0..5usize, room in 0..=15u8, numbers: [u16; 2], also: u32, bytes: Vec<u8>) {
+        fn any_fragment_reads_back(kind in 0..5usize, room in 0..=15u8, numbers: [u16; 2], sack: u32, told: bool, bytes: Vec<u8>) {
             let kind = [Kind::Data, Kind::Ack, Kind::End, Kind::Probe, Kind::Reset][kind];
             let payload = match kind {
                 Kind::Data if bytes.is_empty() => Bytes::from_static(b"x"),
@@ -332,9 +480,10 @@ mod tests {
                 Kind::Ack | Kind::Probe | Kind::Reset => Bytes::new(),
             };
             let [number, ack] = numbers;
-            let segment = Segment { kind, room: room * ROOM_UNIT, number, ack, also, payload };
+            let sack = if told && kind != Kind::Reset { sack } else { 0 };
+            let segment = Segment { kind, room: room * ROOM_UNIT, number, ack, sack, payload };
             let bytes = segment.write(LINK, Role::Opener);
-            prop_assert_eq!(bytes.len(), OVERHEAD + segment.payload.len());
+            prop_assert_eq!(bytes.len(), segment.len());
             prop_assert_eq!(Segment::read(&bytes, LINK, Role::Opener), Some(segment));
         }
 

@@ -45,8 +45,9 @@ use receiving::QUICK_FRAGMENTS;
 use sending::{Flight, PROBE_EVERY, Timing};
 
 pub use fragment::{
-    Accepting, Kind, LARGEST, LinkId, MOST_ROOM, OVERHEAD, Opening, ROOM_UNIT, Role, SMALLEST, Segment,
-    VERSION, read_accepting, read_opening, read_refusal, write_accepting, write_opening, write_refusal,
+    Accepting, Kind, LARGEST, LinkId, MOST_ROOM, OVERHEAD, Opening, ROOM_UNIT, Refusal, RefusalReason, Role,
+    SACK, SMALLEST, Segment, VERSIONS, Versions, read_accepting, read_opening, read_refusal, write_accepting,
+    write_opening, write_refusal,
 };
 pub use greeting::GREETING_DEADLINE;
 
@@ -104,9 +105,9 @@ pub enum Closing {
     /// The peer is occupied by another link.
     #[error("refused by the peer")]
     Refused,
-    /// The peer speaks another version of this layer.
-    #[error("the peer speaks version {0} of the stream")]
-    WrongVersion(u8),
+    /// The peer speaks no version of this layer that this side does, but these.
+    #[error("the peer speaks versions {} to {} of the stream", .0.lowest, .0.highest)]
+    WrongVersion(Versions),
     /// The greeting got no answer.
     #[error("no answer to the greeting")]
     NoAnswer,
@@ -140,7 +141,9 @@ pub struct Stream {
     /// Largest fragment to send.
     limit: u16,
     counts: Counts,
-    give_up: GiveUp,
+    /// What the peer is to be told once the link is over.
+    last_word: Option<Bytes>,
+    versions: Versions,
 
     // Sending.
     outgoing: VecDeque<u8>,
@@ -200,40 +203,48 @@ enum Phase {
     Closed(Closing),
 }
 
-/// Whether the peer is to be told that this side gave up.
-#[derive(Debug, PartialEq)]
-enum GiveUp {
-    No,
-    Tell(LinkId),
-}
-
 impl Stream {
     /// The central's end. `nonce` is drawn afresh for each link; `limit` comes from [`fragment_limit`].
     pub fn open(now: Instant, nonce: u32, limit: u16) -> Stream {
-        let opening = Opening { version: VERSION, nonce, limit };
-        Stream::new(now, Role::Opener, Phase::Opening { opening, greeting: Greeting::new(now) }, limit)
+        Stream::open_with(now, nonce, limit, VERSIONS)
     }
 
-    /// The peripheral's end, once an opening was read.
+    fn open_with(now: Instant, nonce: u32, limit: u16, versions: Versions) -> Stream {
+        let opening = Opening { versions, nonce, limit };
+        let phase = Phase::Opening { opening, greeting: Greeting::new(now) };
+        Stream::new(now, Role::Opener, phase, limit, versions)
+    }
+
+    /// The peripheral's end, once an opening was read. Without a version in common it refuses, and is closed.
     pub fn accept(now: Instant, nonce: u32, limit: u16, opening: Opening) -> Stream {
+        Stream::accept_with(now, nonce, limit, opening, VERSIONS)
+    }
+
+    fn accept_with(now: Instant, nonce: u32, limit: u16, opening: Opening, versions: Versions) -> Stream {
         let link = LinkId { opener: opening.nonce, accepter: nonce };
-        let accepting = Accepting { version: VERSION, link, limit };
-        let phase = if opening.version == VERSION {
-            Phase::Accepting { accepting, greeting: Greeting::new(now) }
-        } else {
-            Phase::Closed(Closing::WrongVersion(opening.version))
+        let (phase, last_word) = match versions.common(opening.versions) {
+            Some(version) => {
+                let accepting = Accepting { version, link, limit };
+                (Phase::Accepting { accepting, greeting: Greeting::new(now) }, None)
+            }
+            None => {
+                let reason = RefusalReason::Version;
+                let refusal = Refusal { nonce: opening.nonce, reason, versions };
+                (Phase::Closed(Closing::WrongVersion(opening.versions)), Some(write_refusal(refusal)))
+            }
         };
         let limit = limit.min(opening.limit);
-        Stream::new(now, Role::Accepter, phase, limit)
+        Stream { last_word, ..Stream::new(now, Role::Accepter, phase, limit, versions) }
     }
 
-    fn new(now: Instant, role: Role, phase: Phase, limit: u16) -> Stream {
+    fn new(now: Instant, role: Role, phase: Phase, limit: u16, versions: Versions) -> Stream {
         Stream {
             role,
             phase,
             limit: limit.clamp(SMALLEST as u16, LARGEST as u16),
             counts: Counts::default(),
-            give_up: GiveUp::No,
+            last_word: None,
+            versions,
             outgoing: VecDeque::new(),
             flushed: 0,
             linger_until: None,
@@ -274,15 +285,19 @@ impl Stream {
         match &self.phase {
             Phase::Opening { opening, greeting } => {
                 let nonce = opening.nonce;
-                if read_refusal(bytes) == Some(nonce) {
-                    self.phase = Phase::Closed(Closing::Refused);
+                if let Some(refusal) = read_refusal(bytes).filter(|refusal| refusal.nonce == nonce) {
+                    self.phase = Phase::Closed(match refusal.reason {
+                        RefusalReason::Busy => Closing::Refused,
+                        RefusalReason::Version => Closing::WrongVersion(refusal.versions),
+                    });
                     return;
                 }
                 // Anything else is a leftover of the link before.
                 match read_accepting(bytes).filter(|accepting| accepting.link.opener == nonce) {
                     None => self.counts.damaged += 1,
-                    Some(accepting) if accepting.version != VERSION => {
-                        self.phase = Phase::Closed(Closing::WrongVersion(accepting.version));
+                    Some(Accepting { version, .. }) if !self.versions.hold(version) => {
+                        let theirs = Versions { lowest: version, highest: version };
+                        self.phase = Phase::Closed(Closing::WrongVersion(theirs));
                     }
                     Some(accepting) => {
                         if greeting.sent == 1 {
@@ -473,16 +488,7 @@ impl Stream {
             Phase::Closed(_) => Output::Idle { until: None },
         };
         // After the match: a link may have closed in it.
-        let output = match (&self.phase, std::mem::replace(&mut self.give_up, GiveUp::No)) {
-            (Phase::Closed(_), GiveUp::Tell(link)) => {
-                let segment = self.segment(Kind::Reset, self.next_number(), Bytes::new());
-                Output::Send(segment.write(link, self.role))
-            }
-            (_, give_up) => {
-                self.give_up = give_up;
-                output
-            }
-        };
+        let output = self.last_word.take().map_or(output, Output::Send);
         if matches!(output, Output::Send(_)) {
             self.counts.sent += 1;
         }
@@ -543,12 +549,14 @@ impl Stream {
     }
 
     fn close(&mut self, closing: Closing) {
-        match &self.phase {
-            Phase::Open { link } => self.give_up = GiveUp::Tell(*link),
-            Phase::Accepting { accepting, .. } => self.give_up = GiveUp::Tell(accepting.link),
-            Phase::Opening { .. } => {}
+        let link = match &self.phase {
+            Phase::Open { link } => Some(*link),
+            Phase::Accepting { accepting, .. } => Some(accepting.link),
+            Phase::Opening { .. } => None,
             Phase::Closed(_) => return,
-        }
+        };
+        let reset = self.segment(Kind::Reset, self.next_number(), Bytes::new());
+        self.last_word = link.map(|link| reset.write(link, self.role));
         self.phase = Phase::Closed(closing);
     }
 

@@ -47,6 +47,8 @@ struct Faults {
     jitter: u64,
     /// Full fragments that one connection interval of 30 ms carries each way; 0 = any.
     per_interval: u64,
+    /// A controller that sends one packet in each connection event, whatever its length.
+    one_an_event: bool,
 }
 
 const CLEAN: Faults = Faults {
@@ -58,6 +60,7 @@ const CLEAN: Faults = Faults {
     delay: 30,
     jitter: 0,
     per_interval: 0,
+    one_an_event: false,
 };
 
 struct Air {
@@ -84,7 +87,7 @@ impl Air {
                 let kind = if i % 4 == 0 { Kind::Reset } else { Kind::Data };
                 let payload = if kind == Kind::Reset { Bytes::new() } else { payload };
                 let role = if i % 2 == 0 { Role::Opener } else { Role::Accepter };
-                Segment { kind, room: 4, number: i / 4, ack: i / 8, also: 0, payload }.write(old, role)
+                Segment { kind, room: 4, number: i / 4, ack: i / 8, sack: 0, payload }.write(old, role)
             })
             .collect();
         Air {
@@ -106,7 +109,7 @@ impl Air {
         let mut leaves = now;
         if let Some(full) = 30_000u64.checked_div(faults.per_interval) {
             // A full fragment takes its share of an interval, a small one a sixth of that.
-            let share = if bytes.len() > 200 { 6 } else { 1 };
+            let share = if bytes.len() > 200 || faults.one_an_event { 6 } else { 1 };
             let takes = Duration::from_micros(full * share / 6);
             leaves = self.free_at[from].max(now);
             self.free_at[from] = leaves + takes;
@@ -322,6 +325,7 @@ fn everything_arrives_in_order_whatever_the_air_does_to_it() {
             delay: dice.below(60),
             jitter: dice.below(120),
             per_interval: dice.below(4),
+            one_an_event: false,
         };
         let lengths = [dice.below(20_000) as usize, dice.below(20_000) as usize];
         let limit = |dice: &mut Dice| fragment_limit(Some(23 + dice.below(500) as u16));
@@ -332,9 +336,9 @@ fn everything_arrives_in_order_whatever_the_air_does_to_it() {
 
 #[test]
 fn numbers_wrap_around_unnoticed() {
-    // 5 bytes to a fragment: 65,536 of them are 328 kB.
+    // At most 9 bytes to a fragment: 65,536 of them are 590 kB.
     let faults = Faults { loss: 1, jitter: 20, ..CLEAN };
-    check_all_arrived(5, faults, [400_000, 100], [18, 18]);
+    check_all_arrived(5, faults, [650_000, 100], [18, 18]);
 }
 
 #[test]
@@ -351,6 +355,7 @@ fn a_dying_link_delivers_a_beginning_of_what_was_written_and_nothing_else() {
             delay: dice.below(100),
             jitter: dice.below(400),
             per_interval: 0,
+            one_an_event: false,
         };
         let mut run = Run::new(seed, faults, [9000, 9000]);
         let closings = run.go(Duration::from_mins(10));
@@ -443,6 +448,29 @@ fn a_stream_of_bytes_fills_the_air() {
         // Greeting, first window and the last acknowledgement are about six round trips in all.
         let bound = bare_time + FINISHED_STAYS + Duration::from_millis(400);
         assert!(took < bound, "{took:?} for {bare_time:?}");
+    }
+}
+
+#[test]
+fn the_record_of_a_whole_board_passes_at_the_least_mtu_at_one_packet_an_event() {
+    // 361 stones of Go with their times, in fragments of 20 bytes.
+    let slow = Faults { per_interval: 1, one_an_event: true, ..CLEAN };
+    let mut run = Run::new(1, slow, [2_200, 300]);
+    run.limits = [20, 20];
+    run.piecemeal = false;
+    run.go(Duration::from_hours(1));
+    assert!(run.sides[1].read == run.sides[0].script && run.sides[0].read == run.sides[1].script);
+    assert_eq!(run.counts(0).sent_again + run.counts(1).sent_again, 0, "slow is not lost");
+    // Eleven bytes a fragment, and a few words of the greeting and the end.
+    let least = 2_200_u64.div_ceil(11);
+    assert!(run.air.sent[0] < least + least / 5, "{:?} for {least}", run.air.sent);
+}
+
+#[test]
+fn with_losses_at_the_least_mtu_everything_arrives_too() {
+    for seed in 0..20 {
+        let slow = Faults { per_interval: 1, one_an_event: true, loss: 5, jitter: 60, ..CLEAN };
+        check_all_arrived(seed, slow, [2_200, 2_200], [18, 20]);
     }
 }
 
@@ -587,21 +615,51 @@ fn a_greeting_without_answer_ends() {
 #[test]
 fn another_version_is_told_as_such() {
     let now = Instant::now();
-    let opening = Opening { version: 9, nonce: 1, limit: 490 };
-    assert_eq!(Stream::accept(now, 2, 490, opening).closing(), Some(Closing::WrongVersion(9)));
+    let theirs = Versions { lowest: 9, highest: 11 };
+    // To the accepter by the opening, and to the opener by the answer.
+    let mut central = Stream::open(now, 1, 490);
+    sends(&mut central, now);
+    let mut peripheral =
+        Stream::accept_with(now, 2, 490, Opening { versions: VERSIONS, nonce: 1, limit: 490 }, theirs);
+    assert_eq!(peripheral.closing(), Some(Closing::WrongVersion(VERSIONS)));
+    let refusal = sends(&mut peripheral, now);
+    assert_eq!(refusal.len(), 1, "said once");
+    central.handle(now, &refusal[0]);
+    assert_eq!(central.closing(), Some(Closing::WrongVersion(theirs)));
+    assert!(sends(&mut central, now).is_empty());
+    // An answer with a version that was not asked for.
     let mut central = Stream::open(now, 1, 490);
     let link = LinkId { opener: 1, accepter: 2 };
     central.handle(now, &write_accepting(Accepting { version: 9, link, limit: 490 }));
-    assert_eq!(central.closing(), Some(Closing::WrongVersion(9)));
+    assert_eq!(central.closing(), Some(Closing::WrongVersion(Versions { lowest: 9, highest: 9 })));
+}
+
+#[test]
+fn a_device_of_tomorrow_and_one_of_today_meet_on_what_both_speak() {
+    let now = Instant::now();
+    let tomorrow = Versions { highest: VERSIONS.highest + 3, ..VERSIONS };
+    for (opens, accepts) in [(VERSIONS, tomorrow), (tomorrow, VERSIONS)] {
+        let mut central = Stream::open_with(now, 1, 490, opens);
+        let opening = read_opening(&sends(&mut central, now)[0]).expect("an opening");
+        let mut peripheral = Stream::accept_with(now, 2, 490, opening, accepts);
+        let answer = sends(&mut peripheral, now);
+        assert_eq!(read_accepting(&answer[0]).map(|answer| answer.version), Some(VERSIONS.highest));
+        central.handle(now, &answer[0]);
+        for word in sends(&mut central, now) {
+            peripheral.handle(now, &word);
+        }
+        assert!(central.is_open() && peripheral.is_open());
+    }
 }
 
 #[test]
 fn a_refused_opener_knows_at_once() {
     let now = Instant::now();
     let mut central = Stream::open(now, 1, 490);
-    central.handle(now, &write_refusal(2));
+    let refusal = |nonce| Refusal { nonce, reason: RefusalReason::Busy, versions: VERSIONS };
+    central.handle(now, &write_refusal(refusal(2)));
     assert_eq!(central.closing(), None, "somebody else's refusal");
-    central.handle(now, &write_refusal(1));
+    central.handle(now, &write_refusal(refusal(1)));
     assert_eq!(central.closing(), Some(Closing::Refused));
 }
 
@@ -659,16 +717,16 @@ fn sends(stream: &mut Stream, now: Instant) -> Vec<Bytes> {
 fn any_segment() -> impl Strategy<Value = Segment> {
     let kinds = [Kind::Data, Kind::Ack, Kind::End, Kind::Probe, Kind::Reset];
     let near = prop_oneof![0..40u16, any::<u16>()];
-    let payload = proptest::collection::vec(any::<u8>(), 1..LARGEST_PAYLOAD);
+    let payload = proptest::collection::vec(any::<u8>(), 1..LARGEST_PAYLOAD - SACK);
     (0..100usize, 0..=15u8, near.clone(), near, any::<u32>(), payload).prop_map(
-        move |(kind, room, number, ack, also, payload)| {
+        move |(kind, room, number, ack, sack, payload)| {
             // Mostly data: it does most.
             let kind = kinds[if kind < 5 { kind } else { 0 }];
             let payload = match kind {
                 Kind::Data | Kind::End => payload.into(),
                 Kind::Ack | Kind::Probe | Kind::Reset => Bytes::new(),
             };
-            Segment { kind, room: room * ROOM_UNIT, number, ack, also, payload }
+            Segment { kind, room: room * ROOM_UNIT, number, ack, sack, payload }
         },
     )
 }

@@ -103,10 +103,10 @@ impl Stream {
         // What came earlier still than the bits can tell is told later.
         let told = self.ahead.iter().take(u32::BITS as usize).enumerate();
         let early = told.filter(|(_, fragment)| fragment.is_some());
-        let also = early.fold(0, |bits, (i, _)| bits | 1 << i);
+        let sack = early.fold(0, |bits, (i, _)| bits | 1 << i);
         // Told in units; taken is whatever fits.
         let room = self.room() / ROOM_UNIT * ROOM_UNIT;
-        Segment { kind, room, number, ack: self.expected, also, payload }
+        Segment { kind, room, number, ack: self.expected, sack, payload }
     }
 
     /// Fragments that would still fit if each were full. What came early has its place here already.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use super::receiving::ACK_DELAY_IN_BULK;
-use super::{Kind, LinkId, MOST_ROOM, OVERHEAD, Output, Segment, Stream, is_before};
+use super::{Kind, LinkId, MOST_ROOM, OVERHEAD, Output, SACK, Segment, Stream, is_before};
 
 /// Bounds of the retransmission timer. The radio itself repeats what it loses, so a fragment without an answer is more
 /// often late than lost: bluetoothd and D-Bus on a busy device take some 100 ms more now and then. Above the ceiling a link
@@ -89,7 +89,8 @@ impl Stream {
         if !self.has_room() || self.end_sent {
             return None;
         }
-        let largest = usize::from(self.limit) - OVERHEAD;
+        let sack = if self.ahead.is_empty() { 0 } else { SACK };
+        let largest = usize::from(self.limit) - OVERHEAD - sack;
         let pressed = self.flushed > 0 || self.finishing || self.linger_until.is_some_and(|at| now >= at);
         let ready = self.outgoing.len() >= largest || (pressed && !self.outgoing.is_empty());
         let ends = self.finishing && self.outgoing.is_empty();
@@ -122,11 +123,16 @@ impl Stream {
     }
 
     pub(super) fn send_segment(&mut self, link: LinkId, kind: Kind, number: u16, payload: Bytes) -> Output {
-        let segment = self.segment(kind, number, payload);
+        let mut segment = self.segment(kind, number, payload);
         self.told_edge = self.expected.wrapping_add(u16::from(segment.room));
-        self.ack_now = false;
-        self.ack_due = None;
-        self.unacknowledged = 0;
+        if segment.len() > usize::from(self.limit) {
+            // Sent again, at a time when there is more to tell beside it: that follows by itself.
+            segment.sack = 0;
+        } else {
+            self.ack_now = false;
+            self.ack_due = None;
+            self.unacknowledged = 0;
+        }
         Output::Send(segment.write(link, self.role))
     }
 
@@ -221,7 +227,7 @@ impl Stream {
         let mut newest: Option<(u64, Duration, bool)> = None;
         for (index, flight) in self.flight.iter_mut().enumerate() {
             let early = index > in_order && (index - in_order - 1) < 32;
-            let is_here = index < in_order || (early && segment.also >> (index - in_order - 1) & 1 == 1);
+            let is_here = index < in_order || (early && segment.sack >> (index - in_order - 1) & 1 == 1);
             if is_here && !flight.arrived {
                 flight.arrived = true;
                 flight.lost = false;

@@ -146,11 +146,12 @@ async def nonsense(radio, name):
         tell("nonsense", how="a greeting and no more", answer=await ended(stream))
 
     async with connected(radio, name) as (_, stream):
+        said = "opened"
         try:
             await stream.open(version=9)
-        except Closed:
-            pass
-        tell("nonsense", how="a greeting of version 9", answer=await ended(stream))
+        except Closed as closed:
+            said = str(closed)
+        tell("nonsense", how="a greeting of version 9", answer=f"{said}, {await ended(stream)}")
 
     def no_length(message, number):
         return b"GET / HTTP/1.1\r\n\r\n" if number == 1 else message

@@ -54,7 +54,7 @@ class Stream:
         await self._until(lambda: self._nonces is not None, within)
 
     async def accept(self, opening):
-        _, nonce, limit = opening
+        _, _, nonce, limit = opening
         self._role = wire.ACCEPTER
         self._limit = min(self._limit, limit)
         self._nonces = (nonce, self._nonce)
@@ -67,8 +67,9 @@ class Stream:
 
     def handle(self, value):
         if self._nonces is None:
-            if wire.read_refusal(value) == self._nonce:
-                self._close("refused")
+            refusal = wire.read_refusal(value)
+            if refusal and refusal[3] == self._nonce:
+                self._close("refused" if refusal[0] == wire.BUSY else f"refused: versions {refusal[1]} to {refusal[2]}")
             accepting = wire.read_accepting(value)
             if accepting and accepting[0] == wire.VERSION and accepting[1] == self._nonce:
                 self._nonces = accepting[1:3]
@@ -89,7 +90,7 @@ class Stream:
         for number in list(self._flight):
             behind = (fragment.ack - number) & 0xFFFF
             ahead = (number - fragment.ack - 1) & 0xFFFF
-            if 0 < behind < 0x8000 or (ahead < 32 and fragment.also >> ahead & 1):
+            if 0 < behind < 0x8000 or (ahead < 32 and fragment.sack >> ahead & 1):
                 del self._flight[number]
         if fragment.kind == wire.RESET:
             self._close("reset")
@@ -116,8 +117,8 @@ class Stream:
     # What leaves.
 
     def _acknowledge(self):
-        also = sum(1 << (n - self._expected - 1 & 0xFFFF) for n in self._ahead if (n - self._expected - 1) & 0xFFFF < 32)
-        self._put(wire.Fragment(wire.ACK, self._next, self._expected, also))
+        sack = sum(1 << (n - self._expected - 1 & 0xFFFF) for n in self._ahead if (n - self._expected - 1) & 0xFFFF < 32)
+        self._put(wire.Fragment(wire.ACK, self._next, self._expected, sack))
 
     def _put(self, fragment):
         self._values.put_nowait(fragment.pack(self._nonces, self._role))

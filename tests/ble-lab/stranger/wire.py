@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 # Fragments.
 
-VERSION = 1
+VERSION = 2
 OPENER, ACCEPTER = 1, 2
 DATA, ACK, END, PROBE, RESET = 0x40, 0x50, 0x60, 0x70, 0x80
-# Bytes of a numbered fragment around its payload: header of 11, check of 4.
-AROUND = 15
+# In the byte of the kind: four bytes of SACK follow the header.
+WITH_SACK = 0x80
+# Bytes of a numbered fragment around its payload: header of 5, check of 4; SACK is only told without a payload here.
+AROUND = 9
 # No side sends or takes more at once.
 LARGEST = 496
 # Four bits count the fragments that a side can take, in fours.
@@ -32,13 +34,14 @@ def _unsealed(value, secret=b""):
 
 
 def opening(nonce, limit, version=VERSION):
-    return _sealed(struct.pack(">BBIH", 0x10, version, nonce, limit))
+    return _sealed(struct.pack(">BBBIH", 0x10, version, version, nonce, limit))
 
 
 def read_opening(value):
-    """The version, the opener's nonce and the longest fragment it can send."""
+    """The lowest and the highest version, the opener's nonce and the longest fragment it can send. What follows is of a later
+    version."""
     body = _unsealed(value)
-    return struct.unpack(">BIH", body[1:]) if body and len(body) == 8 and body[0] == 0x10 else None
+    return struct.unpack(">BBIH", body[1:9]) if body and len(body) >= 9 and body[0] == 0x10 else None
 
 
 def accepting(opener_nonce, own_nonce, limit):
@@ -48,12 +51,16 @@ def accepting(opener_nonce, own_nonce, limit):
 def read_accepting(value):
     """The version, both nonces and the longest fragment that the accepter can send."""
     body = _unsealed(value)
-    return struct.unpack(">BIIH", body[1:]) if body and len(body) == 12 and body[0] == 0x20 else None
+    return struct.unpack(">BIIH", body[1:12]) if body and len(body) >= 12 and body[0] == 0x20 else None
+
+
+BUSY, WRONG_VERSION = 0, 1
 
 
 def read_refusal(value):
+    """The reason, the lowest and the highest version of who refuses, and the nonce of the opening that is refused."""
     body = _unsealed(value)
-    return struct.unpack(">I", body[2:])[0] if body and len(body) == 6 and body[0] == 0x30 else None
+    return struct.unpack(">BBBI", body[1:8]) if body and len(body) >= 8 and body[0] == 0x30 else None
 
 
 @dataclass
@@ -61,22 +68,27 @@ class Fragment:
     kind: int
     number: int
     ack: int
-    also: int = 0
+    sack: int = 0
     payload: bytes = b""
 
     def pack(self, nonces, sender):
-        header = (self.kind | FULL_ROOM, self.number, self.ack, self.also, len(self.payload))
-        return _sealed(struct.pack(">BHHIH", *header) + self.payload, _secret(nonces, sender))
+        first = self.kind | FULL_ROOM | (WITH_SACK if self.sack else 0)
+        header = struct.pack(">BHH", first, self.number, self.ack)
+        sack = struct.pack(">I", self.sack) if self.sack else b""
+        return _sealed(header + sack + self.payload, _secret(nonces, sender))
 
     @staticmethod
     def read(value, nonces, sender):
         body = _unsealed(value, _secret(nonces, sender))
-        if body is None or len(body) < 11:
+        if body is None or len(body) < 5:
             return None
-        first, number, ack, also, length = struct.unpack(">BHHIH", body[:11])
-        if length != len(body) - 11:
-            return None
-        return Fragment(first & 0xF0, number, ack, also, body[11:])
+        first, number, ack = struct.unpack(">BHH", body[:5])
+        kind, payload, sack = first & 0xF0, body[5:], 0
+        if kind != RESET and kind & WITH_SACK:
+            if len(payload) < 4:
+                return None
+            kind, sack, payload = kind & ~WITH_SACK, struct.unpack(">I", payload[:4])[0], payload[4:]
+        return Fragment(kind, number, ack, sack, payload)
 
 
 def _secret(nonces, sender):

@@ -29,7 +29,7 @@ const ANSWERS: [(&str, &str, Option<u32>); 12] = [
     ("a flood of greetings", "hello from Ann", None),
     ("no word at all", "hung up", None),
     ("a greeting and no more", "hung up", None),
-    ("a greeting of version 9", "hung up", None),
+    ("a greeting of version 9", "refused: versions 2 to 2, hung up", None),
     ("no handshake", "hung up", None),
     ("a handshake with a bent proof", "hung up", None),
     ("a frame with another magic", "hung up", None),
