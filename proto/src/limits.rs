@@ -131,6 +131,14 @@ pub fn is_name(name: &str) -> bool {
     name.len() <= NAME_BYTES && name.chars().count() <= NAME_CHARS && !name.chars().any(is_control)
 }
 
+/// Characters that nobody sees: of no width, or blank though they are letters (Unicode's Default_Ignorable_Code_Point, and the
+/// Braille pattern without a dot). Joiners and variation selectors are not among them: pictures and some scripts need those.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{AD}' | '\u{34F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'
+        | '\u{200B}' | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}' | '\u{FEFF}' | '\u{FFA0}'
+        | '\u{FFF0}'..='\u{FFF8}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
+}
+
 /// Characters of what is typed beside the board: two lines of a phone.
 pub const SAID_CHARS: usize = 200;
 
@@ -153,9 +161,14 @@ pub fn is_note(text: &str) -> bool {
 /// Adapters in one list: a machine has one or two.
 pub const ADAPTERS: usize = 16;
 
-/// The nearest thing to `wish` that [`is_name`]: without control characters, without spaces around it, cut to length.
+/// The nearest thing to `wish` that [`is_name`]: without control characters, without what nobody sees, without spaces around it,
+/// cut to length. Empty if nothing is left to see.
 pub fn fit_name(wish: &str) -> String {
-    let clean: String = wish.chars().filter(|c| !is_control(*c)).collect();
+    let joins = |c: char| matches!(c, '\u{200C}' | '\u{200D}' | '\u{FE00}'..='\u{FE0F}');
+    if wish.chars().all(|c| joins(c) || is_invisible(c) || is_control(c) || c.is_whitespace()) {
+        return String::new();
+    }
+    let clean: String = wish.chars().filter(|c| !is_control(*c) && !is_invisible(*c)).collect();
     let cut: String = clean.trim().chars().take(NAME_CHARS).collect();
     cut.trim_end().to_owned()
 }
@@ -179,6 +192,9 @@ mod tests {
             ("  Anna \n", "Anna"),
             ("a\u{202E}b\u{0007}c", "abc"),
             ("", ""),
+            ("A\u{200B}nna\u{3164}", "Anna"),
+            ("\u{3164}\u{200B}\u{FE0F}", ""),
+            ("👩\u{200D}👧", "👩\u{200D}👧"),
             (long.as_str(), &"棋".repeat(32)),
         ] {
             assert_eq!(fit_name(wish), name);

@@ -131,12 +131,13 @@ impl Session {
             return Err(Violation::OutOfBounds("name"));
         }
         let told = resume::read_points(&hello)?;
-        self.peer_name = Some(hello.name.clone());
+        let name = limits::fit_name(&hello.name);
+        self.peer_name = Some(name.clone());
         self.peer_games = hello.games.iter().filter_map(|number| wire::read_game(*number)).collect();
-        self.tell(Event::Greeted { name: hello.name.clone(), wish: wire::read_game(hello.wish) });
+        self.tell(Event::Greeted { name: name.clone(), wish: wire::read_game(hello.wish) });
         if self.known && !hello.wants_comparison {
             if let Ok(advert_key) = <[u8; 32]>::try_from(&hello.advert_key[..]) {
-                self.befriend(hello.name, advert_key);
+                self.befriend(name, advert_key);
             }
             self.link = Link::Up;
             self.resume(&told);

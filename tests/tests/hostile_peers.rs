@@ -218,17 +218,32 @@ async fn strangers_who_wait_for_ever_hold_no_place_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stranger_in_a_friends_name_is_pointed_out() {
+async fn a_stranger_in_what_looks_like_a_friends_name_is_pointed_out() {
     let mut house = House::new(44);
     let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
     friends(&mut anna, &mut ben).await;
     ben.stop().await;
-    // The same name, another device.
-    let mut false_ben = house.device_with("Other", |config| config.name = Some("Ben".into())).await;
-    let id = false_ben.client.find("Anna").await;
-    false_ben.client.done(request::Body::Meet(control::Meet { peer: id })).await;
-    anna.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
-    let shown = anna.client.seen.comparisons.values().next().expect("one");
-    assert!(shown.known_name_new_key && shown.name == "Ben");
-    assert_eq!(anna.client.seen.friends.len(), 1);
+    // The same name, a Cyrillic letter, a space of no width, another case; and one that is nobody else's.
+    let names = ["Ben", "B\u{435}n", "B\u{200B}en", "BEN", "Carl"];
+    for (number, name) in names.into_iter().enumerate() {
+        let other = format!("Other {number}");
+        let mut other = house.device_with(&other, |config| config.name = Some(name.into())).await;
+        let id = other.client.find("Anna").await;
+        other.client.done(request::Body::Meet(control::Meet { peer: id })).await;
+        anna.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
+        let shown = anna.client.seen.comparisons.values().next().expect("one").clone();
+        assert_eq!(shown.known_name_new_key, name != "Carl", "{name:?}");
+        // With the beginning of the key, so that the two are told apart; and so is the friend from now on.
+        assert_eq!(
+            shown.name.ends_with(&format!("({})", &shown.peer[..5])),
+            name != "Carl",
+            "{}",
+            shown.name
+        );
+        other.stop().await;
+        anna.client.until("it is over", |seen| seen.comparisons.is_empty()).await;
+        tokio::time::sleep(Duration::from_mins(2)).await;
+    }
+    let friend = anna.client.seen.friends.values().next().expect("the only friend");
+    assert_eq!(friend.name, "Ben");
 }

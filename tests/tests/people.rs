@@ -222,3 +222,27 @@ async fn what_somebody_would_like_to_play_is_seen_near_and_kept_over_restarts() 
     ben.client.done(wish(Game::Unspecified)).await;
     anna.client.until("nothing in particular", |seen| wishes(seen, Game::Unspecified)).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_friend_who_takes_another_friends_name_is_told_and_both_are_shown_with_their_keys() {
+    let mut house = House::new(66);
+    let (mut anna, mut carl) = (house.device("Anna").await, house.device("Carl").await);
+    friends(&mut anna, &mut carl).await;
+    begin_match(&mut anna, &mut carl).await;
+    let mut ben = house.device("Ben").await;
+    friends(&mut ben, &mut anna).await;
+    carl.client.done(request::Body::SetName(control::SetName { name: "Ben ".into() })).await;
+    // A name is said with the next hello, and the match goes on.
+    house.air.cut("Anna", "Carl");
+    let renamed = |seen: &tests::house::Seen| {
+        seen.notices.iter().any(|notice| notice.kind() == control::NoticeKind::NoticeRenamed)
+    };
+    anna.client.until("the new name is told", renamed).await;
+    let notice =
+        anna.client.seen.notices.iter().rfind(|notice| !notice.detail.is_empty()).expect("it was told");
+    assert_eq!(notice.name, "Carl");
+    assert!(notice.detail.starts_with("Ben ("), "{}", notice.detail);
+    let with_key = |friend: &control::Friend| friend.name == format!("Ben ({})", &friend.id[..5]);
+    anna.client.until("both have their keys", |seen| seen.friends.values().all(with_key)).await;
+    ben.client.scan(false).await;
+}

@@ -35,6 +35,7 @@ use crate::host::{HostConfig, HostError};
 use crate::invitations::Invitation;
 use crate::journal::Journal;
 use crate::links::{LinkId, LinkNews};
+use crate::names::Names;
 use crate::nearby::Neighbourhood;
 use crate::people::Peer;
 use crate::puzzles::PuzzleRoom;
@@ -128,6 +129,7 @@ pub(crate) struct Actor {
     pub(crate) clients: Clients,
     /// Friends, and strangers while they are connected.
     pub(crate) people: BTreeMap<PlayerId, Peer>,
+    pub(crate) names: Names,
     /// Links from their dialing or accepting on, whoever is at the other end.
     pub(crate) links: BTreeMap<LinkId, LinkTask>,
     pub(crate) last_link: u64,
@@ -245,6 +247,7 @@ impl Actor {
             identity: Arc::new(identity),
             clients: Clients::default(),
             people: BTreeMap::new(),
+            names: Names::default(),
             links: BTreeMap::new(),
             last_link: 0,
             invitations: BTreeMap::new(),
@@ -655,7 +658,7 @@ impl Actor {
 
     pub(crate) fn shown_seat(&self, room: &Room, side: Side) -> control::Seat {
         let name = match room.seat(side) {
-            Seat::Peer(key) => self.people.get(&key).map_or_else(String::new, |peer| peer.name.clone()),
+            Seat::Peer(key) => self.names.shown(key),
             Seat::Here | Seat::Bot(_) => String::new(),
         };
         crate::show::seat(room.seat(side), room.assists[side.index()], name)

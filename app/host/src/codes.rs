@@ -53,6 +53,7 @@ impl Actor {
             self.drop_link(key, None);
             let peer = self.new_peer(key, Some(friend))?;
             self.people.insert(key, peer);
+            self.names.put(key, &code.name, true);
             info!(name = code.name, "a friend was added by code");
         }
         #[cfg(feature = "online")]

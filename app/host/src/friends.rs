@@ -177,6 +177,7 @@ impl Actor {
         self.give_up(&Target::Friend(key));
         self.comparison_over(key, control::ComparisonEnd::Unspecified);
         self.people.remove(&key);
+        self.names.forget(key);
     }
 
     fn friend(&self, key: PlayerId) -> Result<&SavedFriend, Refusal> {

@@ -58,6 +58,7 @@ mod lessons;
 #[cfg(feature = "online")]
 mod letters;
 mod links;
+mod names;
 mod nearby;
 #[cfg(feature = "online")]
 mod online;

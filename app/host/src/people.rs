@@ -127,10 +127,11 @@ impl Peer {
         self.comparison.as_ref().is_some_and(|comparison| comparison.answered_here)
     }
 
-    fn shown_comparison(&self) -> Option<control::Comparison> {
+    /// `name`: as people are shown it.
+    fn shown_comparison(&self, name: String) -> Option<control::Comparison> {
         self.comparison.as_ref().map(|comparison| control::Comparison {
             peer: self.key.to_string(),
-            name: self.name.clone(),
+            name,
             emoji: comparison.string.emoji.iter().map(|number| u32::from(*number)).collect(),
             digits: comparison.string.digits.clone(),
             answered_here: comparison.answered_here,
@@ -145,6 +146,7 @@ impl Actor {
     pub(crate) fn load_people(&mut self) -> Result<(), StoreError> {
         for friend in self.journal.friends()? {
             let key = friend.key;
+            self.names.put(key, &friend.name, true);
             let peer = self.new_peer(key, Some(friend))?;
             self.people.insert(key, peer);
         }
@@ -332,6 +334,7 @@ impl Actor {
             && peer.link.is_none()
         {
             self.people.remove(&key);
+            self.names.forget(key);
             if self.compared.remove(&key) {
                 self.tell(comparison_gone(key, ComparisonEnd::Unspecified));
             }
@@ -344,6 +347,9 @@ impl Actor {
         match entry {
             Entry::Friend { name, advert_key } => {
                 let met = self.people.get(&key).and_then(|peer| peer.friend.as_ref());
+                let renamed = met
+                    .map(|friend| friend.name.clone())
+                    .filter(|before| before != name && !before.is_empty());
                 let met_unix_ms = met.map_or(now, |friend| friend.met_unix_ms);
                 let muted = met.is_some_and(|friend| friend.muted);
                 let note = met.map_or_else(String::new, |friend| friend.note.clone());
@@ -369,6 +375,15 @@ impl Actor {
                 if let Some(peer) = self.people.get_mut(&key) {
                     peer.name.clone_from(name);
                     peer.friend = Some(friend);
+                }
+                self.names.put(key, name, true);
+                if let Some(before) = renamed {
+                    let detail = self.names.shown(key);
+                    self.notice(control::Notice {
+                        name: before,
+                        detail,
+                        ..notice(NoticeKind::NoticeRenamed)
+                    });
                 }
                 Ok(())
             }
@@ -416,6 +431,7 @@ impl Actor {
             Event::Greeted { name, wish } => {
                 info!(name, "a peer is here");
                 if let Some(peer) = self.people.get_mut(&key) {
+                    self.names.put(key, &name, peer.friend.is_some());
                     (peer.name, peer.wish) = (name, wish);
                     peer.left = false;
                 }
@@ -429,11 +445,7 @@ impl Actor {
                 self.give_up(&Target::Friend(key));
             }
             Event::Comparing { string, known_name_new_key } => {
-                let name = self.name_of(key);
-                let claimed = self
-                    .people
-                    .values()
-                    .any(|other| other.key != key && other.friend.is_some() && other.name == name);
+                let claimed = self.names.is_a_friends(key);
                 if let Some(peer) = self.people.get_mut(&key) {
                     peer.comparison = Some(Comparison {
                         string,
@@ -571,11 +583,12 @@ impl Actor {
     }
 
     pub(crate) fn name_of(&self, key: PlayerId) -> String {
-        self.people.get(&key).map_or_else(String::new, |peer| peer.name.clone())
+        self.names.shown(key)
     }
 
     fn tell_comparison(&mut self, key: PlayerId) {
-        if let Some(shown) = self.people.get(&key).and_then(Peer::shown_comparison) {
+        let name = self.names.shown(key);
+        if let Some(shown) = self.people.get(&key).and_then(|peer| peer.shown_comparison(name)) {
             self.compared.insert(key);
             self.tell(event::Body::Comparison(shown));
         }
@@ -750,7 +763,8 @@ impl Actor {
     // Showing.
 
     pub(crate) fn people_events(&self) -> Vec<event::Body> {
-        let comparisons = self.people.values().filter_map(Peer::shown_comparison);
+        let comparisons =
+            self.people.values().filter_map(|peer| peer.shown_comparison(self.names.shown(peer.key)));
         let invitations = self.invitations.keys().filter_map(|id| self.shown_invitation(*id));
         comparisons.map(event::Body::Comparison).chain(invitations.map(event::Body::Invitation)).collect()
     }
@@ -771,7 +785,7 @@ impl Actor {
             near: near.is_some() || peer.link.is_some(),
             carrier: carrier.map_or(control::Carrier::Unspecified, show::carrier).into(),
             id,
-            name: peer.name.clone(),
+            name: self.names.shown(peer.key),
             connected: peer.session_up(),
             met_unix_ms: friend.met_unix_ms.try_into().unwrap_or(0),
             muted: friend.muted,

@@ -543,7 +543,7 @@ impl Actor {
 
     pub(crate) fn target_name(&self, target: &Target) -> String {
         match target {
-            Target::Friend(key) => self.people.get(key).map_or_else(String::new, |peer| peer.name.clone()),
+            Target::Friend(key) => self.names.shown(*key),
             Target::Address(address) => {
                 self.nearby.at(address).map_or_else(String::new, |near| near.name.clone())
             }

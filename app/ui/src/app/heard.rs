@@ -220,6 +220,9 @@ impl Desk {
             NoticeKind::NoticePeerMisbehaved => Remark::PeerMisbehaved,
             NoticeKind::NoticeDiskFull => Remark::DiskFull,
             NoticeKind::NoticeNewFriend => Remark::NewFriend,
+            NoticeKind::NoticeRenamed => {
+                return self.remark(Remark::Renamed, &format!("{} → {}", notice.name, notice.detail));
+            }
             NoticeKind::NoticeCannotReach => {
                 self.inner.borrow_mut().inviting = None;
                 Remark::CannotReach

@@ -1,0 +1,143 @@
+//! What people call themselves, and whether two of them look the same.
+//!
+//! Two names look alike when their skeletons are equal (Unicode Technical Standard 39, section 4, confusable detection), case and
+//! combining marks aside: `Ben`, `BEN`, `Bеn` with a Cyrillic е, `Béń` and `B​en` with a space of no width are one name to an eye.
+
+use std::collections::BTreeMap;
+
+use unicode_normalization::char::is_combining_mark;
+use unicode_security::skeleton;
+
+use crate::room::PlayerId;
+
+/// Characters of a key that are shown beside a name that somebody else has too: a million tries make them alike, which is
+/// enough to tell two people apart who do not pretend; who pretends is found by comparing pictures.
+const FINGERPRINT: usize = 5;
+
+/// The names of friends, and of strangers while they are connected.
+#[derive(Default)]
+pub(crate) struct Names {
+    all: BTreeMap<PlayerId, Name>,
+}
+
+struct Name {
+    name: String,
+    looks: Looks,
+    is_friend: bool,
+    /// Somebody else's name looks like this one.
+    is_shared: bool,
+}
+
+impl Names {
+    /// A player is called so from now on.
+    pub(crate) fn put(&mut self, key: PlayerId, name: &str, is_friend: bool) {
+        let looks = Looks::of(name);
+        self.all.insert(key, Name { name: name.to_owned(), looks, is_friend, is_shared: false });
+        self.look_again();
+    }
+
+    /// A player is nobody any more.
+    pub(crate) fn forget(&mut self, key: PlayerId) {
+        self.all.remove(&key);
+        self.look_again();
+    }
+
+    /// A player's name as people are shown it: with the beginning of the key where another name looks the same. Empty for
+    /// nobody, and for who has not said a name.
+    pub(crate) fn shown(&self, key: PlayerId) -> String {
+        match self.all.get(&key) {
+            Some(one) if one.is_shared => {
+                let key = key.to_string();
+                format!("{} ({})", one.name, &key[..FINGERPRINT])
+            }
+            Some(one) => one.name.clone(),
+            None => String::new(),
+        }
+    }
+
+    /// Whether a friend other than this player has a name that looks like this player's.
+    pub(crate) fn is_a_friends(&self, key: PlayerId) -> bool {
+        let Some(one) = self.all.get(&key) else { return false };
+        self.all.iter().any(|(other, known)| *other != key && known.is_friend && known.looks.like(&one.looks))
+    }
+
+    fn look_again(&mut self) {
+        let shared: Vec<bool> = self
+            .all
+            .iter()
+            .map(|(key, one)| {
+                self.all.iter().any(|(other, known)| other != key && known.looks.like(&one.looks))
+            })
+            .collect();
+        for (one, shared) in self.all.values_mut().zip(shared) {
+            one.is_shared = shared;
+        }
+    }
+}
+
+/// What an eye sees of a name: the skeleton of its small letters, and the small letters of its skeleton. (`I` and `l` look alike,
+/// `i` and `l` do not, and yet `Ian` and `IAN` are one name.)
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Looks([String; 2]);
+
+impl Looks {
+    fn of(name: &str) -> Self {
+        let plain = |text: &str| -> String {
+            let seen = skeleton(text).filter(|c| !is_combining_mark(*c) && !c.is_whitespace());
+            seen.collect::<String>().to_lowercase()
+        };
+        Self([plain(&name.to_lowercase()), plain(name)])
+    }
+
+    /// Names without anything to see look like no other: they are told apart as having none.
+    fn like(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).any(|(one, other)| !one.is_empty() && one == other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn player(number: u8) -> PlayerId {
+        PlayerId([number; 32])
+    }
+
+    #[test]
+    fn names_that_an_eye_cannot_tell_apart_look_alike() {
+        for (one, other) in [
+            ("Ben", "ben"),
+            ("Ben", "B\u{200B}en"),
+            ("Ben", "\u{3164}Ben"),
+            ("Ben", "B\u{0435}n"),
+            ("Ben", "Be\u{0301}n"),
+            ("Ben", "B e n"),
+            ("Ian", "lan"),
+            ("Ian", "IAN"),
+            ("Paypal", "Paypa1"),
+            ("小明", "小明\u{FE0F}"),
+        ] {
+            assert!(Looks::of(one).like(&Looks::of(other)), "{one} and {other:?}");
+        }
+        for (one, other) in [("Ben", "Benn"), ("Anna", "Hanna"), ("小明", "小朋"), ("", ""), ("\u{200B}", "")]
+        {
+            assert!(!Looks::of(one).like(&Looks::of(other)), "{one:?} and {other:?}");
+        }
+    }
+
+    #[test]
+    fn who_shares_a_name_is_shown_with_the_beginning_of_the_key() {
+        let mut names = Names::default();
+        names.put(player(0xA1), "Ben", true);
+        assert_eq!(names.shown(player(0xA1)), "Ben");
+        assert!(!names.is_a_friends(player(0xA1)), "it is its own");
+        names.put(player(0xB2), "B\u{0435}n", false);
+        assert_eq!(names.shown(player(0xA1)), "Ben (a1a1a)");
+        assert_eq!(names.shown(player(0xB2)), "B\u{0435}n (b2b2b)");
+        assert!(names.is_a_friends(player(0xB2)) && !names.is_a_friends(player(0xA1)));
+        names.put(player(0xB2), "Carl", false);
+        assert_eq!((names.shown(player(0xA1)), names.shown(player(0xB2))), ("Ben".into(), "Carl".into()));
+        names.forget(player(0xB2));
+        assert_eq!(names.shown(player(0xB2)), "");
+    }
+}
