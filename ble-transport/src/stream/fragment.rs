@@ -250,7 +250,7 @@ impl Segment {
     ///
     /// The whole is at most [`LARGEST`] bytes long, the room at most [`MOST_ROOM`]. The last word of a link has no SACK.
     pub fn write(&self, link: LinkId, sender: Role) -> Bytes {
-        debug_assert!(self.len() <= LARGEST && self.room <= MOST_ROOM);
+        debug_assert!(self.length() <= LARGEST && self.room <= MOST_ROOM);
         let has_sack = self.has_sack();
         let kind = match self.kind {
             Kind::Data => 0x40,
@@ -259,7 +259,7 @@ impl Segment {
             Kind::Probe => 0x70,
             Kind::Reset => 0x80,
         };
-        let mut out = Vec::with_capacity(self.len());
+        let mut out = Vec::with_capacity(self.length());
         out.push(kind | if has_sack { WITH_SACK } else { 0 } | (self.room / ROOM_UNIT));
         out.extend(self.number.to_be_bytes());
         out.extend(self.ack.to_be_bytes());
@@ -313,7 +313,7 @@ impl Segment {
     }
 
     /// Bytes that it takes on the air.
-    pub(super) fn len(&self) -> usize {
+    pub(super) fn length(&self) -> usize {
         OVERHEAD + if self.has_sack() { SACK } else { 0 } + self.payload.len()
     }
 }
@@ -483,7 +483,7 @@ mod tests {
             let sack = if told && kind != Kind::Reset { sack } else { 0 };
             let segment = Segment { kind, room: room * ROOM_UNIT, number, ack, sack, payload };
             let bytes = segment.write(LINK, Role::Opener);
-            prop_assert_eq!(bytes.len(), segment.len());
+            prop_assert_eq!(bytes.len(), segment.length());
             prop_assert_eq!(Segment::read(&bytes, LINK, Role::Opener), Some(segment));
         }
 

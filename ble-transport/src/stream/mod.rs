@@ -222,16 +222,13 @@ impl Stream {
 
     fn accept_with(now: Instant, nonce: u32, limit: u16, opening: Opening, versions: Versions) -> Stream {
         let link = LinkId { opener: opening.nonce, accepter: nonce };
-        let (phase, last_word) = match versions.common(opening.versions) {
-            Some(version) => {
-                let accepting = Accepting { version, link, limit };
-                (Phase::Accepting { accepting, greeting: Greeting::new(now) }, None)
-            }
-            None => {
-                let reason = RefusalReason::Version;
-                let refusal = Refusal { nonce: opening.nonce, reason, versions };
-                (Phase::Closed(Closing::WrongVersion(opening.versions)), Some(write_refusal(refusal)))
-            }
+        let (phase, last_word) = if let Some(version) = versions.common(opening.versions) {
+            let accepting = Accepting { version, link, limit };
+            (Phase::Accepting { accepting, greeting: Greeting::new(now) }, None)
+        } else {
+            let reason = RefusalReason::Version;
+            let refusal = Refusal { nonce: opening.nonce, reason, versions };
+            (Phase::Closed(Closing::WrongVersion(opening.versions)), Some(write_refusal(refusal)))
         };
         let limit = limit.min(opening.limit);
         Stream { last_word, ..Stream::new(now, Role::Accepter, phase, limit, versions) }

@@ -125,7 +125,7 @@ impl Stream {
     pub(super) fn send_segment(&mut self, link: LinkId, kind: Kind, number: u16, payload: Bytes) -> Output {
         let mut segment = self.segment(kind, number, payload);
         self.told_edge = self.expected.wrapping_add(u16::from(segment.room));
-        if segment.len() > usize::from(self.limit) {
+        if segment.length() > usize::from(self.limit) {
             // Sent again, at a time when there is more to tell beside it: that follows by itself.
             segment.sack = 0;
         } else {

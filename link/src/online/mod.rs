@@ -10,6 +10,7 @@
 mod account;
 mod link;
 mod pipe;
+mod prune;
 mod server;
 
 use std::collections::BTreeMap;

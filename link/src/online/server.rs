@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::{SinkExt, StreamExt};
 use sasl::common::{ChannelBinding, Credentials};
@@ -27,6 +27,7 @@ use tokio_xmpp::xmlstream::{
 };
 use tokio_xmpp::{Error, Stanza};
 
+use super::prune::Pruner;
 use super::{Account, AccountState};
 
 /// From the first packet to the end of SASL. A server far away on a bad network takes three seconds.
@@ -295,12 +296,19 @@ fn io_failed(error: io::Error) -> Failed {
     Failed::new(if certificate { AccountState::Certificate } else { AccountState::ServerGone }, error)
 }
 
-/// Reads through a buffer, and notices a stream error on its way to the parser.
+/// A stanza of which more comes after so long is none of an honest server: a slow network carries the longest in this time.
+const STANZA_WITHIN: Duration = Duration::from_mins(2);
+
+/// Reads through a buffer, cuts out what is too much for the parser, and notices a stream error on its way there.
 struct Watched<S> {
     inner: S,
-    buffer: Box<[u8]>,
+    raw: Box<[u8]>,
+    pruner: Pruner,
+    /// When the stanza began that goes on.
+    begun: Option<Instant>,
+    /// For the parser: what of `raw` passes.
+    buffer: Vec<u8>,
     taken: usize,
-    filled: usize,
     /// The last bytes seen, since an error may begin in one read and end in the next.
     tail: Vec<u8>,
     last_words: LastWords,
@@ -312,14 +320,36 @@ const KEPT: usize = 600;
 
 impl<S> Watched<S> {
     fn new(inner: S, last_words: LastWords) -> Self {
-        Self { inner, buffer: vec![0; 8 << 10].into(), taken: 0, filled: 0, tail: Vec::new(), last_words }
+        Self {
+            inner,
+            raw: vec![0; 8 << 10].into(),
+            pruner: Pruner::default(),
+            begun: None,
+            buffer: Vec::new(),
+            taken: 0,
+            tail: Vec::new(),
+            last_words,
+        }
+    }
+
+    /// Takes in the first bytes of `raw`.
+    fn take_in(&mut self, count: usize) -> io::Result<()> {
+        self.taken = 0;
+        self.buffer.clear();
+        if self.pruner.pass(&self.raw[..count], &mut self.buffer) {
+            tracing::info!("a stanza too deep or too long was cut short");
+        }
+        let begun = self.pruner.within_stanza().then(|| self.begun.unwrap_or_else(Instant::now));
+        self.begun = begun;
+        self.look();
+        if begun.is_some_and(|begun| begun.elapsed() > STANZA_WITHIN) {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "a stanza of the server's never ends"));
+        }
+        Ok(())
     }
 
     fn look(&mut self) {
-        if self.filled == 0 {
-            return;
-        }
-        self.tail.extend_from_slice(&self.buffer[..self.filled]);
+        self.tail.extend_from_slice(&self.buffer);
         if let Some(at) = self.tail.windows(BEGINS.len()).position(|window| window == BEGINS) {
             self.tail.drain(..at);
             self.tail.truncate(KEPT);
@@ -334,18 +364,22 @@ impl<S> Watched<S> {
 impl<S: AsyncRead + Unpin> AsyncBufRead for Watched<S> {
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
         let this = self.get_mut();
-        if this.taken == this.filled {
-            let mut room = ReadBuf::new(&mut this.buffer);
+        // Of what was read nothing may be left: an empty answer would mean the end.
+        while this.taken == this.buffer.len() {
+            let mut room = ReadBuf::new(&mut this.raw);
             ready!(Pin::new(&mut this.inner).poll_read(cx, &mut room))?;
-            (this.taken, this.filled) = (0, room.filled().len());
-            this.look();
+            let count = room.filled().len();
+            if count == 0 {
+                return Poll::Ready(Ok(&[]));
+            }
+            this.take_in(count)?;
         }
-        Poll::Ready(Ok(&this.buffer[this.taken..this.filled]))
+        Poll::Ready(Ok(&this.buffer[this.taken..]))
     }
 
     fn consume(self: Pin<&mut Self>, count: usize) {
         let this = self.get_mut();
-        this.taken = (this.taken + count).min(this.filled);
+        this.taken = (this.taken + count).min(this.buffer.len());
     }
 }
 
@@ -381,6 +415,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
 mod tests {
     use tokio::io::AsyncReadExt;
 
+    use super::super::prune;
     use super::*;
 
     #[tokio::test]
@@ -398,6 +433,18 @@ mod tests {
             // Cut within the condition, what it means is known with the next read.
             assert_eq!(said.state, AccountState::Elsewhere, "cut at {cut}: {}", said.detail);
         }
+    }
+
+    #[tokio::test]
+    async fn of_what_is_too_deep_for_the_parser_only_that_is_left_out() {
+        let deep = format!("{}{}", "<a>".repeat(5_000), "</a>".repeat(5_000));
+        let all = format!("<stream:stream><message>{deep}</message><presence/>");
+        let mut watched = Watched::new(all.as_bytes(), LastWords::default());
+        let mut read = String::new();
+        watched.read_to_string(&mut read).await.expect("all of it");
+        let kept = prune::DEEPEST as usize - 2;
+        let (begins, ends) = ("<a>".repeat(kept), "</a>".repeat(kept));
+        assert_eq!(read, format!("<stream:stream><message>{begins}{ends}</message><presence/>"));
     }
 
     fn tokio_test_reader(first: &'static [u8], second: &'static [u8]) -> impl AsyncRead + Unpin {
