@@ -188,8 +188,10 @@ impl GoRecord {
         let read =
             |name| points::list(node.values(name), |text| points::read(text, size)).unwrap_or_default();
         let territory = [read("TB"), read("TW")];
-        // Where nobody has territory, or nobody says it, the count tells whether anything is dead.
-        if territory.iter().all(Vec::is_empty) && self.result != Some(result(&self.game)) {
+        // Where nobody has territory, or nobody says it, the count tells whether anything is dead: at the end of the line.
+        if territory.iter().all(Vec::is_empty)
+            && (!node.children.is_empty() || self.result != Some(result(&self.game)))
+        {
             return;
         }
         for side in Side::BOTH {

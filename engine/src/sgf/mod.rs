@@ -133,6 +133,10 @@ fn unescaped(raw: &str) -> String {
     text
 }
 
+/// Different properties in one node: twice what `FF[4]` knows. Properties are looked up one by one, so that a node without a
+/// bound would be read in the square of its length.
+const MOST_PROPERTIES: usize = 160;
+
 impl Node {
     /// The first value of a property.
     pub fn value(&self, name: &str) -> Option<&Value> {
@@ -497,9 +501,12 @@ impl Reader<'_> {
                 self.skip_space();
             }
             if !values.is_empty() {
-                match node.properties.iter_mut().find(|property| property.name == name) {
-                    Some(property) => property.values.extend(values),
-                    None => node.properties.push(Property { name, values }),
+                match node.properties.iter().position(|property| property.name == name) {
+                    Some(known) => node.properties[known].values.extend(values),
+                    None if node.properties.len() < MOST_PROPERTIES => {
+                        node.properties.push(Property { name, values });
+                    }
+                    None => return Err(self.error("fewer properties in one node")),
                 }
             }
             read?;
