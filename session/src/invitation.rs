@@ -205,6 +205,9 @@ impl Session {
         if !self.peer_games.contains(&terms.setup.kind()) {
             return Err(Refused::UnknownGame);
         }
+        if !wire::is_for_peers(&terms.setup) {
+            return Err(Refused::UnknownGame);
+        }
         AnyGame::new(&terms.setup)?;
         if self.index_of(id).is_some() || self.invitations.over.iter().any(|mine| mine.id == id) {
             return Err(Refused::IdTaken);
@@ -330,7 +333,8 @@ impl Session {
             return Ok(());
         }
         // A setup that makes no game here may make one in a newer version there; so with a pace.
-        let setup = wire::read_setup(invite.setup.as_ref()).ok().filter(|setup| AnyGame::new(setup).is_ok());
+        let setup =
+            wire::read_peer_setup(invite.setup.as_ref()).ok().filter(|setup| AnyGame::new(setup).is_ok());
         let (Some(setup), Ok(pace)) = (setup, Pace::read(invite.pace.as_ref())) else {
             self.decline(id, peer::DeclineReason::DeclineUnknownGame);
             return Ok(());

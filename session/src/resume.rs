@@ -454,7 +454,7 @@ pub(crate) fn read_record(record: &peer::Record) -> Result<MatchState, Violation
     let timed = if pace.is_some() { actions.len() } else { 0 };
     let theirs = MatchState::new(MatchRecord {
         id: read_id(&record.match_id)?,
-        setup: wire::read_setup(record.setup.as_ref()).map_err(|_| WRONG)?,
+        setup: wire::read_peer_setup(record.setup.as_ref()).map_err(|_| WRONG)?,
         my_side: their_side.other(),
         times: wire::unpack_times(&record.times, timed).map_err(|_| WRONG)?,
         actions,

@@ -9,7 +9,7 @@ use crate::MatchResult;
 
 mod setup;
 
-pub use setup::{read_setup, setup};
+pub use setup::{is_for_peers, read_peer_setup, read_setup, setup};
 
 /// A message of `proto::board` that says nothing we know: of a newer version, or wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

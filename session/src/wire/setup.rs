@@ -9,6 +9,30 @@ use proto::board::{self, lights_out_setup, setup};
 
 use super::Unreadable;
 
+/// Columns and rows of lights that two devices tell each other of: more than a person presses. Larger boards are for one device:
+/// making one of 1,000 x 1,000 from its seed takes milliseconds, and a message that asks for it 60 bytes.
+const PEER_LIGHTS: usize = 64;
+
+/// Whether two devices may tell each other of a match by this setup.
+pub fn is_for_peers(setup: &Setup) -> bool {
+    match setup {
+        Setup::LightsOut(LightsOutSetup { start, .. }) => {
+            let (columns, rows) = match start {
+                Start::Random { columns, rows, .. } => (usize::from(*columns), usize::from(*rows)),
+                Start::Board(board) => (board.columns().into(), board.rows().into()),
+            };
+            columns <= PEER_LIGHTS && rows <= PEER_LIGHTS
+        }
+        Setup::Gomoku(_) | Setup::Liuzhou(_) | Setup::Go(_) | Setup::Xiangqi(_) => true,
+    }
+}
+
+/// What a peer says that a match is played by. Nothing is made of it before it is known to be small.
+pub fn read_peer_setup(setup: Option<&board::Setup>) -> Result<Setup, Unreadable> {
+    read_setup(setup)
+        .and_then(|setup| if is_for_peers(&setup) { Ok(setup) } else { Err(Unreadable("lights")) })
+}
+
 /// What a match is played by.
 pub fn setup(setup: &Setup) -> board::Setup {
     let game = match setup {
@@ -271,6 +295,22 @@ mod tests {
                 comes_back(Setup::LightsOut(LightsOutSetup { neighbours, start: start.clone(), race }));
             }
         }
+    }
+
+    #[test]
+    fn a_peer_speaks_of_boards_of_64_by_64_lights_at_most_however_it_says_them() {
+        let random = |columns, rows| {
+            let start = Start::Random { columns, rows, seed: 7 };
+            Setup::LightsOut(LightsOutSetup { start, ..LightsOutSetup::default() })
+        };
+        for (columns, rows, small) in [(64, 64, true), (65, 2, false), (2, 65, false), (1000, 1000, false)] {
+            let told = setup(&random(columns, rows));
+            assert!(read_setup(Some(&told)).is_ok());
+            assert_eq!(read_peer_setup(Some(&told)).is_ok(), small, "{columns} x {rows}");
+        }
+        let board = Lights::from_bytes(65, 1, &[1; 9]).expect("a board");
+        let told = LightsOutSetup { start: Start::Board(board), ..LightsOutSetup::default() };
+        assert!(read_peer_setup(Some(&setup(&Setup::LightsOut(told)))).is_err());
     }
 
     #[test]
