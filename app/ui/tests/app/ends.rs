@@ -81,7 +81,7 @@ fn tap_action(table: &Table<'_>, action: Action) {
             tap_point(table, to);
         }
         Action::Pass => table.tap("Pass"),
-        Action::Agree => table.tap("Agree, count"),
+        Action::Agree => table.tap("Agree and count"),
         Action::Resume | Action::Choose(_) | Action::Done(_) => panic!("{action:?} is not needed here"),
     }
 }

@@ -109,7 +109,7 @@ fn tap(table: &Table<'_>, anna: &Table<'_>, action: Action) {
             at(to);
         }
         Action::Pass => table.tap("Pass"),
-        Action::Agree => table.tap("Agree, count"),
+        Action::Agree => table.tap("Agree and count"),
         other => panic!("{other:?} is not needed here"),
     }
 }

@@ -203,7 +203,7 @@ fn an_invitation_says_all_its_terms_and_a_no_says_why() {
     {
         assert!(says(&told, said), "{said}");
     }
-    tap(&stage, &told, "The rules");
+    tap(&stage, &told, "Rules");
     assert_eq!(dialog(&told), Dialog::Rules);
     tap(&stage, &told, "Close");
     assert_eq!(dialog(&told), Dialog::Invitation, "the question waits for its answer");

@@ -357,9 +357,9 @@ fn go_is_played_by_taps_to_its_count_and_by_keys() {
     table.tap("J9 Black");
     table.until("it is marked as dead", || table.points().iter().any(|point| point.dead));
     table.stage.settle(&table.scene);
-    table.tap("Agree, count");
+    table.tap("Agree and count");
     table.my_turn_after(12);
-    table.tap("Agree, count");
+    table.tap("Agree and count");
     table.until("the end", || table.over());
     table.stage.settle(&table.scene);
     assert!(table.says("White won"), "five stones and the komi against three");
@@ -539,7 +539,7 @@ fn every_lesson_is_played_to_its_end_by_taps_and_leads_to_a_match() {
     let games = ["Gomoku", "Go", "Xiangqi", "Liuzhou", "Lights Out"];
     let mut touches = 0;
     for name in games {
-        table.tap("How to play");
+        table.tap("Learn to play");
         assert_eq!(table.dialog(), Dialog::PickLesson);
         let button = ElementHandle::find_by_accessible_label(table.app.window(), name)
             .filter(|one| one.type_name().is_some_and(|name| name == "Button"))

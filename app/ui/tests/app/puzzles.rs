@@ -26,7 +26,7 @@ fn puzzles_are_listed_by_difficulty_and_the_first_unsolved_one_says_which() {
     assert_eq!(rows(&told), ["g1", "g2", "g3"]);
     assert!(says(&told, "Gomoku, 1 of 104 solved"));
     assert!(says(&told, "Black to move: five in a row within two moves, 4 tries so far"));
-    tap(&stage, &told, "Master");
+    tap(&stage, &told, "Expert");
     assert_eq!(rows(&told), ["g4"]);
     told.answer(&stage);
     tap(&stage, &told, "Go, 12 of 100 solved");

@@ -671,7 +671,7 @@ fn what_is_beside_the_points_is_done_by_buttons_and_dead_stones_by_touch() {
     stage.settle(&told.scene);
     tap(&stage, &told, "E5 Black");
     assert_eq!(acted(&mut told), action::Kind::Toggle(at(4, 4)));
-    tap(&stage, &told, "Agree, count");
+    tap(&stage, &told, "Agree and count");
     assert_eq!(acted(&mut told), action::Kind::Agree(true));
     tap(&stage, &told, "Play on");
     assert_eq!(acted(&mut told), action::Kind::Resume(true));
