@@ -85,7 +85,7 @@ fn a_friend_is_noted_muted_parted_from_and_refused() {
     assert_eq!(asked(&stage, &mut told), [request::Body::SetNote(note)]);
     told.app.ask(Dialog::ConfirmUnfriend);
     stage.settle(&told.scene);
-    tap(&stage, &told, "Friends no more");
+    tap(&stage, &told, "Remove friend");
     assert_eq!(dialog(&told), Dialog::None);
     assert_eq!(asked(&stage, &mut told), [request::Body::Forget(control::Forget { peer: "d".into() })]);
     told.app.ask(Dialog::ConfirmBlock);
@@ -136,7 +136,7 @@ fn this_devices_code_is_shown_and_anothers_is_read_before_it_is_sent() {
     adapter().invoke_try_code(format!("  {theirs}\n").into());
     stage.settle(&told.scene);
     assert!(says(&told, "This is the code of Anna."));
-    tap(&stage, &told, "Make friends");
+    tap(&stage, &told, "Add friend");
     let ask = told.asked();
     assert_eq!(body(&ask[0]), &request::Body::AddFriend(control::AddFriend { code: theirs }));
     told.reply(ask[0].id, reply::Body::Done(control::Done {}));
@@ -524,7 +524,7 @@ fn a_stranger_is_met_without_a_game_or_refused() {
     told.answer(&stage);
     tap(&stage, &told, "About Ben");
     assert_eq!(dialog(&told), Dialog::Neighbour);
-    tap(&stage, &told, "Get to know each other, without a game");
+    tap(&stage, &told, "Become friends without a game");
     assert_eq!(asked(&stage, &mut told), [request::Body::Meet(control::Meet { peer: "p".into() })]);
     tap(&stage, &told, "About Ben");
     tap(&stage, &told, "Refuse from now on");
