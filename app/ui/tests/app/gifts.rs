@@ -150,7 +150,7 @@ fn a_game_that_a_friend_shows_is_kept_or_not_and_never_covers_a_board() {
     stage.settle(&told.scene);
     assert_eq!(dialog(&told), Dialog::Gift);
     told.answer(&stage);
-    tap(&stage, &told, "Keep it in my records");
+    tap(&stage, &told, "Save to my games");
     let answered = told.asked();
     let keep = control::AnswerGift { gift_id: "1".into(), keep: true };
     assert_eq!(body(&answered[0]), &request::Body::AnswerGift(keep));

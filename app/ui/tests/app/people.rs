@@ -77,7 +77,7 @@ fn a_friend_is_noted_muted_parted_from_and_refused() {
     let mut told = among_friends(&stage);
     tap(&stage, &told, "Pocket, not here");
     assert_eq!(dialog(&told), Dialog::Friend);
-    tap(&stage, &told, "Do not show what Pocket says");
+    tap(&stage, &told, "Mute Pocket");
     let mute = control::SetMuted { peer: "d".into(), muted: false };
     assert_eq!(asked(&stage, &mut told), [request::Body::SetMuted(mute)]);
     told.app.window().global::<FriendsAdapter<'_>>().invoke_set_note(" plays fast ".into());
@@ -90,7 +90,7 @@ fn a_friend_is_noted_muted_parted_from_and_refused() {
     assert_eq!(asked(&stage, &mut told), [request::Body::Forget(control::Forget { peer: "d".into() })]);
     told.app.ask(Dialog::ConfirmBlock);
     stage.settle(&told.scene);
-    tap(&stage, &told, "Refuse");
+    tap(&stage, &told, "Block");
     assert_eq!(asked(&stage, &mut told), [request::Body::Block(control::Block { peer: "d".into() })]);
     told.app.window().global::<FriendsAdapter<'_>>().invoke_unblock("z".into());
     assert_eq!(asked(&stage, &mut told), [request::Body::Unblock(control::Unblock { peer: "z".into() })]);
@@ -135,7 +135,7 @@ fn this_devices_code_is_shown_and_anothers_is_read_before_it_is_sent() {
     let theirs = code("Anna", 9).text;
     adapter().invoke_try_code(format!("  {theirs}\n").into());
     stage.settle(&told.scene);
-    assert!(says(&told, "This is the code of Anna."));
+    assert!(says(&told, "This is Anna's friend code."));
     tap(&stage, &told, "Add friend");
     let ask = told.asked();
     assert_eq!(body(&ask[0]), &request::Body::AddFriend(control::AddFriend { code: theirs }));
@@ -168,7 +168,7 @@ fn the_account_is_seen_only_where_the_host_can_play_online() {
     assert_eq!(asked(&stage, &mut told), [request::Body::SignIn(sign_in)]);
     told.say(account(control::AccountState::AccountElsewhere));
     stage.settle(&told.scene);
-    tap(&stage, &told, "Take over here");
+    tap(&stage, &told, "Sign in here");
     assert_eq!(asked(&stage, &mut told), [request::Body::TakeOver(control::TakeOver {})]);
     told.say(account(control::AccountState::AccountOnline));
     stage.settle(&told.scene);
@@ -527,7 +527,7 @@ fn a_stranger_is_met_without_a_game_or_refused() {
     tap(&stage, &told, "Become friends without a game");
     assert_eq!(asked(&stage, &mut told), [request::Body::Meet(control::Meet { peer: "p".into() })]);
     tap(&stage, &told, "About Ben");
-    tap(&stage, &told, "Refuse from now on");
+    tap(&stage, &told, "Block");
     assert_eq!(asked(&stage, &mut told), [request::Body::Block(control::Block { peer: "p".into() })]);
     let known = room(here(), peer("Ben"), &[Side::First]);
     assert!(known.link.is_none());

@@ -320,7 +320,7 @@ fn a_stone_can_be_taken_back_and_a_hint_is_given() {
     table.start();
     table.tap("H8 empty");
     table.until("the answer", || table.stones().len() == 2 && table.live());
-    table.tap("Take back");
+    table.tap("Undo");
     table.until("my turn again", || table.stones().is_empty() && table.live());
     table.tap("Hint");
     table.until("a hint", || {
@@ -388,7 +388,7 @@ fn xiangqi_is_played_against_the_device_by_taps_and_by_keys() {
         let board = table.app.window().global::<BoardAdapter<'_>>();
         board.get_arrow_from() >= 0 && board.get_arrow_to() >= 0
     });
-    table.tap("Take back");
+    table.tap("Undo");
     table.until("the step is taken back", || table.ply() == 2 && table.live());
     table.end();
 }
@@ -513,7 +513,7 @@ fn two_people_nearby_meet_compare_and_play_a_match_in_which_a_stone_is_taken_bac
         });
     };
     turn(&anna, &ben, "H8");
-    anna.tap("Take back");
+    anna.tap("Undo");
     both("Ben is asked", &|| ben.dialog() == Dialog::Offer);
     ben.tap("Agree");
     both("the board is empty again", &|| anna.stones().is_empty() && ben.stones().is_empty());

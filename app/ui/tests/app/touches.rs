@@ -545,7 +545,7 @@ fn a_rematch_is_followed_to_its_new_room() {
     next.follows = "room".into();
     told.say(event::Body::Room(next));
     stage.settle(&told.scene);
-    tap(&stage, &told, "Take back");
+    tap(&stage, &told, "Undo");
     assert!(matches!(only(&mut told), request::Body::Offer(offer) if offer.room_id == "next"));
 }
 
