@@ -295,7 +295,7 @@ fn the_child_of_the_test_below() {
                     ElementHandle::find_by_accessible_label(app.window(), "Standard").next().is_some()
                 }));
                 stage.settle(&scene);
-                tap("Two here");
+                tap("Same screen");
                 tap("Start");
                 assert!(stage.until(&[&scene], || page() == Page::Board));
                 say("begun");

@@ -56,7 +56,7 @@ fn a_race_is_chosen_on_the_page_of_the_game_and_offered_to_whoever_is_near() {
     told.app.new_game(Game::LightsOut);
     told.answer(&stage);
     stage.settle(&told.scene);
-    tap(&stage, &told, "A race nearby");
+    tap(&stage, &told, "Race nearby");
     let with_peer = told
         .asked()
         .iter()

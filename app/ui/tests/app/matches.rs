@@ -163,7 +163,7 @@ fn two_apps_race_on_the_same_lights_and_race_again_on_others() {
     let stage = Stage::new();
     let air = link::memory::MemoryNetwork::new(3);
     let smaller = ["Columns: less", "Rows: less"];
-    let (anna, ben) = met_to(&stage, &air, |anna| invite_to(anna, "Lights Out", "A race nearby", &smaller));
+    let (anna, ben) = met_to(&stage, &air, |anna| invite_to(anna, "Lights Out", "Race nearby", &smaller));
     let both = |what: &str, condition: &dyn Fn() -> bool| until_both(&anna, &ben, what, condition);
     let press = |table: &Table<'_>, index: usize| {
         let before = runs(table).0.presses;

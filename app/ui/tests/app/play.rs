@@ -334,7 +334,7 @@ fn go_is_played_by_taps_to_its_count_and_by_keys() {
     let stage = Stage::new();
     let table = Table::new(&stage);
     table.new_game("Go");
-    table.tap("Two here");
+    table.tap("Same screen");
     table.tap("9 × 9");
     table.until("the small board", || table.app.window().global::<NewGameAdapter<'_>>().get_preset() < 0);
     table.start();
@@ -398,7 +398,7 @@ fn liuzhou_chess_is_played_with_a_capture_by_taps_and_by_keys() {
     let stage = Stage::new();
     let table = Table::new(&stage);
     table.new_game("Liuzhou");
-    table.tap("Two here");
+    table.tap("Same screen");
     table.start();
     for (ply, point) in (1..).zip(["C3 empty", "A6 empty", "D3 empty", "F6 empty", "C4 empty", "A1 empty"]) {
         table.tap(point);
@@ -423,7 +423,7 @@ fn lights_out_is_solved_by_what_blinks_and_then_another_board_begins() {
     let stage = Stage::new();
     let table = Table::new(&stage);
     table.new_game("Lights Out");
-    assert!(!table.says("Two here") && !table.says("My colour"), "it is played alone");
+    assert!(!table.says("Same screen") && !table.says("My colour"), "it is played alone");
     table.tap("Columns: less");
     table.start();
     let board = || table.app.window().global::<BoardAdapter<'_>>();
