@@ -85,15 +85,15 @@ fn a_clock_of_ones_own_is_named_by_the_host_and_played_by() {
     told.answer(&stage);
     stage.settle(&told.scene);
     tap(&stage, &told, "No clock");
-    tap(&stage, &told, "A clock of my own…");
-    tap(&stage, &told, "Then in periods");
+    tap(&stage, &told, "Custom clock…");
+    tap(&stage, &told, "Then extra periods");
     told.answer(&stage);
     stage.settle(&told.scene);
     tap(&stage, &told, "Minutes: more");
     told.answer(&stage);
     stage.settle(&told.scene);
     assert!(says(&told, "25 min, then 3 periods of 10 s"));
-    tap(&stage, &told, "Play by this clock");
+    tap(&stage, &told, "Use this clock");
     assert_eq!(dialog(&told), Dialog::None);
     assert!(says(&told, "25 min, then 3 periods of 10 s"), "the page says it too");
     tap(&stage, &told, "Start");

@@ -206,7 +206,7 @@ fn two_apps_race_on_the_same_lights_and_race_again_on_others() {
     assert_eq!((mine.presses as usize, theirs.presses), (way.len(), 1));
     assert_eq!((runs(&ben).0.stopped, runs(&ben).1.done), (true, true));
 
-    anna.tap("Once more");
+    anna.tap("Rematch");
     both("Ben is asked", &|| ben.dialog() == Dialog::Offer);
     ben.tap("Agree");
     both("other lights", &|| {

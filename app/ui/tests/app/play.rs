@@ -264,7 +264,7 @@ fn a_whole_match_against_level_1_is_played_by_taps_alone_and_then_another_begins
         assert!(table.says("Five in a row"));
     }
     let stones = table.stones().len();
-    table.tap("Once more");
+    table.tap("Rematch");
     // Colours are swapped: the device begins.
     table.until("the new game", || table.stones().len() < stones && table.live());
     assert!(!table.over());
@@ -485,8 +485,8 @@ pub(crate) fn met_to<'a>(
         (names, shown.get_digits())
     };
     assert_eq!(pictures(&anna), pictures(&ben), "the same on both");
-    anna.tap("The same, let us meet");
-    ben.tap("The same, let us meet");
+    anna.tap("They match");
+    ben.tap("They match");
     both("Ben is invited", &|| ben.dialog() == Dialog::Invitation);
     assert_eq!(anna.dialog(), Dialog::Waiting);
     ben.tap("Play");
@@ -581,7 +581,7 @@ fn every_lesson_is_played_to_its_end_by_taps_and_leads_to_a_match() {
             table.until("the next step", || shown().get_step() == step + 1 && !shown().get_finished());
             table.stage.settle(&table.scene);
         }
-        table.tap("Play a match");
+        table.tap("Play a game");
         table.until("the page for a match", || table.page() == Page::NewGame);
         table.app.go(Page::Home);
         table.stage.settle(&table.scene);

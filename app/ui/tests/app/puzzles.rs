@@ -41,7 +41,7 @@ fn a_puzzle_is_opened_tried_solved_and_left_for_the_next() {
     let mut told = started(&stage);
     look(&stage, &mut told);
     stage.settle(&told.scene);
-    tap(&stage, &told, "The next unsolved one");
+    tap(&stage, &told, "Next unsolved puzzle");
     let asked = told.answer(&stage);
     let next = control::OpenPuzzle { puzzle: String::new(), game: proto::board::Game::Gomoku.into() };
     assert_eq!(body(&asked[0]), &request::Body::OpenPuzzle(next));
