@@ -602,7 +602,7 @@ fn what_a_lesson_does_not_want_is_said_and_changes_nothing() {
     table.tap("A1 empty");
     let navigation = || table.app.window().global::<Navigation<'_>>();
     table.until("why not", || navigation().get_remark() == qiyou::screens::Remark::Told);
-    assert_eq!(navigation().get_remark_name(), "Not wrong, but touch what is marked.");
+    assert_eq!(navigation().get_remark_name(), "Not wrong, but tap what is marked.");
     assert_eq!(shown().get_points().iter().collect::<Vec<_>>(), before);
     // And the touch that is wanted is taken as if there had been no other.
     table.tap("H8 empty");
