@@ -198,9 +198,7 @@ fn an_invitation_says_all_its_terms_and_a_no_says_why() {
     told.say(event::Body::Invitation(invitation("")));
     told.answer(&stage);
     stage.settle(&told.scene);
-    for said in
-        ["Librem 5 invites you", "3 min and 2 s more after each turn", "You play White", "Handicap: 2"]
-    {
+    for said in ["Librem 5 invites you", "3 min + 2 s per move", "You play White", "Handicap: 2"] {
         assert!(says(&told, said), "{said}");
     }
     tap(&stage, &told, "Rules");
@@ -386,7 +384,7 @@ fn a_match_is_timed_as_chosen_and_other_games_as_usual() {
     stage.settle(&told.scene);
     tap(&stage, &told, "No clock");
     assert_eq!(dialog(&told), Dialog::Pace);
-    tap(&stage, &told, "10 min and 5 s more after each turn");
+    tap(&stage, &told, "10 min + 5 s per move");
     stage.settle(&told.scene);
     tap(&stage, &told, "Start");
     let asked = asked(&stage, &mut told);

@@ -25,7 +25,7 @@ fn puzzles_are_listed_by_difficulty_and_the_first_unsolved_one_says_which() {
     assert_eq!(page(&told), Page::Puzzles);
     assert_eq!(rows(&told), ["g1", "g2", "g3"]);
     assert!(says(&told, "Gomoku, 1 of 104 solved"));
-    assert!(says(&told, "Black to move: five in a row within two moves, 4 tries so far"));
+    assert!(says(&told, "Black to play: five in a row in 2 moves, all of them fours. 4 tries so far"));
     tap(&stage, &told, "Expert");
     assert_eq!(rows(&told), ["g4"]);
     told.answer(&stage);
@@ -49,10 +49,13 @@ fn a_puzzle_is_opened_tried_solved_and_left_for_the_next() {
     told.say(event::Body::Room(tried(PuzzleProgress::PuzzleOpen)));
     stage.settle(&told.scene);
     assert_eq!(page(&told), Page::Board);
-    assert!(says(&told, "Black to move: five in a row within two moves") && says(&told, "2 moves left"));
+    assert!(
+        says(&told, "Black to play: five in a row in 2 moves, all of them fours.")
+            && says(&told, "2 moves left")
+    );
     told.say(event::Body::Room(tried(PuzzleProgress::PuzzleWrong)));
     stage.settle(&told.scene);
-    assert!(says(&told, "White answers h7, and nothing is left."));
+    assert!(says(&told, "Not quite: H7 stops it. Undo and try again."));
     told.answer(&stage);
     tap(&stage, &told, "Restart");
     // A puzzle begins again unasked.
