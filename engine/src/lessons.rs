@@ -189,7 +189,7 @@ const GO: &[Step] = &[
         answer: "",
         say: said(
             "棋子旁边的空点叫气。白子只剩一口气，占住它。",
-            "The free points beside a stone are its liberties. White has one left: take it.",
+            "The free points beside a stone are its liberties. White has one left: play there.",
         ),
         then: said("没有气的棋子被提走。", "A stone without liberties is captured and leaves the board."),
     },

@@ -325,7 +325,7 @@ fn words(state: AccountState) -> (control::AccountState, Option<(&'static str, &
         AccountState::Elsewhere => (
             Shown::AccountElsewhere,
             Some((
-                "账号在另一台设备上登录了，这台设备已停止在线对弈。可以在这里重新登录。",
+                "账号在另一台设备上登录了，这台设备已停止在线下棋。可以在这里重新登录。",
                 "The account is in use on another device, so this one has stopped. You can sign in here again.",
             )),
         ),

@@ -86,8 +86,11 @@ fn chinese() -> BTreeMap<Sentence, String> {
         };
         if let Some(one) = field("msgid ") {
             let said = field("msgstr ").or_else(|| field("msgstr[0] ")).unwrap_or_default();
-            let sentence =
-                Sentence { context: field("msgctxt ").unwrap_or_default(), one, many: field("msgid_plural ") };
+            let sentence = Sentence {
+                context: field("msgctxt ").unwrap_or_default(),
+                one,
+                many: field("msgid_plural "),
+            };
             assert!(known.insert(sentence, said).is_none(), "translated twice: {entry}");
         }
     }
