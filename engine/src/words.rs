@@ -123,8 +123,8 @@ impl IllegalAction {
             Self::Ended => ("对局已经结束".into(), "the game is over".into()),
             Self::OffBoard(p) => (format!("{} 不在棋盘上", at(p)), format!("{} is not on the board", at(p))),
             Self::Occupied(p) => (format!("{} 已有棋子", at(p)), format!("{} is occupied", at(p))),
-            Self::ChooseFirst => ("先选择执黑或执白".into(), "a colour is to be chosen first".into()),
-            Self::WrongKind => ("此时不能这样走".into(), "this game does not know that action here".into()),
+            Self::ChooseFirst => ("先选择执黑或执白".into(), "choose a colour first".into()),
+            Self::WrongKind => ("此时不能这样走".into(), "that is not possible here".into()),
             Self::Empty(p) => (format!("{} 没有棋子", at(p)), format!("there is no piece on {}", at(p))),
             Self::NotYours(p) => {
                 (format!("{} 不是你的棋子", at(p)), format!("the piece on {} is not yours", at(p)))

@@ -432,7 +432,7 @@ impl Game for Xiangqi {
                 "A piece captures by moving onto an enemy piece. No move may leave your own general in check.",
             ),
             pick(
-                "将（帅）在九宫内沿线走一步；两将不能在同一条竖线上照面，中间没有别的子。",
+                "将（帅）在九宫内沿线走一步；两将不能在同一条竖线上照面（中间没有别的子）。",
                 "The general moves one point along a line and stays in the palace, the nine points with crossed lines. The two generals may not face each other on a file with nothing between them.",
             ),
             pick(

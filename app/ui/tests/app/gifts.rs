@@ -126,7 +126,7 @@ fn a_hint_tells_ways_to_go_on_and_what_is_threatened_until_the_board_changes() {
     }
     stage.settle(&told.scene);
     let board = || told.app.window().global::<BoardAdapter<'_>>();
-    assert!(says(&told, "54 % to win") && board().get_advice().row_count() == 3);
+    assert!(says(&told, "54% to win") && board().get_advice().row_count() == 3);
     assert!(board().get_threats().row_count() > 0, "a three is a threat");
     assert!(board().get_points().iter().any(|point| point.threat));
     let mut next = hinted();

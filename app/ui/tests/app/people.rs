@@ -489,7 +489,7 @@ fn endings_are_worked_out_stopped_and_deleted_by_one_switch() {
     told.asked();
     for (state, on, said) in [
         (State::EndingsNone, true, "Takes a few minutes once"),
-        (State::EndingsWorking, false, "7 moves done, 43 % of the next"),
+        (State::EndingsWorking, false, "7 moves done, 43% of the next"),
         (State::EndingsThere, false, "145 MB; turning it off deletes"),
         (State::EndingsFailed, true, "is there room on the disk?"),
     ] {
