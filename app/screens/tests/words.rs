@@ -208,6 +208,35 @@ fn every_lesson_can_be_read() {
     assert!(said > 30, "{said}");
 }
 
+fn rust_files(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder of the repository") {
+        let path = entry.expect("readable").path();
+        if path.is_dir() {
+            rust_files(&path, into);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            into.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_chinese_character_that_the_host_can_say_shows() {
+    let sans = signs("QiyouSans.otf");
+    let mut files = Vec::new();
+    for folder in ["../../engine/src", "../host/src", "../ui/src"] {
+        rust_files(&here().join(folder), &mut files);
+    }
+    let mut said = 0;
+    for file in files {
+        let source = fs::read_to_string(&file).expect("readable");
+        let code: String = source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let chinese: String = code.chars().filter(|sign| ('\u{4e00}'..='\u{9fff}').contains(sign)).collect();
+        assert!(missing(&chinese, &sans).is_empty(), "{file:?}: {:?}", missing(&chinese, &sans));
+        said += chinese.chars().count();
+    }
+    assert!(said > 3_000, "{said}");
+}
+
 #[test]
 fn names_that_people_type_show() {
     let sans = signs("QiyouSans.otf");
