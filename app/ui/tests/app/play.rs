@@ -441,7 +441,7 @@ fn lights_out_is_solved_by_what_blinks_and_then_another_board_begins() {
     }
     assert!(table.over() && lit(&table) == 0);
     assert_eq!((board().get_presses(), board().get_fewest()), (fewest, fewest));
-    assert!(table.says("All the lights are out"));
+    assert!(table.says("All the lights are off"));
     table.tap("Another board");
     table.until("the next", || !table.over() && lit(&table) > 0);
     let second: Vec<i32> = table.points().iter().map(|point| point.lamp).collect();
