@@ -816,7 +816,7 @@ fn what_one_option_brings_with_it_goes_again_with_it() {
         options.iter().map(|option| option.name.to_string()).collect()
     };
     touch(&mut told, &|page| page.invoke_choose_preset(1));
-    assert_eq!(names(&told), ["Board", "Scoring", "Komi", "Superko", "Handicap"]);
+    assert_eq!(names(&told), ["Board", "Scoring", "Komi", "Repetition (superko)", "Handicap"]);
     touch(&mut told, &|page| page.invoke_choose_value(0, 0));
     touch(&mut told, &|page| page.invoke_step_value(4, 1));
     assert_eq!(names(&told).last().map(String::as_str), Some("Handicap stones"));
