@@ -138,6 +138,7 @@ impl GoSetup {
         let komi = points_text(self.komi_half_points.into());
         let stones = self.handicap.stones();
         let mut sentences = vec![
+            pick("目标：围住比对方更多的地盘。", "The aim: surround more of the board than the other side."),
             match (self.handicap, chinese) {
                 (Handicap::None, true) => format!("棋盘 {size} 路，黑先，轮流下一子或停一手。"),
                 (Handicap::None, false) => {

@@ -103,6 +103,7 @@ impl GomokuSetup {
         let size = self.size;
         let pick = |chinese: &'static str, english: &'static str| language.pick(chinese, english).to_owned();
         let mut sentences = vec![
+            pick("目标：先把五枚棋子连成一线。", "The aim: be first to get five stones in a row."),
             match language {
                 Language::Chinese => format!("棋盘 {size} × {size}，黑先白后，轮流在空点下一子。"),
                 Language::English => {

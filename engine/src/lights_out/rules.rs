@@ -455,7 +455,7 @@ impl Game for LightsOut {
 
     fn rule_sheet(setup: &LightsOutSetup, language: Language) -> String {
         let pick = |chinese: &'static str, english: &'static str| language.pick(chinese, english).to_owned();
-        let mut sentences = Vec::new();
+        let mut sentences = vec![pick("目标：把灯全关掉。", "The aim: turn all the lights off.")];
         sentences.push(match (&setup.start, language) {
             (Start::Random { columns, rows, seed: 0 }, Language::Chinese) if setup.race => {
                 format!("棋盘 {columns} × {rows}，开局时由双方设备共同抽取，一定有解。")

@@ -201,7 +201,10 @@ impl LiuzhouSetup {
     pub(super) fn rule_sheet(&self, language: Language) -> String {
         let pick = |chinese: &'static str, english: &'static str| language.pick(chinese, english).to_owned();
         let chinese = language == Language::Chinese;
-        let mut sentences = Vec::new();
+        let mut sentences = vec![pick(
+            "目标：摆出各种城，吃对方的子，吃到对方剩子太少。",
+            "The aim: make formations, capture stones, and leave the other side too few.",
+        )];
         sentences.push(pick(
             "棋盘 6 × 6 点，各 18 子。黑先，轮流在空点放一子，放完为止。",
             "The board has 6 x 6 points and each side has 18 stones. Black goes first; the sides take turns placing a stone on an empty point until all are placed.",

@@ -422,6 +422,7 @@ impl Game for Xiangqi {
     fn rule_sheet(setup: &XiangqiSetup, language: Language) -> String {
         let pick = |chinese: &'static str, english: &'static str| language.pick(chinese, english).to_owned();
         let mut sentences = vec![
+            pick("目标：将死对方的将（帅）。", "The aim: checkmate the other side's general."),
             if setup.black_first {
                 pick("黑先红后，双方轮流走一步。", "Black goes first; the sides take turns.")
             } else {
