@@ -64,7 +64,7 @@ impl Choice {
             Self::Black => language.pick("执黑", "Play Black"),
             Self::White => language.pick("执白", "Play White"),
             Self::TwoMore => {
-                language.pick("再摆两子，由对方选色", "Put two more stones and let the other choose")
+                language.pick("再摆两子，由对方选色", "Place two more stones and let the other choose")
             }
         }
     }
@@ -102,10 +102,10 @@ pub enum IllegalAction {
     #[error("{0} is occupied")]
     Occupied(Point),
     /// A colour is to be chosen first, in the opening.
-    #[error("a colour is to be chosen first")]
+    #[error("choose a colour first")]
     ChooseFirst,
     /// This game has no such action, or not in this phase.
-    #[error("this game does not know that action here")]
+    #[error("that is not possible here")]
     WrongKind,
     /// There is nothing on the point that could be moved or taken.
     #[error("there is no piece on {0}")]
@@ -141,7 +141,7 @@ pub enum IllegalAction {
     #[error("the elephant is blocked by {0}")]
     ElephantEye(Point),
     /// A cannon takes over exactly one piece.
-    #[error("a cannon takes only over exactly one piece")]
+    #[error("a cannon captures only over exactly one piece")]
     CannonScreen,
     /// Elephants stay on their own side of the river.
     #[error("an elephant does not cross the river")]
@@ -150,7 +150,7 @@ pub enum IllegalAction {
     #[error("general and advisers stay in the palace")]
     Palace,
     /// After the move the enemy piece on this point could take the general.
-    #[error("the piece on {0} would take the general")]
+    #[error("the piece on {0} would capture the general")]
     GeneralAttacked(Point),
     /// After the move the generals would face each other on an open line.
     #[error("the generals would face each other")]

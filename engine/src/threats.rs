@@ -58,7 +58,7 @@ impl Threat {
             (Language::Chinese, Kind::OpenFour) => format!("{side}可成活四或双四：{at}。"),
             (Language::Chinese, Kind::Fork) => format!("{side}可成四三或双三：{at}。"),
             (Language::Chinese, Kind::Four) => format!("{side}可冲四：{at}。"),
-            (Language::Chinese, Kind::CaptureDue) => format!("{side}成阵或要提子：{at}。"),
+            (Language::Chinese, Kind::CaptureDue) => format!("{side}要成城或吃子：{at}。"),
             (Language::Chinese, Kind::Atari) => format!("{side}打吃：{at}。"),
             (Language::Chinese, Kind::Three) => format!("{side}可成活三：{at}。"),
             (Language::English, Kind::Five) => format!("{side} makes five next: {at}."),

@@ -84,17 +84,15 @@ impl Reason {
             Self::Repetition => {
                 language.pick("同一局面第三次出现", "the same position came up for the third time")
             }
-            Self::TooLong => language.pick("着数已满", "the limit of moves is reached"),
+            Self::TooLong => language.pick("步数已满", "the limit of moves is reached"),
             Self::Checkmate => language.pick("将死", "checkmate"),
             Self::PerpetualCheck => language.pick("对方长将", "perpetual check by the other side"),
             Self::PerpetualChase => language.pick("对方长捉", "perpetual chase by the other side"),
-            Self::BareMaterial => {
-                language.pick("双方都无力将死对方", "neither side has the material to give mate")
-            }
+            Self::BareMaterial => language.pick("双方都无力将死对方", "neither side can checkmate any more"),
             Self::Score => language.pick("数子（目）", "by count"),
-            Self::AllOut => language.pick("灯已全灭", "every light is out"),
-            Self::Faster => language.pick("先全部熄灭", "every light was out sooner"),
-            Self::FewerPresses => language.pick("用时相同，按得较少", "as fast, with fewer presses"),
+            Self::AllOut => language.pick("灯已全灭", "all the lights are off"),
+            Self::Faster => language.pick("先全部熄灭", "all the lights were off sooner"),
+            Self::FewerPresses => language.pick("用时相同，按得较少", "equally fast, with fewer presses"),
             Self::Forbidden(fault) => match fault {
                 Fault::Overline => language.pick("对方长连禁手", "a forbidden overline by the other side"),
                 Fault::DoubleFour => {
@@ -125,8 +123,8 @@ impl IllegalAction {
             Self::Ended => ("对局已经结束".into(), "the game is over".into()),
             Self::OffBoard(p) => (format!("{} 不在棋盘上", at(p)), format!("{} is not on the board", at(p))),
             Self::Occupied(p) => (format!("{} 已有棋子", at(p)), format!("{} is occupied", at(p))),
-            Self::ChooseFirst => ("先选择执黑或执白".into(), "a colour is to be chosen first".into()),
-            Self::WrongKind => ("此时不能这样走".into(), "this game does not know that action here".into()),
+            Self::ChooseFirst => ("先选择执黑或执白".into(), "choose a colour first".into()),
+            Self::WrongKind => ("此时不能这样走".into(), "that is not possible here".into()),
             Self::Empty(p) => (format!("{} 没有棋子", at(p)), format!("there is no piece on {}", at(p))),
             Self::NotYours(p) => {
                 (format!("{} 不是你的棋子", at(p)), format!("the piece on {} is not yours", at(p)))
@@ -155,13 +153,13 @@ impl IllegalAction {
                 (format!("塞象眼：{}", at(p)), format!("the elephant is blocked by {}", at(p)))
             }
             Self::CannonScreen => {
-                ("炮吃子须恰好隔一子".into(), "a cannon takes only over exactly one piece".into())
+                ("炮吃子须恰好隔一子".into(), "a cannon captures only over exactly one piece".into())
             }
             Self::River => ("相（象）不能过河".into(), "an elephant does not cross the river".into()),
             Self::Palace => ("将帅和士不能出九宫".into(), "general and advisers stay in the palace".into()),
             Self::GeneralAttacked(p) => (
                 format!("{} 的棋子会吃掉将（帅）", at(p)),
-                format!("the piece on {} would take the general", at(p)),
+                format!("the piece on {} would capture the general", at(p)),
             ),
             Self::GeneralsFace => ("将帅不能照面".into(), "the generals would face each other".into()),
             Self::Ko(p) => (

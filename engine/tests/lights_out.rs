@@ -235,7 +235,7 @@ fn boards_that_make_no_game_are_refused() {
 /// A race on this board with nothing pressed yet.
 fn race(text: &str) -> LightsOut {
     let setup = LightsOutSetup { neighbours: STRAIGHT, start: Start::Board(board(text)), race: true };
-    LightsOut::new(&setup).expect("it can be put out")
+    LightsOut::new(&setup).expect("it can be solved")
 }
 
 /// Plays what these words say, one after another.

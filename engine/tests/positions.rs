@@ -131,7 +131,7 @@ fn replay_says_how_a_game_ended_and_why() {
         ("go", "(;SZ[9];B[ee];W[ef]RE[B+R])", 0, "The game is not over by its rules; the record says B+R.\n"),
         ("go", "(;SZ[9]KM[0.5]RE[B+80.5];B[ee];W[];B[])", 0, "Black wins: by count.\n"),
         ("lights-out", "[Rules \"3x3\"]\n[Position \"#../#../...\"]\na3 a2", 0, "The game is not over.\n"),
-        ("lights-out", "[Position \".#./###/.#.\"]\n1. b2", 0, "The player wins: every light is out.\n"),
+        ("lights-out", "[Position \".#./###/.#.\"]\n1. b2", 0, "The player wins: all the lights are off.\n"),
     ] {
         let file = tempfile::NamedTempFile::new().expect("a file of the test's own");
         std::fs::write(file.path(), record).expect("it can be written");

@@ -197,7 +197,7 @@ async fn a_notification_that_is_chosen_brings_what_it_is_about_to_the_front_or_s
     let mut ben = house.device("Ben").await;
     friends(&mut anna, &mut ben).await;
     invite(&mut ben).await;
-    until("the invitation is announced", || stands(&wall, "Ben asks for a match", "Gomoku")).await;
+    until("the invitation is announced", || stands(&wall, "Ben invites you", "Gomoku")).await;
     let number = wall.lock().expect("no panic")[0].0;
     // Another program's, and another button of ours.
     desktop.say(chosen(number + 1, "default"));
@@ -239,7 +239,7 @@ async fn what_happens_while_nobody_looks_is_shown_by_the_desktop_and_taken_away_
     // A stranger asks.
     let id = ben.client.find("Anna").await;
     ben.client.done(request::Body::Meet(control::Meet { peer: id })).await;
-    until("Ben is announced", || stands(&wall, "Ben wants to play", "pictures")).await;
+    until("Ben is announced", || stands(&wall, "Ben wants to add you as a friend", "pictures")).await;
     for device in [&mut ben, &mut anna] {
         device.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
         let peer = device.client.seen.comparisons.keys().next().expect("one").clone();
@@ -267,7 +267,7 @@ async fn what_happens_while_nobody_looks_is_shown_by_the_desktop_and_taken_away_
 
     look(&mut anna, false).await;
     invite(&mut ben).await;
-    until("the invitation is announced", || stands(&wall, "Ben asks for a match", "Gomoku")).await;
+    until("the invitation is announced", || stands(&wall, "Ben invites you", "Gomoku")).await;
     look(&mut anna, true).await;
     until("it is taken away", || texts(&wall).is_empty()).await;
     let invite_id = anna.client.seen.invitations.keys().next().expect("one").clone();
@@ -284,7 +284,7 @@ async fn what_happens_while_nobody_looks_is_shown_by_the_desktop_and_taken_away_
 
     look(&mut anna, false).await;
     ben.client.play("h8").await.expect("played");
-    until("the move is announced", || stands(&wall, "Ben", "has played h8: your turn")).await;
+    until("the move is announced", || stands(&wall, "Ben", "played h8: your turn")).await;
     anna.client.until("h8", |seen| seen.room().is_some_and(|room| room.record.len() == 1)).await;
     anna.client.play("i9").await.expect("played");
     until("it is not Anna's turn any more", || texts(&wall).is_empty()).await;

@@ -78,7 +78,7 @@ async fn every_game_is_played_between_two_devices_by_the_rules_they_agreed_on() 
     let games = [
         (Game::Liuzhou, vec![chosen("edge-six", "2")], "A whole line along an edge captures 2."),
         (Game::Go, vec![chosen("size", "5"), chosen("scoring", "territory")], "Territory counts"),
-        (Game::Xiangqi, vec![chosen("quiet-limit", "20")], "20 plies without a capture"),
+        (Game::Xiangqi, vec![chosen("quiet-limit", "20")], "10 moves each without a capture"),
         (Game::Gomoku, vec![chosen("rule", "standard"), chosen("size", "13")], "exactly five"),
         (Game::LightsOut, vec![chosen("columns", "6"), chosen("torus", "yes")], "drawn by both devices"),
     ];

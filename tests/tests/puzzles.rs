@@ -67,7 +67,7 @@ async fn a_wrong_move_is_answered_and_taken_back_and_what_is_solved_is_remembere
     act(&mut anna.client, &room, &wrong).await.expect("it is legal");
     let (progress, said) = state(&anna.client);
     assert_eq!(progress, PuzzleProgress::PuzzleWrong);
-    assert!(said.say.is_some_and(|say| say.en.contains("does not") && say.zh.contains("退一步")));
+    assert!(said.say.is_some_and(|say| say.en.contains("Undo") && say.zh.contains("悔一步")));
     let over = act(&mut anna.client, &room, &right).await.expect_err("this try is over");
     assert_eq!(over.code(), RefusalCode::RefusalGameOver);
     hint(&mut anna.client, &room).await.expect_err("nothing works any more");

@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// What is right and wrong with this device, and the remedies
     Doctor,
-    /// Switch the Bluetooth adapter on
+    /// Turn the Bluetooth adapter on
     PowerOn,
     /// Look around for other devices
     Scan {
@@ -55,13 +55,13 @@ pub(crate) enum Command {
         /// With whom [default: the only one]
         who: Option<String>,
     },
-    /// Who this device is, as a QR code and a link: another person scans or pastes it to make friends
+    /// Who this device is, as a QR code and a link: another person scans or pastes it to add a friend
     Code {
         /// The link only
         #[arg(long)]
         plain: bool,
     },
-    /// Make friends with somebody whose code was scanned or pasted
+    /// Add a friend whose code was scanned or pasted
     Add {
         /// Such as `qiyou:friend/1/…`
         code: String,
@@ -70,7 +70,7 @@ pub(crate) enum Command {
     Account {
         /// Such as `anna@example.org`
         name: Option<String>,
-        /// Make the account, where the server lets anybody have one
+        /// Create the account, if the server allows it
         #[arg(long, requires = "name")]
         make: bool,
         /// host:port of the server, instead of what its domain says
@@ -106,7 +106,7 @@ pub(crate) enum Command {
     },
     /// Friends, and who of them is here
     Friends,
-    /// Forget a friend
+    /// Remove a friend
     Forget {
         /// Its name or id
         who: String,
@@ -128,7 +128,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         patience: Patience,
     },
-    /// Take an invitation back
+    /// Withdraw an invitation
     Withdraw {
         /// Its id, or to whom [default: the only one]
         which: Option<String>,
@@ -226,7 +226,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// Back to this side's last decision; another device's player is asked
+    /// Undo back to this side's last decision; another device's player is asked
     TakeBack {
         #[command(flatten)]
         room: RoomChoice,
@@ -236,7 +236,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// Give up
+    /// Resign
     Resign {
         /// Which side, when both are here
         #[arg(long, value_enum)]
@@ -279,14 +279,14 @@ pub(crate) enum Command {
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// Refuse what the other side offers
+    /// Decline what the other side offers
     No {
         #[command(flatten)]
         room: RoomChoice,
     },
     /// Say something to the player at the other device
     Say {
-        /// Words of your own, at most 200 characters, or with `--phrase` the name of a phrase such as `good-move`
+        /// Your own words, at most 200 characters, or with `--phrase` the name of a phrase such as `good-move`
         text: String,
         /// One of the phrases that each device shows in its own language
         #[arg(long)]
@@ -294,15 +294,15 @@ pub(crate) enum Command {
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// Do not show what a friend says
+    /// Mute a friend: what they say is not shown
     Mute {
         /// Name or id
         who: String,
-        /// Show it again
+        /// Unmute
         #[arg(long)]
         off: bool,
     },
-    /// The two records differ: give way, and take the other device's
+    /// The two devices have different moves: use the other device's
     TakeTheirs {
         #[command(flatten)]
         room: RoomChoice,

@@ -110,7 +110,7 @@ impl Conversation {
             }
             return match gone.end() {
                 ComparisonEnd::ComparisonFriends => self.print(
-                    || format!("{} is a friend now", comparison.name),
+                    || format!("{} is now a friend", comparison.name),
                     || json!({"done": true, "peer": peer, "name": comparison.name, "end": "friends"}),
                 ),
                 ComparisonEnd::ComparisonDifferent => {

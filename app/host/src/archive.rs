@@ -169,7 +169,7 @@ impl Actor {
             return Err(unreadable("文件从摆好的局面开始，暂时不能导入", why));
         }
         if file.actions.len() > limits::SHOWN_ACTIONS {
-            return Err(unreadable("着数太多", "the record is too long"));
+            return Err(unreadable("步数太多", "the game is too long"));
         }
         let mut record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First);
         record.result = match file.game.outcome() {
@@ -290,7 +290,7 @@ fn replayed(record: &MatchRecord, ply: u32) -> Result<AnyGame, Refusal> {
 fn unreadable(zh: &str, en: &str) -> Refusal {
     let reason = Some(control::Words {
         zh: format!("读不了这个文件：{zh}。"),
-        en: format!("Cannot read this file: {en}."),
+        en: format!("Can't read this file: {en}."),
     });
     Refusal { reason, ..Refusal::new(RefusalCode::RefusalBadRequest, en) }
 }
@@ -298,8 +298,8 @@ fn unreadable(zh: &str, en: &str) -> Refusal {
 /// A game from a file, by the ending of its name and what it says of itself.
 fn read_file(name: &str, content: &[u8]) -> Result<GameFile, Refusal> {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let format = Format::by_extension(ending)
-        .ok_or_else(|| unreadable("不认识这种格式", "its format is not known"))?;
+    let format =
+        Format::by_extension(ending).ok_or_else(|| unreadable("不认识这种格式", "unknown format"))?;
     let text = String::from_utf8_lossy(content);
     let kind = match format {
         // Number 4 is gomoku's in SGF, 1 is Go's and the default.

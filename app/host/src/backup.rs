@@ -71,10 +71,11 @@ enum Unreadable {
 impl From<Unreadable> for Refusal {
     fn from(why: Unreadable) -> Self {
         let (zh, en) = match why {
-            Unreadable::NotABackup => ("这不是棋友的备份文件。", "This is not a backup of Qiyou."),
-            Unreadable::Newer => {
-                ("这个备份来自更新的版本，请先更新。", "This backup is from a newer version: update first.")
-            }
+            Unreadable::NotABackup => ("这不是「棋友」的备份文件。", "This is not a Qiyou backup."),
+            Unreadable::Newer => (
+                "这个备份来自新版本，请先升级应用。",
+                "This backup is from a newer version of Qiyou. Update the app first.",
+            ),
             Unreadable::WrongPassphrase => {
                 ("口令不对。什么都没有改动。", "Wrong passphrase. Nothing was changed.")
             }
@@ -117,7 +118,7 @@ impl Actor {
             let sealed = seal(&passphrase, &pack(&identity, &saves), Cost::default(), salt, nonce);
             write_new(&path, &sealed).map_err(|error| {
                 if error.kind() == io::ErrorKind::AlreadyExists {
-                    let (zh, en) = ("已经有这个名字的文件了。", "There is a file of that name already.");
+                    let (zh, en) = ("已经有同名的文件了。", "A file with that name already exists.");
                     said(RefusalCode::RefusalDisk, zh, en)
                 } else {
                     disk(&error)

@@ -104,11 +104,11 @@ fn paces(own: Option<&proto::board::Pace>) -> Result<Vec<control::PacePreset>, R
 /// A pace as a player reads it.
 pub(crate) fn pace_name(pace: Pace) -> control::Words {
     let (zh, en) = match pace {
-        Pace::PerMove { each } => (format!("每手{}", zh_time(each)), format!("{} per turn", en_time(each))),
-        Pace::SuddenDeath { main } => (format!("包干{}", zh_time(main)), format!("{} in all", en_time(main))),
+        Pace::PerMove { each } => (format!("每手{}", zh_time(each)), format!("{} per move", en_time(each))),
+        Pace::SuddenDeath { main } => (format!("包干{}", zh_time(main)), format!("{} total", en_time(main))),
         Pace::Fischer { main, bonus } => (
             format!("{}，每手加{}", zh_time(main), zh_time(bonus)),
-            format!("{} and {} more after each turn", en_time(main), en_time(bonus)),
+            format!("{} + {} per move", en_time(main), en_time(bonus)),
         ),
         Pace::ByoYomi { main, period, periods } => (
             format!("{}，读秒{}{periods}次", zh_time(main), zh_time(period)),
@@ -131,7 +131,8 @@ fn zh_time(time: Duration) -> String {
 }
 
 fn en_time(time: Duration) -> String {
-    let parts = time_parts(time).into_iter().zip(["d", "h", "min", "s"]);
+    let days = if time.as_secs() < 2 * 86_400 { "day" } else { "days" };
+    let parts = time_parts(time).into_iter().zip([days, "h", "min", "s"]);
     let words: Vec<String> = parts.filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n} {unit}")).collect();
     if words.is_empty() { "0 s".into() } else { words.join(" ") }
 }
@@ -296,12 +297,12 @@ mod tests {
             said,
             [
                 ["不计时", "No clock"],
-                ["3分钟，每手加2秒", "3 min and 2 s more after each turn"],
-                ["10分钟，每手加5秒", "10 min and 5 s more after each turn"],
-                ["包干15分钟", "15 min in all"],
+                ["3分钟，每手加2秒", "3 min + 2 s per move"],
+                ["10分钟，每手加5秒", "10 min + 5 s per move"],
+                ["包干15分钟", "15 min total"],
                 ["10分钟，读秒30秒3次", "10 min, then 3 periods of 30 s"],
-                ["每手30秒", "30 s per turn"],
-                ["每手3天", "3 d per turn"],
+                ["每手30秒", "30 s per move"],
+                ["每手3天", "3 days per move"],
                 ["20分钟，读秒45秒5次", "20 min, then 5 periods of 45 s"],
             ]
         );
@@ -313,7 +314,7 @@ mod tests {
             sheet(choice(Game::Go, "japanese", &[("size", "9"), ("handicap", "2"), ("placing", "free")]));
         let chosen = chosen.expect("all of them are offered");
         assert!(chosen.rule_sheet_en.contains("9 x 9") && chosen.rule_sheet_en.contains("Territory"));
-        assert!(chosen.rule_sheet_en.contains("where he likes"), "{}", chosen.rule_sheet_en);
+        assert!(chosen.rule_sheet_en.contains("stones anywhere"), "{}", chosen.rule_sheet_en);
         assert_eq!(chosen.preset, "");
         assert_eq!(
             sheet(choice(Game::Go, "japanese", &[])).map(|sheet| sheet.preset).ok(),

@@ -18,7 +18,7 @@ pub(crate) fn teach(asked: &control::Teach) -> Result<control::Lesson, Refusal> 
         (NotTaught::Elsewhere, _) => Refusal {
             reason: Some(words(Said {
                 zh: "这步不算错，不过请点有标记的地方。",
-                en: "Not wrong, but touch what is marked.",
+                en: "Not wrong, but tap what is marked.",
             })),
             ..Refusal::new(RefusalCode::RefusalIllegal, why.to_string())
         },
@@ -72,7 +72,7 @@ mod tests {
         assert!(refused.code() == RefusalCode::RefusalOccupied && refused.reason.is_some());
         let elsewhere = proto::board::Action { kind: Some(proto::board::action::Kind::Place(0)) };
         let refused = ask(1, 3, vec![elsewhere]).expect_err("not what is shown").into_wire();
-        assert_eq!(refused.reason.map(|words| words.en), Some("Not wrong, but touch what is marked.".into()));
+        assert_eq!(refused.reason.map(|words| words.en), Some("Not wrong, but tap what is marked.".into()));
         assert!(ask(0, 0, Vec::new()).is_err() && ask(77, 0, Vec::new()).is_err());
     }
 }

@@ -312,57 +312,50 @@ fn words(state: AccountState) -> (control::AccountState, Option<(&'static str, &
         AccountState::SignedOut => (Shown::AccountSignedOut, None),
         AccountState::Connecting => (Shown::AccountConnecting, None),
         AccountState::Online => (Shown::AccountOnline, None),
-        AccountState::WrongPassword => (
-            Shown::AccountWrongPassword,
-            Some((
-                "密码不对，请重新登录。",
-                "The server does not take this password. Sign in again with the right one.",
-            )),
-        ),
+        AccountState::WrongPassword => {
+            (Shown::AccountWrongPassword, Some(("密码不对，请重新登录。", "Wrong password. Sign in again.")))
+        }
         AccountState::Gone => (
             Shown::AccountGone,
             Some((
                 "这个账号已被停用或删除，请联系服务器管理员，或换一个账号。",
-                "This account was disabled or deleted. Ask whoever runs the server, or use another account.",
+                "This account was disabled or deleted. Ask the server's administrator, or use another account.",
             )),
         ),
         AccountState::Elsewhere => (
             Shown::AccountElsewhere,
             Some((
-                "账号在另一台设备上登录了，这台设备已停止在线对弈。可以在这里接管。",
-                "The account is in use on another device, so this one has stopped. You may take over here.",
+                "账号在另一台设备上登录了，这台设备已停止在线下棋。可以在这里重新登录。",
+                "The account is in use on another device, so this one has stopped. You can sign in here again.",
             )),
         ),
         AccountState::ServerGone => (
             Shown::AccountServerGone,
-            Some((
-                "连不上服务器，正在自动重试。",
-                "The server does not answer. It is tried again by itself.",
-            )),
+            Some(("连不上服务器，正在自动重试。", "Can't reach the server. Retrying…")),
         ),
         AccountState::Certificate => (
             Shown::AccountCertificate,
             Some((
                 "服务器的证书无效，可能有人在中间冒充，因此没有登录。请检查日期和网络。",
-                "The server's certificate is not valid: somebody may be in between, so nothing was sent. Check the date and the network.",
+                "The server's certificate is not valid. Someone may be pretending to be the server, so nothing was sent. Check the date and the network.",
             )),
         ),
         AccountState::Policy => (
             Shown::AccountPolicy,
             Some((
                 "服务器按其规定拒绝了登录，请联系服务器管理员。",
-                "The server refuses because of its own rules. Ask whoever runs it.",
+                "The server refused to sign you in. Ask its administrator.",
             )),
         ),
         AccountState::Taken => (
             Shown::AccountTaken,
-            Some(("这个名字已有人使用，请换一个。", "Somebody has this name already. Choose another.")),
+            Some(("这个名字已有人使用，请换一个。", "That name is taken. Choose another.")),
         ),
         AccountState::NotMade => (
             Shown::AccountNotMade,
             Some((
                 "这个服务器不允许在这里注册账号，请到它的网站注册。",
-                "This server makes no accounts here. Make one on its web page.",
+                "This server doesn't allow sign-up in apps. Register on its website.",
             )),
         ),
     }

@@ -344,23 +344,20 @@ fn said(attempt: &Attempt, progress: PuzzleProgress) -> control::Words {
     let words = |zh: &str, en: &str| control::Words { zh: zh.into(), en: en.into() };
     match progress {
         PuzzleProgress::PuzzleSolved => words("解开了！", "Solved!"),
-        PuzzleProgress::PuzzleJudging => words("正在判断这一手……", "Looking at this move…"),
+        PuzzleProgress::PuzzleJudging => words("正在看这步棋……", "Checking this move…"),
         PuzzleProgress::PuzzleWrong if puzzle.kind() == GameKind::LightsOut => words(
-            "次数用完了，还有灯亮着。退一步，或从头再来。",
-            "No presses are left and a light is on. Take back, or begin again.",
+            "次数用完了，还有灯亮着。悔一步，或从头再来。",
+            "No presses are left, but some lights are still on. Undo or restart.",
         ),
         PuzzleProgress::PuzzleWrong => {
             let answered = attempt.game().turn() == attempt.solver();
             let answer = attempt.line().last().copied().filter(|_| answered && attempt.line().len() > 1);
             match answer.map(|answer| replied(attempt, answer)) {
                 Some([zh, en]) => words(
-                    &format!("这样不行：对方应 {zh}，就来不及了。退一步再试。"),
-                    &format!("That does not work: {en} is in time to stop it. Take back and try again."),
+                    &format!("这样不行：对方应 {zh}，就来不及了。悔一步再试。"),
+                    &format!("Not quite: {en} stops it. Undo and try again."),
                 ),
-                None => words(
-                    "这样不行：不能按时达成。退一步再试。",
-                    "That does not get there in time. Take back and try again.",
-                ),
+                None => words("这样不行：步数不够。悔一步再试。", "Too slow. Undo and try again."),
             }
         }
         _ if attempt.line().is_empty() => {
@@ -369,7 +366,7 @@ fn said(attempt: &Attempt, progress: PuzzleProgress) -> control::Words {
         _ => {
             let left = attempt.left();
             control::Words {
-                zh: format!("对！还有 {left} 手。"),
+                zh: format!("对！还有 {left} 步。"),
                 en: format!("Right. {left} more {}.", if left == 1 { "move" } else { "moves" }),
             }
         }

@@ -686,7 +686,7 @@ fn sentence(state: CarrierState) -> &'static str {
         CarrierState::NoAdapter => {
             "no adapter is there, or it was taken away; for the local network: no address"
         }
-        CarrierState::NoService => "bluetoothd does not run",
+        CarrierState::NoService => "bluetoothd isn't running",
         CarrierState::NoPermission => "this user may not use it",
         CarrierState::Connecting => "not connected just now; it goes on trying",
         CarrierState::NeedsPerson => "waits for a person: see the account",

@@ -96,7 +96,7 @@ async fn adapter(wanted: Option<&str>) -> Result<Vec<Finding>, Finding> {
         // Not asked any further: a call would start it.
         return Err(broken(
             "bluez",
-            "bluetoothd does not run",
+            "bluetoothd isn't running",
             "install the package bluez, then: systemctl enable --now bluetooth",
         ));
     }
@@ -120,7 +120,7 @@ async fn adapter(wanted: Option<&str>) -> Result<Vec<Finding>, Finding> {
         return Err(match wanted.filter(|_| !all.is_empty()) {
             Some(wanted) => broken(
                 "adapter",
-                format!("{wanted} was chosen and is not there; {all} is"),
+                format!("{wanted} was chosen and isn't plugged in; found: {all}"),
                 "plug it in, or choose another one: qiyouctl adapter first",
             ),
             None => broken("adapter", "none", "plug a Bluetooth LE adapter in"),
@@ -144,7 +144,7 @@ async fn adapter(wanted: Option<&str>) -> Result<Vec<Finding>, Finding> {
 
 async fn abilities(bus: &Bus, adapter: &Adapter, powered: bool) -> Vec<Finding> {
     let roles = bus.roles(adapter.name()).await;
-    let told = roles.as_ref().map_or_else(|| "not told".to_owned(), |roles| roles.join(", "));
+    let told = roles.as_ref().map_or_else(|| "unknown".to_owned(), |roles| roles.join(", "));
     let ability = self_test(Some(bus), adapter).await.ability();
     let roles = match ability {
         Ability::Both => good("roles", told),
@@ -154,7 +154,7 @@ async fn abilities(bus: &Bus, adapter: &Adapter, powered: bool) -> Vec<Finding> 
             "finds and is found in turns, more slowly; another adapter does both at once",
         ),
         Ability::ScanOnly => {
-            limited("roles", told, "finds others and cannot be found: let the other side look")
+            limited("roles", told, "finds others but cannot be found: invite from this device")
         }
     };
     let free = adapter.supported_advertising_instances().await.unwrap_or(0);
@@ -163,9 +163,9 @@ async fn abilities(bus: &Bus, adapter: &Adapter, powered: bool) -> Vec<Finding> 
     let instances = if free > 0 || active > 0 {
         good("advert_instances", found)
     } else if powered {
-        limited("advert_instances", found, "cannot be found: let the other side look, or use another adapter")
+        limited("advert_instances", found, "cannot be found: invite from this device, or use another adapter")
     } else {
-        good("advert_instances", "not told while off")
+        good("advert_instances", "unknown while off")
     };
     let mut findings = vec![roles, instances];
     // Then the flags of our advert lack "BR/EDR not supported".

@@ -47,10 +47,10 @@ impl Options for GoSetup {
             ),
             Row::listed(
                 "superko",
-                Both::new("全局同形", "Superko"),
+                Both::new("全局同形", "Repetition (superko)"),
                 vec![
-                    listed!("positional", "只看盘面", "Positional", superko = Superko::Positional),
-                    listed!("situational", "连同轮走方", "Situational", superko = Superko::Situational),
+                    listed!("positional", "只看盘面", "Board only", superko = Superko::Positional),
+                    listed!("situational", "连同轮走方", "Board and turn", superko = Superko::Situational),
                 ],
             ),
             Row::number(

@@ -138,60 +138,67 @@ impl GoSetup {
         let komi = points_text(self.komi_half_points.into());
         let stones = self.handicap.stones();
         let mut sentences = vec![
+            pick("目标：围住比对方更多的地盘。", "The aim: surround more of the board than the other side."),
             match (self.handicap, chinese) {
-                (Handicap::None, true) => format!("棋盘 {size} 路，黑先，轮流下一子或停一着。"),
+                (Handicap::None, true) => format!("棋盘 {size} 路，黑先，轮流下一子或停一手。"),
                 (Handicap::None, false) => {
-                    format!("The board is {size} x {size}. Black begins; each turn puts a stone or passes.")
+                    format!(
+                        "The board is {size} x {size}. Black goes first; each turn places a stone or passes."
+                    )
                 }
                 (Handicap::Stars(_), true) => {
-                    format!("棋盘 {size} 路，黑在星位先摆 {stones} 子，白先，轮流下一子或停一着。")
+                    format!("棋盘 {size} 路，黑在星位先摆 {stones} 子，白先，轮流下一子或停一手。")
                 }
                 (Handicap::Stars(_), false) => format!(
-                    "The board is {size} x {size}. Black has {stones} stones on star points and White begins; each turn puts a stone or passes."
+                    "The board is {size} x {size}. Black has {stones} stones on star points and White goes first; each turn places a stone or passes."
                 ),
                 (Handicap::Free(_), true) => {
-                    format!("棋盘 {size} 路，黑先任意摆 {stones} 子，然后白先，轮流下一子或停一着。")
+                    format!("棋盘 {size} 路，黑先任意摆 {stones} 子，然后白先，轮流下一子或停一手。")
                 }
                 (Handicap::Free(_), false) => format!(
-                    "The board is {size} x {size}. Black puts {stones} stones where he likes, then White begins; each turn puts a stone or passes."
+                    "The board is {size} x {size}. Black places {stones} stones anywhere, then White goes first; each turn places a stone or passes."
                 ),
             },
             pick(
-                "没有气的子提掉；不得自杀。",
-                "Chains without a liberty are taken off; suicide is forbidden.",
+                "棋子旁边的空点是气，连在一起的子共用气。没有气的子提掉；不得自杀。",
+                "The free points next to a stone are its liberties, and stones that are joined share them. Stones without a liberty are captured; suicide is forbidden.",
+            ),
+            pick(
+                "有两只真眼的棋是活棋：它围住两处分开的空点，对方不能同时占住。",
+                "A group with two eyes is alive: it surrounds two separate empty places, which cannot both be filled.",
             ),
             match self.superko {
                 Superko::Positional => pick(
-                    "全局不得同形：任何一着不得使盘面回到以前出现过的样子。",
+                    "全局不得同形：任何一手不得使盘面回到以前出现过的样子。",
                     "No move may make the board look as it did before (positional superko).",
                 ),
                 Superko::Situational => pick(
-                    "全局不得同形：任何一着不得使盘面和轮走方都回到以前出现过的样子。",
+                    "全局不得同形：任何一手不得使盘面和轮走方都回到以前出现过的样子。",
                     "No move may make the board look as it did before with the same side to move (situational superko).",
                 ),
             },
             pick(
-                "连停两着后双方商定死子；都同意同一结果即计算胜负，也可以要求继续下，由对方先走。",
-                "After two passes in a row both agree on the dead stones. When both agree to the same, the game is counted; or either resumes play, and the other moves.",
+                "连停两手后双方点出死子，就是做不活的子。都同意同一结果即计算胜负；也可以要求继续下，由对方先走。",
+                "After two passes in a row both mark the dead stones: those that cannot live. When both agree, the game is counted; or either side resumes play, and the other moves first.",
             ),
         ];
         sentences.push(match (self.scoring, chinese) {
-            (Scoring::Area, true) => format!("数子：活子和所围空点都算，白加 {komi} 点贴目。"),
+            (Scoring::Area, true) => format!("数子：活子和围住的空点都算，黑贴白 {komi} 目。"),
             (Scoring::Area, false) => {
-                format!("Area counts: living stones and the points they surround; White gets {komi} more.")
+                format!("Area counts: living stones and the points they surround. White gets {komi} more (komi) for going second.")
             }
             (Scoring::Territory, true) => {
-                format!("数目：所围空点（双活中的不算）和提子算，白加 {komi} 目贴目。")
+                format!("数目：围住的空点（双活中的不算）和提子都算，黑贴白 {komi} 目。")
             }
             (Scoring::Territory, false) => format!(
-                "Territory counts: surrounded points, not those in seki, and prisoners; White gets {komi} more."
+                "Territory counts: surrounded points, except in seki, and captured stones. White gets {komi} more (komi) for going second."
             ),
         });
         if stones > 0 && self.scoring == Scoring::Area {
             sentences.push(if chinese {
-                format!("让子棋，白再加 {stones} 点。")
+                format!("让子棋，白再加 {stones} 目。")
             } else {
-                format!("For the handicap White gets {stones} points more.")
+                format!("For the handicap White gets {stones} more points.")
             });
         }
         numbered(&sentences)

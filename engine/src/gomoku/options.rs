@@ -57,7 +57,7 @@ impl Options for GomokuSetup {
                     listed!("swap2", "Swap2", "Swap2", opening = GomokuOpening::Swap2),
                 ],
             ),
-            switch!("edge-five", "边线上的五连算胜", "A five on the edge wins", edge_five_wins),
+            switch!("edge-five", "边线上的五连算胜", "Five on the edge wins", edge_five_wins),
         ]
     }
 

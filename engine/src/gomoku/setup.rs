@@ -103,46 +103,47 @@ impl GomokuSetup {
         let size = self.size;
         let pick = |chinese: &'static str, english: &'static str| language.pick(chinese, english).to_owned();
         let mut sentences = vec![
+            pick("目标：先把五枚棋子连成一线。", "The aim: be first to get five stones in a row."),
             match language {
                 Language::Chinese => format!("棋盘 {size} × {size}，黑先白后，轮流在空点下一子。"),
                 Language::English => {
                     format!(
-                        "The board is {size} x {size}. Black begins; each turn puts one stone on an empty point."
+                        "The board is {size} x {size}. Black goes first; each turn places one stone on an empty point."
                     )
                 }
             },
             match self.rule {
                 GomokuRule::Freestyle => pick(
                     "横、竖或斜先连成五子或更多者胜（自由规则）。",
-                    "The first line of five or more stones wins, along a row, a column or a diagonal (freestyle).",
+                    "The first row of five or more stones wins: across, down or diagonally (freestyle).",
                 ),
                 GomokuRule::Renju => pick(
                     "横、竖或斜先连成五子者胜（连珠规则）：黑须恰好五子，白五子或更多。",
-                    "The first line of five wins, along a row, a column or a diagonal (renju): exactly five for Black, five or more for White.",
+                    "The first row of five wins: across, down or diagonally (renju). Black needs exactly five, White five or more.",
                 ),
                 GomokuRule::Standard => pick(
                     "横、竖或斜先恰好连成五子者胜，六子或更多不算（标准规则）。",
-                    "The first line of exactly five stones wins, along a row, a column or a diagonal; six or more do not count (standard).",
+                    "The first row of exactly five stones wins: across, down or diagonally. Six or more do not count (standard).",
                 ),
             },
         ];
         if self.rule == GomokuRule::Renju {
             sentences.push(pick(
-                "黑有禁手：长连（六子或更多）、四四、三三，下在禁手点者负；同时成五则胜。活三须能以合法的一手成为活四才算三。白无禁手。",
-                "Black may not make an overline (six or more), two fours at once, or two threes at once: playing so loses, unless it makes five at the same time. A three counts only if a legal move can make it a straight four. Nothing is forbidden to White.",
+                "黑有禁手：长连（六子或更多）、四四、三三。下在禁手点者负，但同时成五则胜。能以合法的一手成为活四的才算活三。白无禁手。",
+                "Black may not make a row of six or more (overline), two fours at once, or two open threes at once. A move that does loses, unless it also makes five. A three counts only if a legal move can make it an open four. White may do all of this.",
             ));
         }
         match self.opening {
             GomokuOpening::Free => {}
             GomokuOpening::Swap2 => sentences.push(pick(
                 "Swap2 开局：先手方摆黑、白、黑三子；后手方选择执白续下、执黑，或再摆白、黑两子后由先手方选色。之后轮到白下。",
-                "Swap2: the first player puts a black, a white and a black stone. The second then plays White and goes on, or plays Black, or puts a white and a black stone more, after which the first chooses a colour. White has the next stone.",
+                "Swap2: the first player places a black, a white and a black stone. The second player then plays White and continues, or plays Black, or places one more white and one more black stone and lets the first player choose a colour. White plays next.",
             )),
         }
         if !self.edge_five_wins {
             sentences.push(pick(
                 "整条连线都在棋盘最外边上的不算。",
-                "A line that lies wholly on an edge of the board does not count.",
+                "A row that lies wholly on an edge of the board does not count.",
             ));
         }
         sentences.push(pick("棋盘下满而无人获胜为和棋。", "A full board without a winner is a draw."));

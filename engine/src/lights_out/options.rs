@@ -59,7 +59,7 @@ impl Options for LightsOutSetup {
             |word, chinese, english, is, set| Listed { word, name: Both::new(chinese, english), is, set };
         rows.push(Row::listed(
             "neighbours",
-            Both::new("一按改变", "A press toggles"),
+            Both::new("一按改变", "A press changes"),
             vec![
                 neighbour(
                     "four",

@@ -455,19 +455,19 @@ impl Game for LightsOut {
 
     fn rule_sheet(setup: &LightsOutSetup, language: Language) -> String {
         let pick = |chinese: &'static str, english: &'static str| language.pick(chinese, english).to_owned();
-        let mut sentences = Vec::new();
+        let mut sentences = vec![pick("目标：把灯全关掉。", "The aim: turn all the lights off.")];
         sentences.push(match (&setup.start, language) {
             (Start::Random { columns, rows, seed: 0 }, Language::Chinese) if setup.race => {
                 format!("棋盘 {columns} × {rows}，开局时由双方设备共同抽取，一定有解。")
             }
             (Start::Random { columns, rows, seed: 0 }, Language::English) if setup.race => format!(
-                "The board is {columns} x {rows}, drawn by both devices when the match begins; it can be put out."
+                "The board is {columns} x {rows}, drawn by both devices when the game begins; it can be solved."
             ),
             (Start::Random { columns, rows, seed }, Language::Chinese) => {
                 format!("棋盘 {columns} × {rows}，第 {seed} 号随机题，一定有解。")
             }
             (Start::Random { columns, rows, seed }, Language::English) => {
-                format!("The board is {columns} x {rows}, random board number {seed}, which can be put out.")
+                format!("The board is {columns} x {rows}, random board number {seed}, which can be solved.")
             }
             (Start::Board(board), Language::Chinese) => {
                 let (columns, rows, count) = (board.columns(), board.rows(), board.count());
@@ -482,11 +482,11 @@ impl Game for LightsOut {
             }
         });
         sentences.push(if setup.neighbours.diagonals {
-            pick("按一盏灯，它和周围八盏都改变亮灭。", "A press toggles a light and the eight around it.")
+            pick("按一盏灯，它和周围八盏都改变亮灭。", "A press changes a light and the eight around it.")
         } else {
             pick(
                 "按一盏灯，它和上下左右四盏都改变亮灭。",
-                "A press toggles a light and those above, below, left and right of it.",
+                "A press changes a light and those above, below, left and right of it.",
             )
         });
         if setup.neighbours.torus {
@@ -501,17 +501,17 @@ impl Game for LightsOut {
                 "Both press at the same time, each on a board of their own; the boards begin alike.",
             ));
             sentences.push(pick(
-                "先全部熄灭者胜：用时少者胜，计到十分之一秒；用时相同，按得少者胜。",
-                "Who puts every light out in less time wins, counted in tenths of a second; if the times are equal, \
-                 who pressed less.",
+                "先关掉全部灯者胜：用时少者胜，计到十分之一秒；用时相同，按得少者胜。",
+                "Whoever turns all the lights off in less time wins, counted in tenths of a second; if the times are \
+                 equal, whoever pressed less.",
             ));
             sentences.push(pick(
                 "各人用时由自己的设备计；连接中断或商定暂停时，双方的表都停，不能按。",
-                "Each device measures its own player's time. While the link is down or a pause is agreed, both clocks \
-                 stand and nothing can be pressed.",
+                "Each device measures its own player's time. While the connection is lost or the game is paused, both \
+                 clocks stop and nothing can be pressed.",
             ));
         } else {
-            sentences.push(pick("灯全灭即完成。", "The game is done when every light is out."));
+            sentences.push(pick("灯全灭即完成。", "The board is solved when all the lights are off."));
         }
         numbered(&sentences)
     }

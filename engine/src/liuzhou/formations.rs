@@ -27,7 +27,7 @@ impl FormationKind {
             Self::Six => language.pick("成六", "a six"),
             Self::DiagonalFive => language.pick("斜五", "a diagonal five"),
             Self::DiagonalFour => language.pick("斜四", "a diagonal four"),
-            Self::DiagonalThree => language.pick("斜三", "a corner diagonal"),
+            Self::DiagonalThree => language.pick("斜三", "a diagonal three"),
             Self::Square => language.pick("成方", "a square"),
             Self::EdgeSix => language.pick("边六", "an edge six"),
         }

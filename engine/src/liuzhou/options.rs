@@ -7,7 +7,7 @@ use crate::options::{Both, NamedSetup, Options, Row, listed, switch};
 fn plies(limit: u32) -> Both {
     match limit {
         0 => Both::new("不限", "Never"),
-        _ => Both::new(format!("{limit} 着"), format!("{limit} plies")),
+        _ => Both::new(format!("{limit} 步"), format!("{limit} half-moves")),
     }
 }
 
@@ -20,15 +20,15 @@ impl Options for LiuzhouSetup {
         vec![
             Row::listed(
                 "several",
-                Both::new("一着几城", "Several formations at once"),
+                Both::new("一步成几城", "Several formations at once"),
                 vec![
-                    listed!("sum", "吃子数相加", "Sum", several = SeveralFormations::Sum),
+                    listed!("sum", "吃子数相加", "Add up", several = SeveralFormations::Sum),
                     listed!("highest", "只按最大的", "Highest only", several = SeveralFormations::Highest),
                 ],
             ),
             Row::number(
                 "edge-six",
-                Both::new("边线成六吃", "A line on the edge captures"),
+                Both::new("边线成六吃", "An edge line captures"),
                 &[0, 1, 2, 3],
                 0..=3,
                 stones,
@@ -37,7 +37,7 @@ impl Options for LiuzhouSetup {
             ),
             Row::number(
                 "inner-six",
-                Both::new("成六吃", "Another six captures"),
+                Both::new("成六吃", "Any other six captures"),
                 &[2, 3],
                 2..=3,
                 stones,
@@ -61,11 +61,11 @@ impl Options for LiuzhouSetup {
             ),
             Row::listed(
                 "blocked",
-                Both::new("无处可走", "No step"),
+                Both::new("无处可走", "No move possible"),
                 vec![
-                    listed!("removal", "互相提子", "Stones are removed", blocked = Blocked::Removal),
+                    listed!("removal", "互相去子", "Stones are removed", blocked = Blocked::Removal),
                     listed!("loses", "判负", "Loses", blocked = Blocked::Loses),
-                    listed!("passes", "停一着", "Passes", blocked = Blocked::Passes),
+                    listed!("passes", "停一手", "Passes", blocked = Blocked::Passes),
                 ],
             ),
             Row::listed(
@@ -88,7 +88,7 @@ impl Options for LiuzhouSetup {
             ),
             Row::number(
                 "total-limit",
-                Both::new("总着数和棋", "Draw after"),
+                Both::new("总步数和棋", "Draw after"),
                 &[0, 144, 300],
                 0..=1000,
                 plies,
@@ -109,19 +109,19 @@ impl Options for LiuzhouSetup {
                 vec![
                     listed!(
                         "first-then-second",
-                        "黑先提，白后提",
+                        "黑先去，白后去",
                         "Black removes, then White",
                         forced_removal = ForcedRemoval::FirstThenSecond
                     ),
                     listed!(
                         "second-then-first",
-                        "白先提，黑后提",
+                        "白先去，黑后去",
                         "White removes, then Black",
                         forced_removal = ForcedRemoval::SecondThenFirst
                     ),
                     listed!(
                         "only-second",
-                        "只有白提",
+                        "只有白去",
                         "White alone removes",
                         forced_removal = ForcedRemoval::OnlySecond
                     ),

@@ -218,7 +218,7 @@ impl Liuzhou {
         match self.state.phase {
             Phase::Placing => language.pick("布子", "placing"),
             Phase::Moving => language.pick("行棋", "moving"),
-            _ => language.pick("提子", "lifting"),
+            _ => language.pick("去子", "lifting"),
         }
     }
 

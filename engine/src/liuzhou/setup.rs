@@ -201,10 +201,13 @@ impl LiuzhouSetup {
     pub(super) fn rule_sheet(&self, language: Language) -> String {
         let pick = |chinese: &'static str, english: &'static str| language.pick(chinese, english).to_owned();
         let chinese = language == Language::Chinese;
-        let mut sentences = Vec::new();
+        let mut sentences = vec![pick(
+            "目标：摆出各种城，吃对方的子，吃到对方剩子太少。",
+            "The aim: make formations, capture stones, and leave the other side too few.",
+        )];
         sentences.push(pick(
             "棋盘 6 × 6 点，各 18 子。黑先，轮流在空点放一子，放完为止。",
-            "The board has 6 x 6 points, each side 18 stones. Black begins; in turn a stone is put on an empty point until both hands are empty.",
+            "The board has 6 x 6 points and each side has 18 stones. Black goes first; the sides take turns placing a stone on an empty point until all are placed.",
         ));
         sentences.push(match (chinese, self.diagonals) {
             (true, true) => format!(
@@ -212,14 +215,14 @@ impl LiuzhouSetup {
                 self.inner_six
             ),
             (false, true) => format!(
-                "Formations capture: a whole row, column or long diagonal (six) {}, a diagonal of five 2, diagonals of four and three and a square 1 each.",
+                "Formations capture stones: a six (a whole row, column or long diagonal) {}, a diagonal five 2; a diagonal four, a diagonal three and a square 1 each.",
                 self.inner_six
             ),
             (true, false) => {
                 format!("成城吃子：整行或整列成六吃 {} 子，成方吃 1；斜线不算。", self.inner_six)
             }
             (false, false) => format!(
-                "Formations capture: a whole row or column (six) {}, a square 1; diagonals do not count.",
+                "Formations capture stones: a six (a whole row or column) {}, a square 1. Diagonals do not count.",
                 self.inner_six
             ),
         });
@@ -231,30 +234,30 @@ impl LiuzhouSetup {
         });
         sentences.push(match self.several {
             SeveralFormations::Sum => pick(
-                "一着成几城，吃子数相加。",
-                "A move that makes several formations captures the sum of them.",
+                "一步成几城，吃子数相加。",
+                "A move that makes several formations captures for all of them.",
             ),
             SeveralFormations::Highest => pick(
-                "一着成几城，只按最大的吃子。",
-                "A move that makes several formations captures for the highest of them only.",
+                "一步成几城，只按最大的吃子。",
+                "A move that makes several formations captures for the highest only.",
             ),
         });
         sentences.push(match self.safety {
             Safety::UnlessNoOther => pick(
                 "必须吃子，由吃的一方选；不吃城里的子，除非别无可吃。",
-                "Capturing is compulsory, the capturer chooses; stones in a complete formation are safe unless there are no others.",
+                "You must capture, and choose which stone; stones in a complete formation are safe unless there are no others.",
             ),
             Safety::Always => pick(
                 "必须吃子，由吃的一方选；城里的子不能吃，别无可吃则作罢。",
-                "Capturing is compulsory, the capturer chooses; stones in a complete formation are always safe, and a claim that finds no other lapses.",
+                "You must capture, and choose which stone; stones in a complete formation are always safe, and if there are no others nothing is captured.",
             ),
             Safety::Never => pick(
                 "必须吃子，由吃的一方任选，城里的子也可以吃。",
-                "Capturing is compulsory, the capturer chooses any stone, those in formations too.",
+                "You must capture, and choose any stone, even one in a formation.",
             ),
         });
         sentences.push(pick(
-            "放子时吃的子先作记号，占着点但不算子；放完后一齐提走。",
+            "放子时吃的子先作记号，占着点但不算子；放完后一齐拿走。",
             "A stone captured while placing is only marked: it keeps its point and counts for nobody. When all stones are placed the marked ones are lifted together.",
         ));
         sentences.push(match self.forced_removal {
@@ -274,27 +277,27 @@ impl LiuzhouSetup {
         sentences.push(match self.step_back {
             StepBack::Allowed => pick(
                 "然后白先走，轮流沿线走一步到相邻空点；走出再走回重新成城也可以。",
-                "Then White moves first: in turn one stone goes one step along a line to an empty point. Stepping out and back makes a formation again.",
+                "Then White moves first; the sides take turns moving one stone one step along a line to an empty point. Moving out and back makes the formation again.",
             ),
             StepBack::NotAtOnce => pick(
-                "然后白先走，轮流沿线走一步到相邻空点；刚走出城的子，下一着不得走回原城。",
-                "Then White moves first: in turn one stone goes one step along a line to an empty point. A stone may not step straight back into the formation it left with the move before.",
+                "然后白先走，轮流沿线走一步到相邻空点；刚走出城的子，下一步不得走回原城。",
+                "Then White moves first; the sides take turns moving one stone one step along a line to an empty point. A stone may not move straight back into the formation it has just left.",
             ),
         });
         sentences.push(match self.blocked {
             Blocked::Removal => pick(
-                "无路可走的一方去对方一子，对方也去他一子，直到他能走。",
-                "A player without a step removes an enemy stone, the enemy removes one of his, and so on until he has one.",
+                "无路可走的一方去掉对方一子，对方也去掉这一方一子，直到能走。",
+                "A side that cannot move removes one enemy stone; the other side then removes one in return, until a move is possible.",
             ),
-            Blocked::Loses => pick("无路可走者负。", "A player without a step loses."),
-            Blocked::Passes => pick("无路可走者停一着。", "A player without a step passes."),
+            Blocked::Loses => pick("无路可走者负。", "A side that cannot move loses."),
+            Blocked::Passes => pick("无路可走者停一手。", "A side that cannot move passes."),
         });
         sentences.push(match (chinese, self.loses_at) {
             (true, 0) => "走子时子被吃光者负。".into(),
-            (false, 0) => "In the moving phase a side without stones loses.".into(),
-            (true, n) => format!("走子时只剩 {n} 子或更少者负；提子后双方都是如此则和。"),
+            (false, 0) => "Once stones move, a side without stones loses.".into(),
+            (true, n) => format!("走子时只剩 {n} 子或更少者负；拿走记号子后双方都是如此则和。"),
             (false, n) => format!(
-                "In the moving phase a side with {n} stones or fewer loses; if both are so after the lifting, it is a draw."
+                "Once stones move, a side with {n} stones or fewer loses; if both are right after the lifting, it is a draw."
             ),
         });
         sentences.push(pick(
@@ -303,16 +306,16 @@ impl LiuzhouSetup {
         ));
         if let Some(limit) = self.quiet_limit {
             sentences.push(if chinese {
-                format!("连走 {limit} 着无吃子为和。")
+                format!("连续 {limit} 步无吃子为和。")
             } else {
-                format!("So are {limit} plies without a capture.")
+                format!("So are {limit} half-moves without a capture.")
             });
         }
         if let Some(limit) = self.total_limit {
             sentences.push(if chinese {
-                format!("走子满 {limit} 着为和。")
+                format!("走子满 {limit} 步为和。")
             } else {
-                format!("So are {limit} plies of moving in all.")
+                format!("So are {limit} half-moves in all once stones move.")
             });
         }
         numbered(&sentences)

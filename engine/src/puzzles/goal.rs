@@ -221,22 +221,26 @@ impl Goal {
             Language::Chinese => match self {
                 Self::Fours => format!("{us}先走，步步冲四，{moves} 手之内成五。"),
                 Self::Threes => format!("{us}先走，连用冲四和活三，{moves} 手之内成五。"),
+                Self::Mate if moves == 1 => format!("{us}先走，一步杀。"),
                 Self::Mate => format!("{us}先走，步步将军，{moves} 步杀。"),
-                Self::Formation => format!("{us}先走，{moves} 步之内成阵提子，不让{them}先成。"),
+                Self::Formation => format!("{us}先走，{moves} 步之内成城吃子，不让{them}先成。"),
                 Self::Win => format!("{us}先走，{moves} 步之内取胜。"),
-                Self::Capture(target) => format!("{us}先走，{moves} 手之内吃掉 {} 的棋。", at(target)),
+                Self::Capture(target) => format!("{us}先走，{moves} 手之内提掉 {} 的棋。", at(target)),
                 Self::Kill(target) => format!("{us}先走，{moves} 手之内杀死 {} 的棋，外围不动。", at(target)),
                 Self::Live(target) => format!("{us}先走，{moves} 手之内做活 {} 的棋，外围不动。", at(target)),
-                Self::Lights => format!("按 {moves} 次，全部熄灭。"),
+                Self::Lights => format!("按 {moves} 下，把灯全关掉。"),
             },
             Language::English => match self {
-                Self::Fours => format!("{us} to play: five in {moves} moves, each of them a four."),
-                Self::Threes => format!("{us} to play: five in {moves} moves by fours and open threes."),
-                Self::Mate => format!("{us} to play: mate in {moves} move{plural}, each of them a check."),
-                Self::Formation => {
-                    format!("{us} to play: a formation in {moves} step{plural}, before {them} makes one.")
+                Self::Fours => format!("{us} to play: five in a row in {moves} moves, all of them fours."),
+                Self::Threes => {
+                    format!("{us} to play: five in a row in {moves} moves by fours and open threes.")
                 }
-                Self::Win => format!("{us} to play: win the game in {moves} step{plural}."),
+                Self::Mate if moves == 1 => format!("{us} to play: mate in 1 move."),
+                Self::Mate => format!("{us} to play: mate in {moves} moves, all of them checks."),
+                Self::Formation => {
+                    format!("{us} to play: a formation in {moves} move{plural}, before {them} makes one.")
+                }
+                Self::Win => format!("{us} to play: win the game in {moves} move{plural}."),
                 Self::Capture(target) => {
                     format!("{us} to play: capture the chain at {} in {moves} move{plural}.", at(target))
                 }
@@ -249,7 +253,10 @@ impl Goal {
                     at(target)
                 ),
                 Self::Lights => {
-                    format!("Put out every light with {moves} press{}.", if moves == 1 { "" } else { "es" })
+                    format!(
+                        "Turn off all the lights with {moves} press{}.",
+                        if moves == 1 { "" } else { "es" }
+                    )
                 }
             },
         }

@@ -3,17 +3,26 @@
 use super::XiangqiSetup;
 use crate::options::{Both, Options, Row, switch};
 
+/// A limit as players count it: in moves of each side.
+pub(super) fn rounds(plies: u32) -> Both {
+    if plies.is_multiple_of(2) {
+        Both::new(format!("{} 回合", plies / 2), format!("{} moves each", plies / 2))
+    } else {
+        Both::new(format!("{plies} 步"), format!("{plies} half-moves"))
+    }
+}
+
 impl Options for XiangqiSetup {
     fn rows(&self) -> Vec<Row<Self>> {
         vec![
             Row::number(
                 "quiet-limit",
-                Both::new("无吃子和棋", "Draw without progress"),
+                Both::new("自然限着", "Draw without progress"),
                 &[0, 80, 100, 120],
                 0..=1000,
                 |plies| match plies {
                     0 => Both::new("不限", "Never"),
-                    _ => Both::new(format!("{plies} 着"), format!("{plies} plies")),
+                    _ => rounds(plies),
                 },
                 |setup: &Self| setup.quiet_limit.unwrap_or(0).into(),
                 |setup, plies| setup.quiet_limit = Some(plies as u16).filter(|&plies| plies > 0),

@@ -11,6 +11,7 @@ use super::attacks::{FILE, PALACES, RANK, SOLDIER, bit, squares};
 use super::board::{Board, Cell, Kind, RANKS, XiangqiMove, to_point, to_square};
 use super::fen::Fen;
 use super::notation::{self, Notation};
+use super::options::rounds;
 use super::repetition;
 use crate::game::points;
 use crate::text::{TextError, words};
@@ -421,18 +422,51 @@ impl Game for Xiangqi {
     fn rule_sheet(setup: &XiangqiSetup, language: Language) -> String {
         let pick = |chinese: &'static str, english: &'static str| language.pick(chinese, english).to_owned();
         let mut sentences = vec![
+            pick("目标：将死对方的将（帅）。", "The aim: checkmate the other side's general."),
             if setup.black_first {
-                pick("黑先红后，轮流走一着。", "Black begins; the sides move in turn.")
+                pick("黑先红后，双方轮流走一步。", "Black goes first; the sides take turns.")
             } else {
-                pick("红先黑后，轮流走一着。", "Red begins; the sides move in turn.")
+                pick("红先黑后，双方轮流走一步。", "Red goes first; the sides take turns.")
             },
             pick(
-                "将死对方，或使对方无子可走（困毙），即胜。",
-                "A side that is mated, or has no legal move, has lost.",
+                "走到对方的子上，就吃掉它。走棋后自己的将（帅）不能被将军。",
+                "A piece captures by moving onto an enemy piece. No move may leave your own general in check.",
             ),
             pick(
-                "同一局面第三次出现：单方长将者负；单方以车马炮士相长捉同一无根子者负（不计未过河的兵卒）；其余为和。将帅和兵卒可以长捉。",
-                "When a position comes up for the third time: a side that alone gave check with every move loses; else a side that alone chased the same unprotected piece with every move loses (generals and soldiers may chase; soldiers that have not crossed the river may be chased); else it is a draw.",
+                "将（帅）在九宫内沿线走一步；两将不能在同一条竖线上照面（中间没有别的子）。",
+                "The general moves one point along a line and stays in the palace, the nine points with crossed lines. The two generals may not face each other on a file with nothing between them.",
+            ),
+            pick(
+                "士（仕）在九宫内斜走一步。",
+                "An adviser moves one point diagonally and stays in the palace.",
+            ),
+            pick(
+                "象（相）走田字，即斜走两步，不能过河；田字中心有子（塞象眼）不能走。",
+                "An elephant moves exactly two points diagonally and does not cross the river; a piece on the point between blocks it.",
+            ),
+            pick(
+                "马走日字，即先直走一步，再斜走一步；直走的那点有子（蹩马腿）不能走。",
+                "A horse moves one point straight, then one diagonally outwards; a piece on the first point blocks it.",
+            ),
+            pick(
+                "车沿直线走，远近不限，不能越过别的子。",
+                "A chariot moves any distance along a line, but not over other pieces.",
+            ),
+            pick(
+                "炮走法和车一样，但吃子时中间必须恰好隔一个子。",
+                "A cannon moves like a chariot, but captures only by jumping over exactly one piece.",
+            ),
+            pick(
+                "兵（卒）向前走一步；过河以后也可以横走一步；不能后退。",
+                "A soldier moves one point forward; across the river it may also move one point sideways. It never moves back.",
+            ),
+            pick(
+                "将死对方，或使对方无子可走（困毙），即胜。",
+                "A side that is checkmated, or has no legal move, loses.",
+            ),
+            pick(
+                "同一局面第三次出现为和，但有两个例外。长将：只有一方步步将军，则该方负。长捉：否则，只有一方步步以车马炮士相捉同一个无根子，则该方负；将帅和兵卒可以长捉，未过河的兵卒可以被长捉。",
+                "The same position for the third time is a draw, with two exceptions. Perpetual check: a side that alone gave check with every move loses. Perpetual chase: otherwise, a side that alone chased the same unprotected piece with every move loses. Generals and soldiers may chase, and soldiers that have not crossed the river may be chased.",
             ),
             pick(
                 "双方都没有能过河的子为和。",
@@ -440,10 +474,13 @@ impl Game for Xiangqi {
             ),
         ];
         if let Some(limit) = setup.quiet_limit {
+            let limit = rounds(limit.into());
             sentences.push(match language {
-                Language::Chinese => format!("连续 {limit} 着没有吃子也没有动兵卒为和。"),
+                Language::Chinese => {
+                    format!("自然限着：连续 {} 没有吃子也没有动兵卒为和。", limit.chinese)
+                }
                 Language::English => {
-                    format!("{limit} plies without a capture or a move of a soldier are a draw.")
+                    format!("{} without a capture or a soldier's move are a draw.", limit.english)
                 }
             });
         }

@@ -36,7 +36,7 @@ impl News {
         match body {
             Body::Invitation(one) if !one.mine => {
                 let Some(id) = parse_match_name(&one.invite_id) else { return Vec::new() };
-                let summary = say(format!("{}邀你下棋", one.name), format!("{} asks for a match", one.name));
+                let summary = say(format!("{} 邀你下棋", one.name), format!("{} invites you", one.name));
                 let setup = wire::read_setup(one.setup.as_ref()).ok();
                 let spoken = if language == Language::Chinese {
                     engine::Language::Chinese
@@ -51,9 +51,14 @@ impl News {
             }
             Body::Comparison(one) if !one.answered_here => {
                 let Some(key) = PlayerId::parse(&one.peer) else { return Vec::new() };
-                let summary = say(format!("{}想和你下棋", one.name), format!("{} wants to play", one.name));
-                let what =
-                    say("比一比两块屏幕上的图案".into(), "Compare the pictures on both screens".into());
+                let summary = say(
+                    format!("{} 想加你为好友", one.name),
+                    format!("{} wants to add you as a friend", one.name),
+                );
+                let what = say(
+                    "请核对两块屏幕上的图案和数字".into(),
+                    "Compare the pictures and numbers on both screens".into(),
+                );
                 show(Subject::Comparison(key), Urgency::Normal, summary, what)
             }
             Body::Comparison(one) => withdraw(PlayerId::parse(&one.peer).map(Subject::Comparison)),
@@ -74,18 +79,18 @@ impl News {
                 NoticeKind::NoticeDiskFull => show(
                     Subject::Device,
                     Urgency::Critical,
-                    say("存储空间已满".into(), "The disk is full".into()),
+                    say("存储空间已满".into(), "Storage is full".into()),
                     say(
                         "棋局暂停。腾出空间后接着下，什么都不会丢。".into(),
-                        "Play stops until there is space. Nothing is lost.".into(),
+                        "The game is paused until there is space. Nothing is lost.".into(),
                     ),
                 ),
                 NoticeKind::NoticeUpdateNeeded => show(
                     Subject::Device,
                     Urgency::Normal,
-                    say("需要更新".into(), "An update is needed".into()),
+                    say("需要升级".into(), "Update needed".into()),
                     say(
-                        format!("{}和这台设备的版本不同", notice.name),
+                        format!("{} 和这台设备的版本不同", notice.name),
                         format!("{} and this device have different versions", notice.name),
                     ),
                 ),
@@ -112,26 +117,31 @@ impl News {
         // A room that is heard of for the first time was not changed by anybody; one that follows begins anew.
         let Some(before) = self.rooms.insert(room.id.clone(), now.clone()) else { return Vec::new() };
         let (summary, body) = if now.differs && !before.differs {
-            let what = say("两边的棋谱不一样，需要选一份".into(), "The records differ: choose one".into());
+            let what = say(
+                "两边的棋谱不一样，需要选一份".into(),
+                "The two devices have different moves: choose one".into(),
+            );
             (name, what)
         } else if now.over && !before.over {
-            (name, say("这局棋结束了".into(), "The match is over".into()))
+            (name, say("这局棋结束了".into(), "The game is over".into()))
         } else if offered.is_some() && offered != before.offered {
             let what = match OfferKind::try_from(offered.unwrap_or_default()) {
-                Ok(OfferKind::OfferTakeBack) => say("想悔棋".into(), "asks to take back".into()),
+                Ok(OfferKind::OfferTakeBack) => say("想悔棋".into(), "asks to undo a move".into()),
                 Ok(OfferKind::OfferDraw) => say("提议和棋".into(), "offers a draw".into()),
                 Ok(OfferKind::OfferNewGame | OfferKind::OfferNewGameSame) => {
-                    say("想再来一局".into(), "offers another game".into())
+                    say("想重新开一局".into(), "would like a new game".into())
                 }
-                Ok(OfferKind::OfferPause) => say("想暂停一下".into(), "asks for a pause".into()),
-                Ok(OfferKind::OfferContinue) => say("想接着下".into(), "wants to go on".into()),
-                Ok(OfferKind::OfferAdjourn) => say("想改天再下".into(), "wants to go on another day".into()),
+                Ok(OfferKind::OfferPause) => say("想暂停一下".into(), "would like a pause".into()),
+                Ok(OfferKind::OfferContinue) => say("想接着下".into(), "would like to continue".into()),
+                Ok(OfferKind::OfferAdjourn) => {
+                    say("想改天再下".into(), "would like to finish another day".into())
+                }
                 _ => say("有一个提议".into(), "has a proposal".into()),
             };
             (name, what)
         } else if now.my_turn && now.plies > before.plies && !now.over {
             let last = room.record.last().cloned().unwrap_or_default();
-            (name, say(format!("走了{last}，轮到你了"), format!("has played {last}: your turn")))
+            (name, say(format!("走了 {last}，轮到你了"), format!("played {last}: your turn")))
         } else {
             // The person has answered or moved elsewhere.
             let answered = before.offered.is_some() && offered.is_none() || before.my_turn && !now.my_turn;
@@ -182,7 +192,7 @@ mod tests {
         let mut news = News::default();
         assert_eq!(told(&mut news, &room(0, true)), None, "nothing happened yet");
         assert_eq!(told(&mut news, &room(1, false)), None, "an own move");
-        let said = Some(("Ben".into(), "has played h8: your turn".into()));
+        let said = Some(("Ben".into(), "played h8: your turn".into()));
         assert_eq!(told(&mut news, &room(2, true)), said);
         assert_eq!(told(&mut news, &room(2, true)), None, "told once");
         let withdrawn = news.heard(&event::Body::Room(room(3, false)), Language::English);
@@ -207,7 +217,7 @@ mod tests {
         (now.offer, now.differs) = (None, true);
         assert!(told(&mut news, &now).expect("told").1.contains("differ"));
         (now.differs, now.result) = (false, Some(proto::board::Result::default()));
-        assert_eq!(told(&mut news, &now), Some(("Ben".into(), "The match is over".into())));
+        assert_eq!(told(&mut news, &now), Some(("Ben".into(), "The game is over".into())));
         assert_eq!(told(&mut news, &now), None);
     }
 
@@ -222,7 +232,7 @@ mod tests {
         };
         let orders = news.heard(&event::Body::Invitation(invitation.clone()), Language::Chinese);
         let [Order::Show(shown)] = orders.as_slice() else { panic!("{orders:?}") };
-        assert_eq!((&*shown.summary, &*shown.body), ("小明邀你下棋", "五子棋"));
+        assert_eq!((&*shown.summary, &*shown.body), ("小明 邀你下棋", "五子棋"));
         let mine = control::Invitation { mine: true, ..invitation };
         assert!(news.heard(&event::Body::Invitation(mine), Language::Chinese).is_empty());
         let gone =

@@ -94,7 +94,7 @@ pub(crate) fn taken(desk: &Desk, taken: control::Taken) {
 pub(crate) fn refused(desk: &Desk, refusal: &control::Refusal) {
     let words = refusal.reason.clone().unwrap_or_else(|| control::Words {
         zh: format!("没有成功：{}", refusal.detail),
-        en: format!("That did not work: {}", refusal.detail),
+        en: format!("That didn't work: {}", refusal.detail),
     });
     desk.change(|inner| {
         inner.backup.busy = false;

@@ -81,7 +81,7 @@ fn tap_action(table: &Table<'_>, action: Action) {
             tap_point(table, to);
         }
         Action::Pass => table.tap("Pass"),
-        Action::Agree => table.tap("Agree, count"),
+        Action::Agree => table.tap("Agree and count"),
         Action::Resume | Action::Choose(_) | Action::Done(_) => panic!("{action:?} is not needed here"),
     }
 }
@@ -295,7 +295,7 @@ fn the_child_of_the_test_below() {
                     ElementHandle::find_by_accessible_label(app.window(), "Standard").next().is_some()
                 }));
                 stage.settle(&scene);
-                tap("Two here");
+                tap("Same screen");
                 tap("Start");
                 assert!(stage.until(&[&scene], || page() == Page::Board));
                 say("begun");

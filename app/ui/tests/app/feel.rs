@@ -98,7 +98,7 @@ fn a_match_is_heard_and_said_move_by_move() {
     // A stone of ours takes two.
     played(&mut now, 2, 0);
     now.board.as_mut().expect("a board").pieces.drain(..2);
-    assert_eq!(say(&now, "White: C1, takes 2"), (vec![Cue::Capture], vec![Feel::Light]));
+    assert_eq!(say(&now, "White: C1, captures 2"), (vec![Cue::Capture], vec![Feel::Light]));
     played(&mut now, 3, 0);
     let check = Mark { at: 3, kind: MarkKind::MarkCheck.into(), ..Default::default() };
     now.board.as_mut().expect("a board").marks.push(check);

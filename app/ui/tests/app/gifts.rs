@@ -56,7 +56,7 @@ fn a_race_is_chosen_on_the_page_of_the_game_and_offered_to_whoever_is_near() {
     told.app.new_game(Game::LightsOut);
     told.answer(&stage);
     stage.settle(&told.scene);
-    tap(&stage, &told, "A race nearby");
+    tap(&stage, &told, "Race nearby");
     let with_peer = told
         .asked()
         .iter()
@@ -85,15 +85,15 @@ fn a_clock_of_ones_own_is_named_by_the_host_and_played_by() {
     told.answer(&stage);
     stage.settle(&told.scene);
     tap(&stage, &told, "No clock");
-    tap(&stage, &told, "A clock of my own…");
-    tap(&stage, &told, "Then in periods");
+    tap(&stage, &told, "Custom clock…");
+    tap(&stage, &told, "Then extra periods");
     told.answer(&stage);
     stage.settle(&told.scene);
     tap(&stage, &told, "Minutes: more");
     told.answer(&stage);
     stage.settle(&told.scene);
     assert!(says(&told, "25 min, then 3 periods of 10 s"));
-    tap(&stage, &told, "Play by this clock");
+    tap(&stage, &told, "Use this clock");
     assert_eq!(dialog(&told), Dialog::None);
     assert!(says(&told, "25 min, then 3 periods of 10 s"), "the page says it too");
     tap(&stage, &told, "Start");
@@ -126,7 +126,7 @@ fn a_hint_tells_ways_to_go_on_and_what_is_threatened_until_the_board_changes() {
     }
     stage.settle(&told.scene);
     let board = || told.app.window().global::<BoardAdapter<'_>>();
-    assert!(says(&told, "54 % to win") && board().get_advice().row_count() == 3);
+    assert!(says(&told, "54% to win") && board().get_advice().row_count() == 3);
     assert!(board().get_threats().row_count() > 0, "a three is a threat");
     assert!(board().get_points().iter().any(|point| point.threat));
     let mut next = hinted();
@@ -150,7 +150,7 @@ fn a_game_that_a_friend_shows_is_kept_or_not_and_never_covers_a_board() {
     stage.settle(&told.scene);
     assert_eq!(dialog(&told), Dialog::Gift);
     told.answer(&stage);
-    tap(&stage, &told, "Keep it in my records");
+    tap(&stage, &told, "Save to my games");
     let answered = told.asked();
     let keep = control::AnswerGift { gift_id: "1".into(), keep: true };
     assert_eq!(body(&answered[0]), &request::Body::AnswerGift(keep));

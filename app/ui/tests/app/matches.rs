@@ -109,7 +109,7 @@ fn tap(table: &Table<'_>, anna: &Table<'_>, action: Action) {
             at(to);
         }
         Action::Pass => table.tap("Pass"),
-        Action::Agree => table.tap("Agree, count"),
+        Action::Agree => table.tap("Agree and count"),
         other => panic!("{other:?} is not needed here"),
     }
 }
@@ -163,7 +163,7 @@ fn two_apps_race_on_the_same_lights_and_race_again_on_others() {
     let stage = Stage::new();
     let air = link::memory::MemoryNetwork::new(3);
     let smaller = ["Columns: less", "Rows: less"];
-    let (anna, ben) = met_to(&stage, &air, |anna| invite_to(anna, "Lights Out", "A race nearby", &smaller));
+    let (anna, ben) = met_to(&stage, &air, |anna| invite_to(anna, "Lights Out", "Race nearby", &smaller));
     let both = |what: &str, condition: &dyn Fn() -> bool| until_both(&anna, &ben, what, condition);
     let press = |table: &Table<'_>, index: usize| {
         let before = runs(table).0.presses;
@@ -206,7 +206,7 @@ fn two_apps_race_on_the_same_lights_and_race_again_on_others() {
     assert_eq!((mine.presses as usize, theirs.presses), (way.len(), 1));
     assert_eq!((runs(&ben).0.stopped, runs(&ben).1.done), (true, true));
 
-    anna.tap("Once more");
+    anna.tap("Rematch");
     both("Ben is asked", &|| ben.dialog() == Dialog::Offer);
     ben.tap("Agree");
     both("other lights", &|| {

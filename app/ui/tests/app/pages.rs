@@ -133,7 +133,10 @@ fn a_level_is_said_to_look_as_far_ahead_as_its_search_does() {
         assert_eq!(told, (1..=10).map(of_engine).collect::<Vec<_>>(), "{kind:?}");
         for number in 7..=9 {
             let sentence = words.invoke_level(game, number.into(), 0);
-            assert!(sentence.contains(&format!("Looks {} moves ahead", of_engine(number))), "{sentence}");
+            assert!(
+                sentence.contains(&format!("Thinks {} half-moves ahead", of_engine(number))),
+                "{sentence}"
+            );
         }
     }
 }

@@ -42,10 +42,10 @@ fn friends_who_are_here_come_first_and_each_says_where() {
     assert_eq!(names, ["c", "a", "b", "e", "d"]);
     for said in [
         "Librem 5, connected · Bluetooth, 棋社认识的",
-        "客厅的平板, near · Local network",
+        "客厅的平板, nearby · Local network",
         "Anna, online · playing",
         "Pocket, not here",
-        "ben@example.org, would like to see when you are online",
+        "ben@example.org, wants to see when you're online",
     ] {
         assert!(says(&told, said), "{said}");
     }
@@ -56,9 +56,9 @@ fn a_friends_page_says_where_the_two_first_met() {
     let stage = Stage::new();
     let told = among_friends(&stage);
     for (met_by, said) in [
-        (control::Carrier::Bluetooth, "not here · met 40 days ago, first by Bluetooth"),
-        (control::Carrier::Lan, "not here · met 40 days ago, first by Local network"),
-        (control::Carrier::Online, "not here · met 40 days ago, first by Internet"),
+        (control::Carrier::Bluetooth, "not here · met 40 days ago, first via Bluetooth"),
+        (control::Carrier::Lan, "not here · met 40 days ago, first via Local network"),
+        (control::Carrier::Online, "not here · met 40 days ago, first via Internet"),
         (control::Carrier::Unspecified, "not here · met 40 days ago"),
     ] {
         let pocket = control::Friend { met_by: met_by.into(), ..friend("d", "Pocket") };
@@ -77,7 +77,7 @@ fn a_friend_is_noted_muted_parted_from_and_refused() {
     let mut told = among_friends(&stage);
     tap(&stage, &told, "Pocket, not here");
     assert_eq!(dialog(&told), Dialog::Friend);
-    tap(&stage, &told, "Do not show what Pocket says");
+    tap(&stage, &told, "Mute Pocket");
     let mute = control::SetMuted { peer: "d".into(), muted: false };
     assert_eq!(asked(&stage, &mut told), [request::Body::SetMuted(mute)]);
     told.app.window().global::<FriendsAdapter<'_>>().invoke_set_note(" plays fast ".into());
@@ -85,12 +85,12 @@ fn a_friend_is_noted_muted_parted_from_and_refused() {
     assert_eq!(asked(&stage, &mut told), [request::Body::SetNote(note)]);
     told.app.ask(Dialog::ConfirmUnfriend);
     stage.settle(&told.scene);
-    tap(&stage, &told, "Friends no more");
+    tap(&stage, &told, "Remove friend");
     assert_eq!(dialog(&told), Dialog::None);
     assert_eq!(asked(&stage, &mut told), [request::Body::Forget(control::Forget { peer: "d".into() })]);
     told.app.ask(Dialog::ConfirmBlock);
     stage.settle(&told.scene);
-    tap(&stage, &told, "Refuse");
+    tap(&stage, &told, "Block");
     assert_eq!(asked(&stage, &mut told), [request::Body::Block(control::Block { peer: "d".into() })]);
     told.app.window().global::<FriendsAdapter<'_>>().invoke_unblock("z".into());
     assert_eq!(asked(&stage, &mut told), [request::Body::Unblock(control::Unblock { peer: "z".into() })]);
@@ -135,8 +135,8 @@ fn this_devices_code_is_shown_and_anothers_is_read_before_it_is_sent() {
     let theirs = code("Anna", 9).text;
     adapter().invoke_try_code(format!("  {theirs}\n").into());
     stage.settle(&told.scene);
-    assert!(says(&told, "This is the code of Anna."));
-    tap(&stage, &told, "Make friends");
+    assert!(says(&told, "This is Anna's friend code."));
+    tap(&stage, &told, "Add friend");
     let ask = told.asked();
     assert_eq!(body(&ask[0]), &request::Body::AddFriend(control::AddFriend { code: theirs }));
     told.reply(ask[0].id, reply::Body::Done(control::Done {}));
@@ -168,7 +168,7 @@ fn the_account_is_seen_only_where_the_host_can_play_online() {
     assert_eq!(asked(&stage, &mut told), [request::Body::SignIn(sign_in)]);
     told.say(account(control::AccountState::AccountElsewhere));
     stage.settle(&told.scene);
-    tap(&stage, &told, "Take over here");
+    tap(&stage, &told, "Sign in here");
     assert_eq!(asked(&stage, &mut told), [request::Body::TakeOver(control::TakeOver {})]);
     told.say(account(control::AccountState::AccountOnline));
     stage.settle(&told.scene);
@@ -183,7 +183,7 @@ fn who_asks_to_be_a_contact_is_answered() {
     let adapter = told.app.window().global::<FriendsAdapter<'_>>();
     adapter.invoke_open_contact("ben@example.org".into());
     stage.settle(&told.scene);
-    tap(&stage, &told, "Yes, gladly");
+    tap(&stage, &told, "Accept");
     let yes = control::AnswerContact {
         account: "ben@example.org".into(),
         answer: control::ContactAnswer::ContactAccept.into(),
@@ -198,18 +198,16 @@ fn an_invitation_says_all_its_terms_and_a_no_says_why() {
     told.say(event::Body::Invitation(invitation("")));
     told.answer(&stage);
     stage.settle(&told.scene);
-    for said in
-        ["Librem 5 invites you", "3 min and 2 s more after each turn", "You have White", "Handicap: 2"]
-    {
+    for said in ["Librem 5 invites you", "3 min + 2 s per move", "You play White", "Handicap: 2"] {
         assert!(says(&told, said), "{said}");
     }
-    tap(&stage, &told, "The rules");
+    tap(&stage, &told, "Rules");
     assert_eq!(dialog(&told), Dialog::Rules);
     tap(&stage, &told, "Close");
     assert_eq!(dialog(&told), Dialog::Invitation, "the question waits for its answer");
-    tap(&stage, &told, "No…");
+    tap(&stage, &told, "Decline…");
     assert_eq!(dialog(&told), Dialog::Decline);
-    tap(&stage, &told, "Later, gladly");
+    tap(&stage, &told, "Maybe later");
     let no = control::AnswerInvite {
         invite_id: "invite".into(),
         accept: false,
@@ -225,11 +223,11 @@ fn an_invitation_is_answered_with_other_terms() {
     told.say(event::Body::Invitation(invitation("")));
     told.answer(&stage);
     stage.settle(&told.scene);
-    tap(&stage, &told, "Play it otherwise…");
+    tap(&stage, &told, "Suggest changes…");
     told.answer(&stage);
     stage.settle(&told.scene);
     assert_eq!((page(&told), dialog(&told)), (Page::NewGame, Dialog::None));
-    tap(&stage, &told, "Propose this to Librem 5");
+    tap(&stage, &told, "Suggest this to Librem 5");
     let asked = asked(&stage, &mut told);
     let Some(request::Body::Invite(counter)) = asked.last() else { panic!("{asked:?}") };
     assert_eq!((counter.peer.as_str(), counter.counters.as_str()), ("a", "invite"));
@@ -285,29 +283,29 @@ fn after_the_end_both_look_back_try_moves_and_return() {
     let stage = Stage::new();
     let mut told = opened(&stage, looked_through());
     assert!(says(&told, "2 moves tried from move 12"));
-    assert!(says(&told, "Librem 5 sees the same, and may try moves too."));
+    assert!(says(&told, "Librem 5 sees the same and can try moves too."));
     let step = |told: &mut Told| match &asked(&stage, told)[..] {
         [request::Body::Analyse(analyse)] => analyse.step.clone().expect("a step"),
         other => panic!("{other:?}"),
     };
     told.app.window().global::<BoardAdapter<'_>>().invoke_touch(14 * 15);
     assert_eq!(step(&mut told), Step::TryAction(place(0, 0)));
-    tap(&stage, &told, "One move back");
+    tap(&stage, &told, "Previous move");
     assert_eq!(step(&mut told), Step::Back(true));
     tap(&stage, &told, "To the beginning");
     assert_eq!(step(&mut told), Step::ToPly(0));
-    tap(&stage, &told, "One move on");
+    tap(&stage, &told, "Next move");
     assert_eq!(step(&mut told), Step::ToPly(13));
-    tap(&stage, &told, "To the result");
+    tap(&stage, &told, "Back to the result");
     assert_eq!(step(&mut told), Step::Close(true));
     let mut end = looked_through();
     end.analysis = None;
     told.say(event::Body::Room(end));
     stage.settle(&told.scene);
     assert!(says(&told, "You won"));
-    tap(&stage, &told, "Look back");
+    tap(&stage, &told, "Review");
     assert_eq!(step(&mut told), Step::ToPly(17));
-    tap(&stage, &told, "Once more with the same colours");
+    tap(&stage, &told, "Rematch with the same colours");
     let same = control::Offer { room_id: "room".into(), kind: control::OfferKind::OfferNewGameSame.into() };
     assert_eq!(asked(&stage, &mut told), [request::Body::Offer(same)]);
 }
@@ -386,7 +384,7 @@ fn a_match_is_timed_as_chosen_and_other_games_as_usual() {
     stage.settle(&told.scene);
     tap(&stage, &told, "No clock");
     assert_eq!(dialog(&told), Dialog::Pace);
-    tap(&stage, &told, "10 min and 5 s more after each turn");
+    tap(&stage, &told, "10 min + 5 s per move");
     stage.settle(&told.scene);
     tap(&stage, &told, "Start");
     let asked = asked(&stage, &mut told);
@@ -407,7 +405,7 @@ fn damaged_saves_are_said_until_they_are_understood() {
     stage.settle(&told.scene);
     assert_eq!(dialog(&told), Dialog::Saves);
     assert!(says(&told, "/saves/matches.damaged"));
-    tap(&stage, &told, "Understood");
+    tap(&stage, &told, "Got it");
     assert_eq!(dialog(&told), Dialog::None);
 }
 
@@ -433,7 +431,7 @@ fn carriers_are_switched_and_their_trouble_is_said_beside_others() {
     assert_eq!(asked(&stage, &mut told), [request::Body::SetCarrier(use_it)]);
     told.say(radio(control::Carrier::Bluetooth, control::RadioState::RadioOff, false));
     stage.settle(&told.scene);
-    assert!(says(&told, "Looking around…") && says(&told, "Switch Bluetooth on"));
+    assert!(says(&told, "Looking around…") && says(&told, "Turn Bluetooth on"));
     told.app.go(Page::Settings);
     stage.settle(&told.scene);
     told.asked();
@@ -467,7 +465,7 @@ fn what_people_near_would_like_to_play_is_said_and_ours_is_told() {
     told.app.go(Page::Nearby);
     stage.settle(&told.scene);
     told.asked();
-    for said in ["would play Go", "plays with someone just now", "open to a game"] {
+    for said in ["wants to play Go", "in a game", "open to a game"] {
         assert!(says(&told, said), "{said}");
     }
     // Who turns to people with another game wishes for that.
@@ -490,9 +488,9 @@ fn endings_are_worked_out_stopped_and_deleted_by_one_switch() {
     stage.settle(&told.scene);
     told.asked();
     for (state, on, said) in [
-        (State::EndingsNone, true, "takes minutes once"),
-        (State::EndingsWorking, false, "7 moves deep, 43 % of the next"),
-        (State::EndingsThere, false, "145 MB of the disk; off deletes"),
+        (State::EndingsNone, true, "Takes a few minutes once"),
+        (State::EndingsWorking, false, "7 moves done, 43% of the next"),
+        (State::EndingsThere, false, "145 MB; turning it off deletes"),
         (State::EndingsFailed, true, "is there room on the disk?"),
     ] {
         let endings = control::Endings { state: state.into(), plies: 7, permille: 430, bytes: 145_300_000 };
@@ -524,10 +522,10 @@ fn a_stranger_is_met_without_a_game_or_refused() {
     told.answer(&stage);
     tap(&stage, &told, "About Ben");
     assert_eq!(dialog(&told), Dialog::Neighbour);
-    tap(&stage, &told, "Get to know each other, without a game");
+    tap(&stage, &told, "Become friends without a game");
     assert_eq!(asked(&stage, &mut told), [request::Body::Meet(control::Meet { peer: "p".into() })]);
     tap(&stage, &told, "About Ben");
-    tap(&stage, &told, "Refuse from now on");
+    tap(&stage, &told, "Block");
     assert_eq!(asked(&stage, &mut told), [request::Body::Block(control::Block { peer: "p".into() })]);
     let known = room(here(), peer("Ben"), &[Side::First]);
     assert!(known.link.is_none());

@@ -264,7 +264,7 @@ fn a_whole_match_against_level_1_is_played_by_taps_alone_and_then_another_begins
         assert!(table.says("Five in a row"));
     }
     let stones = table.stones().len();
-    table.tap("Once more");
+    table.tap("Rematch");
     // Colours are swapped: the device begins.
     table.until("the new game", || table.stones().len() < stones && table.live());
     assert!(!table.over());
@@ -320,7 +320,7 @@ fn a_stone_can_be_taken_back_and_a_hint_is_given() {
     table.start();
     table.tap("H8 empty");
     table.until("the answer", || table.stones().len() == 2 && table.live());
-    table.tap("Take back");
+    table.tap("Undo");
     table.until("my turn again", || table.stones().is_empty() && table.live());
     table.tap("Hint");
     table.until("a hint", || {
@@ -334,7 +334,7 @@ fn go_is_played_by_taps_to_its_count_and_by_keys() {
     let stage = Stage::new();
     let table = Table::new(&stage);
     table.new_game("Go");
-    table.tap("Two here");
+    table.tap("Same screen");
     table.tap("9 × 9");
     table.until("the small board", || table.app.window().global::<NewGameAdapter<'_>>().get_preset() < 0);
     table.start();
@@ -357,9 +357,9 @@ fn go_is_played_by_taps_to_its_count_and_by_keys() {
     table.tap("J9 Black");
     table.until("it is marked as dead", || table.points().iter().any(|point| point.dead));
     table.stage.settle(&table.scene);
-    table.tap("Agree, count");
+    table.tap("Agree and count");
     table.my_turn_after(12);
-    table.tap("Agree, count");
+    table.tap("Agree and count");
     table.until("the end", || table.over());
     table.stage.settle(&table.scene);
     assert!(table.says("White won"), "five stones and the komi against three");
@@ -388,7 +388,7 @@ fn xiangqi_is_played_against_the_device_by_taps_and_by_keys() {
         let board = table.app.window().global::<BoardAdapter<'_>>();
         board.get_arrow_from() >= 0 && board.get_arrow_to() >= 0
     });
-    table.tap("Take back");
+    table.tap("Undo");
     table.until("the step is taken back", || table.ply() == 2 && table.live());
     table.end();
 }
@@ -398,7 +398,7 @@ fn liuzhou_chess_is_played_with_a_capture_by_taps_and_by_keys() {
     let stage = Stage::new();
     let table = Table::new(&stage);
     table.new_game("Liuzhou");
-    table.tap("Two here");
+    table.tap("Same screen");
     table.start();
     for (ply, point) in (1..).zip(["C3 empty", "A6 empty", "D3 empty", "F6 empty", "C4 empty", "A1 empty"]) {
         table.tap(point);
@@ -423,7 +423,7 @@ fn lights_out_is_solved_by_what_blinks_and_then_another_board_begins() {
     let stage = Stage::new();
     let table = Table::new(&stage);
     table.new_game("Lights Out");
-    assert!(!table.says("Two here") && !table.says("My colour"), "it is played alone");
+    assert!(!table.says("Same screen") && !table.says("My colour"), "it is played alone");
     table.tap("Columns: less");
     table.start();
     let board = || table.app.window().global::<BoardAdapter<'_>>();
@@ -441,7 +441,7 @@ fn lights_out_is_solved_by_what_blinks_and_then_another_board_begins() {
     }
     assert!(table.over() && lit(&table) == 0);
     assert_eq!((board().get_presses(), board().get_fewest()), (fewest, fewest));
-    assert!(table.says("All the lights are out"));
+    assert!(table.says("All the lights are off"));
     table.tap("Another board");
     table.until("the next", || !table.over() && lit(&table) > 0);
     let second: Vec<i32> = table.points().iter().map(|point| point.lamp).collect();
@@ -485,8 +485,8 @@ pub(crate) fn met_to<'a>(
         (names, shown.get_digits())
     };
     assert_eq!(pictures(&anna), pictures(&ben), "the same on both");
-    anna.tap("The same, let us meet");
-    ben.tap("The same, let us meet");
+    anna.tap("They match");
+    ben.tap("They match");
     both("Ben is invited", &|| ben.dialog() == Dialog::Invitation);
     assert_eq!(anna.dialog(), Dialog::Waiting);
     ben.tap("Play");
@@ -513,7 +513,7 @@ fn two_people_nearby_meet_compare_and_play_a_match_in_which_a_stone_is_taken_bac
         });
     };
     turn(&anna, &ben, "H8");
-    anna.tap("Take back");
+    anna.tap("Undo");
     both("Ben is asked", &|| ben.dialog() == Dialog::Offer);
     ben.tap("Agree");
     both("the board is empty again", &|| anna.stones().is_empty() && ben.stones().is_empty());
@@ -539,7 +539,7 @@ fn every_lesson_is_played_to_its_end_by_taps_and_leads_to_a_match() {
     let games = ["Gomoku", "Go", "Xiangqi", "Liuzhou", "Lights Out"];
     let mut touches = 0;
     for name in games {
-        table.tap("How to play");
+        table.tap("Learn to play");
         assert_eq!(table.dialog(), Dialog::PickLesson);
         let button = ElementHandle::find_by_accessible_label(table.app.window(), name)
             .filter(|one| one.type_name().is_some_and(|name| name == "Button"))
@@ -581,7 +581,7 @@ fn every_lesson_is_played_to_its_end_by_taps_and_leads_to_a_match() {
             table.until("the next step", || shown().get_step() == step + 1 && !shown().get_finished());
             table.stage.settle(&table.scene);
         }
-        table.tap("Play a match");
+        table.tap("Play a game");
         table.until("the page for a match", || table.page() == Page::NewGame);
         table.app.go(Page::Home);
         table.stage.settle(&table.scene);
@@ -602,7 +602,7 @@ fn what_a_lesson_does_not_want_is_said_and_changes_nothing() {
     table.tap("A1 empty");
     let navigation = || table.app.window().global::<Navigation<'_>>();
     table.until("why not", || navigation().get_remark() == qiyou::screens::Remark::Told);
-    assert_eq!(navigation().get_remark_name(), "Not wrong, but touch what is marked.");
+    assert_eq!(navigation().get_remark_name(), "Not wrong, but tap what is marked.");
     assert_eq!(shown().get_points().iter().collect::<Vec<_>>(), before);
     // And the touch that is wanted is taken as if there had been no other.
     table.tap("H8 empty");

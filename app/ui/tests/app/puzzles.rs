@@ -25,8 +25,8 @@ fn puzzles_are_listed_by_difficulty_and_the_first_unsolved_one_says_which() {
     assert_eq!(page(&told), Page::Puzzles);
     assert_eq!(rows(&told), ["g1", "g2", "g3"]);
     assert!(says(&told, "Gomoku, 1 of 104 solved"));
-    assert!(says(&told, "Black to move: five in a row within two moves, 4 tries so far"));
-    tap(&stage, &told, "Master");
+    assert!(says(&told, "Black to play: five in a row in 2 moves, all of them fours. 4 tries so far"));
+    tap(&stage, &told, "Expert");
     assert_eq!(rows(&told), ["g4"]);
     told.answer(&stage);
     tap(&stage, &told, "Go, 12 of 100 solved");
@@ -41,7 +41,7 @@ fn a_puzzle_is_opened_tried_solved_and_left_for_the_next() {
     let mut told = started(&stage);
     look(&stage, &mut told);
     stage.settle(&told.scene);
-    tap(&stage, &told, "The next unsolved one");
+    tap(&stage, &told, "Next unsolved puzzle");
     let asked = told.answer(&stage);
     let next = control::OpenPuzzle { puzzle: String::new(), game: proto::board::Game::Gomoku.into() };
     assert_eq!(body(&asked[0]), &request::Body::OpenPuzzle(next));
@@ -49,10 +49,13 @@ fn a_puzzle_is_opened_tried_solved_and_left_for_the_next() {
     told.say(event::Body::Room(tried(PuzzleProgress::PuzzleOpen)));
     stage.settle(&told.scene);
     assert_eq!(page(&told), Page::Board);
-    assert!(says(&told, "Black to move: five in a row within two moves") && says(&told, "2 moves left"));
+    assert!(
+        says(&told, "Black to play: five in a row in 2 moves, all of them fours.")
+            && says(&told, "2 moves left")
+    );
     told.say(event::Body::Room(tried(PuzzleProgress::PuzzleWrong)));
     stage.settle(&told.scene);
-    assert!(says(&told, "White answers h7, and nothing is left."));
+    assert!(says(&told, "Not quite: H7 stops it. Undo and try again."));
     told.answer(&stage);
     tap(&stage, &told, "Restart");
     // A puzzle begins again unasked.

@@ -414,7 +414,7 @@ fn two_people_compare_before_anything_else() {
             "{shown}"
         );
     }
-    tap(&stage, &told, "They differ");
+    tap(&stage, &told, "They don't match");
     assert_eq!(only(&mut told), request::Body::Compare(control::Compare { peer: "p".into(), same: false }));
     told.say(event::Body::ComparisonGone(control::ComparisonGone { id: "p".into(), ..Default::default() }));
     stage.settle(&told.scene);
@@ -472,7 +472,7 @@ fn bluetooth_that_is_off_has_a_button_and_comes_on() {
     told.app.go(Page::Nearby);
     stage.settle(&told.scene);
     told.asked();
-    tap(&stage, &told, "Switch Bluetooth on");
+    tap(&stage, &told, "Turn Bluetooth on");
     assert_eq!(only(&mut told), request::Body::PowerOn(control::PowerOn {}));
     told.say(radio(control::RadioState::RadioReady));
     stage.settle(&told.scene);
@@ -516,7 +516,7 @@ fn an_offer_of_the_other_side_is_answered_in_a_dialog() {
     });
     let mut told = playing(&stage, offered);
     assert_eq!(dialog(&told), Dialog::Offer);
-    tap(&stage, &told, "Rather not");
+    tap(&stage, &told, "Decline");
     assert_eq!(
         only(&mut told),
         request::Body::AnswerOffer(control::AnswerOffer { room_id: "room".into(), accept: false })
@@ -532,7 +532,7 @@ fn a_rematch_is_followed_to_its_new_room() {
         ending: proto::board::Ending::FiveInARow.into(),
     });
     let mut told = playing(&stage, over);
-    tap(&stage, &told, "Once more");
+    tap(&stage, &told, "Rematch");
     assert_eq!(
         only(&mut told),
         request::Body::Offer(control::Offer {
@@ -545,7 +545,7 @@ fn a_rematch_is_followed_to_its_new_room() {
     next.follows = "room".into();
     told.say(event::Body::Room(next));
     stage.settle(&told.scene);
-    tap(&stage, &told, "Take back");
+    tap(&stage, &told, "Undo");
     assert!(matches!(only(&mut told), request::Body::Offer(offer) if offer.room_id == "next"));
 }
 
@@ -640,10 +640,10 @@ fn a_step_that_would_lose_is_only_made_after_a_question() {
     };
     try_it(&told);
     assert_eq!((dialog(&told), told.asked().len()), (Dialog::Losing, 0));
-    tap(&stage, &told, "Another one");
+    tap(&stage, &told, "Choose another move");
     assert_eq!((dialog(&told), told.asked().len()), (Dialog::None, 0));
     tap(&stage, &told, "G2 empty possible");
-    tap(&stage, &told, "Step there anyway");
+    tap(&stage, &told, "Play it anyway");
     assert_eq!(acted(&mut told), action::Kind::Step(losing));
 }
 
@@ -671,7 +671,7 @@ fn what_is_beside_the_points_is_done_by_buttons_and_dead_stones_by_touch() {
     stage.settle(&told.scene);
     tap(&stage, &told, "E5 Black");
     assert_eq!(acted(&mut told), action::Kind::Toggle(at(4, 4)));
-    tap(&stage, &told, "Agree, count");
+    tap(&stage, &told, "Agree and count");
     assert_eq!(acted(&mut told), action::Kind::Agree(true));
     tap(&stage, &told, "Play on");
     assert_eq!(acted(&mut told), action::Kind::Resume(true));
@@ -741,14 +741,14 @@ fn of_a_large_board_a_part_is_seen_and_moved() {
         told.app.window().global::<BoardAdapter<'_>>().get_points().row_data(0).expect("a lamp").name
     };
     assert_eq!(first(&told), "A60");
-    tap(&stage, &told, "Look right");
-    tap(&stage, &told, "Look down");
+    tap(&stage, &told, "Move right");
+    tap(&stage, &told, "Move down");
     assert_eq!(first(&told), "K50");
     for _ in 0..20 {
-        tap(&stage, &told, "Look down");
+        tap(&stage, &told, "Move down");
     }
     assert_eq!(first(&told), "K20", "the lower edge holds");
-    tap(&stage, &told, "See more");
+    tap(&stage, &told, "Zoom out");
     assert_eq!(board().get_columns(), 28);
     board().invoke_touch(0);
     stage.settle(&told.scene);
@@ -816,7 +816,7 @@ fn what_one_option_brings_with_it_goes_again_with_it() {
         options.iter().map(|option| option.name.to_string()).collect()
     };
     touch(&mut told, &|page| page.invoke_choose_preset(1));
-    assert_eq!(names(&told), ["Board", "Scoring", "Komi", "Superko", "Handicap"]);
+    assert_eq!(names(&told), ["Board", "Scoring", "Komi", "Repetition (superko)", "Handicap"]);
     touch(&mut told, &|page| page.invoke_choose_value(0, 0));
     touch(&mut told, &|page| page.invoke_step_value(4, 1));
     assert_eq!(names(&told).last().map(String::as_str), Some("Handicap stones"));

@@ -133,8 +133,8 @@ pub(crate) fn paces() -> Vec<control::PacePreset> {
     };
     vec![
         pace("none", "不计时", "No clock", 0, 0),
-        pace("blitz", "3分钟，每手加2秒", "3 min and 2 s more after each turn", 180, 2),
-        pace("rapid", "10分钟，每手加5秒", "10 min and 5 s more after each turn", 600, 5),
+        pace("blitz", "3分钟，每手加2秒", "3 min + 2 s per move", 180, 2),
+        pace("rapid", "10分钟，每手加5秒", "10 min + 5 s per move", 600, 5),
     ]
 }
 

@@ -373,7 +373,7 @@ fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
 }
 
 /// Every picture of the contact sheet, by name: what the host says and what is touched until it is there.
-pub(crate) const STORIES: [(&str, Tell); 68] = [
+pub(crate) const STORIES: [(&str, Tell); 69] = [
     ("home", |_, told| {
         friends_near(told);
         told.say(event::Body::Room(room(here(), bot(7), &[Side::First])));
@@ -667,6 +667,10 @@ pub(crate) const STORIES: [(&str, Tell); 68] = [
     ("licences", |_, told| {
         told.app.go(Page::Settings);
         told.app.ask(qiyou::screens::Dialog::Licences);
+    }),
+    ("privacy", |_, told| {
+        told.app.go(Page::Settings);
+        told.app.ask(qiyou::screens::Dialog::Privacy);
     }),
     ("settings", |_, told| told.app.go(Page::Settings)),
     ("settings-endings", |_, told| {

@@ -67,7 +67,7 @@ pub(crate) fn account(state: control::AccountState) -> event::Body {
         state: state.into(),
         sentence: wrong.then(|| control::Words {
             zh: "密码不对，请重新登录。".into(),
-            en: "The server does not take this password. Sign in again with the right one.".into(),
+            en: "Wrong password. Sign in again.".into(),
         }),
         ..Default::default()
     })

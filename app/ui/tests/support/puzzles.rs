@@ -23,7 +23,10 @@ pub(crate) fn puzzle(id: &str, grade: u32) -> control::Puzzle {
         game: proto::board::Game::Gomoku.into(),
         grade,
         moves: grade + 1,
-        goal: Some(words("黑先，两步内连五", "Black to move: five in a row within two moves")),
+        goal: Some(words(
+            "黑方先走，步步冲四，2 手之内成五。",
+            "Black to play: five in a row in 2 moves, all of them fours.",
+        )),
         board: Some(host::position(&position())),
         ..Default::default()
     }
@@ -57,11 +60,15 @@ pub(crate) fn listed() -> control::Puzzles {
 pub(crate) fn tried(progress: PuzzleProgress) -> control::Room {
     let mut room = games::against_the_device(&position(), Side::First);
     let say = match progress {
-        PuzzleProgress::PuzzleWrong => {
-            words("白在 h7 挡住就没有了。", "White answers h7, and nothing is left.")
-        }
+        PuzzleProgress::PuzzleWrong => words(
+            "这样不行：对方应 H7，就来不及了。悔一步再试。",
+            "Not quite: H7 stops it. Undo and try again.",
+        ),
         PuzzleProgress::PuzzleSolved => words("解开了！", "Solved!"),
-        _ => words("黑先，两步内连五", "Black to move: five in a row within two moves"),
+        _ => words(
+            "黑方先走，步步冲四，2 手之内成五。",
+            "Black to play: five in a row in 2 moves, all of them fours.",
+        ),
     };
     let next = if progress == PuzzleProgress::PuzzleSolved { "g3" } else { "" };
     room.puzzle = Some(control::PuzzleState {

@@ -83,6 +83,11 @@ pub(crate) fn show(window: &MainWindow, desk: &Desk) {
     show_part(&page, &inner, &layout);
 }
 
+/// Go of which area counts, not territory alone.
+fn counts_area(setup: Option<&wire::Setup>) -> bool {
+    matches!(setup.and_then(|setup| setup.game.as_ref()), Some(wire::setup::Game::Go(go)) if !go.territory)
+}
+
 /// Everything but the points.
 fn show_beside(window: &MainWindow, desk: &Desk) {
     let inner = desk.see();
@@ -121,6 +126,7 @@ fn show_beside(window: &MainWindow, desk: &Desk) {
     page.set_ending(result.map_or(Ending::None, |result| ending(result.ending())));
     let points = |of| fact(&board, FactKind::FactHalfPoints, of).unwrap_or(0);
     page.set_lead(points(wire::Side::First).abs_diff(points(wire::Side::Second)) as i32);
+    page.set_area(counts_area(room.setup.as_ref()));
 
     show_link(&page, room);
     let offer = room.offer.as_ref();
