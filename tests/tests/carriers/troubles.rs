@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use proto::control::{self, AccountState, request};
+use proto::control::{self, AccountState, ContactState, request};
+use tests::house::Seen;
 
-use crate::Device;
 use crate::network::within;
 use crate::servers::{Authority, DOMAIN, Kind, Proof, Server};
+use crate::{Device, contact};
 
 /// What the server or the system said.
 fn detail(device: &Device) -> String {
@@ -158,4 +159,47 @@ async fn a_server_that_is_not_safe_or_makes_no_accounts_is_told_of() {
     anna.until_account(AccountState::AccountServerGone).await;
     println!("another domain: {}", detail(&anna));
     tokio::time::timeout(Duration::from_secs(5), anna.switch_off()).await.expect("it does not hang");
+}
+
+/// Somebody who is no contact sends messages of some thousand levels, by a client that nobody would write for people.
+async fn deep_messages(kind: Kind, levels: u32) {
+    let authority = Authority::new();
+    let server = Server::start(kind, &authority);
+    let mut anna = Device::new("Anna", &authority).await;
+    anna.sign_in("anna", "right", &server.address(), true).await;
+    anna.until_account(AccountState::AccountOnline).await;
+    server.make_account("mallory", "wrong");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/carriers/deep.py");
+    let account = format!("anna@{DOMAIN}");
+    let sent = tokio::process::Command::new("python3")
+        .args([script, &server.address(), DOMAIN, "mallory", "wrong", &account, &levels.to_string()])
+        .output()
+        .await
+        .expect("python3 runs");
+    let said = String::from_utf8_lossy(&sent.stdout);
+    assert!(
+        sent.status.success() && said.trim() == "sent",
+        "{said} {}",
+        String::from_utf8_lossy(&sent.stderr)
+    );
+    // What was sent after them comes after them: this device has read all, and is still there.
+    let mallory = format!("mallory@{DOMAIN}");
+    let asks = |seen: &Seen| contact(seen, &mallory) == Some(ContactState::ContactAsks);
+    anna.client.until("Mallory asks", asks).await;
+    anna.until_account(AccountState::AccountOnline).await;
+    let state = anna.client.seen.account.as_ref().map(control::Account::state);
+    assert_eq!(state, Some(AccountState::AccountOnline));
+}
+
+#[tokio::test]
+#[ignore = "needs Prosody: make test-carriers"]
+async fn messages_of_thousands_of_levels_through_prosody_end_nothing() {
+    deep_messages(Kind::Prosody, 15_000).await;
+}
+
+#[tokio::test]
+#[ignore = "needs ejabberd: make test-carriers"]
+async fn messages_of_a_thousand_levels_through_ejabberd_end_nothing() {
+    // It ends the stream of whoever sends some thousand; these it passes on.
+    deep_messages(Kind::Ejabberd, 1_000).await;
 }
