@@ -54,5 +54,5 @@ pub use gomoku::{Gomoku, GomokuOpening, GomokuRule, GomokuSetup};
 pub use point::{ParsePointError, Point};
 pub use rng::Rng;
 pub use text::TextError;
-pub use view::{BoardView, Fact, Mark, MarkKind, Piece, PieceView};
+pub use view::{BoardView, Fact, Mark, MarkKind, Piece, PieceView, Touch};
 pub use words::{Language, Names};

@@ -250,15 +250,7 @@ impl Actor {
             (None, Some(false)) => PuzzleProgress::PuzzleWrong,
             (None, Some(true)) => PuzzleProgress::PuzzleSolved,
         };
-        let over = attempt.end().is_some();
-        let mut board = show::board(attempt.game(), over);
-        if let Some(target) = puzzle.goal.target() {
-            board.marks.push(control::Mark {
-                at: wire::point(target),
-                kind: control::MarkKind::MarkTarget.into(),
-                ..control::Mark::default()
-            });
-        }
+        let board = tried(attempt);
         let here = control::Seat { who: Some(control::seat::Who::Here(true)), ..control::Seat::default() };
         let device =
             control::Seat { who: Some(control::seat::Who::BotLevel(10)), ..control::Seat::default() };
@@ -298,6 +290,19 @@ impl Actor {
             ..control::Room::default()
         })
     }
+}
+
+/// The board of a puzzle as clients are shown it, with what is to be captured, killed or saved marked.
+pub fn tried(attempt: &Attempt) -> control::Board {
+    let mut board = show::board(attempt.game(), attempt.end().is_some());
+    if let Some(target) = attempt.puzzle().goal.target() {
+        board.marks.push(control::Mark {
+            at: wire::point(target),
+            kind: control::MarkKind::MarkTarget.into(),
+            ..control::Mark::default()
+        });
+    }
+    board
 }
 
 fn next_unsolved(kind: GameKind, saved: &BTreeMap<String, SavedPuzzle>) -> Option<&'static Puzzle> {

@@ -6,7 +6,7 @@ use engine::lights_out::Run;
 use engine::liuzhou::FormationKind;
 use engine::{
     Action, AnyGame, Fact, GameKind, IllegalAction, Language, Level, Mark, MarkKind, Piece, PieceView, Point,
-    Score, Side,
+    Score, Side, Touch,
 };
 use link::{CarrierKind, CarrierState};
 use proto::{board, control, peer};
@@ -52,6 +52,7 @@ pub(crate) fn board(game: &AnyGame, over: bool) -> control::Board {
     let mut marks: Vec<control::Mark> = view.marks.into_iter().map(mark).collect();
     let mut facts: Vec<control::Fact> = view.facts.into_iter().map(fact).collect();
     say_more(game, &mut marks, &mut facts);
+    let touch = touch(if over { Touch::Nothing } else { view.touch }, &marks);
     control::Board {
         game: i32::from(view.game as u8),
         columns: view.columns.into(),
@@ -69,7 +70,30 @@ pub(crate) fn board(game: &AnyGame, over: bool) -> control::Board {
         lights,
         taken: taken(game),
         lines: lines(game, view.columns.into()),
+        touch: Some(touch),
     }
+}
+
+/// What a touch on the board is, from the rules alone.
+fn touch(touch: Touch, marks: &[control::Mark]) -> control::Touch {
+    use control::{MarkKind as Kind, TouchKind};
+    let mut stone = board::Side::Unspecified;
+    let kind = match touch {
+        Touch::Nothing => TouchKind::TouchNothing,
+        Touch::Choose => TouchKind::TouchChoose,
+        Touch::Place(colour) => {
+            stone = side(colour);
+            TouchKind::TouchPlace
+        }
+        Touch::Step => TouchKind::TouchStep,
+        Touch::Capture => TouchKind::TouchCapture,
+        Touch::Toggle => TouchKind::TouchToggle,
+        Touch::Press => TouchKind::TouchPress,
+    };
+    let forbidden = marks.iter().filter(|mark| mark.kind() == Kind::MarkForbidden);
+    let warnings = forbidden.map(|mark| control::Warning { at: mark.at, words: mark.words.clone() });
+    let warnings = if kind == TouchKind::TouchPlace { warnings.collect() } else { Vec::new() };
+    control::Touch { kind: kind.into(), stone: stone.into(), warnings }
 }
 
 /// From point to point of each formation that was just made: along a row or a diagonal, or round a square.
@@ -180,6 +204,9 @@ fn mark(mark: Mark) -> control::Mark {
         MarkKind::Formation => control::MarkKind::MarkFormation,
         MarkKind::Captured => control::MarkKind::MarkCaptured,
         MarkKind::Target => control::MarkKind::MarkTarget,
+        MarkKind::Taken => control::MarkKind::MarkTaken,
+        MarkKind::Checker => control::MarkKind::MarkChecker,
+        MarkKind::Helper => control::MarkKind::MarkHelper,
         MarkKind::Check => control::MarkKind::MarkCheck,
         MarkKind::Ko => control::MarkKind::MarkKo,
         MarkKind::Dead => control::MarkKind::MarkDead,

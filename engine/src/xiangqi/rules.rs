@@ -18,7 +18,7 @@ use crate::view::steps;
 use crate::words::numbered;
 use crate::{
     Action, BoardView, Fact, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome, Piece,
-    PieceView, Point, Reason, Rng, SetupError, Side,
+    PieceView, Point, Reason, Rng, SetupError, Side, Touch,
 };
 
 /// What a match of xiangqi is played by.
@@ -381,6 +381,7 @@ impl Game for Xiangqi {
             losing_steps: steps::<Self>(&losing),
             steps: steps::<Self>(&moves),
             choices: Vec::new(),
+            touch: if self.outcome.is_none() { Touch::Step } else { Touch::Nothing },
             turn: self.outcome.is_none().then_some(side),
             outcome: self.outcome,
             ply: self.ply,

@@ -164,11 +164,6 @@ fn other(side: wire::Side) -> wire::Side {
     }
 }
 
-/// Go: both have passed, and the dead stones are to be agreed upon.
-fn is_agreeing(board: &control::Board) -> bool {
-    board.choices.iter().any(|choice| matches!(choice.kind, Some(action::Kind::Agree(_))))
-}
-
 /// A match as its page shows it: what is looked at after the end takes the place of the end.
 pub(crate) fn seen(room: &Room) -> Room {
     let mut seen = room.clone();

@@ -90,6 +90,7 @@ fn touch(desk: &Desk, index: i32) {
         Touch::Pick(at) => return desk.change(|inner| inner.lesson.picked = Some(at)),
         Touch::PutDown => return desk.change(|inner| inner.lesson.picked = None),
         Touch::PickFirst => return desk.remark(Remark::PickFirst, ""),
+        Touch::Nothing => return,
     };
     desk.change(|inner| {
         inner.lesson.picked = None;

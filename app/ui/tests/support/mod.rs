@@ -153,6 +153,11 @@ pub(crate) fn room(first: control::Seat, second: control::Seat, mine: &[Side]) -
             last: Some(place(9, 5)),
             turn: Side::Second.into(),
             ply: 17,
+            touch: Some(control::Touch {
+                kind: control::TouchKind::TouchPlace.into(),
+                stone: Side::Second.into(),
+                ..Default::default()
+            }),
             ..Default::default()
         }),
         mine: mine.iter().map(|side| (*side).into()).collect(),

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use proto::board::{self as wire, action};
 use proto::control::{
-    self, FactKind, MarkKind, OfferKind as WireOffer, PeerLink, Room, Seat as WireSeat, Thinking, score, seat,
+    self, FactKind, OfferKind as WireOffer, PeerLink, Room, Seat as WireSeat, Thinking, TouchKind, score, seat,
 };
 use slint::{ComponentHandle, SharedString, Timer, TimerMode};
 
 use super::layout::Layout;
 use super::points::{show_part, show_points};
 use super::touch::{picked, waiting};
-use super::{fact, is_agreeing, near_side, other};
+use super::{fact, near_side, other};
 use crate::adapters::{carrier, editor, game, new_game, side, update, wire_game};
 use crate::app::{Desk, HintState, Inner};
 use crate::screens::{
@@ -233,27 +233,19 @@ fn show_facts(
 
 /// What is to be done now, and what can be done beside the points.
 fn show_choices(page: &BoardAdapter<'_>, desk: &Desk, inner: &Inner, room: &Room, board: &control::Board) {
-    let task = if !room.can_act {
-        Task::None
-    } else if board.game() == wire::Game::LightsOut {
-        Task::Press
-    } else if board.marks.iter().any(|mark| mark.kind() == MarkKind::MarkTarget) {
-        Task::Capture
-    } else if !board.steps.is_empty() {
-        if picked(inner, room, board).is_some() { Task::Aim } else { Task::Pick }
-    } else if is_agreeing(board) {
-        Task::MarkDead
-    } else {
-        Task::Place
+    let touch = board.touch.as_ref().filter(|_| room.can_act);
+    let task = match touch.map_or(TouchKind::TouchNothing, control::Touch::kind) {
+        TouchKind::TouchNothing => Task::None,
+        TouchKind::TouchPress => Task::Press,
+        TouchKind::TouchCapture => Task::Capture,
+        TouchKind::TouchStep if picked(inner, room, board).is_some() => Task::Aim,
+        TouchKind::TouchStep => Task::Pick,
+        TouchKind::TouchToggle => Task::MarkDead,
+        TouchKind::TouchPlace | TouchKind::TouchChoose => Task::Place,
     };
     page.set_task(task);
     page.set_live(room.can_act);
-    page.set_next_stone(match (task, board.game()) {
-        // Stones of both colours come by turns, whoever places them: in swap2 one player does.
-        (Task::Place, wire::Game::Gomoku) => 1 + (board.pieces.len() % 2) as i32,
-        (Task::Place, _) => board.turn,
-        _ => 0,
-    });
+    page.set_next_stone(touch.map_or(0, |touch| touch.stone));
     page.set_captures_due(
         fact(board, FactKind::FactCapturesDue, wire::Side::Unspecified).unwrap_or(0) as i32
     );
