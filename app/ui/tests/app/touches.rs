@@ -184,7 +184,7 @@ fn a_forbidden_point_says_why_before_it_is_played() {
     let mut room = mine();
     let board = room.board.as_mut().expect("a board");
     let words = Some(control::Words { zh: "三三禁手".into(), en: "a double three".into() });
-    board.marks.push(control::Mark { at: 0, kind: control::MarkKind::MarkForbidden.into(), words, side: 0 });
+    board.touch.as_mut().expect("stones are placed").warnings.push(control::Warning { at: 0, words });
     let mut told = playing(&stage, room);
     told.app.window().global::<BoardAdapter<'_>>().invoke_touch(14 * 15);
     stage.settle(&told.scene);
