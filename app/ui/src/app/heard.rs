@@ -281,7 +281,7 @@ impl Desk {
                 self.inner.borrow_mut().adapters = list.adapters;
             }
             (Some(reply::Body::Done(_)), Purpose::Discard) => {
-                self.back();
+                self.leave(Page::Replay);
                 adapters::records::search(self);
             }
             (Some(reply::Body::Hint(hint)), Purpose::Hint { room, ply, revision }) => {

@@ -66,12 +66,21 @@ fn a_puzzle_is_opened_tried_solved_and_left_for_the_next() {
     told.say(event::Body::Room(tried(PuzzleProgress::PuzzleSolved)));
     stage.settle(&told.scene);
     tap(&stage, &told, "Next puzzle");
+    let asked = told.answer(&stage);
+    let [one] = &asked[..] else { panic!("{asked:?}") };
+    assert!(matches!(body(one), request::Body::OpenPuzzle(open) if open.puzzle == "g3"), "{asked:?}");
+    // The one before is left when the next is there, so that no board is seen without a puzzle.
+    assert_eq!(page(&told), Page::Board);
+    told.reply(one.id, reply::Body::RoomId("next".into()));
+    told.say(event::Body::Room(control::Room { id: "next".into(), ..tried(PuzzleProgress::PuzzleOpen) }));
     let asked: Vec<request::Body> = told.answer(&stage).iter().map(|one| body(one).clone()).collect();
-    assert!(matches!(&asked[0], request::Body::CloseRoom(close) if close.room_id == "room"));
-    assert!(
-        matches!(asked.last(), Some(request::Body::OpenPuzzle(open)) if open.puzzle == "g3"),
-        "{asked:?}"
-    );
+    assert_eq!(asked, [request::Body::CloseRoom(control::CloseRoom { room_id: "room".into() })]);
+    stage.settle(&told.scene);
+    assert!(says(&told, "Black to move: five in a row within two moves"));
+    for expected in [Page::Puzzles, Page::Home] {
+        tap(&stage, &told, "Back");
+        assert_eq!(page(&told), expected);
+    }
 }
 
 #[test]

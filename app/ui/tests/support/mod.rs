@@ -252,7 +252,7 @@ fn comparison(known_name_new_key: bool, answered_here: bool) -> event::Body {
 }
 
 /// Opens a match that is told.
-fn open(stage: &Stage, told: &mut Told, room: control::Room) {
+pub(crate) fn open(stage: &Stage, told: &mut Told, room: control::Room) {
     let id = room.id.clone();
     told.say(event::Body::Room(room));
     stage.pass(Duration::ZERO);
@@ -325,7 +325,7 @@ fn kept() -> Vec<control::MatchSummary> {
 }
 
 /// Answers what is asked for kept matches.
-fn keep(stage: &Stage, told: &mut Told) {
+pub(crate) fn keep(stage: &Stage, told: &mut Told) {
     for request in told.answer(stage) {
         if let request::Body::ListMatches(asked) = body(&request) {
             let unfinished = asked.outcome() == control::Outcome::Unfinished;
