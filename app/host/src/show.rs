@@ -6,12 +6,13 @@ use engine::lights_out::Run;
 use engine::liuzhou::FormationKind;
 use engine::{
     Action, AnyGame, Fact, GameKind, IllegalAction, Language, Level, Mark, MarkKind, Piece, PieceView, Point,
-    Score, Side, Touch,
+    Report, Score, Side, Touch,
 };
 use link::{CarrierKind, CarrierState};
 use proto::{board, control, peer};
 use session::{Analysis, Colours, InvitationEnd, MatchRecord, OfferKind, ShownClock};
 
+use crate::archive;
 use crate::room::Seat;
 use crate::store::StoreError;
 use session::wire;
@@ -71,6 +72,29 @@ pub(crate) fn board(game: &AnyGame, over: bool) -> control::Board {
         taken: taken(game),
         lines: lines(game, view.columns.into()),
         touch: Some(touch),
+    }
+}
+
+/// What a search thinks of its side: its chance of winning in thousandths, and in Go its lead in tenths of a point. `None` where
+/// it has not weighed the position: one node with no proof is a move by heart, or the only one.
+pub(crate) fn judgement(game: &AnyGame, report: &Report) -> Option<(u32, i32)> {
+    if report.nodes <= 1 && matches!(report.score, Score::Points(_)) {
+        return None;
+    }
+    // From -1000 to 1000 made 0 to 1000.
+    let permille = i32::midpoint(archive::chances(game.kind(), report.score), 1_000).clamp(0, 1_000);
+    let lead = match (game, report.score) {
+        (AnyGame::Go(_), Score::Chance { points, .. } | Score::Points(points)) => points / 10,
+        _ => 0,
+    };
+    Some((permille as u32, lead))
+}
+
+/// The colour of the stone that this action puts, if it puts one.
+pub(crate) fn stone(game: &AnyGame, action: Action) -> board::Side {
+    match (action, game.view().touch) {
+        (Action::Place(_), Touch::Place(colour)) => side(colour),
+        _ => board::Side::Unspecified,
     }
 }
 

@@ -832,3 +832,49 @@ fn what_one_option_brings_with_it_goes_again_with_it() {
     let options: Vec<_> = open.options.iter().map(|one| (one.option.as_str(), one.value.as_str())).collect();
     assert_eq!((open.preset.as_str(), options), ("japanese", vec![("size", "9"), ("handicap", "0")]));
 }
+
+/// The device has just played H8's neighbour at the end of this line, and the match goes on.
+fn thought(on: bool, ply: u32) -> control::Thinking {
+    control::Thinking {
+        room_id: "room".into(),
+        side: Side::First.into(),
+        on,
+        depth: 9,
+        judged: true,
+        permille: 640,
+        line: ["j6", "m10", "l12"].map(Into::into).into(),
+        actions: vec![place(9, 5), place(12, 9), place(11, 11)],
+        stones: vec![Side::First.into(), Side::Second.into(), Side::First.into()],
+        ply,
+        ..Default::default()
+    }
+}
+
+#[test]
+fn what_the_device_thought_is_drawn_from_the_next_move_on_and_told_from_the_players_side() {
+    let stage = Stage::new();
+    let told = playing(&stage, mine());
+    told.app.show_thought();
+    let page = || told.app.window().global::<BoardAdapter<'_>>();
+    let drawn = |told: &Told| -> Vec<(String, i32, i32)> {
+        let board = told.app.window().global::<BoardAdapter<'_>>();
+        let points = board.get_points();
+        let named = |point: qiyou::screens::PointView| (point.name.to_string(), point.order, point.ghost);
+        points.iter().filter(|point| point.order != 0).map(named).collect()
+    };
+    // Its last move is the first of the line, and stands on the board already.
+    told.say(event::Body::Thinking(thought(false, 16)));
+    stage.settle(&told.scene);
+    assert_eq!(drawn(&told), [("L12".to_owned(), 2, 1), ("M10".to_owned(), 1, 2)]);
+    assert_eq!(page().get_thought().percent, 36);
+    assert!(says(&told, "Your chance as it sees it: 36 % · depth 9 · 0 positions"));
+    // While it thinks nothing is drawn, so that the board does not flicker.
+    told.say(event::Body::Thinking(thought(true, 17)));
+    stage.settle(&told.scene);
+    assert!(drawn(&told).is_empty());
+    // What it thought of another position is not told of this one.
+    told.say(event::Body::Thinking(thought(false, 14)));
+    stage.settle(&told.scene);
+    assert!(drawn(&told).is_empty() && !page().get_thought().known);
+    assert!(says(&told, "Nothing to tell yet"));
+}

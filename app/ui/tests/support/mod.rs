@@ -378,7 +378,7 @@ fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
 }
 
 /// Every picture of the contact sheet, by name: what the host says and what is touched until it is there.
-pub(crate) const STORIES: [(&str, Tell); 68] = [
+pub(crate) const STORIES: [(&str, Tell); 69] = [
     ("home", |_, told| {
         friends_near(told);
         told.say(event::Body::Room(room(here(), bot(7), &[Side::First])));
@@ -502,6 +502,28 @@ pub(crate) const STORIES: [(&str, Tell); 68] = [
             nodes: 1_234_567,
             score: Some(control::Score { score: Some(control::score::Score::Points(130)) }),
             line: "k10 f10 e9 g11 k7 l6 d8 k8".split(' ').map(Into::into).collect(),
+            ply: 17,
+            judged: true,
+            permille: 640,
+            elapsed_ms: 1_800,
+            ..Default::default()
+        }));
+        told.app.show_thought();
+    }),
+    ("board-thought", |stage, told| {
+        open(stage, told, room(bot(7), here(), &[Side::Second]));
+        let line = [(9, 5), (12, 9), (11, 11), (5, 9), (3, 8), (10, 2)];
+        told.say(event::Body::Thinking(control::Thinking {
+            room_id: "room".into(),
+            side: Side::First.into(),
+            depth: 9,
+            nodes: 1_234_567,
+            judged: true,
+            permille: 640,
+            line: "j6 m10 l12 f10 d9 k3".split(' ').map(Into::into).collect(),
+            actions: line.map(|(column, row)| place(column, row)).into(),
+            stones: (0..6).map(|n| if n % 2 == 0 { Side::First } else { Side::Second }.into()).collect(),
+            ply: 16,
             elapsed_ms: 1_800,
             ..Default::default()
         }));

@@ -5,6 +5,7 @@ use proto::control::{self, MarkKind, Room};
 use slint::{Model, SharedString};
 
 use super::layout::{FIRST_ZOOM, Layout, Names, ZOOMS, names};
+use super::show::thinking_of;
 use super::touch::picked;
 use super::{Rows, near_side, other, point_of};
 use crate::adapters::{game, new_game, update};
@@ -105,6 +106,7 @@ pub(super) fn show_points(
         }
     }
     let arrow = show_hint(page, inner, room, board, layout, &mut points);
+    let arrow = arrow.or(show_thought(inner, room, board, layout, &mut points));
     show_advice(desk, inner, room, board, layout, &mut points);
     update(&desk.board.lines, &lines(board, layout));
     page.set_arrow_from(arrow.map_or(-1, |(from, _)| from as i32));
@@ -245,6 +247,38 @@ fn show_advice(
 
 /// Threats in words beside the board; the others are only marked on it.
 const MOST_THREATS: usize = 4;
+
+/// Moves of the device's line that are drawn: more would hide the board.
+const DRAWN: usize = 5;
+
+/// Draws the play that the device expects, once it has thought and while its card is open: numbered from the next move on, stones as stones, the first
+/// step as an arrow between two of the points that are seen.
+fn show_thought(
+    inner: &Inner,
+    room: &Room,
+    board: &control::Board,
+    layout: &Layout,
+    points: &mut [PointView],
+) -> Option<(usize, usize)> {
+    let thinking = thinking_of(inner, room, board).filter(|one| inner.thought_open && !one.on)?;
+    let played = board.ply.saturating_sub(thinking.ply) as usize;
+    let mut arrow = None;
+    let line = thinking.actions.iter().zip(&thinking.stones).skip(played).take(DRAWN);
+    for (number, (action, &stone)) in (1..).zip(line) {
+        if let (1, Some(action::Kind::Step(step))) = (number, &action.kind) {
+            arrow = layout.index(step.from).zip(layout.index(step.to));
+        }
+        let Some(index) = point_of(action).and_then(|at| layout.index(at)) else { continue };
+        let point = &mut points[index];
+        // A later move to the same point leaves the first one's number.
+        if point.order == 0 {
+            point.marked = true;
+            point.order = number;
+            point.ghost = if point.stone == 0 { stone } else { 0 };
+        }
+    }
+    arrow
+}
 
 /// Marks what is advised; a step is an arrow between two of the points that are seen.
 fn show_hint(

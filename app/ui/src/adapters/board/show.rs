@@ -111,8 +111,8 @@ fn show_beside(window: &MainWindow, desk: &Desk) {
     page.set_theirs(seat_of(&inner, room, &board, far));
     page.set_me(side(me));
     show_choices(&page, desk, &inner, room, &board);
-    let thinking = inner.state.thinking.get(&room.id);
-    page.set_thought(thinking.map(|one| thought(one, inner.chinese())).unwrap_or_default());
+    let thinking = thinking_of(&inner, room, &board);
+    page.set_thought(thinking.map(|one| thought(one, near, inner.chinese())).unwrap_or_default());
     page.set_thought_open(inner.thought_open);
 
     let result = room.result.as_ref();
@@ -349,19 +349,36 @@ fn show_link(page: &BoardAdapter<'_>, room: &Room) {
     }
 }
 
-fn thought(thinking: &Thinking, chinese: bool) -> Thought {
-    let (points, win_in, loss_in) = match thinking.score.as_ref().and_then(|score| score.score.as_ref()) {
-        Some(score::Score::Points(points)) => (*points, 0, 0),
-        Some(score::Score::WinIn(plies)) => (0, plies.div_ceil(2) as i32, 0),
-        Some(score::Score::LossIn(plies)) => (0, 0, plies.div_ceil(2) as i32),
-        None => (0, 0, 0),
+/// What the device thinks of this position, or thought when it played the last move; nothing of any other.
+pub(super) fn thinking_of<'a>(inner: &'a Inner, room: &Room, board: &control::Board) -> Option<&'a Thinking> {
+    let thinking = inner.state.thinking.get(&room.id).filter(|_| room.analysis.is_none())?;
+    let played = match board.ply.checked_sub(thinking.ply) {
+        Some(0) => true,
+        Some(1) => !thinking.on && thinking.actions.first() == board.last.as_ref(),
+        _ => false,
+    };
+    (thinking.line.is_empty() || played).then_some(thinking)
+}
+
+/// From the near side, where the player sits.
+fn thought(thinking: &Thinking, near: wire::Side, chinese: bool) -> Thought {
+    let (win_in, loss_in) = match thinking.score.as_ref().and_then(|score| score.score.as_ref()) {
+        Some(score::Score::WinIn(plies)) => (plies.div_ceil(2) as i32, 0),
+        Some(score::Score::LossIn(plies)) => (0, plies.div_ceil(2) as i32),
+        Some(score::Score::Points(_)) | None => (0, 0),
+    };
+    let (permille, lead) = if thinking.side() == near {
+        (thinking.permille as i32, thinking.lead_tenths)
+    } else {
+        (1_000 - thinking.permille as i32, -thinking.lead_tenths)
     };
     Thought {
         on: thinking.on,
         depth: thinking.depth as i32,
         tenths: (thinking.elapsed_ms / 100) as i32,
         nodes: short(thinking.nodes).into(),
-        points,
+        percent: if thinking.judged { (permille + 5) / 10 } else { -1 },
+        lead_tenths: lead,
         win_in,
         loss_in,
         line: if thinking.spoken.is_empty() {
@@ -372,7 +389,7 @@ fn thought(thinking: &Thinking, chinese: bool) -> Thought {
             said.join(" ")
         }
         .into(),
-        known: thinking.depth > 0,
+        known: !thinking.line.is_empty(),
     }
 }
 
