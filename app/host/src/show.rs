@@ -397,6 +397,25 @@ pub(crate) fn analysis(record: &MatchRecord, at: &Analysis, shared: bool) -> Opt
     Some(control::Analysis { ply: at.ply, tried, board, can_act, shared })
 }
 
+/// Who won by what a file says of a match: `Some(None)` is a draw, `None` that it says nothing.
+pub(crate) fn said_winner(origin: &control::Origin) -> Option<Option<Side>> {
+    match origin.score.as_str() {
+        "1-0" => Some(Some(Side::First)),
+        "0-1" => Some(Some(Side::Second)),
+        "1/2-1/2" => Some(None),
+        _ => None,
+    }
+}
+
+/// How a match ended: by its record, or by what its file says, which tells no reason.
+pub(crate) fn result(record: &MatchRecord, origin: Option<&control::Origin>) -> Option<board::Result> {
+    record.result.map(wire::result).or_else(|| {
+        let winner = said_winner(origin?)?;
+        let winner = winner.map_or(board::Side::Unspecified, side);
+        Some(board::Result { winner: winner.into(), ending: board::Ending::Unspecified.into() })
+    })
+}
+
 /// A race as this device's player sees it.
 pub(crate) fn race(race: &session::Race) -> control::Race {
     let ms = |time: Duration| u32::try_from(time.as_millis()).unwrap_or(u32::MAX);

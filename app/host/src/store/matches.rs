@@ -2,8 +2,8 @@
 
 use engine::{Action, GameKind, Level, Setup, Side};
 use prost::Message as _;
-use proto::board;
-use rusqlite::{Row, params};
+use proto::{board, control};
+use rusqlite::{OptionalExtension as _, Row, params};
 use session::{Consent, MatchId, MatchRecord, MatchResult, OfferKind, Pace, wire};
 use tracing::warn;
 
@@ -21,6 +21,17 @@ pub(crate) struct SavedMatch {
     /// A room shows it.
     pub(crate) open: bool,
     pub(crate) changed_unix_ms: i64,
+    /// Of a match from a file: what the file says of it.
+    pub(crate) origin: Option<control::Origin>,
+}
+
+/// A file that a match was taken from.
+pub(crate) struct KeptFile {
+    /// Of its name: sgf.
+    pub(crate) ending: String,
+    /// Actions that were read of it.
+    pub(crate) actions: u32,
+    pub(crate) content: Vec<u8>,
 }
 
 /// What there is of a match to choose by.
@@ -32,6 +43,7 @@ pub(crate) struct Header {
     pub(crate) over: bool,
     /// `None` of one that is over is a draw.
     pub(crate) winner: Option<Side>,
+    pub(crate) origin: Option<control::Origin>,
 }
 
 impl Store {
@@ -46,6 +58,47 @@ impl Store {
             transaction.execute("DELETE FROM matches WHERE match_id = ?1", [record.id.0])?;
             write_match(transaction, record, seats, now_unix_ms)
         })
+    }
+
+    /// A match that was read of a file, which is kept with it; no room shows it.
+    pub(crate) fn take_in(
+        &mut self,
+        record: &MatchRecord,
+        seats: [Seat; 2],
+        (origin, file): (&control::Origin, &KeptFile),
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            write_match(transaction, record, seats, now_unix_ms)?;
+            transaction.execute(
+                "UPDATE matches SET open = 0, origin = ?2 WHERE match_id = ?1",
+                params![record.id.0, origin.encode_to_vec()],
+            )?;
+            transaction
+                .execute(
+                    "INSERT INTO files (match_id, ending, actions, content) VALUES (?1, ?2, ?3, ?4)",
+                    params![record.id.0, file.ending, file.actions, file.content],
+                )
+                .map(drop)
+        })
+    }
+
+    /// The file that a match was taken from, if it was.
+    pub(crate) fn file_of(&self, id: MatchId) -> Result<Option<KeptFile>, StoreError> {
+        let read = |row: &Row<'_>| {
+            Ok(KeptFile { ending: row.get(0)?, actions: row.get(1)?, content: row.get(2)? })
+        };
+        self.connection
+            .prepare_cached("SELECT ending, actions, content FROM files WHERE match_id = ?1")
+            .and_then(|mut statement| statement.query_row([id.0], read).optional())
+            .map_err(|error| self.explain(error))
+    }
+
+    /// A time as its day in UTC: 2026-11-24.
+    pub(crate) fn day_of(&self, unix_ms: i64) -> Result<String, StoreError> {
+        self.connection
+            .query_row("SELECT date(?1, 'unixepoch')", [unix_ms / 1_000], |row| row.get(0))
+            .map_err(|error| self.explain(error))
     }
 
     /// A match that is over and settled before this device hears of it, and that no room shows. Nothing is written if the
@@ -299,7 +352,7 @@ impl Store {
     pub(crate) fn headers(&self) -> Result<Vec<Header>, StoreError> {
         let read = || {
             let mut statement = self.connection.prepare_cached(
-                "SELECT match_id, setup, first_seat, second_seat, ending, winner FROM matches
+                "SELECT match_id, setup, first_seat, second_seat, ending, winner, origin FROM matches
                  ORDER BY changed_unix_ms DESC, match_id",
             )?;
             statement
@@ -307,13 +360,16 @@ impl Store {
                     let (setup, first, second): (Vec<u8>, String, String) =
                         (row.get(1)?, row.get(2)?, row.get(3)?);
                     let (ending, winner): (Option<i32>, Option<i32>) = (row.get(4)?, row.get(5)?);
+                    let origin = parse_origin(row.get(6)?);
+                    let said = origin.as_ref().and_then(show::said_winner);
                     let header = || {
                         Some(Header {
                             id: MatchId(row.get(0).ok()?),
                             game: i32::from(parse_setup(&setup)?.kind() as u8),
                             seats: [parse_seat(&first)?, parse_seat(&second)?],
-                            over: ending.is_some(),
-                            winner: winner.and_then(show::parse_side),
+                            over: ending.is_some() || said.is_some(),
+                            winner: winner.map_or(said.flatten(), show::parse_side),
+                            origin,
                         })
                     };
                     Ok(header())
@@ -369,11 +425,12 @@ impl Store {
             spent_ms: u32,
             reveal: Option<[u8; 32]>,
             run: Vec<u8>,
+            origin: Option<Vec<u8>>,
         }
         let read = || -> rusqlite::Result<Vec<rusqlite::Result<Raw>>> {
             let sql = format!(
                 "SELECT match_id, setup, first_seat, second_seat, revision, ending, winner, open, changed_unix_ms,
-                     offered, settled, pace, paused, spent_ms, reveal, run
+                     offered, settled, pace, paused, spent_ms, reveal, run, origin
                  FROM matches {which}"
             );
             let mut statement = self.connection.prepare_cached(&sql)?;
@@ -394,6 +451,7 @@ impl Store {
                     spent_ms: row.get(13)?,
                     reveal: row.get(14)?,
                     run: row.get(15)?,
+                    origin: row.get(16)?,
                 })
             };
             Ok(statement.query_map(values, raw)?.collect())
@@ -452,6 +510,7 @@ impl Store {
                     settled: raw.settled,
                     open: raw.open,
                     changed_unix_ms: raw.changed,
+                    origin: parse_origin(raw.origin),
                 })
             })
             .collect())
@@ -583,6 +642,11 @@ fn parse_setup(bytes: &[u8]) -> Option<Setup> {
 
 fn parse_pace(bytes: &[u8]) -> Option<Pace> {
     Pace::read(Some(&board::Pace::decode(bytes).ok()?)).ok()?
+}
+
+/// What cannot be read says nothing: the match itself is whole.
+fn parse_origin(bytes: Option<Vec<u8>>) -> Option<control::Origin> {
+    control::Origin::decode(bytes?.as_slice()).ok()
 }
 
 fn parse_result(ending: i32, winner: i32) -> Option<MatchResult> {

@@ -95,6 +95,15 @@ pub(super) const MIGRATIONS: &[&str] = &["
 ", "
     -- What this device has pressed in a race while that is not among the actions, packed as in qiyou.peer.Record.
     ALTER TABLE matches ADD COLUMN run BLOB NOT NULL DEFAULT x'';
+", "
+    ALTER TABLE matches ADD COLUMN origin BLOB;                           -- qiyou.control.Origin of a match from a file; NULL of others
+    -- The file as it came in, with its comments and variations: given back while the record is still what was read of it.
+    CREATE TABLE files (
+        match_id BLOB PRIMARY KEY REFERENCES matches ON DELETE CASCADE,
+        ending   TEXT NOT NULL,                                           -- of its name: sgf
+        actions  INTEGER NOT NULL,                                        -- that were read of it
+        content  BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID;
 "];
 
 /// Opens the file, and brings it to the present schema.
