@@ -193,9 +193,9 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     page.set_game(game_of(summary.setup.as_ref()));
     let (opponent, name, level) = home::opponent([&summary.first, &summary.second]);
     let file = summary.origin.is_some();
-    let names = records::from_file(summary).0.into();
+    let players = records::from_file(summary).0.into();
     let row =
-        crate::screens::RecordRow { opponent, name: name.into(), level, file, names, ..Default::default() };
+        crate::screens::RecordRow { opponent, name: name.into(), level, file, names: players, ..Default::default() };
     let solo = game::is_solo(playing) && opponent == Opponent::Here && !file;
     page.set_players(if solo {
         SharedString::default()
