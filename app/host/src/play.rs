@@ -33,7 +33,7 @@ impl Actor {
         if room.time_is_over() {
             return Err(Refusal::new(RefusalCode::RefusalTime, "the time is over"));
         }
-        let record = room.after(action).map_err(|why| Refusal::illegal(why, action, room.game().kind()))?;
+        let record = room.after(action).map_err(|why| Refusal::illegal(why, action, room.game()))?;
         let (ply, result, now) = (record.actions.len() as u32, record.result, self.now_unix_ms());
         let took_ms = record.times.last().copied().unwrap_or(0);
         let written = self.store.append(id, ply, (action, took_ms), result, now);

@@ -140,7 +140,7 @@ impl Actor {
                 Refusal::new(RefusalCode::RefusalGameOver, "this try is over: take back, or begin again");
             return Err(Refusal { action: Some(action), ..refusal });
         }
-        game.legal_move(action).map_err(|why| Refusal::illegal(why, action, game.kind()))?;
+        game.legal_move(action).map_err(|why| Refusal::illegal(why, action, game))?;
         if !room.counted {
             let puzzle = room.attempt.puzzle().id.clone();
             let written = self.store.count_puzzle(&puzzle);

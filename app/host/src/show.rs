@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use engine::explain::Explained;
 use engine::lights_out::Run;
 use engine::liuzhou::FormationKind;
 use engine::{
-    Action, AnyGame, Fact, GameKind, IllegalAction, Language, Level, Mark, MarkKind, Piece, PieceView, Point,
+    Action, AnyGame, Fact, Game as _, IllegalAction, Language, Level, Mark, MarkKind, Piece, PieceView, Point,
     Report, Score, Side, Touch,
 };
 use link::{CarrierKind, CarrierState};
@@ -53,7 +54,10 @@ pub(crate) fn board(game: &AnyGame, over: bool) -> control::Board {
     let mut marks: Vec<control::Mark> = view.marks.into_iter().map(mark).collect();
     let mut facts: Vec<control::Fact> = view.facts.into_iter().map(fact).collect();
     say_more(game, &mut marks, &mut facts);
-    let touch = touch(if over { Touch::Nothing } else { view.touch }, &marks);
+    let mut touch = touch(if over { Touch::Nothing } else { view.touch }, &marks);
+    if touch.kind() == control::TouchKind::TouchStep {
+        touch.stuck = game.stuck().into_iter().map(warning).collect();
+    }
     control::Board {
         game: i32::from(view.game as u8),
         columns: view.columns.into(),
@@ -115,9 +119,22 @@ fn touch(touch: Touch, marks: &[control::Mark]) -> control::Touch {
         Touch::Press => TouchKind::TouchPress,
     };
     let forbidden = marks.iter().filter(|mark| mark.kind() == Kind::MarkForbidden);
-    let warnings = forbidden.map(|mark| control::Warning { at: mark.at, words: mark.words.clone() });
+    let warnings = forbidden.map(|mark| control::Warning {
+        at: mark.at,
+        words: mark.words.clone(),
+        points: vec![mark.at],
+    });
     let warnings = if kind == TouchKind::TouchPlace { warnings.collect() } else { Vec::new() };
-    control::Touch { kind: kind.into(), stone: stone.into(), warnings }
+    control::Touch { kind: kind.into(), stone: stone.into(), warnings, stuck: Vec::new() }
+}
+
+fn warning(explained: Explained) -> control::Warning {
+    let [zh, en] = explained.words;
+    control::Warning {
+        at: wire::point(explained.at),
+        words: Some(control::Words { zh, en }),
+        points: explained.points.into_iter().map(wire::point).collect(),
+    }
 }
 
 /// From point to point of each formation that was just made: along a row or a diagonal, or round a square.
@@ -169,6 +186,13 @@ fn say_more(game: &AnyGame, marks: &mut [control::Mark], facts: &mut Vec<control
                 words: Some(words(|language| game.phase_words(language).into())),
                 ..control::Fact::default()
             });
+            if game.told(Language::English).is_some() {
+                facts.push(control::Fact {
+                    kind: FactKind::FactTold.into(),
+                    words: Some(words(|language| game.told(language).unwrap_or_default())),
+                    ..control::Fact::default()
+                });
+            }
             if game.made().next().is_some() {
                 let names = |language| {
                     let names: Vec<&str> =
@@ -182,7 +206,18 @@ fn say_more(game: &AnyGame, marks: &mut [control::Mark], facts: &mut Vec<control
                 });
             }
         }
-        AnyGame::Go(_) | AnyGame::Xiangqi(_) | AnyGame::LightsOut(_) => {}
+        AnyGame::Xiangqi(game) => {
+            if let Some(check) = game.check() {
+                let [zh, en] = check.words;
+                facts.push(control::Fact {
+                    kind: FactKind::FactCheck.into(),
+                    side: side(game.turn()).into(),
+                    words: Some(control::Words { zh, en }),
+                    ..control::Fact::default()
+                });
+            }
+        }
+        AnyGame::Go(_) | AnyGame::LightsOut(_) => {}
     }
 }
 
@@ -442,21 +477,24 @@ pub(crate) struct Refusal {
     pub(crate) action: Option<Action>,
     /// Why the rules refuse it, when they do.
     pub(crate) reason: Option<control::Words>,
+    /// Points that the reason speaks of.
+    pub(crate) points: Vec<Point>,
 }
 
 impl Refusal {
     pub(crate) fn new(code: control::RefusalCode, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), action: None, reason: None }
+        Self { code, detail: detail.into(), action: None, reason: None, points: Vec::new() }
     }
 
-    /// An action that the rules of this game refuse; the points are named as on its board.
-    pub(crate) fn illegal(why: IllegalAction, action: Action, game: GameKind) -> Self {
-        let reason = words(|language| why.words_in(game, language));
+    /// An action that the rules refuse in this position; points are named as on its board.
+    pub(crate) fn illegal(why: IllegalAction, action: Action, game: &AnyGame) -> Self {
+        let Explained { words: [zh, en], points, .. } = why.explained(game, action);
         Self {
             code: illegal_code(why),
-            detail: reason.en.clone(),
+            detail: en.clone(),
             action: Some(action),
-            reason: Some(reason),
+            reason: Some(control::Words { zh, en }),
+            points,
         }
     }
 
@@ -466,6 +504,7 @@ impl Refusal {
             detail: self.detail,
             action: self.action.map(wire::action),
             reason: self.reason,
+            points: self.points.into_iter().map(wire::point).collect(),
         }
     }
 }

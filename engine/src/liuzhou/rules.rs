@@ -218,6 +218,36 @@ impl Liuzhou {
         bits(self.made).find(all).into_iter().flat_map(through)
     }
 
+    /// Whose formation was just made and what it takes, as a sentence; `None` where none was.
+    pub fn told(&self, language: Language) -> Option<String> {
+        let mut kinds: Vec<(&str, u32)> = Vec::new();
+        for name in self.made().map(|formation| formation.kind.name(language)) {
+            match kinds.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, count)) => *count += 1,
+                None => kinds.push((name, 1)),
+            }
+        }
+        let several = |(name, count)| if count == 1 { format!("{name}") } else { format!("{name} ×{count}") };
+        let names: Vec<String> = kinds.into_iter().map(several).collect();
+        let maker = Side::BOTH.into_iter().find(|side| self.made & self.state.live[side.index()] != 0)?;
+        if names.is_empty() {
+            return None;
+        }
+        let names = names.join(language.pick("、", " and "));
+        let side = <Self as Game>::names(language).side(maker);
+        let (due, taken) = (self.state.due, self.taken.count_ones());
+        Some(match (language, due, taken) {
+            (Language::Chinese, 0, 0) => format!("{side}{names}。"),
+            (Language::Chinese, 0, taken) => format!("{side}{names}，提了 {taken} 子。"),
+            (Language::Chinese, due, _) => format!("{side}{names}，还要提 {due} 子。"),
+            (Language::English, 0, 0) => format!("{side} made {names}."),
+            (Language::English, 0, 1) => format!("{side} made {names} and took a stone."),
+            (Language::English, 0, taken) => format!("{side} made {names} and took {taken} stones."),
+            (Language::English, 1, _) => format!("{side} made {names} and takes a stone."),
+            (Language::English, due, _) => format!("{side} made {names} and takes {due} stones."),
+        })
+    }
+
     /// Where the game stands: stones are placed, taken off because neither side can step, or walk.
     pub fn phase_words(&self, language: Language) -> &'static str {
         match self.state.phase {

@@ -219,7 +219,7 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     page.set_move(spoken.map_or(written, |words| new_game::said(Some(words), inner.chinese())).into());
     let Some(board) = &seen.board else { return };
     let layout = Layout::still(board);
-    let Names { below, above, left } = names(board.game(), &layout);
+    let Names { below, above, left } = names(board.game(), &layout, inner.chinese());
     update(&desk.replay.columns, &below);
     update(&desk.replay.upper, &above);
     update(&desk.replay.numbers, &left);

@@ -334,6 +334,9 @@ impl Desk {
             Purpose::DescribeRoom { .. } | Purpose::DescribeInvitation { .. } => return,
             _ => {}
         }
+        if *purpose == Purpose::Act {
+            self.board.flash.light(self, &refusal.points);
+        }
         if let Some(reason) = &refusal.reason {
             let said = if self.see().chinese() { &reason.zh } else { &reason.en };
             self.remark(Remark::Told, said);

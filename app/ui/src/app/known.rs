@@ -16,6 +16,8 @@ use crate::state::HostState;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Purpose {
     Nothing,
+    /// An action on the board that is seen.
+    Act,
     OpenRoom,
     /// For this match, at this ply and revision.
     Hint {

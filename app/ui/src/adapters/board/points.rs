@@ -80,7 +80,7 @@ pub(super) fn show_points(
     layout: &Layout,
 ) {
     let kind = board.game();
-    let Names { below, above, left } = names(kind, layout);
+    let Names { below, above, left } = names(kind, layout, inner.chinese());
     update(&desk.board.columns, &below);
     update(&desk.board.upper, &above);
     update(&desk.board.numbers, &left);
@@ -95,6 +95,9 @@ pub(super) fn show_points(
         for piece in &board.pieces {
             mark(piece.at, &|point| point.turned = (far == piece.side()) != inner.turned);
         }
+    }
+    for at in desk.board.flash.lit(room, board) {
+        mark(at, &|point| (point.marked, point.flash) = (true, true));
     }
     if let Some(from) = picked(inner, room, board) {
         mark(from, &|point| (point.marked, point.picked) = (true, true));

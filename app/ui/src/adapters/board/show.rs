@@ -206,6 +206,9 @@ fn show_facts(
         new_game::said(fact.and_then(|fact| fact.words.as_ref()), chinese)
     };
     page.set_formed(said(FactKind::FactFormed).into());
+    let check = said(FactKind::FactCheck);
+    page.set_in_check(!check.is_empty());
+    page.set_told(if check.is_empty() { said(FactKind::FactTold) } else { check }.into());
     let opening = said(FactKind::FactOpening);
     page.set_fact(if opening.is_empty() { said(FactKind::FactPhase) } else { opening }.into());
     // What a side has taken is what the other has lost.

@@ -6,6 +6,7 @@ use proto::control::{self, Room, TouchKind};
 
 use super::layout::Layout;
 use super::act;
+use crate::adapters::new_game;
 use crate::app::{Desk, Inner, Losing, Picked};
 use crate::preferences::Confirm;
 use crate::screens::{Dialog, Remark};
@@ -17,6 +18,8 @@ pub(crate) enum Touch {
     PutDown,
     /// There are steps to choose from, but no piece was picked to make one with.
     PickFirst,
+    /// The piece cannot move now: why, and the points that the words speak of.
+    Stuck(control::Warning),
     /// The board takes no action now.
     Nothing,
     /// An action that would lose at once, and why where that is not the repetition of a position.
@@ -91,6 +94,11 @@ pub(super) fn touch(desk: &Desk, index: i32) {
         Touch::PutDown => desk.change(|inner| inner.picked = None),
         Touch::PickFirst => desk.remark(Remark::PickFirst, ""),
         Touch::Nothing => {}
+        Touch::Stuck(why) => {
+            desk.board.flash.light(desk, &why.points);
+            let said = new_game::said(why.words.as_ref(), desk.see().chinese()).to_owned();
+            desk.remark(Remark::Told, &said);
+        }
         Touch::Warn(kind, words) => {
             desk.change(|inner| inner.losing = Some(Losing { kind, words }));
             desk.open(Dialog::Losing);
@@ -113,7 +121,10 @@ pub(crate) fn meaning(board: &control::Board, picked: Option<u32>, at: u32) -> T
         TouchKind::TouchCapture => Touch::Act(action::Kind::Capture(at)),
         TouchKind::TouchToggle => Touch::Act(action::Kind::Toggle(at)),
         TouchKind::TouchPress => Touch::Act(action::Kind::Press(at)),
-        TouchKind::TouchStep => step(board, picked, at),
+        TouchKind::TouchStep => match touch.stuck.iter().find(|stuck| stuck.at == at) {
+            Some(stuck) => Touch::Stuck(stuck.clone()),
+            None => step(board, picked, at),
+        },
     }
 }
 
@@ -181,7 +192,7 @@ mod tests {
                 Touch::Act(kind) | Touch::Warn(kind, _) => {
                     done = codec::read_action(Some(&Action { kind: Some(kind) })).ok();
                 }
-                Touch::PutDown | Touch::PickFirst | Touch::Nothing => {}
+                Touch::PutDown | Touch::PickFirst | Touch::Nothing | Touch::Stuck(_) => {}
             }
         }
         (done, touches)
