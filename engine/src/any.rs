@@ -253,11 +253,30 @@ impl AnyGame {
         each_game!(self, game => game.notation(action))
     }
     /// The action as the game's players write it, Chinese and English, where that is not [`Self::notation`]: 炮二平五 and
-    /// `C2=5` in xiangqi. `None` for other games, and for what the piece there could not do.
+    /// `C2=5` in xiangqi, points with the capital letters of the board's edge in gomoku and Liuzhou chess. `None` for other
+    /// games, and for what the piece there could not do.
     pub fn spoken(&self, action: Action) -> Option<[String; 2]> {
-        let Self::Xiangqi(game) = self else { return None };
-        let mv = game.legal_move(action).ok()?;
-        Some([Notation::Chinese, Notation::Wxf].map(|notation| game.write(mv, notation)))
+        let name = |point| self.kind().point_name(point);
+        match self {
+            Self::Xiangqi(game) => {
+                let mv = game.legal_move(action).ok()?;
+                Some([Notation::Chinese, Notation::Wxf].map(|notation| game.write(mv, notation)))
+            }
+            Self::Gomoku(_) | Self::Liuzhou(_) => {
+                let said = match action {
+                    Action::Place(at) => name(at),
+                    Action::Step { from, to } => format!("{}–{}", name(from), name(to)),
+                    Action::Capture(at) => format!("×{}", name(at)),
+                    Action::Choose(choice) => {
+                        return Some(Language::ALL.map(|language| choice.words(language).to_owned()));
+                    }
+                    Action::Pass => return Some(["停一手".into(), "pass".into()]),
+                    _ => return None,
+                };
+                Some([said.clone(), said])
+            }
+            Self::Go(_) | Self::LightsOut(_) => None,
+        }
     }
     /// See [`Game::parse`].
     pub fn parse(&self, text: &str) -> Option<Action> {

@@ -11,6 +11,7 @@
 
 use crate::go::{Go, GoSetup};
 use crate::gomoku::Psq;
+use crate::heading::Heading;
 use crate::lights_out::{Lights, LightsOut, LightsOutSetup, Start};
 use crate::liuzhou::Liuzhou;
 use crate::record::{Interrupted, Record, write_record};
@@ -68,8 +69,10 @@ pub struct GameFile {
     pub actions: Vec<Action>,
     /// The position at the end.
     pub game: AnyGame,
-    /// How the file says that it ended.
+    /// How the file says that it ended, in its own way.
     pub result: Option<String>,
+    /// Who, when, where, how it ended: what is written of a game beside its moves, whatever the format.
+    pub heading: Heading,
     /// What else the file says of the game, by the names that its format has for it.
     pub tags: Vec<(String, String)>,
     /// For SGF the whole file with its variations.
@@ -146,11 +149,19 @@ impl AnyGame {
 impl GameFile {
     /// Reads a file of this game.
     pub fn read(game: GameKind, format: Format, bytes: &[u8]) -> Result<Self, Unread> {
-        match format {
+        let read = match format {
             Format::Sgf => read_sgf(game, bytes),
             Format::Psq => read_psq(game, bytes),
             Format::Record(_) => read_record(game, bytes),
             Format::Position | Format::Lights => read_position(game, format, bytes),
+        };
+        let headed = |file: Self| Self { heading: file.read_heading(), ..file };
+        match read {
+            Ok(file) => Ok(headed(file)),
+            Err(stopped) => {
+                let Interrupted { error, refusal, read } = *stopped;
+                Err(Box::new(Interrupted { error, refusal, read: read.map(headed) }))
+            }
         }
     }
 
@@ -167,8 +178,13 @@ impl GameFile {
             (Format::Sgf, _) => Err("SGF has games of go and gomoku only"),
             (Format::Psq, AnyGame::Gomoku(start)) => self.write_psq(start),
             (Format::Psq, _) => Err("a .psq holds gomoku only"),
-            (Format::Record(notation), AnyGame::Xiangqi(start)) => Ok(start.record(&self.actions, notation)),
-            (Format::Record(_), AnyGame::Liuzhou(start)) => Ok(start.record(&self.actions)),
+            (Format::Record(notation), AnyGame::Xiangqi(start)) => {
+                let record = start.record(&self.actions, notation);
+                Ok(headed(&record, &self.record_heading(), self.score()))
+            }
+            (Format::Record(_), AnyGame::Liuzhou(start)) => {
+                Ok(headed(&start.record(&self.actions), &self.record_heading(), self.score()))
+            }
             (Format::Record(_), AnyGame::Gomoku(start)) => Ok(self.record(start)),
             (Format::Record(_), AnyGame::Go(start)) => Ok(self.record(start)),
             (Format::Record(_), AnyGame::LightsOut(start)) => Ok(self.record(start)),
@@ -195,9 +211,10 @@ impl GameFile {
             tags.push(("Position", &position));
         }
         // A space ends a move.
-        write_record(start.clone(), &tags, &self.actions, |game, mv| {
+        let record = write_record(start.clone(), &tags, &self.actions, |game, mv| {
             game.notation(G::action(mv)).replace(' ', "")
-        })
+        });
+        headed(&record, &self.record_heading(), self.score())
     }
 
     fn with_tags(&self, mut tree: crate::sgf::Tree) -> String {
@@ -205,6 +222,9 @@ impl GameFile {
             if matches!(name.as_str(), "PB" | "PW" | "EV" | "DT" | "PC") {
                 tree.root_mut().set_text(name, value);
             }
+        }
+        for (name, value) in self.sgf_heading() {
+            tree.root_mut().set_text(name, &value);
         }
         Collection { games: vec![tree] }.write()
     }
@@ -217,7 +237,8 @@ impl GameFile {
             Action::Place(point) => Some((*point, std::time::Duration::ZERO)),
             _ => None,
         });
-        let name = |tag: &str| self.tags.iter().find(|(name, _)| name == tag).map(|(_, value)| value.clone());
+        let heading = self.sgf_heading();
+        let name = |tag: &str| heading.iter().find(|(name, _)| *name == tag).map(|(_, value)| value.clone());
         let names = name("PB").zip(name("PW")).map(|(black, white)| [black, white]);
         Ok(Psq { setup: start.setup().clone(), moves: points.collect(), names }.write())
     }
@@ -246,6 +267,7 @@ fn read_sgf(game: GameKind, bytes: &[u8]) -> Result<GameFile, Unread> {
         actions,
         game,
         result,
+        heading: Heading::default(),
         tags,
         collection: Some(collection.clone()),
     };
@@ -300,6 +322,7 @@ fn read_psq(game: GameKind, bytes: &[u8]) -> Result<GameFile, Unread> {
             actions: psq.actions(),
             game: AnyGame::Gomoku(psq.game()),
             result: None,
+            heading: Heading::default(),
             tags: ["PB", "PW"].into_iter().map(str::to_owned).zip(names).collect(),
             collection: None,
         }
@@ -313,8 +336,16 @@ fn read_psq(game: GameKind, bytes: &[u8]) -> Result<GameFile, Unread> {
     }
 }
 
+/// The characters of a record: UTF-8, or what Chinese programs on Windows write where it is none.
+pub fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.into(),
+        Err(_) => encoding_rs::GB18030.decode(bytes).0,
+    }
+}
+
 fn read_record(game: GameKind, bytes: &[u8]) -> Result<GameFile, Unread> {
-    let text = String::from_utf8_lossy(bytes);
+    let text = text(bytes);
     let (record, broken) = match Record::read(&text) {
         Ok(record) => (record, None),
         Err(stopped) => (stopped.read, Some(stopped.error)),
@@ -331,6 +362,7 @@ fn read_record(game: GameKind, bytes: &[u8]) -> Result<GameFile, Unread> {
         start,
         actions: Vec::new(),
         result: record.result.clone(),
+        heading: Heading::default(),
         tags: record.tags.clone(),
         collection: None,
     };
@@ -372,9 +404,32 @@ fn read_position(game: GameKind, format: Format, bytes: &[u8]) -> Result<GameFil
         start,
         actions: Vec::new(),
         result: None,
+        heading: Heading::default(),
         tags: Vec::new(),
         collection: None,
     })
+}
+
+/// A record with what is said of the game beside its moves, and with this end.
+fn headed(record: &str, heading: &[(&'static str, String)], score: &str) -> String {
+    let mut text = String::new();
+    for line in record.lines() {
+        let is_result = line.starts_with("[Result ");
+        if is_result {
+            for (name, value) in heading {
+                let value = value.replace(['\r', '\n'], " ").replace('\\', "\\\\").replace('"', "\\\"");
+                text += &format!("[{name} \"{value}\"]\n");
+            }
+            text += &format!("[Result \"{score}\"]\n");
+        } else if ["*", "1-0", "0-1", "1/2-1/2"].contains(&line) {
+            text += score;
+            text.push('\n');
+        } else {
+            text += line;
+            text.push('\n');
+        }
+    }
+    text
 }
 
 impl GameKind {

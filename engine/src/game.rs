@@ -129,9 +129,9 @@ pub trait Game: Clone + Send + 'static {
     fn notation(&self, action: Action) -> String;
     /// The action that a player's text means in this position, legal or not; `None` if it is none.
     fn parse(&self, text: &str) -> Option<Action>;
-    /// A point as this game's board names it, whether or not it is on the board.
+    /// A point as the edge of this game's board names it, whether or not it is on the board: `H8`.
     fn point_name(point: Point) -> String {
-        point.to_string()
+        point.to_string().to_uppercase()
     }
     /// What this game and its sides are called.
     fn names(language: Language) -> Names;

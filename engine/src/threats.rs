@@ -54,7 +54,8 @@ impl Threat {
         match (language, self.kind) {
             (Language::Chinese, Kind::Five) => format!("{side}下一手成五：{at}。"),
             (Language::Chinese, Kind::Check) => format!("{side}正在将军。"),
-            (Language::Chinese, Kind::Mate) => format!("{side}下一步要杀：{at}。"),
+            // The board shows where: a point of xiangqi's board has no name.
+            (Language::Chinese, Kind::Mate) => format!("{side}下一步要杀。"),
             (Language::Chinese, Kind::OpenFour) => format!("{side}可成活四或双四：{at}。"),
             (Language::Chinese, Kind::Fork) => format!("{side}可成四三或双三：{at}。"),
             (Language::Chinese, Kind::Four) => format!("{side}可冲四：{at}。"),
@@ -63,7 +64,7 @@ impl Threat {
             (Language::Chinese, Kind::Three) => format!("{side}可成活三：{at}。"),
             (Language::English, Kind::Five) => format!("{side} makes five next: {at}."),
             (Language::English, Kind::Check) => format!("{side} gives check."),
-            (Language::English, Kind::Mate) => format!("{side} threatens mate: {at}."),
+            (Language::English, Kind::Mate) => format!("{side} threatens mate."),
             (Language::English, Kind::OpenFour) => {
                 format!("{side} can make an open four or two fours: {at}.")
             }

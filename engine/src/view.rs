@@ -27,12 +27,34 @@ pub struct BoardView {
     pub losing_steps: Vec<(Point, Point)>,
     /// Legal actions that no point of the board stands for, such as [`Action::Pass`].
     pub choices: Vec<Action>,
+    /// What a touch on a point is now.
+    pub touch: Touch,
     /// Whose decision is next; `None` when the game is over.
     pub turn: Option<Side>,
     /// How it ended, if it did.
     pub outcome: Option<Outcome>,
     /// Decisions made since the start.
     pub ply: u32,
+}
+
+/// What a touch on a point of the board is in this phase of the game. Whether it is legal at that point
+/// [`crate::Game::legal_move`] says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// The board takes no action: the game is over.
+    Nothing,
+    /// A choice beside the board comes first; the board refuses every action until then.
+    Choose,
+    /// [`Action::Place`]: a stone of this colour comes onto the point.
+    Place(Side),
+    /// [`Action::Step`]: a piece is picked first, then the point where it goes.
+    Step,
+    /// [`Action::Capture`].
+    Capture,
+    /// [`Action::Toggle`].
+    Toggle,
+    /// [`Action::Press`].
+    Press,
 }
 
 /// One piece on its point.
@@ -89,8 +111,14 @@ pub enum MarkKind {
     Captured,
     /// A stone that may be captured now.
     Target,
+    /// A stone that the last turn took stood here (Liuzhou chess).
+    Taken,
     /// A general in check (xiangqi).
     Check,
+    /// A piece that gives check (xiangqi).
+    Checker,
+    /// A piece that can end the check (xiangqi).
+    Helper,
     /// A point forbidden by ko for one move (Go).
     Ko,
     /// A stone marked as dead (Go).

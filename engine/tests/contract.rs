@@ -10,7 +10,7 @@ use engine::liuzhou::{
 use engine::xiangqi::{Xiangqi, XiangqiSetup};
 use engine::{
     Action, AnyGame, Choice, Game, GameKind, Gomoku, GomokuOpening, GomokuRule, GomokuSetup, IllegalAction,
-    Language, Point, Rng, Setup, Side,
+    Language, Point, Rng, Setup, Side, Touch,
 };
 
 /// Games played with each setup. All setups of all games together take about four seconds.
@@ -148,6 +148,11 @@ fn keeps_the_contract<G: Game>(setup: &G::Setup) {
             actions.push(G::action(mv));
             assert_eq!(game.ply(), before.ply() + 1);
             assert_eq!(game.view().last, Some(G::action(mv)));
+            if let Action::Place(at) = G::action(mv) {
+                let stone = game.view().pieces.into_iter().find(|piece| piece.at == at);
+                let stone = stone.map(|piece| Touch::Place(piece.side));
+                assert_eq!(stone, Some(before.view().touch), "the stone comes that a touch has promised");
+            }
             assert_eq!(before.key(), before.fresh_key(), "playing on a clone leaves the original as it was");
         }
         assert_eq!(
@@ -201,8 +206,32 @@ fn check_position<G: Game>(game: &G, rng: &mut Rng) {
     }
 }
 
+/// What a touch on the board has to be for this action to come of it; `None` where it is made beside the points.
+fn touched(action: Action) -> Option<fn(Touch) -> bool> {
+    Some(match action {
+        Action::Place(_) => |touch| matches!(touch, Touch::Place(_)),
+        Action::Step { .. } => |touch| touch == Touch::Step,
+        Action::Capture(_) => |touch| touch == Touch::Capture,
+        Action::Toggle(_) => |touch| touch == Touch::Toggle,
+        Action::Press(_) => |touch| touch == Touch::Press,
+        Action::Pass | Action::Agree | Action::Resume | Action::Choose(_) | Action::Done(_) => return None,
+    })
+}
+
 fn check_view<G: Game>(game: &G) {
     let view = game.view();
+    let mut moves = Vec::new();
+    game.legal_moves(&mut moves);
+    for action in moves.into_iter().map(G::action) {
+        match touched(action) {
+            Some(is_it) => assert!(is_it(view.touch), "{action:?} cannot be touched: {:?}", view.touch),
+            None => assert!(
+                view.choices.contains(&action) || matches!(action, Action::Done(_)),
+                "{action:?} cannot be chosen"
+            ),
+        }
+    }
+    assert_eq!(view.touch == Touch::Nothing, game.outcome().is_some());
     assert_eq!(view.outcome, game.outcome());
     assert_eq!(view.ply, game.ply());
     assert_eq!(view.turn, game.outcome().is_none().then_some(game.turn()));

@@ -490,3 +490,33 @@ fn a_line_bent_at_random_is_refused_or_makes_a_position_that_can_be_played() {
     }
     assert!(played > 500, "{played} of the lines were positions");
 }
+
+#[test]
+fn a_formation_is_told_with_what_it_takes_and_all_that_it_took_is_marked() {
+    let mut game = Liuzhou::new(&LiuzhouSetup::default()).expect("the default is valid");
+    // Two squares that share a side, made at once.
+    for text in ["b3", "a6", "c3", "f6", "d3", "a1", "b4", "f1", "d4", "c6", "c4"] {
+        let action = game.parse(text).expect("a point");
+        game.play(game.legal_move(action).expect("legal"));
+    }
+    assert_eq!(game.captures_due(), 2);
+    assert_eq!(game.told(Language::English).as_deref(), Some("Black made a square ×2 and takes 2 stones."));
+    let taken = |game: &Liuzhou| -> Vec<String> {
+        let marks = game.view().marks.into_iter();
+        marks.filter(|mark| mark.kind == MarkKind::Taken).map(|mark| mark.at.to_string()).collect()
+    };
+    assert!(taken(&game).is_empty());
+    for text in ["xa6", "xf1"] {
+        let action = game.parse(text).expect("a capture");
+        game.play(game.legal_move(action).expect("legal"));
+    }
+    assert_eq!(taken(&game), ["f1", "a6"]);
+    assert_eq!(game.told(Language::English).as_deref(), Some("Black made a square ×2 and took 2 stones."));
+    assert!(
+        game.told(Language::Chinese)
+            .is_some_and(|told| told.starts_with("黑方成方") && told.ends_with("提了 2 子。"))
+    );
+    let action = game.parse("f3").expect("a point");
+    game.play(game.legal_move(action).expect("legal"));
+    assert!(taken(&game).is_empty() && game.told(Language::English).is_none(), "the next move ends it");
+}

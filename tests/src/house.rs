@@ -175,6 +175,8 @@ pub struct Seen {
     pub gifts: Vec<control::Gift>,
     /// How comparisons ended, all so far.
     pub compared: Vec<control::ComparisonEnd>,
+    /// What bots have reported, all so far.
+    pub thoughts: Vec<control::Thinking>,
     /// All so far.
     pub said: Vec<control::Said>,
     /// Invitations that are over, all so far.
@@ -207,7 +209,8 @@ impl Seen {
     fn apply(&mut self, event: &Event) {
         use event::Body;
         match event.body.clone().expect("an event that this client knows") {
-            Body::Ready(_) | Body::Thinking(_) | Body::InvitationGone(_) | Body::Judgements(_) => {}
+            Body::Ready(_) | Body::InvitationGone(_) | Body::Judgements(_) => {}
+            Body::Thinking(one) => self.thoughts.push(one),
             Body::Activated(one) => self.activated.push(one),
             Body::Gift(gift) => self.gifts.push(gift),
             Body::GiftGone(gone) => self.gifts.retain(|one| one.gift_id != gone.id),

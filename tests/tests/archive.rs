@@ -1,6 +1,6 @@
 //! Kept matches: found, looked into, played on from, judged, and exchanged with other programs.
 
-use proto::board::{Game, Side};
+use proto::board::{Ending, Game, Side};
 use proto::control::{self, Outcome, RefusalCode, event, reply, request};
 use tests::house::{Client, House};
 
@@ -88,6 +88,155 @@ async fn matches_are_found_by_game_opponent_and_outcome() {
     anna.client.done(request::Body::Discard(control::Discard { room_id: room })).await;
     assert_eq!(list(&mut anna.client, any()).await.total, 2);
     assert_eq!(anna.record().len(), 2);
+}
+
+async fn export(client: &mut Client, id: &str, format: &str) -> String {
+    let export = control::Export { room_id: id.into(), format: format.into() };
+    match client.ask(request::Body::Export(export)).await.expect("written") {
+        reply::Body::File(file) => String::from_utf8(file.content.to_vec()).expect("text"),
+        other => panic!("a file, not {other:?}"),
+    }
+}
+
+/// As CGoban writes it, with comments and a variation.
+const CGOBAN: &str = "(;GM[1]FF[4]CA[UTF-8]AP[CGoban:3]ST[2]\nRU[Japanese]SZ[9]KM[6.50]TM[600]OT[5x30 byo-yomi]\n\
+    PW[White Cat]PB[Ann]WR[5k]BR[6k]DT[2026-11-20]EV[Evening cup]PC[The KGS Go Server]RE[B+Resign]\n\
+    ;B[ee]BL[598.1]C[Ann: in the middle\\]!](;W[gc]WL[595];B[cg])(;W[cc]C[or here]))\n";
+
+/// As Sabaki writes it: the result is won by points, which nobody counted in the file.
+const SABAKI: &str = "(;GM[1]FF[4]CA[UTF-8]AP[Sabaki:0.52.2]KM[7.5]SZ[9]DT[2026-11-21]PB[Li Lei]PW[Han Meimei]RE[W+3.5];B[ee];W[gc])";
+
+/// As xiangqi programs write it: a result without a reason.
+const XIANGQI: &str = "[Game \"Chinese Chess\"]\r\n[Event \"全国象棋个人赛\"]\r\n[Date \"1999.05.01\"]\r\n[Red \"许银川\"]\r\n\
+    [Black \"吕钦\"]\r\n[Result \"1-0\"]\r\n\r\n1. 炮二平五 {central cannon} 马8进7 2. 马二进三 (2. 兵七进一) 车9平8\r\n1-0\r\n";
+
+const PISKVORK: &str =
+    "Piskvorky 15x15, 11:11, 0\r\n8,8,0\r\n9,8,120\r\n7,7,80\r\nAnn\r\nEmbryo\r\n-1\r\n0,Freestyle15_1\r\n";
+
+#[tokio::test(start_paused = true)]
+async fn a_file_of_another_program_keeps_who_when_and_how_is_found_by_it_and_comes_out_as_it_came_in() {
+    let mut house = House::new(74);
+    let mut anna = house.device("Anna").await;
+    let any = control::ListMatches::default;
+    for (name, text, said, found_by) in [
+        ("a.sgf", CGOBAN, ["Ann", "White Cat", "Evening cup", "2026-11-20", ""], "white c"),
+        ("b.sgf", SABAKI, ["Li Lei", "Han Meimei", "", "2026-11-21", "0-1"], "HAN"),
+        ("c.pgn", XIANGQI, ["许银川", "吕钦", "全国象棋个人赛", "1999-05-01", "1-0"], "吕钦"),
+        ("d.psq", PISKVORK, ["Ann", "Embryo", "", "", ""], "embryo"),
+    ] {
+        let id = import(&mut anna.client, name, text).await.expect(name);
+        assert_eq!(export(&mut anna.client, &id, "").await, text, "{name}");
+        let found = list(&mut anna.client, control::ListMatches { opponent: found_by.into(), ..any() }).await;
+        let [one] = &found.matches[..] else { panic!("{name}: {found:?}") };
+        assert_eq!(one.room_id, id);
+        let origin = one.origin.clone().expect("it is of a file");
+        let control::Origin { first, second, event, date, score } = origin;
+        assert_eq!([&first, &second, &event, &date, &score].map(String::as_str), said, "{name}");
+        let names = [&one.first, &one.second].map(|seat| seat.as_ref().expect("a seat").name.clone());
+        assert_eq!(names, [first, second]);
+    }
+    // What is said of the end is told as it is said: resigned where it is, and no more than who won where it is not.
+    let list_of = |opponent: &str| control::ListMatches { opponent: opponent.into(), ..any() };
+    let mut results = Vec::new();
+    for name in ["White Cat", "Han", "吕钦", "Embryo"] {
+        let found = list(&mut anna.client, list_of(name)).await;
+        results.push(found.matches[0].result.map(|result| (result.winner(), result.ending())));
+    }
+    let [resigned, points, unexplained, open] = results[..] else { panic!("four") };
+    assert_eq!(resigned, Some((Side::First, Ending::Resigned)));
+    assert_eq!(points, Some((Side::Second, Ending::Unspecified)));
+    assert_eq!(unexplained, Some((Side::First, Ending::Unspecified)));
+    assert_eq!(open, None);
+    let by_score = list(&mut anna.client, list_of("1-0")).await;
+    assert_eq!(by_score.matches.len(), 1, "found by its score");
+    let unfinished = control::ListMatches { outcome: Outcome::Unfinished.into(), ..any() };
+    assert_eq!(list(&mut anna.client, unfinished).await.total, 1, "who has won has finished");
+    assert_eq!(list(&mut anna.client, list_of("here")).await.total, 0, "nobody here has played them");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_goes_into_another_format_with_its_names_date_and_result() {
+    let mut house = House::new(75);
+    let mut anna = house.device("Anna").await;
+    let id = import(&mut anna.client, "c.pgn", XIANGQI).await.expect("a game");
+    let record = export(&mut anna.client, &id, "qiyou").await;
+    assert_eq!(record, XIANGQI, "both are the same grammar");
+    let id = import(&mut anna.client, "d.psq", PISKVORK).await.expect("a game");
+    let sgf = export(&mut anna.client, &id, "sgf").await;
+    assert!(sgf.contains("PB[Ann]") && sgf.contains("PW[Embryo]"), "{sgf}");
+    let id = import(&mut anna.client, "b.sgf", SABAKI).await.expect("a game");
+    let record = export(&mut anna.client, &id, "qiyou").await;
+    for tag in ["[Black \"Li Lei\"]", "[White \"Han Meimei\"]", "[Date \"2026.11.21\"]", "[Result \"0-1\"]"] {
+        assert!(record.contains(tag), "{tag} in {record}");
+    }
+    let again = import(&mut anna.client, "again.qiyou", &record).await.expect("what we write we read");
+    let all =
+        list(&mut anna.client, control::ListMatches { opponent: "han".into(), ..Default::default() }).await;
+    let origins: Vec<_> = all.matches.iter().map(|one| one.origin.clone()).collect();
+    assert!(origins.len() == 2 && origins[0] == origins[1], "{origins:?}");
+    assert!(all.matches.iter().any(|one| one.room_id == again));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_match_of_ones_own_is_written_with_who_won_who_played_and_when() {
+    let mut house = House::new(76);
+    let mut anna = house.device("Anna").await;
+    for (game, first, second) in [
+        (Game::Xiangqi, "[Red \"Anna\"]", "[Black \"Qiyou, level 1\"]"),
+        (Game::Gomoku, "PB[Anna]", "PW[Qiyou, level 1]"),
+    ] {
+        let open = control::OpenRoom {
+            choice: Some(control::GameChoice { game: game.into(), ..Default::default() }),
+            first: Some(here()),
+            second: Some(control::Seat { who: Some(control::seat::Who::BotLevel(1)), ..Default::default() }),
+            ..Default::default()
+        };
+        let reply::Body::RoomId(id) = anna.client.ask(request::Body::OpenRoom(open)).await.expect("a room")
+        else {
+            panic!("a room")
+        };
+        let resign = control::Resign { room_id: id.clone(), side: Side::First.into() };
+        anna.client.done(request::Body::Resign(resign)).await;
+        let text = export(&mut anna.client, &id, "").await;
+        assert!(text.contains(first) && text.contains(second), "{text}");
+        if game == Game::Xiangqi {
+            assert!(text.contains("[Result \"0-1\"]") && text.trim_end().ends_with("\n0-1"), "{text}");
+            assert!(text.contains("[Termination \"resignation\"]") && text.contains("[Date \""), "{text}");
+        } else {
+            assert!(text.contains("RE[W+R]") && text.contains("DT[20"), "{text}");
+        }
+        let name = if game == Game::Xiangqi { "a.pgn" } else { "a.sgf" };
+        let again = import(&mut anna.client, name, &text).await.expect("what we write we read");
+        let all = list(&mut anna.client, control::ListMatches::default()).await;
+        let one = all.matches.iter().find(|one| one.room_id == again).expect("kept");
+        assert_eq!(one.result.map(|result| result.ending()), Some(Ending::Resigned));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_without_end_is_cut_in_lists_and_whole_in_its_file() {
+    let mut house = House::new(78);
+    let mut anna = house.device("Anna").await;
+    let text = format!("(;GM[1]SZ[9]PB[{}]PW[two\nlines];B[ee])", "long ".repeat(50_000));
+    let id = import(&mut anna.client, "a.sgf", &text).await.expect("it is a game");
+    let origin = list(&mut anna.client, control::ListMatches::default()).await.matches[0].origin.clone();
+    let origin = origin.expect("it is of a file");
+    assert_eq!((origin.first.chars().count(), origin.second.as_str()), (100, "two lines"));
+    assert_eq!(export(&mut anna.client, &id, "").await, text);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_in_the_encoding_of_windows_in_china_is_read() {
+    let mut house = House::new(77);
+    let mut anna = house.device("Anna").await;
+    // [Red "许"] 1. 炮二平五 马8进7 in GBK.
+    let mut bytes = b"[Game \"Chinese Chess\"]\n[Red \"\xd0\xed\"]\n\n1. ".to_vec();
+    bytes.extend(b"\xc5\xda\xb6\xfe\xc6\xbd\xce\xe5 \xc2\xed8\xbd\xf87 *\n");
+    let file = control::Import { name: "a.pgn".into(), content: bytes.into() };
+    anna.client.ask(request::Body::Import(file)).await.expect("it is a game");
+    let all = list(&mut anna.client, control::ListMatches::default()).await;
+    assert_eq!(all.matches[0].record, ["h2e2", "h9g7"]);
+    assert_eq!(all.matches[0].origin.as_ref().map(|origin| origin.first.as_str()), Some("许"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -286,6 +286,48 @@ async fn a_bot_that_always_panics_resigns_and_the_host_lives_on() {
     anna.client.open_room(None, None).await;
 }
 
+/// Finds one move at first and another in the end.
+struct SecondThoughts;
+
+impl Bot for SecondThoughts {
+    fn choose(&mut self, _: &AnyGame, _: &Limits<'_>, report: &mut dyn FnMut(&Report)) -> Option<Report> {
+        let line = |points: &[(u16, u16)]| {
+            points.iter().map(|&(column, row)| Action::Place(Point::new(column, row))).collect()
+        };
+        report(&Report { line: line(&[(0, 0)]), score: Score::Points(0), depth: 1, nodes: 7 });
+        let line = line(&[(8, 8), (6, 6), (9, 9)]);
+        Some(Report { line, score: Score::Points(400), depth: 9, nodes: 1_000 })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_bot_has_found_in_the_end_is_told_and_begins_with_what_it_plays() {
+    let mut house = House::new(33);
+    let second_thoughts =
+        |config: &mut HostConfig| config.bots = Arc::new(|_, _, _| Box::new(SecondThoughts) as Box<dyn Bot>);
+    let mut anna = house.device_with("Anna", second_thoughts).await;
+    first_answer(&mut anna.client).await;
+    let played = anna.client.seen.room().and_then(|room| room.record.last().cloned());
+    let told = anna.client.seen.thoughts.last().expect("it has thought");
+    assert_eq!((told.on, told.depth, told.ply, told.judged), (false, 9, 1, true));
+    assert_eq!(told.line, ["i9", "g7", "j10"].map(String::from));
+    assert_eq!(told.line.first(), played.as_ref());
+    assert_eq!(told.actions.len(), 3);
+    assert_eq!(told.stones, [Side::Second, Side::First, Side::Second].map(i32::from));
+    assert!(told.permille > 600, "it is glad: {}", told.permille);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bot_that_has_weighed_nothing_tells_no_opinion() {
+    let mut house = House::new(34);
+    let by_heart = |_: &AnyGame, _: &Limits<'_>| Some(Action::Place(Point::new(8, 8)));
+    let mut anna = house.device_with("Anna", |config| tricky(config, 1, by_heart)).await;
+    first_answer(&mut anna.client).await;
+    let told = anna.client.seen.thoughts.last().expect("it has moved");
+    assert_eq!((told.on, told.judged), (false, false));
+    assert_eq!(told.line, ["i9".to_owned()]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_thinking_bot_is_stopped_when_its_room_closes() {
     let mut house = House::new(32);

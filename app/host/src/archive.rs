@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use engine::files::{Format, GameFile};
+use engine::files::{self, Format, GameFile};
+use engine::heading::{Cause, Ended, Heading};
 use engine::record::Record;
 use engine::xiangqi::Notation;
 use engine::{AnyGame, GameKind, Level, Limits, Report, Score, Side};
@@ -20,7 +21,7 @@ use crate::requests::{local_seat, needs_one_device};
 use crate::responder::{Answer, done, in_room};
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
-use crate::store::{MatchFilter, Opponent, SavedMatch, StoreError};
+use crate::store::{KeptFile, MatchFilter, Opponent, SavedMatch, StoreError};
 
 /// Matches in one list when the client does not say how many.
 const LISTED: u32 = 20;
@@ -70,7 +71,8 @@ impl Actor {
             "here" => Opponent::Here,
             part => {
                 let called = |peer: &&Peer| peer.name.to_lowercase().contains(part);
-                Opponent::Players(self.people.values().filter(called).map(|peer| peer.key).collect())
+                let players = self.people.values().filter(called).map(|peer| peer.key).collect();
+                Opponent::Called { players, part: part.to_owned() }
             }
         };
         MatchFilter { game: wire::read_game(asked.game), opponent, outcome: asked.outcome() }
@@ -78,17 +80,31 @@ impl Actor {
 
     /// `None` of one that cannot be replayed: it is not shown, and stays in the file.
     pub(crate) fn summary(&self, saved: SavedMatch, with_board: bool) -> Option<control::MatchSummary> {
-        let (open, changed) = (saved.open, saved.changed_unix_ms);
+        let (open, changed, origin) = (saved.open, saved.changed_unix_ms, saved.origin);
         let room = Room::new(saved.record, saved.seats).ok()?;
         let record = room.record();
-        let over = record.result.is_some();
+        let result = show::result(record, origin.as_ref());
+        let over = result.is_some();
+        let seat = |side: Side| {
+            let named = origin.as_ref().map(|origin| match side {
+                Side::First => origin.first.clone(),
+                Side::Second => origin.second.clone(),
+            });
+            let seat = self.shown_seat(&room, side);
+            match named {
+                Some(name) => control::Seat { name, ..seat },
+                None => seat,
+            }
+        };
+        let seats = Side::BOTH.map(seat);
+        let [first, second] = seats;
         Some(control::MatchSummary {
             room_id: record.id.to_string(),
             setup: Some(wire::setup(&record.setup)),
-            first: Some(self.shown_seat(&room, Side::First)),
-            second: Some(self.shown_seat(&room, Side::Second)),
+            first: Some(first),
+            second: Some(second),
             ply: room.ply(),
-            result: record.result.map(wire::result),
+            result,
             changed_unix_ms: changed.try_into().unwrap_or(0),
             digest: record.digest(),
             record: room.notation().to_vec(),
@@ -99,6 +115,7 @@ impl Actor {
                 .filter(|board| board.lights.len() <= MOST_LIGHTS),
             pace: Pace::write(record.pace),
             paused: record.paused,
+            origin,
         })
     }
 
@@ -174,11 +191,20 @@ impl Actor {
         let mut record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First);
         record.result = match file.game.outcome() {
             Some(outcome) => Some(MatchResult::Played(outcome)),
-            None => file.result.as_deref().and_then(said_result),
+            None => file.heading.ended.and_then(explained),
         };
         record.actions = file.actions;
+        let Heading { first, second, event, date, ended } = file.heading;
+        // What the record does not explain is said as the file says it.
+        let unexplained = ended.filter(|_| record.result.is_none());
+        let score = unexplained.map_or("", Ended::score).to_owned();
+        let [first, second, event, date] = [first, second, event, date].map(|said| short(&said));
+        let origin = control::Origin { first, second, event, date, score };
+        let ending = import.name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
+        let kept =
+            KeptFile { ending, actions: record.actions.len() as u32, content: import.content.to_vec() };
         let (id, now) = (record.id, self.now_unix_ms());
-        self.journal.keep(|store| store.put_away(&record, [Seat::Here; 2], now))?;
+        self.journal.keep(|store| store.take_in(&record, [Seat::Here; 2], (&origin, &kept), now))?;
         Ok(in_room(id))
     }
 
@@ -194,11 +220,23 @@ impl Actor {
         };
         let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
         let format = Format::by_extension(ending).ok_or_else(|| bad("no such format"))?;
+        let id = saved.record.id.to_string();
+        let name = |ending: &str| format!("{}-{}.{}", kind.word(), &id[..8], ending.to_ascii_lowercase());
+        // A file that was taken in is given back as it came, with its comments and variations.
+        if let Some(kept) = self.journal.file_of(saved.record.id)?.filter(|kept| {
+            (export.format.is_empty() || Format::by_extension(&kept.ending) == Some(format))
+                && kept.actions as usize == saved.record.actions.len()
+        }) {
+            let content = kept.content.into();
+            return Ok(Answer::File(control::File { name: name(&kept.ending), content }));
+        }
+        let heading = self.heading(&saved)?;
         let file = GameFile {
             start: replayed(&saved.record, 0)?,
             actions: saved.record.actions.clone(),
             game,
             result: None,
+            heading,
             tags: Vec::new(),
             collection: None,
         };
@@ -206,9 +244,31 @@ impl Actor {
         if content.len() > limits::FILE_BYTES {
             return Err(bad("it is too long for a file"));
         }
-        let id = saved.record.id.to_string();
-        let name = format!("{}-{}.{}", kind.word(), &id[..8], ending.to_ascii_lowercase());
-        Ok(Answer::File(control::File { name, content: content.into_bytes().into() }))
+        Ok(Answer::File(control::File { name: name(ending), content: content.into_bytes().into() }))
+    }
+
+    /// What a file is to say of a match: who played, when, how it ended.
+    fn heading(&self, saved: &SavedMatch) -> Result<Heading, Refusal> {
+        let (alone, origin) = (saved.seats == [Seat::Here; 2], saved.origin.clone());
+        let name = |seat| match seat {
+            // Of two people here nobody is known by name.
+            Seat::Here if alone => String::new(),
+            Seat::Here => self.name.clone(),
+            Seat::Bot(level) => format!("Qiyou, level {}", level.number()),
+            Seat::Peer(key) => self.people.get(&key).map_or_else(String::new, |peer| peer.name.clone()),
+        };
+        let [first, second] = saved.seats.map(name);
+        let day = self.journal.day_of(saved.changed_unix_ms)?;
+        let ended = saved.record.result.and_then(told).or_else(|| {
+            let winner = show::said_winner(origin.as_ref()?)?;
+            Some(Ended { winner, cause: Cause::Unsaid })
+        });
+        Ok(match origin {
+            Some(control::Origin { first, second, event, date, .. }) => {
+                Heading { first, second, event, date, ended }
+            }
+            None => Heading { first, second, event: String::new(), date: day, ended },
+        })
     }
 
     /// One analysis at a time: another takes the place of the one before.
@@ -300,7 +360,7 @@ fn read_file(name: &str, content: &[u8]) -> Result<GameFile, Refusal> {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let format =
         Format::by_extension(ending).ok_or_else(|| unreadable("不认识这种格式", "unknown format"))?;
-    let text = String::from_utf8_lossy(content);
+    let text = files::text(content);
     let kind = match format {
         // Number 4 is gomoku's in SGF, 1 is Go's and the default.
         Format::Sgf if text.contains("GM[4]") => GameKind::Gomoku,
@@ -311,7 +371,8 @@ fn read_file(name: &str, content: &[u8]) -> Result<GameFile, Refusal> {
                 Ok(record) => record,
                 Err(stopped) => stopped.read,
             };
-            record.tag("Game").and_then(GameKind::from_word).unwrap_or(GameKind::Xiangqi)
+            let word = record.tag("Game").map(str::to_ascii_lowercase);
+            word.as_deref().and_then(GameKind::from_word).unwrap_or(GameKind::Xiangqi)
         }
         Format::Position => GameKind::Xiangqi,
         Format::Lights => GameKind::LightsOut,
@@ -327,18 +388,31 @@ fn read_file(name: &str, content: &[u8]) -> Result<GameFile, Refusal> {
     })
 }
 
-/// What a file says of an end that the rules alone do not show.
-fn said_result(said: &str) -> Option<MatchResult> {
-    let said = said.trim();
-    if said.starts_with("B+") || said == "1-0" {
-        Some(MatchResult::Resigned(Side::Second))
-    } else if said.starts_with("W+") || said == "0-1" {
-        Some(MatchResult::Resigned(Side::First))
-    } else if ["1/2-1/2", "0", "Draw"].contains(&said) {
-        Some(MatchResult::DrawAgreed)
-    } else {
-        None
+/// What a list shows of a name or an event: one line, and no longer than any that is meant to be read. The file keeps the whole.
+fn short(said: &str) -> String {
+    const MOST: usize = 100;
+    said.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST).collect()
+}
+
+/// How a match ended that a file tells the end of, where it says why.
+fn explained(ended: Ended) -> Option<MatchResult> {
+    match (ended.cause, ended.winner) {
+        (Cause::Resigned, Some(winner)) => Some(MatchResult::Resigned(winner.other())),
+        (Cause::Time, Some(winner)) => Some(MatchResult::TimedOut(winner.other())),
+        (Cause::Agreed, None) => Some(MatchResult::DrawAgreed),
+        _ => None,
     }
+}
+
+/// The same the other way: what a file tells of an end that the rules do not show.
+fn told(result: MatchResult) -> Option<Ended> {
+    let (winner, cause) = match result {
+        MatchResult::Played(_) => return None,
+        MatchResult::Resigned(side) => (Some(side.other()), Cause::Resigned),
+        MatchResult::TimedOut(side) => (Some(side.other()), Cause::Time),
+        MatchResult::DrawAgreed => (None, Cause::Agreed),
+    };
+    Some(Ended { winner, cause })
 }
 
 fn judge_all(
@@ -431,11 +505,15 @@ mod tests {
     }
 
     #[test]
-    fn a_result_that_a_file_says_is_understood_or_left_open() {
-        assert_eq!(said_result("B+R"), Some(MatchResult::Resigned(Side::Second)));
-        assert_eq!(said_result("0-1"), Some(MatchResult::Resigned(Side::First)));
-        assert_eq!(said_result("1/2-1/2"), Some(MatchResult::DrawAgreed));
-        assert_eq!(said_result("*"), None);
+    fn an_end_is_told_and_understood_alike_and_one_without_a_cause_is_left_unexplained() {
+        for side in Side::BOTH {
+            for result in [MatchResult::Resigned(side), MatchResult::TimedOut(side), MatchResult::DrawAgreed]
+            {
+                assert_eq!(told(result).and_then(explained), Some(result));
+            }
+        }
+        let unsaid = |winner| explained(Ended { winner, cause: Cause::Unsaid });
+        assert_eq!([Some(Side::First), Some(Side::Second), None].map(unsaid), [None; 3]);
     }
 
     #[test]

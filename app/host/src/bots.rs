@@ -32,8 +32,8 @@ pub(crate) fn time_for(level: Level) -> Duration {
 pub(crate) enum BotNews {
     /// Still thinking.
     Report(Report, Duration),
-    /// Its decision. `None`: it has none here, which is a bug of the bot.
-    Chosen(Option<Report>),
+    /// Its decision, and how long it took. `None`: it has none here, which is a bug of the bot.
+    Chosen(Option<Report>, Duration),
     /// It panicked; its thread has ended.
     Panicked,
 }
@@ -114,8 +114,9 @@ fn work(make: impl FnOnce() -> Box<dyn Bot>, inbox: &mpsc::Receiver<Job>, tell: 
         while let Some(job) = next {
             ticket = job.ticket;
             if !job.stop.load(Ordering::Relaxed) {
+                let began = Instant::now();
                 let chosen = choose(&mut *bot, &job, tell);
-                tell(job.ticket, BotNews::Chosen(chosen));
+                tell(job.ticket, BotNews::Chosen(chosen, began.elapsed()));
             }
             next = inbox.recv().ok();
         }

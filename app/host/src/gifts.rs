@@ -79,6 +79,7 @@ impl Actor {
             open: false,
             settled: true,
             changed_unix_ms: self.now_unix_ms(),
+            origin: None,
         };
         Some(control::Gift {
             gift_id: gift.number.to_string(),

@@ -14,7 +14,12 @@ pub(crate) fn teach(asked: &control::Teach) -> Result<control::Lesson, Refusal> 
     let actions = asked.actions.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let step = asked.step as usize;
     let taught = lessons::teach(kind, step, &actions).map_err(|why| match (why, actions.last()) {
-        (NotTaught::Illegal(why), Some(action)) => Refusal::illegal(why, *action, kind),
+        (NotTaught::Illegal(illegal), Some(action)) => {
+            match lessons::teach(kind, step, &actions[..actions.len() - 1]) {
+                Ok(before) => Refusal::illegal(illegal, *action, &before.game),
+                Err(_) => bad(&why.to_string()),
+            }
+        }
         (NotTaught::Elsewhere, _) => Refusal {
             reason: Some(words(Said {
                 zh: "这步不算错，不过请点有标记的地方。",

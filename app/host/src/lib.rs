@@ -80,6 +80,7 @@ mod visibility;
 pub use bots::BotMaker;
 pub use desktop::Bus;
 pub use host::{Connector, Entropy, Host, HostConfig, HostError};
+pub use puzzles::tried;
 pub use room::{PlayerId, Seat};
 pub use show::position;
 pub use store::{DATABASE, StoreError};

@@ -33,7 +33,7 @@ impl Actor {
         if room.time_is_over() {
             return Err(Refusal::new(RefusalCode::RefusalTime, "the time is over"));
         }
-        let record = room.after(action).map_err(|why| Refusal::illegal(why, action, room.game().kind()))?;
+        let record = room.after(action).map_err(|why| Refusal::illegal(why, action, room.game()))?;
         let (ply, result, now) = (record.actions.len() as u32, record.result, self.now_unix_ms());
         let took_ms = record.times.last().copied().unwrap_or(0);
         self.journal.keep(|store| store.append(id, ply, (action, took_ms), result, now))?;
@@ -210,10 +210,12 @@ impl Actor {
         }
         match news {
             BotNews::Report(report, elapsed) => self.tell_thinking(id, side, true, Some((report, elapsed))),
-            BotNews::Chosen(chosen) => {
+            BotNews::Chosen(chosen, elapsed) => {
                 bot.about = None;
-                self.tell_thinking(id, side, false, None);
-                let Some(action) = chosen.and_then(|report| report.line.first().copied()) else {
+                let action = chosen.as_ref().and_then(|report| report.line.first().copied());
+                // What it found in the end is what it plays by, and stays to be read.
+                self.tell_thinking(id, side, false, chosen.map(|report| (report, elapsed)));
+                let Some(action) = action else {
                     error!(%id, "a bot has no move in a match that goes on");
                     return self.bot_failed(id, side);
                 };
@@ -275,17 +277,24 @@ impl Actor {
         if let (Some((report, elapsed)), Some(room)) = (found, self.rooms.get(&id)) {
             // Notation may depend on the position, so the line is played while it is written.
             let mut game = room.game().clone();
+            thinking.ply = room.ply();
             for action in report.line.iter().take(SHOWN_LINE) {
                 let (notation, spoken) = (game.notation(*action), show::spoken(&game, *action));
+                let stone = show::stone(&game, *action);
                 if game.act(*action).is_err() {
                     break;
                 }
                 thinking.line.push(notation);
                 thinking.spoken.extend(spoken);
+                thinking.actions.push(session::wire::action(*action));
+                thinking.stones.push(stone.into());
             }
             thinking.depth = report.depth;
             thinking.nodes = report.nodes;
             thinking.score = Some(show::score(report.score));
+            let judgement = show::judgement(&game, &report);
+            (thinking.judged, thinking.permille, thinking.lead_tenths) =
+                judgement.map_or((false, 0, 0), |(permille, lead)| (true, permille, lead));
             thinking.elapsed_ms = elapsed.as_millis() as u32;
         }
         self.tell(event::Body::Thinking(thinking));

@@ -160,7 +160,7 @@ impl Actor {
                 Refusal::new(RefusalCode::RefusalGameOver, "this try is over: take back, or begin again");
             return Err(Refusal { action: Some(action), ..refusal });
         }
-        game.legal_move(action).map_err(|why| Refusal::illegal(why, action, game.kind()))?;
+        game.legal_move(action).map_err(|why| Refusal::illegal(why, action, game))?;
         if !room.counted {
             let puzzle = room.attempt.puzzle().id.clone();
             self.journal.keep(|store| store.count_puzzle(&puzzle))?;
@@ -265,15 +265,7 @@ impl Actor {
             (None, Some(false)) => PuzzleProgress::PuzzleWrong,
             (None, Some(true)) => PuzzleProgress::PuzzleSolved,
         };
-        let over = attempt.end().is_some();
-        let mut board = show::board(attempt.game(), over);
-        if let Some(target) = puzzle.goal.target() {
-            board.marks.push(control::Mark {
-                at: wire::point(target),
-                kind: control::MarkKind::MarkTarget.into(),
-                ..control::Mark::default()
-            });
-        }
+        let board = tried(attempt);
         let here = control::Seat { who: Some(control::seat::Who::Here(true)), ..control::Seat::default() };
         let device =
             control::Seat { who: Some(control::seat::Who::BotLevel(10)), ..control::Seat::default() };
@@ -313,6 +305,19 @@ impl Actor {
             ..control::Room::default()
         })
     }
+}
+
+/// The board of a puzzle as clients are shown it, with what is to be captured, killed or saved marked.
+pub fn tried(attempt: &Attempt) -> control::Board {
+    let mut board = show::board(attempt.game(), attempt.end().is_some());
+    if let Some(target) = attempt.puzzle().goal.target() {
+        board.marks.push(control::Mark {
+            at: wire::point(target),
+            kind: control::MarkKind::MarkTarget.into(),
+            ..control::Mark::default()
+        });
+    }
+    board
 }
 
 fn next_unsolved(kind: GameKind, saved: &BTreeMap<String, SavedPuzzle>) -> Option<&'static Puzzle> {

@@ -444,7 +444,8 @@ impl Actor {
             Step::TryAction(_) | Step::TryNotation(_) => {
                 let mut game = AnyGame::new(&record.setup).expect("this room plays it");
                 for action in record.actions.iter().take(ply as usize).chain(&tried) {
-                    game.act(*action).map_err(|why| Refusal::illegal(why, *action, game.kind()))?;
+                    game.legal_move(*action).map_err(|why| Refusal::illegal(why, *action, &game))?;
+                    game.act(*action).expect("it is legal");
                 }
                 let action = match &analyse.step {
                     Some(Step::TryAction(action)) => wire::read_action(Some(action)).ok(),
@@ -452,7 +453,7 @@ impl Actor {
                     _ => None,
                 };
                 let action = action.ok_or_else(|| bad("that is no action of this game"))?;
-                game.act(action).map_err(|why| Refusal::illegal(why, action, game.kind()))?;
+                game.legal_move(action).map_err(|why| Refusal::illegal(why, action, &game))?;
                 if tried.len() >= limits::TRIED_ACTIONS {
                     return Err(bad("so many moves are not tried"));
                 }

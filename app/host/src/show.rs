@@ -2,16 +2,18 @@
 
 use std::time::Duration;
 
+use engine::explain::Explained;
 use engine::lights_out::Run;
 use engine::liuzhou::FormationKind;
 use engine::{
-    Action, AnyGame, Fact, GameKind, IllegalAction, Language, Level, Mark, MarkKind, Piece, PieceView, Point,
-    Score, Side,
+    Action, AnyGame, Fact, Game as _, IllegalAction, Language, Level, Mark, MarkKind, Piece, PieceView,
+    Point, Report, Score, Side, Touch,
 };
 use link::{CarrierKind, CarrierState};
 use proto::{board, control, peer};
 use session::{Analysis, Colours, InvitationEnd, MatchRecord, OfferKind, ShownClock};
 
+use crate::archive;
 use crate::room::Seat;
 use crate::store::StoreError;
 use session::wire;
@@ -52,6 +54,10 @@ pub(crate) fn board(game: &AnyGame, over: bool) -> control::Board {
     let mut marks: Vec<control::Mark> = view.marks.into_iter().map(mark).collect();
     let mut facts: Vec<control::Fact> = view.facts.into_iter().map(fact).collect();
     say_more(game, &mut marks, &mut facts);
+    let mut touch = touch(if over { Touch::Nothing } else { view.touch }, &marks);
+    if touch.kind() == control::TouchKind::TouchStep {
+        touch.stuck = game.stuck().into_iter().map(warning).collect();
+    }
     control::Board {
         game: i32::from(view.game as u8),
         columns: view.columns.into(),
@@ -69,6 +75,65 @@ pub(crate) fn board(game: &AnyGame, over: bool) -> control::Board {
         lights,
         taken: taken(game),
         lines: lines(game, view.columns.into()),
+        touch: Some(touch),
+    }
+}
+
+/// What a search thinks of its side: its chance of winning in thousandths, and in Go its lead in tenths of a point. `None` where
+/// it has not weighed the position: one node with no proof is a move by heart, or the only one.
+pub(crate) fn judgement(game: &AnyGame, report: &Report) -> Option<(u32, i32)> {
+    if report.nodes <= 1 && matches!(report.score, Score::Points(_)) {
+        return None;
+    }
+    // From -1000 to 1000 made 0 to 1000.
+    let permille = i32::midpoint(archive::chances(game.kind(), report.score), 1_000).clamp(0, 1_000);
+    let lead = match (game, report.score) {
+        (AnyGame::Go(_), Score::Chance { points, .. } | Score::Points(points)) => points / 10,
+        _ => 0,
+    };
+    Some((permille as u32, lead))
+}
+
+/// The colour of the stone that this action puts, if it puts one.
+pub(crate) fn stone(game: &AnyGame, action: Action) -> board::Side {
+    match (action, game.view().touch) {
+        (Action::Place(_), Touch::Place(colour)) => side(colour),
+        _ => board::Side::Unspecified,
+    }
+}
+
+/// What a touch on the board is, from the rules alone.
+fn touch(touch: Touch, marks: &[control::Mark]) -> control::Touch {
+    use control::{MarkKind as Kind, TouchKind};
+    let mut stone = board::Side::Unspecified;
+    let kind = match touch {
+        Touch::Nothing => TouchKind::TouchNothing,
+        Touch::Choose => TouchKind::TouchChoose,
+        Touch::Place(colour) => {
+            stone = side(colour);
+            TouchKind::TouchPlace
+        }
+        Touch::Step => TouchKind::TouchStep,
+        Touch::Capture => TouchKind::TouchCapture,
+        Touch::Toggle => TouchKind::TouchToggle,
+        Touch::Press => TouchKind::TouchPress,
+    };
+    let forbidden = marks.iter().filter(|mark| mark.kind() == Kind::MarkForbidden);
+    let warnings = forbidden.map(|mark| control::Warning {
+        at: mark.at,
+        words: mark.words.clone(),
+        points: vec![mark.at],
+    });
+    let warnings = if kind == TouchKind::TouchPlace { warnings.collect() } else { Vec::new() };
+    control::Touch { kind: kind.into(), stone: stone.into(), warnings, stuck: Vec::new() }
+}
+
+fn warning(explained: Explained) -> control::Warning {
+    let [zh, en] = explained.words;
+    control::Warning {
+        at: wire::point(explained.at),
+        words: Some(control::Words { zh, en }),
+        points: explained.points.into_iter().map(wire::point).collect(),
     }
 }
 
@@ -121,6 +186,13 @@ fn say_more(game: &AnyGame, marks: &mut [control::Mark], facts: &mut Vec<control
                 words: Some(words(|language| game.phase_words(language).into())),
                 ..control::Fact::default()
             });
+            if game.told(Language::English).is_some() {
+                facts.push(control::Fact {
+                    kind: FactKind::FactTold.into(),
+                    words: Some(words(|language| game.told(language).unwrap_or_default())),
+                    ..control::Fact::default()
+                });
+            }
             if game.made().next().is_some() {
                 let names = |language| {
                     let names: Vec<&str> =
@@ -134,7 +206,18 @@ fn say_more(game: &AnyGame, marks: &mut [control::Mark], facts: &mut Vec<control
                 });
             }
         }
-        AnyGame::Go(_) | AnyGame::Xiangqi(_) | AnyGame::LightsOut(_) => {}
+        AnyGame::Xiangqi(game) => {
+            if let Some(check) = game.check() {
+                let [zh, en] = check.words;
+                facts.push(control::Fact {
+                    kind: FactKind::FactCheck.into(),
+                    side: side(game.turn()).into(),
+                    words: Some(control::Words { zh, en }),
+                    ..control::Fact::default()
+                });
+            }
+        }
+        AnyGame::Go(_) | AnyGame::LightsOut(_) => {}
     }
 }
 
@@ -180,6 +263,9 @@ fn mark(mark: Mark) -> control::Mark {
         MarkKind::Formation => control::MarkKind::MarkFormation,
         MarkKind::Captured => control::MarkKind::MarkCaptured,
         MarkKind::Target => control::MarkKind::MarkTarget,
+        MarkKind::Taken => control::MarkKind::MarkTaken,
+        MarkKind::Checker => control::MarkKind::MarkChecker,
+        MarkKind::Helper => control::MarkKind::MarkHelper,
         MarkKind::Check => control::MarkKind::MarkCheck,
         MarkKind::Ko => control::MarkKind::MarkKo,
         MarkKind::Dead => control::MarkKind::MarkDead,
@@ -346,6 +432,25 @@ pub(crate) fn analysis(record: &MatchRecord, at: &Analysis, shared: bool) -> Opt
     Some(control::Analysis { ply: at.ply, tried, board, can_act, shared })
 }
 
+/// Who won by what a file says of a match: `Some(None)` is a draw, `None` that it says nothing.
+pub(crate) fn said_winner(origin: &control::Origin) -> Option<Option<Side>> {
+    match origin.score.as_str() {
+        "1-0" => Some(Some(Side::First)),
+        "0-1" => Some(Some(Side::Second)),
+        "1/2-1/2" => Some(None),
+        _ => None,
+    }
+}
+
+/// How a match ended: by its record, or by what its file says, which tells no reason.
+pub(crate) fn result(record: &MatchRecord, origin: Option<&control::Origin>) -> Option<board::Result> {
+    record.result.map(wire::result).or_else(|| {
+        let winner = said_winner(origin?)?;
+        let winner = winner.map_or(board::Side::Unspecified, side);
+        Some(board::Result { winner: winner.into(), ending: board::Ending::Unspecified.into() })
+    })
+}
+
 /// A race as this device's player sees it.
 pub(crate) fn race(race: &session::Race) -> control::Race {
     let ms = |time: Duration| u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
@@ -372,21 +477,24 @@ pub(crate) struct Refusal {
     pub(crate) action: Option<Action>,
     /// Why the rules refuse it, when they do.
     pub(crate) reason: Option<control::Words>,
+    /// Points that the reason speaks of.
+    pub(crate) points: Vec<Point>,
 }
 
 impl Refusal {
     pub(crate) fn new(code: control::RefusalCode, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), action: None, reason: None }
+        Self { code, detail: detail.into(), action: None, reason: None, points: Vec::new() }
     }
 
-    /// An action that the rules of this game refuse; the points are named as on its board.
-    pub(crate) fn illegal(why: IllegalAction, action: Action, game: GameKind) -> Self {
-        let reason = words(|language| why.words_in(game, language));
+    /// An action that the rules refuse in this position; points are named as on its board.
+    pub(crate) fn illegal(why: IllegalAction, action: Action, game: &AnyGame) -> Self {
+        let Explained { words: [zh, en], points, .. } = why.explained(game, action);
         Self {
             code: illegal_code(why),
-            detail: reason.en.clone(),
+            detail: en.clone(),
             action: Some(action),
-            reason: Some(reason),
+            reason: Some(control::Words { zh, en }),
+            points,
         }
     }
 
@@ -396,6 +504,7 @@ impl Refusal {
             detail: self.detail,
             action: self.action.map(wire::action),
             reason: self.reason,
+            points: self.points.into_iter().map(wire::point).collect(),
         }
     }
 }

@@ -22,7 +22,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior};
 use tracing::warn;
 
 use crate::backup;
-pub(crate) use matches::{MatchFilter, Opponent, SavedMatch};
+pub(crate) use matches::{KeptFile, MatchFilter, Opponent, SavedMatch};
 pub(crate) use people::{SavedBlocked, SavedFriend};
 pub(crate) use puzzles::SavedPuzzle;
 use schema::connect;

@@ -2,6 +2,7 @@
 
 mod heard;
 mod known;
+mod way;
 
 use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;
@@ -22,6 +23,8 @@ use crate::memory;
 use crate::preferences::{LastOpponent, Preferences, Store};
 use crate::screens::{Dialog, Game, MainWindow, Navigation, Page, Remark};
 use crate::state::HostState;
+
+use way::Way;
 
 pub(crate) use known::{HintState, Inner, Inviting, Losing, Picked, Purpose};
 
@@ -87,7 +90,7 @@ impl App {
             ready: false,
             next_request: 1,
             asked: BTreeMap::new(),
-            pages: vec![Page::Home],
+            way: Way::default(),
             question: Dialog::None,
             room: None,
             open_when_there: None,
@@ -388,15 +391,7 @@ impl Desk {
         {
             let inner = &mut *self.inner.borrow_mut();
             inner.question = Dialog::None;
-            if page == Page::Home {
-                inner.pages.clear();
-            } else {
-                // No page is in the way twice: going to it again goes back to it.
-                if let Some(at) = inner.pages.iter().position(|known| *known == page) {
-                    inner.pages.truncate(at);
-                }
-            }
-            inner.pages.push(page);
+            inner.way.go(page);
         }
         self.moved();
         self.show();
@@ -421,14 +416,15 @@ impl Desk {
         match page {
             Page::Home => {}
             Page::Board => adapters::board::ask_to_leave(self),
-            _ => {
-                let inner = &mut *self.inner.borrow_mut();
-                inner.pages.pop();
-                if inner.pages.is_empty() {
-                    inner.pages.push(Page::Home);
-                }
-            }
+            _ => self.inner.borrow_mut().way.back(),
         }
+        self.moved();
+        self.show();
+    }
+
+    /// What this page shows is gone.
+    fn leave(&self, page: Page) {
+        self.inner.borrow_mut().way.leave(page);
         self.moved();
         self.show();
     }
@@ -444,20 +440,26 @@ impl Desk {
             self.inner.borrow_mut().open_when_there = Some(id.to_owned());
             return;
         };
-        {
+        let left = {
             let inner = &mut *self.inner.borrow_mut();
+            inner.question = Dialog::None;
             inner.open_when_there = None;
             inner.hint = None;
             inner.picked = None;
             inner.waiting = None;
             inner.turned = false;
             inner.look = adapters::board::Look::default();
-            inner.room = Some(adapters::board::seen(&room));
-            // The way back from a match is home, not through the choice that led to it.
-            inner.pages = vec![Page::Home];
+            inner.way.sit_down(room.puzzle.is_some());
+            // Nobody goes on with a puzzle that the next has taken the place of.
+            let before = inner.room.replace(adapters::board::seen(&room));
+            before.filter(|before| before.puzzle.is_some() && before.id != room.id)
+        };
+        if let Some(left) = left {
+            self.ask(request::Body::CloseRoom(control::CloseRoom { room_id: left.id }), Purpose::Nothing);
         }
         self.ask_rules();
-        self.go(Page::Board);
+        self.moved();
+        self.show();
         if std::mem::take(&mut self.inner.borrow_mut().solve_when_there) {
             adapters::board::hint(self);
         }
@@ -476,23 +478,20 @@ impl Desk {
         }
     }
 
-    /// Closes the match on the board page; an unfinished one is kept by the host.
-    pub(crate) fn close_room(&self) {
-        let room = self.inner.borrow_mut().room.take();
-        if let Some(room) = room {
+    /// Leaves the board page for the one before it. The host closes the room, and keeps an unfinished match.
+    pub(crate) fn leave_room(&self) {
+        let left = {
+            let inner = &mut *self.inner.borrow_mut();
+            inner.question = Dialog::None;
+            inner.way.leave(Page::Board);
+            // What the host has closed already, as a match that was put off, need not be closed.
+            inner.room.take().filter(|room| inner.state.rooms.contains_key(&room.id))
+        };
+        if let Some(room) = left {
             self.ask(request::Body::CloseRoom(control::CloseRoom { room_id: room.id }), Purpose::Nothing);
         }
-    }
-
-    /// Leaves the board page: from a puzzle to the puzzles, else home.
-    pub(crate) fn leave_room(&self) {
-        let puzzle = self.see().room.as_ref().is_some_and(|room| room.puzzle.is_some());
-        self.close_room();
-        if puzzle {
-            adapters::puzzles::show_page(self);
-        } else {
-            self.go(Page::Home);
-        }
+        self.moved();
+        self.show();
     }
 
     /// After the page has changed: look around where that is of use, and ask for what the page shows.
@@ -519,6 +518,9 @@ impl Desk {
                 }),
                 Purpose::ListMatches,
             );
+        }
+        if page == Page::Puzzles && ready {
+            adapters::puzzles::ask(self);
         }
         if page == Page::Settings && ready {
             self.ask(request::Body::ListAdapters(control::ListAdapters {}), Purpose::ListAdapters);

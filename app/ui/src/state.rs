@@ -28,7 +28,7 @@ pub(crate) struct HostState {
     /// Matches that friends show: the first that came is asked about first.
     pub(crate) gifts: Vec<Gift>,
     pub(crate) rooms: BTreeMap<String, Room>,
-    /// The latest report of each room's bot.
+    /// The latest report of each room's bot: while it thinks, or what it found in the end.
     pub(crate) thinking: BTreeMap<String, Thinking>,
     /// From the last `ListMatches`, the latest first.
     pub(crate) matches: Vec<MatchSummary>,
@@ -80,7 +80,9 @@ impl HostState {
                 self.rooms.remove(&gone.id);
                 self.thinking.remove(&gone.id);
             }
-            Body::Thinking(thinking) => self.think(thinking),
+            Body::Thinking(thinking) => {
+                self.thinking.insert(thinking.room_id.clone(), thinking);
+            }
             Body::Blocked(blocked) => {
                 self.blocked.insert(blocked.id.clone(), blocked);
             }
@@ -101,16 +103,6 @@ impl HostState {
                 self.contacts.remove(&gone.id);
             }
             Body::Ready(_) | Body::Notice(_) | Body::Said(_) | Body::Judgements(_) | Body::Activated(_) => {}
-        }
-    }
-
-    /// A bot that has moved reports its end; what it found stays readable until it thinks again.
-    fn think(&mut self, new: Thinking) {
-        let known = self.thinking.entry(new.room_id.clone()).or_default();
-        if !new.on && new.depth == 0 {
-            known.on = false;
-        } else {
-            *known = new;
         }
     }
 

@@ -15,7 +15,7 @@ use super::{GoSetup, Handicap, Superko};
 use crate::game::points;
 use crate::{
     Action, BoardView, Fact, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome, Piece,
-    PieceView, Point, Reason, Rng, SetupError, Side,
+    PieceView, Point, Reason, Rng, SetupError, Side, Touch,
 };
 
 /// One decision.
@@ -503,6 +503,11 @@ impl Game for Go {
                 .into_iter()
                 .filter(|action| self.legal_move(*action).is_ok())
                 .collect(),
+            touch: match self.phase {
+                Phase::Playing { .. } => Touch::Place(self.turn),
+                Phase::Agreeing { .. } => Touch::Toggle,
+                Phase::Over => Touch::Nothing,
+            },
             turn: outcome.is_none().then_some(self.turn),
             outcome,
             ply: self.ply,

@@ -10,7 +10,7 @@ use super::{DIRECTIONS, Fault, GomokuRule, GomokuSetup, Opening};
 use crate::game::points;
 use crate::{
     Action, BoardView, Choice, Fact, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome,
-    Piece, PieceView, Point, Reason, Rng, SetupError, Side,
+    Piece, PieceView, Point, Reason, Rng, SetupError, Side, Touch,
 };
 
 /// One decision.
@@ -397,6 +397,13 @@ impl Game for Gomoku {
             steps: Vec::new(),
             losing_steps: Vec::new(),
             choices: self.stage.choices().iter().map(|&choice| Action::Choose(choice)).collect(),
+            touch: if outcome.is_some() {
+                Touch::Nothing
+            } else if self.stage.choices().is_empty() {
+                Touch::Place(self.next_color())
+            } else {
+                Touch::Choose
+            },
             turn: outcome.is_none().then_some(self.turn()),
             outcome,
             ply: self.ply,

@@ -13,7 +13,7 @@ use crate::text::{TextError, words};
 use crate::words::numbered;
 use crate::{
     Action, BoardView, Fact, Game, GameKind, IllegalAction, Language, Names, Outcome, Piece, PieceView,
-    Point, Reason, Rng, SetupError, Side,
+    Point, Reason, Rng, SetupError, Side, Touch,
 };
 
 /// What a game of Lights Out is played by.
@@ -426,6 +426,7 @@ impl Game for LightsOut {
             steps: Vec::new(),
             losing_steps: Vec::new(),
             choices: Vec::new(),
+            touch: if outcome.is_none() { Touch::Press } else { Touch::Nothing },
             turn: outcome.is_none().then_some(self.turn()),
             outcome,
             ply: self.ply,

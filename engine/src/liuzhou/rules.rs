@@ -19,7 +19,7 @@ use crate::game::points;
 use crate::view::steps;
 use crate::{
     Action, BoardView, Fact, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome, Piece,
-    PieceView, Point, Reason, Rng, SetupError, Side,
+    PieceView, Point, Reason, Rng, SetupError, Side, Touch,
 };
 
 /// One decision. Points are numbered row * 6 + column from the bottom left.
@@ -87,6 +87,8 @@ pub struct Liuzhou {
     last: Option<LiuzhouMove>,
     /// Points of the formations that the last placement or step made.
     made: u64,
+    /// Points from which the last placement or step took stones.
+    taken: u64,
     /// Positions in which a step was due.
     past: Vec<([u64; 2], Side)>,
     /// From here on they are later than the last capture.
@@ -102,6 +104,7 @@ pub(super) struct Undo {
     outcome: Option<Outcome>,
     last: Option<LiuzhouMove>,
     made: u64,
+    taken: u64,
     /// Where the positions since the last capture begin, and how many there are in all.
     past: (usize, usize),
     stones_key: u64,
@@ -117,6 +120,7 @@ impl Liuzhou {
             ply: 0,
             last: None,
             made: 0,
+            taken: 0,
             past: Vec::new(),
             past_from: 0,
             stones_key: stones_key(&state),
@@ -166,6 +170,7 @@ impl Liuzhou {
             outcome: self.outcome,
             last: self.last,
             made: self.made,
+            taken: self.taken,
             past: (self.past_from, self.past.len()),
             stones_key: self.stones_key,
         }
@@ -176,7 +181,7 @@ impl Liuzhou {
         self.state = undo.state;
         self.outcome = undo.outcome;
         self.last = undo.last;
-        self.made = undo.made;
+        (self.made, self.taken) = (undo.made, undo.taken);
         self.past_from = undo.past.0;
         self.past.truncate(undo.past.1);
         self.stones_key = undo.stones_key;
@@ -211,6 +216,37 @@ impl Liuzhou {
         };
         let all = |point: &u8| through(*point).fold(0, |set, formation| set | formation.points) == self.made;
         bits(self.made).find(all).into_iter().flat_map(through)
+    }
+
+    /// Whose formation was just made and what it takes, as a sentence; `None` where none was.
+    pub fn told(&self, language: Language) -> Option<String> {
+        let mut kinds: Vec<(&str, u32)> = Vec::new();
+        for name in self.made().map(|formation| formation.kind.name(language)) {
+            match kinds.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, count)) => *count += 1,
+                None => kinds.push((name, 1)),
+            }
+        }
+        let several =
+            |(name, count)| if count == 1 { format!("{name}") } else { format!("{name} ×{count}") };
+        let names: Vec<String> = kinds.into_iter().map(several).collect();
+        let maker = Side::BOTH.into_iter().find(|side| self.made & self.state.live[side.index()] != 0)?;
+        if names.is_empty() {
+            return None;
+        }
+        let names = names.join(language.pick("、", " and "));
+        let side = <Self as Game>::names(language).side(maker);
+        let (due, taken) = (self.state.due, self.taken.count_ones());
+        Some(match (language, due, taken) {
+            (Language::Chinese, 0, 0) => format!("{side}{names}。"),
+            (Language::Chinese, 0, taken) => format!("{side}{names}，提了 {taken} 子。"),
+            (Language::Chinese, due, _) => format!("{side}{names}，还要提 {due} 子。"),
+            (Language::English, 0, 0) => format!("{side} made {names}."),
+            (Language::English, 0, 1) => format!("{side} made {names} and took a stone."),
+            (Language::English, 0, taken) => format!("{side} made {names} and took {taken} stones."),
+            (Language::English, 1, _) => format!("{side} made {names} and takes a stone."),
+            (Language::English, due, _) => format!("{side} made {names} and takes {due} stones."),
+        })
     }
 
     /// Where the game stands: stones are placed, taken off because neither side can step, or walk.
@@ -463,7 +499,7 @@ impl Liuzhou {
     fn arrive(&mut self, point: u8) {
         let side = self.state.turn;
         let (made, due) = self.claim(point, self.state.live[side.index()]);
-        self.made = made;
+        (self.made, self.taken) = (made, 0);
         if due > 0 {
             self.ask(side, self.state.phase, due);
         }
@@ -475,6 +511,7 @@ impl Liuzhou {
     fn capture(&mut self, point: u8) {
         let side = self.state.turn;
         let enemy = side.other();
+        self.taken |= 1 << point;
         self.state.live[enemy.index()] &= !(1 << point);
         self.stones_key ^= stone_key(point, enemy, false);
         if self.state.phase == Phase::Placing {
@@ -674,7 +711,7 @@ impl Game for Liuzhou {
             }
             LiuzhouMove::Capture(point) => self.capture(point),
             LiuzhouMove::Pass => {
-                self.made = 0;
+                (self.made, self.taken) = (0, 0);
                 self.state.last_step[side.index()] = None;
                 self.next();
             }
@@ -697,6 +734,7 @@ impl Game for Liuzhou {
         let targets = if due > 0 { self.targets(turn) } else { 0 };
         let marks = [
             (self.made, MarkKind::Formation),
+            (self.taken, MarkKind::Taken),
             (marked[0] | marked[1], MarkKind::Captured),
             (targets, MarkKind::Target),
         ];
@@ -737,6 +775,13 @@ impl Game for Liuzhou {
             steps: steps::<Self>(&moves),
             losing_steps: Vec::new(),
             choices: if moves.contains(&LiuzhouMove::Pass) { vec![Action::Pass] } else { Vec::new() },
+            touch: match phase {
+                _ if self.outcome.is_some() => Touch::Nothing,
+                _ if due > 0 => Touch::Capture,
+                Phase::Placing => Touch::Place(turn),
+                Phase::Moving => Touch::Step,
+                Phase::Forced { .. } | Phase::Blocked { .. } => Touch::Capture,
+            },
             turn: self.outcome.is_none().then_some(turn),
             outcome: self.outcome,
             ply: self.ply,

@@ -19,7 +19,7 @@ use crate::view::steps;
 use crate::words::numbered;
 use crate::{
     Action, BoardView, Fact, Game, GameKind, IllegalAction, Language, Mark, MarkKind, Names, Outcome, Piece,
-    PieceView, Point, Reason, Rng, SetupError, Side,
+    PieceView, Point, Reason, Rng, SetupError, Side, Touch,
 };
 
 /// What a match of xiangqi is played by.
@@ -92,6 +92,21 @@ impl Xiangqi {
         &self.board
     }
 
+    /// The piece on a point.
+    pub(crate) fn piece_at(&self, at: Point) -> Option<(Side, Kind)> {
+        self.board.at(to_square(at)?)
+    }
+
+    /// Pieces that attack the general of the side to move.
+    pub(crate) fn checkers(&self) -> Vec<Point> {
+        squares(self.board.checkers(self.board.turn())).map(to_point).collect()
+    }
+
+    /// Where the general of the side to move stands.
+    pub(crate) fn general(&self) -> Point {
+        to_point(self.board.general(self.board.turn()))
+    }
+
     /// Moves since the last capture, and the board's key before each.
     pub(super) fn past(&self) -> &[(u64, XiangqiMove)] {
         &self.past
@@ -115,6 +130,18 @@ impl Xiangqi {
     /// The move as players write it in this notation; it must be one that the piece could make were the general safe.
     pub fn write(&self, mv: XiangqiMove, notation: Notation) -> String {
         notation::write(&self.board, mv, notation)
+    }
+
+    /// The general in check, what gives it, and what can end it.
+    fn check_marks(&self) -> Vec<Mark> {
+        let helpers = self.check().map(|check| check.helpers).unwrap_or_default();
+        let mark = |kind| move |at| Mark { at, kind };
+        let checkers = self.checkers();
+        let general = (!checkers.is_empty()).then(|| self.general());
+        (general.into_iter().map(mark(MarkKind::Check)))
+            .chain(checkers.into_iter().map(mark(MarkKind::Checker)))
+            .chain(helpers.into_iter().map(mark(MarkKind::Helper)))
+            .collect()
     }
 
     fn judge(&self) -> Option<Outcome> {
@@ -358,7 +385,6 @@ impl Game for Xiangqi {
     fn view(&self) -> BoardView {
         let side = self.board.turn();
         let (columns, rows) = (9, RANKS as u16);
-        let checked = self.board.in_check();
         let mut moves = Vec::new();
         self.legal_moves(&mut moves);
         let losing: Vec<XiangqiMove> =
@@ -374,14 +400,12 @@ impl Game for Xiangqi {
                 })
                 .collect(),
             last: self.last.map(Self::action),
-            marks: checked
-                .then(|| Mark { at: to_point(self.board.general(side)), kind: MarkKind::Check })
-                .into_iter()
-                .collect(),
+            marks: self.check_marks(),
             facts: Side::BOTH.into_iter().map(|side| Fact::Taken(side, self.taken[side.index()])).collect(),
             losing_steps: steps::<Self>(&losing),
             steps: steps::<Self>(&moves),
             choices: Vec::new(),
+            touch: if self.outcome.is_none() { Touch::Step } else { Touch::Nothing },
             turn: self.outcome.is_none().then_some(side),
             outcome: self.outcome,
             ply: self.ply,

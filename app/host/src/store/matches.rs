@@ -2,15 +2,16 @@
 
 use engine::{Action, GameKind, Level, Setup, Side};
 use prost::Message as _;
-use proto::board;
 use proto::control::Outcome;
+use proto::{board, control};
 use rusqlite::types::Value;
-use rusqlite::{Row, params, params_from_iter};
+use rusqlite::{OptionalExtension as _, Row, params, params_from_iter};
 use session::{Consent, Entry, MatchId, MatchRecord, MatchResult, OfferKind, PROMISES, Pace, wire};
 use tracing::warn;
 
 use super::{Store, StoreError};
 use crate::room::{PlayerId, Seat};
+use crate::show;
 
 /// A match as the file keeps it.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,17 @@ pub(crate) struct SavedMatch {
     /// A room shows it.
     pub(crate) open: bool,
     pub(crate) changed_unix_ms: i64,
+    /// Of a match from a file: what the file says of it.
+    pub(crate) origin: Option<control::Origin>,
+}
+
+/// A file that a match was taken from.
+pub(crate) struct KeptFile {
+    /// Of its name: sgf.
+    pub(crate) ending: String,
+    /// Actions that were read of it.
+    pub(crate) actions: u32,
+    pub(crate) content: Vec<u8>,
 }
 
 /// Which matches a list shows. Each part that is not `None` or `Anyone` leaves some out.
@@ -41,8 +53,12 @@ pub(crate) enum Opponent {
     Bot,
     /// Both sides are at this device.
     Here,
-    /// One of these.
-    Players(Vec<PlayerId>),
+    /// Somebody who is called so in part: one of these players, or somebody in a file, which may say it of an event or a date too.
+    Called {
+        players: Vec<PlayerId>,
+        /// In small letters.
+        part: String,
+    },
 }
 
 /// Matches are counted up to so many: a list says "10,000 or more" at once rather than the number after a second.
@@ -126,6 +142,50 @@ impl Store {
             statement.query_map([peer.0], |row| row.get(0).map(MatchId))?.collect::<rusqlite::Result<_>>()
         };
         read().map_err(|error| self.explain(error))
+    }
+
+    /// A match that was read of a file, which is kept with it; no room shows it.
+    pub(crate) fn take_in(
+        &mut self,
+        record: &MatchRecord,
+        seats: [Seat; 2],
+        (origin, file): (&control::Origin, &KeptFile),
+        now_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        self.in_transaction(|transaction| {
+            write_match(transaction, record, seats, now_unix_ms)?;
+            let control::Origin { first, second, event, date, score } = origin;
+            let said = [first, second, event, date, score].map(|said| said.to_lowercase()).join("\n");
+            let winner =
+                show::said_winner(origin).map(|winner| winner.map_or(0, |side| 1 + side.index() as i64));
+            transaction.execute(
+                "UPDATE matches SET open = 0, origin = ?2, said = ?3, said_winner = ?4 WHERE match_id = ?1",
+                params![record.id.0, origin.encode_to_vec(), said, winner],
+            )?;
+            transaction
+                .execute(
+                    "INSERT INTO files (match_id, ending, actions, content) VALUES (?1, ?2, ?3, ?4)",
+                    params![record.id.0, file.ending, file.actions, file.content],
+                )
+                .map(drop)
+        })
+    }
+
+    /// The file that a match was taken from, if it was.
+    pub(crate) fn file_of(&self, id: MatchId) -> Result<Option<KeptFile>, StoreError> {
+        let read =
+            |row: &Row<'_>| Ok(KeptFile { ending: row.get(0)?, actions: row.get(1)?, content: row.get(2)? });
+        self.connection
+            .prepare_cached("SELECT ending, actions, content FROM files WHERE match_id = ?1")
+            .and_then(|mut statement| statement.query_row([id.0], read).optional())
+            .map_err(|error| self.explain(error))
+    }
+
+    /// A time as its day in UTC: 2026-11-24.
+    pub(crate) fn day_of(&self, unix_ms: i64) -> Result<String, StoreError> {
+        self.connection
+            .query_row("SELECT date(?1, 'unixepoch')", [unix_ms / 1_000], |row| row.get(0))
+            .map_err(|error| self.explain(error))
     }
 
     /// A match that is over and settled before this device hears of it, and that no room shows. Nothing is written if the
@@ -448,11 +508,12 @@ impl Store {
             spent_ms: u32,
             reveal: Option<[u8; 32]>,
             run: Vec<u8>,
+            origin: Option<Vec<u8>>,
         }
         let read = || -> rusqlite::Result<Vec<rusqlite::Result<Raw>>> {
             let sql = format!(
                 "SELECT match_id, setup, first_seat, second_seat, revision, ending, winner, open, changed_unix_ms,
-                     offered, settled, pace, paused, spent_ms, reveal, run
+                     offered, settled, pace, paused, spent_ms, reveal, run, origin
                  FROM matches {which}"
             );
             let mut statement = self.connection.prepare_cached(&sql)?;
@@ -473,6 +534,7 @@ impl Store {
                     spent_ms: row.get(13)?,
                     reveal: row.get(14)?,
                     run: row.get(15)?,
+                    origin: row.get(16)?,
                 })
             };
             Ok(statement.query_map(values, raw)?.collect())
@@ -531,6 +593,7 @@ impl Store {
                     settled: raw.settled,
                     open: raw.open,
                     changed_unix_ms: raw.changed,
+                    origin: parse_origin(raw.origin),
                 })
             })
             .collect())
@@ -572,22 +635,29 @@ impl MatchFilter {
         match &self.opponent {
             Opponent::Anyone => {}
             Opponent::Bot => conditions.push("(first_seat LIKE 'bot:%' OR second_seat LIKE 'bot:%')".into()),
-            Opponent::Here => conditions.push("first_seat = 'here' AND second_seat = 'here'".into()),
-            Opponent::Players(keys) => {
+            Opponent::Here => {
+                conditions.push("first_seat = 'here' AND second_seat = 'here' AND said IS NULL".into());
+            }
+            Opponent::Called { players, part } => {
                 let listed = "(SELECT value FROM json_each(?))";
-                conditions.push(format!("(first_seat IN {listed} OR second_seat IN {listed})"));
+                conditions.push(format!(
+                    "(first_seat IN {listed} OR second_seat IN {listed} OR instr(said, ?) > 0)"
+                ));
                 // A key is hexadecimal: nothing in it needs an escape.
                 let keys: Vec<String> =
-                    keys.iter().map(|key| format!("\"{}\"", seat_text(Seat::Peer(*key)))).collect();
+                    players.iter().map(|key| format!("\"{}\"", seat_text(Seat::Peer(*key)))).collect();
                 let list = format!("[{}]", keys.join(","));
-                values.extend([Value::from(list.clone()), Value::from(list)]);
+                values.extend([Value::from(list.clone()), Value::from(list), Value::from(part.clone())]);
             }
         }
         let decided = "ending IS NOT NULL AND winner IN (1, 2)";
         match self.outcome {
             Outcome::Any => {}
-            Outcome::Unfinished => conditions.push("ending IS NULL".into()),
-            Outcome::Drawn => conditions.push("ending IS NOT NULL AND coalesce(winner, 0) = 0".into()),
+            Outcome::Unfinished => conditions.push("ending IS NULL AND said_winner IS NULL".into()),
+            Outcome::Drawn => conditions.push(
+                "(ending IS NOT NULL AND coalesce(winner, 0) = 0 OR ending IS NULL AND said_winner = 0)"
+                    .into(),
+            ),
             Outcome::Won => {
                 conditions
                     .push(format!("{decided} AND ({ALONE_WITH_LIGHTS} OR {ONE_IS_HERE} AND {MINE_WON})"));
@@ -707,6 +777,11 @@ fn parse_setup(bytes: &[u8]) -> Option<Setup> {
 
 fn parse_pace(bytes: &[u8]) -> Option<Pace> {
     Pace::read(Some(&board::Pace::decode(bytes).ok()?)).ok()?
+}
+
+/// What cannot be read says nothing: the match itself is whole.
+fn parse_origin(bytes: Option<Vec<u8>>) -> Option<control::Origin> {
+    control::Origin::decode(bytes?.as_slice()).ok()
 }
 
 fn parse_result(ending: i32, winner: i32) -> Option<MatchResult> {

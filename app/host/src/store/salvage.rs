@@ -10,7 +10,7 @@ use tracing::{info, warn};
 use super::DATABASE;
 
 /// Parents before children: an action without its match is refused.
-const TABLES: [&str; 6] = ["settings", "friends", "blocked", "matches", "actions", "puzzles"];
+const TABLES: [&str; 7] = ["settings", "friends", "blocked", "matches", "actions", "puzzles", "files"];
 
 /// SQLite's own files beside a database.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];

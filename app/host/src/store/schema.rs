@@ -112,6 +112,17 @@ pub(super) const MIGRATIONS: &[&str] = &["
     CREATE INDEX matches_by_second_seat ON matches (second_seat, changed_unix_ms);
     CREATE INDEX matches_by_ending ON matches (ending, changed_unix_ms);
     CREATE INDEX matches_open ON matches (changed_unix_ms) WHERE open = 1;
+", "
+    ALTER TABLE matches ADD COLUMN origin BLOB;                           -- qiyou.control.Origin of a match from a file; NULL of others
+    ALTER TABLE matches ADD COLUMN said TEXT;                             -- the same as small letters, to be searched
+    ALTER TABLE matches ADD COLUMN said_winner INTEGER;                   -- as winner, where the file tells it and the record does not
+    -- The file as it came in, with its comments and variations: given back while the record is still what was read of it.
+    CREATE TABLE files (
+        match_id BLOB PRIMARY KEY REFERENCES matches ON DELETE CASCADE,
+        ending   TEXT NOT NULL,                                           -- of its name: sgf
+        actions  INTEGER NOT NULL,                                        -- that were read of it
+        content  BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID;
 "];
 
 /// Opens the file, and brings it to the present schema.

@@ -113,6 +113,57 @@ fn what_was_pressed_in_a_race_reads_back_before_and_within_the_record() {
 }
 
 #[test]
+fn a_file_from_before_matches_had_an_origin_opens_and_takes_files_in() {
+    let directory = tempfile::tempdir().expect("a directory");
+    {
+        let old = Connection::open(directory.path().join(DATABASE)).expect("opens");
+        for migration in &MIGRATIONS[..6] {
+            old.execute_batch(migration).expect("as it was then");
+        }
+        old.pragma_update(None, "user_version", 6).expect("set");
+        old.execute(
+            "INSERT INTO matches (match_id, setup, first_seat, second_seat, began_unix_ms, changed_unix_ms)
+             VALUES (?1, ?2, 'here', 'here', 1, 1)",
+            params![[1u8; 16], setup_bytes(&record(1).setup)],
+        )
+        .expect("written");
+    }
+    let origin = proto::control::Origin {
+        first: "许银川".into(),
+        second: "吕钦".into(),
+        score: "1-0".into(),
+        ..Default::default()
+    };
+    let file = KeptFile { ending: "sgf".into(), actions: 1, content: b"(;B[aa]C[a])".to_vec() };
+    let taken = MatchRecord { actions: vec![place(1)], ..record(2) };
+    {
+        let mut store = Store::open(directory.path()).expect("opens");
+        let known = store.load(MatchId([1; 16])).expect("read").expect("there");
+        assert_eq!((known.origin, known.open), (None, true));
+        assert!(store.file_of(MatchId([1; 16])).expect("read").is_none());
+        store.take_in(&taken, [Seat::Here; 2], (&origin, &file), 2).expect("saved");
+    }
+    let mut store = Store::open(directory.path()).expect("opens");
+    let saved = store.load(taken.id).expect("read").expect("there");
+    assert_eq!((saved.record, saved.origin, saved.open), (taken.clone(), Some(origin), false));
+    let kept = store.file_of(taken.id).expect("read").expect("there");
+    assert_eq!((kept.ending.as_str(), kept.actions, kept.content), ("sgf", 1, file.content));
+    let listed = |opponent: Opponent, outcome: Went| {
+        let filter = MatchFilter { game: None, opponent, outcome };
+        store.page(&filter, 0, 10).expect("read").0.into_iter().map(|id| id.0[0]).collect::<Vec<_>>()
+    };
+    let called = |part: &str| Opponent::Called { players: Vec::new(), part: part.into() };
+    assert_eq!(listed(Opponent::Anyone, Went::Unfinished), [1], "what its file says is its end");
+    assert_eq!(listed(Opponent::Here, Went::Any), [1], "who played is said by the file");
+    assert_eq!(listed(called("吕钦"), Went::Any), [2]);
+    assert_eq!(listed(called("1-0"), Went::Any), [2]);
+    assert_eq!(listed(called("be"), Went::Any), [0_u8; 0]);
+    assert_eq!(store.day_of(1_793_000_000_000).expect("a day"), "2026-10-26");
+    store.delete(taken.id).expect("deleted");
+    assert!(store.file_of(taken.id).expect("read").is_none(), "the file goes with its match");
+}
+
+#[test]
 fn a_file_from_before_the_clocks_opens_and_goes_on() {
     let directory = tempfile::tempdir().expect("a directory");
     {
@@ -360,12 +411,16 @@ fn a_list_holds_what_passes_the_filter_and_counts_it() {
     ] {
         assert_eq!(list(&MatchFilter { game: Some(game), ..any.clone() }), expected, "{game:?}");
     }
-    let ben = Opponent::Players(vec![PlayerId([9; 32]), PlayerId([7; 32])]);
+    let called = |players: &[u8]| Opponent::Called {
+        players: players.iter().map(|number| PlayerId([*number; 32])).collect(),
+        part: "be".into(),
+    };
+    let ben = called(&[9, 7]);
     for (opponent, expected) in [
         (Opponent::Bot, &[4][..]),
         (Opponent::Here, &[7, 5]),
         (ben.clone(), &[6, 3, 2, 1]),
-        (Opponent::Players(vec![]), &[]),
+        (called(&[]), &[]),
     ] {
         assert_eq!(
             list(&MatchFilter { opponent: opponent.clone(), ..any.clone() }),

@@ -1,6 +1,7 @@
 //! The match on the board page: what is asked of the host there. What a touch means is in `touch`, what is shown in `show` and
 //! `points`, and where points stand in `layout`.
 
+mod flash;
 mod layout;
 mod points;
 mod show;
@@ -42,6 +43,7 @@ pub(crate) struct Rows {
     threats: Rc<VecModel<SharedString>>,
     faded: RefCell<points::Faded>,
     beside: show::Beside,
+    pub(crate) flash: flash::Flash,
 }
 
 pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
@@ -58,6 +60,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     page.set_their_taken(ModelRc::from(desk.board.their_taken.clone()));
     page.set_my_taken(ModelRc::from(desk.board.my_taken.clone()));
     desk.board.beside.attach(desk);
+    desk.board.flash.attach(desk);
     page.on_touch(when!(desk, |desk, index| touch::touch(&desk, index)));
     page.on_aim(when!(desk, |desk, index, small| touch::aim(&desk, index, small)));
     page.on_confirm_move(when!(desk, |desk, yes| {
@@ -164,11 +167,6 @@ fn other(side: wire::Side) -> wire::Side {
     }
 }
 
-/// Go: both have passed, and the dead stones are to be agreed upon.
-fn is_agreeing(board: &control::Board) -> bool {
-    board.choices.iter().any(|choice| matches!(choice.kind, Some(action::Kind::Agree(_))))
-}
-
 /// A match as its page shows it: what is looked at after the end takes the place of the end.
 pub(crate) fn seen(room: &Room) -> Room {
     let mut seen = room.clone();
@@ -205,10 +203,10 @@ fn act(desk: &Desk, action: Action) {
     let analysing = desk.see().room.as_ref().is_some_and(|room| room.analysis.is_some());
     if let (true, Some(room_id)) = (analysing, room_id(desk)) {
         let step = Some(control::analyse::Step::TryAction(action));
-        desk.ask(request::Body::Analyse(control::Analyse { room_id, step }), Purpose::Nothing);
+        desk.ask(request::Body::Analyse(control::Analyse { room_id, step }), Purpose::Act);
     } else if let Some(room_id) = room_id(desk) {
         let act = control::Act { room_id, action: Some(action), notation: String::new() };
-        desk.ask(request::Body::Act(act), Purpose::Nothing);
+        desk.ask(request::Body::Act(act), Purpose::Act);
     }
 }
 

@@ -79,9 +79,10 @@ pub(crate) fn row_name(game: wire::Game, row: usize) -> String {
     (row + first).to_string()
 }
 
-/// The files of xiangqi as both sides count them, from their own right: Red in Chinese figures, Black in others.
-pub(crate) fn file_names(second_side: bool) -> Vec<&'static str> {
-    if second_side {
+/// The files of xiangqi as both sides count them, from their own right: in Chinese Red has Chinese figures, Black others. The
+/// host's words name them in the same way.
+pub(crate) fn file_names(second_side: bool, chinese: bool) -> Vec<&'static str> {
+    if second_side || !chinese {
         vec!["9", "8", "7", "6", "5", "4", "3", "2", "1"]
     } else {
         vec!["九", "八", "七", "六", "五", "四", "三", "二", "一"]

@@ -90,6 +90,11 @@ fn touch(desk: &Desk, index: i32) {
         Touch::Pick(at) => return desk.change(|inner| inner.lesson.picked = Some(at)),
         Touch::PutDown => return desk.change(|inner| inner.lesson.picked = None),
         Touch::PickFirst => return desk.remark(Remark::PickFirst, ""),
+        Touch::Nothing => return,
+        Touch::Stuck(why) => {
+            let said = new_game::said(why.words.as_ref(), desk.see().chinese()).to_owned();
+            return desk.remark(Remark::Told, &said);
+        }
     };
     desk.change(|inner| {
         inner.lesson.picked = None;
@@ -157,7 +162,7 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
             mark(at, &|point| (point.marked, point.hint) = (true, true));
         }
     }
-    let Names { below, above, left } = names(board.game(), &layout);
+    let Names { below, above, left } = names(board.game(), &layout, inner.chinese());
     update(&desk.lesson.columns, &below);
     update(&desk.lesson.upper, &above);
     update(&desk.lesson.numbers, &left);

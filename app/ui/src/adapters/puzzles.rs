@@ -58,13 +58,10 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
         let next =
             desk.see().room.as_ref().and_then(|room| room.puzzle.as_ref()).map(|puzzle| puzzle.next.clone());
         if let Some(next) = next.filter(|next| !next.is_empty()) {
-            desk.close_room();
             open(&desk, next);
         }
     }));
-    board.on_to_puzzles(when!(desk, |desk| {
-        desk.leave_room();
-    }));
+    board.on_to_puzzles(when!(desk, |desk| desk.leave_room()));
 }
 
 /// Turns to the page of this game's puzzles.
@@ -74,13 +71,7 @@ pub(super) fn open_page(desk: &Desk, game: wire::Game) {
             inner.puzzles = Puzzles { game, ..Puzzles::default() };
         }
     });
-    show_page(desk);
-}
-
-/// Turns to the page, and looks anew.
-pub(crate) fn show_page(desk: &Desk) {
     desk.go(Page::Puzzles);
-    ask(desk);
 }
 
 /// Asks for what the page shows.

@@ -250,7 +250,11 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
 
 fn row(desk: &Desk, one: &control::MatchSummary, now_unix_ms: u64) -> RecordRow {
     let (opponent, name, level) = home::opponent([&one.first, &one.second]);
+    let (names, occasion) = from_file(one);
     RecordRow {
+        file: one.origin.is_some(),
+        names: names.into(),
+        occasion: occasion.into(),
         room: one.room_id.as_str().into(),
         game: game_of(one.setup.as_ref()),
         opponent,
@@ -262,6 +266,16 @@ fn row(desk: &Desk, one: &control::MatchSummary, now_unix_ms: u64) -> RecordRow 
         minutes: (now_unix_ms.saturating_sub(one.changed_unix_ms) / 60_000).try_into().unwrap_or(i32::MAX),
         revision: desk.sprites.set_thumbnail(&one.room_id, one.board.as_ref()),
     }
+}
+
+/// Who played a match from a file, and when and at what occasion.
+pub(super) fn from_file(one: &control::MatchSummary) -> (String, String) {
+    let Some(origin) = &one.origin else { return Default::default() };
+    let join = |parts: [&str; 2], between: &str| -> String {
+        let said: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        said.join(between)
+    };
+    (join([&origin.first, &origin.second], " – "), join([&origin.date, &origin.event], " · "))
 }
 
 fn went(one: &control::MatchSummary) -> Went {

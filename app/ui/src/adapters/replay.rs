@@ -8,7 +8,7 @@ use senses::Cue;
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
 use super::board::{Layout, Names, ending, names, pairs, plain_points};
-use super::{game, game_of, home, new_game, side, update, when};
+use super::{game, game_of, home, new_game, records, side, update, when};
 use crate::app::{Desk, Purpose};
 use crate::screens::{
     Ending, MainWindow, Mistake, Opponent, Page, PointView, RecordsAdapter, ReplayAdapter, Side,
@@ -192,8 +192,17 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     let playing = super::wire_game(summary.setup.as_ref());
     page.set_game(game_of(summary.setup.as_ref()));
     let (opponent, name, level) = home::opponent([&summary.first, &summary.second]);
-    let row = crate::screens::RecordRow { opponent, name: name.into(), level, ..Default::default() };
-    let solo = game::is_solo(playing) && opponent == Opponent::Here;
+    let file = summary.origin.is_some();
+    let players = records::from_file(summary).0.into();
+    let row = crate::screens::RecordRow {
+        opponent,
+        name: name.into(),
+        level,
+        file,
+        names: players,
+        ..Default::default()
+    };
+    let solo = game::is_solo(playing) && opponent == Opponent::Here && !file;
     page.set_players(if solo {
         SharedString::default()
     } else {
@@ -216,7 +225,7 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     page.set_move(spoken.map_or(written, |words| new_game::said(Some(words), inner.chinese())).into());
     let Some(board) = &seen.board else { return };
     let layout = Layout::still(board);
-    let Names { below, above, left } = names(board.game(), &layout);
+    let Names { below, above, left } = names(board.game(), &layout, inner.chinese());
     update(&desk.replay.columns, &below);
     update(&desk.replay.upper, &above);
     update(&desk.replay.numbers, &left);

@@ -284,7 +284,7 @@ impl Desk {
                 self.inner.borrow_mut().adapters = list.adapters;
             }
             (Some(reply::Body::Done(_)), Purpose::Discard) => {
-                self.back();
+                self.leave(Page::Replay);
                 adapters::records::search(self);
             }
             (Some(reply::Body::Hint(hint)), Purpose::Hint { room, ply, revision }) => {
@@ -336,6 +336,9 @@ impl Desk {
             // A newer host's match may be of a game that has no sheet here.
             Purpose::DescribeRoom { .. } | Purpose::DescribeInvitation { .. } => return,
             _ => {}
+        }
+        if *purpose == Purpose::Act {
+            self.board.flash.light(self, &refusal.points);
         }
         if let Some(reason) = &refusal.reason {
             let said = if self.see().chinese() { &reason.zh } else { &reason.en };

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proto::board::{Action, Game as WireGame, Setup, action};
 use proto::control::{self, GameChoice, GameSheet, Room};
 
+use super::way::Way;
 use crate::adapters;
 use crate::client::Client;
 use crate::preferences::{LastGame, Preferences, Store};
@@ -15,6 +16,8 @@ use crate::state::HostState;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Purpose {
     Nothing,
+    /// An action on the board that is seen.
+    Act,
     OpenRoom,
     /// For this match, at this ply and revision.
     Hint {
@@ -130,8 +133,7 @@ pub(crate) struct Inner {
     pub(crate) ready: bool,
     pub(super) next_request: u64,
     pub(super) asked: BTreeMap<u64, Purpose>,
-    /// The way here, the present page last; never empty.
-    pub(super) pages: Vec<Page>,
+    pub(super) way: Way,
     /// A dialog of our own; others' come first.
     pub(super) question: Dialog,
     /// The match on the board page: kept when the host has closed it, so that its end stays to be seen.
@@ -191,7 +193,7 @@ pub(crate) struct Inner {
 
 impl Inner {
     pub(crate) fn page(&self) -> Page {
-        *self.pages.last().expect("there is always a page")
+        self.way.page()
     }
 
     pub(crate) fn chinese(&self) -> bool {

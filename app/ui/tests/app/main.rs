@@ -14,4 +14,5 @@ mod people;
 mod play;
 mod puzzles;
 mod touches;
+mod ways;
 mod work;

@@ -2,11 +2,16 @@
 
 use std::time::Duration;
 
+use engine::puzzles::{self, Attempt};
+use engine::{Action, GameKind, Point};
 use proto::control::{self, PuzzleProgress, event, reply, request};
 use qiyou::headless::Stage;
-use qiyou::screens::{Page, PuzzlesAdapter};
+use qiyou::screens::{
+    BoardAdapter, HomeAdapter, Navigation, Page, PuzzleProgress as Progress, PuzzlesAdapter, Remark,
+};
 use slint::{ComponentHandle, Model};
 
+use crate::play::Table;
 use crate::support::puzzles::{listed, look, tried};
 use crate::support::{Told, body};
 use crate::touches::{page, says, started, tap};
@@ -66,12 +71,21 @@ fn a_puzzle_is_opened_tried_solved_and_left_for_the_next() {
     told.say(event::Body::Room(tried(PuzzleProgress::PuzzleSolved)));
     stage.settle(&told.scene);
     tap(&stage, &told, "Next puzzle");
+    let asked = told.answer(&stage);
+    let [one] = &asked[..] else { panic!("{asked:?}") };
+    assert!(matches!(body(one), request::Body::OpenPuzzle(open) if open.puzzle == "g3"), "{asked:?}");
+    // The one before is left when the next is there, so that no board is seen without a puzzle.
+    assert_eq!(page(&told), Page::Board);
+    told.reply(one.id, reply::Body::RoomId("next".into()));
+    told.say(event::Body::Room(control::Room { id: "next".into(), ..tried(PuzzleProgress::PuzzleOpen) }));
     let asked: Vec<request::Body> = told.answer(&stage).iter().map(|one| body(one).clone()).collect();
-    assert!(matches!(&asked[0], request::Body::CloseRoom(close) if close.room_id == "room"));
-    assert!(
-        matches!(asked.last(), Some(request::Body::OpenPuzzle(open)) if open.puzzle == "g3"),
-        "{asked:?}"
-    );
+    assert_eq!(asked, [request::Body::CloseRoom(control::CloseRoom { room_id: "room".into() })]);
+    stage.settle(&told.scene);
+    assert!(says(&told, "Black to move: five in a row within two moves"));
+    for expected in [Page::Puzzles, Page::Home] {
+        tap(&stage, &told, "Back");
+        assert_eq!(page(&told), expected);
+    }
 }
 
 #[test]
@@ -88,4 +102,79 @@ fn the_way_back_from_a_puzzle_is_the_puzzles() {
     let asked = told.answer(&stage);
     assert!(asked.iter().any(|one| matches!(body(one), request::Body::ListPuzzles(_))));
     assert_eq!(listed().puzzles.len(), 4);
+}
+
+/// Touches what has to be touched for this action. Boards are seen from Red's side, or from Black's where Black solves.
+fn touch(table: &Table<'_>, action: Action, turned: bool) {
+    let board = table.app.window().global::<BoardAdapter<'_>>();
+    let (columns, rows) = (board.get_columns(), board.get_rows());
+    let index = |at: Point| {
+        let (column, row) = (i32::from(at.column), i32::from(at.row));
+        if turned { row * columns + columns - 1 - column } else { (rows - 1 - row) * columns + column }
+    };
+    let points = match action {
+        Action::Step { from, to } => vec![from, to],
+        Action::Place(at) | Action::Capture(at) | Action::Press(at) => vec![at],
+        _ => panic!("{action:?} is made beside the points"),
+    };
+    for at in points {
+        board.invoke_touch(index(at));
+        table.stage.pass(Duration::ZERO);
+    }
+}
+
+#[test]
+fn puzzles_of_every_game_are_solved_in_the_window_after_a_wrong_move_and_no_right_one_is_refused() {
+    let stage = Stage::new();
+    let table = Table::new(&stage);
+    let board = || table.app.window().global::<BoardAdapter<'_>>();
+    let navigation = || table.app.window().global::<Navigation<'_>>();
+    table.app.window().global::<HomeAdapter<'_>>().invoke_open_puzzles();
+    for &kind in GameKind::ALL {
+        let all = puzzles::all(kind);
+        // The first, one of the middle, and the hardest.
+        for puzzle in [&all[0], &all[all.len() / 2], &all[all.len() - 1]] {
+            table.app.window().global::<PuzzlesAdapter<'_>>().invoke_open(puzzle.id.as_str().into());
+            table.until("the puzzle", || {
+                navigation().get_page() == Page::Board
+                    && board().get_puzzle_progress() == Progress::Open
+                    && board().get_ply() == puzzle.start.ply() as i32
+            });
+            let mut attempt = Attempt::new(puzzle.clone());
+            let turned = kind == GameKind::Xiangqi && attempt.solver() == engine::Side::Second;
+            let wrong = attempt
+                .game()
+                .legal_actions()
+                .into_iter()
+                .find(|action| *action != puzzle.solution && !matches!(action, Action::Pass));
+            if let Some(wrong) = wrong {
+                touch(&table, wrong, turned);
+                table.until("the wrong move is judged", || {
+                    board().get_ply() > puzzle.start.ply() as i32
+                        && board().get_puzzle_progress() != Progress::Judging
+                });
+                board().invoke_take_back();
+                table.until("it is taken back", || board().get_ply() == puzzle.start.ply() as i32);
+            }
+            while let Some(action) = attempt.hint() {
+                touch(&table, action, turned);
+                attempt.act(action).expect("the hint is legal");
+                let ply = attempt.game().ply() as i32;
+                table.until("the move is judged", || {
+                    assert_ne!(
+                        navigation().get_remark(),
+                        Remark::Told,
+                        "{} is refused: {}",
+                        puzzle.id,
+                        navigation().get_remark_name()
+                    );
+                    board().get_ply() == ply && board().get_puzzle_progress() != Progress::Judging
+                });
+            }
+            assert_eq!(board().get_puzzle_progress(), Progress::Solved, "{}", puzzle.id);
+            board().invoke_to_puzzles();
+            table.until("the list again", || navigation().get_page() == Page::Puzzles);
+        }
+    }
+    table.end();
 }

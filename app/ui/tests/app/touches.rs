@@ -184,7 +184,11 @@ fn a_forbidden_point_says_why_before_it_is_played() {
     let mut room = mine();
     let board = room.board.as_mut().expect("a board");
     let words = Some(control::Words { zh: "三三禁手".into(), en: "a double three".into() });
-    board.marks.push(control::Mark { at: 0, kind: control::MarkKind::MarkForbidden.into(), words, side: 0 });
+    board.touch.as_mut().expect("stones are placed").warnings.push(control::Warning {
+        at: 0,
+        words,
+        points: vec![0],
+    });
     let mut told = playing(&stage, room);
     told.app.window().global::<BoardAdapter<'_>>().invoke_touch(14 * 15);
     stage.settle(&told.scene);
@@ -831,4 +835,161 @@ fn what_one_option_brings_with_it_goes_again_with_it() {
     let open = open.expect("a match is opened");
     let options: Vec<_> = open.options.iter().map(|one| (one.option.as_str(), one.value.as_str())).collect();
     assert_eq!((open.preset.as_str(), options), ("japanese", vec![("size", "9"), ("handicap", "0")]));
+}
+
+/// The device has just played H8's neighbour at the end of this line, and the match goes on.
+fn thought(on: bool, ply: u32) -> control::Thinking {
+    control::Thinking {
+        room_id: "room".into(),
+        side: Side::First.into(),
+        on,
+        depth: 9,
+        judged: true,
+        permille: 640,
+        line: ["j6", "m10", "l12"].map(Into::into).into(),
+        actions: vec![place(9, 5), place(12, 9), place(11, 11)],
+        stones: vec![Side::First.into(), Side::Second.into(), Side::First.into()],
+        ply,
+        ..Default::default()
+    }
+}
+
+#[test]
+fn what_the_device_thought_is_drawn_from_the_next_move_on_and_told_from_the_players_side() {
+    let stage = Stage::new();
+    let told = playing(&stage, mine());
+    told.app.show_thought();
+    let page = || told.app.window().global::<BoardAdapter<'_>>();
+    let drawn = |told: &Told| -> Vec<(String, i32, i32)> {
+        let board = told.app.window().global::<BoardAdapter<'_>>();
+        let points = board.get_points();
+        let named = |point: qiyou::screens::PointView| (point.name.to_string(), point.order, point.ghost);
+        points.iter().filter(|point| point.order != 0).map(named).collect()
+    };
+    // Its last move is the first of the line, and stands on the board already.
+    told.say(event::Body::Thinking(thought(false, 16)));
+    stage.settle(&told.scene);
+    assert_eq!(drawn(&told), [("L12".to_owned(), 2, 1), ("M10".to_owned(), 1, 2)]);
+    assert_eq!(page().get_thought().percent, 36);
+    assert!(says(&told, "Your chance as it sees it: 36 % · depth 9 · 0 positions"));
+    // While it thinks nothing is drawn, so that the board does not flicker.
+    told.say(event::Body::Thinking(thought(true, 17)));
+    stage.settle(&told.scene);
+    assert!(drawn(&told).is_empty());
+    // What it thought of another position is not told of this one.
+    told.say(event::Body::Thinking(thought(false, 14)));
+    stage.settle(&told.scene);
+    assert!(drawn(&told).is_empty() && !page().get_thought().known);
+    assert!(says(&told, "Nothing to tell yet"));
+}
+
+/// Red's general is in check from the chariot on e5; the horse on a2 cannot help.
+fn in_check() -> control::Room {
+    let setup = engine::GameKind::Xiangqi.default_setup();
+    let game = engine::AnyGame::from_position(&setup, "3k5/9/9/9/4r4/9/9/N8/9/3AK4 w").expect("a position");
+    games::against_the_device(&game, engine::Side::First)
+}
+
+fn lit(told: &Told) -> Vec<String> {
+    let points = told.app.window().global::<BoardAdapter<'_>>().get_points();
+    points.iter().filter(|point| point.flash).map(|point| point.name.to_string()).collect()
+}
+
+fn remark_says(told: &Told) -> String {
+    told.app.window().global::<Navigation<'_>>().get_remark_name().to_string()
+}
+
+#[test]
+fn a_check_is_said_and_marked_with_what_gives_it_and_what_can_help() {
+    let stage = Stage::new();
+    let told = playing(&stage, in_check());
+    let said = "Check! The enemy chariot on file 5 gives check. What can help: adviser on file 6, general on file 5.";
+    assert!(says(&told, said), "for eyes and for a screen reader: {:?}", names(&told));
+    assert!(says(&told, "You are in check"));
+    for (point, what) in [
+        ("E0 red general in check can help", "the general"),
+        ("E5 black chariot gives check", "what gives it"),
+        ("D0 red adviser can help", "what can help"),
+    ] {
+        assert!(says(&told, point), "{what}: {:?}", names(&told));
+    }
+    told.prefer(true, false, 0);
+    stage.settle(&told.scene);
+    assert!(says(&told, "将军！对方五路的车在将军。能解将的：六路仕、五路帅。"), "{:?}", names(&told));
+}
+
+#[test]
+fn a_piece_that_cannot_move_says_why_and_lights_what_holds_it() {
+    let stage = Stage::new();
+    let mut told = playing(&stage, in_check());
+    tap(&stage, &told, "A2 red horse");
+    assert_eq!(remark(&told), Remark::Told);
+    assert_eq!(remark_says(&told), "this horse cannot end the check");
+    assert!(told.asked().is_empty(), "nothing is asked of the host");
+    assert!(!told.app.window().global::<BoardAdapter<'_>>().get_points().iter().any(|point| point.picked));
+    // It is lit for a moment only.
+    told.app.window().global::<BoardAdapter<'_>>().invoke_touch(7 * 9);
+    stage.pass(Duration::ZERO);
+    assert_eq!(lit(&told), ["E5"]);
+    stage.pass(Duration::from_secs(2));
+    assert!(lit(&told).is_empty());
+}
+
+#[test]
+fn what_a_refusal_is_about_lights_up_on_the_board_until_the_next_move() {
+    let stage = Stage::new();
+    let setup = engine::GameKind::Xiangqi.default_setup();
+    let game = engine::AnyGame::new(&setup).expect("the default");
+    let mut told = playing(&stage, games::against_the_device(&game, engine::Side::First));
+    tap(&stage, &told, "A0 red chariot");
+    tap(&stage, &told, "A5 empty");
+    let asked = told.asked();
+    let refusal = control::Refusal {
+        code: control::RefusalCode::RefusalIllegal.into(),
+        reason: Some(control::Words {
+            zh: "自己九路的兵挡住了车的路".into(),
+            en: "your soldier on file 9 is in the chariot's way".into(),
+        }),
+        points: vec![3 * 1_024],
+        ..Default::default()
+    };
+    told.reply(asked[0].id, reply::Body::Refusal(refusal));
+    stage.pass(Duration::ZERO);
+    assert_eq!(lit(&told), ["A3"]);
+    assert_eq!(remark_says(&told), "your soldier on file 9 is in the chariot's way");
+    let mut moved = game;
+    moved
+        .act(engine::Action::Step { from: engine::Point::new(7, 2), to: engine::Point::new(4, 2) })
+        .expect("legal");
+    told.say(event::Body::Room(games::against_the_device(&moved, engine::Side::First)));
+    stage.pass(Duration::ZERO);
+    assert!(lit(&told).is_empty(), "the next position has nothing to do with it");
+}
+
+#[test]
+fn files_are_named_at_the_edge_as_the_words_name_them_in_each_language() {
+    let stage = Stage::new();
+    let told = playing(&stage, in_check());
+    let edge = |told: &Told| {
+        let names = told.app.window().global::<BoardAdapter<'_>>().get_column_names();
+        names.iter().map(|name| name.to_string()).collect::<Vec<_>>().concat()
+    };
+    assert_eq!(edge(&told), "987654321");
+    told.prefer(true, false, 0);
+    stage.settle(&told.scene);
+    assert_eq!(edge(&told), "九八七六五四三二一");
+}
+
+#[test]
+fn a_formation_of_the_other_side_is_told_and_every_stone_that_it_took_is_marked() {
+    let stage = Stage::new();
+    let setup = engine::GameKind::Liuzhou.default_setup();
+    // A square in the middle, and one captured for it; it is White's turn now.
+    let game = games::played(&setup, "c3 a6 d3 f6 c4 a1 d4 xa6");
+    let told = playing(&stage, games::against_the_device(&game, engine::Side::Second));
+    assert!(says(&told, "Black made a square and took a stone."), "{:?}", names(&told));
+    let points = told.app.window().global::<BoardAdapter<'_>>().get_points();
+    let taken: Vec<String> =
+        points.iter().filter(|point| point.taken).map(|point| point.name.to_string()).collect();
+    assert_eq!(taken, ["A6"]);
 }

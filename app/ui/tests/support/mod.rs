@@ -153,6 +153,11 @@ pub(crate) fn room(first: control::Seat, second: control::Seat, mine: &[Side]) -
             last: Some(place(9, 5)),
             turn: Side::Second.into(),
             ply: 17,
+            touch: Some(control::Touch {
+                kind: control::TouchKind::TouchPlace.into(),
+                stone: Side::Second.into(),
+                ..Default::default()
+            }),
             ..Default::default()
         }),
         mine: mine.iter().map(|side| (*side).into()).collect(),
@@ -247,7 +252,7 @@ fn comparison(known_name_new_key: bool, answered_here: bool) -> event::Body {
 }
 
 /// Opens a match that is told.
-fn open(stage: &Stage, told: &mut Told, room: control::Room) {
+pub(crate) fn open(stage: &Stage, told: &mut Told, room: control::Room) {
     let id = room.id.clone();
     told.say(event::Body::Room(room));
     stage.pass(Duration::ZERO);
@@ -320,7 +325,7 @@ fn kept() -> Vec<control::MatchSummary> {
 }
 
 /// Answers what is asked for kept matches.
-fn keep(stage: &Stage, told: &mut Told) {
+pub(crate) fn keep(stage: &Stage, told: &mut Told) {
     for request in told.answer(stage) {
         if let request::Body::ListMatches(asked) = body(&request) {
             let unfinished = asked.outcome() == control::Outcome::Unfinished;
@@ -497,6 +502,28 @@ pub(crate) const STORIES: [(&str, Tell); 69] = [
             nodes: 1_234_567,
             score: Some(control::Score { score: Some(control::score::Score::Points(130)) }),
             line: "k10 f10 e9 g11 k7 l6 d8 k8".split(' ').map(Into::into).collect(),
+            ply: 17,
+            judged: true,
+            permille: 640,
+            elapsed_ms: 1_800,
+            ..Default::default()
+        }));
+        told.app.show_thought();
+    }),
+    ("board-thought", |stage, told| {
+        open(stage, told, room(bot(7), here(), &[Side::Second]));
+        let line = [(9, 5), (12, 9), (11, 11), (5, 9), (3, 8), (10, 2)];
+        told.say(event::Body::Thinking(control::Thinking {
+            room_id: "room".into(),
+            side: Side::First.into(),
+            depth: 9,
+            nodes: 1_234_567,
+            judged: true,
+            permille: 640,
+            line: "j6 m10 l12 f10 d9 k3".split(' ').map(Into::into).collect(),
+            actions: line.map(|(column, row)| place(column, row)).into(),
+            stones: (0..6).map(|n| if n % 2 == 0 { Side::First } else { Side::Second }.into()).collect(),
+            ply: 16,
             elapsed_ms: 1_800,
             ..Default::default()
         }));

@@ -117,13 +117,13 @@ pub(crate) struct Names {
     pub(crate) left: Vec<SharedString>,
 }
 
-pub(crate) fn names(kind: wire::Game, layout: &Layout) -> Names {
+pub(crate) fn names(kind: wire::Game, layout: &Layout, chinese: bool) -> Names {
     match kind {
         // A lamp is touched, not talked about.
         wire::Game::LightsOut => Names::default(),
         wire::Game::Xiangqi => Names {
-            below: game::file_names(layout.turned).into_iter().map(Into::into).collect(),
-            above: game::file_names(!layout.turned).into_iter().rev().map(Into::into).collect(),
+            below: game::file_names(layout.turned, chinese).into_iter().map(Into::into).collect(),
+            above: game::file_names(!layout.turned, chinese).into_iter().rev().map(Into::into).collect(),
             left: Vec::new(),
         },
         _ => {

@@ -5,6 +5,7 @@ use proto::control::{self, MarkKind, Room};
 use slint::{Model, SharedString};
 
 use super::layout::{FIRST_ZOOM, Layout, Names, ZOOMS, names};
+use super::show::thinking_of;
 use super::touch::picked;
 use super::{Rows, near_side, other, point_of};
 use crate::adapters::{game, new_game, update};
@@ -79,7 +80,7 @@ pub(super) fn show_points(
     layout: &Layout,
 ) {
     let kind = board.game();
-    let Names { below, above, left } = names(kind, layout);
+    let Names { below, above, left } = names(kind, layout, inner.chinese());
     update(&desk.board.columns, &below);
     update(&desk.board.upper, &above);
     update(&desk.board.numbers, &left);
@@ -95,6 +96,9 @@ pub(super) fn show_points(
             mark(piece.at, &|point| point.turned = (far == piece.side()) != inner.turned);
         }
     }
+    for at in desk.board.flash.lit(room, board) {
+        mark(at, &|point| (point.marked, point.flash) = (true, true));
+    }
     if let Some(from) = picked(inner, room, board) {
         mark(from, &|point| (point.marked, point.picked) = (true, true));
         for step in board.steps.iter().filter(|step| step.from == from) {
@@ -105,6 +109,7 @@ pub(super) fn show_points(
         }
     }
     let arrow = show_hint(page, inner, room, board, layout, &mut points);
+    let arrow = arrow.or(show_thought(inner, room, board, layout, &mut points));
     show_advice(desk, inner, room, board, layout, &mut points);
     update(&desk.board.lines, &lines(board, layout));
     page.set_arrow_from(arrow.map_or(-1, |(from, _)| from as i32));
@@ -151,6 +156,9 @@ pub(crate) fn plain_points(board: &control::Board, layout: &Layout) -> Vec<Point
                 MarkKind::MarkFormation => point.formation = true,
                 MarkKind::MarkCaptured => point.captured = true,
                 MarkKind::MarkTarget => point.target = 2,
+                MarkKind::MarkTaken => point.taken = true,
+                MarkKind::MarkChecker => point.checker = true,
+                MarkKind::MarkHelper => point.helper = true,
                 MarkKind::MarkCheck => point.check = true,
                 MarkKind::MarkKo => point.ko = true,
                 MarkKind::MarkDead => point.dead = true,
@@ -242,6 +250,38 @@ fn show_advice(
 
 /// Threats in words beside the board; the others are only marked on it.
 const MOST_THREATS: usize = 4;
+
+/// Moves of the device's line that are drawn: more would hide the board.
+const DRAWN: usize = 5;
+
+/// Draws the play that the device expects, once it has thought and while its card is open: numbered from the next move on, stones as stones, the first
+/// step as an arrow between two of the points that are seen.
+fn show_thought(
+    inner: &Inner,
+    room: &Room,
+    board: &control::Board,
+    layout: &Layout,
+    points: &mut [PointView],
+) -> Option<(usize, usize)> {
+    let thinking = thinking_of(inner, room, board).filter(|one| inner.thought_open && !one.on)?;
+    let played = board.ply.saturating_sub(thinking.ply) as usize;
+    let mut arrow = None;
+    let line = thinking.actions.iter().zip(&thinking.stones).skip(played).take(DRAWN);
+    for (number, (action, &stone)) in (1..).zip(line) {
+        if let (1, Some(action::Kind::Step(step))) = (number, &action.kind) {
+            arrow = layout.index(step.from).zip(layout.index(step.to));
+        }
+        let Some(index) = point_of(action).and_then(|at| layout.index(at)) else { continue };
+        let point = &mut points[index];
+        // A later move to the same point leaves the first one's number.
+        if point.order == 0 {
+            point.marked = true;
+            point.order = number;
+            point.ghost = if point.stone == 0 { stone } else { 0 };
+        }
+    }
+    arrow
+}
 
 /// Marks what is advised; a step is an arrow between two of the points that are seen.
 fn show_hint(

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use proto::board::{self as wire, action};
 use proto::control::{
-    self, FactKind, MarkKind, OfferKind as WireOffer, PeerLink, Room, Seat as WireSeat, Thinking, score, seat,
+    self, FactKind, OfferKind as WireOffer, PeerLink, Room, Seat as WireSeat, Thinking, TouchKind, score,
+    seat,
 };
 use slint::{ComponentHandle, SharedString, Timer, TimerMode};
 
 use super::layout::Layout;
 use super::points::{show_part, show_points};
 use super::touch::{picked, waiting};
-use super::{fact, is_agreeing, near_side, other};
+use super::{fact, near_side, other};
 use crate::adapters::{carrier, editor, game, new_game, side, update, wire_game};
 use crate::app::{Desk, HintState, Inner};
 use crate::screens::{
@@ -116,8 +117,8 @@ fn show_beside(window: &MainWindow, desk: &Desk) {
     page.set_theirs(seat_of(&inner, room, &board, far));
     page.set_me(side(me));
     show_choices(&page, desk, &inner, room, &board);
-    let thinking = inner.state.thinking.get(&room.id);
-    page.set_thought(thinking.map(|one| thought(one, inner.chinese())).unwrap_or_default());
+    let thinking = thinking_of(&inner, room, &board);
+    page.set_thought(thinking.map(|one| thought(one, near, inner.chinese())).unwrap_or_default());
     page.set_thought_open(inner.thought_open);
 
     let result = room.result.as_ref();
@@ -212,6 +213,9 @@ fn show_facts(
         new_game::said(fact.and_then(|fact| fact.words.as_ref()), chinese)
     };
     page.set_formed(said(FactKind::FactFormed).into());
+    let check = said(FactKind::FactCheck);
+    page.set_in_check(!check.is_empty());
+    page.set_told(if check.is_empty() { said(FactKind::FactTold) } else { check }.into());
     let opening = said(FactKind::FactOpening);
     page.set_fact(if opening.is_empty() { said(FactKind::FactPhase) } else { opening }.into());
     // What a side has taken is what the other has lost.
@@ -239,27 +243,19 @@ fn show_facts(
 
 /// What is to be done now, and what can be done beside the points.
 fn show_choices(page: &BoardAdapter<'_>, desk: &Desk, inner: &Inner, room: &Room, board: &control::Board) {
-    let task = if !room.can_act {
-        Task::None
-    } else if board.game() == wire::Game::LightsOut {
-        Task::Press
-    } else if board.marks.iter().any(|mark| mark.kind() == MarkKind::MarkTarget) {
-        Task::Capture
-    } else if !board.steps.is_empty() {
-        if picked(inner, room, board).is_some() { Task::Aim } else { Task::Pick }
-    } else if is_agreeing(board) {
-        Task::MarkDead
-    } else {
-        Task::Place
+    let touch = board.touch.as_ref().filter(|_| room.can_act);
+    let task = match touch.map_or(TouchKind::TouchNothing, control::Touch::kind) {
+        TouchKind::TouchNothing => Task::None,
+        TouchKind::TouchPress => Task::Press,
+        TouchKind::TouchCapture => Task::Capture,
+        TouchKind::TouchStep if picked(inner, room, board).is_some() => Task::Aim,
+        TouchKind::TouchStep => Task::Pick,
+        TouchKind::TouchToggle => Task::MarkDead,
+        TouchKind::TouchPlace | TouchKind::TouchChoose => Task::Place,
     };
     page.set_task(task);
     page.set_live(room.can_act);
-    page.set_next_stone(match (task, board.game()) {
-        // Stones of both colours come by turns, whoever places them: in swap2 one player does.
-        (Task::Place, wire::Game::Gomoku) => 1 + (board.pieces.len() % 2) as i32,
-        (Task::Place, _) => board.turn,
-        _ => 0,
-    });
+    page.set_next_stone(touch.map_or(0, |touch| touch.stone));
     page.set_captures_due(
         fact(board, FactKind::FactCapturesDue, wire::Side::Unspecified).unwrap_or(0) as i32
     );
@@ -363,19 +359,36 @@ fn show_link(page: &BoardAdapter<'_>, room: &Room) {
     }
 }
 
-fn thought(thinking: &Thinking, chinese: bool) -> Thought {
-    let (points, win_in, loss_in) = match thinking.score.as_ref().and_then(|score| score.score.as_ref()) {
-        Some(score::Score::Points(points)) => (*points, 0, 0),
-        Some(score::Score::WinIn(plies)) => (0, plies.div_ceil(2) as i32, 0),
-        Some(score::Score::LossIn(plies)) => (0, 0, plies.div_ceil(2) as i32),
-        None => (0, 0, 0),
+/// What the device thinks of this position, or thought when it played the last move; nothing of any other.
+pub(super) fn thinking_of<'a>(inner: &'a Inner, room: &Room, board: &control::Board) -> Option<&'a Thinking> {
+    let thinking = inner.state.thinking.get(&room.id).filter(|_| room.analysis.is_none())?;
+    let played = match board.ply.checked_sub(thinking.ply) {
+        Some(0) => true,
+        Some(1) => !thinking.on && thinking.actions.first() == board.last.as_ref(),
+        _ => false,
+    };
+    (thinking.line.is_empty() || played).then_some(thinking)
+}
+
+/// From the near side, where the player sits.
+fn thought(thinking: &Thinking, near: wire::Side, chinese: bool) -> Thought {
+    let (win_in, loss_in) = match thinking.score.as_ref().and_then(|score| score.score.as_ref()) {
+        Some(score::Score::WinIn(plies)) => (plies.div_ceil(2) as i32, 0),
+        Some(score::Score::LossIn(plies)) => (0, plies.div_ceil(2) as i32),
+        Some(score::Score::Points(_)) | None => (0, 0),
+    };
+    let (permille, lead) = if thinking.side() == near {
+        (thinking.permille as i32, thinking.lead_tenths)
+    } else {
+        (1_000 - thinking.permille as i32, -thinking.lead_tenths)
     };
     Thought {
         on: thinking.on,
         depth: thinking.depth as i32,
         tenths: (thinking.elapsed_ms / 100) as i32,
         nodes: short(thinking.nodes).into(),
-        points,
+        percent: if thinking.judged { (permille + 5) / 10 } else { -1 },
+        lead_tenths: lead,
         win_in,
         loss_in,
         line: if thinking.spoken.is_empty() {
@@ -386,7 +399,7 @@ fn thought(thinking: &Thinking, chinese: bool) -> Thought {
             said.join(" ")
         }
         .into(),
-        known: thinking.depth > 0,
+        known: !thinking.line.is_empty(),
     }
 }
 

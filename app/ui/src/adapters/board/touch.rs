@@ -1,11 +1,12 @@
-//! What a touch on a point means by what the host has said of the position: an action, a piece that is picked or put down, or
-//! a question first. Whether the action is legal the host says.
+//! What a touch on a point comes to: the host has said which action it is in this phase (`control::Touch`), here it becomes an
+//! action, a piece that is picked or put down, or a question first. Whether the action is legal the host says.
 
 use proto::board::{self as wire, Action, action};
-use proto::control::{self, MarkKind, Room};
+use proto::control::{self, Room, TouchKind};
 
+use super::act;
 use super::layout::Layout;
-use super::{act, is_agreeing};
+use crate::adapters::new_game;
 use crate::app::{Desk, Inner, Losing, Picked};
 use crate::preferences::Confirm;
 use crate::screens::{Dialog, Remark};
@@ -17,6 +18,10 @@ pub(crate) enum Touch {
     PutDown,
     /// There are steps to choose from, but no piece was picked to make one with.
     PickFirst,
+    /// The piece cannot move now: why, and the points that the words speak of.
+    Stuck(control::Warning),
+    /// The board takes no action now.
+    Nothing,
     /// An action that would lose at once, and why where that is not the repetition of a position.
     Warn(action::Kind, Option<control::Words>),
 }
@@ -88,6 +93,12 @@ pub(super) fn touch(desk: &Desk, index: i32) {
         }),
         Touch::PutDown => desk.change(|inner| inner.picked = None),
         Touch::PickFirst => desk.remark(Remark::PickFirst, ""),
+        Touch::Nothing => {}
+        Touch::Stuck(why) => {
+            desk.board.flash.light(desk, &why.points);
+            let said = new_game::said(why.words.as_ref(), desk.see().chinese()).to_owned();
+            desk.remark(Remark::Told, &said);
+        }
         Touch::Warn(kind, words) => {
             desk.change(|inner| inner.losing = Some(Losing { kind, words }));
             desk.open(Dialog::Losing);
@@ -95,37 +106,43 @@ pub(super) fn touch(desk: &Desk, index: i32) {
     }
 }
 
-/// What a touch at this point means in the position as the host has told it. Whether it is legal the host says.
+/// What a touch at this point means, as the host has told it with the position. Marks say nothing of it: they are only drawn.
 pub(crate) fn meaning(board: &control::Board, picked: Option<u32>, at: u32) -> Touch {
-    if board.game() == wire::Game::LightsOut {
-        return Touch::Act(action::Kind::Press(at));
+    let Some(touch) = &board.touch else { return Touch::Nothing };
+    let place = action::Kind::Place(at);
+    match touch.kind() {
+        TouchKind::TouchNothing => Touch::Nothing,
+        // The host says what is to be chosen.
+        TouchKind::TouchChoose => Touch::Act(place),
+        TouchKind::TouchPlace => match touch.warnings.iter().find(|warning| warning.at == at) {
+            Some(warning) => Touch::Warn(place, warning.words.clone()),
+            None => Touch::Act(place),
+        },
+        TouchKind::TouchCapture => Touch::Act(action::Kind::Capture(at)),
+        TouchKind::TouchToggle => Touch::Act(action::Kind::Toggle(at)),
+        TouchKind::TouchPress => Touch::Act(action::Kind::Press(at)),
+        TouchKind::TouchStep => match touch.stuck.iter().find(|stuck| stuck.at == at) {
+            Some(stuck) => Touch::Stuck(stuck.clone()),
+            None => step(board, picked, at),
+        },
     }
-    if board.marks.iter().any(|mark| mark.kind() == MarkKind::MarkTarget) {
-        return Touch::Act(action::Kind::Capture(at));
-    }
-    if !board.steps.is_empty() {
-        let own = board.pieces.iter().any(|piece| piece.at == at && piece.side == board.turn);
-        return match picked {
-            Some(from) if from == at => Touch::PutDown,
-            _ if own => Touch::Pick(at),
-            Some(from) => {
-                let step = wire::Step { from, to: at };
-                if board.losing_steps.contains(&step) {
-                    Touch::Warn(action::Kind::Step(step), None)
-                } else {
-                    Touch::Act(action::Kind::Step(step))
-                }
+}
+
+/// A piece is picked first, then the point where it goes.
+fn step(board: &control::Board, picked: Option<u32>, at: u32) -> Touch {
+    let own = board.pieces.iter().any(|piece| piece.at == at && piece.side == board.turn);
+    match picked {
+        Some(from) if from == at => Touch::PutDown,
+        _ if own => Touch::Pick(at),
+        Some(from) => {
+            let step = wire::Step { from, to: at };
+            if board.losing_steps.contains(&step) {
+                Touch::Warn(action::Kind::Step(step), None)
+            } else {
+                Touch::Act(action::Kind::Step(step))
             }
-            None => Touch::PickFirst,
-        };
-    }
-    if is_agreeing(board) {
-        return Touch::Act(action::Kind::Toggle(at));
-    }
-    let forbidden = |mark: &&control::Mark| mark.at == at && mark.kind() == MarkKind::MarkForbidden;
-    match board.marks.iter().find(forbidden) {
-        Some(mark) => Touch::Warn(action::Kind::Place(at), mark.words.clone()),
-        None => Touch::Act(action::Kind::Place(at)),
+        }
+        None => Touch::PickFirst,
     }
 }
 
@@ -147,4 +164,86 @@ pub(crate) fn put_down(desk: &Desk) -> bool {
         desk.change(|inner| inner.picked = None);
     }
     held
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::puzzles::{self, Attempt, Verdict};
+    use engine::{Action as EngineAction, AnyGame, GameKind};
+    use session::wire as codec;
+
+    use super::*;
+
+    /// The action that comes of touching what has to be touched for it, and how many touches it took.
+    fn by_touch(board: &control::Board, action: EngineAction) -> (Option<EngineAction>, usize) {
+        let points: Vec<u32> = match action {
+            EngineAction::Step { from, to } => vec![codec::point(from), codec::point(to)],
+            EngineAction::Place(at)
+            | EngineAction::Capture(at)
+            | EngineAction::Press(at)
+            | EngineAction::Toggle(at) => vec![codec::point(at)],
+            _ => panic!("{action:?} is made beside the points"),
+        };
+        let (mut picked, mut done, mut touches) = (None, None, 0);
+        for at in points {
+            touches += 1;
+            match meaning(board, picked, at) {
+                Touch::Pick(at) => picked = Some(at),
+                Touch::Act(kind) | Touch::Warn(kind, _) => {
+                    done = codec::read_action(Some(&Action { kind: Some(kind) })).ok();
+                }
+                Touch::PutDown | Touch::PickFirst | Touch::Nothing | Touch::Stuck(_) => {}
+            }
+        }
+        (done, touches)
+    }
+
+    /// A legal move of the board's points that is not the one that works.
+    fn wrong(game: &AnyGame, right: EngineAction) -> Option<EngineAction> {
+        let beside = |action: &EngineAction| {
+            !matches!(action, EngineAction::Pass | EngineAction::Agree | EngineAction::Resume)
+        };
+        game.legal_actions().into_iter().filter(beside).find(|action| *action != right)
+    }
+
+    #[test]
+    fn every_kept_puzzle_of_every_game_is_solved_by_touches_and_takes_a_wrong_move_by_touches() {
+        let mut solved = Vec::new();
+        for &kind in GameKind::ALL {
+            let all = puzzles::all(kind);
+            for puzzle in all {
+                let mut attempt = Attempt::new(puzzle.clone());
+                let first = puzzle.solution;
+                if let Some(other) = wrong(attempt.game(), first) {
+                    let touched = by_touch(&host::tried(&attempt), other).0;
+                    assert_eq!(touched, Some(other), "{}: a wrong move", puzzle.id);
+                    attempt.act(other).unwrap_or_else(|why| panic!("{}: {why}", puzzle.id));
+                    assert!(attempt.take_back());
+                }
+                let mut last = None;
+                while attempt.end().is_none() {
+                    let action = attempt.hint().unwrap_or_else(|| panic!("{}: no way on", puzzle.id));
+                    let touched = by_touch(&host::tried(&attempt), action).0;
+                    assert_eq!(touched, Some(action), "{}: a touch has another meaning", puzzle.id);
+                    let judged = attempt.act(action);
+                    last = Some(judged.unwrap_or_else(|why| panic!("{}: refused: {why}", puzzle.id)));
+                }
+                assert_eq!(last, Some(Verdict::Solved), "{}", puzzle.id);
+                let at_the_end = by_touch(&host::tried(&attempt), first).0;
+                assert_eq!(at_the_end, None, "{}: the board takes no more", puzzle.id);
+            }
+            solved.push((kind, all.len()));
+        }
+        assert!(solved.iter().all(|(_, count)| *count >= 100), "{solved:?}");
+    }
+
+    #[test]
+    fn a_mark_says_nothing_of_what_a_touch_is() {
+        let game = AnyGame::new(&GameKind::Go.default_setup()).expect("the default is valid");
+        let mut board = host::position(&game);
+        for kind in [control::MarkKind::MarkTarget, control::MarkKind::MarkForbidden] {
+            board.marks.push(control::Mark { at: 5, kind: kind.into(), ..Default::default() });
+        }
+        assert!(matches!(meaning(&board, None, 5), Touch::Act(action::Kind::Place(5))));
+    }
 }

@@ -1,0 +1,59 @@
+//! Points that light up for a moment: what a refusal is about is seen before it is read.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use proto::control::{self, Room};
+use slint::{Timer, TimerMode};
+
+use crate::app::Desk;
+
+/// Long enough to be found on a board of nineteen lines, short enough to be gone when the next move is thought of.
+const LASTS: Duration = Duration::from_millis(1_500);
+
+/// What is lit, in which position.
+#[derive(Default)]
+pub(crate) struct Flash {
+    lit: RefCell<Option<Lit>>,
+    out: Timer,
+}
+
+struct Lit {
+    room: String,
+    ply: u32,
+    points: Vec<u32>,
+}
+
+impl Flash {
+    pub(super) fn attach(&self, desk: &Rc<Desk>) {
+        let desk = Rc::downgrade(desk);
+        self.out.start(TimerMode::SingleShot, LASTS, move || {
+            if let Some(desk) = desk.upgrade() {
+                desk.board.flash.lit.replace(None);
+                desk.show();
+            }
+        });
+        self.out.stop();
+    }
+
+    /// Lights these points of the match that is seen.
+    pub(crate) fn light(&self, desk: &Desk, points: &[u32]) {
+        let lit = {
+            let inner = desk.see();
+            let Some(room) = inner.room.as_ref().filter(|_| !points.is_empty()) else { return };
+            let ply = room.board.as_ref().map_or(0, |board| board.ply);
+            Lit { room: room.id.clone(), ply, points: points.to_vec() }
+        };
+        self.lit.replace(Some(lit));
+        self.out.restart();
+        desk.show();
+    }
+
+    /// What is lit on this board; nothing once a move was made.
+    pub(super) fn lit(&self, room: &Room, board: &control::Board) -> Vec<u32> {
+        let lit = self.lit.borrow();
+        let here = lit.as_ref().filter(|lit| (&lit.room, lit.ply) == (&room.id, board.ply));
+        here.map(|lit| lit.points.clone()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,163 @@
+//! The way from home to the page that is seen, and where the way back leads.
+
+use crate::screens::Page;
+
+/// Pages from home on, the present one last. Home is always the first, and no page is on the way twice.
+///
+/// | a touch | the way afterwards |
+/// |---|---|
+/// | to a page | the page comes last; where it was on the way already, the way ends there again |
+/// | back | one page less; home stays |
+/// | to a match | home, the board: the choices that led to the match are done with |
+/// | to a puzzle | up to the puzzles, the board |
+/// | away from a board | up to the page before the board; what was opened over the board goes with it |
+#[derive(Debug, PartialEq)]
+pub(crate) struct Way {
+    pages: Vec<Page>,
+}
+
+impl Default for Way {
+    fn default() -> Self {
+        Self { pages: vec![Page::Home] }
+    }
+}
+
+impl Way {
+    /// The page that is seen.
+    pub(crate) fn page(&self) -> Page {
+        *self.pages.last().expect("home is always there")
+    }
+
+    /// Turns to a page.
+    pub(crate) fn go(&mut self, page: Page) {
+        if let Some(at) = self.pages.iter().position(|known| *known == page) {
+            self.pages.truncate(at);
+        }
+        self.pages.push(page);
+    }
+
+    /// Turns back by one page.
+    pub(crate) fn back(&mut self) {
+        if self.pages.len() > 1 {
+            self.pages.pop();
+        }
+    }
+
+    /// Turns to the board of a match, or of a puzzle.
+    pub(crate) fn sit_down(&mut self, puzzle: bool) {
+        self.leave(Page::Board);
+        if puzzle {
+            self.go(Page::Puzzles);
+        } else {
+            self.pages.truncate(1);
+        }
+        self.pages.push(Page::Board);
+    }
+
+    /// Nothing is left to be seen on this page: the way ends before it. Home is never left so.
+    pub(crate) fn leave(&mut self, page: Page) {
+        if let Some(at) = self.pages.iter().position(|known| *known == page) {
+            self.pages.truncate(at.max(1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goes there page by page, then back until home; the pages that are seen on the way back.
+    fn back_from(go: impl FnOnce(&mut Way)) -> Vec<Page> {
+        let mut way = Way::default();
+        go(&mut way);
+        let mut seen = Vec::new();
+        while way.page() != Page::Home {
+            way.back();
+            seen.push(way.page());
+        }
+        seen
+    }
+
+    #[test]
+    fn back_goes_the_way_that_was_come() {
+        assert_eq!(back_from(|way| way.go(Page::Settings)), [Page::Home]);
+        let seen = back_from(|way| {
+            for page in [Page::NewGame, Page::Puzzles, Page::Settings] {
+                way.go(page);
+            }
+        });
+        assert_eq!(seen, [Page::Puzzles, Page::NewGame, Page::Home]);
+    }
+
+    #[test]
+    fn a_page_that_was_on_the_way_is_gone_back_to() {
+        let seen = back_from(|way| {
+            for page in [Page::Settings, Page::Friends, Page::Settings] {
+                way.go(page);
+            }
+        });
+        assert_eq!(seen, [Page::Home]);
+    }
+
+    #[test]
+    fn the_way_back_from_a_match_is_home_and_from_a_puzzle_the_puzzles() {
+        let seen = back_from(|way| {
+            way.go(Page::NewGame);
+            way.sit_down(false);
+        });
+        assert_eq!(seen, [Page::Home]);
+        let seen = back_from(|way| {
+            way.go(Page::NewGame);
+            way.go(Page::Puzzles);
+            way.sit_down(true);
+        });
+        assert_eq!(seen, [Page::Puzzles, Page::NewGame, Page::Home]);
+        let by_notification = back_from(|way| way.sit_down(true));
+        assert_eq!(by_notification, [Page::Puzzles, Page::Home]);
+    }
+
+    #[test]
+    fn a_board_that_was_left_is_on_the_way_no_more() {
+        let mut way = Way::default();
+        way.go(Page::Puzzles);
+        way.sit_down(true);
+        way.go(Page::Settings);
+        way.leave(Page::Board);
+        assert_eq!(way.page(), Page::Puzzles);
+        way.leave(Page::Board);
+        assert_eq!(way.page(), Page::Puzzles);
+        way.leave(Page::Home);
+        assert_eq!(way, Way::default());
+    }
+
+    #[test]
+    fn whatever_is_touched_home_is_first_and_no_page_comes_twice() {
+        const PAGES: [Page; 11] = [
+            Page::Home,
+            Page::NewGame,
+            Page::Nearby,
+            Page::Board,
+            Page::Settings,
+            Page::Records,
+            Page::Replay,
+            Page::Editor,
+            Page::Friends,
+            Page::Lesson,
+            Page::Puzzles,
+        ];
+        let mut rng = engine::Rng::new(24);
+        let mut way = Way::default();
+        for _ in 0..10_000 {
+            let page = PAGES[rng.below(11) as usize];
+            match rng.below(5) {
+                0 => way.back(),
+                1 => way.sit_down(rng.below(2) == 0),
+                2 => way.leave(page),
+                _ => way.go(page),
+            }
+            assert_eq!(way.pages[0], Page::Home);
+            let twice = (1..way.pages.len()).any(|at| way.pages[..at].contains(&way.pages[at]));
+            assert!(!twice, "{way:?}");
+        }
+    }
+}
