@@ -14,7 +14,7 @@ use slint::{ComponentHandle, Model};
 use crate::play::Table;
 use crate::support::puzzles::{listed, look, tried};
 use crate::support::{Told, body};
-use crate::touches::{page, says, started, tap};
+use crate::touches::{names, page, says, started, tap};
 
 fn rows(told: &Told) -> Vec<String> {
     let adapter = told.app.window().global::<PuzzlesAdapter<'_>>();
@@ -30,7 +30,8 @@ fn puzzles_are_listed_by_difficulty_and_the_first_unsolved_one_says_which() {
     assert_eq!(page(&told), Page::Puzzles);
     assert_eq!(rows(&told), ["g1", "g2", "g3"]);
     assert!(says(&told, "Gomoku, 1 of 104 solved"));
-    assert!(says(&told, "Black to play: five in a row in 2 moves, all of them fours. 4 tries so far"));
+    let told_so = says(&told, "Black to play: five in a row in 2 moves, all of them fours. 4 tries so far");
+    assert!(told_so, "{:?}", names(&told));
     tap(&stage, &told, "Expert");
     assert_eq!(rows(&told), ["g4"]);
     told.answer(&stage);

@@ -13,7 +13,7 @@ use slint::{ComponentHandle, Model};
 use crate::support::{SIZES, Told, body, bot, games, gomoku, here, link, peer, place, room};
 
 /// What a screen reader calls everything that can be used.
-fn names(told: &Told) -> Vec<String> {
+pub(crate) fn names(told: &Told) -> Vec<String> {
     let all = i_slint_backend_testing::ElementQuery::from_root(told.app.window()).find_all();
     let named = all.iter().filter(|element| element.accessible_role().is_some());
     named
