@@ -50,8 +50,8 @@ pub mod secure;
 mod tag;
 
 pub use carrier::{
-    Adapter, Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, PRESENCE_LENGTH,
-    Sighting, Tag, Transport, Verdict, Watch, WatchEvent,
+    Adapter, Address, Card, CarrierKind, CarrierState, Duplex, Finding, LinkError, Listener, Outdated,
+    PRESENCE_LENGTH, Sighting, Tag, Transport, Verdict, Watch, WatchEvent,
 };
 pub use local::{CONTROL_DIRECTORY, control_socket};
 pub use tag::Epoch;

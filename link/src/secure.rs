@@ -17,7 +17,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::identity::Identity;
-use crate::{CarrierKind, Duplex};
+use crate::{CarrierKind, Duplex, Outdated};
 
 use handshake::End;
 pub use handshake::{HANDSHAKE_DEADLINE, Versions, Wanted, Welcome};
@@ -88,6 +88,14 @@ pub enum SecureError {
 }
 
 impl SecureError {
+    /// Which device has to be updated, if that is why.
+    pub fn outdated(&self) -> Option<Outdated> {
+        match self {
+            Self::Versions { ours, theirs } => Some(Outdated::of(theirs.highest, ours.lowest)),
+            _ => None,
+        }
+    }
+
     /// Why reading or writing failed, if the reason was the security rather than the carrier.
     pub fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use link::secure::Welcome;
-use link::{Address, CarrierKind};
+use link::{Address, CarrierKind, Outdated};
 use proto::control::{self, ComparisonEnd, ConnectState, NoticeKind, Visibility};
 use proto::peer::{ByeReason, Envelope};
 use session::{Command, Input, MatchId, Role};
@@ -273,6 +273,12 @@ impl Actor {
         let key = link.peer;
         if let Some((address, target)) = &link.dialed {
             self.dial_ended(id, address, target, key.is_some());
+            if let Down::Outdated(outdated) = down {
+                let name = self.target_name(target);
+                self.update_needed(name, *outdated);
+                // Another try would end as this one did.
+                self.give_up(target);
+            }
         }
         let Some(key) = key else {
             if let Down::Misbehaved(what) = down {
@@ -291,6 +297,15 @@ impl Actor {
         }
         self.link_is_gone(key);
         let _ = self.drive(key, Input::LinkDown);
+    }
+
+    /// Says which of two devices that do not understand each other is too old.
+    pub(crate) fn update_needed(&mut self, name: String, outdated: Outdated) {
+        let kind = match outdated {
+            Outdated::There => NoticeKind::NoticeUpdateNeeded,
+            Outdated::Here => NoticeKind::NoticeUpdateHere,
+        };
+        self.notice(control::Notice { name, ..notice(kind) });
     }
 
     /// Lets go of the peer's link, after a last word if there is one. The session is told by the caller.

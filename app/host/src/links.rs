@@ -11,7 +11,7 @@ use std::time::Duration;
 use link::frames::{FrameReader, FrameWriter, FramesError};
 use link::identity::Identity;
 use link::secure::{self, SecureError, SecureLink, Wanted, Welcome};
-use link::{CarrierKind, Duplex};
+use link::{CarrierKind, Duplex, Outdated};
 use proto::EnvelopeError;
 use proto::frame::{Arrival, FrameError, FrameLimit};
 use proto::peer::{self, Envelope};
@@ -61,6 +61,9 @@ pub(crate) enum Down {
     /// The surroundings: the peer went away, the air was bad.
     #[error("{0}")]
     Lost(String),
+    /// The two devices have no version of some layer in common.
+    #[error(transparent)]
+    Outdated(Outdated),
     /// The peer broke a rule of the frames or of the records.
     #[error("{0}")]
     Misbehaved(String),
@@ -237,12 +240,13 @@ fn broken(error: &FramesError) -> Down {
 }
 
 fn insecure(error: &SecureError) -> Down {
+    if let Some(outdated) = error.outdated() {
+        return Down::Outdated(outdated);
+    }
     match error {
-        SecureError::TimedOut
-        | SecureError::Truncated
-        | SecureError::Refused
-        | SecureError::Versions { .. }
-        | SecureError::Io(_) => Down::Lost(error.to_string()),
+        SecureError::TimedOut | SecureError::Truncated | SecureError::Refused | SecureError::Io(_) => {
+            Down::Lost(error.to_string())
+        }
         _ => Down::Misbehaved(error.to_string()),
     }
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use link::secure::Wanted;
-use link::{Address, Card, CarrierKind, CarrierState, Duplex, Epoch, Sighting, Tag, Transport, WatchEvent};
+use link::{
+    Address, Card, CarrierKind, CarrierState, Duplex, Epoch, LinkError, Sighting, Tag, Transport, WatchEvent,
+};
 use proto::control::{self, ConnectState, NoticeKind, RefusalCode, Visibility, event};
 use session::{Role, wire};
 use tokio::sync::watch;
@@ -369,6 +371,7 @@ impl Actor {
         let task = self.tasks.spawn(async move {
             match transport.connect(&address).await {
                 Ok(duplex) => links::run(duplex, links::End::Dialer(wanted), kind, identity, tell).await,
+                Err(LinkError::Outdated(outdated)) => tell(LinkNews::Down(Down::Outdated(outdated))),
                 Err(error) => tell(LinkNews::Down(Down::Lost(error.to_string()))),
             }
         });
