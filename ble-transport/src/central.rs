@@ -15,7 +15,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use futures::future::ready;
 use futures::stream::BoxStream;
-use link::{Address, CarrierKind, CarrierState, LinkError};
+use link::{Address, CarrierKind, CarrierState, LinkError, Outdated};
 use tokio::sync::OnceCell;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
@@ -95,12 +95,12 @@ where
         }
         let mut link = Link { shared: shared.clone(), peripheral: None, up: None };
         let attempt = attempt(shared, adapter_name, address, &mut link);
-        let error = match timeout_at(deadline, attempt).await {
+        let failure = match timeout_at(deadline, attempt).await {
             Ok(Ok(stream)) => {
                 drop(connecting);
                 return Ok(stream);
             }
-            Ok(Err(error)) => error,
+            Ok(Err(failure)) => failure,
             Err(_) => return Err(unreachable()),
         };
         // Not in passing: BlueZ takes 2 s to disconnect, and the next attempt must not find the old connection.
@@ -108,6 +108,10 @@ where
             let _ = timeout(CALL_WITHIN, peripheral.disconnect()).await;
         }
         drop(link);
+        let error = match failure {
+            Failure::Said(error) => error,
+            Failure::Outdated(outdated) => return Err(outdated.into()),
+        };
         failed += 1;
         // The peer, or somebody else, was faster.
         let remedy = if shared.wants().links > 0 { Remedy::GiveUp } else { remedy(&error, failed) };
@@ -121,13 +125,27 @@ where
     }
 }
 
-/// One attempt. Errors are texts, for [`remedy`] and for the log.
+/// Why an attempt came to nothing.
+enum Failure {
+    /// In BlueZ's words or ours, for [`remedy`] and for the log.
+    Said(String),
+    /// Trying again cannot help.
+    Outdated(Outdated),
+}
+
+impl From<String> for Failure {
+    fn from(said: String) -> Self {
+        Self::Said(said)
+    }
+}
+
+/// One attempt.
 async fn attempt(
     shared: &Arc<Shared>,
     adapter_name: Option<&str>,
     address: &Address,
     link: &mut Link,
-) -> Result<BleStream, String> {
+) -> Result<BleStream, Failure> {
     let adapter = call("adapter", CALL_WITHIN, adapter(adapter_name)).await?;
     let peripheral = find(shared, &adapter, address).await?;
     // Before connecting, so that no event is missed.
@@ -167,7 +185,9 @@ async fn attempt(
         Writer { shared: shared.clone(), peripheral, values: ways.outgoing, has_left, _up: up.clone() };
     let incoming = ways.incoming.take_until(gone).boxed();
     let stream = BleStream::start(stream, Pipe { incoming, outgoing: Box::new(outgoing) });
-    stream.greeted().await.map_err(|error| error.to_string())?;
+    if let Err(error) = stream.greeted().await {
+        return Err(stream.outdated().map_or_else(|| Failure::Said(error.to_string()), Failure::Outdated));
+    }
     shared.meets(address.text.clone());
     // From here on the stream hangs up, and is what keeps the link wanted: before, a greeting that came to nothing would have
     // counted as another link until it was hung up.

@@ -85,6 +85,11 @@ impl BleStream {
         BleStream { shared }
     }
 
+    /// Which device has to be updated, if the stream ended because of that.
+    pub(crate) fn outdated(&self) -> Option<link::Outdated> {
+        self.shared.state().stream.closing()?.outdated()
+    }
+
     /// Waits until both sides have greeted each other.
     pub(crate) async fn greeted(&self) -> io::Result<()> {
         loop {
@@ -361,7 +366,8 @@ async fn wait_until(until: Option<Instant>) {
 mod tests {
     use super::*;
     use crate::stream::{
-        Kind, LinkId, MOST_ROOM, Opening, Role, Segment, VERSIONS, fragment_limit, read_opening,
+        Kind, LinkId, MOST_ROOM, Opening, Refusal, RefusalReason, Role, Segment, VERSIONS, Versions,
+        fragment_limit, read_opening, write_refusal,
     };
     use futures::stream;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -596,6 +602,26 @@ mod tests {
         peripheral.greeted().await.expect("greeted");
         is_hung_up.await.expect("it ends, and hangs up");
         assert!(looks.load(Relaxed) < LOOKS, "{} looks", looks.load(Relaxed));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_link_to_a_device_of_another_age_says_which_one_is_too_old() {
+        for (versions, outdated) in [
+            (Versions { lowest: 1, highest: 1 }, link::Outdated::There),
+            (Versions { lowest: 9, highest: 11 }, link::Outdated::Here),
+        ] {
+            let limit = fragment_limit(None);
+            let (to, mut from) = mpsc::unbounded_channel();
+            let (to_central, at_central) = mpsc::unbounded_channel();
+            let pipe =
+                Pipe { incoming: values(at_central), outgoing: Box::new(Wire { to, lose: 0, sent: 0 }) };
+            let central = BleStream::start(Stream::open(Instant::now().into_std(), 1, limit), pipe);
+            from.recv().await.expect("an opening");
+            let refusal = Refusal { nonce: 1, reason: RefusalReason::Version, versions };
+            to_central.send(write_refusal(refusal)).expect("it listens");
+            central.greeted().await.expect_err("refused");
+            assert_eq!(central.outdated(), Some(outdated));
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -121,6 +121,24 @@ pub enum WatchEvent {
 /// Looking for peers lasts as long as this stream is held.
 pub type Watch = Pin<Box<dyn Stream<Item = WatchEvent> + Send>>;
 
+/// Which of two devices has to be updated before they understand each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Outdated {
+    /// This one.
+    #[error("this device needs an update")]
+    Here,
+    /// The other one.
+    #[error("the other device needs an update")]
+    There,
+}
+
+impl Outdated {
+    /// Of a layer that has no version in common, from the newest version that the peer speaks and the oldest that this device does.
+    pub fn of(newest_there: u8, oldest_here: u8) -> Self {
+        if newest_there < oldest_here { Self::There } else { Self::Here }
+    }
+}
+
 /// Why there is no link, or no longer. Retry or tell the user; never our own bug.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -134,6 +152,9 @@ pub enum LinkError {
     /// The other side went away or the air was too bad.
     #[error("the link was lost: {0}")]
     Lost(String),
+    /// The two devices have no version of the carrier's own protocol in common.
+    #[error(transparent)]
+    Outdated(#[from] Outdated),
     /// The carrier does not understand this address.
     #[error("not an address of this carrier: {0}")]
     WrongAddress(Address),

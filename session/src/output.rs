@@ -159,7 +159,10 @@ pub enum Event {
         wish: Option<GameKind>,
     },
     /// No common protocol version: an update is needed on one side.
-    NoCommonVersion,
+    NoCommonVersion {
+        /// The other device has to be updated, else this one.
+        peer_is_older: bool,
+    },
     /// Show this string and ask whether the other screen shows the same.
     Comparing {
         /// What to show.

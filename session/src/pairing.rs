@@ -123,7 +123,7 @@ impl Session {
             return Err(Violation::OutOfBounds("version"));
         }
         if hello.lowest_version > HIGHEST_VERSION || hello.highest_version < LOWEST_VERSION {
-            self.tell(Event::NoCommonVersion);
+            self.tell(Event::NoCommonVersion { peer_is_older: hello.highest_version < LOWEST_VERSION });
             self.goodbye(peer::ByeReason::ByeVersion);
             return Ok(());
         }

@@ -170,16 +170,38 @@ fn a_stranger_is_told_no_advert_key_and_no_match() {
 
 #[test]
 fn no_common_version_is_said_to_both_people() {
+    let tomorrow = (session::HIGHEST_VERSION + 1, session::HIGHEST_VERSION + 4);
+    for (versions, peer_is_older) in [(tomorrow, false), ((0, session::LOWEST_VERSION - 1), true)] {
+        let mut pair = Pair::friends();
+        pair.connect();
+        let Some(Envelope::Hello(hello)) = pair.devices[ANNA].inbox.front_mut() else { panic!("a hello") };
+        (hello.lowest_version, hello.highest_version) = versions;
+        pair.deliver(ANNA);
+        assert!(pair.devices[ANNA].told().contains(&Event::NoCommonVersion { peer_is_older }));
+        assert_eq!(pair.closed(ANNA), Some(ByeReason::ByeVersion));
+        pair.deliver(BERT);
+        pair.deliver(BERT);
+        assert!(pair.devices[BERT].told().contains(&Event::Left(ByeReason::ByeVersion)));
+    }
+}
+
+/// A device of tomorrow speaks more versions, plays more games and says things that nobody here knows.
+#[test]
+fn a_hello_of_tomorrow_is_understood_as_far_as_it_goes() {
     let mut pair = Pair::friends();
     pair.connect();
     let Some(Envelope::Hello(hello)) = pair.devices[ANNA].inbox.front_mut() else { panic!("a hello") };
-    (hello.lowest_version, hello.highest_version) = (2, 5);
-    pair.deliver(ANNA);
-    assert!(pair.devices[ANNA].told().contains(&Event::NoCommonVersion));
-    assert_eq!(pair.closed(ANNA), Some(ByeReason::ByeVersion));
-    pair.deliver(BERT);
-    pair.deliver(BERT);
-    assert!(pair.devices[BERT].told().contains(&Event::Left(ByeReason::ByeVersion)));
+    hello.highest_version += 3;
+    hello.games.push(99);
+    hello.wish = 99;
+    let mut bytes = prost::Message::encode_to_vec(hello);
+    // Field 1,000, a number.
+    bytes.extend([0xC0, 0x3E, 7]);
+    let hello: peer::Hello = prost::Message::decode(&bytes[..]).expect("a hello");
+    pair.devices[ANNA].inbox[0] = hello.into();
+    pair.run();
+    assert_eq!(pair.devices[ANNA].session.peer_games(), engine::GameKind::ALL);
+    pair.begin(ANNA, small(), Side::First);
 }
 
 #[test]

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use link::identity::Identity;
-use link::secure::{self, SecureLink};
-use link::{CarrierKind, Duplex, Transport};
+use link::secure::{self, SecureLink, Wanted};
+use link::{Card, CarrierKind, Duplex, Tag, Transport};
 use proto::control::{self, NoticeKind, request};
 use proto::frame::{FrameCodec, FrameLimit, Outgoing};
 use proto::peer::{Envelope, Hello, Ping, Play};
-use tests::house::{Device, House, begin_match, friends};
+use tests::house::{Device, House, Seen, begin_match, friends};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 use tokio_util::codec::Encoder;
@@ -24,7 +24,9 @@ async fn connect(house: &House, victim: &str) -> Option<Box<dyn Duplex>> {
 async fn shake_hands(house: &House, victim: &str) -> SecureLink<Box<dyn Duplex>> {
     let identity = Identity::generate().expect("randomness");
     let carrier = connect(house, victim).await.expect("in reach");
-    secure::dial(carrier, &identity, CarrierKind::Memory).await.expect("a handshake is anybody's right")
+    secure::dial(carrier, &identity, CarrierKind::Memory, Wanted::Anybody)
+        .await
+        .expect("Anna wants to be met")
 }
 
 fn frames(envelopes: impl IntoIterator<Item = Envelope>) -> BytesMut {
@@ -246,4 +248,35 @@ async fn a_stranger_in_what_looks_like_a_friends_name_is_pointed_out() {
     }
     let friend = anna.client.seen.friends.values().next().expect("the only friend");
     assert_eq!(friend.name, "Ben");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_dials_a_device_of_another_age_reads_which_one_is_too_old() {
+    for (lowest, highest, kind) in
+        [(3, 5, NoticeKind::NoticeUpdateHere), (1, 1, NoticeKind::NoticeUpdateNeeded)]
+    {
+        let mut house = House::new(48);
+        let mut anna = house.device("Anna").await;
+        let card = Card {
+            tag: Tag([7; 5]),
+            open_to_all: true,
+            busy: false,
+            wish: 0,
+            name: Some("Zoe".into()),
+            seldom: false,
+        };
+        let mut listener = house.air.transport("Zoe").listen(card).await.expect("it can be found");
+        let id = anna.client.find("Zoe").await;
+        anna.client.done(request::Body::Meet(control::Meet { peer: id })).await;
+        let mut link = listener.accept().await.expect("she dials");
+        let challenge = [&[0, 34, lowest, highest][..], &[7; 32]].concat();
+        link.write_all(&challenge).await.expect("written");
+        let mut answer = Vec::new();
+        link.read_to_end(&mut answer).await.expect("hung up");
+        assert_eq!(answer, [0, 3, 0, 2, 2], "no version, and which she speaks");
+        let told = |seen: &Seen| seen.notices.iter().any(|one| one.kind() == kind && one.name == "Zoe");
+        anna.client.until("an update is asked for", told).await;
+        let again = timeout(Duration::from_mins(1), listener.accept()).await;
+        assert!(again.is_err(), "another try would end in the same way");
+    }
 }

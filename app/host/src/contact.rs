@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use link::{Address, CarrierKind};
+use link::secure::Welcome;
+use link::{Address, CarrierKind, Outdated};
 use proto::control::{self, ComparisonEnd, ConnectState, NoticeKind, Visibility};
 use proto::peer::{ByeReason, Envelope};
 use session::{Command, Input, MatchId, Role};
@@ -13,7 +14,7 @@ use tracing::{debug, warn};
 
 use crate::actor::{Actor, Message, notice};
 use crate::admission::{self, Caller, Rules, Standing, Verdict, Waiting, Why};
-use crate::links::{Down, LinkEnds, LinkId, LinkNews, Order};
+use crate::links::{Down, End, LinkEnds, LinkId, LinkNews, Order};
 use crate::people::Peer;
 use crate::reach::Target;
 use crate::room::PlayerId;
@@ -78,8 +79,23 @@ impl Actor {
         }
         let id = self.next_link();
         let (identity, tell) = (Arc::clone(&self.identity), self.link_teller(id));
-        let task = self.tasks.spawn(crate::links::run(duplex, Role::Listener, kind, identity, tell));
+        let end = End::Listener(self.welcome_on(kind));
+        let task = self.tasks.spawn(crate::links::run(duplex, end, kind, identity, tell));
         self.links.insert(id, LinkTask::new(task, Role::Listener, kind, None));
+    }
+
+    /// To whom this device says who it is. Whether a link stays is decided once it is known whose it is.
+    fn welcome_on(&self, kind: CarrierKind) -> Welcome {
+        Welcome {
+            friends: self
+                .people
+                .values()
+                .filter(|peer| peer.friend.is_some())
+                .map(|peer| peer.key.0)
+                .collect(),
+            // Who has been accepted as a contact of the account was given leave with that.
+            strangers: self.exposure().to == Visibility::Everyone || kind == CarrierKind::Online,
+        }
     }
 
     pub(crate) fn next_link(&mut self) -> LinkId {
@@ -257,6 +273,12 @@ impl Actor {
         let key = link.peer;
         if let Some((address, target)) = &link.dialed {
             self.dial_ended(id, address, target, key.is_some());
+            if let Down::Outdated(outdated) = down {
+                let name = self.target_name(target);
+                self.update_needed(name, *outdated);
+                // Another try would end as this one did.
+                self.give_up(target);
+            }
         }
         let Some(key) = key else {
             if let Down::Misbehaved(what) = down {
@@ -275,6 +297,15 @@ impl Actor {
         }
         self.link_is_gone(key);
         let _ = self.drive(key, Input::LinkDown);
+    }
+
+    /// Says which of two devices that do not understand each other is too old.
+    pub(crate) fn update_needed(&mut self, name: String, outdated: Outdated) {
+        let kind = match outdated {
+            Outdated::There => NoticeKind::NoticeUpdateNeeded,
+            Outdated::Here => NoticeKind::NoticeUpdateHere,
+        };
+        self.notice(control::Notice { name, ..notice(kind) });
     }
 
     /// Lets go of the peer's link, after a last word if there is one. The session is told by the caller.

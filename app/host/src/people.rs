@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use engine::GameKind;
-use link::CarrierKind;
+use link::{CarrierKind, Outdated};
 use proto::control::{self, ComparisonEnd, NoticeKind, RefusalCode, event};
 use proto::peer::{ByeReason, Phrase};
 use session::{
@@ -439,9 +439,9 @@ impl Actor {
                 self.touch_rooms_with(key);
                 self.send_invitations(key);
             }
-            Event::NoCommonVersion => {
-                let name = self.name_of(key);
-                self.notice(control::Notice { name, ..notice(NoticeKind::NoticeUpdateNeeded) });
+            Event::NoCommonVersion { peer_is_older } => {
+                let outdated = if peer_is_older { Outdated::There } else { Outdated::Here };
+                self.update_needed(self.name_of(key), outdated);
                 self.give_up(&Target::Friend(key));
             }
             Event::Comparing { string, known_name_new_key } => {

@@ -116,6 +116,16 @@ pub enum Closing {
     Stalled,
 }
 
+impl Closing {
+    /// Which device has to be updated, if that is why.
+    pub fn outdated(self) -> Option<link::Outdated> {
+        match self {
+            Closing::WrongVersion(theirs) => Some(link::Outdated::of(theirs.highest, VERSIONS.lowest)),
+            _ => None,
+        }
+    }
+}
+
 /// What happened on a link so far, counted in fragments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {

@@ -90,8 +90,17 @@ impl News {
                     Urgency::Normal,
                     say("需要升级".into(), "Update needed".into()),
                     say(
-                        format!("{} 和这台设备的版本不同", notice.name),
-                        format!("{} and this device have different versions", notice.name),
+                        format!("{} 的棋友版本太旧，请对方升级", notice.name),
+                        format!("The Qiyou of {} is too old: ask them to update it", notice.name),
+                    ),
+                ),
+                NoticeKind::NoticeUpdateHere => show(
+                    Subject::Device,
+                    Urgency::Normal,
+                    say("需要升级".into(), "Update needed".into()),
+                    say(
+                        format!("这台设备上的棋友版本太旧，没法和 {} 下棋，请升级", notice.name),
+                        format!("This Qiyou is too old to play with {}: update it", notice.name),
                     ),
                 ),
                 _ => Vec::new(),

@@ -215,6 +215,7 @@ impl Desk {
             NoticeKind::NoticeOfferDeclined => Remark::OfferDeclined,
             NoticeKind::NoticePeerLeft => Remark::PeerLeft,
             NoticeKind::NoticeUpdateNeeded => Remark::UpdateNeeded,
+            NoticeKind::NoticeUpdateHere => Remark::UpdateHere,
             NoticeKind::NoticeStringsDiffer => Remark::StringsDiffer,
             NoticeKind::NoticeRecordsDiffer => Remark::RecordsDiffer,
             NoticeKind::NoticePeerMisbehaved => Remark::PeerMisbehaved,
