@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use tracing::{debug, error, info, warn};
 
 use crate::alarm::Alarm;
-use crate::archive::Judging;
+use crate::archive::{Imported, Judging};
 use crate::bots::{BotMaker, BotNews, BotThread};
 use crate::chance::Chance;
 use crate::clients::Clients;
@@ -46,6 +46,7 @@ use crate::rings::Rings;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::Refusal;
 use crate::store::{SavedBlocked, Store};
+use crate::work::Work;
 
 /// After a write that failed, the next try for a bot or a peer that waits: a person who deletes something sees play go on.
 pub(crate) const DISK_RETRY: Duration = Duration::from_secs(5);
@@ -67,6 +68,8 @@ pub(crate) enum Message {
     Link(LinkId, LinkNews),
     /// From a carrier: which, and what.
     Radio(usize, RadioNews),
+    /// From the thread that read a file: the match in it.
+    Imported(Responder, Result<Box<Imported>, Refusal>),
     /// From the judging with this ticket: the next position, or that there are no more.
     Judged(u64, Option<control::Judgement>),
     /// From the thread that works this table of endings out.
@@ -107,8 +110,7 @@ pub(crate) struct Actor {
     pub(crate) journal: Journal,
     pub(crate) data_dir: PathBuf,
     pub(crate) chance: Chance,
-    /// Hints being looked for.
-    pub(crate) hints: usize,
+    pub(crate) work: Work,
     pub(crate) judging: Option<Judging>,
     pub(crate) last_judging: u64,
     pub(crate) endings: Endings,
@@ -231,7 +233,7 @@ impl Actor {
             tasks: JoinSet::new(),
             journal: Journal::new(store),
             chance,
-            hints: 0,
+            work: Work::default(),
             judging: None,
             last_judging: 0,
             endings: Endings::default(),
@@ -350,6 +352,7 @@ impl Actor {
             Message::Client(id, ClientNews::Gone) => self.clients.gone(id),
             Message::Bot(seat, ticket, news) => self.bot_said(seat, ticket, news),
             Message::Hint(responder, room, found) => self.hint_found(responder, room, found),
+            Message::Imported(responder, read) => self.imported(responder, read),
             Message::Judged(ticket, judgement) => self.judged(ticket, judgement),
             Message::Endings(ticket, news) => self.endings_said(ticket, news),
             Message::Link(id, news) => self.link_said(id, news),

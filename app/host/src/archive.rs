@@ -18,10 +18,11 @@ use crate::actor::{Actor, Message};
 use crate::bots::BotMaker;
 use crate::people::Peer;
 use crate::requests::{local_seat, needs_one_device};
-use crate::responder::{Answer, done, in_room};
+use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
 use crate::store::{KeptFile, MatchFilter, Opponent, SavedMatch, StoreError};
+use crate::work::Job;
 
 /// Matches in one list when the client does not say how many.
 const LISTED: u32 = 20;
@@ -43,6 +44,45 @@ pub(crate) struct Judging {
 impl Drop for Judging {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A match that was read of a file.
+pub(crate) struct Imported {
+    record: MatchRecord,
+    origin: control::Origin,
+    file: KeptFile,
+}
+
+impl Imported {
+    /// Reads a file into a match of this id.
+    fn read(id: MatchId, import: &control::Import) -> Result<Self, Refusal> {
+        let file = read_file(&import.name, &import.content)?;
+        let setup = file.start.setup();
+        let fresh = AnyGame::new(&setup).map_err(|error| unreadable("规则无法识别", error.0))?;
+        if fresh.key() != file.start.key() {
+            let why = "it begins with a position that was set up by hand";
+            return Err(unreadable("文件从摆好的局面开始，暂时不能导入", why));
+        }
+        if file.actions.len() > limits::SHOWN_ACTIONS {
+            return Err(unreadable("步数太多", "the game is too long"));
+        }
+        let mut record = MatchRecord::new(id, setup, Side::First);
+        record.result = match file.game.outcome() {
+            Some(outcome) => Some(MatchResult::Played(outcome)),
+            None => file.heading.ended.and_then(explained),
+        };
+        record.actions = file.actions;
+        let Heading { first, second, event, date, ended } = file.heading;
+        // What the record does not explain is said as the file says it.
+        let unexplained = ended.filter(|_| record.result.is_none());
+        let score = unexplained.map_or("", Ended::score).to_owned();
+        let [first, second, event, date] = [first, second, event, date].map(|said| short(&said));
+        let origin = control::Origin { first, second, event, date, score };
+        let ending = import.name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
+        let actions = record.actions.len() as u32;
+        let file = KeptFile { ending, actions, content: import.content.to_vec() };
+        Ok(Self { record, origin, file })
     }
 }
 
@@ -174,38 +214,32 @@ impl Actor {
         Ok(done())
     }
 
-    pub(crate) fn import(&mut self, import: &control::Import) -> Result<Answer, Refusal> {
+    /// Takes in a file: it is read on a thread of its own, since whoever wrote it decides how long that takes.
+    pub(crate) fn import(&mut self, responder: Responder, import: control::Import) {
         if import.content.len() > limits::FILE_BYTES {
-            return Err(unreadable("文件太大", "the file is too large"));
+            return responder.refuse(unreadable("文件太大", "the file is too large"));
         }
-        let file = read_file(&import.name, &import.content)?;
-        let setup = file.start.setup();
-        let fresh = AnyGame::new(&setup).map_err(|error| unreadable("规则无法识别", error.0))?;
-        if fresh.key() != file.start.key() {
-            let why = "it begins with a position that was set up by hand";
-            return Err(unreadable("文件从摆好的局面开始，暂时不能导入", why));
+        if !self.work.has_room(Job::File) {
+            let busy = Refusal::new(RefusalCode::RefusalBusy, "another file is being read");
+            return responder.refuse(busy);
         }
-        if file.actions.len() > limits::SHOWN_ACTIONS {
-            return Err(unreadable("步数太多", "the game is too long"));
-        }
-        let mut record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First);
-        record.result = match file.game.outcome() {
-            Some(outcome) => Some(MatchResult::Played(outcome)),
-            None => file.heading.ended.and_then(explained),
-        };
-        record.actions = file.actions;
-        let Heading { first, second, event, date, ended } = file.heading;
-        // What the record does not explain is said as the file says it.
-        let unexplained = ended.filter(|_| record.result.is_none());
-        let score = unexplained.map_or("", Ended::score).to_owned();
-        let [first, second, event, date] = [first, second, event, date].map(|said| short(&said));
-        let origin = control::Origin { first, second, event, date, score };
-        let ending = import.name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
-        let kept =
-            KeptFile { ending, actions: record.actions.len() as u32, content: import.content.to_vec() };
-        let (id, now) = (record.id, self.now_unix_ms());
-        self.journal.keep(|store| store.take_in(&record, [Seat::Here; 2], (&origin, &kept), now))?;
-        Ok(in_room(id))
+        let (inbox, id) = (self.inbox.clone(), MatchId(self.chance.bytes()));
+        self.work.begin(Job::File, move || {
+            let read = std::panic::catch_unwind(|| Imported::read(id, &import));
+            let broken = || Err(unreadable("文件无法读取", "it cannot be read"));
+            // When the actor has ended, so has the client.
+            let _ = inbox.send(Message::Imported(responder, read.unwrap_or_else(|_| broken()).map(Box::new)));
+        });
+    }
+
+    pub(crate) fn imported(&mut self, responder: Responder, read: Result<Box<Imported>, Refusal>) {
+        self.work.ended(Job::File);
+        let now = self.now_unix_ms();
+        responder.answer(read.and_then(|read| {
+            let Imported { record, origin, file } = *read;
+            self.journal.keep(|store| store.take_in(&record, [Seat::Here; 2], (&origin, &file), now))?;
+            Ok(in_room(record.id))
+        }));
     }
 
     pub(crate) fn export(&mut self, export: &control::Export) -> Result<Answer, Refusal> {

@@ -128,6 +128,13 @@ impl Actor {
         let advert_key = self.chance.bytes();
         self.journal.keep(|store| store.same_person(old, new, &advert_key))?;
         self.set_advert_key(advert_key);
+        // The account is the same person's; where it was met is told anew.
+        let account = self.accounts.get(&old).cloned();
+        self.forget_ways(old);
+        if let Some(account) = account.filter(|_| !self.accounts.contains_key(&new)) {
+            let _ = self.journal.keep(|store| store.set_setting(&format!("{ACCOUNT_OF}{new}"), &account));
+            self.accounts.insert(new, account);
+        }
         for id in self.rooms_with(old) {
             let Some(room) = self.rooms.get_mut(&id) else { continue };
             for seat in &mut room.seats {

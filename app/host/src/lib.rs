@@ -76,6 +76,7 @@ mod secrets;
 mod show;
 mod store;
 mod visibility;
+mod work;
 
 pub use bots::BotMaker;
 pub use desktop::Bus;

@@ -322,6 +322,7 @@ mod tests {
                     LinkNews::Said(..) => "said",
                     LinkNews::Underway => "underway",
                     LinkNews::Down(Down::Lost(_)) => "down",
+                    LinkNews::Down(Down::Outdated(_)) => "outdated",
                     LinkNews::Down(Down::Misbehaved(what)) => panic!("{what}"),
                 });
             }

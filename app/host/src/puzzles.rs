@@ -11,11 +11,11 @@ use proto::control::{self, PuzzleProgress, RefusalCode, event, request};
 use session::{MatchId, OfferKind, wire};
 
 use crate::actor::{Actor, Message};
-use crate::requests::MAX_HINTS;
 use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::parse_match_name;
 use crate::show::{self, Refusal};
 use crate::store::SavedPuzzle;
+use crate::work::Job;
 
 /// Rooms of puzzles open at a time: each client needs one.
 const MAX_ROOMS: usize = 8;
@@ -216,7 +216,7 @@ impl Actor {
     }
 
     fn puzzle_hint(&mut self, responder: Responder, id: MatchId) {
-        if self.hints >= MAX_HINTS {
+        if !self.work.has_room(Job::Hint) {
             let busy = Refusal::new(RefusalCode::RefusalBusy, "a hint is being looked for already");
             return responder.refuse(busy);
         }
@@ -232,10 +232,7 @@ impl Actor {
             let found = found.ok_or_else(|| Refusal::new(RefusalCode::RefusalIllegal, nowhere));
             let _ = inbox.send(Message::PuzzleHint(responder, id, found));
         };
-        // Without a thread the responder is dropped, which refuses the request.
-        if std::thread::Builder::new().name("hint".into()).spawn(work).is_ok() {
-            self.hints += 1;
-        }
+        self.work.begin(Job::Hint, work);
     }
 
     pub(crate) fn puzzle_hint_found(
@@ -244,7 +241,7 @@ impl Actor {
         id: MatchId,
         found: Result<control::HintFound, Refusal>,
     ) {
-        self.hints -= 1;
+        self.work.ended(Job::Hint);
         if self.puzzles.contains_key(&id) {
             responder.answer(found.map(Answer::Hint));
         } else {

@@ -21,12 +21,10 @@ use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
 use crate::store::Store;
+use crate::work::Job;
 
 /// Rooms open at a time. A person keeps a few; each costs a client its board at every attach.
 const MAX_ROOMS: usize = 32;
-
-/// Hints being looked for at the same time: each is a thread at full speed.
-pub(crate) const MAX_HINTS: usize = 2;
 
 /// Time for a hint: a person who asks for one waits for it.
 const HINT_TIME: Duration = Duration::from_secs(1);
@@ -46,6 +44,7 @@ impl Actor {
             Body::ListAdapters(_) => self.list_adapters(responder),
             Body::Diagnose(_) => self.diagnose(responder),
             Body::PowerOn(_) => self.power_on(responder),
+            Body::Import(import) => self.import(responder, import),
             Body::SaveEverything(asked) => self.save_everything(responder, asked),
             Body::TakeEverything(asked) => self.take_everything(responder, asked),
             body => {
@@ -66,6 +65,7 @@ impl Actor {
             | Body::ListAdapters(_)
             | Body::Diagnose(_)
             | Body::PowerOn(_)
+            | Body::Import(_)
             | Body::SaveEverything(_)
             | Body::TakeEverything(_) => unreachable!("`request` lets it be answered later"),
             Body::SetName(set) => self.set_name(&set.name),
@@ -151,7 +151,6 @@ impl Actor {
             }
             Body::Look(look) => self.look(&look),
             Body::Branch(branch) => self.branch(&branch),
-            Body::Import(import) => self.import(&import),
             Body::Export(export) => self.export(&export),
             Body::Judge(judge) => self.judge(&judge),
             Body::Discard(discard) => self.discard(&discard.room_id),
@@ -574,10 +573,7 @@ impl Actor {
             let nothing = || Err(Refusal::new(RefusalCode::RefusalNoSuchRoom, "there is nothing to advise"));
             let _ = inbox.send(Message::Hint(responder, id, found.unwrap_or_else(|_| nothing())));
         };
-        // Without a thread the responder is dropped, which refuses the request.
-        if std::thread::Builder::new().name("hint".into()).spawn(think).is_ok() {
-            self.hints += 1;
-        }
+        self.work.begin(Job::Hint, think);
     }
 
     /// The position that a hint is asked for, if one may be given now.
@@ -590,7 +586,7 @@ impl Actor {
         if !room.turn().is_some_and(|turn| room.mine().any(|side| side == turn)) {
             return Err(Refusal::new(RefusalCode::RefusalNotYourTurn, "a hint is for whoever is to move"));
         }
-        if self.hints >= MAX_HINTS {
+        if !self.work.has_room(Job::Hint) {
             return Err(Refusal::new(RefusalCode::RefusalBusy, "a hint is being looked for already"));
         }
         Ok((id, room.game().clone()))
@@ -602,7 +598,7 @@ impl Actor {
         room: MatchId,
         found: Result<control::HintFound, Refusal>,
     ) {
-        self.hints -= 1;
+        self.work.ended(Job::Hint);
         let closed = || Refusal::new(RefusalCode::RefusalNoSuchRoom, "the room is closed");
         let found = if self.rooms.contains_key(&room) { found } else { Err(closed()) };
         responder.answer(found.map(Answer::Hint));

@@ -15,7 +15,7 @@ mod schema;
 mod tests;
 
 use std::fs::{self, File};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior};
@@ -88,12 +88,7 @@ impl Store {
             _ => StoreError::Unwritable(directory.to_owned()),
         };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(unwritable)?;
-        let lock = File::options()
-            .create(true)
-            .write(true)
-            .truncate(false)
-            .open(directory.join(LOCK))
-            .map_err(unwritable)?;
+        let lock = private(&directory.join(LOCK)).map_err(unwritable)?;
         rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(|error| {
             if error == rustix::io::Errno::WOULDBLOCK {
                 StoreError::InUse(directory.to_owned())
@@ -103,6 +98,8 @@ impl Store {
         })?;
         backup::take_incoming(directory).map_err(unwritable)?;
         let path = directory.join(DATABASE);
+        // Before SQLite makes it: the log and its index get the mode of the database.
+        private(&path).map_err(unwritable)?;
         let (connection, set_aside) = match connect(&path) {
             Err(StoreError::Damaged { what, .. }) => {
                 warn!(what, "the file of saves is damaged: it is set aside");
@@ -113,10 +110,7 @@ impl Store {
             }
             connected => (connected?, None),
         };
-        let store = Self { connection, path, set_aside, _lock: lock };
-        // Names and moves are nobody else's business on a shared machine.
-        fs::set_permissions(&store.path, fs::Permissions::from_mode(0o600)).map_err(unwritable)?;
-        Ok(store)
+        Ok(Self { connection, path, set_aside, _lock: lock })
     }
 
     /// The whole file as it is now, with what its log holds.
@@ -210,6 +204,22 @@ impl Store {
             .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
             .expect("a limit can be set");
     }
+}
+
+/// Opens a file for writing, made if it is missing, that only this user can read, whatever the mask of new files and whatever an
+/// older program left: names and moves are nobody else's business on a shared machine.
+fn private(path: &Path) -> std::io::Result<File> {
+    let file = File::options().create(true).write(true).truncate(false).mode(0o600).open(path)?;
+    file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    for beside in ["-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(beside);
+        match fs::set_permissions(&name, fs::Permissions::from_mode(0o600)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(file)
 }
 
 /// Does what may take long, such as bringing a move to a slow card, while other tasks go on: links acknowledge what arrives

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::{StoreError, explain};
@@ -103,15 +104,14 @@ pub(super) const MIGRATIONS: &[&str] = &["
         peer     BLOB NOT NULL CHECK (length(peer) = 32)
     ) STRICT;
     CREATE INDEX promised_by_peer ON promised (peer, number);
-    -- Lists are read by page, each kind of list by an index. The game is the field of qiyou.board.Setup: its tag is the first byte.
+    -- What lists are filtered by. The game is the field of qiyou.board.Setup: its tag is the first byte.
     ALTER TABLE matches ADD COLUMN game INTEGER GENERATED ALWAYS AS (
         CASE hex(substr(setup, 1, 1)) WHEN '0A' THEN 1 WHEN '12' THEN 2 WHEN '1A' THEN 3 WHEN '22' THEN 4 WHEN '2A' THEN 5
         ELSE 0 END) VIRTUAL;
-    CREATE INDEX matches_by_game ON matches (game, changed_unix_ms);
-    CREATE INDEX matches_by_first_seat ON matches (first_seat, changed_unix_ms);
-    CREATE INDEX matches_by_second_seat ON matches (second_seat, changed_unix_ms);
-    CREATE INDEX matches_by_ending ON matches (ending, changed_unix_ms);
-    CREATE INDEX matches_open ON matches (changed_unix_ms) WHERE open = 1;
+    -- Indexes of what a move does not change: one with the time of the change would be written again with each move.
+    CREATE INDEX matches_by_first_seat ON matches (first_seat);
+    CREATE INDEX matches_by_second_seat ON matches (second_seat);
+    CREATE INDEX matches_open ON matches (open) WHERE open = 1;
 ", "
     ALTER TABLE matches ADD COLUMN origin BLOB;                           -- qiyou.control.Origin of a match from a file; NULL of others
     ALTER TABLE matches ADD COLUMN said TEXT;                             -- the same as small letters, to be searched
@@ -137,6 +137,9 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
 
 fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Prepare> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
+    // A file may come from anywhere (a backup of somebody's): what its schema says is not trusted, and cannot be rewritten.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
     // The version is read before anything is written, so that a newer file stays untouched.
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let known = MIGRATIONS.len() as i64;

@@ -487,8 +487,9 @@ pub(crate) fn met_to<'a>(
     assert_eq!(pictures(&anna), pictures(&ben), "the same on both");
     anna.tap("They match");
     ben.tap("They match");
-    both("Ben is invited", &|| ben.dialog() == Dialog::Invitation);
-    assert_eq!(anna.dialog(), Dialog::Waiting);
+    both("Ben is invited, and Anna waits", &|| {
+        ben.dialog() == Dialog::Invitation && anna.dialog() == Dialog::Waiting
+    });
     ben.tap("Play");
     both("both at the board", &|| anna.page() == Page::Board && ben.page() == Page::Board);
     (anna, ben)

@@ -82,7 +82,7 @@ fn a_puzzle_is_opened_tried_solved_and_left_for_the_next() {
     let asked: Vec<request::Body> = told.answer(&stage).iter().map(|one| body(one).clone()).collect();
     assert_eq!(asked, [request::Body::CloseRoom(control::CloseRoom { room_id: "room".into() })]);
     stage.settle(&told.scene);
-    assert!(says(&told, "Black to move: five in a row within two moves"));
+    assert!(says(&told, "Black to play: five in a row in 2 moves, all of them fours."));
     for expected in [Page::Puzzles, Page::Home] {
         tap(&stage, &told, "Back");
         assert_eq!(page(&told), expected);

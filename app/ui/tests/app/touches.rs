@@ -880,7 +880,7 @@ fn what_the_device_thought_is_drawn_from_the_next_move_on_and_told_from_the_play
     told.say(event::Body::Thinking(thought(false, 14)));
     stage.settle(&told.scene);
     assert!(drawn(&told).is_empty() && !page().get_thought().known);
-    assert!(says(&told, "Nothing to tell yet"));
+    assert!(says(&told, "Nothing to show yet"));
 }
 
 /// Red's general is in check from the chariot on e5; the horse on a2 cannot help.
