@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use host::{Host, HostConfig};
 use qiyou::{App, AppError, Devices, Store, connect};
 use slint::ComponentHandle;
@@ -50,6 +50,9 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let began = Instant::now();
+    if let Some(ended) = pages::written(Arguments::command) {
+        return ended;
+    }
     let arguments = Arguments::parse();
     let filter = EnvFilter::try_from_env("QIYOU_LOG")
         .unwrap_or_else(|_| EnvFilter::new("warn,gilrs=off,gilrs_core=off"));
