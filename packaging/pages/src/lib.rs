@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_page_tells_every_command_with_its_own_options_and_common_ones_once() {
         let page = String::from_utf8(page(demo()).expect("memory")).expect("text");
-        assert!(page.contains(r#".TH DEMO 1  "demo 1.2.3" Qiyou"#), "{page}");
+        assert!(page.lines().any(|line| line.starts_with(".TH DEMO 1")), "{page}");
         let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("{words} is missing: {page}"));
         assert!(at(".SH COMMANDS") < at(".SS outer\n") && at(".SS outer\n") < at(".SS outer inner\\-one\n"));
         assert_eq!(page.matches("How strong to play").count(), 1);
