@@ -4,7 +4,7 @@ CARGO ?= cargo
 LINTED ?= qiyou/online,tests/online
 .DEFAULT_GOAL := help
 
-.PHONY: help play build test fuzz check test-carriers test-devices ble-lab ble-strangers ble-soak screens bench bench-levels tune
+.PHONY: help play build test fuzz check deb tarball repository test-deb test-carriers test-devices ble-lab ble-strangers ble-soak screens bench bench-levels tune
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -27,6 +27,21 @@ check: ## formatting, clippy and docs, with warnings as errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features '$(LINTED)' --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude screens --no-deps --locked
+
+deb: build ## Debian packages qiyou and qiyoud in target/deb, looked at by lintian
+	@scripts/need deb
+	scripts/deb
+
+tarball: build ## a folder with ./install --user, for systems whose own folders cannot be written; in target/deb
+	@scripts/need deb
+	scripts/tarball
+
+repository: deb ## a signed apt repository of the packages in target/repository: make repository KEY=you@example.org
+	@KEY='$(KEY)' scripts/repository
+
+test-deb: build ## the packages in bare roots of Debian 12 and 13: installed, played with, upgraded, purged; needs root
+	@scripts/need deb test-deb
+	scripts/test-deb
 
 fuzz: ## every fuzz target at the same time, each for 30 s; after `make test`
 	scripts/fuzz

@@ -20,12 +20,15 @@ mod words;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::arguments::Arguments;
 use crate::connection::Failure;
 
 fn main() -> ExitCode {
+    if let Some(ended) = pages::written(Arguments::command) {
+        return ended;
+    }
     let arguments = Arguments::parse();
     let json = arguments.json;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

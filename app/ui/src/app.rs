@@ -6,6 +6,7 @@ mod way;
 
 use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
@@ -259,6 +260,11 @@ impl App {
     /// Turns to the page for a new match of this game, as its tile does.
     pub fn new_game(&self, game: Game) {
         adapters::new_game::open(&self.desk, adapters::game::of(game));
+    }
+
+    /// Keeps the match in this file among the records, and looks it through.
+    pub fn look_at_file(&self, path: &Path) {
+        adapters::records::look_at(&self.desk, path);
     }
 
     /// Turns to the lesson of this game, as its button does.

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use host::{Host, HostConfig};
+use qiyou::screens::{Game, Page};
 use qiyou::{App, AppError, Devices, Store, connect};
 use slint::ComponentHandle;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -39,6 +40,15 @@ struct Arguments {
     #[cfg(feature = "online")]
     #[arg(long)]
     no_online: bool,
+    /// Begin with the page for a new match of this game
+    #[arg(long, value_name = "GAME", value_enum)]
+    new_game: Option<Opened>,
+    /// Begin with who is nearby
+    #[arg(long, conflicts_with = "new_game")]
+    nearby: bool,
+    /// A game's file to keep and look through: .sgf, .pgn, .psq, .qiyou, .lights or .fen
+    #[arg(conflicts_with_all = ["new_game", "nearby"])]
+    file: Option<PathBuf>,
     /// Say how long the first frame took and how much memory is used, and leave
     #[arg(long)]
     bench_start: bool,
@@ -48,8 +58,36 @@ struct Arguments {
     bench_think: Option<String>,
 }
 
+/// Games by the words that qiyouctl has for them.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Opened {
+    Gomoku,
+    Liuzhou,
+    Go,
+    Xiangqi,
+    LightsOut,
+}
+
+impl Opened {
+    fn game(self) -> Game {
+        match self {
+            Self::Gomoku => Game::Gomoku,
+            Self::Liuzhou => Game::Liuzhou,
+            Self::Go => Game::Go,
+            Self::Xiangqi => Game::Xiangqi,
+            Self::LightsOut => Game::LightsOut,
+        }
+    }
+}
+
+/// What the desktop knows the app by: the name of its entry in the menu, without the ending.
+const DESKTOP_ID: &str = "qiyou";
+
 fn main() -> ExitCode {
     let began = Instant::now();
+    if let Some(ended) = pages::written(Arguments::command) {
+        return ended;
+    }
     let arguments = Arguments::parse();
     let filter = EnvFilter::try_from_env("QIYOU_LOG")
         .unwrap_or_else(|_| EnvFilter::new("warn,gilrs=off,gilrs_core=off"));
@@ -72,6 +110,7 @@ fn run(arguments: Arguments, began: Instant) -> Result<(), String> {
         .map_err(|error| format!("no threads: {error}"))?;
     let bench = arguments.bench_start;
     let think = arguments.bench_think.clone();
+    let (new_game, nearby, file) = (arguments.new_game, arguments.nearby, arguments.file.clone());
     // The window does not wait for the host: what is asked meanwhile waits in the connection.
     let (goodbye, leaving) = oneshot::channel();
     let (left, gone) = oneshot::channel();
@@ -85,6 +124,15 @@ fn run(arguments: Arguments, began: Instant) -> Result<(), String> {
         .find(|value| !value.is_empty())
         .unwrap_or_default();
     let app = App::new(client, from_host, Store::of_the_user(), &locale).map_err(explain)?;
+    // Windows of the app are put under its icon in the dock, and a notification under its name.
+    slint::set_xdg_app_id(DESKTOP_ID).map_err(|error| explain(error.into()))?;
+    if let Some(opened) = new_game {
+        app.new_game(opened.game());
+    } else if nearby {
+        app.go(Page::Nearby);
+    } else if let Some(file) = file {
+        app.look_at_file(&file);
+    }
     app.give_senses(Devices::of_this_machine());
     let window = app.window().as_weak();
     senses::pads::listen(move |press| {
@@ -224,7 +272,6 @@ fn measure_start(app: &App, began: Instant) {
 
 /// For `make bench`: memory with the strongest level of the device thinking, looked at ten times a second.
 fn measure_thinking(app: &App, game: &str) -> Result<(), String> {
-    use qiyou::screens::Game;
     let (game, options): (_, &[_]) = match game {
         // A board of which it knows no openings by heart.
         "gomoku" => (Game::Gomoku, &[("size", "19")]),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use host::{Bus, Host, HostConfig};
 use link::lan::LanConfig;
 use listenfd::ListenFd;
@@ -59,6 +59,9 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
+    if let Some(ended) = pages::written(Arguments::command) {
+        return ended;
+    }
     let arguments = Arguments::parse();
     let filter = EnvFilter::try_from_env("QIYOU_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();

@@ -1,7 +1,8 @@
 //! Every kept match: searched, opened, and exchanged with other programs as files.
 
 use std::fs;
-use std::path::PathBuf;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -40,6 +41,8 @@ pub(crate) struct Search {
     found: Vec<control::MatchSummary>,
     total: u32,
     known: bool,
+    /// The match that is looked through as soon as it is found.
+    awaited: Option<String>,
     folder: PathBuf,
     /// Files with everything of a device are looked for, rather than matches.
     backups: bool,
@@ -115,14 +118,20 @@ fn ask(desk: &Desk) {
 
 /// The host has found the next of them.
 pub(crate) fn found(desk: &Desk, search: u32, list: control::Matches) {
+    let mut awaited = None;
     desk.change(|inner| {
         let records = &mut inner.records;
         if records.number == search {
             records.found.extend(list.matches);
             records.total = list.total;
             records.known = true;
+            let room = records.awaited.take();
+            awaited = room.and_then(|room| records.found.iter().find(|one| one.room_id == room).cloned());
         }
     });
+    if let Some(awaited) = awaited {
+        replay::open(desk, awaited);
+    }
 }
 
 /// Where people keep what they have got: downloads, documents, or else everything of theirs.
@@ -189,13 +198,50 @@ fn enter(desk: &Desk, index: i32) {
         return backup::chosen(desk, path);
     }
     desk.open(Dialog::None);
-    match fs::read(&path) {
-        Ok(content) if content.len() <= proto::limits::FILE_BYTES => {
+    take_in(desk, &path, Purpose::Import);
+}
+
+fn take_in(desk: &Desk, path: &Path, purpose: Purpose) {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    match read(path) {
+        Ok(content) => {
             let import = control::Import { name, content: content.into() };
-            desk.ask(request::Body::Import(import), Purpose::Import);
+            desk.ask(request::Body::Import(import), purpose);
         }
-        Ok(_) | Err(_) => desk.remark(Remark::BadRequest, ""),
+        Err(error) => {
+            tracing::warn!(%error, path = %path.display(), "a file of a game cannot be read");
+            desk.remark(Remark::BadRequest, "");
+        }
     }
+}
+
+/// A file without an end, such as a device, is not read to the end of memory.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    let limit = proto::limits::FILE_BYTES as u64;
+    fs::File::open(path)?.take(limit + 1).read_to_end(&mut content)?;
+    if content.len() as u64 > limit {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than any game"));
+    }
+    Ok(content)
+}
+
+/// Keeps what this file holds, and looks it through as soon as it is there.
+pub(crate) fn look_at(desk: &Desk, path: &Path) {
+    take_in(desk, path, Purpose::LookAt);
+}
+
+/// The match of a file is kept under this id.
+pub(crate) fn kept(desk: &Desk, room: String) {
+    desk.change(|inner| {
+        inner.records = Search {
+            awaited: Some(room),
+            folder: inner.records.folder.clone(),
+            number: inner.records.number,
+            ..Search::default()
+        };
+    });
+    open(desk);
 }
 
 /// A path in the folder for documents that no file has, as near to this name as can be.

@@ -264,6 +264,7 @@ impl Desk {
             }
             (Some(reply::Body::Position(position)), Purpose::Look) => adapters::replay::seen(self, position),
             (Some(reply::Body::File(file)), Purpose::Export) => adapters::records::save(self, &file),
+            (Some(reply::Body::RoomId(room)), Purpose::LookAt) => adapters::records::kept(self, room),
             (Some(reply::Body::RoomId(_)), Purpose::Import) => {
                 self.remark(Remark::Copied, "");
                 adapters::records::search(self);

@@ -47,6 +47,8 @@ pub(crate) enum Purpose {
     Teach(control::Teach),
     Export,
     Import,
+    /// A file that the app was opened with.
+    LookAt,
     /// A match was shown to this friend.
     Give {
         peer: String,

@@ -9,7 +9,8 @@ use host::{Host, HostConfig};
 use i_slint_backend_testing::{ElementHandle, ElementQuery};
 use qiyou::headless::{Scene, Stage};
 use qiyou::screens::{
-    BoardAdapter, ComparisonAdapter, Dialog, LessonAdapter, Navigation, NewGameAdapter, Page, PointView,
+    BoardAdapter, ComparisonAdapter, Dialog, HomeAdapter, LessonAdapter, Navigation, NewGameAdapter, Page,
+    PointView, RecordsAdapter, ReplayAdapter,
 };
 use qiyou::{App, Confirm, Language, LastGame, Preferences, Store, connect};
 use slint::platform::Key;
@@ -608,5 +609,50 @@ fn what_a_lesson_does_not_want_is_said_and_changes_nothing() {
     // And the touch that is wanted is taken as if there had been no other.
     table.tap("H8 empty");
     table.until("it is taken", || shown().get_finished());
+    table.end();
+}
+
+#[test]
+fn a_file_that_the_app_is_opened_with_is_kept_and_looked_through() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = [
+        ("a game.sgf", "(;FF[4]GM[4]SZ[15];B[hh];W[ii];B[hi])", qiyou::screens::Game::Gomoku, 3),
+        ("Partie.PGN", "[Game \"Chinese Chess\"]\n\n1. h2e2 h9g7 *\n", qiyou::screens::Game::Xiangqi, 2),
+        ("b.psq", "Piskvorky 15x15, 11:11, 1\n8,8,0\n9,9,0\n", qiyou::screens::Game::Gomoku, 2),
+    ];
+    let stage = Stage::new();
+    for (name, content, game, plies) in files {
+        let table = Table::new(&stage);
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).expect("a folder of our own");
+        table.app.look_at_file(&path);
+        table.until("it is looked through", || table.page() == Page::Replay);
+        let shown = || table.app.window().global::<ReplayAdapter<'_>>();
+        table.until("its end is shown", || shown().get_total() == plies && shown().get_ply() == plies);
+        assert_eq!(shown().get_game(), game, "{name}");
+        table.app.window().global::<Navigation<'_>>().invoke_back();
+        assert_eq!(table.page(), Page::Records, "it stands among those that are kept");
+        table.until("one is kept", || table.app.window().global::<RecordsAdapter<'_>>().get_total() == 1);
+        table.end();
+    }
+}
+
+#[test]
+fn a_file_that_is_no_game_says_so_and_keeps_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let stage = Stage::new();
+    let table = Table::new(&stage);
+    let navigation = || table.app.window().global::<Navigation<'_>>();
+    table.app.look_at_file(&folder.path().join("not there.sgf"));
+    assert_eq!(navigation().get_remark(), qiyou::screens::Remark::BadRequest);
+    let prose = folder.path().join("prose.sgf");
+    std::fs::write(&prose, "Once upon a time").expect("a folder of our own");
+    table.app.look_at_file(&prose);
+    table.until("why not", || navigation().get_remark() == qiyou::screens::Remark::Told);
+    assert_eq!(table.page(), Page::Home);
+    table.app.window().global::<HomeAdapter<'_>>().invoke_open_records();
+    let records = || table.app.window().global::<RecordsAdapter<'_>>();
+    table.until("the records", || records().get_known());
+    assert_eq!(records().get_total(), 0);
     table.end();
 }

@@ -25,10 +25,10 @@ mod uci;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(version, about)]
+#[command(name = "qiyou-engine", version, about)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -89,6 +89,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if let Some(ended) = pages::written(Arguments::command) {
+        return ended;
+    }
     match Arguments::parse().command {
         Command::Gomocup(arguments) => gomocup::run(&arguments),
         Command::Uci(arguments) => uci::run(&arguments),
