@@ -1,5 +1,6 @@
 //! Go's counting: once both have passed, the stones that the engine holds dead are marked at once for the person whose turn it is,
-//! who changes what is wrong or agrees. A bot marks for itself.
+//! who changes what is wrong or agrees. A bot marks for itself, and so do two people on two devices: each sees what the other
+//! touches, which a proposal in between would undo.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -58,7 +59,7 @@ fn waits_for_marks(room: &Room) -> Option<&Go> {
     let passed = room.record().actions.last_chunk::<2>() == Some(&[Action::Pass; 2]);
     let person = |side: Side| room.seat(side) == Seat::Here && room.bot(side).is_none();
     let turn = room.turn()?;
-    (passed && !room.record().paused && person(turn)).then_some(go)
+    (passed && !room.record().paused && room.peer().is_none() && person(turn)).then_some(go)
 }
 
 /// One stone of each chain that the engine holds dead.
