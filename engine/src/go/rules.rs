@@ -134,7 +134,9 @@ impl Go {
             }
         }
         if !chains.is_empty() {
+            // So many chains are named; there are seldom more than two.
             chains.sort_unstable_by_key(|at| (at.row, at.column));
+            chains.truncate(4);
             let chains: Vec<String> = chains.into_iter().map(Self::point_name).collect();
             told += &match language {
                 Language::Chinese => {
