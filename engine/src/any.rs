@@ -6,7 +6,7 @@ use crate::liuzhou::{Liuzhou, LiuzhouSetup};
 use crate::options::{ChoiceError, GameOption, NamedSetup, Options};
 use crate::xiangqi::{Notation, Xiangqi, XiangqiSetup};
 use crate::{
-    Action, BoardView, Game, Gomoku, GomokuSetup, IllegalAction, Language, Names, Outcome, Point, SetupError,
+    Action, BoardView, Choice, Game, Gomoku, GomokuSetup, IllegalAction, Language, Names, Outcome, Point, SetupError,
     Side,
 };
 
@@ -268,7 +268,12 @@ impl AnyGame {
                     Action::Step { from, to } => format!("{}–{}", name(from), name(to)),
                     Action::Capture(at) => format!("×{}", name(at)),
                     Action::Choose(choice) => {
-                        return Some(Language::ALL.map(|language| choice.words(language).to_owned()));
+                        let [zh, en] = match choice {
+                            Choice::Black => ["执黑", "Black"],
+                            Choice::White => ["执白", "White"],
+                            Choice::TwoMore => ["加两子", "two more"],
+                        };
+                        return Some([zh.into(), en.into()]);
                     }
                     Action::Pass => return Some(["停一手".into(), "pass".into()]),
                     _ => return None,

@@ -179,6 +179,9 @@ impl Xiangqi {
         }
         helpers.sort_by_key(|at| (at.row, at.column));
         let words = both(|language| {
+            /// Pieces that a sentence names; the board marks all of them.
+            const NAMED: usize = 4;
+            let more = if helpers.len() > NAMED { language.pick("等", " and others") } else { "" };
             let named = |points: &[Point]| -> Vec<String> {
                 points.iter().filter_map(|at| placed_name(self, *at, language)).collect()
             };
@@ -190,11 +193,12 @@ impl Xiangqi {
                         Language::English => format!("{piece} on file {file}"),
                     })
                 };
-                points.iter().filter_map(name).collect()
+                points.iter().take(NAMED).filter_map(name).collect()
             };
             match language {
                 Language::Chinese => {
-                    format!("将军！{}在将军。能解将的：{}。", named(&by).join("、"), own(&helpers).join("、"))
+                    let (by, own) = (named(&by).join("、"), own(&helpers).join("、"));
+                    format!("将军！{by}在将军。能解将的：{own}{more}。")
                 }
                 Language::English => {
                     let gives = if by.len() == 1 { "gives" } else { "give" };
@@ -202,7 +206,7 @@ impl Xiangqi {
                     if let Some(first) = by.get_mut(..1) {
                         first.make_ascii_uppercase();
                     }
-                    format!("Check! {by} {gives} check. What can help: {}.", own(&helpers).join(", "))
+                    format!("Check! {by} {gives} check. What can help: {}{more}.", own(&helpers).join(", "))
                 }
             }
         });
@@ -401,5 +405,28 @@ mod tests {
         // At the start every piece can move but none of them is stuck without a word.
         let words = start.stuck();
         assert!(words.iter().all(|one| !one.words[0].is_empty()), "{words:?}");
+    }
+    #[test]
+    fn whatever_is_explained_is_short_enough_to_be_told() {
+        // proto::limits::CLIENT_ID_BYTES bounds every sentence; a longer one would lose the whole board.
+        const MOST: usize = 256;
+        let mut checks = 0;
+        for seed in 0..60 {
+            let mut game = AnyGame::new(&GameKind::Xiangqi.default_setup()).expect("the default");
+            let mut rng = crate::Rng::new(seed);
+            while game.outcome().is_none() && game.ply() < 200 {
+                let AnyGame::Xiangqi(board) = &game else { panic!("xiangqi") };
+                let check = board.check();
+                checks += usize::from(check.is_some());
+                let said = check.map(|check| check.words).into_iter();
+                for words in said.chain(game.stuck().into_iter().map(|stuck| stuck.words)) {
+                    assert!(words.iter().all(|text| !text.is_empty() && text.len() <= MOST), "{words:?}");
+                }
+                let actions = game.legal_actions();
+                let action = actions[rng.below(actions.len() as u32) as usize];
+                game.act(action).expect("it is in the list");
+            }
+        }
+        assert!(checks > 100, "{checks}");
     }
 }

@@ -243,6 +243,7 @@ impl Bounded for Reply {
             Some(Body::Refusal(refusal)) => {
                 text(&refusal.detail, "Refusal.detail")?;
                 words(refusal.reason.as_ref(), "Refusal.reason")?;
+                bound(refusal.points.len() <= limits::PIECES, "Refusal.points")?;
                 action(refusal.action.as_ref(), "Refusal.action")
             }
             Some(Body::Diagnosis(diagnosis)) => {
@@ -415,6 +416,8 @@ impl Bounded for Event {
             Some(Body::Thinking(thinking)) => {
                 id(&thinking.room_id, "Thinking.room_id")?;
                 spoken(&thinking.spoken, limits::LINE_ACTIONS, "Thinking.spoken")?;
+                bound(thinking.actions.len() <= limits::LINE_ACTIONS, "Thinking.actions")?;
+                bound(thinking.stones.len() <= limits::LINE_ACTIONS, "Thinking.stones")?;
                 notations(&thinking.line, limits::LINE_ACTIONS, "Thinking.line")
             }
             Some(Body::Notice(notice)) => {
@@ -449,6 +452,10 @@ fn summary_bounds(one: &MatchSummary) -> Result<(), EnvelopeError> {
     one.board.as_ref().map_or(Ok(()), board_bounds)?;
     setup(one.setup.as_ref(), limits::LIGHTS_BYTES, "MatchSummary.setup")?;
     seats([one.first.as_ref(), one.second.as_ref()])?;
+    if let Some(origin) = &one.origin {
+        let said = [&origin.first, &origin.second, &origin.event, &origin.date, &origin.score];
+        said.into_iter().try_for_each(|said| id(said, "Origin"))?;
+    }
     notations(&one.record, limits::SHOWN_ACTIONS, "MatchSummary.record")
 }
 
@@ -472,5 +479,14 @@ fn board_bounds(board: &Board) -> Result<(), EnvelopeError> {
     bound(board.lines.len() <= limits::FACTS, "Board.lines")?;
     bound(board.choices.len() <= limits::FACTS, "Board.choices")?;
     bound(board.lights.len() <= limits::LIGHTS_BYTES, "Board.lights")?;
+    if let Some(touch) = &board.touch {
+        for list in [&touch.warnings, &touch.stuck] {
+            bound(list.len() <= limits::PIECES, "Touch.warnings")?;
+            list.iter().try_for_each(|one| {
+                bound(one.points.len() <= limits::PIECES, "Warning.points")?;
+                words(one.words.as_ref(), "Warning.words")
+            })?;
+        }
+    }
     action(board.last.as_ref(), "Board.last")
 }

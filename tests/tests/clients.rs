@@ -377,3 +377,51 @@ async fn the_endings_of_liuzhou_chess_are_worked_out_and_deleted_as_a_person_wan
     anna.client.done(set(false)).await;
     assert!(!table.exists() && anna.client.seen.endings.state() == State::EndingsNone);
 }
+
+#[tokio::test(start_paused = true)]
+async fn after_two_passes_the_dead_stones_are_marked_at_once_with_the_count_and_can_be_changed() {
+    let mut house = House::new(35);
+    let mut anna = house.device("Anna").await;
+    let choice = control::GameChoice {
+        game: proto::board::Game::Go.into(),
+        options: vec![control::ChosenOption { option: "size".into(), value: "9".into() }],
+        ..Default::default()
+    };
+    let here = || Some(control::Seat { who: Some(control::seat::Who::Here(true)), ..Default::default() });
+    let open = control::OpenRoom { choice: Some(choice), first: here(), second: here(), ..Default::default() };
+    let opened = anna.client.ask(request::Body::OpenRoom(open)).await;
+    assert!(matches!(opened, Ok(reply::Body::RoomId(_))), "{opened:?}");
+    // Two walls, and a white stone that is lost behind Black's.
+    for row in 1..=9 {
+        anna.client.play(&format!("D{row}")).await.expect("legal");
+        anna.client.play(&format!("F{row}")).await.expect("legal");
+    }
+    for text in ["pass", "B5", "pass", "pass"] {
+        anna.client.play(text).await.expect("legal");
+    }
+    let dead = |room: &control::Room| -> Vec<u32> {
+        let marks = room.board.iter().flat_map(|board| &board.marks);
+        marks.filter(|mark| mark.kind() == control::MarkKind::MarkDead).map(|mark| mark.at).collect()
+    };
+    anna.client.until("the proposal", |seen| seen.room().is_some_and(|room| !dead(room).is_empty())).await;
+    let room = anna.client.seen.room().expect("one room").clone();
+    assert_eq!(dead(&room), [4 * 1_024 + 1]);
+    let told = |room: &control::Room| {
+        let facts = room.board.iter().flat_map(|board| &board.facts);
+        let mut told = facts.filter(|fact| fact.kind() == control::FactKind::FactTold);
+        told.next().and_then(|fact| fact.words.clone()).expect("the count is told").en
+    };
+    assert_eq!(told(&room), "Black 36, White 43.5 with 7.5 komi: White is 7.5 ahead.");
+    // Whose turn it is may see it otherwise, and then nothing is proposed again.
+    let mine = room.board.as_ref().map(control::Board::turn);
+    anna.client.play("dead B5").await.expect("it is alive again");
+    anna.client.play("agree").await.expect("agreed");
+    anna.client.play("dead B5").await.expect("the other side thinks it dead");
+    anna.client.play("agree").await.expect("agreed");
+    anna.client.until("the other's marks", |seen| seen.room().is_some_and(|room| !dead(room).is_empty())).await;
+    let room = anna.client.seen.room().expect("one room").clone();
+    assert_eq!(room.board.as_ref().map(control::Board::turn), mine);
+    assert!(told(&room).ends_with(" You do not agree about the stones at B5: touch them to change it, or play on."), "{}", told(&room));
+    let resume = proto::board::action::Kind::Resume(true);
+    assert!(room.board.expect("a board").choices.iter().any(|choice| choice.kind == Some(resume)), "play on");
+}

@@ -94,6 +94,8 @@ pub(crate) enum Message {
     PuzzleJudged(MatchId, crate::puzzles::Judged),
     /// From a thread that looks for a hint in a puzzle.
     PuzzleHint(Responder, MatchId, Result<control::HintFound, Refusal>),
+    /// A stone of each chain of Go that is held dead.
+    DeadProposed(crate::counting::About, Vec<engine::Point>),
     /// Says goodbye and ends; the sender is dropped then.
     Stop(oneshot::Sender<()>),
 }
@@ -363,6 +365,7 @@ impl Actor {
             Message::Online(view) => self.online_changed(view),
             Message::PuzzleJudged(id, judged) => self.puzzle_judged(id, judged),
             Message::PuzzleHint(responder, id, found) => self.puzzle_hint_found(responder, id, found),
+            Message::DeadProposed(about, stones) => self.dead_proposed(about, &stones),
             #[cfg(feature = "online")]
             Message::Letter(news) => self.letter_said(news),
             #[cfg(feature = "online")]
@@ -529,6 +532,7 @@ impl Actor {
         self.dirty.insert(id);
         self.check_clock(id);
         self.wake_bots(id);
+        self.propose_dead(id);
     }
 
     /// Only what clients see has changed.

@@ -132,7 +132,7 @@ impl Actor {
             });
             let seat = self.shown_seat(&room, side);
             match named {
-                Some(name) => control::Seat { name, ..seat },
+                Some(name) => control::Seat { name: proto::limits::fit_name(&name), ..seat },
                 None => seat,
             }
         };
@@ -424,7 +424,7 @@ fn read_file(name: &str, content: &[u8]) -> Result<GameFile, Refusal> {
 
 /// What a list shows of a name or an event: one line, and no longer than any that is meant to be read. The file keeps the whole.
 fn short(said: &str) -> String {
-    const MOST: usize = 100;
+    const MOST: usize = proto::limits::CLIENT_ID_BYTES / 4;
     said.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST).collect()
 }
 

@@ -46,6 +46,7 @@ mod clients;
 mod codes;
 mod connection;
 mod contact;
+mod counting;
 mod desktop;
 mod endings;
 mod friends;

@@ -217,7 +217,16 @@ fn say_more(game: &AnyGame, marks: &mut [control::Mark], facts: &mut Vec<control
                 });
             }
         }
-        AnyGame::Go(_) | AnyGame::LightsOut(_) => {}
+        AnyGame::Go(game) => {
+            if game.told(Language::English).is_some() {
+                facts.push(control::Fact {
+                    kind: FactKind::FactTold.into(),
+                    words: Some(words(|language| game.told(language).unwrap_or_default())),
+                    ..control::Fact::default()
+                });
+            }
+        }
+        AnyGame::LightsOut(_) => {}
     }
 }
 

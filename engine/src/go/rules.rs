@@ -11,6 +11,7 @@ use std::collections::HashSet;
 
 use super::board::{Board, Cell, Effect, Place};
 use super::score::{self, Score};
+use super::setup::points_text;
 use super::{GoSetup, Handicap, Superko};
 use crate::game::points;
 use crate::{
@@ -66,6 +67,9 @@ pub struct Go {
     ko: Option<Place>,
     /// Stones marked as dead.
     dead: HashSet<Place>,
+    /// The marks to which a side has agreed last, and what of them the other changed before it agreed to its own.
+    agreed_to: Option<(Side, HashSet<Place>)>,
+    disputed: Vec<Place>,
     /// Keys of the boards that were there; with the side to move if superko is situational.
     past: HashSet<u64>,
     /// Stones that each side has captured.
@@ -101,6 +105,50 @@ impl Go {
         };
         self.advance(mv);
         Ok(())
+    }
+
+    /// While the dead stones are agreed on: how the count stands with komi and lead, and about which chains the two do not agree.
+    pub fn told(&self, language: Language) -> Option<String> {
+        if !self.is_agreeing() {
+            return None;
+        }
+        let [black, white] = self.score().half_points;
+        let komi = points_text(self.setup.komi_half_points.into());
+        let (leads, by) = (black > white, points_text(black.abs_diff(white)));
+        let names = <Self as Game>::names(language);
+        let leader = if leads { names.first } else { names.second };
+        let [black, white] = [black, white].map(points_text);
+        let mut told = match language {
+            Language::Chinese if by == "0" => format!("黑 {black}，白 {white}（含贴目 {komi}）：一样多。"),
+            Language::Chinese => format!("黑 {black}，白 {white}（含贴目 {komi}）：{leader}多 {by}。"),
+            Language::English if by == "0" => format!("Black {black}, White {white} with {komi} komi: even."),
+            Language::English => {
+                format!("Black {black}, White {white} with {komi} komi: {leader} is {by} ahead.")
+            }
+        };
+        let mut chains: Vec<Point> = Vec::new();
+        for &place in &self.disputed {
+            let head = self.board.point(self.board.head(place));
+            if !chains.contains(&head) {
+                chains.push(head);
+            }
+        }
+        if !chains.is_empty() {
+            // So many chains are named; there are seldom more than two.
+            chains.sort_unstable_by_key(|at| (at.row, at.column));
+            chains.truncate(4);
+            let chains: Vec<String> = chains.into_iter().map(Self::point_name).collect();
+            told += &match language {
+                Language::Chinese => {
+                    format!("双方对 {} 的死活看法不同：点棋子可改，也可以接着下。", chains.join("、"))
+                }
+                Language::English => format!(
+                    " You do not agree about the stones at {}: touch them to change it, or play on.",
+                    chains.join(", ")
+                ),
+            };
+        }
+        Some(told)
     }
 
     /// The stone on a point, if there is one.
@@ -190,6 +238,8 @@ impl Go {
             phase: Phase::Playing { passes: 0 },
             ko: None,
             dead: HashSet::new(),
+            agreed_to: None,
+            disputed: Vec::new(),
             past: HashSet::new(),
             handicap_left: 0,
             ..self.clone()
@@ -262,10 +312,16 @@ impl Go {
             GoMove::Agree => {
                 let Phase::Agreeing { mut agreed } = self.phase else { return };
                 agreed[side.index()] = true;
+                let other = self.agreed_to.take().filter(|(by, _)| *by != side);
+                let changed = other.map(|(_, marks)| marks.symmetric_difference(&self.dead).copied().collect());
+                self.disputed = changed.unwrap_or_default();
+                self.agreed_to = Some((side, self.dead.clone()));
                 self.phase = if agreed == [true; 2] { Phase::Over } else { Phase::Agreeing { agreed } };
             }
             GoMove::Resume => {
                 self.dead.clear();
+                self.agreed_to = None;
+                self.disputed.clear();
                 self.phase = Phase::Playing { passes: 0 };
             }
         }
@@ -355,6 +411,8 @@ impl Game for Go {
             phase: Phase::Playing { passes: 0 },
             ko: None,
             dead: HashSet::new(),
+            agreed_to: None,
+            disputed: Vec::new(),
             past: HashSet::new(),
             prisoners: [0; 2],
             handicap_left: match setup.handicap {
