@@ -1,27 +1,26 @@
 //! Noise records around a carrier: nobody in between reads, changes, repeats or leaves out a byte unnoticed, and each side
 //! knows the other's static key.
 //!
-//! `Noise_XX_25519_ChaChaPoly_BLAKE2s`, three handshake messages without payload, then records: two bytes of length,
-//! big-endian, and as many of ciphertext. The prologue names protocol, version, carrier and roles, so that a handshake
-//! recorded on one carrier or turned round cannot be used on another.
+//! A handshake that tells who this device is to friends, and to others only while a person wants that (see [`handshake`]), then
+//! records: two bytes of length, big-endian, and as many of ciphertext. The prologue names protocol, version, carrier, roles and a
+//! number that the listener has drawn, so that a handshake recorded on one link or turned round cannot be used on another.
 //!
 //! Whom to trust is decided above, from [`SecureLink::peer_key`] and from the string that two people compare.
 
+pub mod handshake;
+
+use snow::TransportState;
 use std::fmt;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
-
-use snow::{Builder, HandshakeState, TransportState};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::identity::Identity;
 use crate::{CarrierKind, Duplex};
 
-/// A handshake that takes longer is given up: three small messages take a tenth of it on the slowest carrier, and a
-/// stranger that says nothing must not hold one of a handheld's few connections.
-pub const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(10);
+use handshake::End;
+pub use handshake::{HANDSHAKE_DEADLINE, Versions, Wanted, Welcome};
 
 /// Plaintext bytes of the longest record. A longer write becomes several. What a side must hold of a record that is not
 /// whole yet is bounded by it, and 18 bytes of overhead in 4 KiB are 0.4 %.
@@ -32,8 +31,9 @@ pub async fn dial<D: Duplex>(
     duplex: D,
     identity: &Identity,
     kind: CarrierKind,
+    wanted: Wanted,
 ) -> Result<SecureLink<D>, SecureError> {
-    shake_hands(duplex, identity, kind, Role::Dialer).await
+    shake_hands(duplex, identity, kind, End::Dialer(wanted)).await
 }
 
 /// Connects as the side that listened.
@@ -41,8 +41,9 @@ pub async fn accept<D: Duplex>(
     duplex: D,
     identity: &Identity,
     kind: CarrierKind,
+    welcome: &Welcome,
 ) -> Result<SecureLink<D>, SecureError> {
-    shake_hands(duplex, identity, kind, Role::Listener).await
+    shake_hands(duplex, identity, kind, End::Listener(welcome)).await
 }
 
 /// Why there is no secure link, or no longer. The link is closed in every case.
@@ -55,9 +56,20 @@ pub enum SecureError {
     /// Not our protocol, another version of it or another carrier, or somebody in between.
     #[error("the handshake failed at message {message}")]
     BadHandshake {
-        /// Which of the three, from 1.
+        /// Which Noise message, from 1.
         message: u8,
     },
+    /// No version in common.
+    #[error("the peer speaks versions {} to {} of the handshake", .theirs.lowest, .theirs.highest)]
+    Versions {
+        /// What this device speaks.
+        ours: Versions,
+        /// What the peer speaks.
+        theirs: Versions,
+    },
+    /// This device does not let in whoever dialed, whom it has told nothing.
+    #[error("not let in")]
+    Refused,
     /// We have connected to ourselves, or our own messages were sent back.
     #[error("the peer has our own key")]
     Ourselves,
@@ -130,54 +142,28 @@ impl<D> fmt::Debug for SecureLink<D> {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Role {
-    Dialer,
-    Listener,
-}
-
-const PATTERN: &str = "Noise_XX_25519_ChaChaPoly_BLAKE2s";
-
 /// Poly1305 tag of each record.
 const TAG: usize = 16;
 /// Two bytes of length before each record.
 const LENGTH: usize = 2;
 const RECORD: usize = RECORD_PLAINTEXT + TAG;
 
-/// Lengths of the three messages of XX with empty payloads: e · e, s, tag · s, tag (Noise revision 34, sections 7.4 and 7.5).
-const MESSAGES: [usize; 3] = [32, 32 + (32 + TAG) + TAG, (32 + TAG) + TAG];
-
-/// The same text on both sides; the numbers and words never change for a version.
-fn prologue(kind: CarrierKind) -> String {
-    let carrier = match kind {
-        CarrierKind::Bluetooth => "bluetooth",
-        CarrierKind::Lan => "lan",
-        CarrierKind::Online => "online",
-        CarrierKind::Memory => "memory",
-    };
-    format!("qiyou secure 1\ncarrier {carrier}\ninitiator dialer\nresponder listener\n")
-}
-
 async fn shake_hands<D: Duplex>(
     mut duplex: D,
     identity: &Identity,
     kind: CarrierKind,
-    role: Role,
+    end: End<'_>,
 ) -> Result<SecureLink<D>, SecureError> {
-    let prologue = prologue(kind);
-    let mut noise = new_handshake(identity, &prologue, role);
-    tokio::time::timeout(HANDSHAKE_DEADLINE, exchange(&mut duplex, &mut noise))
-        .await
-        .map_err(|_| SecureError::TimedOut)??;
-    let peer_key: [u8; 32] = noise
-        .get_remote_static()
-        .and_then(|key| key.try_into().ok())
-        .expect("XX has told the peer's 32-byte key by its end");
+    let exchange = handshake::exchange(&mut duplex, identity, kind, end);
+    let noise =
+        tokio::time::timeout(HANDSHAKE_DEADLINE, exchange).await.map_err(|_| SecureError::TimedOut)??;
+    let peer_key =
+        handshake::remote_key(&noise).expect("both patterns have told the peer's key by their end");
     if peer_key == identity.public_key() {
         return Err(SecureError::Ourselves);
     }
     let handshake_hash = noise.get_handshake_hash().try_into().expect("BLAKE2s gives 32 bytes");
-    let noise = noise.into_transport_mode().expect("all three messages have been exchanged");
+    let noise = noise.into_transport_mode().expect("all messages have been exchanged");
     Ok(SecureLink {
         carrier: Some(duplex),
         noise,
@@ -186,52 +172,6 @@ async fn shake_hands<D: Duplex>(
         incoming: Incoming::new(),
         outgoing: Outgoing::new(),
     })
-}
-
-fn new_handshake(identity: &Identity, prologue: &str, role: Role) -> HandshakeState {
-    let build = || {
-        let builder = Builder::new(PATTERN.parse()?)
-            .prologue(prologue.as_bytes())?
-            .local_private_key(identity.secret_key())?;
-        match role {
-            Role::Dialer => builder.build_initiator(),
-            Role::Listener => builder.build_responder(),
-        }
-    };
-    build().expect("the pattern is one that snow has, and key and prologue are given once")
-}
-
-async fn exchange<D: Duplex>(duplex: &mut D, noise: &mut HandshakeState) -> Result<(), SecureError> {
-    for (message, length) in (1..).zip(MESSAGES) {
-        let failed = |_| SecureError::BadHandshake { message };
-        // snow wants room for a tag even where it writes none, as in the first message.
-        let mut room = [0; LENGTH + MESSAGES[1] + TAG];
-        if noise.is_my_turn() {
-            room[..LENGTH].copy_from_slice(&(length as u16).to_be_bytes());
-            let written = noise.write_message(&[], &mut room[LENGTH..]).map_err(failed)?;
-            debug_assert_eq!(written, length);
-            duplex.write_all(&room[..LENGTH + length]).await?;
-            duplex.flush().await?;
-        } else {
-            // The length first: who does not speak our protocol is noticed without waiting for the rest.
-            let (announced, body) = room[..LENGTH + length].split_at_mut(LENGTH);
-            read_whole(duplex, announced).await?;
-            if announced != (length as u16).to_be_bytes() {
-                return Err(SecureError::BadHandshake { message });
-            }
-            read_whole(duplex, body).await?;
-            noise.read_message(body, &mut []).map_err(failed)?;
-        }
-    }
-    Ok(())
-}
-
-async fn read_whole<D: Duplex>(duplex: &mut D, into: &mut [u8]) -> Result<(), SecureError> {
-    match duplex.read_exact(into).await {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(SecureError::Truncated),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// Bytes from the carrier that are no whole record yet, and plaintext that has not been read yet. Both buffers have their
@@ -406,12 +346,34 @@ impl<D: Duplex> AsyncWrite for SecureLink<D> {
 #[cfg(test)]
 mod tests {
     use std::sync::{Arc, Mutex};
+    use std::time::Duration;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
     use crate::memory::{self, MemoryLink};
 
     fn identity() -> Identity {
         Identity::generate().expect("randomness")
+    }
+
+    /// Lengths of the messages between strangers, and whether the dialer says them: challenge, and those of XX.
+    const MESSAGES: [(usize, bool); 4] = [(34, false), (2 + 32, true), (96, false), (64, true)];
+
+    async fn dial<D: Duplex>(
+        duplex: D,
+        identity: &Identity,
+        kind: CarrierKind,
+    ) -> Result<SecureLink<D>, SecureError> {
+        super::dial(duplex, identity, kind, Wanted::Anybody).await
+    }
+
+    async fn accept<D: Duplex>(
+        duplex: D,
+        identity: &Identity,
+        kind: CarrierKind,
+    ) -> Result<SecureLink<D>, SecureError> {
+        super::accept(duplex, identity, kind, &Welcome::all()).await
     }
 
     async fn linked() -> (SecureLink<MemoryLink>, SecureLink<MemoryLink>) {
@@ -480,9 +442,9 @@ mod tests {
         let (mut a, mut b) = (middle_a, middle_b);
         let (anna, ben) = (identity(), identity());
         let relay = async {
-            for length in MESSAGES {
+            for (length, dialers) in MESSAGES {
                 let mut message = vec![0; LENGTH + length];
-                let (from, to) = if length == MESSAGES[1] { (&mut b, &mut a) } else { (&mut a, &mut b) };
+                let (from, to) = if dialers { (&mut a, &mut b) } else { (&mut b, &mut a) };
                 from.read_exact(&mut message).await.expect("a handshake message");
                 to.write_all(&message).await.expect("is passed on");
             }
@@ -675,14 +637,14 @@ mod tests {
         assert!(matches!(result, Err(SecureError::TimedOut)));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn garbage_instead_of_a_handshake_is_refused_on_both_sides() {
         let mut random = crate::memory::Rng::new(1);
         for length in [1_usize, 2, 33, 34, 200, 4_000] {
             for right_length in [false, true] {
                 let mut garbage: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
                 for listens in [true, false] {
-                    let expected = if listens { MESSAGES[0] } else { MESSAGES[1] };
+                    let (expected, _) = MESSAGES[usize::from(listens)];
                     if right_length && length >= LENGTH {
                         garbage[..LENGTH].copy_from_slice(&(expected as u16).to_be_bytes());
                     }
@@ -701,9 +663,9 @@ mod tests {
         }
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_handshake_cut_at_any_byte_fails_on_the_side_that_waits() {
-        let total: usize = MESSAGES.iter().map(|length| LENGTH + length).sum();
+        let total: usize = MESSAGES.iter().map(|(length, _)| LENGTH + length).sum();
         for cut in 0..total {
             let network = memory::MemoryNetwork::new(cut as u64);
             let (here, there) = network.pair("anna", "ben");
@@ -718,24 +680,24 @@ mod tests {
         }
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn each_damaged_byte_of_the_handshake_is_noticed() {
         let ends: Vec<usize> = MESSAGES
             .iter()
-            .scan(0, |sum, length| {
+            .scan(0, |sum, (length, _)| {
                 *sum += LENGTH + length;
                 Some(*sum)
             })
             .collect();
-        for at in 0..ends[2] {
+        for at in 0..ends[3] {
             let (here, mut a) = memory::pair();
             let (mut b, there) = memory::pair();
             let (anna, ben) = (identity(), identity());
             let relay = async {
                 let mut done = 0;
-                for length in MESSAGES {
+                for (length, dialers) in MESSAGES {
                     let mut message = vec![0; LENGTH + length];
-                    let (from, to) = if length == MESSAGES[1] { (&mut b, &mut a) } else { (&mut a, &mut b) };
+                    let (from, to) = if dialers { (&mut a, &mut b) } else { (&mut b, &mut a) };
                     if from.read_exact(&mut message).await.is_err() {
                         break;
                     }
@@ -755,14 +717,14 @@ mod tests {
                 relay
             );
             assert!(accepted.is_err(), "byte {at}");
-            if at < ends[1] {
+            if at < ends[2] {
                 // The top bit of an X25519 point is ignored by the exchange but not by the transcript.
                 assert!(dialed.is_err(), "byte {at}");
             }
         }
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn another_carrier_is_another_protocol() {
         let (here, there) = memory::pair();
         let (anna, ben) = (identity(), identity());
@@ -772,7 +734,7 @@ mod tests {
         assert!(accepted.is_err());
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn two_dialers_do_not_understand_each_other() {
         let (here, there) = memory::pair();
         let (anna, ben) = (identity(), identity());

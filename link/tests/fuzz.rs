@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use link::CarrierKind;
 use link::identity::Identity;
-use link::secure;
+use link::secure::{self, Wanted, Welcome};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::timeout;
 
@@ -108,13 +108,18 @@ async fn check(script: &[u8]) {
     let said: Vec<u8> = (0..SAID_BYTES).map(|at| (at * 7 % 251) as u8).collect();
     let saying = said.clone();
     let speaker = tokio::spawn(async move {
-        let Ok(mut link) = secure::dial(joined(down, up), &anna, CarrierKind::Memory).await else { return };
+        let Ok(mut link) = secure::dial(joined(down, up), &anna, CarrierKind::Memory, Wanted::Anybody).await
+        else {
+            return;
+        };
         let _ = link.write_all(&saying).await;
         let _ = link.flush().await;
         let _ = link.shutdown().await;
     });
     let listen = async {
-        let Ok(mut link) = secure::accept(bens, &ben, CarrierKind::Memory).await else { return Vec::new() };
+        let Ok(mut link) = secure::accept(bens, &ben, CarrierKind::Memory, &Welcome::all()).await else {
+            return Vec::new();
+        };
         let (mut heard, mut piece) = (Vec::new(), [0; 1000]);
         while let Ok(read @ 1..) = link.read(&mut piece).await {
             heard.extend_from_slice(&piece[..read]);

@@ -3,6 +3,9 @@
 use std::time::Duration;
 
 use host::PlayerId;
+use link::identity::Identity;
+use link::secure::{self, SecureError, Wanted};
+use link::{CarrierKind, Transport};
 use proto::board::Game;
 use proto::control::{self, RefusalCode, Visibility, request};
 use tests::house::{Device, House, begin_match, friends};
@@ -245,4 +248,48 @@ async fn a_friend_who_takes_another_friends_name_is_told_and_both_are_shown_with
     let with_key = |friend: &control::Friend| friend.name == format!("Ben ({})", &friend.id[..5]);
     anna.client.until("both have their keys", |seen| seen.friends.values().all(with_key)).await;
     ben.client.scan(false).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_a_friend_cannot_tell_the_device_by_dialing_it() {
+    let mut house = House::new(67);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    let mut carl = house.device("Carl").await;
+    friends(&mut anna, &mut carl).await;
+    let both =
+        |seen: &tests::house::Seen| seen.friends.values().filter(|friend| friend.connected).count() == 2;
+    anna.client.until("two friends", both).await;
+    let [ben_id, carl_id] = ["Ben", "Carl"].map(|name| {
+        let mut friends = anna.client.seen.friends.values();
+        friends.find(|friend| friend.name == name).expect("a friend").id.clone()
+    });
+    anna.client.done(request::Body::Forget(control::Forget { peer: ben_id })).await;
+    let friends_only = control::SetVisibility { visibility: Visibility::Friends.into() };
+    anna.client.done(request::Body::SetVisibility(friends_only)).await;
+    ben.kill().await;
+    let key_of =
+        |device: &Device| Identity::load_or_create(&device.directory().join("identity")).expect("a key");
+    let (anna_key, ben_key, nobody) =
+        (key_of(&anna).public_key(), key_of(&ben), Identity::generate().expect("randomness"));
+    let address = house.air.transport("Anna").address();
+    let mut answers = Vec::new();
+    for (dialer, wanted) in [
+        (&ben_key, Wanted::Key(anna_key)),
+        (&ben_key, Wanted::Anybody),
+        (&nobody, Wanted::Key(anna_key)),
+        (&nobody, Wanted::Key(nobody.public_key())),
+        (&nobody, Wanted::Anybody),
+    ] {
+        let duplex = house.air.transport("Ben").connect(&address).await.expect("in reach");
+        let result = secure::dial(duplex, dialer, CarrierKind::Memory, wanted).await;
+        answers.push(matches!(result, Err(SecureError::Truncated)));
+    }
+    assert_eq!(answers, [true; 5], "each is hung up on, and told nothing");
+    // A friend is met as before.
+    carl.kill().await;
+    let is_here = |id: &str, seen: &tests::house::Seen| seen.friends.get(id).is_some_and(|one| one.connected);
+    anna.client.until("Carl is away", |seen| !is_here(&carl_id, seen)).await;
+    carl.start().await;
+    anna.client.done(meet(&carl_id)).await;
+    anna.client.until("Carl is back", |seen| is_here(&carl_id, seen)).await;
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use link::secure::Welcome;
 use link::{Address, CarrierKind};
 use proto::control::{self, ComparisonEnd, ConnectState, NoticeKind, Visibility};
 use proto::peer::{ByeReason, Envelope};
@@ -13,7 +14,7 @@ use tracing::{debug, warn};
 
 use crate::actor::{Actor, Message, notice};
 use crate::admission::{self, Caller, Rules, Standing, Verdict, Waiting, Why};
-use crate::links::{Down, LinkEnds, LinkId, LinkNews, Order};
+use crate::links::{Down, End, LinkEnds, LinkId, LinkNews, Order};
 use crate::people::Peer;
 use crate::reach::Target;
 use crate::room::PlayerId;
@@ -78,8 +79,23 @@ impl Actor {
         }
         let id = self.next_link();
         let (identity, tell) = (Arc::clone(&self.identity), self.link_teller(id));
-        let task = self.tasks.spawn(crate::links::run(duplex, Role::Listener, kind, identity, tell));
+        let end = End::Listener(self.welcome_on(kind));
+        let task = self.tasks.spawn(crate::links::run(duplex, end, kind, identity, tell));
         self.links.insert(id, LinkTask::new(task, Role::Listener, kind, None));
+    }
+
+    /// To whom this device says who it is. Whether a link stays is decided once it is known whose it is.
+    fn welcome_on(&self, kind: CarrierKind) -> Welcome {
+        Welcome {
+            friends: self
+                .people
+                .values()
+                .filter(|peer| peer.friend.is_some())
+                .map(|peer| peer.key.0)
+                .collect(),
+            // Who has been accepted as a contact of the account was given leave with that.
+            strangers: self.exposure().to == Visibility::Everyone || kind == CarrierKind::Online,
+        }
     }
 
     pub(crate) fn next_link(&mut self) -> LinkId {

@@ -10,12 +10,11 @@ use std::time::Duration;
 
 use link::frames::{FrameReader, FrameWriter, FramesError};
 use link::identity::Identity;
-use link::secure::{self, SecureError, SecureLink};
+use link::secure::{self, SecureError, SecureLink, Wanted, Welcome};
 use link::{CarrierKind, Duplex};
 use proto::EnvelopeError;
 use proto::frame::{Arrival, FrameError, FrameLimit};
 use proto::peer::{self, Envelope};
-use session::Role;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, ReadHalf, WriteHalf};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::time::{sleep, timeout};
@@ -111,10 +110,16 @@ impl Traffic {
     }
 }
 
+/// Which end of a link this is, and with whom.
+pub(crate) enum End {
+    Dialer(Wanted),
+    Listener(Welcome),
+}
+
 /// Runs a link from the handshake to its end.
 pub(crate) async fn run(
     duplex: Box<dyn Duplex>,
-    role: Role,
+    end: End,
     kind: CarrierKind,
     identity: Arc<Identity>,
     tell: impl Fn(LinkNews) + Send + Sync,
@@ -122,9 +127,9 @@ pub(crate) async fn run(
     tell(LinkNews::Greeting);
     let traffic = Arc::new(Traffic::default());
     let counted = Counted { inner: duplex, traffic: traffic.clone() };
-    let shaken = match role {
-        Role::Dialer => secure::dial(counted, &identity, kind).await,
-        Role::Listener => secure::accept(counted, &identity, kind).await,
+    let shaken = match end {
+        End::Dialer(wanted) => secure::dial(counted, &identity, kind, wanted).await,
+        End::Listener(welcome) => secure::accept(counted, &identity, kind, &welcome).await,
     };
     let link = match shaken {
         Ok(link) => link,
@@ -233,7 +238,11 @@ fn broken(error: &FramesError) -> Down {
 
 fn insecure(error: &SecureError) -> Down {
     match error {
-        SecureError::TimedOut | SecureError::Truncated | SecureError::Io(_) => Down::Lost(error.to_string()),
+        SecureError::TimedOut
+        | SecureError::Truncated
+        | SecureError::Refused
+        | SecureError::Versions { .. }
+        | SecureError::Io(_) => Down::Lost(error.to_string()),
         _ => Down::Misbehaved(error.to_string()),
     }
 }
@@ -313,9 +322,16 @@ mod tests {
                 });
             }
         };
-        let run = tokio::spawn(run(Box::new(there), Role::Listener, CarrierKind::Memory, identity(), tell));
+        let run = tokio::spawn(run(
+            Box::new(there),
+            End::Listener(Welcome::all()),
+            CarrierKind::Memory,
+            identity(),
+            tell,
+        ));
         let sending = async {
-            let link = secure::dial(far, &identity(), CarrierKind::Memory).await.expect("greeted");
+            let link =
+                secure::dial(far, &identity(), CarrierKind::Memory, Wanted::Anybody).await.expect("greeted");
             let mut frames = FrameWriter::new(link, FrameLimit::Peer);
             let match_id = vec![1; proto::limits::ID_BYTES].into();
             let long = peer::Record { match_id, actions: vec![1; 2_000].into(), ..peer::Record::default() };

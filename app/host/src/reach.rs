@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
+use link::secure::Wanted;
 use link::{Address, Card, CarrierKind, CarrierState, Duplex, Epoch, Sighting, Tag, Transport, WatchEvent};
 use proto::control::{self, ConnectState, NoticeKind, RefusalCode, Visibility, event};
 use session::{Role, wire};
@@ -360,9 +361,14 @@ impl Actor {
         let (tell, identity) = (self.link_teller(id), self.identity.clone());
         debug!(%address, "dialing");
         let dialed = Some((address.clone(), target.clone()));
+        let wanted = match target {
+            Target::Friend(key) => Wanted::Key(key.0),
+            // A person has chosen a device of which nothing is known.
+            Target::Address(_) => Wanted::Anybody,
+        };
         let task = self.tasks.spawn(async move {
             match transport.connect(&address).await {
-                Ok(duplex) => links::run(duplex, Role::Dialer, kind, identity, tell).await,
+                Ok(duplex) => links::run(duplex, links::End::Dialer(wanted), kind, identity, tell).await,
                 Err(error) => tell(LinkNews::Down(Down::Lost(error.to_string()))),
             }
         });

@@ -190,7 +190,10 @@ class Stream:
 class Talk:
     """Frames in Noise records over a stream, from the handshake on."""
 
-    PROLOGUE = b"qiyou secure 1\ncarrier bluetooth\ninitiator dialer\nresponder listener\n"
+    PROLOGUE = b"qiyou secure\ncarrier bluetooth\ninitiator dialer\nresponder listener\n"
+    VERSION = 2
+    # Who meets strangers; friends meet by another pattern, with keys that a stranger has not got.
+    XX = 0
 
     def __init__(self, stream, dialer):
         self.stream = stream
@@ -200,28 +203,52 @@ class Talk:
         self._turn = asyncio.Lock()
         self._plain = bytearray()
         self._dialer = dialer
+        self._noise = None
+
+    def _begin(self, challenge, choice):
         self._noise = NoiseConnection.from_name(b"Noise_XX_25519_ChaChaPoly_BLAKE2s")
-        if dialer:
+        if self._dialer:
             self._noise.set_as_initiator()
         else:
             self._noise.set_as_responder()
-        self._noise.set_prologue(self.PROLOGUE)
+        self._noise.set_prologue(self.PROLOGUE + challenge + choice)
         # Somebody new each time.
         self._noise.set_keypair_from_private_bytes(Keypair.STATIC, secrets.token_bytes(32))
         self._noise.start_handshake()
 
+    async def _write_message(self, message):
+        await self.stream.write(len(message).to_bytes(2, "big") + message)
+
+    async def _read_message(self):
+        return await self.stream.read(int.from_bytes(await self.stream.read(2), "big"))
+
     async def shake_hands(self, bend=lambda message, number: message):
-        """The three messages; `bend` may spoil ours."""
+        """The listener's challenge, and the three messages of XX; `bend` may spoil ours."""
+        choice = bytes([self.VERSION, self.XX])
+        if self._dialer:
+            challenge = await self._read_message()
+            if not challenge[0] <= self.VERSION <= challenge[1]:
+                raise ValueError(f"versions {challenge[0]} to {challenge[1]} of the handshake")
+            self._begin(challenge, choice)
+        else:
+            challenge = bytes([self.VERSION, self.VERSION]) + secrets.token_bytes(32)
+            await self._write_message(challenge)
         for number in (1, 2, 3):
             if (number == 2) != self._dialer:
                 message = bytes(self._noise.write_message())
+                message = choice + message if number == 1 else message
                 message = bend(len(message).to_bytes(2, "big") + message, number)
                 await self.stream.write(message)
             else:
-                length = int.from_bytes(await self.stream.read(2), "big")
+                message = await self._read_message()
+                if number == 1:
+                    choice, message = message[:2], message[2:]
+                    if choice != bytes([self.VERSION, self.XX]):
+                        raise ValueError(f"not a stranger's handshake: {choice.hex()}")
+                    self._begin(challenge, choice)
                 # The library forgets it with the last message.
                 state = self._noise.noise_protocol.handshake_state
-                self._noise.read_message(await self.stream.read(length))
+                self._noise.read_message(message)
                 if number > 1:
                     self.peer_key = state.rs.public_bytes.hex()
 

@@ -9,7 +9,8 @@ use engine::{Rng, Side};
 use futures::{SinkExt, StreamExt};
 use link::identity::Identity;
 use link::online::{Account, AccountState, ContactDeed, ContactState, OnlineConfig, OnlineTransport, View};
-use link::{Address, CarrierKind, Listener, Transport, secure};
+use link::secure::{self, Wanted, Welcome};
+use link::{Address, CarrierKind, Listener, Transport};
 use proto::frame::{Arrival, FrameCodec, FrameLimit, Outgoing};
 use proto::peer::Envelope;
 use session::{Colours, Command, Config, Event, Input, MatchId, MatchState, Output, Role, Session, Terms};
@@ -81,11 +82,13 @@ async fn pair(server: &Server, config: &OnlineConfig, number: usize) -> (Player,
     let address = Address { kind: CarrierKind::Online, text: names[1].clone() };
     let dial = async {
         let duplex = one.0.connect(&address).await.expect("the other is there");
-        secure::dial(duplex, &identities[0], CarrierKind::Online).await.expect("a handshake")
+        secure::dial(duplex, &identities[0], CarrierKind::Online, Wanted::Anybody).await.expect("a handshake")
     };
     let accept = async {
         let duplex = two.1.accept().await.expect("somebody comes");
-        secure::accept(duplex, &identities[1], CarrierKind::Online).await.expect("a handshake")
+        secure::accept(duplex, &identities[1], CarrierKind::Online, &Welcome::all())
+            .await
+            .expect("a handshake")
     };
     let (dialed, accepted) =
         tokio::time::timeout(PATIENCE, async { tokio::join!(dial, accept) }).await.expect("both stand");

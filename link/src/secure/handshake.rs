@@ -1,0 +1,516 @@
+//! How two devices come to share keys, and to whom each tells its own.
+//!
+//! ```text
+//! listener   lowest highest, nonce[32], …        a challenge, fresh for each link
+//! dialer     version, pattern, Noise message 1
+//! listener   Noise message 2
+//! dialer     Noise message 3                     only with XX
+//! ```
+//!
+//! Each has two bytes of length before it, big-endian. Versions are negotiated as in the stream below: the dialer answers with the
+//! highest that both speak, or with `0, lowest, highest` of its own, and both know why they part. What a later version adds to the
+//! challenge stands at the `…` and is passed over.
+//!
+//! Whom a device has as a friend meets it by **IK**: the dialer knows the listener's static key and sends its own under it, so that
+//! only that listener can read who dials; the listener's never travels. Nobody else can start it: to whom the listener is no friend
+//! it does not answer at all. The challenge is part of the prologue, so that a first message that was recorded is worth nothing on
+//! another link, whatever the clocks of the two devices say.
+//!
+//! **XX**, which tells each side's static key to whoever is there, is for people who want to meet somebody new: a listener takes it
+//! only while it is open to strangers, a dialer uses it when a person has chosen a device of which nothing is known.
+//!
+//! A listener that does not let somebody in says nothing more and ends the link after [`REFUSED_AFTER`]: whether the dialer is
+//! blocked, forgotten, unknown, or means another device altogether looks and takes the same.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::time::Duration;
+
+use snow::{Builder, HandshakeState};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::Instant;
+
+use super::{LENGTH, SecureError, TAG};
+use crate::identity::Identity;
+use crate::{CarrierKind, Duplex};
+
+/// A handshake that takes longer is given up: four small messages take a tenth of it on the slowest carrier, and a
+/// stranger that says nothing must not hold one of a handheld's few connections.
+pub const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(10);
+
+/// From a dialer's first message to the end of a link that the listener does not want: much longer than it takes to find out.
+pub const REFUSED_AFTER: Duration = Duration::from_millis(500);
+
+/// Versions of this layer. 1 told each side's key to whoever was there, and was never released.
+pub const VERSIONS: Versions = Versions { lowest: 2, highest: 2 };
+
+/// Versions of this layer that a device speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Versions {
+    /// The oldest.
+    pub lowest: u8,
+    /// The newest.
+    pub highest: u8,
+}
+
+impl Versions {
+    fn common(self, other: Versions) -> Option<u8> {
+        let highest = self.highest.min(other.highest);
+        (highest >= self.lowest.max(other.lowest)).then_some(highest)
+    }
+}
+
+/// Whom a dialer wants to reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The owner of this static key and nobody else.
+    Key([u8; 32]),
+    /// Whoever is there.
+    Anybody,
+}
+
+/// Whom a listener lets in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Welcome {
+    /// By their static keys.
+    pub friends: BTreeSet<[u8; 32]>,
+    /// Anybody else as well: a person here wants to be met.
+    pub strangers: bool,
+}
+
+impl Welcome {
+    /// Everybody.
+    pub fn all() -> Self {
+        Self { strangers: true, ..Self::default() }
+    }
+
+    fn holds(&self, key: &[u8; 32]) -> bool {
+        self.strangers || self.friends.contains(key)
+    }
+}
+
+/// This end of a link that begins.
+pub(super) enum End<'a> {
+    Dialer(Wanted),
+    Listener(&'a Welcome),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pattern {
+    Strangers,
+    Friends,
+}
+
+impl Pattern {
+    const ALL: [Self; 2] = [Self::Strangers, Self::Friends];
+
+    fn number(self) -> u8 {
+        match self {
+            Self::Strangers => 0,
+            Self::Friends => 1,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Strangers => "Noise_XX_25519_ChaChaPoly_BLAKE2s",
+            Self::Friends => "Noise_IK_25519_ChaChaPoly_BLAKE2s",
+        }
+    }
+
+    /// Lengths of its messages with empty payloads (Noise revision 34, sections 7.4 and 7.5): e · e, s, tag · s, tag for XX, and
+    /// e, s, tag · e, tag for IK.
+    fn messages(self) -> &'static [usize] {
+        match self {
+            Self::Strangers => &[32, 32 + (32 + TAG) + TAG, (32 + TAG) + TAG],
+            Self::Friends => &[32 + (32 + TAG) + TAG, 32 + TAG],
+        }
+    }
+}
+
+const LONGEST_MESSAGE: usize = 32 + (32 + TAG) + TAG;
+/// Version and pattern before a dialer's first message.
+const CHOICE: usize = 2;
+const NONCE: usize = 32;
+const CHALLENGE: usize = 2 + NONCE;
+/// Room for what later versions add.
+const LONGEST_CHALLENGE: usize = 128;
+/// In place of a version: none.
+const NO_VERSION: u8 = 0;
+
+/// The same text on both sides; the numbers and words never change for a version.
+fn prologue(kind: CarrierKind, challenge: &[u8], choice: [u8; CHOICE]) -> Vec<u8> {
+    let carrier = match kind {
+        CarrierKind::Bluetooth => "bluetooth",
+        CarrierKind::Lan => "lan",
+        CarrierKind::Online => "online",
+        CarrierKind::Memory => "memory",
+    };
+    let text = format!("qiyou secure\ncarrier {carrier}\ninitiator dialer\nresponder listener\n");
+    [text.as_bytes(), challenge, &choice].concat()
+}
+
+/// Exchanges all messages. The handshake is finished when this returns.
+pub(super) async fn exchange<D: Duplex>(
+    duplex: &mut D,
+    identity: &Identity,
+    kind: CarrierKind,
+    end: End<'_>,
+) -> Result<HandshakeState, SecureError> {
+    match end {
+        End::Dialer(wanted) => dial(duplex, identity, kind, wanted, VERSIONS).await,
+        End::Listener(welcome) => listen(duplex, identity, kind, welcome, VERSIONS).await,
+    }
+}
+
+async fn dial<D: Duplex>(
+    duplex: &mut D,
+    identity: &Identity,
+    kind: CarrierKind,
+    wanted: Wanted,
+    versions: Versions,
+) -> Result<HandshakeState, SecureError> {
+    let mut room = [0; LONGEST_CHALLENGE];
+    let challenge = read_message(duplex, &mut room, CHALLENGE..=LONGEST_CHALLENGE).await?;
+    let theirs = Versions { lowest: challenge[0], highest: challenge[1] };
+    let Some(version) = versions.common(theirs) else {
+        write_message(duplex, &[NO_VERSION, versions.lowest, versions.highest]).await?;
+        return Err(SecureError::Versions { ours: versions, theirs });
+    };
+    let (pattern, key) = match wanted {
+        Wanted::Key(key) => (Pattern::Friends, Some(key)),
+        Wanted::Anybody => (Pattern::Strangers, None),
+    };
+    let choice = [version, pattern.number()];
+    let prologue = prologue(kind, challenge, choice);
+    let builder = builder(identity, pattern, &prologue);
+    let mut noise = key
+        .iter()
+        .try_fold(builder, |builder, key| builder.remote_public_key(key))
+        .and_then(Builder::build_initiator)
+        .map_err(|_| SecureError::BadHandshake { message: 1 })?;
+    take_turns(duplex, &mut noise, pattern, 1, &choice).await?;
+    Ok(noise)
+}
+
+async fn listen<D: Duplex>(
+    duplex: &mut D,
+    identity: &Identity,
+    kind: CarrierKind,
+    welcome: &Welcome,
+    versions: Versions,
+) -> Result<HandshakeState, SecureError> {
+    let mut challenge = [0; CHALLENGE];
+    challenge[..2].copy_from_slice(&[versions.lowest, versions.highest]);
+    getrandom::fill(&mut challenge[2..]).map_err(|error| SecureError::Io(io::Error::other(error)))?;
+    write_message(duplex, &challenge).await?;
+    let mut room = [0; CHOICE + LONGEST_MESSAGE];
+    let first = read_message(duplex, &mut room, CHOICE + 1..=CHOICE + LONGEST_MESSAGE).await?;
+    let refused_at = Instant::now() + REFUSED_AFTER;
+    let (choice, message) = first.split_first_chunk::<CHOICE>().expect("it is longer");
+    if let ([NO_VERSION, lowest], [highest]) = (choice, message) {
+        let theirs = Versions { lowest: *lowest, highest: *highest };
+        return Err(SecureError::Versions { ours: versions, theirs });
+    }
+    let known = |pattern: &Pattern| {
+        choice[0] >= versions.lowest
+            && choice[0] <= versions.highest
+            && choice[1] == pattern.number()
+            && message.len() == pattern.messages()[0]
+    };
+    let pattern = Pattern::ALL.into_iter().find(known).ok_or(SecureError::BadHandshake { message: 1 })?;
+    let prologue = prologue(kind, &challenge, *choice);
+    let mut noise = builder(identity, pattern, &prologue).build_responder().expect(AS_SNOW_HAS_IT);
+    // Whoever means another device, or repeats what somebody said to this one, cannot be told from one that is not let in.
+    let read = noise.read_message(message, &mut []).is_ok();
+    let welcomed = match pattern {
+        Pattern::Strangers => welcome.strangers,
+        Pattern::Friends => read && remote_key(&noise).is_some_and(|key| welcome.holds(&key)),
+    };
+    if !welcomed {
+        tokio::time::sleep_until(refused_at).await;
+        return Err(SecureError::Refused);
+    }
+    if !read {
+        return Err(SecureError::BadHandshake { message: 1 });
+    }
+    take_turns(duplex, &mut noise, pattern, 2, &[]).await?;
+    Ok(noise)
+}
+
+const AS_SNOW_HAS_IT: &str = "the pattern is one that snow has, and key and prologue are given once";
+
+fn builder<'a>(identity: &'a Identity, pattern: Pattern, prologue: &'a [u8]) -> Builder<'a> {
+    Builder::new(pattern.name().parse().expect(AS_SNOW_HAS_IT))
+        .prologue(prologue)
+        .and_then(|builder| builder.local_private_key(identity.secret_key()))
+        .expect(AS_SNOW_HAS_IT)
+}
+
+/// The peer's static key, as far as the handshake has come.
+pub(super) fn remote_key(noise: &HandshakeState) -> Option<[u8; 32]> {
+    noise.get_remote_static()?.try_into().ok()
+}
+
+/// The Noise messages from this one on, in turns. `before`: what stands before the first that is written.
+async fn take_turns<D: Duplex>(
+    duplex: &mut D,
+    noise: &mut HandshakeState,
+    pattern: Pattern,
+    from: u8,
+    mut before: &[u8],
+) -> Result<(), SecureError> {
+    for (message, &length) in (from..).zip(&pattern.messages()[usize::from(from) - 1..]) {
+        let failed = |_| SecureError::BadHandshake { message };
+        // snow wants room for a tag even where it writes none, as in the first message.
+        let mut room = [0; LONGEST_MESSAGE + TAG];
+        if noise.is_my_turn() {
+            let written = noise.write_message(&[], &mut room).map_err(failed)?;
+            debug_assert_eq!(written, length);
+            write_message(duplex, &[std::mem::take(&mut before), &room[..length]].concat()).await?;
+        } else {
+            let body =
+                read_message(duplex, &mut room, length..=length).await.map_err(|error| match error {
+                    SecureError::BadHandshake { .. } => SecureError::BadHandshake { message },
+                    other => other,
+                })?;
+            noise.read_message(body, &mut []).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+async fn write_message<D: Duplex>(duplex: &mut D, body: &[u8]) -> Result<(), SecureError> {
+    let length = u16::try_from(body.len()).expect("a message of a handshake is short");
+    duplex.write_all(&[&length.to_be_bytes(), body].concat()).await?;
+    duplex.flush().await?;
+    Ok(())
+}
+
+/// A message of a length that may be.
+async fn read_message<'a, D: Duplex>(
+    duplex: &mut D,
+    room: &'a mut [u8],
+    lengths: std::ops::RangeInclusive<usize>,
+) -> Result<&'a [u8], SecureError> {
+    let mut announced = [0; LENGTH];
+    // The length first: who does not speak our protocol is noticed without waiting for the rest.
+    read_whole(duplex, &mut announced).await?;
+    let length = usize::from(u16::from_be_bytes(announced));
+    if !lengths.contains(&length) {
+        return Err(SecureError::BadHandshake { message: 1 });
+    }
+    let body = &mut room[..length];
+    read_whole(duplex, body).await?;
+    Ok(body)
+}
+
+async fn read_whole<D: Duplex>(duplex: &mut D, into: &mut [u8]) -> Result<(), SecureError> {
+    match duplex.read_exact(into).await {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(SecureError::Truncated),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
+
+    use super::*;
+    use crate::secure::{SecureLink, accept, dial};
+
+    fn identity() -> Identity {
+        Identity::generate().expect("randomness")
+    }
+
+    fn friends_only(friends: &[&Identity]) -> Welcome {
+        Welcome { friends: friends.iter().map(|friend| friend.public_key()).collect(), strangers: false }
+    }
+
+    /// What passes between two ends: everything that the dialer wrote, and everything that the listener wrote.
+    type Transcript = [Vec<u8>; 2];
+
+    async fn carry(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, seen: &mut Vec<u8>) {
+        let mut part = [0; 512];
+        while let Ok(count) = from.read(&mut part).await {
+            if count == 0 || to.write_all(&part[..count]).await.is_err() {
+                break;
+            }
+            seen.extend(&part[..count]);
+        }
+        let _ = to.shutdown().await;
+    }
+
+    type Shaken = Result<SecureLink<DuplexStream>, SecureError>;
+
+    /// A dial, and what somebody in the air sees of it.
+    async fn meet(
+        dialer: &Identity,
+        wanted: Wanted,
+        listener: &Identity,
+        welcome: &Welcome,
+    ) -> (Shaken, Shaken, Transcript) {
+        let (here, a) = tokio::io::duplex(4_096);
+        let (b, there) = tokio::io::duplex(4_096);
+        let ((a_in, a_out), (b_in, b_out)) = (tokio::io::split(a), tokio::io::split(b));
+        let [mut said, mut answered] = [Vec::new(), Vec::new()];
+        let kind = CarrierKind::Memory;
+        let both =
+            async { tokio::join!(dial(here, dialer, kind, wanted), accept(there, listener, kind, welcome)) };
+        let (dialed, accepted) = {
+            let carried = async {
+                tokio::join!(carry(a_in, b_out, &mut said), carry(b_in, a_out, &mut answered));
+                std::future::pending::<()>().await;
+            };
+            tokio::select! {
+                both = both => both,
+                () = carried => unreachable!("it never ends"),
+            }
+        };
+        (dialed, accepted, [said, answered])
+    }
+
+    fn tells(transcript: &Transcript, who: &Identity) -> bool {
+        transcript.iter().any(|bytes| bytes.windows(32).any(|part| part == who.public_key()))
+    }
+
+    /// A dialer of XX: what it reads of the listener's key, if it is told.
+    async fn learns_key(dialer: &Identity, listener: &Identity, welcome: &Welcome) -> Option<[u8; 32]> {
+        let (dialed, _, _) = meet(dialer, Wanted::Anybody, listener, welcome).await;
+        dialed.ok().map(|link| link.peer_key())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn friends_meet_and_neither_key_is_in_the_air() {
+        let (anna, ben) = (identity(), identity());
+        let (dialed, accepted, seen) =
+            meet(&anna, Wanted::Key(ben.public_key()), &ben, &friends_only(&[&anna])).await;
+        let (dialed, accepted) = (dialed.expect("dials"), accepted.expect("is let in"));
+        assert_eq!((dialed.peer_key(), accepted.peer_key()), (ben.public_key(), anna.public_key()));
+        assert_eq!(dialed.handshake_hash(), accepted.handshake_hash());
+        assert!(!tells(&seen, &anna) && !tells(&seen, &ben));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn strangers_meet_only_while_a_person_wants_them() {
+        let (anna, ben) = (identity(), identity());
+        assert_eq!(learns_key(&anna, &ben, &Welcome::all()).await, Some(ben.public_key()));
+        assert_eq!(learns_key(&anna, &ben, &friends_only(&[])).await, None);
+        assert_eq!(
+            learns_key(&anna, &ben, &friends_only(&[&anna])).await,
+            None,
+            "a friend knows how to dial"
+        );
+        // By a code: the key is known to the one and not yet to the other.
+        let by_code = Wanted::Key(ben.public_key());
+        let (dialed, accepted, _) = meet(&anna, by_code, &ben, &Welcome::all()).await;
+        assert!(dialed.is_ok() && accepted.is_ok_and(|link| link.peer_key() == anna.public_key()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn every_refusal_is_the_same_silence_and_takes_as_long() {
+        let (ben, carl, former, mallory) = (identity(), identity(), identity(), identity());
+        let welcome = friends_only(&[&carl]);
+        for (dialer, wanted) in [
+            (&mallory, Wanted::Anybody),
+            (&mallory, Wanted::Key(ben.public_key())),
+            (&former, Wanted::Anybody),
+            (&former, Wanted::Key(ben.public_key())),
+            // Where another device was meant, a friend is no better off.
+            (&former, Wanted::Key(mallory.public_key())),
+            (&carl, Wanted::Key(mallory.public_key())),
+            (&carl, Wanted::Anybody),
+        ] {
+            let begun = Instant::now();
+            let (dialed, accepted, seen) = meet(dialer, wanted, &ben, &welcome).await;
+            assert_eq!(begun.elapsed(), REFUSED_AFTER, "{wanted:?}");
+            assert!(matches!(dialed, Err(SecureError::Truncated)), "{dialed:?}");
+            assert!(matches!(accepted, Err(SecureError::Refused)), "{accepted:?}");
+            let [_, answered] = &seen;
+            assert_eq!(answered.len(), LENGTH + CHALLENGE, "the challenge, and not a byte more");
+            assert!(!tells(&seen, &ben));
+            if wanted != Wanted::Anybody {
+                assert!(!tells(&seen, dialer));
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_poses_as_a_friend_does_not_learn_who_dials() {
+        let (anna, ben, mallory) = (identity(), identity(), identity());
+        let (dialed, accepted, seen) =
+            meet(&anna, Wanted::Key(ben.public_key()), &mallory, &Welcome::all()).await;
+        assert!(dialed.is_err());
+        let failed = accepted.expect_err("it is not Ben");
+        assert!(matches!(failed, SecureError::Refused), "{failed}");
+        assert!(!tells(&seen, &anna));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_friend_once_said_opens_no_other_link() {
+        let (anna, ben) = (identity(), identity());
+        let welcome = friends_only(&[&anna]);
+        let (_, accepted, [said, _]) = meet(&anna, Wanted::Key(ben.public_key()), &ben, &welcome).await;
+        accepted.expect("the first time");
+        let (mut here, there) = tokio::io::duplex(4_096);
+        let repeat = async {
+            here.write_all(&said).await.expect("written");
+            let mut answered = Vec::new();
+            here.read_to_end(&mut answered).await.expect("hung up");
+            answered
+        };
+        let (accepted, answered) = tokio::join!(accept(there, &ben, CarrierKind::Memory, &welcome), repeat);
+        assert!(matches!(accepted, Err(SecureError::Refused)), "{accepted:?}");
+        assert_eq!(answered.len(), LENGTH + CHALLENGE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_two_versions_both_sides_learn_what_the_other_one_speaks() {
+        let range = |lowest, highest| Versions { lowest, highest };
+        for (dials, listens, meet) in [
+            (range(2, 2), range(2, 5), true),
+            (range(2, 5), range(2, 2), true),
+            (range(2, 2), range(3, 5), false),
+            (range(3, 5), range(2, 2), false),
+        ] {
+            let (anna, ben) = (identity(), identity());
+            let (mut here, mut there) = tokio::io::duplex(4_096);
+            let (kind, welcome) = (CarrierKind::Memory, Welcome::all());
+            let (dialed, accepted) = tokio::join!(
+                super::dial(&mut here, &anna, kind, Wanted::Anybody, dials),
+                listen(&mut there, &ben, kind, &welcome, listens)
+            );
+            assert_eq!((dialed.is_ok(), accepted.is_ok()), (meet, meet));
+            if !meet {
+                let told = |result: Result<HandshakeState, SecureError>| match result {
+                    Err(SecureError::Versions { ours, theirs }) => (ours, theirs),
+                    other => panic!("{:?}", other.err()),
+                };
+                assert_eq!(told(dialed), (dials, listens));
+                assert_eq!(told(accepted), (listens, dials));
+            }
+        }
+    }
+
+    /// What a listener of tomorrow says first, as bytes: a longer challenge, and versions that go on.
+    #[tokio::test(start_paused = true)]
+    async fn todays_dialer_answers_the_challenge_of_tomorrows_listener() {
+        let (mut here, mut there) = tokio::io::duplex(4_096);
+        let anna = identity();
+        let tomorrow = async {
+            let mut challenge = vec![0, 40, 2, 7];
+            challenge.extend([9; NONCE]);
+            challenge.extend(b"later!");
+            there.write_all(&challenge).await.expect("written");
+            let mut answer = [0; 4];
+            there.read_exact(&mut answer).await.expect("an answer");
+            drop(there);
+            answer
+        };
+        let dialed = super::dial(&mut here, &anna, CarrierKind::Memory, Wanted::Anybody, VERSIONS);
+        let (dialed, answer) = tokio::join!(dialed, tomorrow);
+        assert_eq!(answer, [0, 34, 2, 0], "version 2, XX");
+        assert!(dialed.is_err());
+    }
+}
