@@ -244,7 +244,8 @@ def short_strings():
     out = []
     for number_ in range(3):
         handshake_hash, seed = numbered(f"handshake hash {number_}"), numbered(f"seed {number_}")
-        a, b = session_nonce(seed), numbered(f"nonce of B {number_}")
+        other_seed = numbered(f"seed of B {number_}")
+        a, b = session_nonce(seed), session_nonce(other_seed)
         okm = HKDF(SHA256(), 12, salt=handshake_hash, info=b"qiyou short string 1").derive(a + b)
         pictures = [byte % 64 for byte in okm[:4]]
         out.append(
@@ -253,6 +254,7 @@ def short_strings():
                 "nonce_a": a.hex(),
                 "nonce_a_seed": seed.hex(),
                 "nonce_b": b.hex(),
+                "nonce_b_seed": other_seed.hex(),
                 "commitment": sha256(a).hex(),
                 "okm": okm.hex(),
                 "pictures": pictures,
