@@ -9,8 +9,8 @@ use ble_transport::stream::{
     read_opening, read_refusal, write_accepting, write_opening, write_refusal,
 };
 use bytes::{Bytes, BytesMut};
-use engine::lights_out::{LightsOutSetup, Start};
-use engine::{Action, Choice, GomokuSetup, Point, Setup, Side};
+use engine::lights_out::{LightsOut, LightsOutSetup, Neighbours, Start};
+use engine::{Action, Choice, Game, GomokuSetup, Point, Setup, Side};
 use link::friend_code::FriendCode;
 use link::identity::{Identity, fingerprint};
 use link::secure::{self, SecureError, Wanted, Welcome};
@@ -577,6 +577,24 @@ fn colours_and_the_board_of_a_race_are_drawn_so() {
             panic!("a race on a random board");
         };
         assert_eq!(seed, number::<u64>(&one["lights_seed"]));
+    }
+}
+
+#[test]
+fn a_seed_makes_this_board_of_lights() {
+    for one in list(&vectors()["boards_of_lights"]) {
+        let flag = |name: &str| one[name].as_bool().expect("true or false");
+        let setup = LightsOutSetup {
+            neighbours: Neighbours { torus: flag("torus"), diagonals: flag("diagonals") },
+            start: Start::Random {
+                columns: number(&one["columns"]),
+                rows: number(&one["rows"]),
+                seed: number(&one["seed"]),
+            },
+            race: false,
+        };
+        let board = LightsOut::new(&setup).expect("a board");
+        assert_eq!(board.lights().to_bytes(), bytes(&one["lights"]), "{one}");
     }
 }
 

@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from noise.connection import Keypair, NoiseConnection
 
 import wire
+from talk import Talk
 
 OUT = pathlib.Path(__file__).resolve().parents[3] / "docs" / "vectors.json"
 
@@ -184,6 +185,8 @@ def transcript(pattern, carrier):
     challenge = bytes([2, 2]) + numbered("challenge")
     choice = bytes([2, pattern])
     mixed = prologue(carrier, challenge, choice)
+    if carrier == "bluetooth":
+        assert mixed == Talk.PROLOGUE + challenge + choice
     listener_public = public(keys["listener_static"])
     known = listener_public if pattern == 1 else None
     dialer = keyed(PATTERNS[pattern], True, keys["dialer_static"], keys["dialer_ephemeral"], known, mixed)
@@ -397,6 +400,55 @@ def drawings():
     return out
 
 
+def split_mix_64(state):
+    mask = (1 << 64) - 1
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) & mask
+        z = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ z >> 27) * 0x94D049BB133111EB) & mask
+        yield z ^ z >> 31
+
+
+def board_of_lights(columns, rows, seed, torus, diagonals):
+    """The lights that are on, as (column, row)."""
+    reach = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if diagonals or x == 0 or y == 0]
+    numbers, presses, lights = split_mix_64(seed), set(), set()
+    while not lights:
+        for row in range(rows):
+            for column in range(columns):
+                if next(numbers) >> 63:
+                    presses ^= {(column, row)}
+        for column, row in presses:
+            for x, y in reach:
+                at = ((column + x) % columns, (row + y) % rows) if torus else (column + x, row + y)
+                if 0 <= at[0] < columns and 0 <= at[1] < rows:
+                    lights ^= {at}
+    return lights
+
+
+def boards():
+    out = []
+    # The second needs a second round of presses: with the first one no light is on.
+    for columns, rows, seed, torus, diagonals in [
+        (5, 5, 7, False, False),
+        (1, 1, first_dark_seed(), False, False),
+        (9, 4, drawings()[0]["lights_seed"], True, False),
+        (11, 15, 1, True, True),
+    ]:
+        lights = board_of_lights(columns, rows, seed, torus, diagonals)
+        packed_ = b"".join(
+            sum(1 << column for column in range(columns) if (column, row) in lights).to_bytes((columns + 7) // 8, "little")
+            for row in range(rows)
+        )
+        board = {"columns": columns, "rows": rows, "seed": seed, "torus": torus, "diagonals": diagonals}
+        out.append(board | {"lights": packed_.hex()})
+    return out
+
+
+def first_dark_seed():
+    return next(seed for seed in range(1, 100) if not next(split_mix_64(seed)) >> 63)
+
+
 def new_games():
     out = []
     for revision in (0, 3):
@@ -470,6 +522,7 @@ def vectors():
         "actions": actions(),
         "records": records(),
         "drawings": drawings(),
+        "boards_of_lights": boards(),
         "new_games": new_games(),
         "friend_codes": friend_codes(),
         "fingerprints": fingerprints(),
