@@ -174,7 +174,9 @@ fn segments_with_and_without_sack_are_these_bytes() {
 
 /// The identity with this static key, by the file that holds it.
 fn identity(secret: &[u8]) -> Identity {
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let digit = |nibble: u8| char::from_digit(nibble.into(), 16).expect("four bits");
+    let hex =
+        |bytes: &[u8]| bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(digit).collect::<String>();
     let body = format!("qiyou identity 1\nsecret {}\nadvert {}\n", hex(secret), hex(&[7; 32]));
     let check = hex(&Sha256::digest(body.as_bytes())[..16]);
     let folder = tempfile::tempdir().expect("a folder");
@@ -379,7 +381,7 @@ async fn our_listener_lets_in_a_dialer_made_of_the_vectors() {
             let mut noise = transcript.noise(true, &prologue, false);
             let (mut room, mut nothing) = ([0; ROOM], [0; ROOM]);
             let length = noise.write_message(&[], &mut room).expect("the first message");
-            write_message(&mut there, &[&transcript.choice, &room[..length]].concat()).await;
+            write_message(&mut there, &[&transcript.choice[..], &room[..length]].concat()).await;
             let second = read_message(&mut there).await;
             noise.read_message(&second, &mut nothing).expect("the second message");
             if !noise.is_handshake_finished() {
