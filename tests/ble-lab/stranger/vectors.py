@@ -1,0 +1,542 @@
+"""Makes docs/vectors.json: bytes of every layer of the protocol, computed from docs/protocol.md and from nothing of the Rust code.
+
+    python3 tests/ble-lab/stranger/vectors.py            compares with docs/vectors.json; ends with 1 where they differ
+    python3 tests/ble-lab/stranger/vectors.py --write    writes it
+
+Needs `noiseprotocol` and `cryptography` as in requirements.txt. What the lab's strangers use (wire.py) is compared on the way: the same
+bytes from two descriptions in Python, and from Rust in tests/tests/vectors.rs.
+"""
+
+import hashlib
+import hmac
+import json
+import pathlib
+import struct
+import sys
+import zlib
+
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from noise.connection import Keypair, NoiseConnection
+
+import wire
+from talk import Talk
+
+OUT = pathlib.Path(__file__).resolve().parents[3] / "docs" / "vectors.json"
+
+
+def sha256(*parts):
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def numbered(name, length=32):
+    """Bytes that look random and are not: the beginning of SHA-256 of a word."""
+    return sha256(b"qiyou vectors: ", name.encode())[:length]
+
+
+def public(secret):
+    return X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
+def session_nonce(seed, count=1):
+    """Not of the protocol: how Qiyou's own session draws its nonces, so that a test can make it draw those of the vectors."""
+    return sha256(b"qiyou nonce 1", seed, struct.pack(">Q", count))
+
+
+# Protobuf, as in wire.py, and what it lacks.
+
+field = wire.field
+
+
+def fixed64(number, value):
+    return wire._varint(number << 3 | 1) + struct.pack("<Q", value)
+
+
+def number(at, value):
+    """A number, left out where it is 0 as proto3 does."""
+    return field(at, value) if value else b""
+
+
+# Frames.
+
+
+def frames():
+    out = []
+    for msgid, seqnum, payload in [
+        (7, 1, bytes.fromhex("0a03414243")),
+        (12, 2, field(1, 300)),
+        (13, 0x7FFFFFFF, b""),
+    ]:
+        bytes_ = struct.pack(">IIIII", 0x98765432, 20 + len(payload), msgid, seqnum, 1) + payload
+        assert bytes_ == wire.frame(msgid, seqnum, payload)
+        out.append({"msgid": msgid, "seqnum": seqnum, "payload": payload.hex(), "bytes": bytes_.hex()})
+    return out
+
+
+# The stream over GATT.
+
+
+def sealed(body, secret=b""):
+    return body + struct.pack(">I", zlib.crc32(secret + body))
+
+
+def segment(opener, accepter, sender, kind, room, number_, ack, sack, payload):
+    kinds = {"data": 0x40, "ack": 0x50, "end": 0x60, "probe": 0x70, "reset": 0x80}
+    assert room % 4 == 0
+    first = kinds[kind] | (0x80 if sack else 0) | room // 4
+    body = struct.pack(">BHH", first, number_, ack) + (struct.pack(">I", sack) if sack else b"") + payload
+    bytes_ = sealed(body, struct.pack(">IIB", opener, accepter, {"opener": 1, "accepter": 2}[sender]))
+    if room == 60:
+        fragment = wire.Fragment(kinds[kind], number_, ack, sack, payload)
+        assert bytes_ == fragment.pack((opener, accepter), {"opener": 1, "accepter": 2}[sender])
+    return {
+        "opener": opener,
+        "accepter": accepter,
+        "sender": sender,
+        "kind": kind,
+        "room": room,
+        "number": number_,
+        "ack": ack,
+        "sack": sack,
+        "payload": payload.hex(),
+        "bytes": bytes_.hex(),
+    }
+
+
+def stream():
+    openings = []
+    for lowest, highest, nonce, limit in [(2, 2, 0xDEADBEEF, 490), (2, 7, 1, 18)]:
+        bytes_ = sealed(struct.pack(">BBBIH", 0x10, lowest, highest, nonce, limit))
+        assert wire.read_opening(bytes_) == (lowest, highest, nonce, limit)
+        openings.append({"lowest": lowest, "highest": highest, "nonce": nonce, "limit": limit, "bytes": bytes_.hex()})
+    acceptings = []
+    for version, opener, accepter, limit in [(2, 0xDEADBEEF, 0x01020304, 244)]:
+        bytes_ = sealed(struct.pack(">BBIIH", 0x20, version, opener, accepter, limit))
+        assert wire.read_accepting(bytes_) == (version, opener, accepter, limit)
+        word = {"version": version, "opener": opener, "accepter": accepter, "limit": limit, "bytes": bytes_.hex()}
+        acceptings.append(word)
+    refusals = []
+    for reason, lowest, highest, nonce in [(0, 2, 2, 0xDEADBEEF), (1, 2, 2, 1)]:
+        bytes_ = sealed(struct.pack(">BBBBI", 0x30, reason, lowest, highest, nonce))
+        assert wire.read_refusal(bytes_) == (reason, lowest, highest, nonce)
+        word = {"reason": ["busy", "version"][reason], "lowest": lowest, "highest": highest, "nonce": nonce}
+        refusals.append(word | {"bytes": bytes_.hex()})
+    # What a later version adds before the check is passed over.
+    later = sealed(struct.pack(">BBBIH", 0x10, 2, 9, 7, 490) + b"more")
+    link = (0xDEADBEEF, 0x01020304)
+    segments = [
+        # The accepter believes in the link with the opener's first numbered fragment.
+        segment(*link, "opener", "ack", 60, 0, 0, 0, b""),
+        segment(*link, "opener", "data", 60, 0, 0, 0, b"h8"),
+        # Numbers wrap around.
+        segment(*link, "accepter", "data", 32, 0xFFFF, 1, 0, bytes(range(9))),
+        # Of 1 to 5 the numbers 1 and 4 are missing: ack + 1 + i is here for i = 0, 1, 3.
+        segment(*link, "accepter", "ack", 60, 0, 1, 0b1011, b""),
+        segment(*link, "accepter", "data", 60, 3, 1, 0b1011, b"with SACK"),
+        segment(*link, "opener", "probe", 4, 9, 7, 0, b""),
+        segment(*link, "opener", "end", 60, 9, 7, 0, b"the last"),
+        segment(*link, "accepter", "end", 0, 4, 10, 0x80000000, b""),
+        segment(*link, "opener", "reset", 60, 10, 7, 0, b""),
+    ]
+    return {
+        "openings": openings,
+        "opening_of_a_later_version": {"lowest": 2, "highest": 9, "nonce": 7, "limit": 490, "bytes": later.hex()},
+        "acceptings": acceptings,
+        "refusals": refusals,
+        "segments": segments,
+    }
+
+
+# Noise.
+
+PATTERNS = {0: "Noise_XX_25519_ChaChaPoly_BLAKE2s", 1: "Noise_IK_25519_ChaChaPoly_BLAKE2s"}
+
+
+def prologue(carrier, challenge, choice):
+    return f"qiyou secure\ncarrier {carrier}\ninitiator dialer\nresponder listener\n".encode() + challenge + choice
+
+
+def with_length(body):
+    return struct.pack(">H", len(body)) + body
+
+
+def keyed(name, initiator, static, ephemeral, remote=None, prologue_=b""):
+    noise = NoiseConnection.from_name(name.encode())
+    (noise.set_as_initiator if initiator else noise.set_as_responder)()
+    noise.set_prologue(prologue_)
+    noise.set_keypair_from_private_bytes(Keypair.STATIC, static)
+    if ephemeral:
+        noise.set_keypair_from_private_bytes(Keypair.EPHEMERAL, ephemeral)
+    if remote:
+        noise.set_keypair_from_public_bytes(Keypair.REMOTE_STATIC, remote)
+    noise.start_handshake()
+    return noise
+
+
+def transcript(pattern, carrier):
+    keys = {
+        "dialer_static": numbered("dialer's static key"),
+        "listener_static": numbered("listener's static key"),
+        "dialer_ephemeral": numbered(f"dialer's ephemeral key {pattern}"),
+        "listener_ephemeral": numbered(f"listener's ephemeral key {pattern}"),
+    }
+    challenge = bytes([2, 2]) + numbered("challenge")
+    choice = bytes([2, pattern])
+    mixed = prologue(carrier, challenge, choice)
+    if carrier == "bluetooth":
+        assert mixed == Talk.PROLOGUE + challenge + choice
+    listener_public = public(keys["listener_static"])
+    known = listener_public if pattern == 1 else None
+    dialer = keyed(PATTERNS[pattern], True, keys["dialer_static"], keys["dialer_ephemeral"], known, mixed)
+    listener = keyed(PATTERNS[pattern], False, keys["listener_static"], keys["listener_ephemeral"], None, mixed)
+    messages = [{"from": "listener", "bytes": with_length(challenge).hex()}]
+    turn, first = (dialer, "dialer"), True
+    while not dialer.handshake_finished or not listener.handshake_finished:
+        noise, name = turn
+        message = bytes(noise.write_message())
+        other = (listener, "listener") if noise is dialer else (dialer, "dialer")
+        assert other[0].read_message(message) == b""
+        messages.append({"from": name, "bytes": with_length((choice if first else b"") + message).hex()})
+        turn, first = other, False
+    handshake_hash = dialer.get_handshake_hash()
+    assert handshake_hash == listener.get_handshake_hash()
+    records = []
+    for noise, other, name, plain in [
+        (dialer, listener, "dialer", wire.frame(12, 1, field(1, 7))),
+        (dialer, listener, "dialer", wire.frame(12, 2, field(1, 8))),
+        (listener, dialer, "listener", wire.frame(13, 1, field(1, 7))),
+    ]:
+        record = noise.encrypt(plain)
+        assert other.decrypt(record) == plain
+        records.append({"from": name, "plain": plain.hex(), "bytes": with_length(record).hex()})
+    return {
+        "name": PATTERNS[pattern],
+        "carrier": carrier,
+        **{key: value.hex() for key, value in keys.items()},
+        "dialer_public": public(keys["dialer_static"]).hex(),
+        "listener_public": listener_public.hex(),
+        "challenge": challenge.hex(),
+        "choice": choice.hex(),
+        "prologue": mixed.hex(),
+        "messages": messages,
+        "handshake_hash": handshake_hash.hex(),
+        "records": records,
+    }
+
+
+def noise():
+    return {
+        "strangers": transcript(0, "bluetooth"),
+        "friends": transcript(1, "lan"),
+        "no_common_version": {"challenge": bytes([3, 5]).hex() + numbered("challenge").hex(), "answer": "0003000202"},
+    }
+
+
+# The first meeting.
+
+PICTURES = (
+    "🐶🐱🐴🐷🐰🐼🐔🐧🐢🐟🐙🐘🐍🐝🐌🐸🌻🌵🌲🍄🍎🍌🍇🍉🍓🌽🍞🍕🎂🍦🌙⭐"
+    "🌈🔥⛄☔🏠🚗🚲🚂🚀⛵⚓🎈🎁🎸🎺🔔⚽🏀🏆🎲📖📌🔑🔒🔨💡⏰👓👑👟💎👍"
+)
+
+
+def short_strings():
+    assert len(PICTURES) == 64
+    out = []
+    for number_ in range(3):
+        handshake_hash, seed = numbered(f"handshake hash {number_}"), numbered(f"seed {number_}")
+        other_seed = numbered(f"seed of B {number_}")
+        a, b = session_nonce(seed), session_nonce(other_seed)
+        okm = HKDF(SHA256(), 12, salt=handshake_hash, info=b"qiyou short string 1").derive(a + b)
+        pictures = [byte % 64 for byte in okm[:4]]
+        out.append(
+            {
+                "handshake_hash": handshake_hash.hex(),
+                "nonce_a": a.hex(),
+                "nonce_a_seed": seed.hex(),
+                "nonce_b": b.hex(),
+                "nonce_b_seed": other_seed.hex(),
+                "commitment": sha256(a).hex(),
+                "okm": okm.hex(),
+                "pictures": pictures,
+                "emoji": "".join(PICTURES[picture] for picture in pictures),
+                "digits": f"{int.from_bytes(okm[4:], 'big') % 1_000_000:06}",
+            }
+        )
+    return {"pictures": PICTURES, "strings": out}
+
+
+def tags():
+    out = []
+    for key, seconds in [(bytes(range(32)), 1_950_000 * 900), (numbered("advert key"), 1_800_000_000)]:
+        epoch = seconds // 900
+        tag = hmac.new(key, struct.pack(">Q", epoch), "sha256").digest()[:5]
+        out.append({"advert_key": key.hex(), "seconds": seconds, "epoch": epoch, "tag": tag.hex()})
+    return out
+
+
+# Matches.
+
+
+def interleaved(column, row):
+    return sum((column >> bit & 1) << 2 * bit | (row >> bit & 1) << 2 * bit + 1 for bit in range(10))
+
+
+KINDS = {"place": 0, "step": 1, "capture": 2, "pass": 3, "press": 4, "toggle": 5, "agree": 6, "resume": 7}
+
+
+def packed(action):
+    """An action as a list: its word, then points as column and row, or a number."""
+    word, *rest = action
+    if word == "choose":
+        return wire._varint(3 + 8 * rest[0])
+    if word == "done":
+        return wire._varint(3 + 8 * (4 + rest[0]))
+    if word in ("pass", "agree", "resume"):
+        return wire._varint(KINDS[word])
+    out = wire._varint(KINDS[word] + 8 * interleaved(*rest[:2]))
+    return out + wire._varint(interleaved(*rest[2:])) if word == "step" else out
+
+
+def digest(setup, actions):
+    chain = sha256(b"qiyou record 1", setup)
+    for action in actions:
+        chain = sha256(chain, packed(action))
+    return int.from_bytes(chain[:8], "big")
+
+
+def actions():
+    every = [
+        ["place", 0, 0],
+        ["place", 7, 7],
+        ["place", 14, 0],
+        ["place", 0, 14],
+        ["place", 1023, 1023],
+        ["step", 4, 0, 4, 1],
+        ["step", 1023, 0, 512, 511],
+        ["capture", 3, 5],
+        ["pass"],
+        ["choose", 1],
+        ["choose", 2],
+        ["choose", 3],
+        ["done", 0],
+        ["done", 123],
+        ["press", 2, 4],
+        ["toggle", 18, 18],
+        ["agree"],
+        ["resume"],
+    ]
+    return [{"action": action, "packed": packed(action).hex()} for action in every]
+
+
+# Freestyle on 15x15, and five in a row in an edge counts.
+GOMOKU = field(1, field(1, 15) + field(3, 1))
+
+
+def record(match_id, setup, side, actions_, revision=0, result=b"", pace=b"", times=()):
+    return (
+        field(1, match_id)
+        + field(2, setup)
+        + field(3, side)
+        + number(4, revision)
+        + (field(5, b"".join(map(packed, actions_))) if actions_ else b"")
+        + (field(6, result) if result else b"")
+        + (field(7, pace) if pace else b"")
+        + (field(8, b"".join(map(wire._varint, times))) if times else b"")
+    )
+
+
+def records():
+    plain = [["place", 7, 7], ["place", 8, 8], ["place", 7, 8]]
+    timed = [["place", 7, 7], ["place", 6, 7], ["place", 7, 8], ["place", 6, 8]]
+    times = [1_500, 127, 128, 59_999]
+    out = []
+    for match_id, side, list_, revision, result, pace, times_ in [
+        (numbered("match 1", 16), 1, plain, 0, b"", b"", ()),
+        # Second resigned: First won. Fischer, 300 s and 5 s more for each turn.
+        (numbered("match 2", 16), 2, timed, 2, field(1, 1) + field(2, 32), field(1, 3) + field(2, 300) + field(3, 5), times),
+    ]:
+        bytes_ = record(match_id, GOMOKU, side, list_, revision, result, pace, times_)
+        out.append(
+            {
+                "match_id": match_id.hex(),
+                "setup": GOMOKU.hex(),
+                "sender_side": ["", "first", "second"][side],
+                "revision": revision,
+                "actions": list_,
+                "packed": b"".join(map(packed, list_)).hex(),
+                "fischer": [300, 5] if pace else None,
+                "times": list(times_),
+                "resigned": "second" if result else None,
+                "digests": [f"{digest(GOMOKU, list_[:ply]):016x}" for ply in range(len(list_) + 1)],
+                "bytes": bytes_.hex(),
+            }
+        )
+    return out
+
+
+def drawings():
+    out = []
+    # Enough that both results come.
+    for number_ in range(4):
+        id_, seed = numbered(f"invitation {number_}", 16), numbered(f"invited {number_}")
+        inviter, invited = numbered(f"inviter {number_}"), session_nonce(seed)
+        colour = sha256(b"qiyou colours 1", id_, inviter, invited)[31] & 1
+        lights = int.from_bytes(sha256(b"qiyou lights 1", id_, inviter, invited)[:4], "big") or 1
+        out.append(
+            {
+                "invite_id": id_.hex(),
+                "inviter_nonce": inviter.hex(),
+                "commitment": sha256(inviter).hex(),
+                "invited_nonce": invited.hex(),
+                "invited_nonce_seed": seed.hex(),
+                "inviter_side": ["first", "second"][colour],
+                "lights_seed": lights,
+            }
+        )
+    assert len({one["inviter_side"] for one in out}) == 2
+    return out
+
+
+def split_mix_64(state):
+    mask = (1 << 64) - 1
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) & mask
+        z = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ z >> 27) * 0x94D049BB133111EB) & mask
+        yield z ^ z >> 31
+
+
+def board_of_lights(columns, rows, seed, torus, diagonals):
+    """The lights that are on, as (column, row)."""
+    reach = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if diagonals or x == 0 or y == 0]
+    numbers, presses, lights = split_mix_64(seed), set(), set()
+    while not lights:
+        for row in range(rows):
+            for column in range(columns):
+                if next(numbers) >> 63:
+                    presses ^= {(column, row)}
+        for column, row in presses:
+            for x, y in reach:
+                at = ((column + x) % columns, (row + y) % rows) if torus else (column + x, row + y)
+                if 0 <= at[0] < columns and 0 <= at[1] < rows:
+                    lights ^= {at}
+    return lights
+
+
+def boards():
+    out = []
+    # The second needs a second round of presses: with the first one no light is on.
+    for columns, rows, seed, torus, diagonals in [
+        (5, 5, 7, False, False),
+        (1, 1, first_dark_seed(), False, False),
+        (9, 4, drawings()[0]["lights_seed"], True, False),
+        (11, 15, 1, True, True),
+    ]:
+        lights = board_of_lights(columns, rows, seed, torus, diagonals)
+        packed_ = b"".join(
+            sum(1 << column for column in range(columns) if (column, row) in lights).to_bytes((columns + 7) // 8, "little")
+            for row in range(rows)
+        )
+        board = {"columns": columns, "rows": rows, "seed": seed, "torus": torus, "diagonals": diagonals}
+        out.append(board | {"lights": packed_.hex()})
+    return out
+
+
+def first_dark_seed():
+    return next(seed for seed in range(1, 100) if not next(split_mix_64(seed)) >> 63)
+
+
+def new_games():
+    out = []
+    for revision in (0, 3):
+        match_id = numbered("match 1", 16)
+        for label, word in [("swapped", b"qiyou new game 1"), ("same", b"qiyou same game 1")]:
+            next_ = sha256(word, match_id, struct.pack(">I", revision))[:16]
+            out.append({"match_id": match_id.hex(), "revision": revision, "colours": label, "next_id": next_.hex()})
+    return out
+
+
+# Friends.
+
+
+def escaped(text):
+    free = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:@[]"
+    return "".join(chr(byte) if byte in free else f"%{byte:02X}" for byte in text.encode())
+
+
+def friend_codes():
+    key = public(numbered("dialer's static key"))
+    out = []
+    for name, tag, places in [
+        ("", None, []),
+        ("小明 & Anna", bytes([1, 2, 3, 0xAB, 0xFF]), ["lan=192.168.1.7:40123", "lan=[fd00::7]:40123", "xmpp=ann@example.org"]),
+    ]:
+        fields = ([f"n={escaped(name)}"] if name else []) + ([f"t={tag.hex()}"] if tag else [])
+        fields += [f"{key_}={escaped(value)}" for key_, value in (place.split("=", 1) for place in places)]
+        text = "qiyou:friend/1/" + key.hex() + ("?" + "&".join(fields) if fields else "")
+        out.append({"key": key.hex(), "name": name, "tag": tag.hex() if tag else None, "places": places, "text": text})
+    return out
+
+
+def fingerprints():
+    out = []
+    for key in [public(numbered("dialer's static key")), bytes(32)]:
+        bits = int.from_bytes(sha256(key)[:15], "big")
+        letters = "".join("abcdefghijklmnopqrstuvwxyz234567"[bits >> 5 * (23 - at) & 31] for at in range(24))
+        groups = "-".join(letters[at : at + 4] for at in range(0, 24, 4))
+        out.append({"key": key.hex(), "fingerprint": groups})
+    return out
+
+
+def letters():
+    sender, receiver = numbered("dialer's static key"), numbered("listener's static key")
+    ephemeral = numbered("letter's ephemeral key")
+    text = struct.pack(">I", 11) + bytes.fromhex(records()[0]["bytes"])
+    name = "Noise_K_25519_ChaChaPoly_BLAKE2s"
+    writes = keyed(name, True, sender, ephemeral, public(receiver), b"qiyou letter 1")
+    sealed_ = bytes(writes.write_message(text))
+    reads = keyed(name, False, receiver, None, public(sender), b"qiyou letter 1")
+    assert bytes(reads.read_message(sealed_)) == text
+    return [
+        {
+            "sender_static": sender.hex(),
+            "receiver_static": receiver.hex(),
+            "ephemeral": ephemeral.hex(),
+            "text": text.hex(),
+            "sealed": sealed_.hex(),
+        }
+    ]
+
+
+def vectors():
+    return {
+        "about": "Bytes of Qiyou's protocol, in hexadecimal; see protocol.md. Made by tests/ble-lab/stranger/vectors.py.",
+        "frames": frames(),
+        "stream": stream(),
+        "noise": noise(),
+        "short_strings": short_strings(),
+        "tags": tags(),
+        "actions": actions(),
+        "records": records(),
+        "drawings": drawings(),
+        "boards_of_lights": boards(),
+        "new_games": new_games(),
+        "friend_codes": friend_codes(),
+        "fingerprints": fingerprints(),
+        "letters": letters(),
+    }
+
+
+def main():
+    text = json.dumps(vectors(), indent=1, ensure_ascii=False) + "\n"
+    if "--write" in sys.argv[1:]:
+        OUT.write_text(text)
+    elif OUT.read_text() != text:
+        sys.exit(f"{OUT} is not what this program makes")
+
+
+if __name__ == "__main__":
+    main()
