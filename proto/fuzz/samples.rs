@@ -493,6 +493,7 @@ fn control_messages() -> Vec<(&'static str, Message)> {
                 detail: "h8 is occupied".into(),
                 action: Some(place(7, 7)),
                 reason: Some(control::Words { zh: "e5 已有棋子".into(), en: "e5 is occupied".into() }),
+                points: vec![7 * 1_024 + 7],
             })),
         ),
         (
