@@ -7,8 +7,11 @@ use tokio::time::Instant;
 
 use crate::room::PlayerId;
 
-/// Rings at once: an invitation that is taken back and sent again with other terms, twice.
-const BURST: u32 = 3;
+/// A friend's rings at once: an invitation that is declined and asked again with other terms, a few times.
+const FRIENDS_AT_ONCE: u32 = 6;
+
+/// Strangers' rings at once, all of theirs together: as many as may be connected.
+const STRANGERS_AT_ONCE: u32 = 3;
 
 /// Then one more after each of these: who rings in vain asks again after a while, and not every second.
 const ONE_MORE_AFTER: Duration = Duration::from_secs(20);
@@ -25,17 +28,17 @@ impl Rings {
     pub(crate) fn friend_rings(&mut self, key: PlayerId, now: Instant) -> bool {
         // A full bucket says no more than none.
         self.friends.retain(|_, bucket| bucket.spent(now) > 0);
-        self.friends.entry(key).or_default().take(now)
+        self.friends.entry(key).or_default().take(now, FRIENDS_AT_ONCE)
     }
 
     /// Whether a stranger may ring now; then it has rung.
     pub(crate) fn stranger_rings(&mut self, now: Instant) -> bool {
-        self.strangers.take(now)
+        self.strangers.take(now, STRANGERS_AT_ONCE)
     }
 
     /// Whether a stranger may ring now.
     pub(crate) fn stranger_may_ring(&self, now: Instant) -> bool {
-        self.strangers.spent(now) < BURST
+        self.strangers.spent(now) < STRANGERS_AT_ONCE
     }
 }
 
@@ -52,8 +55,8 @@ impl Bucket {
         missing.as_millis().div_ceil(ONE_MORE_AFTER.as_millis()) as u32
     }
 
-    fn take(&mut self, now: Instant) -> bool {
-        let may = self.spent(now) < BURST;
+    fn take(&mut self, now: Instant, at_once: u32) -> bool {
+        let may = self.spent(now) < at_once;
         if may {
             self.full_at = Some(self.full_at.map_or(now, |full| full.max(now)) + ONE_MORE_AFTER);
         }
@@ -69,13 +72,13 @@ mod tests {
     const BEN: PlayerId = PlayerId([2; 32]);
 
     #[tokio::test(start_paused = true)]
-    async fn a_friend_rings_three_times_at_once_and_then_once_every_twenty_seconds() {
+    async fn a_friend_rings_six_times_at_once_and_then_once_every_twenty_seconds() {
         let (mut rings, start) = (Rings::default(), Instant::now());
         // Ten times a second for ten minutes.
         let rung = (0..6_000)
             .filter(|tenth| rings.friend_rings(ANNA, start + Duration::from_millis(100 * tenth)))
             .count();
-        assert_eq!(rung, 3 + 600 / 20 - 1);
+        assert_eq!(rung, 6 + 600 / 20 - 1);
         assert!(rings.friend_rings(BEN, start), "another friend is not its fault");
     }
 
