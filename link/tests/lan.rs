@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use link::lan::{LanConfig, LanTransport};
 use link::{
     Address, Card, CarrierKind, CarrierState, Duplex, LinkError, Sighting, Tag, Transport, Watch, WatchEvent,
@@ -159,4 +159,16 @@ async fn whoever_announces_rubbish_is_not_seen() {
     }
     // Ends the thread.
     let _ = forger.shutdown();
+}
+
+#[tokio::test]
+async fn an_address_of_the_internet_is_not_dialed() {
+    let anna = transport(21_009);
+    let _found = anna.listen(card(1, "Anna")).await.expect("listens");
+    for text in ["8.8.8.8:4711", "[2001:4860::8888]:4711"] {
+        let address = Address { kind: CarrierKind::Lan, text: text.into() };
+        // At once: a connection would be waited for.
+        let dialed = anna.connect(&address).now_or_never().expect("nothing is tried");
+        assert!(matches!(dialed, Err(LinkError::Unreachable(_))), "{text}");
+    }
 }

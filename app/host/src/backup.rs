@@ -59,6 +59,17 @@ impl Default for Cost {
     }
 }
 
+impl Cost {
+    /// What a file may ask for: four times the memory of ours and eight times the work, some seconds of a handheld. A damaged or a
+    /// hostile file must not take the machine's memory or the day.
+    fn is_bearable(self) -> bool {
+        let ours = Self::default();
+        let work = u64::from(self.memory_kib) * u64::from(self.passes);
+        self.memory_kib <= 4 * ours.memory_kib
+            && work <= 8 * u64::from(ours.memory_kib) * u64::from(ours.passes)
+    }
+}
+
 /// Why nothing was taken from a file. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unreadable {
@@ -209,8 +220,7 @@ fn unseal(passphrase: &str, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Unreada
     let number = |bytes: &[u8]| u32::from_be_bytes(bytes.try_into().expect("four bytes"));
     let cost = Cost { memory_kib: number(take(4)), passes: number(take(4)) };
     let (salt, check, nonce) = (take(SALT), take(CHECK), take(NONCE));
-    // What a damaged or a hostile file asks for must not take the machine's memory or the day.
-    if cost.memory_kib > 1 << 20 || cost.passes > 16 {
+    if !cost.is_bearable() {
         return Err(Unreadable::Damaged);
     }
     let (key, wanted) = keys(passphrase, salt, cost).ok_or(Unreadable::Damaged)?;
@@ -356,6 +366,20 @@ mod tests {
         assert_eq!(unseal("correct horse", &changed).err(), Some(Unreadable::Damaged));
         assert_eq!(unseal("x", b"PK\x03\x04").err(), Some(Unreadable::NotABackup));
         assert_eq!(unseal("x", b"qiyou backup 2\n").err(), Some(Unreadable::Newer));
+    }
+
+    #[test]
+    fn a_file_cannot_ask_for_more_than_a_handheld_has() {
+        let cost = |mebibytes: u32, passes| Cost { memory_kib: mebibytes << 10, passes };
+        assert!(Cost::default().is_bearable() && cost(256, 6).is_bearable());
+        for much in [cost(1_024, 1), cost(257, 1), cost(256, 7), cost(64, 25), cost(1_024, 16)] {
+            assert!(!much.is_bearable());
+            let mut asking = sealed(b"all");
+            let at = FIRST_LINE.len();
+            asking[at..at + 4].copy_from_slice(&much.memory_kib.to_be_bytes());
+            asking[at + 4..at + 8].copy_from_slice(&much.passes.to_be_bytes());
+            assert!(matches!(unseal("secret", &asking), Err(Unreadable::Damaged)));
+        }
     }
 
     #[test]

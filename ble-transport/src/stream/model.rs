@@ -522,6 +522,42 @@ fn a_late_answer_costs_one_fragment_and_no_window() {
 }
 
 #[test]
+fn on_a_slow_air_only_the_first_word_is_repeated() {
+    // Longer than the first wait, and than the ceiling of the timer.
+    for way in [900, 1_200].map(Duration::from_millis) {
+        let mut now = Instant::now();
+        let (mut central, mut peripheral) = opened(now);
+        // On such an air the greeting was repeated, and measured nothing.
+        (central.timing, peripheral.timing) = (Timing::default(), Timing::default());
+        for word in 0..10 {
+            let before = central.counts().sent_again;
+            central.write(now, b"h8");
+            central.flush();
+            let mut there = VecDeque::new();
+            let mut back = VecDeque::new();
+            while !central.all_arrived() {
+                while let Output::Send(fragment) = central.poll(now) {
+                    there.push_back((now + way, fragment));
+                }
+                while let Output::Send(fragment) = peripheral.poll(now) {
+                    back.push_back((now + way, fragment));
+                }
+                now += Duration::from_millis(10);
+                while there.front().is_some_and(|(at, _)| *at <= now) {
+                    peripheral.handle(now, &there.pop_front().expect("it is there").1);
+                }
+                while back.front().is_some_and(|(at, _)| *at <= now) {
+                    central.handle(now, &back.pop_front().expect("it is there").1);
+                }
+                peripheral.read(&mut [0; 100]);
+            }
+            let again = central.counts().sent_again - before;
+            assert!(again == 0 || word == 0 && again <= 2, "{again} times at word {word}, {way:?}");
+        }
+    }
+}
+
+#[test]
 fn a_long_transfer_is_acknowledged_less_often() {
     let mut run = Run::new(1, Faults { per_interval: 2, ..CLEAN }, [200_000, 0]);
     run.piecemeal = false;

@@ -12,6 +12,8 @@ use super::{Kind, LinkId, MOST_ROOM, OVERHEAD, Output, SACK, Segment, Stream, is
 /// that was silent for some seconds would take too long to go on.
 const SHORTEST_WAIT: Duration = Duration::from_millis(400);
 pub(super) const LONGEST_WAIT: Duration = Duration::from_millis(1500);
+/// A round trip for which the ceiling is raised: a fragment can still be sent again before the link counts as dead.
+const LONGEST_ROUND_TRIP: Duration = Duration::from_secs(4);
 /// Before the first measurement.
 const FIRST_WAIT: Duration = Duration::from_millis(700);
 
@@ -24,6 +26,7 @@ const SMALLEST_WINDOW: f64 = 2.0;
 pub(super) struct Flight {
     pub(super) kind: Kind,
     pub(super) payload: Bytes,
+    pub(super) first_sent_at: Instant,
     pub(super) sent_at: Instant,
     /// Order of the latest transmission among all.
     pub(super) order: u64,
@@ -60,7 +63,8 @@ impl Timing {
             None => FIRST_WAIT,
             Some(smooth) => (smooth + self.variation * 4 + ACK_DELAY_IN_BULK).max(SHORTEST_WAIT),
         };
-        (base * 2u32.pow(backoff.min(4))).min(LONGEST_WAIT)
+        // The ceiling is for doubling: where a round trip takes longer, a shorter wait would repeat everything for ever.
+        (base * 2u32.pow(backoff.min(4))).min(LONGEST_WAIT.max(base.min(LONGEST_ROUND_TRIP)))
     }
 
     /// How much later than its successors a fragment may come before it counts as lost: EATT's channels overtake each
@@ -113,6 +117,7 @@ impl Stream {
         self.flight.push_back(Flight {
             kind,
             payload: payload.clone(),
+            first_sent_at: now,
             sent_at: now,
             order: self.transmissions,
             again: false,
@@ -225,6 +230,7 @@ impl Stream {
         }
         let mut arrived = 0;
         let mut newest: Option<(u64, Duration, bool)> = None;
+        let mut slowest = Duration::ZERO;
         for (index, flight) in self.flight.iter_mut().enumerate() {
             let early = index > in_order && (index - in_order - 1) < 32;
             let is_here = index < in_order || (early && segment.sack >> (index - in_order - 1) & 1 == 1);
@@ -232,6 +238,7 @@ impl Stream {
                 flight.arrived = true;
                 flight.lost = false;
                 arrived += 1;
+                slowest = slowest.max(now - flight.first_sent_at);
                 if newest.is_none_or(|(order, _, _)| flight.order > order) {
                     newest = Some((flight.order, now - flight.sent_at, flight.again));
                 }
@@ -242,6 +249,9 @@ impl Stream {
             // comes back sooner than any can is the earlier one, and says nothing about those sent in between.
             if !again {
                 self.timing.measure(round_trip);
+            } else if self.timing.smooth.is_none() {
+                // Where the first wait is shorter than a round trip there is never another one: rather too long than none.
+                self.timing.measure(slowest);
             }
             let plausible = !again || self.timing.least.is_none_or(|least| round_trip >= least);
             if plausible && self.newest_arrived.is_none_or(|(known, _)| order > known) {

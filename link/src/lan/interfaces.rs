@@ -21,6 +21,20 @@ pub(super) fn is_neighbour(ip: IpAddr) -> bool {
         || if_addrs::get_if_addrs().unwrap_or_default().iter().any(|own| shares_network(&own.addr, ip))
 }
 
+/// Whether this address is of a local network: one that the device is in, or a private one behind a router of the same house. What
+/// an advert or a friend code names beyond has no business here: whoever made it would have this device call wherever it likes.
+pub(super) fn is_local(ip: IpAddr) -> bool {
+    is_private(ip) || is_neighbour(ip)
+}
+
+/// Of an address that no router passes on to the internet (RFC 1918, RFC 4193).
+fn is_private(ip: IpAddr) -> bool {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => ip.is_private(),
+        IpAddr::V6(ip) => ip.is_unique_local(),
+    }
+}
+
 fn shares_network(own: &IfAddr, ip: IpAddr) -> bool {
     match (own, ip) {
         (IfAddr::V4(own), IpAddr::V4(ip)) => {
@@ -62,6 +76,16 @@ mod tests {
         });
         assert!(shares_network(&six, "fd00:1::9".parse().expect("an address")));
         assert!(!shares_network(&six, "fd00:2::9".parse().expect("an address")));
+    }
+
+    #[test]
+    fn the_internet_is_not_private() {
+        for ip in ["10.1.2.3", "172.16.0.1", "192.168.7.7", "::ffff:10.0.0.1", "fd77::7"] {
+            assert!(is_private(ip.parse().expect("an address")), "{ip}");
+        }
+        for ip in ["8.8.8.8", "198.51.100.7", "172.32.0.1", "192.169.0.1", "2001:db8::1", "::ffff:8.8.8.8"] {
+            assert!(!is_private(ip.parse().expect("an address")), "{ip}");
+        }
     }
 
     #[test]

@@ -206,10 +206,11 @@ impl Transport for LanTransport {
             return Err(LinkError::Carrier(state));
         }
         let known = self.shared.desk().known.get(&address.text).cloned();
-        let reached_at = match known {
+        let mut reached_at = match known {
             Some(known) => known,
             None => vec![address.text.parse().map_err(|_| LinkError::Unreachable(address.clone()))?],
         };
+        reached_at.retain(|at| interfaces::is_local(at.ip()));
         let stream =
             dial::first_of(reached_at).await.ok_or_else(|| LinkError::Unreachable(address.clone()))?;
         self.shared.link(stream)
