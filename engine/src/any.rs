@@ -6,8 +6,8 @@ use crate::liuzhou::{Liuzhou, LiuzhouSetup};
 use crate::options::{ChoiceError, GameOption, NamedSetup, Options};
 use crate::xiangqi::{Notation, Xiangqi, XiangqiSetup};
 use crate::{
-    Action, BoardView, Choice, Game, Gomoku, GomokuSetup, IllegalAction, Language, Names, Outcome, Point, SetupError,
-    Side,
+    Action, BoardView, Choice, Game, Gomoku, GomokuSetup, IllegalAction, Language, Names, Outcome, Point,
+    SetupError, Side,
 };
 
 /// Makes [`GameKind`], [`Setup`], [`AnyGame`] and [`AnyMove`] from the list of games. To add a game: its file, one line here,

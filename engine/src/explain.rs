@@ -34,7 +34,7 @@ pub struct Check {
 
 impl IllegalAction {
     /// The refusal as the player of this game reads it, and the points that it is about.
-    pub fn explained(&self, game: &AnyGame, action: Action) -> Explained {
+    pub fn explained(self, game: &AnyGame, action: Action) -> Explained {
         let points: Vec<Point> = self.point().into_iter().collect();
         let words = Language::ALL.map(|language| match game {
             AnyGame::Xiangqi(game) => {
@@ -51,7 +51,7 @@ impl IllegalAction {
     }
 
     /// The point that the refusal speaks of, where it speaks of one.
-    pub const fn point(&self) -> Option<Point> {
+    pub const fn point(self) -> Option<Point> {
         match self {
             Self::OffBoard(at)
             | Self::Occupied(at)
@@ -67,7 +67,7 @@ impl IllegalAction {
             | Self::ElephantEye(at)
             | Self::GeneralAttacked(at)
             | Self::Ko(at)
-            | Self::Suicide(at) => Some(*at),
+            | Self::Suicide(at) => Some(at),
             Self::Ended
             | Self::ChooseFirst
             | Self::WrongKind
@@ -81,7 +81,7 @@ impl IllegalAction {
     }
 
     /// Where xiangqi's players would say it otherwise than with the name of a point.
-    fn in_xiangqi(&self, game: &Xiangqi, action: Action, language: Language) -> Option<String> {
+    fn in_xiangqi(self, game: &Xiangqi, action: Action, language: Language) -> Option<String> {
         let chinese = language == Language::Chinese;
         let piece = |at: Point| piece_name(game, at, language);
         let placed = |at: Point| placed_name(game, at, language);
@@ -89,7 +89,7 @@ impl IllegalAction {
             Action::Step { from, .. } => piece(from),
             _ => None,
         };
-        Some(match *self {
+        Some(match self {
             Self::OffBoard(_) => language.pick("那里不在棋盘上", "that is off the board").into(),
             Self::Empty(_) => language.pick("那里没有棋子", "there is no piece there").into(),
             Self::Occupied(at) if chinese => format!("那里有自己的{}", piece(at)?),
@@ -223,23 +223,19 @@ impl AnyGame {
             |piece: &&PieceView| piece.side == turn && !view.steps.iter().any(|(from, _)| *from == piece.at);
         let pieces = view.pieces.iter().filter(still);
         pieces
-            .map(|piece| match self {
-                Self::Xiangqi(game) => stuck_in_xiangqi(game, piece.at),
-                _ => {
-                    let near = |other: &&PieceView| {
-                        let across = other.at.column.abs_diff(piece.at.column);
-                        across + other.at.row.abs_diff(piece.at.row) == 1 && other.piece == Piece::Stone
-                    };
-                    Explained {
-                        at: piece.at,
-                        words: both(|language| {
-                            language
-                                .pick("这枚子旁边没有空位，走不了", "no free point is beside this stone")
-                                .into()
-                        }),
-                        points: view.pieces.iter().filter(near).map(|other| other.at).collect(),
-                    }
+            .map(|piece| {
+                if let Self::Xiangqi(game) = self {
+                    return stuck_in_xiangqi(game, piece.at);
                 }
+                let near = |other: &&PieceView| {
+                    let across = other.at.column.abs_diff(piece.at.column);
+                    across + other.at.row.abs_diff(piece.at.row) == 1 && other.piece == Piece::Stone
+                };
+                let why = |language: Language| {
+                    language.pick("这枚子旁边没有空位，走不了", "no free point is beside this stone").into()
+                };
+                let points = view.pieces.iter().filter(near).map(|other| other.at).collect();
+                Explained { at: piece.at, words: both(why), points }
             })
             .collect()
     }

@@ -9,6 +9,8 @@
 //! | `.fen`, `.pos` | the line of a position | all |
 //! | `.lights` | rows of `.` and `#` | lights-out |
 
+use std::fmt::Write as _;
+
 use crate::go::{Go, GoSetup};
 use crate::gomoku::Psq;
 use crate::heading::Heading;
@@ -418,9 +420,9 @@ fn headed(record: &str, heading: &[(&'static str, String)], score: &str) -> Stri
         if is_result {
             for (name, value) in heading {
                 let value = value.replace(['\r', '\n'], " ").replace('\\', "\\\\").replace('"', "\\\"");
-                text += &format!("[{name} \"{value}\"]\n");
+                writeln!(text, "[{name} \"{value}\"]").expect("writing to a String cannot fail");
             }
-            text += &format!("[Result \"{score}\"]\n");
+            writeln!(text, "[Result \"{score}\"]").expect("writing to a String cannot fail");
         } else if ["*", "1-0", "0-1", "1/2-1/2"].contains(&line) {
             text += score;
             text.push('\n');

@@ -493,7 +493,16 @@ fn control_messages() -> Vec<(&'static str, Message)> {
                 detail: "h8 is occupied".into(),
                 action: Some(place(7, 7)),
                 reason: Some(control::Words { zh: "e5 已有棋子".into(), en: "e5 is occupied".into() }),
+                points: Vec::new(),
+            })),
+        ),
+        (
+            "refusal-lit",
+            answer(reply::Body::Refusal(control::Refusal {
+                code: control::RefusalCode::RefusalIllegal.into(),
+                action: Some(place(7, 7)),
                 points: vec![7 * 1_024 + 7],
+                ..control::Refusal::default()
             })),
         ),
         (

@@ -388,7 +388,8 @@ async fn after_two_passes_the_dead_stones_are_marked_at_once_with_the_count_and_
         ..Default::default()
     };
     let here = || Some(control::Seat { who: Some(control::seat::Who::Here(true)), ..Default::default() });
-    let open = control::OpenRoom { choice: Some(choice), first: here(), second: here(), ..Default::default() };
+    let open =
+        control::OpenRoom { choice: Some(choice), first: here(), second: here(), ..Default::default() };
     let opened = anna.client.ask(request::Body::OpenRoom(open)).await;
     assert!(matches!(opened, Ok(reply::Body::RoomId(_))), "{opened:?}");
     // Two walls, and a white stone that is lost behind Black's.
@@ -418,10 +419,17 @@ async fn after_two_passes_the_dead_stones_are_marked_at_once_with_the_count_and_
     anna.client.play("agree").await.expect("agreed");
     anna.client.play("dead B5").await.expect("the other side thinks it dead");
     anna.client.play("agree").await.expect("agreed");
-    anna.client.until("the other's marks", |seen| seen.room().is_some_and(|room| !dead(room).is_empty())).await;
+    anna.client
+        .until("the other's marks", |seen| seen.room().is_some_and(|room| !dead(room).is_empty()))
+        .await;
     let room = anna.client.seen.room().expect("one room").clone();
     assert_eq!(room.board.as_ref().map(control::Board::turn), mine);
-    assert!(told(&room).ends_with(" You do not agree about the stones at B5: touch them to change it, or play on."), "{}", told(&room));
+    assert!(
+        told(&room)
+            .ends_with(" You do not agree about the stones at B5: touch them to change it, or play on."),
+        "{}",
+        told(&room)
+    );
     let resume = proto::board::action::Kind::Resume(true);
     assert!(room.board.expect("a board").choices.iter().any(|choice| choice.kind == Some(resume)), "play on");
 }

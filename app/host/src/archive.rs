@@ -293,10 +293,7 @@ impl Actor {
         };
         let [first, second] = saved.seats.map(name);
         let day = self.journal.day_of(saved.changed_unix_ms)?;
-        let ended = saved.record.result.and_then(told).or_else(|| {
-            let winner = show::said_winner(origin.as_ref()?)?;
-            Some(Ended { winner, cause: Cause::Unsaid })
-        });
+        let ended = saved.record.result.and_then(told).or_else(|| show::said_end(origin.as_ref()?));
         Ok(match origin {
             Some(control::Origin { first, second, event, date, .. }) => {
                 Heading { first, second, event, date, ended }

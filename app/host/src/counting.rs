@@ -14,7 +14,7 @@ use crate::actor::{Actor, Message};
 use crate::room::{Room, Seat};
 
 /// Time for the proposal, and playouts: as many as a bot takes for its own marks.
-const TIME: Duration = Duration::from_millis(1_000);
+const TIME: Duration = Duration::from_secs(1);
 const PLAYOUTS: u64 = 1_000;
 
 /// For which position a proposal is.

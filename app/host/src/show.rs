@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use engine::explain::Explained;
+use engine::heading::{Cause, Ended};
 use engine::lights_out::Run;
 use engine::liuzhou::FormationKind;
 use engine::{
@@ -441,20 +442,21 @@ pub(crate) fn analysis(record: &MatchRecord, at: &Analysis, shared: bool) -> Opt
     Some(control::Analysis { ply: at.ply, tried, board, can_act, shared })
 }
 
-/// Who won by what a file says of a match: `Some(None)` is a draw, `None` that it says nothing.
-pub(crate) fn said_winner(origin: &control::Origin) -> Option<Option<Side>> {
-    match origin.score.as_str() {
-        "1-0" => Some(Some(Side::First)),
-        "0-1" => Some(Some(Side::Second)),
-        "1/2-1/2" => Some(None),
-        _ => None,
-    }
+/// What a file says of the end of a match: who won, and nothing of how.
+pub(crate) fn said_end(origin: &control::Origin) -> Option<Ended> {
+    let winner = match origin.score.as_str() {
+        "1-0" => Some(Side::First),
+        "0-1" => Some(Side::Second),
+        "1/2-1/2" => None,
+        _ => return None,
+    };
+    Some(Ended { winner, cause: Cause::Unsaid })
 }
 
 /// How a match ended: by its record, or by what its file says, which tells no reason.
 pub(crate) fn result(record: &MatchRecord, origin: Option<&control::Origin>) -> Option<board::Result> {
     record.result.map(wire::result).or_else(|| {
-        let winner = said_winner(origin?)?;
+        let winner = said_end(origin?)?.winner;
         let winner = winner.map_or(board::Side::Unspecified, side);
         Some(board::Result { winner: winner.into(), ending: board::Ending::Unspecified.into() })
     })

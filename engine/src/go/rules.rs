@@ -138,7 +138,7 @@ impl Go {
             chains.sort_unstable_by_key(|at| (at.row, at.column));
             chains.truncate(4);
             let chains: Vec<String> = chains.into_iter().map(Self::point_name).collect();
-            told += &match language {
+            let disputed = match language {
                 Language::Chinese => {
                     format!("双方对 {} 的死活看法不同：点棋子可改，也可以接着下。", chains.join("、"))
                 }
@@ -147,6 +147,7 @@ impl Go {
                     chains.join(", ")
                 ),
             };
+            told.push_str(&disputed);
         }
         Some(told)
     }
@@ -313,7 +314,8 @@ impl Go {
                 let Phase::Agreeing { mut agreed } = self.phase else { return };
                 agreed[side.index()] = true;
                 let other = self.agreed_to.take().filter(|(by, _)| *by != side);
-                let changed = other.map(|(_, marks)| marks.symmetric_difference(&self.dead).copied().collect());
+                let changed =
+                    other.map(|(_, marks)| marks.symmetric_difference(&self.dead).copied().collect());
                 self.disputed = changed.unwrap_or_default();
                 self.agreed_to = Some((side, self.dead.clone()));
                 self.phase = if agreed == [true; 2] { Phase::Over } else { Phase::Agreeing { agreed } };

@@ -227,8 +227,9 @@ impl Liuzhou {
                 None => kinds.push((name, 1)),
             }
         }
-        let several =
-            |(name, count)| if count == 1 { format!("{name}") } else { format!("{name} ×{count}") };
+        let several = |(name, count): (&str, u32)| {
+            if count == 1 { name.to_owned() } else { format!("{name} ×{count}") }
+        };
         let names: Vec<String> = kinds.into_iter().map(several).collect();
         let maker = Side::BOTH.into_iter().find(|side| self.made & self.state.live[side.index()] != 0)?;
         if names.is_empty() {

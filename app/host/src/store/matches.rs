@@ -157,7 +157,7 @@ impl Store {
             let control::Origin { first, second, event, date, score } = origin;
             let said = [first, second, event, date, score].map(|said| said.to_lowercase()).join("\n");
             let winner =
-                show::said_winner(origin).map(|winner| winner.map_or(0, |side| 1 + side.index() as i64));
+                show::said_end(origin).map(|end| end.winner.map_or(0, |side| 1 + side.index() as i64));
             transaction.execute(
                 "UPDATE matches SET open = 0, origin = ?2, said = ?3, said_winner = ?4 WHERE match_id = ?1",
                 params![record.id.0, origin.encode_to_vec(), said, winner],
