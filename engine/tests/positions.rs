@@ -125,7 +125,7 @@ fn replay_says_how_a_game_ended_and_why() {
             "gomoku",
             "Piskvorky 15x15, 0:0, 0\n8,8,0\n8,8,0",
             2,
-            "FILE: line 3, column 1: expected a legal move (h8 is occupied); 1 actions before it are legal\n",
+            "FILE: line 3, column 1: expected a legal move (H8 is occupied); 1 actions before it are legal\n",
         ),
         ("go", "(;SZ[9];B[ee];W[];B[])", 0, "The game is not over.\n"),
         ("go", "(;SZ[9];B[ee];W[ef]RE[B+R])", 0, "The game is not over by its rules; the record says B+R.\n"),

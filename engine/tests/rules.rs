@@ -151,9 +151,10 @@ fn the_rule_sheet_says_the_option_only_when_it_is_on() {
     let default = GomokuSetup::default();
     assert_eq!(
         sheet(default.clone(), Language::English),
-        "1. The board is 15 x 15. Black begins; each turn puts one stone on an empty point.\n\
-         2. The first line of five or more stones wins, along a row, a column or a diagonal (freestyle).\n\
-         3. A full board without a winner is a draw.\n"
+        "1. The aim: be first to get five stones in a row.\n\
+         2. The board is 15 x 15. Black goes first; each turn places one stone on an empty point.\n\
+         3. The first row of five or more stones wins: across, down or diagonally (freestyle).\n\
+         4. A full board without a winner is a draw.\n"
     );
     let house = GomokuSetup { edge_five_wins: false, ..default };
     assert!(sheet(house.clone(), Language::English).contains("edge"));
@@ -164,11 +165,11 @@ fn the_rule_sheet_says_the_option_only_when_it_is_on() {
 fn a_refusal_names_points_as_the_board_of_the_game_does_in_both_languages() {
     let occupied = IllegalAction::Occupied(Point::new(8, 3));
     for (game, name) in [
-        (GameKind::Gomoku, "i4"),
-        (GameKind::Liuzhou, "i4"),
+        (GameKind::Gomoku, "I4"),
+        (GameKind::Liuzhou, "I4"),
         (GameKind::Go, "J4"),
         (GameKind::Xiangqi, "i3"),
-        (GameKind::LightsOut, "i4"),
+        (GameKind::LightsOut, "I4"),
     ] {
         assert_eq!(occupied.words_in(game, Language::English), format!("{name} is occupied"));
         assert_eq!(occupied.words_in(game, Language::Chinese), format!("{name} 已有棋子"));

@@ -23,7 +23,7 @@ fn threats_are_named_by_kind_the_gravest_first() {
     // Four black stones with both ends open; White to move.
     let gomoku = at(GameKind::Gomoku, "15/15/15/15/15/15/15/4bbbb7/15/15/15/15/15/15/w12ww w");
     assert_eq!(found(&gomoku)[0], (Kind::Five, First, 2));
-    assert_eq!(threats(&gomoku)[0].words(&gomoku, Language::English), "Black makes five next: d8, i8.");
+    assert_eq!(threats(&gomoku)[0].words(&gomoku, Language::English), "Black makes five next: D8, I8.");
     let three = at(GameKind::Gomoku, "15/15/15/15/15/15/15/5bbb7/15/15/15/15/15/15/w12ww w");
     assert_eq!(found(&three)[0], (Kind::OpenFour, First, 2));
     let check = at(GameKind::Xiangqi, "4k4/9/9/9/9/4R4/9/9/9/3K5 b");

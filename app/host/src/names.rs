@@ -21,7 +21,7 @@ pub(crate) struct Names {
 }
 
 struct Name {
-    name: String,
+    said: String,
     looks: Looks,
     is_friend: bool,
     /// Somebody else's name looks like this one.
@@ -32,7 +32,7 @@ impl Names {
     /// A player is called so from now on.
     pub(crate) fn put(&mut self, key: PlayerId, name: &str, is_friend: bool) {
         let looks = Looks::of(name);
-        self.all.insert(key, Name { name: name.to_owned(), looks, is_friend, is_shared: false });
+        self.all.insert(key, Name { said: name.to_owned(), looks, is_friend, is_shared: false });
         self.look_again();
     }
 
@@ -48,9 +48,9 @@ impl Names {
         match self.all.get(&key) {
             Some(one) if one.is_shared => {
                 let key = key.to_string();
-                format!("{} ({})", one.name, &key[..FINGERPRINT])
+                format!("{} ({})", one.said, &key[..FINGERPRINT])
             }
-            Some(one) => one.name.clone(),
+            Some(one) => one.said.clone(),
             None => String::new(),
         }
     }
