@@ -150,8 +150,8 @@ fn the_most_expensive_files_are_read_or_refused() {
 #[test]
 fn a_node_with_more_properties_than_any_program_writes_is_refused_where_they_begin() {
     let text = |count: usize| {
-        let properties: String = (0..count).map(|n| format!("{}[]", letters(n))).collect();
-        format!("(;{properties})")
+        let properties: Vec<String> = (0..count).map(|n| letters(n) + "[]").collect();
+        format!("(;{})", properties.concat())
     };
     assert!(Collection::read(text(160).as_bytes()).is_ok());
     let stopped = Collection::read(text(161).as_bytes()).expect_err("too many");

@@ -147,6 +147,7 @@ async fn play_side(mut frames: Frames, role: Role, number: u64, done: &AtomicU32
         known: true,
         known_name_new_key: false,
         matches: Vec::new(),
+        promised: Vec::new(),
         seed: [u8::from(dials); 32],
     });
     let mut random = Rng::new(number * 2 + u64::from(dials));

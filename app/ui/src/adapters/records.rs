@@ -187,9 +187,9 @@ fn enter(desk: &Desk, index: i32) {
         usize::try_from(index)
             .ok()
             .and_then(|index| files.get(index))
-            .map(|(name, is_folder)| (inner.records.folder.join(name), name.clone(), *is_folder))
+            .map(|(name, is_folder)| (inner.records.folder.join(name), *is_folder))
     };
-    let Some((path, name, is_folder)) = chosen else { return };
+    let Some((path, is_folder)) = chosen else { return };
     if is_folder {
         look_into(desk, path);
         return;

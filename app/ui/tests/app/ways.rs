@@ -17,6 +17,9 @@ use slint::platform::Key;
 use crate::support::{Told, body, bot, games, here, keep, open, puzzles, room};
 use crate::touches::{dialog, page, started, tap};
 
+/// A way to press something.
+type Way = fn(&Stage, &Told);
+
 /// What leads to a page.
 type Go = fn(&Stage, &mut Told);
 
@@ -139,7 +142,7 @@ fn try_one(stage: &Stage, told: &mut Told) {
 #[test]
 fn from_every_page_back_leads_home_through_pages_that_make_sense_by_touch_key_and_gamepad() {
     let stage = Stage::new();
-    let by: [(&str, fn(&Stage, &Told)); 3] = [
+    let by: [(&str, Way); 3] = [
         ("a touch", |stage, told| tap(stage, told, "Back")),
         ("Escape", |_, told| told.scene.key(Key::Escape)),
         ("a gamepad", |_, told| press(told.app.window(), Press::Back)),
