@@ -4,7 +4,7 @@ CARGO ?= cargo
 LINTED ?= qiyou/online,tests/online
 .DEFAULT_GOAL := help
 
-.PHONY: help play build test fuzz check deb tarball repository test-deb test-carriers test-devices ble-lab ble-strangers ble-soak screens bench bench-levels tune
+.PHONY: help play build test test-online fuzz check deb tarball repository test-deb test-carriers test-devices ble-lab ble-strangers ble-soak screens bench bench-levels tune
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -21,6 +21,10 @@ build: ## the app, qiyoud, qiyouctl and qiyou-engine in target/release
 test: ## every test but the Bluetooth lab's
 	@scripts/need build test
 	$(CARGO) test --workspace --locked
+
+test-online: ## the parts of online play that need no server; with servers: make test-carriers
+	@scripts/need build test
+	$(CARGO) test -p link -p host --features link/online,host/online --lib --locked
 
 check: ## formatting, clippy and docs, with warnings as errors
 	@scripts/need build

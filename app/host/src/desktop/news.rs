@@ -90,7 +90,7 @@ impl News {
                     Urgency::Normal,
                     say("需要升级".into(), "Update needed".into()),
                     say(
-                        format!("{} 的棋友版本太旧，请对方升级", notice.name),
+                        format!("{} 的「棋友」版本太旧，请对方升级", notice.name),
                         format!("The Qiyou of {} is too old: ask them to update it", notice.name),
                     ),
                 ),
@@ -99,7 +99,7 @@ impl News {
                     Urgency::Normal,
                     say("需要升级".into(), "Update needed".into()),
                     say(
-                        format!("这台设备上的棋友版本太旧，没法和 {} 下棋，请升级", notice.name),
+                        format!("这台设备上的「棋友」版本太旧，没法和 {} 下棋，请升级", notice.name),
                         format!("This Qiyou is too old to play with {}: update it", notice.name),
                     ),
                 ),
