@@ -63,6 +63,21 @@ async fn a_file_becomes_a_match_that_is_looked_into_and_written_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_same_file_twice_is_one_game_until_it_is_deleted() {
+    let mut house = House::new(79);
+    let mut anna = house.device("Anna").await;
+    let text = "[Game \"xiangqi\"]\n\n1. 炮二平五 马8进7 *\n";
+    let first = import(&mut anna.client, "a.pgn", text).await.expect("it is a game");
+    assert_eq!(import(&mut anna.client, "b.PGN", text).await.expect("it is known"), first);
+    let other = import(&mut anna.client, "a.pgn", &text.replace("马8进7", "马2进3")).await.expect("a game");
+    assert_ne!(other, first);
+    assert_eq!(list(&mut anna.client, control::ListMatches::default()).await.total, 2);
+    let discard = control::Discard { room_id: first.clone() };
+    anna.client.done(request::Body::Discard(discard)).await;
+    assert_ne!(import(&mut anna.client, "a.pgn", text).await.expect("it is a game"), first);
+}
+
+#[tokio::test(start_paused = true)]
 async fn matches_are_found_by_game_opponent_and_outcome() {
     let mut house = House::new(71);
     let mut anna = house.device("Anna").await;

@@ -237,6 +237,10 @@ impl Actor {
         let now = self.now_unix_ms();
         responder.answer(read.and_then(|read| {
             let Imported { record, origin, file } = *read;
+            // The same file again is the same game.
+            if let Some(known) = self.journal.taken_from(&file)? {
+                return Ok(in_room(known));
+            }
             self.journal.keep(|store| store.take_in(&record, [Seat::Here; 2], (&origin, &file), now))?;
             Ok(in_room(record.id))
         }));

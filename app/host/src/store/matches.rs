@@ -181,6 +181,18 @@ impl Store {
             .map_err(|error| self.explain(error))
     }
 
+    /// The match that was taken from just this file before, if one was.
+    pub(crate) fn taken_from(&self, file: &KeptFile) -> Result<Option<MatchId>, StoreError> {
+        self.connection
+            .prepare_cached("SELECT match_id FROM files WHERE ending = ?1 AND content = ?2")
+            .and_then(|mut statement| {
+                statement
+                    .query_row(params![file.ending, file.content], |row| row.get(0).map(MatchId))
+                    .optional()
+            })
+            .map_err(|error| self.explain(error))
+    }
+
     /// A time as its day in UTC: 2026-11-24.
     pub(crate) fn day_of(&self, unix_ms: i64) -> Result<String, StoreError> {
         self.connection
