@@ -224,9 +224,16 @@ fn read(game: GameKind, path: &Path) -> Result<GameFile, Box<(Unreadable, Option
 fn ending(file: &GameFile) -> String {
     match (file.game.outcome(), &file.result) {
         (Some(outcome), _) => outcome.words_in(&file.game, Language::English),
-        (None, Some(result)) => format!("The game is not over by its rules; the record says {result}."),
+        (None, Some(result)) => {
+            format!("The game is not over by its rules; the record says {}.", printable(result))
+        }
         (None, None) => "The game is not over.".into(),
     }
+}
+
+/// What a file says, without what a terminal would obey: a control character is shown as one that could not be read.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 fn shown(file: &GameFile) -> String {
@@ -236,7 +243,7 @@ fn shown(file: &GameFile) -> String {
     };
     line(&format!("{}: {}", file.game.kind().word(), file.start.setup()));
     for (name, value) in &file.tags {
-        line(&format!("{name}: {}", value.replace('\n', " ")));
+        line(&format!("{}: {}", printable(name), printable(&value.replace('\n', " "))));
     }
     if let Some(collection) = &file.collection {
         let tree = collection.games.first();
