@@ -153,8 +153,11 @@ fn a_file_is_shown_and_converted_between_formats() {
     // GBK: \u{68cb} is C6 E5.
     write("game.sgf", b"(;GM[4]SZ[15]CA[GBK]PB[\xc6\xe5]RU[renju];B[hh];W[hg];B[ig](;W[gi])(;W[aa]))");
     // A title that a terminal would set, a colour, a bell.
-    std::fs::write(path("hostile.sgf"), "(;GM[4]SZ[15]PB[\u{1b}\\]0;gone\u{7}\u{9b}31mBen]RE[\u{1b}c];B[hh])")
-        .expect("written");
+    std::fs::write(
+        path("hostile.sgf"),
+        "(;GM[4]SZ[15]PB[\u{1b}\\]0;gone\u{7}\u{9b}31mBen]RE[\u{1b}c];B[hh])",
+    )
+    .expect("written");
     let (code, text) = run(&["show", "--game", "gomoku", &path("hostile.sgf")], "");
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("Ben") && text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");

@@ -2,7 +2,7 @@
 //! alone. Each is cut on its way and goes on.
 
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::{Action, AnyGame, GameKind, Level, Limits, Side};
 use proto::control::Room;
@@ -31,6 +31,9 @@ fn invite_to(anna: &Table<'_>, game: &str, opponent: &str, choices: &[&str]) {
     anna.tap("See who is there");
 }
 
+/// Longer than any answer of a busy machine.
+const TAPS_AGAIN_AFTER: Duration = Duration::from_secs(20);
+
 /// A match of Anna and Ben from the invitation to its end; both see the same record and each how it ended. Anna looks further than
 /// Ben.
 fn play_nearby(kind: GameKind, name: &str, options: &[(&str, &str)], choices: &[&str], nodes: u64) {
@@ -47,10 +50,20 @@ fn play_nearby(kind: GameKind, name: &str, options: &[(&str, &str)], choices: &[
     let (mut of_anna, mut of_ben) = (Watcher::new(&anna), Watcher::new(&ben));
     let mut bots = [(6, nodes), (1, 60)]
         .map(|(level, nodes)| (engine::bot(kind, Level::new(level).expect("a level"), 7), nodes));
-    let mut done = 0;
+    let (mut done, mut missed) = (0, 0);
     let last = loop {
         let know = |watcher: &mut Watcher| watcher.look().is_some_and(|room| room.record.len() == done);
-        both("both know the same", &mut || know(&mut of_anna) && know(&mut of_ben));
+        if !stage.until(&[&anna.scene, &ben.scene], || know(&mut of_anna) && know(&mut of_ben)) {
+            let told = |table: &Table<'_>, watcher: &mut Watcher| {
+                let record = watcher.look().map(|room| (room.record.len(), room.can_act, room.link.clone()));
+                format!("{record:?}, shows {} plies, {:?}, {:?}", table.ply(), table.page(), table.dialog())
+            };
+            panic!(
+                "ply {done} is not known to both: {}; {}",
+                told(&anna, &mut of_anna),
+                told(&ben, &mut of_ben)
+            );
+        }
         let room = of_anna.look().expect("just seen").clone();
         if room.result.is_some() {
             break room;
@@ -62,7 +75,23 @@ fn play_nearby(kind: GameKind, name: &str, options: &[(&str, &str)], choices: &[
         stage.settle(&mover.scene);
         let (bot, nodes) = &mut bots[usize::from(!anna_moves)];
         let action = chosen(bot.as_mut(), &game, *nodes);
-        tap(mover, &anna, action);
+        // The board moves under a finger when the card of a lost link comes or goes: who sees that nothing happened taps again.
+        loop {
+            tap(mover, &anna, action);
+            let (own, tapped) = (if anna_moves { &mut of_anna } else { &mut of_ben }, Instant::now());
+            let mut made = false;
+            both("the tap is answered", &mut || {
+                made = own.look().is_some_and(|room| room.record.len() > done);
+                made || tapped.elapsed() > TAPS_AGAIN_AFTER
+            });
+            if made {
+                break;
+            }
+            missed += 1;
+            assert!(missed <= 2, "ply {done}: taps do nothing; {:?}, {:?}", mover.page(), mover.dialog());
+            both("the turn again", &mut || mover.live() && mover.ply() as usize == done);
+            stage.settle(&mover.scene);
+        }
         if done % 20 == 5 {
             air.cut_all();
         }
