@@ -55,7 +55,7 @@ fn play_nearby(kind: GameKind, name: &str, options: &[(&str, &str)], choices: &[
         let know = |watcher: &mut Watcher| watcher.look().is_some_and(|room| room.record.len() == done);
         if !stage.until(&[&anna.scene, &ben.scene], || know(&mut of_anna) && know(&mut of_ben)) {
             let told = |table: &Table<'_>, watcher: &mut Watcher| {
-                let record = watcher.look().map(|room| (room.record.len(), room.can_act, room.link.clone()));
+                let record = watcher.look().map(|room| (room.record.len(), room.can_act, room.link));
                 format!("{record:?}, shows {} plies, {:?}, {:?}", table.ply(), table.page(), table.dialog())
             };
             panic!(
