@@ -115,7 +115,7 @@ async fn a_device_goes_on_in_another_with_its_friends_and_matches_and_nothing_is
     let (mut anna, mut bert) = (house.device("Anna").await, house.device("Bert").await);
     friends(&mut anna, &mut bert).await;
     import(&mut anna.client, GAME).await;
-    import(&mut anna.client, GAME).await;
+    import(&mut anna.client, &format!("{GAME}\n")).await;
     let mut new = house.device("Handheld").await;
     import(&mut new.client, GAME).await;
     let folder = tempfile::tempdir().expect("a folder for the test");
