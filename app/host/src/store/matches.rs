@@ -102,7 +102,7 @@ impl Store {
         }
     }
 
-    /// A match that no room shows: one of a file, or one that was given.
+    /// A match that was given, and that no room shows.
     pub(crate) fn put_away(
         &mut self,
         record: &MatchRecord,
