@@ -10,7 +10,7 @@ use proto::peer;
 
 use crate::match_state::Standing;
 use crate::session::{Link, Session};
-use crate::{Event, MatchId, MatchRecord, MatchResult, Output, Refused, Violation, resume};
+use crate::{Event, MatchId, MatchRecord, MatchResult, Refused, Violation, resume};
 
 impl Session {
     /// What to write to the peer about a match, as it stands here; `None` when the match is not one of the session's, has clocks,
@@ -67,7 +67,7 @@ impl Session {
         let id = state.id();
         self.settle(index);
         // There is nobody to send anything to.
-        self.drop_sends();
+        self.effects.drop_sends();
         self.tell(Event::MatchChanged(id));
         Ok(())
     }
@@ -109,10 +109,6 @@ impl Session {
             self.send_ack(index, true);
         }
         Ok(())
-    }
-
-    fn drop_sends(&mut self) {
-        self.outputs.retain(|output| !matches!(output, Output::Send(_)));
     }
 }
 

@@ -2,10 +2,12 @@
 //!
 //! A [`Session`] is everything between this device and one peer, over all links that ever join them: hello, first meeting,
 //! invitations, matches, offers, resume. It has no clock, no socket, no disk and no randomness: time and seeds come in with
-//! each [`Input`], and what is to be done comes out of [`Session::poll`], in the order in which it must be done. Above all, an
-//! [`Output::Save`] comes before the [`Output::Send`] that depends on it.
+//! each [`Input`], and what is to be done comes out of [`Session::poll`], in the order in which it must be done. What must not be
+//! lost never comes out: `poll` writes it to the [`Journal`] that it is given, before it gives out an [`Output::Send`] that
+//! depends on it.
 //!
-//! The drive loop: after each `handle`, `poll` until it says `Idle`.
+//! The drive loop: after each `handle`, `poll` until it says `Idle`. On an error of the journal the session is dropped and made
+//! anew from what the journal holds.
 //!
 //! ```
 //! use session::{Config, Input, Instant, Output, Role, Session};
@@ -20,10 +22,10 @@
 //!     seed: [2; 32],
 //! });
 //! session.handle(Instant::default(), Input::LinkUp { role: Role::Dialer, handshake_hash: [3; 32] })?;
+//! let mut journal = Vec::new(); // a file, in a host
 //! let mut sent = 0;
 //! let tick = loop {
-//!     match session.poll() {
-//!         Output::Save(entry) => panic!("written to disk before the next poll: {entry:?}"),
+//!     match session.poll(&mut journal)? {
 //!         Output::Send(_envelope) => sent += 1,
 //!         Output::Event(event) => println!("{event:?}"),
 //!         Output::Close(reason) => println!("the link is to be closed: {reason:?}"),
@@ -32,13 +34,14 @@
 //! };
 //! assert_eq!(sent, 1, "the hello");
 //! assert!(tick.is_some(), "a silent peer is given up");
-//! # Ok::<(), session::Error>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 #![forbid(unsafe_code)]
 
 mod analysis;
 mod clock;
+mod effects;
 mod gift;
 mod input;
 mod invitation;
@@ -62,7 +65,7 @@ pub use input::{Colours, Command, Config, Error, Input, Instant, Refused, Role, 
 pub use invitation::PROMISES;
 pub use letter::asked_by_letter;
 pub use match_state::MatchState;
-pub use output::{Entry, Event, InvitationEnd, Output, ShortString};
+pub use output::{Entry, Event, InvitationEnd, Journal, Output, ShortString};
 pub use race::Race;
 pub use record::{Consent, MatchId, MatchRecord, MatchResult, OfferKind};
 pub use saying::Saying;

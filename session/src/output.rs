@@ -10,9 +10,6 @@ use crate::{Consent, Instant, MatchId, MatchRecord, MatchResult, OfferKind, Sayi
 /// What is to be done, in this order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
-    /// Write this, durably, before polling again. If that fails, drop the session and start it again from what the journal
-    /// holds.
-    Save(Entry),
     /// Give this to the link. If there is none any more, drop it: resuming sends again what is needed.
     Send(peer::Envelope),
     /// Tell the user.
@@ -24,6 +21,26 @@ pub enum Output {
         /// `None`: nothing is waited for.
         until: Option<Instant>,
     },
+}
+
+/// Where a session keeps what must not be lost. Given to [`crate::Session::poll`], which keeps an entry before it gives out
+/// anything that depends on it.
+pub trait Journal {
+    /// Why an entry could not be kept.
+    type Error;
+
+    /// Writes an entry: durably and whole, or not at all.
+    fn keep(&mut self, entry: &Entry) -> Result<(), Self::Error>;
+}
+
+/// In memory, for tests and examples.
+impl Journal for Vec<Entry> {
+    type Error = std::convert::Infallible;
+
+    fn keep(&mut self, entry: &Entry) -> Result<(), Self::Error> {
+        self.push(entry.clone());
+        Ok(())
+    }
 }
 
 /// A line of the journal. Each is written whole or not at all.

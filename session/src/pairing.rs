@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::liveness::Liveness;
 use crate::session::{Link, Session};
 use crate::{
-    Entry, Event, HIGHEST_VERSION, Instant, LOWEST_VERSION, MAX_MATCHES, Output, Refused, Role, ShortString,
+    Entry, Event, HIGHEST_VERSION, Instant, LOWEST_VERSION, MAX_MATCHES, Refused, Role, ShortString,
     Violation, resume, wire,
 };
 
@@ -271,7 +271,7 @@ impl Session {
     pub(crate) fn not_compared_in_time(&mut self) {
         let reason = peer::ByeReason::ByeNotCompared;
         self.send(peer::Bye { reason: reason.into() });
-        self.outputs.push_back(Output::Close(reason));
+        self.effects.close(reason);
         self.close(reason);
     }
 

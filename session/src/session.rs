@@ -1,11 +1,11 @@
 //! The machine: what comes in goes to the subject it belongs to, what comes out waits in one queue.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use engine::GameKind;
 use proto::{limits, peer};
 
+use crate::effects::Effects;
 use crate::invitation::Invitations;
 use crate::liveness::{Due, Liveness};
 use crate::offers::Following;
@@ -13,8 +13,8 @@ use crate::pairing::Comparison;
 use crate::resume::Told;
 use crate::saying::Pace;
 use crate::{
-    Command, Config, Entry, Error, Event, Input, Instant, MatchId, MatchState, Output, Refused, Role,
-    Violation,
+    Command, Config, Entry, Error, Event, Input, Instant, Journal, MatchId, MatchState, Output, Refused,
+    Role, Violation,
 };
 
 /// The protocol versions that this session speaks.
@@ -51,7 +51,7 @@ pub struct Session {
     pub(crate) now: Instant,
     pub(crate) said_here: Pace,
     pub(crate) said_there: Pace,
-    pub(crate) outputs: VecDeque<Output>,
+    pub(crate) effects: Effects,
 }
 
 /// What stands between the two devices.
@@ -113,7 +113,7 @@ impl Session {
             now: Instant::default(),
             said_here: Pace::default(),
             said_there: Pace::default(),
-            outputs: VecDeque::new(),
+            effects: Effects::default(),
         };
         for (record, settled) in config.matches {
             session.restore(record, settled);
@@ -166,9 +166,11 @@ impl Session {
         }
     }
 
-    /// What is to be done next. Gives `Idle` once everything was given out.
-    pub fn poll(&mut self) -> Output {
-        self.outputs.pop_front().unwrap_or_else(|| Output::Idle { until: self.next_tick() })
+    /// What is to be done next, with everything that had to be kept before it in the journal. Gives `Idle` once everything was
+    /// given out. On an error drop the session, and make it anew from what the journal holds.
+    pub fn poll<J: Journal>(&mut self, journal: &mut J) -> Result<Output, J::Error> {
+        let next = self.effects.next(journal)?;
+        Ok(next.unwrap_or_else(|| Output::Idle { until: self.next_tick() }))
     }
 
     /// Every match that is not settled and the last few that are, the oldest first.
@@ -286,7 +288,7 @@ impl Session {
                 }
                 self.close(reason);
                 self.tell(Event::Left(reason));
-                self.outputs.push_back(Output::Close(reason));
+                self.effects.close(reason);
                 Ok(())
             }
             // An older peer does not know a message of ours; what it lacks by that is its own affair.
@@ -338,7 +340,7 @@ impl Session {
                 Due::Dead => {
                     self.abandon_comparison();
                     self.close(peer::ByeReason::ByeSilent);
-                    self.outputs.push_back(Output::Close(peer::ByeReason::ByeSilent));
+                    self.effects.close(peer::ByeReason::ByeSilent);
                     return;
                 }
             }
@@ -358,7 +360,7 @@ impl Session {
     pub(crate) fn goodbye(&mut self, reason: peer::ByeReason) {
         self.abandon_comparison();
         self.send(peer::Bye { reason: reason.into() });
-        self.outputs.push_back(Output::Close(reason));
+        self.effects.close(reason);
         self.close(reason);
     }
 
@@ -372,8 +374,7 @@ impl Session {
         self.abandon_comparison();
         self.forget_link();
         self.link = Link::Down;
-        // What was not sent belongs to the link that is gone; on the next, the hello comes first.
-        self.outputs.retain(|output| !matches!(output, Output::Send(_) | Output::Close(_)));
+        self.effects.link_lost();
     }
 
     fn forget_link(&mut self) {
@@ -425,11 +426,11 @@ impl Session {
         if let Some(index) = entry.match_id().and_then(|id| self.index_of(id)) {
             self.matches[index].settled = false;
         }
-        self.outputs.push_back(Output::Save(entry));
+        self.effects.keep(entry);
     }
 
     pub(crate) fn send(&mut self, message: impl Into<peer::Envelope>) {
-        self.outputs.push_back(Output::Send(message.into()));
+        self.effects.send(message);
     }
 
     /// Sends what the peer will acknowledge.
@@ -439,7 +440,7 @@ impl Session {
     }
 
     pub(crate) fn tell(&mut self, event: Event) {
-        self.outputs.push_back(Output::Event(event));
+        self.effects.tell(event);
     }
 }
 

@@ -479,16 +479,30 @@ fn goodbye_closes_both_ends_and_keeps_the_match() {
     assert_eq!(pair.devices[BERT].state(id).record().actions.first(), Some(&pair::place(0, 0)));
 }
 
+/// A disk that takes nothing.
+struct Full;
+
+impl session::Journal for Full {
+    type Error = ();
+
+    fn keep(&mut self, _: &Entry) -> Result<(), ()> {
+        Err(())
+    }
+}
+
 #[test]
-fn what_is_saved_is_saved_before_what_is_sent() {
-    // The order of the outputs themselves, as a host sees them.
+fn nothing_is_sent_of_an_action_that_the_journal_does_not_hold() {
     let (mut pair, id) = Pair::playing();
     let now = pair.now;
     let session = &mut pair.devices[ANNA].session;
     let act = Command::Act { id, action: pair::place(2, 2) };
     session.handle(now, Input::Command(act)).expect("her turn");
-    assert!(matches!(session.poll(), Output::Save(Entry::Acted { ply: 1, .. })));
-    assert!(matches!(session.poll(), Output::Send(Envelope::Play(_))));
+    for _ in 0..2 {
+        assert!(session.poll(&mut Full).is_err(), "the disk takes nothing: nothing comes out");
+    }
+    let mut journal = Vec::new();
+    assert!(matches!(session.poll(&mut journal), Ok(Output::Send(Envelope::Play(_)))));
+    assert!(matches!(journal[..], [Entry::Acted { ply: 1, .. }]));
 }
 
 #[test]

@@ -454,9 +454,10 @@ fn handle(session: &mut Session, input: Input) -> Vec<Output> {
     session.handle(Instant::default(), input).expect("nothing wrong");
     let mut outputs = Vec::new();
     loop {
-        match session.poll() {
-            Output::Idle { .. } => return outputs,
-            output => outputs.push(output),
+        match session.poll(&mut Vec::new()) {
+            Ok(Output::Idle { .. }) => return outputs,
+            Ok(output) => outputs.push(output),
+            Err(never) => match never {},
         }
     }
 }

@@ -2,9 +2,13 @@
 
 use std::ops::Deref;
 
+use proto::control;
+use session::Entry;
 use tracing::{info, warn};
 
-use crate::store::{Store, StoreError};
+use crate::people::MET_BY;
+use crate::room::PlayerId;
+use crate::store::{SavedFriend, Store, StoreError};
 
 /// Reads as the [`Store`] does; writes through [`Journal::keep`] alone, so that no failed write goes unreported.
 pub(crate) struct Journal {
@@ -53,6 +57,61 @@ impl Deref for Journal {
 
     fn deref(&self) -> &Store {
         &self.store
+    }
+}
+
+/// The journal as one peer's session writes it.
+pub(crate) struct OfPeer<'a> {
+    pub(crate) journal: &'a mut Journal,
+    pub(crate) key: PlayerId,
+    /// Milliseconds since 1970.
+    pub(crate) now: i64,
+    pub(crate) friend: Option<&'a SavedFriend>,
+    /// What the link goes over.
+    pub(crate) carrier: Option<control::Carrier>,
+    /// It is known how the two met: who was added by a code is met later.
+    pub(crate) met_by: bool,
+    /// What was kept of the peer as a friend.
+    pub(crate) met: Vec<Met>,
+}
+
+/// A peer as a friend, as the journal holds it now.
+pub(crate) struct Met {
+    pub(crate) friend: SavedFriend,
+    /// How the two met, if that was not known.
+    pub(crate) carrier: Option<control::Carrier>,
+    /// The name until now, if it was another.
+    pub(crate) renamed: Option<String>,
+}
+
+impl session::Journal for OfPeer<'_> {
+    type Error = StoreError;
+
+    fn keep(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        let (key, now) = (self.key, self.now);
+        let Entry::Friend { name, advert_key } = entry else {
+            return self.journal.keep(|store| store.write_entry(key, entry, now));
+        };
+        let met = self.met.last().map(|met| &met.friend).or(self.friend);
+        let renamed =
+            met.map(|friend| friend.name.clone()).filter(|before| before != name && !before.is_empty());
+        let friend = SavedFriend {
+            key,
+            name: name.clone(),
+            advert_key: *advert_key,
+            met_unix_ms: met.map_or(now, |friend| friend.met_unix_ms),
+            muted: met.is_some_and(|friend| friend.muted),
+            note: met.map_or_else(String::new, |friend| friend.note.clone()),
+        };
+        self.journal.keep(|store| store.put_friend(&friend))?;
+        let carrier = self.carrier.filter(|_| !self.met_by);
+        if let Some(carrier) = carrier {
+            let name = carrier.as_str_name();
+            self.journal.keep(|store| store.set_setting(&format!("{MET_BY}{key}"), name))?;
+            self.met_by = true;
+        }
+        self.met.push(Met { friend, carrier, renamed });
+        Ok(())
     }
 }
 

@@ -8,14 +8,15 @@ use link::{CarrierKind, Outdated};
 use proto::control::{self, ComparisonEnd, NoticeKind, RefusalCode, event};
 use proto::peer::{ByeReason, Phrase};
 use session::{
-    Command, Config, Entry, Event, Input, LinkState, MatchId, MatchState, OfferKind, Output, Role, Saying,
-    Session, ShortString,
+    Command, Config, Event, Input, LinkState, MatchId, MatchState, OfferKind, Output, Role, Saying, Session,
+    ShortString,
 };
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, DISK_RETRY, notice};
 use crate::contact::PeerLink;
+use crate::journal::{Met, OfPeer};
 use crate::links::{LinkId, Order, Traffic};
 use crate::reach::Target;
 use crate::room::{PlayerId, Room, Seat};
@@ -269,19 +270,35 @@ impl Actor {
     }
 
     fn drain(&mut self, key: PlayerId) -> Result<(), StoreError> {
-        let now = self.session_now();
+        let (now, unix_ms) = (self.session_now(), self.now_unix_ms());
         let mut events = Vec::new();
         let mut result = Ok(());
         while let Some(peer) = self.people.get_mut(&key) {
-            match peer.session.poll() {
-                Output::Save(entry) => {
-                    if let Err(error) = self.write_entry(key, &entry) {
-                        // What the session believes is not on disk: it is made anew from what is.
-                        self.break_off(key);
-                        result = Err(error);
-                        break;
-                    }
+            let mut kept = OfPeer {
+                journal: &mut self.journal,
+                key,
+                now: unix_ms,
+                friend: peer.friend.as_ref(),
+                carrier: peer.link.as_ref().map(|link| show::carrier(link.kind)),
+                met_by: self.met_by.contains_key(&key),
+                met: Vec::new(),
+            };
+            let polled = peer.session.poll(&mut kept);
+            let met = kept.met;
+            for met in met {
+                self.met(key, met);
+            }
+            let Some(peer) = self.people.get_mut(&key) else { break };
+            let output = match polled {
+                Ok(output) => output,
+                Err(error) => {
+                    // What the session believes is not on disk: it is made anew from what is.
+                    self.break_off(key);
+                    result = Err(error);
+                    break;
                 }
+            };
+            match output {
                 Output::Send(envelope) => {
                     let full = peer.link.as_ref().is_some_and(|link| {
                         link.ends.orders.try_send(Order::Send(Box::new(envelope))).is_err()
@@ -342,52 +359,19 @@ impl Actor {
         result
     }
 
-    fn write_entry(&mut self, key: PlayerId, entry: &Entry) -> Result<(), StoreError> {
-        let now = self.now_unix_ms();
-        match entry {
-            Entry::Friend { name, advert_key } => {
-                let met = self.people.get(&key).and_then(|peer| peer.friend.as_ref());
-                let renamed = met
-                    .map(|friend| friend.name.clone())
-                    .filter(|before| before != name && !before.is_empty());
-                let met_unix_ms = met.map_or(now, |friend| friend.met_unix_ms);
-                let muted = met.is_some_and(|friend| friend.muted);
-                let note = met.map_or_else(String::new, |friend| friend.note.clone());
-                let friend = SavedFriend {
-                    key,
-                    name: name.clone(),
-                    advert_key: *advert_key,
-                    met_unix_ms,
-                    muted,
-                    note,
-                };
-                self.journal.keep(|store| store.put_friend(&friend))?;
-                // Who was added by a code is met later.
-                if !self.met_by.contains_key(&key)
-                    && let Some(kind) =
-                        self.people.get(&key).and_then(|peer| peer.link.as_ref()).map(|link| link.kind)
-                {
-                    let carrier = show::carrier(kind);
-                    let name = carrier.as_str_name();
-                    self.journal.keep(|store| store.set_setting(&format!("{MET_BY}{key}"), name))?;
-                    self.met_by.insert(key, carrier);
-                }
-                if let Some(peer) = self.people.get_mut(&key) {
-                    peer.name.clone_from(name);
-                    peer.friend = Some(friend);
-                }
-                self.names.put(key, name, true);
-                if let Some(before) = renamed {
-                    let detail = self.names.shown(key);
-                    self.notice(control::Notice {
-                        name: before,
-                        detail,
-                        ..notice(NoticeKind::NoticeRenamed)
-                    });
-                }
-                Ok(())
-            }
-            entry => self.journal.keep(|store| store.write_entry(key, entry, now)),
+    /// The journal holds this of a friend from now on.
+    fn met(&mut self, key: PlayerId, Met { friend, carrier, renamed }: Met) {
+        self.names.put(key, &friend.name, true);
+        if let Some(carrier) = carrier {
+            self.met_by.insert(key, carrier);
+        }
+        if let Some(peer) = self.people.get_mut(&key) {
+            peer.name.clone_from(&friend.name);
+            peer.friend = Some(friend);
+        }
+        if let Some(before) = renamed {
+            let detail = self.names.shown(key);
+            self.notice(control::Notice { name: before, detail, ..notice(NoticeKind::NoticeRenamed) });
         }
     }
 

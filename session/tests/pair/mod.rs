@@ -30,7 +30,7 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// As a host would write it; refuses what a host could not.
-    fn write(&mut self, entry: Entry) {
+    pub(crate) fn write(&mut self, entry: Entry) {
         let settles = matches!(entry, Entry::Settled(_) | Entry::Learned(_));
         let id = entry.match_id();
         match entry {
@@ -127,6 +127,42 @@ impl Journal {
 
     pub(crate) fn record(&self, id: MatchId) -> Option<&MatchRecord> {
         self.matches.iter().find(|(record, _)| record.id == id).map(|(record, _)| record)
+    }
+}
+
+/// The journal of a device that may die before it writes.
+struct Disk<'a> {
+    journal: &'a mut Journal,
+    dies_at: &'a mut Option<usize>,
+    trace: bool,
+}
+
+/// The device is dead: nothing more is written.
+#[derive(Debug)]
+struct Died;
+
+/// One thing is about to be done.
+fn step(dies_at: &mut Option<usize>) -> Result<(), Died> {
+    match dies_at {
+        Some(0) => Err(Died),
+        Some(left) => {
+            *left -= 1;
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}
+
+impl session::Journal for Disk<'_> {
+    type Error = Died;
+
+    fn keep(&mut self, entry: &Entry) -> Result<(), Died> {
+        step(self.dies_at)?;
+        if self.trace {
+            eprintln!("  keeps {entry:?}");
+        }
+        self.journal.write(entry.clone());
+        Ok(())
     }
 }
 
@@ -450,18 +486,16 @@ impl Pair {
 
     pub(crate) fn drain(&mut self, device: usize) {
         loop {
-            if let Some(dies_at) = &mut self.devices[device].dies_at {
-                if *dies_at == 0 {
-                    return self.restart(device);
-                }
-                *dies_at -= 1;
-            }
-            let output = self.devices[device].session.poll();
+            let trace = self.trace;
+            let Device { session, journal, dies_at, .. } = &mut self.devices[device];
+            let polled = session.poll(&mut Disk { journal, dies_at, trace });
+            let Ok(output) = polled.and_then(|output| step(dies_at).map(|()| output)) else {
+                return self.restart(device);
+            };
             if self.trace && !matches!(output, Output::Idle { .. }) {
                 eprintln!("{device} {output:?}");
             }
             match output {
-                Output::Save(entry) => self.devices[device].journal.write(entry),
                 Output::Send(envelope) => self.transmit(device, envelope),
                 Output::Event(event) => self.devices[device].events.push(event),
                 Output::Close(_) => {
