@@ -7,7 +7,8 @@ use engine::{Action, AnyGame, Side};
 use proto::limits::TRIED_ACTIONS;
 use proto::peer;
 
-use crate::{Event, MatchId, MatchState, Refused, Session, Violation, resume, wire};
+use crate::cx::Cx;
+use crate::{Event, MatchState, Refused, Violation, resume, wire};
 
 /// What is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,79 +55,74 @@ impl MatchState {
     }
 }
 
-impl Session {
-    pub(crate) fn analyse(&mut self, id: MatchId, at: Option<(u32, Vec<Action>)>) -> Result<(), Refused> {
-        let index = self.index_of(id).ok_or(Refused::NoSuchMatch)?;
-        let state = &self.matches[index];
-        if !state.can_analyse() {
-            return Err(if state.is_level() { Refused::WrongPhase } else { Refused::Away });
+impl MatchState {
+    pub(crate) fn analyse(&mut self, cx: &mut Cx<'_>, at: Option<(u32, Vec<Action>)>) -> Result<(), Refused> {
+        if !self.can_analyse() {
+            return Err(if self.is_level() { Refused::WrongPhase } else { Refused::Away });
         }
         let at = match at {
             None => None,
             Some((ply, tried)) => {
-                let fits = tried.len() <= TRIED_ACTIONS && state.position_with(ply, &tried).is_some();
+                let fits = tried.len() <= TRIED_ACTIONS && self.position_with(ply, &tried).is_some();
                 Some(Analysis { ply, tried }).filter(|_| fits).ok_or(Refused::WrongPhase).map(Some)?
             }
         };
-        let by = Some(state.my_side());
-        let version = state.shared.version.saturating_add(1);
-        self.matches[index].shared = Shared { version, by, at };
-        self.send_analysis(index);
-        self.tell(Event::AnalysisChanged(id));
+        let by = Some(self.my_side());
+        let version = self.shared.version.saturating_add(1);
+        self.shared = Shared { version, by, at };
+        self.send_analysis(cx);
+        cx.tell(Event::AnalysisChanged(self.id()));
         Ok(())
     }
 
-    pub(crate) fn received_analysis(&mut self, analysis: peer::Analysis) -> Result<(), Violation> {
+    pub(crate) fn received_analysis(
+        &mut self,
+        cx: &mut Cx<'_>,
+        analysis: peer::Analysis,
+    ) -> Result<(), Violation> {
         const WRONG: Violation = Violation::OutOfBounds("analysis");
-        let id = resume::read_id(&analysis.match_id)?;
-        let Some(index) = self.index_of(id) else { return Ok(()) };
-        let state = &mut self.matches[index];
         // On a new link the peer may know before this side that both have the same: it waits until this side does too.
-        if !state.can_analyse() || state.revision() != analysis.revision {
-            state.analysis_waits = Some(analysis).filter(|analysis| analysis.revision >= state.revision());
+        if !self.can_analyse() || self.revision() != analysis.revision {
+            self.analysis_waits = Some(analysis).filter(|analysis| analysis.revision >= self.revision());
             return Ok(());
         }
         let at = if analysis.open {
             let tried = wire::unpack_actions(&analysis.actions).map_err(|_| WRONG)?;
-            if tried.len() > TRIED_ACTIONS || state.position_with(analysis.ply, &tried).is_none() {
+            if tried.len() > TRIED_ACTIONS || self.position_with(analysis.ply, &tried).is_none() {
                 return Err(WRONG);
             }
             Some(Analysis { ply: analysis.ply, tried })
         } else {
             None
         };
-        let theirs = Shared { version: analysis.version, by: Some(state.their_side()), at };
-        if theirs.rank() > state.shared.rank() {
-            self.matches[index].shared = theirs;
-            self.tell(Event::AnalysisChanged(id));
+        let theirs = Shared { version: analysis.version, by: Some(self.their_side()), at };
+        if theirs.rank() > self.shared.rank() {
+            self.shared = theirs;
+            cx.tell(Event::AnalysisChanged(self.id()));
         }
         Ok(())
     }
 
-    /// Takes in what came too early, of each match that is ready for it now. What makes no sense any more is left: the message
-    /// that made the match ready is not to blame.
-    pub(crate) fn waiting_analyses(&mut self) {
-        for index in 0..self.matches.len() {
-            let state = &mut self.matches[index];
-            let ready = state.can_analyse();
-            if let Some(analysis) = state.analysis_waits.take_if(|_| ready) {
-                let _ = self.received_analysis(analysis);
-            }
+    /// Takes in what came too early, if the match is ready for it now. What makes no sense any more is left: the message that
+    /// made the match ready is not to blame.
+    pub(crate) fn waiting_analysis(&mut self, cx: &mut Cx<'_>) {
+        let ready = self.can_analyse();
+        if let Some(analysis) = self.analysis_waits.take_if(|_| ready) {
+            let _ = self.received_analysis(cx, analysis);
         }
     }
 
     /// Tells what is looked at here, if anything was: on a new link both do, and the later change holds.
-    pub(crate) fn send_analysis(&mut self, index: usize) {
-        let state = &self.matches[index];
-        if state.shared.version == 0 || !state.can_analyse() {
+    pub(crate) fn send_analysis(&mut self, cx: &mut Cx<'_>) {
+        if self.shared.version == 0 || !self.can_analyse() {
             return;
         }
-        let (ply, tried) = state.shared.at.as_ref().map_or((0, &[][..]), |at| (at.ply, &at.tried[..]));
-        self.send(peer::Analysis {
-            match_id: resume::id_bytes(state.id()),
-            revision: state.revision(),
-            version: state.shared.version,
-            open: state.shared.at.is_some(),
+        let (ply, tried) = self.shared.at.as_ref().map_or((0, &[][..]), |at| (at.ply, &at.tried[..]));
+        cx.send(peer::Analysis {
+            match_id: resume::id_bytes(self.id()),
+            revision: self.revision(),
+            version: self.shared.version,
+            open: self.shared.at.is_some(),
             ply,
             actions: wire::pack_actions(tried).into(),
         });

@@ -106,6 +106,12 @@ impl Invitations {
         promised.and_then(|index| self.promised.remove(index)).is_some()
     }
 
+    /// A match with this id begins: what was asked for came about.
+    pub(crate) fn began(&mut self, id: MatchId) {
+        self.take_mine(id);
+        self.drawing.retain(|drawing| drawing.id != id);
+    }
+
     /// When an invitation ends by itself.
     pub(crate) fn next(&self) -> Option<Instant> {
         let mine = self.mine.as_ref().map(|mine| mine.until);
@@ -426,7 +432,7 @@ impl Session {
         record.reveal = Some(mine.nonce);
         if let Some(index) = self.begin(record) {
             self.send_reveal(index);
-            self.clock_check(index);
+            self.step(index, MatchState::clock_check);
         }
         Ok(())
     }
@@ -524,14 +530,13 @@ impl Session {
             if let Some(index) = self.begin(record)
                 && self.matches[index].is_level()
             {
-                self.matches[index].there = Some(self.matches[index].standing());
-                self.send_ack(index, true);
+                self.step(index, MatchState::ask_for_rest);
             }
         } else if let Some(my_side) = terms.colours.my_side() {
             let record = MatchRecord::new(id, terms.setup, my_side).with_pace(terms.pace);
             if let Some(index) = self.begin(record) {
                 self.send_answer(id, Answer::Accept(true), None);
-                self.clock_check(index);
+                self.step(index, MatchState::clock_check);
             }
         } else {
             let (nonce, until) = (self.draw_nonce(), Some(self.now + OPEN_FOR));
@@ -542,56 +547,13 @@ impl Session {
         }
     }
 
-    /// Begins a match that the peer has begun already.
-    pub(crate) fn adopt(&mut self, record: MatchRecord) {
-        if let Some(index) = self.begin(record) {
-            self.begun_there(index);
-            self.clock_check(index);
-        }
-    }
-
-    /// The peer has begun this match, just as it stands.
-    pub(crate) fn begun_there(&mut self, index: usize) {
-        self.matches[index].there = Some(self.matches[index].standing());
-        self.settle(index);
-        self.send_ack(index, false);
-    }
-
-    /// Writes down a match and makes it one of the session's. `None` if it cannot be played, which was checked before.
-    pub(crate) fn begin(&mut self, record: MatchRecord) -> Option<usize> {
-        let state = self.write_down(record)?;
-        Some(self.take_in(state))
-    }
-
-    /// Writes down that a match begins.
-    pub(crate) fn write_down(&mut self, record: MatchRecord) -> Option<MatchState> {
-        let id = record.id;
-        self.invitations.take_mine(id);
-        self.invitations.drawing.retain(|drawing| drawing.id != id);
-        let mut state = MatchState::new(record).ok()?;
-        // Accepted while the peer is away, it is told with the next hello.
-        if matches!(self.link, Link::Up) {
-            state.reach = Reach::Level;
-        }
-        self.save(Entry::Began(state.record().clone()));
-        Some(state)
-    }
-
-    /// Makes a match that is written down one of the session's, which may drop others for it.
-    pub(crate) fn take_in(&mut self, state: MatchState) -> usize {
-        let id = state.id();
-        let index = self.add_match(state);
-        self.tell(Event::MatchChanged(id));
-        index
-    }
-
     /// Writes down that this device wants this match.
     pub(crate) fn promise(&mut self, id: MatchId) {
         if self.invitations.promised.contains(&id) {
             return;
         }
         remember(&mut self.invitations.promised, id);
-        self.save(Entry::Promised(id));
+        self.effects.keep(Entry::Promised(id));
     }
 
     fn end_mine(&mut self, mine: Mine, end: InvitationEnd) {

@@ -8,9 +8,10 @@
 use engine::{AnyGame, GameKind, Setup, Side};
 use proto::peer;
 
+use crate::cx::Cx;
 use crate::match_state::Standing;
 use crate::session::{Link, Session};
-use crate::{Event, MatchId, MatchRecord, MatchResult, Refused, Violation, resume};
+use crate::{Event, MatchId, MatchRecord, MatchResult, MatchState, Refused, Violation, resume};
 
 impl Session {
     /// What to write to the peer about a match, as it stands here; `None` when the match is not one of the session's, has clocks,
@@ -27,48 +28,11 @@ impl Session {
             return Ok(());
         }
         let theirs = resume::read_record(record)?;
-        let Some(index) = self.index_of(theirs.id()) else { return Ok(()) };
-        let state = &self.matches[index];
-        let (ours, told) = (state.record(), theirs.record());
-        let same = ours.setup == told.setup && ours.my_side == told.my_side && ours.pace == told.pace;
-        let (mine, there) = (state.standing(), theirs.standing());
-        let (my_side, their_side) = (state.my_side(), state.their_side());
-        if !same
-            || !may_be_written(state)
-            || state.differs()
-            || mine.revision != there.revision
-            || mine.paused != there.paused
-        {
-            return Ok(());
+        if let Some(index) = self.index_of(theirs.id()) {
+            self.step(index, |state, cx| state.received_letter(cx, &theirs));
+            // There is nobody to send anything to.
+            self.effects.drop_sends();
         }
-        if theirs.begins_with(&mine) {
-            if theirs.rest(mine.ply).any(|(by, _)| by == my_side) || !fits(&mine, &there, my_side) {
-                return Ok(());
-            }
-            for (_, action) in theirs.rest(mine.ply) {
-                let Ok(mv) = self.matches[index].legal_move(their_side, action) else { break };
-                self.take_action(index, action, mv, 0);
-            }
-        } else if !state.begins_with(&there) {
-            return Ok(());
-        }
-        if let Some(result) = there.result.filter(|result| result.given_up_by() == Some(their_side)) {
-            self.join_given_up(index, result, there.ply);
-        }
-        let state = &mut self.matches[index];
-        let news = state.there.is_none_or(|known| {
-            known.revision != there.revision
-                || known.ply < there.ply
-                || known.ply == there.ply && known.result.is_none()
-        });
-        if news {
-            state.there = Some(there);
-        }
-        let id = state.id();
-        self.settle(index);
-        // There is nobody to send anything to.
-        self.effects.drop_sends();
-        self.tell(Event::MatchChanged(id));
         Ok(())
     }
 
@@ -105,10 +69,52 @@ impl Session {
         if let Some(index) = self.begin(theirs.record().clone())
             && self.matches[index].is_level()
         {
-            self.matches[index].there = Some(self.matches[index].standing());
-            self.send_ack(index, true);
+            self.step(index, MatchState::ask_for_rest);
         }
         Ok(())
+    }
+}
+
+impl MatchState {
+    /// Takes in the peer's record as a letter tells it, as far as it adds to this one.
+    fn received_letter(&mut self, cx: &mut Cx<'_>, theirs: &MatchState) {
+        let (ours, told) = (self.record(), theirs.record());
+        let same = ours.setup == told.setup && ours.my_side == told.my_side && ours.pace == told.pace;
+        let (mine, there) = (self.standing(), theirs.standing());
+        let (my_side, their_side) = (self.my_side(), self.their_side());
+        if !same
+            || !may_be_written(self)
+            || self.differs()
+            || mine.revision != there.revision
+            || mine.paused != there.paused
+        {
+            return;
+        }
+        if theirs.begins_with(&mine) {
+            if theirs.rest(mine.ply).any(|(by, _)| by == my_side) || !fits(&mine, &there, my_side) {
+                return;
+            }
+            for (_, action) in theirs.rest(mine.ply) {
+                let Ok(mv) = self.legal_move(their_side, action) else { break };
+                self.take_action(cx, action, mv, 0);
+            }
+        } else if !self.begins_with(&there) {
+            return;
+        }
+        if let Some(result) = there.result.filter(|result| result.given_up_by() == Some(their_side)) {
+            self.join_given_up(cx, result, there.ply);
+        }
+        let news = self.there.is_none_or(|known| {
+            known.revision != there.revision
+                || known.ply < there.ply
+                || known.ply == there.ply && known.result.is_none()
+        });
+        if news {
+            self.there = Some(there);
+        }
+        let id = self.id();
+        self.settle(cx);
+        cx.tell(Event::MatchChanged(id));
     }
 }
 
@@ -120,12 +126,12 @@ pub fn asked_by_letter(record: &peer::Record) -> Option<(MatchId, Setup, Side)> 
 }
 
 /// Whether time plays no part in it: a match with clocks is not told by letter, nor is a race.
-fn may_be_written(state: &crate::MatchState) -> bool {
+fn may_be_written(state: &MatchState) -> bool {
     state.record().pace.is_none() && !state.is_race()
 }
 
 /// Whether only the sender has acted, nothing was agreed upon, and there is something left to play.
-fn may_begin(theirs: &crate::MatchState) -> bool {
+fn may_begin(theirs: &MatchState) -> bool {
     let record = theirs.record();
     may_be_written(theirs)
         && record.revision == 0

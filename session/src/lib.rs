@@ -41,6 +41,7 @@
 
 mod analysis;
 mod clock;
+mod cx;
 mod effects;
 mod gift;
 mod input;
@@ -48,6 +49,7 @@ mod invitation;
 mod letter;
 mod liveness;
 mod match_state;
+mod matches;
 mod offers;
 mod output;
 mod pairing;

@@ -7,9 +7,12 @@ use proto::limits::{RECORD_ACTIONS, REVISIONS};
 
 use crate::analysis::Shared;
 use crate::clock::Clocks;
+use crate::cx::Cx;
 use crate::race::Racing;
 use crate::record::Chain;
-use crate::{Consent, Instant, MatchId, MatchRecord, MatchResult, OfferKind, Refused, ShownClock};
+use crate::{
+    Consent, Entry, Event, Instant, MatchId, MatchRecord, MatchResult, OfferKind, Refused, ShownClock,
+};
 
 /// One match: record, position, open offers, and what may be done now.
 #[derive(Clone)]
@@ -316,7 +319,7 @@ impl MatchState {
         self.record.offered
     }
 
-    pub(crate) fn set_offered(&mut self, offered: Option<Consent>) {
+    pub(crate) fn record_offered(&mut self, offered: Option<Consent>) {
         self.record.offered = offered;
         self.my_offer = None;
     }
@@ -470,7 +473,7 @@ impl MatchState {
             self.record.spent_ms = u32::try_from(took.as_millis()).unwrap_or(u32::MAX);
             self.restore_race().expect("it was pressed before");
         }
-        self.set_offered(None);
+        self.record_offered(None);
         self.followed = false;
         self.there = None;
     }
@@ -529,7 +532,7 @@ impl MatchState {
     }
 
     /// Stops the clock. What the present action has taken is to be written down.
-    pub(crate) fn stop_clock(&mut self, now: Instant) -> u32 {
+    pub(crate) fn halt_clock(&mut self, now: Instant) -> u32 {
         self.spent = self.spent_at(now);
         self.since = None;
         self.record.spent_ms = self.spent_ms_at(now);
@@ -577,7 +580,7 @@ impl MatchState {
     }
 
     /// Forgets what belongs to one link.
-    pub(crate) fn link_lost(&mut self) {
+    fn forget_link(&mut self) {
         self.reach = Reach::Away;
         self.analysis_waits = None;
         self.interrupted = true;
@@ -590,6 +593,35 @@ impl MatchState {
         if let Some(racing) = &mut self.racing {
             racing.link_lost();
         }
+    }
+
+    /// The link is gone: the clock stops, and nothing that belonged to the link holds.
+    pub(crate) fn link_lost(&mut self, cx: &mut Cx<'_>) {
+        self.stop_clock(cx);
+        let was_level = self.is_level();
+        self.forget_link();
+        if was_level {
+            cx.tell(Event::MatchChanged(self.id()));
+        }
+    }
+
+    /// Writes down something of this match, which is then no longer settled.
+    pub(crate) fn keep(&mut self, cx: &mut Cx<'_>, entry: Entry) {
+        self.settled = false;
+        cx.effects.keep(entry);
+    }
+
+    /// The peer has begun this match, just as it stands.
+    pub(crate) fn begun_there(&mut self, cx: &mut Cx<'_>) {
+        self.there = Some(self.standing());
+        self.settle(cx);
+        self.send_ack(cx, false);
+    }
+
+    /// The match goes on from the peer's record, which may have grown.
+    pub(crate) fn ask_for_rest(&mut self, cx: &mut Cx<'_>) {
+        self.there = Some(self.standing());
+        self.send_ack(cx, true);
     }
 
     pub(crate) fn check_can_act(&self) -> Result<(), Refused> {

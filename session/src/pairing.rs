@@ -247,7 +247,7 @@ impl Session {
         let friend = (name, advert_key);
         if self.friend.as_ref() != Some(&friend) {
             self.friend = Some(friend.clone());
-            self.save(Entry::Friend { name: friend.0, advert_key: friend.1 });
+            self.effects.keep(Entry::Friend { name: friend.0, advert_key: friend.1 });
         }
     }
 

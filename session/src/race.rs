@@ -19,7 +19,7 @@ use proto::peer;
 use sha2::{Digest, Sha256};
 
 use crate::clock::{TOLERANCE, UNNOTICED};
-use crate::session::Session;
+use crate::cx::Cx;
 use crate::{
     Colours, Entry, Event, Instant, MatchId, MatchResult, MatchState, Refused, Terms, Violation, resume, wire,
 };
@@ -302,209 +302,196 @@ impl MatchState {
     }
 }
 
-impl Session {
-    pub(crate) fn press(&mut self, index: usize, action: Action) -> Result<(), Refused> {
-        let now = self.now;
-        let state = &mut self.matches[index];
-        state.check_can_press()?;
-        let Some(racing) = &mut state.racing else { return Err(Refused::WrongPhase) };
+impl MatchState {
+    pub(crate) fn press(&mut self, cx: &mut Cx<'_>, action: Action) -> Result<(), Refused> {
+        let now = cx.now;
+        self.check_can_press()?;
+        let Some(racing) = &mut self.racing else { return Err(Refused::WrongPhase) };
         let Action::Press(_) = action else { return Err(IllegalAction::WrongKind.into()) };
         let mv = racing.board.legal_move(action)?;
         racing.board.play(mv);
         let finished = racing.board.outcome().is_some();
         racing.untold = true;
         if finished {
-            self.end_run(index, Some(action));
+            self.end_run(cx, Some(action));
         } else {
-            let (id, spent_ms) = (state.id(), state.spent_ms_at(now));
-            state.add_to_run(&[action], spent_ms);
-            self.save(Entry::Pressed { id, pressed: vec![action], spent_ms });
-            self.tell_progress(index);
-            self.tell(Event::MatchChanged(id));
+            let (id, spent_ms) = (self.id(), self.spent_ms_at(now));
+            self.add_to_run(&[action], spent_ms);
+            self.keep(cx, Entry::Pressed { id, pressed: vec![action], spent_ms });
+            self.tell_progress(cx);
+            cx.tell(Event::MatchChanged(id));
         }
         Ok(())
     }
 
     /// The own run is over, with this press or without.
-    fn end_run(&mut self, index: usize, last: Option<Action>) {
-        let state = &mut self.matches[index];
-        let spent_ms = state.stop_clock(self.now);
+    fn end_run(&mut self, cx: &mut Cx<'_>, last: Option<Action>) {
+        let spent_ms = self.halt_clock(cx.now);
         let done = Action::Done(tenths(Duration::from_millis(spent_ms.into())));
         let pressed: Vec<Action> = last.into_iter().chain([done]).collect();
-        if state.position().turn() == state.my_side() {
-            let run = [&state.record().run[..], &pressed].concat();
-            self.enter_run(index, run);
+        if self.position().turn() == self.my_side() {
+            let run = [&self.record().run[..], &pressed].concat();
+            self.enter_run(cx, run);
         } else {
-            let id = state.id();
-            state.add_to_run(&pressed, spent_ms);
-            self.save(Entry::Pressed { id, pressed, spent_ms });
-            self.tell(Event::MatchChanged(id));
-            self.race_check(index);
+            let id = self.id();
+            self.add_to_run(&pressed, spent_ms);
+            self.keep(cx, Entry::Pressed { id, pressed, spent_ms });
+            cx.tell(Event::MatchChanged(id));
+            self.race_check(cx);
         }
     }
 
     /// This side's run becomes part of the record.
-    fn enter_run(&mut self, index: usize, run: Vec<Action>) {
-        self.matches[index].push_run(&run);
-        let state = &mut self.matches[index];
-        state.set_run(Vec::new());
-        let (id, ply, result) = (state.id(), state.ply(), state.result());
-        self.save(Entry::Ran { id, ply, run, mine: true, result });
-        self.decline_pointless(index);
-        if self.matches[index].is_level() {
-            self.send_run(index);
+    fn enter_run(&mut self, cx: &mut Cx<'_>, run: Vec<Action>) {
+        self.push_run(&run);
+        self.set_run(Vec::new());
+        let (id, ply, result) = (self.id(), self.ply(), self.result());
+        self.keep(cx, Entry::Ran { id, ply, run, mine: true, result });
+        self.decline_pointless(cx);
+        if self.is_level() {
+            self.send_run(cx);
         }
-        self.tell(Event::MatchChanged(id));
+        cx.tell(Event::MatchChanged(id));
     }
 
     /// Writes down a run of the peer's that was found legal.
-    pub(crate) fn take_run(&mut self, index: usize, run: Vec<Action>) {
-        self.matches[index].push_run(&run);
-        let state = &mut self.matches[index];
-        if let Some(racing) = &mut state.racing {
+    pub(crate) fn take_run(&mut self, cx: &mut Cx<'_>, run: Vec<Action>) {
+        self.push_run(&run);
+        if let Some(racing) = &mut self.racing {
             racing.shown = None;
         }
-        let (id, ply, result) = (state.id(), state.ply(), state.result());
-        self.save(Entry::Ran { id, ply, run, mine: false, result });
-        self.decline_pointless(index);
-        self.tell(Event::MatchChanged(id));
+        let (id, ply, result) = (self.id(), self.ply(), self.result());
+        self.keep(cx, Entry::Ran { id, ply, run, mine: false, result });
+        self.decline_pointless(cx);
+        cx.tell(Event::MatchChanged(id));
     }
 
     /// Sends this side's run, which is over: as part of the record or, before its turn, to be seen.
-    pub(crate) fn send_run(&mut self, index: usize) {
-        let state = &self.matches[index];
-        let mine = state.my_side();
-        let ply = if state.is_in_record(mine) {
-            (1..).zip(state.decided_by()).filter(|(_, by)| *by == mine).last().map_or(0, |(ply, _)| ply)
+    pub(crate) fn send_run(&mut self, cx: &mut Cx<'_>) {
+        let mine = self.my_side();
+        let ply = if self.is_in_record(mine) {
+            (1..).zip(self.decided_by()).filter(|(_, by)| *by == mine).last().map_or(0, |(ply, _)| ply)
         } else {
             0
         };
         let run = peer::Run {
-            match_id: resume::id_bytes(state.id()),
+            match_id: resume::id_bytes(self.id()),
             ply,
-            actions: Bytes::from(wire::pack_actions(&state.my_run())),
-            digest: state.digest_at(ply).filter(|_| ply > 0).unwrap_or_default(),
-            revision: state.revision(),
+            actions: Bytes::from(wire::pack_actions(&self.my_run())),
+            digest: self.digest_at(ply).filter(|_| ply > 0).unwrap_or_default(),
+            revision: self.revision(),
         };
-        if ply > 0 { self.send_awaited(run) } else { self.send(run) }
+        if ply > 0 { cx.send_awaited(run) } else { cx.send(run) }
     }
 
-    pub(crate) fn received_run(&mut self, run: peer::Run) -> Result<(), Violation> {
-        let id = resume::read_id(&run.match_id)?;
+    pub(crate) fn received_run(&mut self, cx: &mut Cx<'_>, run: &peer::Run) -> Result<(), Violation> {
         let actions = wire::unpack_actions(&run.actions).map_err(|_| Violation::OutOfBounds("run"))?;
         let bad = Violation::BadPlay { ply: run.ply };
-        let Some(index) = self.index_of(id).filter(|index| self.matches[*index].is_level()) else {
+        if !self.is_level() {
             return Ok(());
-        };
-        let state = &self.matches[index];
-        if !state.is_race() || run.revision > state.revision() {
+        }
+        if !self.is_race() || run.revision > self.revision() {
             return Err(bad);
         }
-        if run.revision < state.revision() {
+        if run.revision < self.revision() {
             // On its way when an offer of the peer's was accepted here.
             return Ok(());
         }
         if run.ply == 0 {
-            return self.shown_run(index, &actions);
+            return self.shown_run(cx, &actions);
         }
-        let ply = state.ply();
+        let ply = self.ply();
         if run.ply <= ply {
-            if state.digest_at(run.ply) != Some(run.digest) {
+            if self.digest_at(run.ply) != Some(run.digest) {
                 return Err(bad);
             }
-            self.send_ack(index, false);
+            self.send_ack(cx, false);
             return Ok(());
         }
         if run.ply as usize > ply as usize + actions.len() {
-            self.send_ack(index, true);
+            self.send_ack(cx, true);
             return Ok(());
         }
-        if !state.counts(run.ply) || run.ply as usize != ply as usize + actions.len() {
+        if !self.counts(run.ply) || run.ply as usize != ply as usize + actions.len() {
             return Err(bad);
         }
-        let mut game = state.position().clone();
+        let mut game = self.position().clone();
         for action in &actions {
-            if game.outcome().is_some() || game.turn() != state.their_side() || game.act(*action).is_err() {
+            if game.outcome().is_some() || game.turn() != self.their_side() || game.act(*action).is_err() {
                 return Err(bad);
             }
         }
         let whole =
-            matches!(&game, AnyGame::LightsOut(race) if race.runs()[state.their_side().index()].is_some());
-        if !whole || state.digest_with_all(&actions) != run.digest {
+            matches!(&game, AnyGame::LightsOut(race) if race.runs()[self.their_side().index()].is_some());
+        if !whole || self.digest_with_all(&actions) != run.digest {
             return Err(bad);
         }
-        if state.run_of(state.their_side()).is_none() {
-            self.check_run_time(index, &actions);
+        if self.run_of(self.their_side()).is_none() {
+            self.check_run_time(cx, &actions);
         }
-        let state = &self.matches[index];
-        let told = state.there.filter(|there| there.revision == state.revision());
-        self.take_run(index, actions);
-        self.taken(index, told);
+        let told = self.there.filter(|there| there.revision == self.revision());
+        self.take_run(cx, actions);
+        self.taken(cx, told);
         Ok(())
     }
 
     /// The peer shows a run that is over, though its turn in the record has not come.
-    fn shown_run(&mut self, index: usize, actions: &[Action]) -> Result<(), Violation> {
-        let state = &self.matches[index];
+    fn shown_run(&mut self, cx: &mut Cx<'_>, actions: &[Action]) -> Result<(), Violation> {
         let bad = Violation::BadPlay { ply: 0 };
-        let their_side = state.their_side();
+        let their_side = self.their_side();
         if their_side == Side::First {
             return Err(bad);
         }
-        if state.is_in_record(their_side) || state.record().result.is_some() || state.record().paused {
+        if self.is_in_record(their_side) || self.record().result.is_some() || self.record().paused {
             return Ok(());
         }
-        let Some(racing) = &state.racing else { return Err(bad) };
+        let Some(racing) = &self.racing else { return Err(bad) };
         let start = LightsOut::new(racing.board.setup()).expect("it was made before");
         let run = finished_run(&start, actions).ok_or(bad)?;
         if racing.shown == Some(run) {
             return Ok(());
         }
-        let id = state.id();
-        self.check_run_time(index, actions);
-        if let Some(racing) = &mut self.matches[index].racing {
+        let id = self.id();
+        self.check_run_time(cx, actions);
+        if let Some(racing) = &mut self.racing {
             racing.shown = Some(run);
         }
-        self.clock_check(index);
-        self.tell(Event::MatchChanged(id));
+        self.clock_check(cx);
+        cx.tell(Event::MatchChanged(id));
         Ok(())
     }
 
     /// The peer's own measure of its run beside what was seen here.
-    fn check_run_time(&mut self, index: usize, actions: &[Action]) {
-        let half_way = self.round_trip().unwrap_or_default() / 2;
-        let now = self.now;
-        let state = &mut self.matches[index];
-        let (Some(racing), Some(Action::Done(tenths))) = (&mut state.racing, actions.last()) else { return };
+    fn check_run_time(&mut self, cx: &mut Cx<'_>, actions: &[Action]) {
+        let half_way = cx.half_round_trip;
+        let now = cx.now;
+        let (Some(racing), Some(Action::Done(tenths))) = (&mut self.racing, actions.last()) else { return };
         racing.unwatch(now);
         let Some(watched) = racing.watched else { return };
         let (said, seen) = (time_of(*tenths), watched.saturating_sub(half_way));
-        let tolerance = if state.interrupted { TOLERANCE + UNNOTICED } else { TOLERANCE };
-        if seen.abs_diff(said) > tolerance && !std::mem::replace(&mut state.doubted, true) {
-            let id = state.id();
-            self.tell(Event::ClocksDiffer { id, said, seen });
+        let tolerance = if self.interrupted { TOLERANCE + UNNOTICED } else { TOLERANCE };
+        if seen.abs_diff(said) > tolerance && !std::mem::replace(&mut self.doubted, true) {
+            let id = self.id();
+            cx.tell(Event::ClocksDiffer { id, said, seen });
         }
     }
 
-    pub(crate) fn received_progress(&mut self, progress: &peer::Progress) -> Result<(), Violation> {
-        let id = resume::read_id(&progress.match_id)?;
-        let Some(index) = self.index_of(id) else { return Ok(()) };
-        let Some(racing) = &mut self.matches[index].racing else { return Ok(()) };
+    pub(crate) fn received_progress(&mut self, cx: &mut Cx<'_>, progress: &peer::Progress) {
+        let id = self.id();
+        let Some(racing) = &mut self.racing else { return };
         let heard = (progress.presses, progress.lit.min(racing.cells()));
         if (racing.their_presses, racing.their_lit) != heard {
             (racing.their_presses, racing.their_lit) = heard;
-            self.tell(Event::MatchChanged(id));
+            cx.tell(Event::MatchChanged(id));
         }
-        Ok(())
     }
 
     /// Tells how far the own run is, unless that was done just now.
-    fn tell_progress(&mut self, index: usize) {
-        let now = self.now;
-        let state = &mut self.matches[index];
-        let elapsed_ms = state.spent_ms_at(now);
-        let (id, revision, level) = (state.id(), state.revision(), state.is_level());
-        let Some(racing) = &mut state.racing else { return };
+    fn tell_progress(&mut self, cx: &mut Cx<'_>) {
+        let now = cx.now;
+        let elapsed_ms = self.spent_ms_at(now);
+        let (id, revision, level) = (self.id(), self.revision(), self.is_level());
+        let Some(racing) = &mut self.racing else { return };
         let soon = racing.told_at.is_some_and(|told| now.since(told) < TELL_AFTER);
         if !level || soon || !std::mem::take(&mut racing.untold) {
             return;
@@ -517,52 +504,50 @@ impl Session {
             elapsed_ms,
             revision,
         };
-        self.send(progress);
+        cx.send(progress);
     }
 
     /// Does what is due in a race: an own run that is over enters the record, is shown, or stops because it is beaten.
-    pub(crate) fn race_check(&mut self, index: usize) {
-        let now = self.now;
-        let state = &self.matches[index];
-        if !state.is_race() || state.result().is_some() || state.record().paused || state.differs() {
-            return self.matches[index].unwatch(now);
+    pub(crate) fn race_check(&mut self, cx: &mut Cx<'_>) {
+        let now = cx.now;
+        if !self.is_race() || self.result().is_some() || self.record().paused || self.differs() {
+            return self.unwatch(now);
         }
-        let (mine, theirs) = (state.my_side(), state.their_side());
-        if state.is_beaten(now) {
-            return self.end_run(index, None);
+        let (mine, theirs) = (self.my_side(), self.their_side());
+        if self.is_beaten(now) {
+            return self.end_run(cx, None);
         }
-        if state.run_of(mine).is_some() && !state.is_in_record(mine) && state.position().turn() == mine {
-            let run = state.record().run.clone();
-            self.enter_run(index, run);
-            return self.race_check(index);
+        if self.run_of(mine).is_some() && !self.is_in_record(mine) && self.position().turn() == mine {
+            let run = self.record().run.clone();
+            self.enter_run(cx, run);
+            return self.race_check(cx);
         }
-        let state = &mut self.matches[index];
-        let (level, their_end) = (state.is_level(), state.run_of(theirs));
-        let show = state.run_of(mine).is_some_and(|run| run.finished) && !state.is_in_record(mine);
-        if let Some(racing) = &mut state.racing {
+        let (level, their_end) = (self.is_level(), self.run_of(theirs));
+        let show = self.run_of(mine).is_some_and(|run| run.finished) && !self.is_in_record(mine);
+        if let Some(racing) = &mut self.racing {
             match (level && their_end.is_none(), racing.watched_since) {
                 (true, None) => racing.watched_since = Some(now),
                 (false, Some(_)) => racing.unwatch(now),
                 _ => {}
             }
             if show && level && !std::mem::replace(&mut racing.run_shown, true) {
-                self.send_run(index);
+                self.send_run(cx);
             }
         }
-        self.tell_progress(index);
+        self.tell_progress(cx);
     }
 
     /// When `race_check` has something again.
-    pub(crate) fn next_race(&self, state: &MatchState) -> Option<Instant> {
-        let goes_on = state.result().is_none() && !state.record().paused && state.is_level();
-        let racing = state.racing.as_ref().filter(|_| goes_on)?;
+    pub(crate) fn next_race(&self, now: Instant) -> Option<Instant> {
+        let goes_on = self.result().is_none() && !self.record().paused && self.is_level();
+        let racing = self.racing.as_ref().filter(|_| goes_on)?;
         // Nobody runs for longer than the longest time.
-        let best = state.time_to_beat().filter(|best| *best < LightsOutSetup::RACE_TENTHS);
+        let best = self.time_to_beat().filter(|best| *best < LightsOutSetup::RACE_TENTHS);
         let beaten = best.map(|best| {
             let until = time_of(best) + Duration::from_millis(100);
-            self.now + until.saturating_sub(state.spent_at(self.now))
+            now + until.saturating_sub(self.spent_at(now))
         });
-        let tell = racing.told_at.filter(|_| racing.untold).map(|told| (told + TELL_AFTER).max(self.now));
+        let tell = racing.told_at.filter(|_| racing.untold).map(|told| (told + TELL_AFTER).max(now));
         [beaten, tell].into_iter().flatten().min()
     }
 }

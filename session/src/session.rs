@@ -1,4 +1,5 @@
-//! The machine: what comes in goes to the subject it belongs to, what comes out waits in one queue.
+//! The router: what comes in goes to what it is about (the link, the comparison, an invitation, a match), what comes out waits in
+//! one queue.
 
 use std::time::Duration;
 
@@ -8,13 +9,12 @@ use proto::{limits, peer};
 use crate::effects::Effects;
 use crate::invitation::Invitations;
 use crate::liveness::{Due, Liveness};
-use crate::offers::Following;
 use crate::pairing::Comparison;
 use crate::resume::Told;
 use crate::saying::Pace;
 use crate::{
-    Command, Config, Entry, Error, Event, Input, Instant, Journal, MatchId, MatchState, Output, Refused,
-    Role, Violation,
+    Command, Config, Error, Event, Input, Instant, Journal, MatchId, MatchState, Output, Refused, Role,
+    Violation,
 };
 
 /// The protocol versions that this session speaks.
@@ -26,7 +26,7 @@ pub const HIGHEST_VERSION: u32 = 1;
 pub const MAX_MATCHES: usize = limits::RESUME_POINTS;
 
 /// Settled matches that stay in memory, so that a new game may follow them. Nobody goes back to more than the last few.
-const KEPT_SETTLED: usize = 4;
+pub(crate) const KEPT_SETTLED: usize = 4;
 
 /// Everything between this device and one peer. See the crate's documentation for the drive loop.
 pub struct Session {
@@ -136,7 +136,7 @@ impl Session {
     /// `now` never goes back. Poll until [`Output::Idle`] before the next call.
     pub fn handle(&mut self, now: Instant, input: Input) -> Result<(), Error> {
         self.now = now.max(self.now);
-        self.clocks_due();
+        self.each(MatchState::clock_due);
         match input {
             Input::LinkUp { role, handshake_hash } => {
                 self.link_lost();
@@ -236,7 +236,7 @@ impl Session {
             _ => {}
         }
         self.received_envelope(envelope)?;
-        self.waiting_analyses();
+        self.each(MatchState::waiting_analysis);
         Ok(())
     }
 
@@ -248,21 +248,25 @@ impl Session {
             Envelope::Invite(invite) => self.received_invite(invite),
             Envelope::InviteAnswer(answer) => self.received_invite_answer(answer),
             Envelope::Withdraw(withdraw) => self.received_withdraw(withdraw),
-            Envelope::Play(play) => self.received_play(play),
-            Envelope::Ack(ack) => self.received_ack(ack),
-            Envelope::Offer(offer) => self.received_offer(offer),
-            Envelope::OfferAnswer(answer) => {
-                let following = self.received_offer_answer(answer)?;
-                self.follow(following);
-                Ok(())
+            Envelope::Play(play) => self.about(&play.match_id, |state, cx| state.received_play(cx, &play)),
+            Envelope::Ack(ack) => self.about(&ack.match_id, |state, cx| state.received_ack(cx, &ack)),
+            Envelope::Offer(offer) => self.received_offer(&offer),
+            Envelope::OfferAnswer(answer) => self.received_offer_answer(&answer),
+            Envelope::Resign(resign) => {
+                self.about(&resign.match_id, |state, cx| state.received_resign(cx, &resign))
             }
-            Envelope::Resign(resign) => self.received_resign(resign),
-            Envelope::Record(record) => self.received_record(record),
-            Envelope::Flag(flag) => self.received_flag(flag),
+            Envelope::Record(record) => self.received_record(&record),
+            Envelope::Flag(flag) => self.about(&flag.match_id, |state, cx| state.received_flag(cx, &flag)),
             Envelope::Reveal(reveal) => self.received_reveal(reveal),
-            Envelope::Analysis(analysis) => self.received_analysis(analysis),
-            Envelope::Progress(progress) => self.received_progress(&progress),
-            Envelope::Run(run) => self.received_run(run),
+            Envelope::Analysis(analysis) => {
+                let id = analysis.match_id.clone();
+                self.about(&id, |state, cx| state.received_analysis(cx, analysis))
+            }
+            Envelope::Progress(progress) => self.about(&progress.match_id, |state, cx| {
+                state.received_progress(cx, &progress);
+                Ok(())
+            }),
+            Envelope::Run(run) => self.about(&run.match_id, |state, cx| state.received_run(cx, &run)),
             Envelope::Say(say) => {
                 self.received_say(say);
                 Ok(())
@@ -304,14 +308,12 @@ impl Session {
             Command::BeginByLetter { id, setup, my_side } => self.begin_by_letter(id, setup, my_side),
             Command::AcceptLetter(record) => self.accept_letter(&record),
             Command::AnswerInvite { id, decline } => self.answer_invite(id, decline),
-            Command::Act { id, action } => self.act(id, action),
-            Command::Analyse { id, at } => self.analyse(id, at),
-            Command::Offer { id, kind } => self.offer(id, kind).map(|following| self.follow(following)),
-            Command::AnswerOffer { id, accept } => {
-                self.answer_offer(id, accept).map(|following| self.follow(following))
-            }
-            Command::Resign(id) => self.resign(id),
-            Command::TakeTheirs(id) => self.take_theirs(id),
+            Command::Act { id, action } => self.with(id, |state, cx| state.act(cx, action)),
+            Command::Analyse { id, at } => self.with(id, |state, cx| state.analyse(cx, at)),
+            Command::Offer { id, kind } => self.offer(id, kind),
+            Command::AnswerOffer { id, accept } => self.answer_offer(id, accept),
+            Command::Resign(id) => self.with(id, MatchState::resign),
+            Command::TakeTheirs(id) => self.with(id, MatchState::take_theirs),
             Command::Say { id, saying } => self.say(id, saying),
             Command::Give(record) => self.give(&record),
             Command::Leave(reason) => {
@@ -378,55 +380,9 @@ impl Session {
     }
 
     fn forget_link(&mut self) {
-        self.offers_lost();
-        for index in 0..self.matches.len() {
-            self.stop_clock(index);
-            let was_level = self.matches[index].is_level();
-            self.matches[index].link_lost();
-            if was_level {
-                self.tell(Event::MatchChanged(self.matches[index].id()));
-            }
-        }
+        self.each(MatchState::offer_lost);
+        self.each(MatchState::link_lost);
         self.liveness = Liveness::default();
-    }
-
-    pub(crate) fn index_of(&self, id: MatchId) -> Option<usize> {
-        self.matches.iter().position(|state| state.id() == id)
-    }
-
-    fn follow(&mut self, following: Option<Following>) {
-        if let Some(following) = following {
-            self.begin_following(following);
-        }
-    }
-
-    /// Takes in a match, and drops the oldest settled ones beyond what is kept. One with an open offer stays: somebody waits
-    /// for the answer.
-    pub(crate) fn add_match(&mut self, state: MatchState) -> usize {
-        self.matches.retain(|other| other.id() != state.id());
-        self.matches.push(state);
-        let may_go = |state: &MatchState| state.settled && state.their_offer.is_none();
-        let mut surplus =
-            self.matches.iter().filter(|state| may_go(state)).count().saturating_sub(KEPT_SETTLED);
-        self.matches.retain(|state| {
-            let dropped = may_go(state) && surplus > 0;
-            surplus -= usize::from(dropped);
-            !dropped
-        });
-        self.matches.len() - 1
-    }
-
-    /// Whether one more match may begin.
-    pub(crate) fn has_room(&self) -> bool {
-        let open = self.matches.iter().filter(|state| !state.settled).count();
-        open + self.invitations.promised() < MAX_MATCHES
-    }
-
-    pub(crate) fn save(&mut self, entry: Entry) {
-        if let Some(index) = entry.match_id().and_then(|id| self.index_of(id)) {
-            self.matches[index].settled = false;
-        }
-        self.effects.keep(entry);
     }
 
     pub(crate) fn send(&mut self, message: impl Into<peer::Envelope>) {

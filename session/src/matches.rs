@@ -1,0 +1,288 @@
+//! The matches of a session: which there are, which may begin, and what one of them begins.
+
+use proto::peer;
+
+use crate::cx::Cx;
+use crate::match_state::{Reach, Unplayable};
+use crate::offers::{Following, answer_offer};
+use crate::resume::{self, Told};
+use crate::session::{KEPT_SETTLED, Link, Session};
+use crate::{
+    Entry, Event, Instant, MAX_MATCHES, MatchId, MatchRecord, MatchResult, MatchState, OfferKind, Refused,
+    Settled, Violation,
+};
+
+impl Session {
+    pub(crate) fn index_of(&self, id: MatchId) -> Option<usize> {
+        self.matches.iter().position(|state| state.id() == id)
+    }
+
+    /// Lets a match take a step.
+    pub(crate) fn step<T>(
+        &mut self,
+        index: usize,
+        step: impl FnOnce(&mut MatchState, &mut Cx<'_>) -> T,
+    ) -> T {
+        let half_round_trip = self.liveness.round_trip().unwrap_or_default() / 2;
+        let Self { matches, effects, liveness, now, .. } = self;
+        step(&mut matches[index], &mut Cx { now: *now, half_round_trip, effects, liveness })
+    }
+
+    /// Lets each match take a step.
+    pub(crate) fn each(&mut self, mut step: impl FnMut(&mut MatchState, &mut Cx<'_>)) {
+        for index in 0..self.matches.len() {
+            self.step(index, &mut step);
+        }
+    }
+
+    /// A message about one match. One about a match that is not known here means nothing.
+    pub(crate) fn about<T: Default>(
+        &mut self,
+        id: &[u8],
+        step: impl FnOnce(&mut MatchState, &mut Cx<'_>) -> Result<T, Violation>,
+    ) -> Result<T, Violation> {
+        let id = resume::read_id(id)?;
+        self.index_of(id).map_or(Ok(T::default()), |index| self.step(index, step))
+    }
+
+    /// A command about one match.
+    pub(crate) fn with<T>(
+        &mut self,
+        id: MatchId,
+        step: impl FnOnce(&mut MatchState, &mut Cx<'_>) -> Result<T, Refused>,
+    ) -> Result<T, Refused> {
+        let index = self.index_of(id).ok_or(Refused::NoSuchMatch)?;
+        self.step(index, step)
+    }
+
+    /// Puts back a match from the journal.
+    pub(crate) fn restore(&mut self, record: MatchRecord, settled: Settled) {
+        let id = record.id;
+        let ended = record.result.is_some();
+        match MatchState::new(record) {
+            Ok(mut state) => {
+                let result = state.result();
+                let revision = state.revision();
+                state.settled = settled && ended;
+                let before = self.matches.iter_mut().find(|other| other.is_followed_by(id));
+                if let Some(before) = before {
+                    before.followed = true;
+                }
+                let index = self.add_match(state);
+                if let Some(result) = result
+                    && !ended
+                {
+                    self.step(index, |state, cx| state.keep(cx, Entry::Ended { id, revision, result }));
+                }
+            }
+            Err(Unplayable) => self.tell(Event::RecordUnreadable(id)),
+        }
+    }
+
+    /// Takes in a match, and drops the oldest settled ones beyond what is kept. One with an open offer stays: somebody waits
+    /// for the answer.
+    fn add_match(&mut self, state: MatchState) -> usize {
+        self.matches.retain(|other| other.id() != state.id());
+        self.matches.push(state);
+        let may_go = |state: &MatchState| state.settled && state.their_offer.is_none();
+        let mut surplus =
+            self.matches.iter().filter(|state| may_go(state)).count().saturating_sub(KEPT_SETTLED);
+        self.matches.retain(|state| {
+            let dropped = may_go(state) && surplus > 0;
+            surplus -= usize::from(dropped);
+            !dropped
+        });
+        self.matches.len() - 1
+    }
+
+    /// Whether one more match may begin.
+    pub(crate) fn has_room(&self) -> bool {
+        let open = self.matches.iter().filter(|state| !state.settled).count();
+        open + self.invitations.promised() < MAX_MATCHES
+    }
+
+    /// Begins a match that the peer has begun already.
+    pub(crate) fn adopt(&mut self, record: MatchRecord) {
+        if let Some(index) = self.begin(record) {
+            self.step(index, |state, cx| {
+                state.begun_there(cx);
+                state.clock_check(cx);
+            });
+        }
+    }
+
+    /// Writes down a match and makes it one of the session's. `None` if it cannot be played, which was checked before.
+    pub(crate) fn begin(&mut self, record: MatchRecord) -> Option<usize> {
+        let state = self.write_down(record)?;
+        Some(self.take_in(state))
+    }
+
+    /// Writes down that a match begins.
+    fn write_down(&mut self, record: MatchRecord) -> Option<MatchState> {
+        self.invitations.began(record.id);
+        let mut state = MatchState::new(record).ok()?;
+        // Accepted while the peer is away, it is told with the next hello.
+        if matches!(self.link, Link::Up) {
+            state.reach = Reach::Level;
+        }
+        if let Some(index) = self.index_of(state.id()) {
+            self.matches[index].settled = false;
+        }
+        self.effects.keep(Entry::Began(state.record().clone()));
+        Some(state)
+    }
+
+    /// Makes a match that is written down one of the session's, which may drop others for it.
+    fn take_in(&mut self, state: MatchState) -> usize {
+        let id = state.id();
+        let index = self.add_match(state);
+        self.tell(Event::MatchChanged(id));
+        index
+    }
+
+    pub(crate) fn offer(&mut self, id: MatchId, kind: OfferKind) -> Result<(), Refused> {
+        let index = self.index_of(id).ok_or(Refused::NoSuchMatch)?;
+        let state = &self.matches[index];
+        state.check_can_offer(kind)?;
+        if kind.begins_another() {
+            let (accepts, new) = (state.their_offer() == Some(kind), state.new_game(kind).id);
+            if !self.has_room() {
+                return Err(Refused::TooManyMatches);
+            }
+            if !accepts {
+                self.promise(new);
+            }
+        }
+        let following = self.step(index, |state, cx| state.offer(cx, kind))?;
+        self.follow(following);
+        Ok(())
+    }
+
+    pub(crate) fn answer_offer(&mut self, id: MatchId, accept: bool) -> Result<(), Refused> {
+        let index = self.index_of(id).ok_or(Refused::NoSuchMatch)?;
+        let kind = self.matches[index].their_offer().ok_or(Refused::NoSuchOffer)?;
+        if accept && kind.begins_another() && !self.has_room() {
+            return Err(Refused::TooManyMatches);
+        }
+        let following = self.step(index, |state, cx| state.answer_offer(cx, accept))?;
+        self.follow(following);
+        Ok(())
+    }
+
+    pub(crate) fn received_offer(&mut self, offer: &peer::Offer) -> Result<(), Violation> {
+        let id = resume::read_id(&offer.match_id)?;
+        if let Some(index) = self.index_of(id) {
+            return self.step(index, |state, cx| state.received_offer(cx, offer));
+        }
+        let declined = peer::OfferAnswer {
+            match_id: resume::id_bytes(id),
+            offer_id: offer.offer_id,
+            ..peer::OfferAnswer::default()
+        };
+        self.send(declined);
+        Ok(())
+    }
+
+    pub(crate) fn received_offer_answer(&mut self, answer: &peer::OfferAnswer) -> Result<(), Violation> {
+        let following = self.about(&answer.match_id, |state, cx| state.received_offer_answer(cx, answer))?;
+        self.follow(following);
+        Ok(())
+    }
+
+    fn follow(&mut self, following: Option<Following>) {
+        if let Some(following) = following {
+            self.begin_following(following);
+        }
+    }
+
+    /// Begins the match that follows another. Before this returns, the session may drop the other.
+    fn begin_following(&mut self, following: Following) {
+        let Following { before, record, answers } = following;
+        let begun = self.write_down(record);
+        let accepted = begun.is_some();
+        if let Some(index) = self.index_of(before) {
+            self.step(index, |state, cx| {
+                // In the journal before the peer is told; told before the session makes room.
+                if let Some((offer, ply, revision)) = answers {
+                    answer_offer(cx, before, offer.id, Some((ply, revision)).filter(|_| accepted));
+                }
+                if accepted {
+                    state.new_game_began(cx);
+                }
+            });
+        }
+        let Some(state) = begun else { return };
+        if let Some((offer, ..)) = answers {
+            self.tell(Event::OfferEnded { id: before, kind: offer.kind, mine: false, accepted: true });
+        }
+        let index = self.take_in(state);
+        self.step(index, |state, cx| {
+            if answers.is_none() {
+                state.begun_there(cx);
+            }
+            state.clock_check(cx);
+        });
+    }
+
+    /// Both hellos are here, and the strings are known to be the same: brings every match level.
+    pub(crate) fn resume(&mut self, told: &[Told]) {
+        self.each(|state, cx| state.resume(cx, told));
+        self.invitations_again();
+    }
+
+    pub(crate) fn received_record(&mut self, record: &peer::Record) -> Result<(), Violation> {
+        const WRONG: Violation = Violation::OutOfBounds("record");
+        let theirs = resume::read_record(record)?;
+        let id = theirs.id();
+        let reveal = match &record.reveal[..] {
+            [] => None,
+            bytes => Some(bytes.try_into().map_err(|_| WRONG)?),
+        };
+        if let Some(index) = self.index_of(id) {
+            return self.step(index, |state, cx| state.received_record(cx, theirs, record.spent_ms));
+        }
+        let there = theirs.standing();
+        match self.invitations.drawn(theirs.record(), reveal) {
+            Some(true) => self.adopt(theirs.record().clone()),
+            Some(false) => {
+                self.drawing_cheated(id);
+                return Err(Violation::BadReveal);
+            }
+            None => self.unknown_record(theirs),
+        }
+        if let Some(index) = self.index_of(id) {
+            self.step(index, |state, cx| state.record_came(cx, &there, record.spent_ms));
+        }
+        Ok(())
+    }
+
+    /// The peer's journal holds a match that ours does not.
+    fn unknown_record(&mut self, theirs: MatchState) {
+        let id = theirs.id();
+        // What has actions of this device's was not merely accepted there: this device has forgotten it.
+        let untouched = theirs.decided_by().all(|by| by != theirs.my_side()) && theirs.revision() == 0;
+        let follows = self.matches.iter().find(|before| before.asked_for_new_game(theirs.record()));
+        let follows = follows.map(MatchState::id);
+        if let Some(before) = follows.filter(|_| untouched) {
+            self.begin_following(Following { before, record: theirs.record().clone(), answers: None });
+        } else if untouched && self.invitations.asked_for(theirs.record()) {
+            self.adopt(theirs.record().clone());
+        } else if theirs.result().is_some() {
+            // Over and unknown: settled here and put away, or never heard of. Either way there is nothing left to play. Only what
+            // this device has asked for or accepted is kept: a peer could fill the journal with matches that it lost.
+            let gave_up = theirs.result().and_then(MatchResult::given_up_by);
+            if untouched && gave_up == Some(theirs.their_side()) && self.invitations.take_promise(id) {
+                self.effects.keep(Entry::Learned(theirs.record().clone()));
+            }
+            let ack = resume::ack(resume::point(&theirs, self.now), false);
+            self.send(ack);
+        } else if !self.invitations.considers(id) {
+            self.consider_continued(theirs.record().clone());
+        }
+    }
+
+    /// When time alone changes something in a match. `now`: of the last input.
+    pub(crate) fn next_clock(&self) -> Option<Instant> {
+        self.matches.iter().filter_map(|state| state.next_clock(self.now)).min()
+    }
+}
