@@ -14,15 +14,15 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::Bytes;
-use engine::{AnyGame, Setup, Side};
+use engine::{AnyGame, GameKind, Setup, Side};
 use proto::peer::{self, invite_answer::Answer};
 use sha2::{Digest, Sha256};
 
+use crate::effects::Effects;
 use crate::match_state::Reach;
-use crate::session::{Link, Session};
 use crate::{
-    Colours, Entry, Event, Instant, InvitationEnd, MatchId, MatchRecord, MatchState, Pace, Refused, Terms,
-    Violation, race, resume, wire,
+    Colours, Entry, Event, Instant, InvitationEnd, MAX_MATCHES, MatchId, MatchRecord, MatchState, Pace,
+    Refused, Terms, Violation, race, resume, wire,
 };
 
 /// An invitation ends by itself after this. Long enough to fetch the person whose device rings.
@@ -32,6 +32,82 @@ const OPEN_FOR: Duration = Duration::from_mins(1);
 /// invitations of the peer's whose answer might be asked for again, and matches that this device asked for or accepted. More
 /// than are sent in one stay.
 pub const PROMISES: usize = 8;
+
+/// What invitations are given with each thing that they take in: all that they may read and cause beyond themselves.
+pub(crate) struct Around<'a> {
+    pub(crate) now: Instant,
+    pub(crate) link_is_up: bool,
+    pub(crate) peer_games: &'a [GameKind],
+    pub(crate) matches: &'a [MatchState],
+    pub(crate) nonces: &'a mut Nonces,
+    pub(crate) effects: &'a mut Effects,
+}
+
+impl Around<'_> {
+    fn match_state(&self, id: MatchId) -> Option<&MatchState> {
+        self.matches.iter().find(|state| state.id() == id)
+    }
+
+    fn send(&mut self, message: impl Into<peer::Envelope>) {
+        self.effects.send(message);
+    }
+
+    fn tell(&mut self, event: Event) {
+        self.effects.tell(event);
+    }
+
+    /// The peer's invitation is accepted, and the match is written down.
+    pub(crate) fn accepted(&mut self, id: MatchId) {
+        self.answer(id, Answer::Accept(true), None);
+    }
+
+    /// Into the void if the peer is away: it asks again, and is answered again.
+    fn answer(&mut self, id: MatchId, answer: Answer, nonce: Option<[u8; 32]>) {
+        if self.link_is_up {
+            let nonce = nonce.map_or_else(Bytes::new, |nonce| Bytes::copy_from_slice(&nonce));
+            let invite_id = resume::id_bytes(id);
+            self.send(peer::InviteAnswer { invite_id, answer: Some(answer), nonce });
+        }
+    }
+}
+
+/// A match that an invitation has come to, for the session to begin.
+#[must_use = "both people were told that it begins"]
+pub(crate) enum Begin {
+    /// The peer has begun it.
+    Adopted(MatchRecord),
+    /// This device accepts it, and says so once it is written down.
+    Accepted(MatchRecord),
+    /// This device knows how the colours are drawn, and reveals it once it is written down.
+    Drawn(MatchRecord),
+    /// The peer's journal has had it all along.
+    Continued(MatchRecord),
+    /// It has begun, and the peer may not know how the colours were drawn.
+    Already(MatchId),
+}
+
+/// Makes numbers that nobody can foresee from one seed.
+pub(crate) struct Nonces {
+    seed: [u8; 32],
+    drawn: u64,
+}
+
+impl Nonces {
+    pub(crate) fn new(seed: [u8; 32]) -> Self {
+        Self { seed, drawn: 0 }
+    }
+
+    /// Thirty-two bytes that come out once.
+    pub(crate) fn draw(&mut self) -> [u8; 32] {
+        self.drawn += 1;
+        Sha256::new()
+            .chain_update(b"qiyou nonce 1")
+            .chain_update(self.seed)
+            .chain_update(self.drawn.to_be_bytes())
+            .finalize()
+            .into()
+    }
+}
 
 /// At most one of each side's is open.
 #[derive(Default)]
@@ -120,8 +196,19 @@ impl Invitations {
         [mine, theirs, drawing].into_iter().flatten().min()
     }
 
+    /// Whether one more match may begin.
+    fn has_room(&self, cx: &Around<'_>) -> bool {
+        self.has_room_beside(cx.matches)
+    }
+
+    /// Whether one more match may begin beside these.
+    pub(crate) fn has_room_beside(&self, matches: &[MatchState]) -> bool {
+        let open = matches.iter().filter(|state| !state.settled).count();
+        open + self.promised() < MAX_MATCHES
+    }
+
     /// Matches that may begin without another question.
-    pub(crate) fn promised(&self) -> usize {
+    fn promised(&self) -> usize {
         self.drawing.iter().filter(|drawing| drawing.until.is_some()).count()
     }
 
@@ -189,53 +276,49 @@ fn bytes_32(bytes: &[u8]) -> Result<[u8; 32], Violation> {
     bytes.try_into().map_err(|_| Violation::OutOfBounds("nonce"))
 }
 
-impl Session {
+impl Invitations {
     pub(crate) fn invite(
         &mut self,
+        cx: &mut Around<'_>,
         id: MatchId,
         terms: Terms,
         counters: Option<MatchId>,
     ) -> Result<(), Refused> {
-        match self.link {
-            Link::Up => {}
-            Link::Comparing { .. } => return Err(Refused::NotCompared),
-            _ => return Err(Refused::Away),
-        }
-        if counters.is_some_and(|theirs| !self.invitations.considers(theirs)) {
+        if counters.is_some_and(|theirs| !self.considers(theirs)) {
             return Err(Refused::NoSuchInvitation);
         }
-        if self.invitations.mine.is_some() || self.invitations.theirs.is_some() && counters.is_none() {
+        if self.mine.is_some() || self.theirs.is_some() && counters.is_none() {
             return Err(Refused::InvitationOpen);
         }
         let terms = terms.for_two();
-        if !self.peer_games.contains(&terms.setup.kind()) {
+        if !cx.peer_games.contains(&terms.setup.kind()) {
             return Err(Refused::UnknownGame);
         }
         if !wire::is_for_peers(&terms.setup) {
             return Err(Refused::UnknownGame);
         }
         AnyGame::new(&terms.setup)?;
-        if self.index_of(id).is_some() || self.invitations.over.iter().any(|mine| mine.id == id) {
+        if cx.match_state(id).is_some() || self.over.iter().any(|mine| mine.id == id) {
             return Err(Refused::IdTaken);
         }
-        if !self.has_room() {
+        if !self.has_room(cx) {
             return Err(Refused::TooManyMatches);
         }
-        if let Some(theirs) = self.invitations.theirs.take() {
+        if let Some(theirs) = self.theirs.take() {
             // Should it be sent again, it was answered by this one.
             let end = InvitationEnd::Countered(id);
-            self.tell(Event::InvitationEnded { id: theirs.id, mine: false, end });
+            cx.tell(Event::InvitationEnded { id: theirs.id, mine: false, end });
         }
-        let (nonce, until) = (self.draw_nonce(), self.now + OPEN_FOR);
-        self.promise(id);
-        self.invitations.mine = Some(Mine { id, terms, nonce, counters, until });
-        self.send_invitation();
+        let (nonce, until) = (cx.nonces.draw(), cx.now + OPEN_FOR);
+        self.promise(cx.effects, id);
+        self.mine = Some(Mine { id, terms, nonce, counters, until });
+        self.send_invitation(cx);
         Ok(())
     }
 
     /// The own open invitation goes out, for the first time or again.
-    fn send_invitation(&mut self) {
-        let Some(mine) = &self.invitations.mine else { return };
+    fn send_invitation(&mut self, cx: &mut Around<'_>) {
+        let Some(mine) = &self.mine else { return };
         let (colours, alternates) = match mine.terms.colours {
             Colours::Mine(Side::First) => (peer::Colours::InviterFirst, false),
             Colours::Mine(Side::Second) => (peer::Colours::InviterSecond, false),
@@ -256,52 +339,59 @@ impl Session {
             counters: mine.counters.map_or_else(Bytes::new, resume::id_bytes),
             alternates,
         };
-        self.send(invite);
+        cx.send(invite);
     }
 
     /// A link stands again: what was said of invitations into the void is said again.
-    pub(crate) fn invitations_again(&mut self) {
-        for id in std::mem::take(&mut self.invitations.withdrawn) {
-            self.send(peer::Withdraw { invite_id: resume::id_bytes(id) });
+    pub(crate) fn link_is_up(&mut self, cx: &mut Around<'_>) {
+        for id in std::mem::take(&mut self.withdrawn) {
+            cx.send(peer::Withdraw { invite_id: resume::id_bytes(id) });
         }
-        self.send_invitation();
+        self.send_invitation(cx);
     }
 
-    pub(crate) fn withdraw(&mut self, id: MatchId) -> Result<(), Refused> {
-        let mine = self.invitations.mine.take_if(|mine| mine.id == id).ok_or(Refused::NoSuchInvitation)?;
-        self.end_mine(mine, InvitationEnd::Withdrawn);
-        self.send_withdraw(id);
+    pub(crate) fn withdraw(&mut self, cx: &mut Around<'_>, id: MatchId) -> Result<(), Refused> {
+        let mine = self.mine.take_if(|mine| mine.id == id).ok_or(Refused::NoSuchInvitation)?;
+        self.end_mine(cx, mine, InvitationEnd::Withdrawn);
+        self.send_withdraw(cx, id);
         Ok(())
     }
 
-    fn send_withdraw(&mut self, id: MatchId) {
-        if matches!(self.link, Link::Up) {
-            self.send(peer::Withdraw { invite_id: resume::id_bytes(id) });
+    fn send_withdraw(&mut self, cx: &mut Around<'_>, id: MatchId) {
+        if cx.link_is_up {
+            cx.send(peer::Withdraw { invite_id: resume::id_bytes(id) });
         } else {
-            remember(&mut self.invitations.withdrawn, id);
+            remember(&mut self.withdrawn, id);
         }
     }
 
     pub(crate) fn answer_invite(
         &mut self,
+        cx: &mut Around<'_>,
         id: MatchId,
         decline: Option<peer::DeclineReason>,
-    ) -> Result<(), Refused> {
-        if !self.invitations.considers(id) {
+    ) -> Result<Option<Begin>, Refused> {
+        if !self.considers(id) {
             return Err(Refused::NoSuchInvitation);
         }
-        if decline.is_none() && !self.has_room() {
+        if decline.is_none() && !self.has_room(cx) {
             return Err(Refused::TooManyMatches);
         }
-        let theirs = self.invitations.theirs.take().ok_or(Refused::NoSuchInvitation)?;
-        match decline {
-            Some(reason) => self.decline(id, reason),
-            None => self.accept(theirs),
-        }
-        Ok(())
+        let theirs = self.theirs.take().ok_or(Refused::NoSuchInvitation)?;
+        Ok(match decline {
+            Some(reason) => {
+                self.decline(cx, id, reason);
+                None
+            }
+            None => self.accept(cx, theirs),
+        })
     }
 
-    pub(crate) fn received_invite(&mut self, invite: peer::Invite) -> Result<(), Violation> {
+    pub(crate) fn received_invite(
+        &mut self,
+        cx: &mut Around<'_>,
+        invite: &peer::Invite,
+    ) -> Result<Option<Begin>, Violation> {
         let id = resume::read_id(&invite.invite_id)?;
         let colours = match peer::Colours::try_from(invite.colours) {
             Ok(peer::Colours::Random) => Colours::Random,
@@ -319,254 +409,228 @@ impl Session {
             [] => None,
             bytes => Some(resume::read_id(bytes)?),
         };
-        if self.invitations.mine.as_ref().is_some_and(|mine| mine.id == id) {
+        if self.mine.as_ref().is_some_and(|mine| mine.id == id) {
             return Err(Violation::OutOfBounds("invitation id"));
         }
         // Sent again, after a drop or by accident: answered again in the same way.
-        if let Some(nonce) = self.invitations.drawing.iter().find(|one| one.id == id).map(|one| one.nonce) {
-            self.send_answer(id, Answer::Accept(true), Some(nonce));
-            return Ok(());
+        if let Some(nonce) = self.drawing.iter().find(|one| one.id == id).map(|one| one.nonce) {
+            cx.answer(id, Answer::Accept(true), Some(nonce));
+            return Ok(None);
         }
-        if let Some((_, reason)) = self.invitations.declined.iter().find(|(declined, _)| *declined == id) {
-            self.send_answer(id, Answer::Decline((*reason).into()), None);
-            return Ok(());
+        if let Some((_, reason)) = self.declined.iter().find(|(declined, _)| *declined == id) {
+            cx.answer(id, Answer::Decline((*reason).into()), None);
+            return Ok(None);
         }
-        let countered = self.invitations.mine.iter().chain(&self.invitations.over);
-        if self.index_of(id).is_some()
-            || self.invitations.considers(id)
+        let countered = self.mine.iter().chain(&self.over);
+        if cx.match_state(id).is_some()
+            || self.considers(id)
             || countered.into_iter().any(|mine| mine.counters == Some(id))
         {
-            return Ok(());
+            return Ok(None);
         }
         // A setup that makes no game here may make one in a newer version there; so with a pace.
         let setup =
             wire::read_peer_setup(invite.setup.as_ref()).ok().filter(|setup| AnyGame::new(setup).is_ok());
         let (Some(setup), Ok(pace)) = (setup, Pace::read(invite.pace.as_ref())) else {
-            self.decline(id, peer::DeclineReason::DeclineUnknownGame);
-            return Ok(());
+            self.decline(cx, id, peer::DeclineReason::DeclineUnknownGame);
+            return Ok(None);
         };
-        let until = self.now + OPEN_FOR;
+        let until = cx.now + OPEN_FOR;
         let terms = Terms { setup, pace, colours };
         if terms != terms.clone().for_two() {
             // A race is as fair as its drawing.
-            self.decline(id, peer::DeclineReason::DeclineUnknownGame);
-            return Ok(());
+            self.decline(cx, id, peer::DeclineReason::DeclineUnknownGame);
+            return Ok(None);
         }
         let theirs = Theirs { id, terms, commitment, continued: None, until };
-        if let Some(mine) = self.invitations.mine.take_if(|mine| counters == Some(mine.id)) {
-            self.end_mine(mine, InvitationEnd::Countered(id));
-            self.consider(theirs, counters);
-            return Ok(());
+        if let Some(mine) = self.mine.take_if(|mine| counters == Some(mine.id)) {
+            self.end_mine(cx, mine, InvitationEnd::Countered(id));
+            self.consider(cx, theirs, counters);
+            return Ok(None);
         }
-        if self.invitations.mine.as_ref().is_some_and(|mine| mine.id < id) {
+        if self.mine.as_ref().is_some_and(|mine| mine.id < id) {
             // Ours stands, and the peer, who sees the same two ids, answers it.
-            return Ok(());
+            return Ok(None);
         }
         let mut agreed = false;
-        if let Some(mine) = self.invitations.mine.take() {
+        if let Some(mine) = self.mine.take() {
             // Both asked for the same: that is consent enough, whatever colours each had in mind.
             agreed = mine.terms.setup == theirs.terms.setup && mine.terms.pace == theirs.terms.pace;
             let mine_id = mine.id;
-            self.end_mine(mine, InvitationEnd::Crossed(id));
-            self.send_withdraw(mine_id);
+            self.end_mine(cx, mine, InvitationEnd::Crossed(id));
+            self.send_withdraw(cx, mine_id);
         }
-        if agreed && self.has_room() {
-            self.accept(theirs);
-        } else {
-            self.consider(theirs, None);
+        if agreed && self.has_room(cx) {
+            return Ok(self.accept(cx, theirs));
         }
-        Ok(())
+        self.consider(cx, theirs, None);
+        Ok(None)
     }
 
-    pub(crate) fn received_invite_answer(&mut self, answer: peer::InviteAnswer) -> Result<(), Violation> {
+    pub(crate) fn received_invite_answer(
+        &mut self,
+        cx: &mut Around<'_>,
+        answer: &peer::InviteAnswer,
+    ) -> Result<Option<Begin>, Violation> {
         let id = resume::read_id(&answer.invite_id)?;
-        let decline = match answer.answer {
-            Some(Answer::Accept(true)) => None,
-            Some(Answer::Accept(false)) | None => Some(peer::DeclineReason::DeclineUnspecified),
-            Some(Answer::Decline(reason)) => Some(peer::DeclineReason::try_from(reason).unwrap_or_default()),
+        let reason = match answer.answer {
+            Some(Answer::Accept(true)) => return self.accepted_there(cx, id, &answer.nonce),
+            Some(Answer::Accept(false)) | None => peer::DeclineReason::DeclineUnspecified,
+            Some(Answer::Decline(reason)) => peer::DeclineReason::try_from(reason).unwrap_or_default(),
         };
-        match decline {
-            None => self.accepted_there(id, &answer.nonce)?,
-            Some(reason) => {
-                let end = match reason {
-                    peer::DeclineReason::DeclineTimedOut => InvitationEnd::TimedOut,
-                    reason => InvitationEnd::Declined(reason),
-                };
-                let here = self.invitations.drawing.iter_mut().find(|drawing| drawing.id == id);
-                if here.is_some_and(|drawing| drawing.until.take().is_some()) {
-                    // It was taken back, or forgotten, while the answer was on its way.
-                    self.tell(Event::InvitationEnded { id, mine: false, end: InvitationEnd::Withdrawn });
-                } else if self.invitations.mine.take_if(|mine| mine.id == id).is_some() {
-                    self.tell(Event::InvitationEnded { id, mine: true, end });
-                } else if let Some(index) = self.index_of(id)
-                    && self.matches[index].reach == Reach::Asked
-                {
-                    // A match that the peer's journal has lost, and its person does not want back.
-                    self.tell(Event::InvitationEnded { id, mine: true, end });
-                }
-            }
+        let end = match reason {
+            peer::DeclineReason::DeclineTimedOut => InvitationEnd::TimedOut,
+            reason => InvitationEnd::Declined(reason),
+        };
+        let here = self.drawing.iter_mut().find(|drawing| drawing.id == id);
+        // A match that the peer's journal has lost, and its person does not want back.
+        let unwanted = || cx.match_state(id).is_some_and(|state| state.reach == Reach::Asked);
+        if here.is_some_and(|drawing| drawing.until.take().is_some()) {
+            // It was taken back, or forgotten, while the answer was on its way.
+            cx.tell(Event::InvitationEnded { id, mine: false, end: InvitationEnd::Withdrawn });
+        } else if self.mine.take_if(|mine| mine.id == id).is_some() || unwanted() {
+            cx.tell(Event::InvitationEnded { id, mine: true, end });
         }
-        Ok(())
+        Ok(None)
     }
 
-    fn accepted_there(&mut self, id: MatchId, nonce: &[u8]) -> Result<(), Violation> {
-        if let Some(index) = self.index_of(id) {
-            // Said again: what it did not know is said again too.
-            self.send_reveal(index);
-            return Ok(());
+    fn accepted_there(
+        &mut self,
+        cx: &mut Around<'_>,
+        id: MatchId,
+        nonce: &[u8],
+    ) -> Result<Option<Begin>, Violation> {
+        if cx.match_state(id).is_some() {
+            return Ok(Some(Begin::Already(id)));
         }
-        let known = self.invitations.mine.iter().chain(&self.invitations.over).find(|mine| mine.id == id);
+        let known = self.mine.iter().chain(&self.over).find(|mine| mine.id == id);
         let Some(mine) = known.cloned() else {
-            self.send_answer(id, Answer::Decline(peer::DeclineReason::DeclineNotNow.into()), None);
-            return Ok(());
+            cx.answer(id, Answer::Decline(peer::DeclineReason::DeclineNotNow.into()), None);
+            return Ok(None);
         };
         let Terms { setup, pace, colours } = mine.terms;
         if let Some(my_side) = colours.my_side() {
-            self.adopt(MatchRecord::new(id, setup, my_side).with_pace(pace));
-            return Ok(());
+            return Ok(Some(Begin::Adopted(MatchRecord::new(id, setup, my_side).with_pace(pace))));
         }
         let their_nonce = bytes_32(nonce)?;
         let my_side = inviter_side(id, mine.nonce, their_nonce);
         let setup = race::drawn_setup(&setup, id, mine.nonce, their_nonce);
         let mut record = MatchRecord::new(id, setup, my_side).with_pace(pace);
         record.reveal = Some(mine.nonce);
-        if let Some(index) = self.begin(record) {
-            self.send_reveal(index);
-            self.step(index, MatchState::clock_check);
-        }
-        Ok(())
+        Ok(Some(Begin::Drawn(record)))
     }
 
-    fn send_reveal(&mut self, index: usize) {
-        let record = self.matches[index].record();
-        if let Some(nonce) = record.reveal {
-            let (invite_id, nonce) = (resume::id_bytes(record.id), Bytes::copy_from_slice(&nonce));
-            self.send_awaited(peer::Reveal { invite_id, nonce });
-        }
-    }
-
-    pub(crate) fn received_reveal(&mut self, reveal: peer::Reveal) -> Result<(), Violation> {
+    pub(crate) fn received_reveal(
+        &mut self,
+        cx: &mut Around<'_>,
+        reveal: &peer::Reveal,
+    ) -> Result<Option<Begin>, Violation> {
         let id = resume::read_id(&reveal.invite_id)?;
         let nonce = bytes_32(&reveal.nonce)?;
-        let Some(at) = self.invitations.drawing.iter().position(|drawing| drawing.id == id) else {
-            return Ok(());
+        let Some(drawing) = self.drawing.iter().find(|drawing| drawing.id == id) else {
+            return Ok(None);
         };
-        let drawing = &self.invitations.drawing[at];
         let Some(my_side) = drawing.side(nonce) else {
-            self.drawing_cheated(id);
+            self.drawing_cheated(cx, id);
             return Err(Violation::BadReveal);
         };
         let (setup, pace) = (drawing.setup(nonce), drawing.terms.pace);
-        self.adopt(MatchRecord::new(id, setup, my_side).with_pace(pace));
-        Ok(())
+        Ok(Some(Begin::Adopted(MatchRecord::new(id, setup, my_side).with_pace(pace))))
     }
 
     /// The peer did not keep to what it had committed itself to.
-    pub(crate) fn drawing_cheated(&mut self, id: MatchId) {
-        self.invitations.drawing.retain(|drawing| drawing.id != id);
-        self.tell(Event::InvitationEnded { id, mine: false, end: InvitationEnd::Cheated });
+    pub(crate) fn drawing_cheated(&mut self, cx: &mut Around<'_>, id: MatchId) {
+        self.drawing.retain(|drawing| drawing.id != id);
+        cx.tell(Event::InvitationEnded { id, mine: false, end: InvitationEnd::Cheated });
     }
 
-    pub(crate) fn received_withdraw(&mut self, withdraw: peer::Withdraw) -> Result<(), Violation> {
+    pub(crate) fn received_withdraw(
+        &mut self,
+        cx: &mut Around<'_>,
+        withdraw: &peer::Withdraw,
+    ) -> Result<(), Violation> {
         let id = resume::read_id(&withdraw.invite_id)?;
-        if self.invitations.theirs.take_if(|theirs| theirs.id == id).is_some() {
-            self.tell(Event::InvitationEnded { id, mine: false, end: InvitationEnd::Withdrawn });
+        if self.theirs.take_if(|theirs| theirs.id == id).is_some() {
+            cx.tell(Event::InvitationEnded { id, mine: false, end: InvitationEnd::Withdrawn });
         }
         Ok(())
     }
 
-    pub(crate) fn invitations_due(&mut self) {
-        let now = self.now;
-        if let Some(mine) = self.invitations.mine.take_if(|mine| mine.until <= now) {
+    pub(crate) fn due(&mut self, cx: &mut Around<'_>) {
+        let now = cx.now;
+        if let Some(mine) = self.mine.take_if(|mine| mine.until <= now) {
             let id = mine.id;
-            self.end_mine(mine, InvitationEnd::TimedOut);
-            self.send_withdraw(id);
+            self.end_mine(cx, mine, InvitationEnd::TimedOut);
+            self.send_withdraw(cx, id);
         }
-        if let Some(theirs) = self.invitations.theirs.take_if(|theirs| theirs.until <= now) {
+        if let Some(theirs) = self.theirs.take_if(|theirs| theirs.until <= now) {
             let id = theirs.id;
-            self.tell(Event::InvitationEnded { id, mine: false, end: InvitationEnd::TimedOut });
-            self.decline(id, peer::DeclineReason::DeclineTimedOut);
+            cx.tell(Event::InvitationEnded { id, mine: false, end: InvitationEnd::TimedOut });
+            self.decline(cx, id, peer::DeclineReason::DeclineTimedOut);
         }
         let late = |drawing: &mut Drawing| drawing.until.take_if(|until| *until <= now).map(|_| drawing.id);
-        let late: Vec<_> = self.invitations.drawing.iter_mut().filter_map(late).collect();
+        let late: Vec<_> = self.drawing.iter_mut().filter_map(late).collect();
         for id in late {
-            self.tell(Event::InvitationEnded { id, mine: false, end: InvitationEnd::TimedOut });
+            cx.tell(Event::InvitationEnded { id, mine: false, end: InvitationEnd::TimedOut });
         }
     }
 
     /// Asks the person here whether to go on with a match that only the peer's journal knows.
-    pub(crate) fn consider_continued(&mut self, record: MatchRecord) {
+    pub(crate) fn consider_continued(&mut self, cx: &mut Around<'_>, record: MatchRecord) {
         let terms =
             Terms { setup: record.setup.clone(), pace: record.pace, colours: Colours::Mine(record.my_side) };
-        let until = self.now + OPEN_FOR;
+        let until = cx.now + OPEN_FOR;
         let theirs = Theirs { id: record.id, terms, commitment: [0; 32], continued: Some(record), until };
-        self.consider(theirs, None);
+        self.consider(cx, theirs, None);
     }
 
     /// Asks the person here, unless another invitation waits already.
-    fn consider(&mut self, theirs: Theirs, counters: Option<MatchId>) {
-        if self.invitations.theirs.is_some() || !self.has_room() {
-            self.send_answer(theirs.id, Answer::Decline(peer::DeclineReason::DeclineBusy.into()), None);
+    fn consider(&mut self, cx: &mut Around<'_>, theirs: Theirs, counters: Option<MatchId>) {
+        if self.theirs.is_some() || !self.has_room(cx) {
+            cx.answer(theirs.id, Answer::Decline(peer::DeclineReason::DeclineBusy.into()), None);
             return;
         }
-        self.tell(Event::Invited {
+        cx.tell(Event::Invited {
             id: theirs.id,
             terms: theirs.terms.clone(),
             counters,
             ply: theirs.continued.as_ref().map_or(0, |record| record.actions.len() as u32),
             until: theirs.until,
         });
-        self.invitations.theirs = Some(theirs);
+        self.theirs = Some(theirs);
     }
 
-    fn decline(&mut self, id: MatchId, reason: peer::DeclineReason) {
-        remember(&mut self.invitations.declined, (id, reason));
-        self.send_answer(id, Answer::Decline(reason.into()), None);
+    fn decline(&mut self, cx: &mut Around<'_>, id: MatchId, reason: peer::DeclineReason) {
+        remember(&mut self.declined, (id, reason));
+        cx.answer(id, Answer::Decline(reason.into()), None);
     }
 
-    fn accept(&mut self, theirs: Theirs) {
+    fn accept(&mut self, cx: &mut Around<'_>, theirs: Theirs) -> Option<Begin> {
         let Theirs { id, terms, commitment, continued, .. } = theirs;
         if let Some(record) = continued {
-            if let Some(index) = self.begin(record)
-                && self.matches[index].is_level()
-            {
-                self.step(index, MatchState::ask_for_rest);
-            }
-        } else if let Some(my_side) = terms.colours.my_side() {
-            let record = MatchRecord::new(id, terms.setup, my_side).with_pace(terms.pace);
-            if let Some(index) = self.begin(record) {
-                self.send_answer(id, Answer::Accept(true), None);
-                self.step(index, MatchState::clock_check);
-            }
-        } else {
-            let (nonce, until) = (self.draw_nonce(), Some(self.now + OPEN_FOR));
-            let drawing = Drawing { id, terms, commitment, nonce, until };
-            self.promise(id);
-            remember(&mut self.invitations.drawing, drawing);
-            self.send_answer(id, Answer::Accept(true), Some(nonce));
+            return Some(Begin::Continued(record));
         }
+        if let Some(my_side) = terms.colours.my_side() {
+            return Some(Begin::Accepted(MatchRecord::new(id, terms.setup, my_side).with_pace(terms.pace)));
+        }
+        let (nonce, until) = (cx.nonces.draw(), Some(cx.now + OPEN_FOR));
+        self.promise(cx.effects, id);
+        remember(&mut self.drawing, Drawing { id, terms, commitment, nonce, until });
+        cx.answer(id, Answer::Accept(true), Some(nonce));
+        None
     }
 
     /// Writes down that this device wants this match.
-    pub(crate) fn promise(&mut self, id: MatchId) {
-        if self.invitations.promised.contains(&id) {
+    pub(crate) fn promise(&mut self, effects: &mut Effects, id: MatchId) {
+        if self.promised.contains(&id) {
             return;
         }
-        remember(&mut self.invitations.promised, id);
-        self.effects.keep(Entry::Promised(id));
+        remember(&mut self.promised, id);
+        effects.keep(Entry::Promised(id));
     }
 
-    fn end_mine(&mut self, mine: Mine, end: InvitationEnd) {
-        self.tell(Event::InvitationEnded { id: mine.id, mine: true, end });
-        remember(&mut self.invitations.over, mine);
-    }
-
-    /// Into the void if the peer is away: it asks again, and is answered again.
-    fn send_answer(&mut self, id: MatchId, answer: Answer, nonce: Option<[u8; 32]>) {
-        if matches!(self.link, Link::Up) {
-            let nonce = nonce.map_or_else(Bytes::new, |nonce| Bytes::copy_from_slice(&nonce));
-            let invite_id = resume::id_bytes(id);
-            self.send(peer::InviteAnswer { invite_id, answer: Some(answer), nonce });
-        }
+    fn end_mine(&mut self, cx: &mut Around<'_>, mine: Mine, end: InvitationEnd) {
+        cx.tell(Event::InvitationEnded { id: mine.id, mine: true, end });
+        remember(&mut self.over, mine);
     }
 }

@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use engine::{Action, AnyGame, AnyMove, Side};
 use proto::limits::{RECORD_ACTIONS, REVISIONS};
+use proto::peer;
 
 use crate::analysis::Shared;
 use crate::clock::Clocks;
 use crate::cx::Cx;
 use crate::race::Racing;
 use crate::record::Chain;
+use crate::resume;
 use crate::{
     Consent, Entry, Event, Instant, MatchId, MatchRecord, MatchResult, OfferKind, Refused, ShownClock,
 };
@@ -622,6 +625,14 @@ impl MatchState {
     pub(crate) fn ask_for_rest(&mut self, cx: &mut Cx<'_>) {
         self.there = Some(self.standing());
         self.send_ack(cx, true);
+    }
+
+    /// Tells with what this device had committed itself when colours were drawn, if they were.
+    pub(crate) fn send_reveal(&mut self, cx: &mut Cx<'_>) {
+        if let Some(nonce) = self.record.reveal {
+            let (invite_id, nonce) = (resume::id_bytes(self.id()), Bytes::copy_from_slice(&nonce));
+            cx.send_awaited(peer::Reveal { invite_id, nonce });
+        }
     }
 
     pub(crate) fn check_can_act(&self) -> Result<(), Refused> {

@@ -3,13 +3,14 @@
 use proto::peer;
 
 use crate::cx::Cx;
+use crate::invitation::{Around, Begin, Invitations};
 use crate::match_state::{Reach, Unplayable};
 use crate::offers::{Following, answer_offer};
 use crate::resume::{self, Told};
 use crate::session::{KEPT_SETTLED, Link, Session};
 use crate::{
-    Entry, Event, Instant, MAX_MATCHES, MatchId, MatchRecord, MatchResult, MatchState, OfferKind, Refused,
-    Settled, Violation,
+    Entry, Event, Instant, MatchId, MatchRecord, MatchResult, MatchState, OfferKind, Refused, Settled,
+    Violation,
 };
 
 impl Session {
@@ -97,8 +98,49 @@ impl Session {
 
     /// Whether one more match may begin.
     pub(crate) fn has_room(&self) -> bool {
-        let open = self.matches.iter().filter(|state| !state.settled).count();
-        open + self.invitations.promised() < MAX_MATCHES
+        self.invitations.has_room_beside(&self.matches)
+    }
+
+    /// Lets the invitations take a step.
+    pub(crate) fn invitations<T>(&mut self, step: impl FnOnce(&mut Invitations, &mut Around<'_>) -> T) -> T {
+        let link_is_up = matches!(self.link, Link::Up);
+        let Self { invitations, matches, effects, nonces, peer_games, now, .. } = self;
+        step(invitations, &mut Around { now: *now, link_is_up, peer_games, matches, nonces, effects })
+    }
+
+    /// Begins what an invitation has come to.
+    pub(crate) fn begin_agreed(&mut self, begin: Option<Begin>) {
+        match begin {
+            None => {}
+            Some(Begin::Adopted(record)) => self.adopt(record),
+            Some(Begin::Accepted(record)) => {
+                let id = record.id;
+                if let Some(index) = self.begin(record) {
+                    self.invitations(|_, cx| cx.accepted(id));
+                    self.step(index, MatchState::clock_check);
+                }
+            }
+            Some(Begin::Drawn(record)) => {
+                if let Some(index) = self.begin(record) {
+                    self.step(index, |state, cx| {
+                        state.send_reveal(cx);
+                        state.clock_check(cx);
+                    });
+                }
+            }
+            Some(Begin::Continued(record)) => {
+                if let Some(index) = self.begin(record)
+                    && self.matches[index].is_level()
+                {
+                    self.step(index, MatchState::ask_for_rest);
+                }
+            }
+            Some(Begin::Already(id)) => {
+                if let Some(index) = self.index_of(id) {
+                    self.step(index, MatchState::send_reveal);
+                }
+            }
+        }
     }
 
     /// Begins a match that the peer has begun already.
@@ -150,7 +192,7 @@ impl Session {
                 return Err(Refused::TooManyMatches);
             }
             if !accepts {
-                self.promise(new);
+                self.invitations.promise(&mut self.effects, new);
             }
         }
         let following = self.step(index, |state, cx| state.offer(cx, kind))?;
@@ -227,7 +269,7 @@ impl Session {
     /// Both hellos are here, and the strings are known to be the same: brings every match level.
     pub(crate) fn resume(&mut self, told: &[Told]) {
         self.each(|state, cx| state.resume(cx, told));
-        self.invitations_again();
+        self.invitations(Invitations::link_is_up);
     }
 
     pub(crate) fn received_record(&mut self, record: &peer::Record) -> Result<(), Violation> {
@@ -245,7 +287,7 @@ impl Session {
         match self.invitations.drawn(theirs.record(), reveal) {
             Some(true) => self.adopt(theirs.record().clone()),
             Some(false) => {
-                self.drawing_cheated(id);
+                self.invitations(|invitations, cx| invitations.drawing_cheated(cx, id));
                 return Err(Violation::BadReveal);
             }
             None => self.unknown_record(theirs),
@@ -277,7 +319,8 @@ impl Session {
             let ack = resume::ack(resume::point(&theirs, self.now), false);
             self.send(ack);
         } else if !self.invitations.considers(id) {
-            self.consider_continued(theirs.record().clone());
+            let record = theirs.record().clone();
+            self.invitations(|invitations, cx| invitations.consider_continued(cx, record));
         }
     }
 

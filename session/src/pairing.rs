@@ -143,7 +143,7 @@ impl Session {
             self.resume(&told);
             return Ok(());
         }
-        let nonce = self.draw_nonce();
+        let nonce = self.nonces.draw();
         let (comparison, first) = Comparison::new(role, handshake_hash, nonce, string_by);
         self.link = Link::Comparing { comparison, told };
         if let Some(step) = first {
@@ -273,16 +273,5 @@ impl Session {
         self.send(peer::Bye { reason: reason.into() });
         self.effects.close(reason);
         self.close(reason);
-    }
-
-    /// Thirty-two bytes that come out once.
-    pub(crate) fn draw_nonce(&mut self) -> [u8; 32] {
-        self.nonces_drawn += 1;
-        Sha256::new()
-            .chain_update(b"qiyou nonce 1")
-            .chain_update(self.seed)
-            .chain_update(self.nonces_drawn.to_be_bytes())
-            .finalize()
-            .into()
     }
 }

@@ -7,7 +7,7 @@ use engine::GameKind;
 use proto::{limits, peer};
 
 use crate::effects::Effects;
-use crate::invitation::Invitations;
+use crate::invitation::{Invitations, Nonces};
 use crate::liveness::{Due, Liveness};
 use crate::pairing::Comparison;
 use crate::resume::Told;
@@ -34,8 +34,7 @@ pub struct Session {
     pub(crate) advert_key: [u8; 32],
     pub(crate) known: bool,
     pub(crate) known_name_new_key: bool,
-    pub(crate) seed: [u8; 32],
-    pub(crate) nonces_drawn: u64,
+    pub(crate) nonces: Nonces,
     /// The oldest first.
     pub(crate) matches: Vec<MatchState>,
     pub(crate) invitations: Invitations,
@@ -100,8 +99,7 @@ impl Session {
             advert_key: config.advert_key,
             known: config.known,
             known_name_new_key: config.known_name_new_key,
-            seed: config.seed,
-            nonces_drawn: 0,
+            nonces: Nonces::new(config.seed),
             matches: Vec::new(),
             invitations: Invitations::promising(config.promised),
             link: Link::Down,
@@ -245,9 +243,20 @@ impl Session {
         match envelope {
             Envelope::Hello(hello) => self.received_hello(hello),
             Envelope::Pair(pair) => self.received_pair(pair),
-            Envelope::Invite(invite) => self.received_invite(invite),
-            Envelope::InviteAnswer(answer) => self.received_invite_answer(answer),
-            Envelope::Withdraw(withdraw) => self.received_withdraw(withdraw),
+            Envelope::Invite(invite) => {
+                let begin = self.invitations(|invitations, cx| invitations.received_invite(cx, &invite))?;
+                self.begin_agreed(begin);
+                Ok(())
+            }
+            Envelope::InviteAnswer(answer) => {
+                let begin =
+                    self.invitations(|invitations, cx| invitations.received_invite_answer(cx, &answer))?;
+                self.begin_agreed(begin);
+                Ok(())
+            }
+            Envelope::Withdraw(withdraw) => {
+                self.invitations(|invitations, cx| invitations.received_withdraw(cx, &withdraw))
+            }
             Envelope::Play(play) => self.about(&play.match_id, |state, cx| state.received_play(cx, &play)),
             Envelope::Ack(ack) => self.about(&ack.match_id, |state, cx| state.received_ack(cx, &ack)),
             Envelope::Offer(offer) => self.received_offer(&offer),
@@ -257,7 +266,11 @@ impl Session {
             }
             Envelope::Record(record) => self.received_record(&record),
             Envelope::Flag(flag) => self.about(&flag.match_id, |state, cx| state.received_flag(cx, &flag)),
-            Envelope::Reveal(reveal) => self.received_reveal(reveal),
+            Envelope::Reveal(reveal) => {
+                let begin = self.invitations(|invitations, cx| invitations.received_reveal(cx, &reveal))?;
+                self.begin_agreed(begin);
+                Ok(())
+            }
             Envelope::Analysis(analysis) => {
                 let id = analysis.match_id.clone();
                 self.about(&id, |state, cx| state.received_analysis(cx, analysis))
@@ -303,11 +316,22 @@ impl Session {
     fn command(&mut self, command: Command) -> Result<(), Refused> {
         match command {
             Command::Compare { same } => self.compare(same),
-            Command::Invite { id, terms, counters } => self.invite(id, terms, counters),
-            Command::Withdraw(id) => self.withdraw(id),
+            Command::Invite { id, terms, counters } => {
+                match self.link {
+                    Link::Up => {}
+                    Link::Comparing { .. } => return Err(Refused::NotCompared),
+                    _ => return Err(Refused::Away),
+                }
+                self.invitations(|invitations, cx| invitations.invite(cx, id, terms, counters))
+            }
+            Command::Withdraw(id) => self.invitations(|invitations, cx| invitations.withdraw(cx, id)),
             Command::BeginByLetter { id, setup, my_side } => self.begin_by_letter(id, setup, my_side),
             Command::AcceptLetter(record) => self.accept_letter(&record),
-            Command::AnswerInvite { id, decline } => self.answer_invite(id, decline),
+            Command::AnswerInvite { id, decline } => {
+                let begin = self.invitations(|invitations, cx| invitations.answer_invite(cx, id, decline))?;
+                self.begin_agreed(begin);
+                Ok(())
+            }
             Command::Act { id, action } => self.with(id, |state, cx| state.act(cx, action)),
             Command::Analyse { id, at } => self.with(id, |state, cx| state.analyse(cx, at)),
             Command::Offer { id, kind } => self.offer(id, kind),
@@ -326,7 +350,7 @@ impl Session {
     }
 
     fn tick(&mut self) {
-        self.invitations_due();
+        self.invitations(Invitations::due);
         if matches!(self.link, Link::Down | Link::Closed(_)) {
             return;
         }
