@@ -48,10 +48,7 @@ impl MatchState {
 
     /// The position after so many actions of the record and these; `None` if there are not so many or one is not legal.
     pub fn position_with(&self, ply: u32, tried: &[Action]) -> Option<AnyGame> {
-        let actions = self.record().actions.get(..ply as usize)?;
-        let mut game = AnyGame::new(&self.record().setup).ok()?;
-        actions.iter().chain(tried).try_for_each(|action| game.act(*action)).ok()?;
-        Some(game)
+        self.line.position_with(ply, tried)
     }
 }
 

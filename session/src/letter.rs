@@ -91,10 +91,10 @@ impl MatchState {
             return;
         }
         if theirs.begins_with(&mine) {
-            if theirs.rest(mine.ply).any(|(by, _)| by == my_side) || !fits(&mine, &there, my_side) {
+            if theirs.line.rest(mine.ply).any(|(by, _)| by == my_side) || !fits(&mine, &there, my_side) {
                 return;
             }
-            for (_, action) in theirs.rest(mine.ply) {
+            for (_, action) in theirs.line.rest(mine.ply) {
                 let Ok(mv) = self.legal_move(their_side, action) else { break };
                 self.take_action(cx, action, mv, 0);
             }

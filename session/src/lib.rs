@@ -6,6 +6,8 @@
 //! lost never comes out: `poll` writes it to the [`Journal`] that it is given, before it gives out an [`Output::Send`] that
 //! depends on it.
 //!
+//! A [`LocalMatch`] is a match without a peer: the same record, entries and clocks, and nobody to agree with.
+//!
 //! The drive loop: after each `handle`, `poll` until it says `Idle`. On an error of the journal the session is dropped and made
 //! anew from what the journal holds.
 //!
@@ -47,7 +49,9 @@ mod gift;
 mod input;
 mod invitation;
 mod letter;
+mod line;
 mod liveness;
+mod local;
 mod match_state;
 mod matches;
 mod offers;
@@ -66,6 +70,8 @@ pub use clock::{Clocks, Pace, ShownClock};
 pub use input::{Colours, Command, Config, Error, Input, Instant, Refused, Role, Settled, Terms, Violation};
 pub use invitation::PROMISES;
 pub use letter::asked_by_letter;
+pub use line::Unplayable;
+pub use local::{LocalCommand, LocalMatch, Undone};
 pub use match_state::MatchState;
 pub use output::{Entry, Event, InvitationEnd, Journal, Output, ShortString};
 pub use race::Race;

@@ -4,7 +4,8 @@ use proto::peer;
 
 use crate::cx::Cx;
 use crate::invitation::{Around, Begin, Invitations};
-use crate::match_state::{Reach, Unplayable};
+use crate::line::Unplayable;
+use crate::match_state::Reach;
 use crate::offers::{Following, answer_offer};
 use crate::resume::{self, Told};
 use crate::session::{KEPT_SETTLED, Link, Session};

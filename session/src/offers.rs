@@ -39,7 +39,7 @@ impl MatchState {
         let ply = self.ply();
         let to_ply = match kind {
             OfferKind::TakeBack => {
-                self.last_decision(self.my_side(), ply).ok_or(Refused::NothingToTakeBack)?
+                self.line.last_decision(self.my_side(), ply).ok_or(Refused::NothingToTakeBack)?
             }
             OfferKind::Draw
             | OfferKind::NewGame
@@ -97,7 +97,7 @@ impl MatchState {
         let wrong = offer.ply > self.ply()
             || kind == OfferKind::TakeBack
                 && offer.revision == self.revision()
-                && self.last_decision(self.their_side(), offer.ply) != Some(offer.to_ply);
+                && self.line.last_decision(self.their_side(), offer.ply) != Some(offer.to_ply);
         if wrong {
             return Err(Violation::OutOfBounds("offer"));
         }
@@ -105,7 +105,7 @@ impl MatchState {
         let untimely = offer.revision < self.revision()
             || self.check_phase(kind).is_err()
             || kind == OfferKind::TakeBack
-                && self.last_decision(self.their_side(), self.ply()) != Some(offer.to_ply);
+                && self.line.last_decision(self.their_side(), self.ply()) != Some(offer.to_ply);
         let mine_out = self.my_offer().is_some();
         let crossed = mine_out && self.my_side() == engine::Side::First;
         if untimely || crossed {
@@ -141,7 +141,7 @@ impl MatchState {
             cx.tell(Event::MatchChanged(id));
             return Ok(following);
         }
-        let digest = self.digest_at(answer.ply).ok_or(Violation::OutOfBounds("offer answer"))?;
+        let digest = self.line.digest_at(answer.ply).ok_or(Violation::OutOfBounds("offer answer"))?;
         let there = Standing {
             revision: answer.revision,
             ply: answer.ply,
@@ -243,15 +243,15 @@ impl MatchState {
         let (ply, there) = (self.ply(), theirs.standing());
         let unseen = there.ply > ply
             && theirs.begins_with(&self.standing())
-            && theirs.rest(ply).all(|(by, _)| by == self.their_side());
+            && theirs.line.rest(ply).all(|(by, _)| by == self.their_side());
         let kind = self.offered().map_or(OfferKind::Draw, |consent| consent.kind);
         let gave_up = self.result().filter(|result| result.given_up_by() == Some(self.my_side()));
         if !unseen || !self.would_agree(&there) {
             return false;
         }
-        for (number, (_, action)) in (ply..).zip(theirs.rest(ply)) {
+        for (number, (_, action)) in (ply..).zip(theirs.line.rest(ply)) {
             let mv = self.legal_move(self.their_side(), action).expect("the peer's record was replayed");
-            self.push(action, mv, theirs.took(number));
+            self.push(action, mv, theirs.line.took(number));
         }
         self.set_paused(there.revision, there.paused);
         match (there.result, gave_up) {
@@ -282,7 +282,9 @@ impl MatchState {
         }
         let meaningful = self.check_phase(consent.kind).is_ok()
             && match consent.kind {
-                OfferKind::TakeBack => self.last_decision(self.my_side(), self.ply()) == Some(consent.to_ply),
+                OfferKind::TakeBack => {
+                    self.line.last_decision(self.my_side(), self.ply()) == Some(consent.to_ply)
+                }
                 OfferKind::Draw
                 | OfferKind::NewGame
                 | OfferKind::NewGameSame

@@ -19,15 +19,15 @@ impl MatchState {
         }
         self.check_can_act()?;
         let mv = self.legal_move(self.my_side(), action)?;
-        let took_ms = self.spent_ms_at(cx.now);
-        if !self.has_time_for(took_ms) {
+        let took_ms = self.line.spent_ms_at(cx.now);
+        if !self.line.has_time_for(took_ms) {
             return Err(Refused::TimeOver);
         }
         // Playing on is an answer too. It goes out first, so that the peer never waits for one.
         self.decline_theirs(cx);
         self.push(action, mv, took_ms);
         let (ply, result) = (self.ply(), self.result());
-        let took_ms = self.took(ply - 1);
+        let took_ms = self.line.took(ply - 1);
         self.keep(cx, Entry::Acted { id, ply, action, took_ms, result });
         if self.is_level() {
             let play = self.play_message(ply, action);
@@ -43,8 +43,8 @@ impl MatchState {
             match_id: resume::id_bytes(self.id()),
             ply,
             action: Some(wire::action(action)),
-            thought_ms: self.took(ply - 1),
-            digest: self.digest_at(ply).unwrap_or_default(),
+            thought_ms: self.line.took(ply - 1),
+            digest: self.line.digest_at(ply).unwrap_or_default(),
             revision: self.revision(),
             spent_ms: 0,
         }
@@ -69,7 +69,7 @@ impl MatchState {
         }
         let ply = self.ply();
         if play.ply <= ply {
-            if play.ply == 0 || self.digest_at(play.ply) != Some(play.digest) {
+            if play.ply == 0 || self.line.digest_at(play.ply) != Some(play.digest) {
                 return Err(bad);
             }
             // Sent twice.
@@ -80,11 +80,11 @@ impl MatchState {
             self.send_ack(cx, true);
             return Ok(());
         }
-        if !self.counts(play.ply) || !self.has_time_for(play.thought_ms) {
+        if !self.counts(play.ply) || !self.line.has_time_for(play.thought_ms) {
             return Err(bad);
         }
         let mv = self.legal_move(self.their_side(), action).map_err(|_| bad.clone())?;
-        if self.digest_with(action) != play.digest {
+        if self.line.digest_with(action) != play.digest {
             return Err(bad);
         }
         self.check_measure(cx, play.thought_ms);
@@ -116,8 +116,8 @@ impl MatchState {
         let said = Duration::from_millis(said_ms.into());
         let half_way = cx.half_round_trip;
         let tolerance = if self.interrupted { TOLERANCE + UNNOTICED } else { TOLERANCE };
-        let seen = self.spent_at(cx.now).saturating_sub(half_way);
-        if (self.clock_runs() || self.interrupted) && seen.abs_diff(said) > tolerance && !self.doubted {
+        let seen = self.line.spent_at(cx.now).saturating_sub(half_way);
+        if (self.line.clock_runs() || self.interrupted) && seen.abs_diff(said) > tolerance && !self.doubted {
             cx.tell(Event::ClocksDiffer { id: self.id(), said, seen });
         }
     }
@@ -126,7 +126,7 @@ impl MatchState {
     pub(crate) fn take_action(&mut self, cx: &mut Cx<'_>, action: Action, mv: engine::AnyMove, took_ms: u32) {
         self.push(action, mv, took_ms);
         let (id, ply, result) = (self.id(), self.ply(), self.result());
-        let took_ms = self.took(ply - 1);
+        let took_ms = self.line.took(ply - 1);
         self.keep(cx, Entry::Acted { id, ply, action, took_ms, result });
         // Who plays on no longer asks to go back.
         if self.their_offer.is_some_and(|offer| offer.kind == crate::OfferKind::TakeBack) {
@@ -240,13 +240,13 @@ impl MatchState {
     pub(crate) fn clock_check(&mut self, cx: &mut Cx<'_>) {
         self.race_check(cx);
         let half_way = cx.half_round_trip;
-        match (self.clock_should_run(), self.clock_runs()) {
+        match (self.clock_should_run(), self.line.clock_runs()) {
             (true, false) => {
                 // What tells that the peer has the position was on its way for half a round trip.
                 let mine = self.is_race() || self.position().turn() == self.my_side();
                 let ago = if mine { Duration::ZERO } else { half_way };
-                self.start_clock(Instant(cx.now.0.saturating_sub(ago)));
-                self.enters_phase(cx.now);
+                self.line.start_clock(Instant(cx.now.0.saturating_sub(ago)));
+                self.line.enters_phase(cx.now);
             }
             (false, true) => self.stop_clock(cx),
             _ => {}
@@ -258,9 +258,9 @@ impl MatchState {
         let now = cx.now;
         self.unwatch(now);
         if self.result().is_some() {
-            self.forget_clock();
-        } else if self.clock_runs() {
-            let (id, spent_ms) = (self.id(), self.halt_clock(cx.now));
+            self.line.forget_clock();
+        } else if self.line.clock_runs() {
+            let (id, spent_ms) = (self.id(), self.line.halt_clock(cx.now));
             self.keep(cx, Entry::Spent { id, spent_ms });
         }
     }
@@ -272,7 +272,7 @@ impl MatchState {
         if !theirs || self.result().is_some() {
             return;
         }
-        let (said, seen) = (Duration::from_millis(spent_ms.into()), self.spent_at(now));
+        let (said, seen) = (Duration::from_millis(spent_ms.into()), self.line.spent_at(now));
         let id = self.id();
         let doubt = seen.abs_diff(said) > TOLERANCE + UNNOTICED && !self.doubted;
         self.set_spent(spent_ms);
@@ -287,19 +287,19 @@ impl MatchState {
         if self.is_race() && self.is_level() {
             return self.race_check(cx);
         }
-        if !self.clock_runs() {
+        if !self.line.clock_runs() {
             return;
         }
         let (id, mine) = (self.id(), self.position().turn() == self.my_side());
-        match self.overtime(cx.now) {
+        match self.line.overtime(cx.now) {
             Some(_) if mine => self.lose(cx, MatchResult::TimedOut(self.my_side())),
             // Its device has not said so, and is not away.
             Some(beyond) if beyond > TOLERANCE + UNNOTICED && !self.doubted => {
-                let seen = self.spent_at(cx.now);
+                let seen = self.line.spent_at(cx.now);
                 self.doubted = true;
                 cx.tell(Event::ClocksDiffer { id, said: seen.saturating_sub(beyond), seen });
             }
-            _ if self.enters_phase(cx.now) => cx.tell(Event::MatchChanged(id)),
+            _ if self.line.enters_phase(cx.now) => cx.tell(Event::MatchChanged(id)),
             _ => {}
         }
     }
@@ -307,9 +307,9 @@ impl MatchState {
     /// When `clock_due` has something again, or a clock shows something else. `now`: of the last input.
     pub(crate) fn next_clock(&self, now: Instant) -> Option<Instant> {
         let change = || {
-            self.clock_runs().then_some(())?;
-            match self.overtime(now) {
-                None => self.clock_change(now).map(|left| now + left),
+            self.line.clock_runs().then_some(())?;
+            match self.line.overtime(now) {
+                None => self.line.clock_change(now).map(|left| now + left),
                 // A drop can stop the clock just at its end: then it falls as soon as it runs again.
                 Some(_) if !self.is_race() && self.position().turn() == self.my_side() => Some(now),
                 Some(beyond) if !self.doubted => {

@@ -185,8 +185,8 @@ impl MatchState {
         Some(Race {
             board: AnyGame::LightsOut(racing.board.clone()),
             presses: racing.board.presses(),
-            elapsed: run.map_or_else(|| self.spent_at(now), |run| time_of(run.tenths)),
-            running: self.clock_runs(),
+            elapsed: run.map_or_else(|| self.line.spent_at(now), |run| time_of(run.tenths)),
+            running: self.line.clock_runs(),
             run,
             their_presses: their_run.map_or(racing.their_presses, |run| run.presses),
             their_lit: if their_run.is_some_and(|run| run.finished) { 0 } else { racing.their_lit },
@@ -257,7 +257,7 @@ impl MatchState {
 
     /// Whether the other's run is over, finished, in less time than this side can still reach.
     fn is_beaten(&self, now: Instant) -> bool {
-        self.time_to_beat().is_some_and(|best| tenths(self.spent_at(now)) > best)
+        self.time_to_beat().is_some_and(|best| tenths(self.line.spent_at(now)) > best)
     }
 
     /// The tenths of a second of the other's finished run, while this side's goes on.
@@ -289,7 +289,7 @@ impl MatchState {
     /// The match was put back from the journal: how long the peer's clock ran is not in it, but both began together.
     pub(crate) fn rewatch(&mut self) {
         let over = self.run_of(self.my_side()).is_some();
-        let spent = self.spent_at(Instant::default());
+        let spent = self.line.spent_at(Instant::default());
         if let Some(racing) = &mut self.racing {
             racing.watched = (!over).then_some(spent);
         }
@@ -315,7 +315,7 @@ impl MatchState {
         if finished {
             self.end_run(cx, Some(action));
         } else {
-            let (id, spent_ms) = (self.id(), self.spent_ms_at(now));
+            let (id, spent_ms) = (self.id(), self.line.spent_ms_at(now));
             self.add_to_run(&[action], spent_ms);
             self.keep(cx, Entry::Pressed { id, pressed: vec![action], spent_ms });
             self.tell_progress(cx);
@@ -326,7 +326,7 @@ impl MatchState {
 
     /// The own run is over, with this press or without.
     fn end_run(&mut self, cx: &mut Cx<'_>, last: Option<Action>) {
-        let spent_ms = self.halt_clock(cx.now);
+        let spent_ms = self.line.halt_clock(cx.now);
         let done = Action::Done(tenths(Duration::from_millis(spent_ms.into())));
         let pressed: Vec<Action> = last.into_iter().chain([done]).collect();
         if self.position().turn() == self.my_side() {
@@ -378,7 +378,7 @@ impl MatchState {
             match_id: resume::id_bytes(self.id()),
             ply,
             actions: Bytes::from(wire::pack_actions(&self.my_run())),
-            digest: self.digest_at(ply).filter(|_| ply > 0).unwrap_or_default(),
+            digest: self.line.digest_at(ply).filter(|_| ply > 0).unwrap_or_default(),
             revision: self.revision(),
         };
         if ply > 0 { cx.send_awaited(run) } else { cx.send(run) }
@@ -402,7 +402,7 @@ impl MatchState {
         }
         let ply = self.ply();
         if run.ply <= ply {
-            if self.digest_at(run.ply) != Some(run.digest) {
+            if self.line.digest_at(run.ply) != Some(run.digest) {
                 return Err(bad);
             }
             self.send_ack(cx, false);
@@ -423,7 +423,7 @@ impl MatchState {
         }
         let whole =
             matches!(&game, AnyGame::LightsOut(race) if race.runs()[self.their_side().index()].is_some());
-        if !whole || self.digest_with_all(&actions) != run.digest {
+        if !whole || self.line.digest_with_all(&actions) != run.digest {
             return Err(bad);
         }
         if self.run_of(self.their_side()).is_none() {
@@ -489,7 +489,7 @@ impl MatchState {
     /// Tells how far the own run is, unless that was done just now.
     fn tell_progress(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now;
-        let elapsed_ms = self.spent_ms_at(now);
+        let elapsed_ms = self.line.spent_ms_at(now);
         let (id, revision, level) = (self.id(), self.revision(), self.is_level());
         let Some(racing) = &mut self.racing else { return };
         let soon = racing.told_at.is_some_and(|told| now.since(told) < TELL_AFTER);
@@ -545,7 +545,7 @@ impl MatchState {
         let best = self.time_to_beat().filter(|best| *best < LightsOutSetup::RACE_TENTHS);
         let beaten = best.map(|best| {
             let until = time_of(best) + Duration::from_millis(100);
-            now + until.saturating_sub(self.spent_at(now))
+            now + until.saturating_sub(self.line.spent_at(now))
         });
         let tell = racing.told_at.filter(|_| racing.untold).map(|told| (told + TELL_AFTER).max(now));
         [beaten, tell].into_iter().flatten().min()
@@ -560,7 +560,7 @@ impl MatchState {
             self.push(*action, mv, 0);
         }
         if let Some(MatchResult::Played(Outcome { .. })) = self.result() {
-            self.forget_clock();
+            self.line.forget_clock();
         }
     }
 }

@@ -126,7 +126,7 @@ impl MatchState {
 
     /// Sends what comes after the first `ply` actions.
     fn send_rest(&mut self, cx: &mut Cx<'_>, ply: u32) {
-        let rest: Vec<_> = self.rest(ply).collect();
+        let rest: Vec<_> = self.line.rest(ply).collect();
         if rest.is_empty() {
             return;
         }
@@ -145,7 +145,7 @@ impl MatchState {
         for (number, (_, action)) in (ply + 1..).zip(rest) {
             let mut play = self.play_message(number, action);
             if number == self.ply() && self.position().turn() == self.my_side() {
-                play.spent_ms = self.spent_ms_at(cx.now);
+                play.spent_ms = self.line.spent_ms_at(cx.now);
             }
             cx.send_awaited(play);
         }
@@ -163,7 +163,7 @@ impl MatchState {
             Reach::Away => {}
             Reach::Level => {
                 let before = (self.there, self.result());
-                let stood = !self.clock_runs();
+                let stood = !self.line.clock_runs();
                 self.learn(cx, there, ack.wants_rest);
                 if stood && (there.revision, there.ply) == (self.revision(), self.ply()) {
                     self.hear_spent(cx, ack.spent_ms);
@@ -206,7 +206,7 @@ impl MatchState {
         if std::mem::replace(&mut self.record_sent, true) {
             return;
         }
-        let message = record_message(self.record(), self.spent_ms_at(cx.now));
+        let message = record_message(self.record(), self.line.spent_ms_at(cx.now));
         cx.send_awaited(message);
     }
 
@@ -261,23 +261,23 @@ impl MatchState {
             (Some(mine), theirs) => Some(mine) == theirs || there.ply < self.ply(),
         };
         let ours_first = theirs.begins_with(&mine);
-        let only_theirs = theirs.rest(mine.ply).all(|(by, _)| by == their_side);
+        let only_theirs = theirs.line.rest(mine.ply).all(|(by, _)| by == their_side);
         let pause_differs = there.paused != mine.paused && there.result.is_none() && mine.result.is_none();
         if there.revision != mine.revision || !result_fits || pause_differs {
             self.differ_with(cx, theirs);
         } else if ours_first && only_theirs {
             self.reach = Reach::Level;
             if self.is_race() {
-                let run: Vec<_> = theirs.rest(mine.ply).map(|(_, action)| action).collect();
+                let run: Vec<_> = theirs.line.rest(mine.ply).map(|(_, action)| action).collect();
                 if !run.is_empty() {
                     self.take_run(cx, run);
                 }
             }
             let mine = self.standing();
-            for (ply, (_, action)) in (mine.ply..).zip(theirs.rest(mine.ply)) {
-                let took = theirs.took(ply);
+            for (ply, (_, action)) in (mine.ply..).zip(theirs.line.rest(mine.ply)) {
+                let took = theirs.line.took(ply);
                 let Ok(mv) = self.legal_move(their_side, action) else { break };
-                if !self.has_time_for(took) {
+                if !self.line.has_time_for(took) {
                     break;
                 }
                 self.take_action(cx, action, mv, took);
@@ -312,7 +312,7 @@ impl MatchState {
     fn differ_with(&mut self, cx: &mut Cx<'_>, theirs: MatchState) {
         self.differ(cx);
         let id = self.id();
-        let common = self.common(&theirs.record().actions);
+        let common = self.line.common(&theirs.record().actions);
         self.reach = Reach::Differs { theirs: Some(Box::new(theirs.record().clone())) };
         cx.tell(Event::RecordsDiffer { id, common });
     }
@@ -324,7 +324,7 @@ impl MatchState {
         };
         // What was pressed here in a race is this side's alone to say.
         let (run, spent_ms) =
-            if self.is_race() { (self.my_run(), self.spent_ms_at(cx.now)) } else { (Vec::new(), 0) };
+            if self.is_race() { (self.my_run(), self.line.spent_ms_at(cx.now)) } else { (Vec::new(), 0) };
         let theirs = MatchRecord { spent_ms, run, ..MatchRecord::clone(theirs) };
         let mut state = MatchState::new(theirs).map_err(|_| Refused::WrongPhase)?;
         state.reach = Reach::Level;
@@ -352,7 +352,7 @@ impl MatchState {
 
 /// Whether the actions after the first `ply` hold a decision of this side's.
 fn rest_has(state: &MatchState, ply: u32, side: Side) -> bool {
-    state.rest(ply).any(|(by, _)| by == side)
+    state.line.rest(ply).any(|(by, _)| by == side)
 }
 
 /// A whole record as it is sent, with what the present action has taken so far.
@@ -412,7 +412,7 @@ pub(crate) fn point(state: &MatchState, now: Instant) -> peer::ResumePoint {
         revision,
         result: result.map(wire::result),
         paused,
-        spent_ms: if result.is_none() { state.spent_ms_at(now) } else { 0 },
+        spent_ms: if result.is_none() { state.line.spent_ms_at(now) } else { 0 },
     }
 }
 

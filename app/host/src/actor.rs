@@ -171,8 +171,6 @@ pub(crate) struct Actor {
     pub(crate) panics: BTreeMap<(MatchId, usize), u32>,
     /// Rooms whose bot could not save its action, to be asked again at that time.
     pub(crate) stalled: BTreeMap<MatchId, Instant>,
-    /// When the running clock of a match without a peer comes to the end of what clients were shown.
-    pub(crate) clock_told: BTreeMap<MatchId, Instant>,
     /// What notifications are written in.
     pub(crate) language: Language,
     pub(crate) desktop: Option<Desktop>,
@@ -283,7 +281,6 @@ impl Actor {
             bots: BTreeMap::new(),
             panics: BTreeMap::new(),
             stalled: BTreeMap::new(),
-            clock_told: BTreeMap::new(),
             language,
             desktop: None,
             app: config.app.clone(),
@@ -588,14 +585,15 @@ impl Actor {
             shown.race = Some(crate::show::race(&race));
         }
         let Some(key) = room.peer() else {
-            let clocks = Side::BOTH.into_iter().filter_map(|side| room.clock(side));
+            let now = self.session_now();
+            let clocks = Side::BOTH.into_iter().filter_map(|side| room.clock(side, now));
             shown.clocks = clocks.map(crate::show::clock).collect();
             shown.can_pause = !over && !record.paused && room.ply() > 0;
             shown.can_continue = record.paused;
             shown.can_adjourn = !over;
             shown.can_analyse = over;
             shown.can_act &= !record.paused;
-            let analysis = room.analysis.as_ref();
+            let analysis = room.analysis();
             shown.analysis = analysis.and_then(|at| crate::show::analysis(record, at, false));
             shown.can_take_back = !record.paused && room.last_decision_here().is_some();
             shown.can_offer_draw = !over && room.seats == [Seat::Here; 2];

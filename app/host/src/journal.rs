@@ -115,6 +115,22 @@ impl session::Journal for OfPeer<'_> {
     }
 }
 
+/// The journal as a match without a peer writes it.
+pub(crate) struct OfRoom<'a> {
+    pub(crate) journal: &'a mut Journal,
+    /// Milliseconds since 1970.
+    pub(crate) now: i64,
+}
+
+impl session::Journal for OfRoom<'_> {
+    type Error = StoreError;
+
+    fn keep(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        let now = self.now;
+        self.journal.keep(|store| store.write_change(entry, now))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

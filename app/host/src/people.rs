@@ -672,7 +672,7 @@ impl Actor {
         // The rules' own word comes before the session's: it says what is wrong with the action. In a race the record is not yet
         // what this person plays on.
         if self.race(room).is_none() {
-            room.after(action).map_err(|why| Refusal::illegal(why, action, room.game()))?;
+            room.may(action).map_err(|why| Refusal::illegal(why, action, room.game()))?;
         }
         let (ply, now) = (room.ply() + 1, Instant::now());
         if let Some(peer) = self.people.get_mut(&key) {

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use engine::{Action, Side};
-use proto::control::{self, RefusalCode, event};
+use proto::control::{self, event};
 use proto::limits;
-use session::{Command, MatchId, MatchRecord, MatchResult};
+use session::{Command, LocalCommand, MatchId, Refused, Undone};
 use tokio::time::Instant;
 use tracing::{debug, error, warn};
 
 use crate::actor::{Actor, Message};
 use crate::bots::{self, BotNews, BotThread};
+use crate::journal::OfRoom;
 use crate::room::Room;
 use crate::show::{self, Refusal};
 
@@ -24,83 +25,65 @@ impl Actor {
         if let Some(key) = room.peer() {
             return self.act_with_peer(key, id, action);
         }
-        if room.record().actions.len() >= limits::SHOWN_ACTIONS {
-            return Err(Refusal::new(RefusalCode::RefusalGameOver, "the record is full"));
-        }
-        if room.record().paused {
-            return Err(Refusal::new(RefusalCode::RefusalPaused, "the match is paused"));
-        }
-        if room.time_is_over() {
-            return Err(Refusal::new(RefusalCode::RefusalTime, "the time is over"));
-        }
-        let record = room.after(action).map_err(|why| Refusal::illegal(why, action, room.game()))?;
-        let (ply, result, now) = (record.actions.len() as u32, record.result, self.now_unix_ms());
-        let took_ms = record.times.last().copied().unwrap_or(0);
-        self.journal.keep(|store| store.append(id, ply, (action, took_ms), result, now))?;
-        self.take_over(id, record);
-        Ok(())
+        self.command_here(id, LocalCommand::Act(action))
     }
 
-    /// The room's record is this from now on; it is saved already and known to be legal.
-    pub(crate) fn take_over(&mut self, id: MatchId, record: MatchRecord) {
+    /// Lets a match without a peer do something. It is saved before anyone sees it.
+    pub(crate) fn command_here(&mut self, id: MatchId, command: LocalCommand) -> Result<(), Refusal> {
+        let action = if let LocalCommand::Act(action) = &command { Some(*action) } else { None };
+        let (now, unix_ms) = (self.session_now(), self.now_unix_ms());
         let room = self.rooms.get_mut(&id).expect("the caller has looked at it");
-        room.set_record(record).expect("a saved record has been played");
-        self.room_changed(id);
+        match room.command(now, command, &mut OfRoom { journal: &mut self.journal, now: unix_ms }) {
+            Ok(changed) => {
+                if changed {
+                    self.room_changed(id);
+                }
+                Ok(())
+            }
+            Err(Undone::Refused(Refused::Illegal(why))) => {
+                let action = action.unwrap_or(Action::Pass);
+                Err(Refusal::illegal(why, action, room.game()))
+            }
+            Err(Undone::Refused(refused)) => Err(refused.into()),
+            Err(Undone::Journal(error)) => Err(error.into()),
+        }
     }
 
     // Clocks of matches without a peer.
 
-    /// Starts or stops the clock of a match without a peer, whichever is due. What a stopped one shows is written down.
+    /// Starts or stops the clock of a match without a peer, whichever is due. A bot that could not be asked costs nobody time.
     pub(crate) fn check_clock(&mut self, id: MatchId) {
-        if self.stalled.contains_key(&id) {
-            // A bot that could not be asked costs nobody time.
-            return self.stop_clock(id);
-        }
-        let Some(room) = self.rooms.get_mut(&id).filter(|room| room.peer().is_none()) else { return };
-        if room.check_clock(false) {
-            let spent_ms = room.record().spent_ms;
-            // A disk that is full was told; at worst the clock begins where it was written last.
-            let _ = self.journal.keep(|store| store.set_spent(id, spent_ms));
+        let held = self.stalled.contains_key(&id);
+        if self.rooms.contains_key(&id) {
+            // Holding refuses nothing and keeps only what a clock shows: a disk that is full was told.
+            let _ = self.command_here(id, LocalCommand::Hold(held));
         }
     }
 
     /// The room is left, or the host ends.
     pub(crate) fn stop_clock(&mut self, id: MatchId) {
-        self.clock_told.remove(&id);
-        if let Some(room) = self.rooms.get_mut(&id).filter(|room| room.peer().is_none())
-            && room.check_clock(true)
-        {
-            let spent_ms = room.record().spent_ms;
-            let _ = self.journal.keep(|store| store.set_spent(id, spent_ms));
+        if self.rooms.contains_key(&id) {
+            let _ = self.command_here(id, LocalCommand::Leave);
         }
     }
 
     /// When a clock of a match without a peer comes to the end of what it shows.
     pub(crate) fn clock_deadline(&self) -> Option<Instant> {
-        self.rooms.values().filter(|room| room.peer().is_none()).filter_map(Room::clock_deadline).min()
+        let now = self.session_now();
+        let due = self.rooms.values().filter_map(|room| room.clock_due(now)).min();
+        due.and_then(|due| self.started.checked_add(due.0))
     }
 
     /// Ends matches whose time is over, and shows clocks that have come to another part of it.
     pub(crate) fn clocks_on_time(&mut self) {
-        let local = self.rooms.values().filter(|room| room.peer().is_none());
+        let now = self.session_now();
         let running: Vec<MatchId> =
-            local.filter(|room| room.clock_deadline().is_some()).map(Room::id).collect();
+            self.rooms.values().filter(|room| room.clock_due(now).is_some()).map(Room::id).collect();
         for id in running {
-            let room = &self.rooms[&id];
-            if room.time_is_over() {
-                let side = room.game().turn();
-                if let Err(refusal) = self.end(id, MatchResult::TimedOut(side)) {
-                    warn!(%id, detail = refusal.detail, "a match whose time is over could not be ended");
-                    self.stall(id);
-                    self.check_clock(id);
-                }
-            } else if self.clock_told.get(&id).is_some_and(|at| *at <= Instant::now()) {
-                self.mark_for_display(id);
-            }
-            let deadline = self.rooms.get(&id).and_then(Room::clock_deadline);
-            match deadline {
-                Some(at) => drop(self.clock_told.insert(id, at)),
-                None => drop(self.clock_told.remove(&id)),
+            if let Err(refusal) = self.command_here(id, LocalCommand::Tick) {
+                warn!(%id, detail = refusal.detail, "a match whose time is over could not be ended");
+                self.stall(id);
+                self.check_clock(id);
             }
         }
     }
@@ -257,7 +240,7 @@ impl Actor {
     pub(crate) fn give_in(&mut self, id: MatchId, side: Side) -> Result<(), Refusal> {
         match self.rooms[&id].peer() {
             Some(key) => self.command(key, Command::Resign(id)),
-            None => self.end(id, MatchResult::Resigned(side)),
+            None => self.command_here(id, LocalCommand::Resign(side)),
         }
     }
 

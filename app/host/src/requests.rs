@@ -9,7 +9,7 @@ use link::{CarrierKind, Transport, Verdict};
 use proto::control::{self, ColourChoice, RefusalCode, event, request};
 use proto::limits;
 use proto::peer::DeclineReason;
-use session::{Analysis, Colours, Command, MatchId, MatchRecord, MatchResult, OfferKind, Pace, Terms, wire};
+use session::{Analysis, Colours, Command, LocalCommand, MatchId, MatchRecord, OfferKind, Pace, Terms, wire};
 
 use crate::actor::{ADAPTER, Actor, Message, NAME, WISH};
 use crate::games;
@@ -350,7 +350,6 @@ impl Actor {
         if let Some(key) = room.peer() {
             return self.command(key, Command::Offer { id, kind }).map(|()| done());
         }
-        let now = self.now_unix_ms();
         match kind {
             OfferKind::TakeBack => {
                 let Some(ply) = room.last_decision_here() else {
@@ -359,35 +358,21 @@ impl Actor {
                         "no action here to take back",
                     ));
                 };
-                let mut record = room.record().clone();
-                if record.revision >= limits::REVISIONS {
-                    return Err(Refusal::new(RefusalCode::RefusalNothingToTakeBack, "taken back too often"));
-                }
-                if record.paused {
-                    return Err(Refusal::new(RefusalCode::RefusalPaused, "the match is paused"));
-                }
-                record.actions.truncate(ply as usize);
-                record.times.truncate(ply as usize);
-                record.spent_ms = 0;
-                record.revision += 1;
-                record.result = None;
-                self.journal.keep(|store| store.take_back(id, ply, record.revision, now))?;
-                self.take_over(id, record);
-                Ok(done())
+                self.command_here(id, LocalCommand::TakeBack { ply }).map(|()| done())
             }
             OfferKind::Draw => {
                 if room.seats != [Seat::Here; 2] {
                     return Err(Refusal::new(RefusalCode::RefusalIllegal, "a bot does not agree to a draw"));
                 }
-                self.end(id, MatchResult::DrawAgreed).map(|()| done())
+                self.command_here(id, LocalCommand::Draw).map(|()| done())
             }
             OfferKind::Pause | OfferKind::Adjourn => {
                 if !room.record().paused {
-                    self.pause(id, true)?;
+                    self.command_here(id, LocalCommand::Pause(true))?;
                 }
                 if kind == OfferKind::Adjourn { self.close_room(id) } else { Ok(done()) }
             }
-            OfferKind::Continue => self.pause(id, false).map(|()| done()),
+            OfferKind::Continue => self.command_here(id, LocalCommand::Pause(false)).map(|()| done()),
             OfferKind::NewGame | OfferKind::NewGameSame => {
                 let [first, second] = room.seats;
                 let seats = if kind == OfferKind::NewGame { [second, first] } else { [first, second] };
@@ -401,20 +386,6 @@ impl Actor {
         }
     }
 
-    /// A match without a peer is paused, or goes on.
-    fn pause(&mut self, id: MatchId, paused: bool) -> Result<(), Refusal> {
-        let mut record = self.rooms[&id].record().clone();
-        if record.result.is_some() || record.paused == paused || record.revision >= limits::REVISIONS {
-            return Err(Refusal::new(RefusalCode::RefusalGameOver, "not in this phase of the match"));
-        }
-        record.revision += 1;
-        record.paused = paused;
-        let now = self.now_unix_ms();
-        self.journal.keep(|store| store.set_paused(id, record.revision, paused, now))?;
-        self.take_over(id, record);
-        Ok(())
-    }
-
     /// Looks at a position after the end, alone or together with the peer.
     fn analyse(&mut self, analyse: &control::Analyse) -> Result<(), Refusal> {
         use control::analyse::Step;
@@ -424,7 +395,7 @@ impl Actor {
         let record = room.record();
         let state = room.peer().and_then(|key| self.people.get(&key)?.match_state(id));
         let shown = match (room.peer(), state) {
-            (None, _) => room.analysis.clone(),
+            (None, _) => room.analysis().cloned(),
             (Some(_), state) => state.and_then(|state| state.analysis().cloned()),
         };
         if record.result.is_none() {
@@ -463,10 +434,7 @@ impl Actor {
         if let Some(key) = room.peer() {
             return self.command(key, Command::Analyse { id, at });
         }
-        let room = self.rooms.get_mut(&id).expect("room_id has found it");
-        room.analysis = at.map(|(ply, tried)| Analysis { ply, tried });
-        self.mark_for_display(id);
-        Ok(())
+        self.command_here(id, LocalCommand::Analyse(at))
     }
 
     fn resign(&mut self, resign: control::Resign) -> Result<Answer, Refusal> {
@@ -479,20 +447,6 @@ impl Actor {
             _ => return Err(Refusal::new(RefusalCode::RefusalBadRequest, "say which side of yours resigns")),
         };
         self.give_in(id, side).map(|()| done())
-    }
-
-    pub(crate) fn end(&mut self, id: MatchId, result: MatchResult) -> Result<(), Refusal> {
-        let room = &self.rooms[&id];
-        if room.record().result.is_some() {
-            return Err(Refusal::new(RefusalCode::RefusalGameOver, "the match is over"));
-        }
-        let mut record = room.record().clone();
-        record.result = Some(result);
-        record.paused = false;
-        let now = self.now_unix_ms();
-        self.journal.keep(|store| store.end(id, record.revision, result, now))?;
-        self.take_over(id, record);
-        Ok(())
     }
 
     pub(crate) fn close_room(&mut self, id: MatchId) -> Result<Answer, Refusal> {

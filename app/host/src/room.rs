@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use engine::{Action, AnyGame, IllegalAction, Level, Side};
 use proto::control;
-use session::{Analysis, Clocks, MatchId, MatchRecord, MatchResult, ShownClock};
-use tokio::time::Instant;
+use session::{Analysis, LocalCommand, LocalMatch, MatchId, MatchRecord, ShownClock, Undone};
 
 use crate::show;
 
@@ -80,22 +79,15 @@ pub(crate) enum BadRecord {
     Action { ply: u32, why: IllegalAction },
 }
 
-/// One match as this device shows it. For a match with a peer the session owns the record and this is a copy; otherwise it
-/// is the original.
+/// One match as this device shows it. The record is a copy: the peer's session owns it, or the local match.
 pub(crate) struct Room {
     pub(crate) seats: [Seat; 2],
     /// A bot that plays for the person at this device, who may take the seat back.
     pub(crate) assists: [Option<Level>; 2],
     /// The match that this one is the next game of.
     pub(crate) follows: Option<MatchId>,
-    /// What is looked at after the end of a match without a peer; with one the session knows.
-    pub(crate) analysis: Option<Analysis>,
-    /// Without a peer, of the action that is being thought about: what it took before its clock last stopped, and since when
-    /// the clock runs.
-    spent: Duration,
-    since: Option<Instant>,
-    /// The clocks after each action, if there are any.
-    clocks: Vec<Clocks>,
+    /// The match itself, where it is one without a peer.
+    local: Option<LocalMatch>,
     /// With a peer: the last action of this device that it has acknowledged, and the microseconds that took. 0 of none.
     pub(crate) seen_action: (u32, u32),
     record: MatchRecord,
@@ -114,15 +106,13 @@ impl Room {
     pub(crate) fn new(record: MatchRecord, seats: [Seat; 2]) -> Result<Self, BadRecord> {
         let game = AnyGame::new(&record.setup).map_err(|_| BadRecord::Setup)?;
         let empty = MatchRecord { actions: Vec::new(), times: Vec::new(), ..record.clone() };
-        let spent = Duration::from_millis(record.spent_ms.into());
+        let with_peer = seats.iter().any(|seat| matches!(seat, Seat::Peer(_)));
+        let local = if with_peer { None } else { Some(LocalMatch::new(record.clone())) };
         let mut room = Self {
             seats,
             assists: [None; 2],
             follows: None,
-            analysis: None,
-            spent: Duration::ZERO,
-            since: None,
-            clocks: Vec::new(),
+            local: None,
             seen_action: (0, 0),
             record: empty,
             game,
@@ -131,7 +121,8 @@ impl Room {
             spoken: Vec::new(),
         };
         room.set_record(record)?;
-        room.spent = spent;
+        // What can be shown can be played.
+        room.local = local.transpose().map_err(|_| BadRecord::Setup)?;
         Ok(room)
     }
 
@@ -165,109 +156,63 @@ impl Room {
             }
             self.deciders.truncate(common);
             self.notation.truncate(common);
-            self.clocks.truncate(common);
             self.spoken.truncate(common);
         }
         for (ply, action) in (1..).zip(&record.actions).skip(common) {
             let notation = self.game.notation(*action);
             let spoken = show::spoken(&self.game, *action);
-            let (by, took) = (self.game.turn(), record.times.get(ply as usize - 1).copied().unwrap_or(0));
+            let by = self.game.turn();
             self.game.act(*action).map_err(|why| BadRecord::Action { ply, why })?;
             self.deciders.push(by);
             self.notation.push(notation);
             self.spoken.extend(spoken);
-            let before = self.clocks.last().copied().or_else(|| record.pace.map(Clocks::new));
-            let took = Duration::from_millis(took.into());
-            self.clocks.extend(before.map(|clocks| clocks.after(by, took, self.game.turn() != by)));
-        }
-        if self.record.actions.len() != record.actions.len() {
-            (self.spent, self.since) = (Duration::ZERO, None);
-        }
-        if self.record.actions != record.actions || self.record.result != record.result {
-            self.analysis = None;
         }
         self.record = record;
         Ok(())
     }
 
-    /// The record after one more action, with its result if the game ends by it.
-    pub(crate) fn after(&self, action: Action) -> Result<MatchRecord, IllegalAction> {
+    /// Whether the rules allow this action now.
+    pub(crate) fn may(&self, action: Action) -> Result<(), IllegalAction> {
         if self.record.result.is_some() {
             return Err(IllegalAction::Ended);
         }
-        let mut game = self.game.clone();
-        game.act(action)?;
-        let mut record = self.record.clone();
-        record.actions.push(action);
-        if record.pace.is_some() {
-            record.times.push(if self.is_timed() { self.spent_ms() } else { 0 });
-        }
-        record.spent_ms = 0;
-        record.result = game.outcome().map(MatchResult::Played);
-        Ok(record)
+        self.game.legal_move(action).map(drop)
     }
 
-    // Clocks of a match without a peer. With a peer the session has them.
+    // A match without a peer. With one the session has all this.
 
-    fn clocks_now(&self) -> Option<Clocks> {
-        self.clocks.last().copied().or_else(|| self.record.pace.map(Clocks::new))
-    }
-
-    /// Whether thinking costs time now: not while dead stones are agreed on.
-    fn is_timed(&self) -> bool {
-        self.record.pace.is_some() && self.game.legal_move(Action::Agree).is_err()
-    }
-
-    fn spent(&self) -> Duration {
-        self.spent + self.since.map_or(Duration::ZERO, |since| since.elapsed())
-    }
-
-    /// Milliseconds that the present action has taken.
-    pub(crate) fn spent_ms(&self) -> u32 {
-        u32::try_from(self.spent().as_millis()).unwrap_or(u32::MAX)
-    }
-
-    /// Starts the clock of whoever has the turn, or stops it. Returns whether it was stopped.
-    pub(crate) fn check_clock(&mut self, stands: bool) -> bool {
-        let should = !stands && self.turn().is_some() && !self.record.paused && self.is_timed();
-        match (should, self.since) {
-            (true, None) => self.since = Some(Instant::now()),
-            (false, Some(_)) => {
-                (self.spent, self.since) = (self.spent(), None);
-                self.record.spent_ms = self.spent_ms();
-                return true;
-            }
-            _ => {}
-        }
-        false
+    /// Lets the match without a peer do something. Returns whether anything that is shown has changed.
+    pub(crate) fn command<J: session::Journal>(
+        &mut self,
+        now: session::Instant,
+        command: LocalCommand,
+        journal: &mut J,
+    ) -> Result<bool, Undone<J::Error>> {
+        let Some(local) = &mut self.local else { return Ok(false) };
+        let changed = local.handle(now, command, journal)?;
+        let record = local.record().clone();
+        self.set_record(record).expect("the match has played it");
+        Ok(changed)
     }
 
     /// When the running clock comes to the end of what it shows.
-    pub(crate) fn clock_deadline(&self) -> Option<Instant> {
-        self.since?;
-        let left = self.clock(self.game.turn())?.left;
-        Some(Instant::now() + left)
-    }
-
-    /// Whether the time of whoever has the turn is over.
-    pub(crate) fn time_is_over(&self) -> bool {
-        let turn = self.game.turn();
-        self.since.is_some() && self.clocks_now().is_some_and(|clocks| clocks.is_over(turn, self.spent()))
+    pub(crate) fn clock_due(&self, now: session::Instant) -> Option<session::Instant> {
+        self.local.as_ref()?.due(now)
     }
 
     /// How long the present action may take in all, if there is a clock.
     pub(crate) fn left_for_action(&self) -> Option<Duration> {
-        Some(self.clocks_now()?.left_for_action(self.game.turn()))
+        self.local.as_ref()?.left_for_action()
     }
 
     /// A side's clock; `None` without a pace.
-    pub(crate) fn clock(&self, side: Side) -> Option<ShownClock> {
-        let clocks = self.clocks_now()?;
-        if self.record.result == Some(MatchResult::TimedOut(side)) {
-            return Some(ShownClock { left: Duration::ZERO, byo_yomi: false, periods: 0, running: false });
-        }
-        let has_turn = self.turn() == Some(side);
-        Some(clocks.shown(side, has_turn.then(|| self.spent()), has_turn && self.since.is_some()))
+    pub(crate) fn clock(&self, side: Side, now: session::Instant) -> Option<ShownClock> {
+        self.local.as_ref()?.clock(side, now)
+    }
+
+    /// What is looked at after the end.
+    pub(crate) fn analysis(&self) -> Option<&Analysis> {
+        self.local.as_ref()?.analysis()
     }
 
     pub(crate) fn ply(&self) -> u32 {
@@ -309,10 +254,6 @@ impl Room {
 
     /// Alone: the length of the record before the last decision of a person here.
     pub(crate) fn last_decision_here(&self) -> Option<u32> {
-        if self.peer().is_some() {
-            return None;
-        }
-        let last = self.deciders.iter().rposition(|side| self.seat(*side) == Seat::Here)?;
-        u32::try_from(last).ok()
+        self.local.as_ref()?.before_last_of(|side| self.seat(side) == Seat::Here)
     }
 }

@@ -85,6 +85,16 @@ impl Store {
             Entry::Promised(id) => self.promise(peer, *id),
             Entry::Began(record) => self.begin(record, Seat::with(peer, record), now),
             Entry::Learned(record) => self.learn(record, Seat::with(peer, record), now),
+            entry => self.write_change(entry, now),
+        }
+    }
+
+    /// What has changed in a match that was begun, with a peer or without.
+    pub(crate) fn write_change(&mut self, entry: &Entry, now: i64) -> Result<(), StoreError> {
+        match entry {
+            Entry::Friend { .. } | Entry::Promised(_) | Entry::Began(_) | Entry::Learned(_) => {
+                unreachable!("it changes no match")
+            }
             Entry::Acted { id, ply, action, took_ms, result } => {
                 self.append(*id, *ply, (*action, *took_ms), *result, now)
             }
