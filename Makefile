@@ -4,7 +4,7 @@ CARGO ?= cargo
 LINTED ?= qiyou/online,tests/online
 .DEFAULT_GOAL := help
 
-.PHONY: help play build test test-online fuzz check deb tarball repository test-deb test-carriers test-devices ble-lab ble-strangers ble-soak screens bench bench-levels tune
+.PHONY: help play build test test-online fuzz check deb tarball repository test-deb test-carriers test-devices ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -26,8 +26,10 @@ test-online: ## the parts of online play that need no server; with servers: make
 	@scripts/need build test
 	$(CARGO) test -p link -p host --features link/online,host/online --lib --locked
 
-check: ## formatting, clippy and docs, with warnings as errors
-	@scripts/need build
+check: ## formatting, clippy, docs and the manual's form, with warnings as errors
+	@scripts/need build check
+	scripts/check-manual --self-test
+	scripts/check-manual
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features '$(LINTED)' --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude screens --no-deps --locked
@@ -73,6 +75,10 @@ ble-soak: ## the lab with many cuts, kills and restarts
 screens: ## every page in every size, language and theme as pictures in target/screens
 	@scripts/need build
 	scripts/screens
+
+pictures: ## README's and the manual's pictures, drawn anew from the app as docs/manual/pictures.txt lists them
+	@scripts/need build pictures
+	scripts/pictures
 
 bench: ## codec, AI, rules beside libm4ri and Fairy-Stockfish, the app beside other board games, in one run
 	@scripts/need build play screen bench

@@ -134,6 +134,18 @@ fn texts() -> (Vec<Text>, Vec<Text>) {
     for page in ["README.zh.md", "docs/privacy.zh.md"] {
         chinese.push(Text { from: page.into(), said: read(page) });
     }
+    for (language, into) in [("zh", &mut chinese), ("en", &mut english)] {
+        let mut pages: Vec<_> = fs::read_dir(root().join("docs/manual").join(language))
+            .expect("the manual's folder")
+            .map(|entry| entry.expect("readable").file_name().into_string().expect("a plain name"))
+            .collect();
+        pages.sort();
+        assert!(pages.len() > 10, "{pages:?}");
+        for page in pages {
+            let page = format!("docs/manual/{language}/{page}");
+            into.push(Text { said: read(&page), from: page });
+        }
+    }
     (chinese, english)
 }
 
