@@ -8,6 +8,8 @@
 mod fuzz;
 mod matches;
 mod people;
+#[cfg(test)]
+mod power_cut;
 mod puzzles;
 mod salvage;
 mod schema;

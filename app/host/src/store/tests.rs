@@ -482,3 +482,60 @@ fn a_page_of_a_long_list_is_found_by_an_index_and_sorts_nothing() {
     let open = steps("SELECT match_id FROM matches WHERE open = 1 ORDER BY changed_unix_ms");
     assert!(open[0].contains("matches_open"), "{open:?}");
 }
+
+/// What a program of each schema left, kept as it was.
+const FIXTURES: [&str; 8] = [
+    include_str!("fixtures/schema-1.sql"),
+    include_str!("fixtures/schema-2.sql"),
+    include_str!("fixtures/schema-3.sql"),
+    include_str!("fixtures/schema-4.sql"),
+    include_str!("fixtures/schema-5.sql"),
+    include_str!("fixtures/schema-6.sql"),
+    include_str!("fixtures/schema-7.sql"),
+    include_str!("fixtures/schema-8.sql"),
+];
+
+#[test]
+fn what_a_program_of_any_schema_left_is_read_and_played_on() {
+    assert_eq!(FIXTURES.len(), MIGRATIONS.len(), "each schema has its file: add one with a migration");
+    for (schema, fixture) in (1..).zip(FIXTURES) {
+        let directory = tempfile::tempdir().expect("a directory");
+        {
+            let old = Connection::open(directory.path().join(DATABASE)).expect("made");
+            old.execute_batch(fixture).expect("as it was then");
+        }
+        let mut store = Store::open(directory.path()).expect("a schema is brought to the present one");
+        assert!(store.set_aside.is_none(), "schema {schema}");
+        assert_eq!(store.setting("name").expect("read").as_deref(), Some("Anna"));
+        let friend = SavedFriend {
+            key: PlayerId([7; 32]),
+            name: "小明".into(),
+            advert_key: [9; 32],
+            met_unix_ms: 5,
+            muted: schema >= 2,
+            note: if schema >= 4 { "from the club".into() } else { String::new() },
+        };
+        assert_eq!(store.friends().expect("read"), [friend], "schema {schema}");
+        let open = store.load(MatchId([1; 16])).expect("read").expect("there");
+        assert_eq!(open.record.actions, (1..=3).map(place).collect::<Vec<_>>(), "schema {schema}");
+        assert_eq!((open.seats, open.open, open.changed_unix_ms), (SEATS, true, 12));
+        assert_eq!(
+            (open.record.paused, open.record.spent_ms),
+            (schema >= 3, if schema >= 3 { 700 } else { 0 })
+        );
+        let over = store.load(MatchId([2; 16])).expect("read").expect("there");
+        assert_eq!(over.record.result, Some(MatchResult::Resigned(Side::Second)), "schema {schema}");
+        assert_eq!((over.settled, over.open, over.record.revision), (true, false, 1));
+        assert_eq!(store.blocked().expect("read").len(), usize::from(schema >= 4));
+        let puzzles = store.puzzles().expect("read");
+        assert_eq!(puzzles.get("go/1").map(|puzzle| puzzle.tries), (schema >= 5).then_some(4));
+        let promised = store.promised(PlayerId([7; 32])).expect("read");
+        assert_eq!(promised, if schema >= 7 { vec![MatchId([5; 16])] } else { vec![] }, "schema {schema}");
+        let file = store.file_of(over.record.id).expect("read").map(|file| file.content);
+        assert_eq!(file, (schema >= 8).then(|| b"(;GM[1]C[kept])".to_vec()));
+        store.append(MatchId([1; 16]), 4, (place(4), 0), None, 30).expect("it is played on");
+        let any = MatchFilter { game: None, opponent: Opponent::Anyone, outcome: Went::Any };
+        let page = store.page(&any, 0, 10).expect("read");
+        assert_eq!(page.0.len(), 2, "schema {schema}");
+    }
+}
