@@ -341,7 +341,7 @@ async fn a_match_survives_delay_and_loss() {
     if network.impair("ben", BAD) {
         through(BAD, "netem", &network).await;
     } else {
-        println!("LAN: this kernel has no netem; delay and loss are tried over a cable of our own alone");
+        tests::skip("netem", "this kernel has none; delay and loss are tried over a cable of our own alone");
     }
     drop(network);
     let mut network = Network::over_a_bad_cable(["anna", "ben"], BAD);
