@@ -1,4 +1,4 @@
-//! The contract that every game keeps, over random play with every combination of its options.
+//! The contract that every game keeps, over random play with many combinations of its options.
 
 #[path = "../../tests/src/seed.rs"]
 mod seed;
