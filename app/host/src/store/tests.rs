@@ -113,6 +113,27 @@ fn what_was_pressed_in_a_race_reads_back_before_and_within_the_record() {
 }
 
 #[test]
+fn a_migration_that_is_out_is_never_changed() {
+    // Their FNV-1a. A file of an older program holds what they made then: another schema is another migration.
+    let digest = |text: &str| {
+        let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+        text.bytes().fold(0xCBF2_9CE4_8422_2325, step)
+    };
+    let digests: Vec<u64> = MIGRATIONS.iter().map(|one| digest(one)).collect();
+    let known: &[u64] = &[
+        0x451D_3E4E_524A_F6C3,
+        0x1107_6CF5_1FAD_C8B6,
+        0x6F49_84DA_3CBF_282F,
+        0x29E6_FBD4_7647_6A78,
+        0x805F_C6AC_4B7B_2268,
+        0x20EE_B7F8_1985_0B32,
+        0xA7E2_CFC6_C77E_272D,
+        0x0116_9F90_AB7E_5D23,
+    ];
+    assert_eq!(digests, known);
+}
+
+#[test]
 fn a_file_from_before_matches_had_an_origin_opens_and_takes_files_in() {
     let directory = tempfile::tempdir().expect("a directory");
     {

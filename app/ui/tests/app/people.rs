@@ -10,7 +10,7 @@ use slint::platform::WindowEvent;
 use slint::{ComponentHandle, Model};
 
 use crate::support::people::{account, befriended, code, friend, invitation, looked_through, race};
-use crate::support::{Told, body, bot, here, peer, place, room};
+use crate::support::{Told, body, bot, here, place, room};
 use crate::touches::{dialog, page, remark, says, started, tap};
 
 /// What was asked since, but for the rules, which are answered.
