@@ -3,8 +3,11 @@ CARGO ?= cargo
 # What `make check` looks at beside the default features.
 LINTED ?= qiyou/online,tests/online
 .DEFAULT_GOAL := help
+# No program of tests runs without a time limit: scripts/within is what cargo starts it with.
+TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
+WITHIN = CARGO_TARGET_$(TRIPLE)_RUNNER='$(CURDIR)/scripts/within'
 
-.PHONY: help play build test test-online fuzz check deb tarball repository test-deb test-carriers test-devices ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune
+.PHONY: help play build test test-online fuzz check supply deb tarball repository test-deb test-carriers test-devices ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune night
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -16,23 +19,32 @@ play: ## install what is missing, build, and run the app (in a virtual screen wh
 
 build: ## the app, qiyoud, qiyouctl and qiyou-engine in target/release
 	@scripts/need build
-	$(CARGO) build --release --locked --workspace --features qiyou/online,host/online
+	$(CARGO) build --release --locked -p qiyou -p host -p qiyouctl -p engine --features qiyou/online,host/online
 
-test: ## every test but the Bluetooth lab's
+test: ## the tests of every crate; what needs root, servers, radios or hours has targets of its own
 	@scripts/need build test
-	$(CARGO) test --workspace --locked
+	$(WITHIN) $(CARGO) test --workspace --locked
 
 test-online: ## the parts of online play that need no server; with servers: make test-carriers
 	@scripts/need build test
-	$(CARGO) test -p link -p host --features link/online,host/online --lib --locked
+	$(WITHIN) $(CARGO) test -p link -p host --features link/online,host/online --lib --locked
 
-check: ## formatting, clippy, docs and the manual's form, with warnings as errors
+check: ## formatting, clippy, docs (online play too) and the manual's form, with warnings as errors; whether THIRD-PARTY.md is true
 	@scripts/need build check
 	scripts/check-manual --self-test
 	scripts/check-manual
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features '$(LINTED)' --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --exclude screens --no-deps --locked
+	packaging/libraries --check
+
+supply: ## what comes in from others, by deny.toml: licences, sources, libraries that are there twice, known holes
+	@scripts/need build supply
+	scripts/supply
+
+night: ## what takes too long for each change: make night, or make night PARTS="long fuzz …"; see docs/nightly.md
+	@scripts/need build test lab carriers
+	scripts/night $(PARTS)
 
 deb: build ## Debian packages qiyou and qiyoud in target/deb, looked at by lintian
 	@scripts/need deb

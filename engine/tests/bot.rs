@@ -31,7 +31,7 @@ fn gomoku(moves: &str) -> AnyGame {
 }
 
 #[test]
-fn every_level_plays_whole_games_by_the_rules_on_every_board() {
+fn every_level_plays_whole_games_of_gomoku_by_the_rules_on_small_and_large_boards() {
     for (n, level) in levels().enumerate() {
         let rule = GomokuRule::ALL[n % 3];
         let size = [5, 9, 15, 20][n % 4];

@@ -1,6 +1,9 @@
 //! The parsers of files and positions under random changes of their seeds: no input makes them panic, what they read can be
 //! written, and what is written is read again. The same number of changes each time, or for `FUZZ_SECONDS` seconds each.
 
+#[path = "../../tests/src/seed.rs"]
+mod seed;
+
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
@@ -153,7 +156,7 @@ fn fuzz(target: &str, check: impl Fn(&[u8])) {
     }
     let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    let mut rng = Rng::new(1);
+    let mut rng = Rng::new(seed::begin(target, 1));
     let mut done = 0;
     while end.map_or(done < CHANGES, |end| Instant::now() < end) {
         run(&check, &changed(&seeds, &mut rng));

@@ -22,7 +22,7 @@ fn position(line: &str) -> Liuzhou {
 }
 
 #[test]
-fn every_level_plays_whole_games_by_the_rules_of_every_preset() {
+fn every_level_plays_by_the_rules_and_every_preset_is_played() {
     for level in 1..=10 {
         let setup = Preset::ALL[usize::from(level) % Preset::ALL.len()].setup();
         let mut game = Liuzhou::new(&setup).expect("the setup is valid");

@@ -3,6 +3,9 @@
 //! Nothing here uses the engine's tables: the board is six rows of letters, formations are found by walking over it, and
 //! every decision makes a new board. Letters: `b` and `w` live stones, `x` and `o` captured ones of Black and White.
 
+#[path = "../../tests/src/seed.rs"]
+mod seed;
+
 use engine::liuzhou::{Blocked, ForcedRemoval, Liuzhou, LiuzhouSetup, Safety, SeveralFormations, StepBack};
 use engine::{Game, Rng};
 
@@ -462,17 +465,25 @@ fn the_engine_counts_as_many_ways_to_play_as_the_table_to_depth_four() {
     }
 }
 
-/// Depth 4 takes the slow rules five seconds; `QIYOU_LONG_TESTS=1` asks for it.
-#[test]
-fn the_slow_rules_count_what_the_table_says() {
-    let depth = if std::env::var_os("QIYOU_LONG_TESTS").is_some() { 4 } else { 3 };
+fn slow_rules_count(depths: std::ops::RangeInclusive<u32>) {
     assert!(TABLE.len() >= 10);
     for (name, setup, position, counts) in rows() {
         let slow = Slow::read(&setup, position);
-        for depth in 1..=depth {
+        for depth in depths.clone() {
             assert_eq!(slow.perft(depth), counts[depth as usize - 1], "{name}, depth {depth}");
         }
     }
+}
+
+#[test]
+fn the_slow_rules_count_what_the_table_says_to_depth_three() {
+    slow_rules_count(1..=3);
+}
+
+#[test]
+#[ignore = "takes the slow rules five seconds: make night"]
+fn the_slow_rules_count_what_the_table_says_at_depth_four() {
+    slow_rules_count(4..=4);
 }
 
 /// Rules that interact: each differs from the page's default in several options at once.
@@ -488,9 +499,10 @@ const RULES: &[&str] = &[
 
 #[test]
 fn whole_games_at_random_go_the_same_way_by_both() {
+    let first = seed::begin("whole games", 0);
     for (n, rules) in RULES.iter().enumerate() {
         let setup: LiuzhouSetup = rules.parse().expect("the rules of this list are valid");
-        for seed in 0..4 {
+        for seed in first..first + 4 {
             let mut rng = Rng::new(1000 * n as u64 + seed);
             let mut game = Liuzhou::new(&setup).expect("the setup is valid");
             let mut slow = Slow::read(&setup, "6/6/6/6/6/6 b p 0 0 0");

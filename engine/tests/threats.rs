@@ -42,6 +42,7 @@ fn threats_are_named_by_kind_the_gravest_first() {
 #[test]
 fn every_threat_of_random_games_has_points_and_words() {
     let mut rng = engine::Rng::new(4);
+    let mut seen = 0;
     for &kind in GameKind::ALL {
         let mut game = AnyGame::new(&kind.default_setup()).expect("a game");
         for _ in 0..60 {
@@ -51,6 +52,7 @@ fn every_threat_of_random_games_has_points_and_words() {
             }
             game.act(legal[rng.below(legal.len() as u32) as usize]).expect("it is legal");
             for threat in threats(&game) {
+                seen += 1;
                 assert!(!threat.at.is_empty());
                 for language in [Language::Chinese, Language::English] {
                     assert!(threat.words(&game, language).len() > 5);
@@ -58,6 +60,7 @@ fn every_threat_of_random_games_has_points_and_words() {
             }
         }
     }
+    assert!(seen > 20, "only {seen} threats");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The local network within one device: real sockets and real multicast on the loopback interface.
 
+use std::net::UdpSocket;
 use std::time::Duration;
 
 use futures::{FutureExt, StreamExt};
@@ -13,7 +14,11 @@ use tokio::time::timeout;
 /// Patience, not a bound on speed.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Each test hears itself only.
+/// A port for multicast DNS that nobody has: each test hears itself only, beside another checkout's tests too.
+fn quiet_port() -> u16 {
+    UdpSocket::bind("0.0.0.0:0").and_then(|socket| socket.local_addr()).expect("a port").port()
+}
+
 fn transport(mdns_port: u16) -> LanTransport {
     LanTransport::new(LanConfig { port: 0, mdns_port, loopback: true })
 }
@@ -53,7 +58,8 @@ async fn passes(mut one: Box<dyn Duplex>, mut other: Box<dyn Duplex>) {
 
 #[tokio::test]
 async fn two_devices_find_each_other_and_connect() {
-    let (anna, ben) = (transport(21_001), transport(21_001));
+    let port = quiet_port();
+    let (anna, ben) = (transport(port), transport(port));
     let mut listener = ben.listen(card(2, "Ben 棋友")).await.expect("listens");
     let _annas = anna.listen(card(1, "Anna")).await.expect("listens");
     let mut watch = anna.watch(true);
@@ -87,7 +93,8 @@ async fn two_devices_find_each_other_and_connect() {
 
 #[tokio::test]
 async fn who_stops_listening_says_goodbye_and_is_not_reached() {
-    let (anna, ben) = (transport(21_002), transport(21_002));
+    let port = quiet_port();
+    let (anna, ben) = (transport(port), transport(port));
     let listener = ben.listen(card(2, "Ben")).await.expect("listens");
     let mut watch = anna.watch(true);
     let address = seen(&mut watch, |_| true).await.address;
@@ -101,7 +108,8 @@ async fn who_stops_listening_says_goodbye_and_is_not_reached() {
 
 #[tokio::test]
 async fn an_address_from_a_friend_code_needs_no_search() {
-    let (anna, ben) = (transport(21_003), transport(21_003));
+    let port = quiet_port();
+    let (anna, ben) = (transport(port), transport(port));
     assert!(ben.places().is_empty(), "nobody listens yet");
     let mut listener = ben.listen(card(2, "Ben")).await.expect("listens");
     let told = ben.places();
@@ -115,7 +123,7 @@ async fn an_address_from_a_friend_code_needs_no_search() {
 
 #[tokio::test]
 async fn addresses_that_make_no_sense_are_refused() {
-    let anna = transport(21_004);
+    let anna = transport(quiet_port());
     let foreign = Address { kind: CarrierKind::Bluetooth, text: "127.0.0.1:1".into() };
     assert!(matches!(anna.connect(&foreign).await.map(drop), Err(LinkError::WrongAddress(_))));
     for text in ["", "nobody", "127.0.0.1", "127.0.0.1:99999", "[::1", "\u{0}"] {
@@ -127,7 +135,7 @@ async fn addresses_that_make_no_sense_are_refused() {
 #[tokio::test]
 async fn whoever_announces_rubbish_is_not_seen() {
     use mdns_sd::{ServiceDaemon, ServiceInfo};
-    let port = 21_005;
+    let port = quiet_port();
     let forger = ServiceDaemon::new_with_port(port).expect("a daemon");
     forger
         .disable_interface(mdns_sd::IfKind::Predicate(mdns_sd::IfPredicate::new(|one| !one.is_loopback())))
@@ -163,7 +171,7 @@ async fn whoever_announces_rubbish_is_not_seen() {
 
 #[tokio::test]
 async fn an_address_of_the_internet_is_not_dialed() {
-    let anna = transport(21_009);
+    let anna = transport(quiet_port());
     let _found = anna.listen(card(1, "Anna")).await.expect("listens");
     for text in ["8.8.8.8:4711", "[2001:4860::8888]:4711"] {
         let address = Address { kind: CarrierKind::Lan, text: text.into() };

@@ -1,5 +1,5 @@
-//! The fuzz targets on stable Rust: each check over its seeds and over random changes of them. The same number and the same
-//! changes each time, or for `FUZZ_SECONDS` seconds for each target.
+//! The fuzz targets on stable Rust: each check over its seeds and over random changes of them. The same number each
+//! time, or for `FUZZ_SECONDS` seconds for each target.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,6 +13,8 @@ use proto::{control, peer};
 mod checks;
 #[path = "../fuzz/samples.rs"]
 mod samples;
+#[path = "../../tests/src/seed.rs"]
+mod seed;
 
 /// Without `FUZZ_SECONDS`: enough that each seed is changed some hundred times, and below a second without optimisation.
 const CHANGES: u32 = 15_000;
@@ -69,7 +71,7 @@ fn fuzz(target: &str) {
 
     let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    let mut changer = Changer { random: 1, seeds: &seeds };
+    let mut changer = Changer { random: seed::begin(target, 1).max(1), seeds: &seeds };
     let mut done = 0_u32;
     while end.map_or(done < CHANGES, |end| Instant::now() < end) {
         run(check, &changer.changed_seed());
@@ -135,7 +137,7 @@ impl Changer<'_> {
         (self.next() % end.max(1) as u64) as usize
     }
 
-    /// Xorshift64 (Marsaglia 2003): needs no crate, and the same numbers each time.
+    /// Xorshift64 (Marsaglia 2003): needs no crate.
     fn next(&mut self) -> u64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;

@@ -51,7 +51,7 @@ fn strangers_see_the_same_string_and_become_friends_when_both_say_so() {
 }
 
 #[test]
-fn another_link_or_another_nonce_makes_another_string() {
+fn another_link_makes_another_string_and_the_same_inputs_the_same() {
     let strings: Vec<_> = (0..20)
         .map(|_| {
             let mut pair = met();

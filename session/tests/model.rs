@@ -2,10 +2,12 @@
 //! which nothing is lost or doubled, and with every match finished.
 //!
 //! `QIYOU_MODEL_OPS=1000000 cargo test -p session --test model` runs that many operations; `QIYOU_MODEL_SEED=17` runs the
-//! list of one seed, or with the former begins there. A list that fails is made as short as it gets while it still fails, and printed.
+//! list of one seed, or with the former begins there; `QIYOU_SEED` says where a whole run begins. A list that fails is made as short as it gets while it still fails, and printed.
 
 mod pair;
 mod schedule;
+#[path = "../../tests/src/seed.rs"]
+mod seed;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -88,7 +90,7 @@ fn whatever_happens_both_records_are_equal_in_the_end() {
     let seeds = match (number("QIYOU_MODEL_SEED"), number("QIYOU_MODEL_OPS")) {
         (Some(seed), None) => seed..seed + 1,
         (seed, ops) => {
-            let first = seed.unwrap_or(0);
+            let first = seed.unwrap_or_else(|| self::seed::begin("model", 0));
             first..first + ops.unwrap_or(MODEL_OPS).div_ceil(LENGTH as u64)
         }
     };

@@ -276,8 +276,8 @@ fn a_gap_asks_for_what_is_missing_and_a_repetition_is_acknowledged() {
 }
 
 #[test]
-fn long_absence_is_made_up_for_by_a_whole_record() {
-    // Both play in turns over links that never carry an acknowledgement home; then Bert's disk is set back.
+fn a_journal_that_was_set_back_gets_the_whole_record_once_its_person_agrees() {
+    // Both play in turns; then Bert's disk is set back to the beginning.
     let (mut pair, id) = Pair::playing();
     let old = pair.devices[BERT].journal.clone();
     for number in 0..10 {

@@ -443,6 +443,25 @@ fn given_up(number: u32) -> Envelope {
     .into()
 }
 
+/// As long as a match of gomoku gets on its largest board, and given up at its end.
+fn long_record() -> peer::Record {
+    let Envelope::Record(record) = given_up(0) else { panic!("a record") };
+    let setup = engine::Setup::Gomoku(engine::GomokuSetup { size: 20, ..engine::GomokuSetup::default() });
+    let mut game = engine::AnyGame::new(&setup).expect("a setup");
+    let mut actions = Vec::new();
+    for action in game.legal_actions() {
+        let mut next = game.clone();
+        // A point that would end the game is left empty.
+        if next.act(action).is_ok() && next.outcome().is_none() {
+            game = next;
+            actions.push(action);
+        }
+    }
+    assert!(actions.len() > 200, "{} actions", actions.len());
+    let setup = Some(session::wire::setup(&setup));
+    peer::Record { setup, actions: session::wire::pack_actions(&actions).into(), ..record }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_friend_cannot_fill_the_file_with_matches_that_nobody_here_has_asked_for() {
     let mut scene = Scene::new(124).await;
@@ -460,6 +479,7 @@ async fn a_friend_cannot_fill_the_file_with_matches_that_nobody_here_has_asked_f
 #[tokio::test(start_paused = true)]
 async fn memory_stays_bounded_whatever_a_crowd_of_them_sends() {
     let mut scene = Scene::new(122).await;
+    let long = long_record();
     let held = HELD.get();
     MOST.set(held);
     for round in 0..20_u8 {
@@ -478,16 +498,17 @@ async fn memory_stays_bounded_whatever_a_crowd_of_them_sends() {
             let what = Some(peer::say::What::Text("棋".repeat(200)));
             peer::Say { match_id: id(&scene.attacked), what }.into()
         });
-        let records = (0..50).map(|_| {
-            let actions = Bytes::from(vec![1; proto::limits::RECORD_BYTES]);
-            peer::Record { match_id: Bytes::from(vec![round; 16]), actions, ..peer::Record::default() }.into()
+        // Whole records, each of another match; as many as are no offence.
+        let records = (0..40).map(|number| {
+            let match_id = Bytes::from([vec![round, number], vec![0xAB; 14]].concat());
+            Envelope::from(peer::Record { match_id, ..long.clone() })
         });
         let invitations = (0..200).map(|number: u32| invite(number as u8));
-        let floods: [Vec<Envelope>; 4] =
-            [flood.collect(), words.collect(), records.collect(), invitations.collect()];
-        for envelopes in floods {
+        for envelopes in [flood.collect(), words.collect::<Vec<Envelope>>(), invitations.collect()] {
             scene.say(envelopes).await;
         }
+        let heard = scene.say(records.collect()).await;
+        assert_eq!(heard.bye, None, "records are read to the last, and none of them is an offence");
         let stranger = Identity::generate().expect("random");
         if let Ok(mut link) =
             secure::dial(scene.carrier().await, &stranger, CarrierKind::Memory, Wanted::Anybody).await

@@ -1,5 +1,6 @@
 //! Whole matches between whole hosts.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,9 +12,11 @@ use tests::house::{Device, House, begin_match, begin_match_of, friends};
 
 const FAST: u32 = 1;
 
-/// How many random runs: `QIYOU_SEEDS` of them, or as many as a quick test may take.
-fn seeds(quick: u64) -> u64 {
-    std::env::var("QIYOU_SEEDS").ok().and_then(|number| number.parse().ok()).unwrap_or(quick)
+/// The seeds of random runs, from where this test begins: `QIYOU_SEEDS` of them, or as many as a quick test may take.
+fn seeds(test: &str, usual: u64, quick: u64) -> Range<u64> {
+    let count = std::env::var("QIYOU_SEEDS").map_or(quick, |text| text.parse().expect("a number"));
+    let first = tests::seed::begin(test, usual);
+    first..first + count
 }
 
 async fn pair(house: &mut House) -> (Device, Device) {
@@ -196,8 +199,8 @@ async fn a_race_is_pressed_on_ones_own_board_and_kept_as_won_and_lost() {
 
 #[tokio::test(start_paused = true)]
 async fn a_match_survives_links_that_break_at_random_moments() {
-    for seed in 0..seeds(12) {
-        let mut house = House::new(1_000_000 + seed);
+    for seed in seeds("links that break", 1_000_000, 12) {
+        let mut house = House::new(seed);
         let (mut anna, mut ben) = pair(&mut house).await;
         begin_match(&mut anna, &mut ben).await;
         house.air.set_delay(Duration::ZERO..Duration::from_millis(40));
@@ -210,8 +213,8 @@ async fn a_match_survives_links_that_break_at_random_moments() {
 
 #[tokio::test(start_paused = true)]
 async fn a_host_killed_in_the_middle_goes_on_from_its_directory() {
-    for seed in 0..seeds(6) {
-        let mut house = House::new(2_000_000 + seed);
+    for seed in seeds("killed hosts", 2_000_000, 6) {
+        let mut house = House::new(seed);
         let (mut anna, mut ben) = pair(&mut house).await;
         begin_match(&mut anna, &mut ben).await;
         anna.client.hand_over(FAST).await;
@@ -311,8 +314,8 @@ async fn who_is_in_reach_by_two_carriers_is_shown_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_match_moves_to_the_other_carrier_when_one_drops() {
-    for seed in 0..seeds(4) {
-        let mut house = House::new(5_000_000 + seed);
+    for seed in seeds("two carriers", 5_000_000, 4) {
+        let mut house = House::new(seed);
         let second = MemoryNetwork::posing_as(CarrierKind::Bluetooth, seed);
         let mut anna = with_second_carrier(&mut house, &second, "Anna").await;
         let mut ben = with_second_carrier(&mut house, &second, "Ben").await;
@@ -437,8 +440,8 @@ async fn silence_on_the_air_is_noticed_and_healed() {
 
 #[tokio::test(start_paused = true)]
 async fn both_dialing_at_once_leaves_one_link() {
-    for seed in 0..seeds(8) {
-        let mut house = House::new(3_000_000 + seed);
+    for seed in seeds("both dial", 3_000_000, 8) {
+        let mut house = House::new(seed);
         let (mut anna, mut ben) = pair(&mut house).await;
         house.air.set_delay(Duration::from_millis(1)..Duration::from_millis(50));
         house.air.cut_all();

@@ -7,7 +7,7 @@ use link::identity::Identity;
 use link::secure::{self, SecureError, Wanted};
 use link::{CarrierKind, Transport};
 use proto::board::Game;
-use proto::control::{self, RefusalCode, Visibility, request};
+use proto::control::{self, PeerLink, RefusalCode, Visibility, request};
 use tests::house::{Device, House, begin_match, friends};
 
 async fn pair(house: &mut House) -> (Device, Device) {
@@ -199,7 +199,12 @@ async fn an_interrupted_match_is_gone_on_with_while_the_app_is_closed_for_a_mome
     begin_match(&mut anna, &mut ben).await;
     anna.close_app();
     house.air.cut_all();
-    ben.client.play("h8").await.expect_err("not his turn");
+    for state in [PeerLink::Lost, PeerLink::Up] {
+        let is = |seen: &tests::house::Seen| {
+            seen.room().and_then(|room| room.link).is_some_and(|link| link.state() == state)
+        };
+        ben.client.until("they come together without her app", is).await;
+    }
     anna.open_app().await;
     anna.client.play("h8").await.expect("played");
     ben.client.until("h8", |seen| seen.room().is_some_and(|room| room.record == ["h8"])).await;

@@ -136,19 +136,20 @@ async fn a_match_on_one_device_has_clocks_that_rest_while_it_is_paused_or_closed
     assert_eq!(clocks(&anna, &id), [50_000, 0]);
 }
 
-/// In real time: a bot thinks on a thread of its own, beside which a clock that is turned on would not stand.
+/// In real time: a bot thinks on a thread of its own, beside which a clock that is turned on would not stand. Level 10 takes three seconds
+/// for a decision where it has them, and here it has two.
 #[tokio::test]
 async fn a_bot_keeps_within_its_clock() {
     let mut house = House::new(23);
     let mut anna = house.device("Anna").await;
     let bot = || {
-        let who = Some(control::seat::Who::BotLevel(1));
+        let who = Some(control::seat::Who::BotLevel(10));
         Some(control::Seat { who, ..control::Seat::default() })
     };
     let open = control::OpenRoom {
         first: bot(),
         second: bot(),
-        pace: Some(pace(PaceKind::PacePerMove, 0, 30)),
+        pace: Some(pace(PaceKind::PacePerMove, 0, 2)),
         ..control::OpenRoom::default()
     };
     anna.client.ask(request::Body::OpenRoom(open)).await.expect("a room");

@@ -10,6 +10,7 @@ mod real;
 mod schedule;
 
 use std::io::{BufRead, BufReader};
+use std::net::UdpSocket;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -78,6 +79,12 @@ fn percentile(times: &mut [Duration], of_hundred: usize) -> Duration {
     times[(times.len() * of_hundred).div_ceil(100).max(1) - 1]
 }
 
+/// So many ports that nobody has, all different: another checkout's tests may run beside these.
+fn free_ports<const COUNT: usize>() -> [u16; COUNT] {
+    let sockets = [(); COUNT].map(|()| UdpSocket::bind("0.0.0.0:0").expect("a port"));
+    sockets.map(|socket| socket.local_addr().expect("an address").port())
+}
+
 /// On the loopback interface, where nobody else hears.
 fn loopback(mdns_port: u16) -> Arc<LanTransport> {
     Arc::new(LanTransport::new(LanConfig { mdns_port, loopback: true, ..LanConfig::default() }))
@@ -91,7 +98,8 @@ fn random_schedules_over_sockets_end_with_equal_records() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = Arc::new(runtime.expect("threads"));
     let both = runtime.block_on(async {
-        let [anna, bert] = [loopback(21_101), loopback(21_101)];
+        let [port] = free_ports();
+        let [anna, bert] = [loopback(port), loopback(port)];
         let (annas, berts) = (real::listen(anna.as_ref(), 1).await, real::listen(bert.as_ref(), 2).await);
         [(anna as Arc<dyn Transport>, annas), (bert as Arc<dyn Transport>, berts)]
     });
@@ -126,8 +134,9 @@ async fn a_match_moves_from_bluetooth_to_the_network_and_back_only_when_it_must(
     let home = tempfile::tempdir().expect("a directory");
     let air = MemoryNetwork::posing_as(CarrierKind::Bluetooth, 8);
     // Bluetooth alone at first: Ben's network comes later.
-    let (_anna_host, mut anna) = with_both(&home, &air, "Anna", 21_102).await;
-    let (ben_host, mut ben) = with_both(&home, &air, "Ben", 21_103).await;
+    let [annas, another] = free_ports();
+    let (_anna_host, mut anna) = with_both(&home, &air, "Anna", annas).await;
+    let (ben_host, mut ben) = with_both(&home, &air, "Ben", another).await;
     meet(&mut anna, &mut ben, "Ben").await;
     begin(&mut anna, &mut ben, None).await;
     let mut points = quiet_points(60).into_iter();
@@ -137,7 +146,7 @@ async fn a_match_moves_from_bluetooth_to_the_network_and_back_only_when_it_must(
     }
     // Ben is in Anna's network from now on. Both carriers are there, and the match stays where it is.
     ben_host.stop().await;
-    let (_ben_host, mut ben) = with_both(&home, &air, "Ben", 21_102).await;
+    let (_ben_host, mut ben) = with_both(&home, &air, "Ben", annas).await;
     for (dropped, expected) in [
         (None, None),
         (Some(false), Some(Carrier::Lan)),
@@ -341,7 +350,7 @@ async fn a_match_survives_delay_and_loss() {
     if network.impair("ben", BAD) {
         through(BAD, "netem", &network).await;
     } else {
-        println!("LAN: this kernel has no netem; delay and loss are tried over a cable of our own alone");
+        tests::skip("netem", "this kernel has none; delay and loss are tried over a cable of our own alone");
     }
     drop(network);
     let mut network = Network::over_a_bad_cable(["anna", "ben"], BAD);

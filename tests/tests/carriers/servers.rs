@@ -4,6 +4,7 @@ use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// The domain of every account, but where two servers talk to each other.
@@ -113,8 +114,8 @@ impl Server {
 
     /// Two servers of different domains that look each other up in a file instead of the DNS, and trust the authority only.
     pub(crate) fn federated(authority: &Authority) -> [Self; 2] {
-        for ip in FEDERATED {
-            let free = TcpListener::bind((ip, 5269));
+        for ip in FEDERATED.iter() {
+            let free = TcpListener::bind((ip.as_str(), 5269));
             assert!(
                 free.is_ok(),
                 "something has port 5269, such as the system's own Prosody: stop it for this test"
@@ -128,8 +129,8 @@ impl Server {
             hosts.display()
         );
         [
-            Self::with(Kind::Prosody, authority, DOMAIN, FEDERATED[0], &extra),
-            Self::with(Kind::Prosody, authority, OTHER_DOMAIN, FEDERATED[1], &extra),
+            Self::with(Kind::Prosody, authority, DOMAIN, &FEDERATED[0], &extra),
+            Self::with(Kind::Prosody, authority, OTHER_DOMAIN, &FEDERATED[1], &extra),
         ]
     }
 
@@ -316,8 +317,11 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port()
 }
 
-/// Addresses of the two that talk to each other: both on the port that is the protocol's own.
-const FEDERATED: [&str; 2] = ["127.0.0.2", "127.0.0.3"];
+/// Addresses of the two that talk to each other: both on the port that is the protocol's own, and so of this process alone.
+static FEDERATED: LazyLock<[String; 2]> = LazyLock::new(|| {
+    let [high, low] = (std::process::id() as u16).to_be_bytes();
+    [2, 3].map(|last| format!("127.{high}.{low}.{last}"))
+});
 
 fn prosody(
     folder: &Path,

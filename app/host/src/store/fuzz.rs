@@ -2,6 +2,9 @@
 //! The seeds in `seeds/` are scripts, so that a database of each schema can be made of them. Runs for `FUZZ_SECONDS`, or a
 //! fixed number of changes.
 
+#[path = "../../../../tests/src/seed.rs"]
+mod seed;
+
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -34,16 +37,16 @@ fn seed_file(script: &str) -> Vec<u8> {
     fs::read(directory.path().join(DATABASE)).expect("read")
 }
 
-fn for_a_while(mut change: impl FnMut(&mut Rng)) {
+fn for_a_while(target: &str, mut change: impl FnMut(&mut Rng)) {
     let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    let mut random = Rng::new(1);
+    let mut random = Rng::new(seed::begin(target, 1));
     let mut done = 0;
     while end.map_or(done < CHANGES, |end| Instant::now() < end) {
         change(&mut random);
         done += 1;
     }
-    println!("{done} changes");
+    println!("{target}: {done} changes");
 }
 
 fn read_all(store: &Store) -> usize {
@@ -57,7 +60,7 @@ fn read_all(store: &Store) -> usize {
 #[test]
 fn no_bytes_in_the_file_break_the_host_and_none_are_lost() {
     let seeds = SEEDS.map(|(_, script)| seed_file(script));
-    for_a_while(|random| {
+    for_a_while("journal file", |random| {
         let mut bytes = seeds[below(random, seeds.len())].clone();
         for _ in 0..=below(random, 6) {
             let at = below(random, bytes.len());
@@ -107,7 +110,7 @@ fn a_row_that_is_none_is_left_out_and_the_others_are_read() {
     const VALUES: [&str; 7] =
         ["randomblob(9)", "zeroblob(0)", "'nobody'", "''", "-1", "9223372036854775807", "12"];
     let file = seed_file(SEEDS[0].1);
-    for_a_while(|random| {
+    for_a_while("journal rows", |random| {
         let directory = tempfile::tempdir().expect("a directory");
         fs::write(directory.path().join(DATABASE), &file).expect("written");
         let store = Store::open(directory.path()).expect("whole");

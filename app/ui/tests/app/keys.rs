@@ -120,7 +120,7 @@ const ALSO_BY_ARROWS: [&str; 8] = [
 ];
 
 #[test]
-fn arrows_alone_reach_every_control_too() {
+fn arrows_alone_reach_every_control_of_a_story_of_each_page_and_dialog() {
     let stage = Stage::new();
     let mut missed = Vec::new();
     // One story of each page and dialog: a gamepad has no Tab key.

@@ -278,7 +278,7 @@ fn arrows_move_a_cursor_and_enter_plays_there() {
 }
 
 #[test]
-fn tab_reaches_every_action_and_escape_leads_back() {
+fn tab_reaches_offer_hint_new_game_and_board_and_escape_leads_back() {
     let stage = Stage::new();
     let mut told = playing(&stage, mine());
     let mut asked = Vec::new();
