@@ -1,4 +1,5 @@
 //! Where chance begins in a random test. Tests of other crates take this file in by its path.
+#![allow(unreachable_pub, reason = "where it is taken in by its path it is a private module")]
 
 use std::hash::{BuildHasher, RandomState};
 

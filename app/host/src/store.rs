@@ -14,6 +14,9 @@ mod puzzles;
 mod salvage;
 mod schema;
 #[cfg(test)]
+#[path = "../../../tests/src/seed.rs"]
+mod seed;
+#[cfg(test)]
 mod tests;
 
 use std::fs::{self, File};

@@ -2,9 +2,6 @@
 //! The seeds in `seeds/` are scripts, so that a database of each schema can be made of them. Runs for `FUZZ_SECONDS`, or a
 //! fixed number of changes.
 
-#[path = "../../../../tests/src/seed.rs"]
-mod seed;
-
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -15,7 +15,7 @@ use proto::control;
 use rusqlite::types::Value;
 use session::{Entry, MatchId, MatchRecord, MatchResult};
 
-use super::{KeptFile, SavedFriend, Store};
+use super::{KeptFile, SavedFriend, Store, seed};
 use crate::room::{PlayerId, Seat};
 
 /// The directory of the writer.
@@ -318,14 +318,7 @@ fn a_power_cut_loses_nothing_acknowledged_and_leaves_nothing_by_halves() {
         writes > 2 * CHANGES && carried_over,
         "the log was carried over into the database: {writes} writes"
     );
-    // As the tests crate draws it: the same at home, a new one in CI.
-    let drawn = || std::time::UNIX_EPOCH.elapsed().map_or(1, |since| since.as_nanos() as u64);
-    let seed = match std::env::var("QIYOU_SEED").ok().and_then(|seed| seed.parse().ok()) {
-        Some(seed) => seed,
-        None if std::env::var_os("CI").is_some() => drawn(),
-        None => 16,
-    };
-    println!("QIYOU_SEED={seed}");
+    let seed = seed::begin("power cut", 16);
     let mut rng = Rng::new(seed);
     let total = calls.len();
     let (mut disk, mut acknowledged, mut cuts, mut under_way) = (Disk::default(), 0, 0, 0);
