@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn each_error_of_bluez_has_its_remedy() {
+    fn errors_of_bluez_that_were_met_have_their_remedies() {
         let abort = "org.bluez.Error.Failed: le-connection-abort-by-local";
         assert_eq!(remedy(abort, 1), Remedy::Again);
         assert_eq!(remedy(abort, ATTEMPTS), Remedy::GiveUp);

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_wrong_comes_with_a_remedy() {
+    fn a_radio_that_is_switched_off_comes_with_a_remedy() {
         for block in [Some(Block::Soft), Some(Block::Hard)] {
             let finding = switches(block);
             assert_eq!(finding.verdict, Verdict::Broken);

@@ -276,7 +276,7 @@ mod tests {
     use crate::{Game, Gomoku, GomokuRule, GomokuSetup, Rng};
 
     #[test]
-    fn sums_that_followed_any_way_here_are_those_of_a_fresh_look() {
+    fn sums_that_followed_any_way_here_are_those_of_a_fresh_look_whatever_the_processor() {
         let weights = Weights::drawn(1);
         let mut rng = Rng::new(5);
         for size in [9, 15, 20] {

@@ -163,7 +163,7 @@ mod tests {
     use crate::xiangqi::fen::Fen;
 
     #[test]
-    fn sums_that_followed_any_way_here_are_those_of_a_fresh_look() {
+    fn sums_that_followed_any_way_here_are_those_of_a_fresh_look_whatever_the_processor() {
         let weights = Weights::drawn(1);
         let mut board = Fen::read(Fen::START).expect("a position").board;
         let mut sums = Sums::new(&weights);
@@ -178,9 +178,9 @@ mod tests {
                 made.push((mv, board.make(mv)));
             }
             if rng.below(2) == 0 {
-                sums.follow(&board, &weights);
+                let judged = sums.judge(&board, 20, &weights);
                 let mut fresh = Sums::new(&weights);
-                fresh.follow(&board, &weights);
+                assert_eq!(fresh.judge_anywhere(&board, 20, &weights), judged);
                 assert!(fresh.rows == sums.rows);
             }
         }
