@@ -262,7 +262,7 @@ impl GomokuBot {
         const THREES_SHARE: u32 = 3;
         let solver = &mut position.solver;
         let mut win = solver.shortest_fours(board, strength.fours, FOURS_NODES, clock);
-        if win.is_none() && strength.threes > 0 && position.known().is_none() {
+        if win.is_none() && strength.threes > 0 && position.verdict().is_none() {
             win = position.solver.threes(&mut position.board, 14, strength.threes, THREES_SHARE, clock);
         }
         if let Some(win) = win {

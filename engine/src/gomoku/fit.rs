@@ -96,7 +96,7 @@ fn samples_of(
     for (ply, &mv) in record.moves.iter().enumerate() {
         // The search judges only where nothing is certain, no five is to be stopped and no win by fours is there.
         if ply >= record.opening
-            && position.known().is_none()
+            && position.verdict().is_none()
             && position.board.count(position.turn().other(), Threat::Five) == 0
             && position.solver.fours(&mut position.board, 8, 1_000, &mut clock).is_none()
         {

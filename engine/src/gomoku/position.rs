@@ -7,7 +7,9 @@ use super::forced::Solver;
 use super::net;
 use super::shape::Threat;
 use crate::Side;
-use crate::search::{AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Reductions, Urgency};
+use crate::search::{
+    AlphaBetaGame, Candidate, Clock, Effort, NodeVerdict, Reductions, SearchParams, Urgency,
+};
 
 /// A board with the solver that looks for forced wins on it.
 #[derive(Clone)]
@@ -90,37 +92,37 @@ impl Position {
 impl AlphaBetaGame for Position {
     type Move = Square;
     const MOVE_NUMBERS: usize = SQUARES;
-    const TRAILS: usize = 2 * PLACES;
+    const CONTINUATIONS: usize = 2 * PLACES;
     const FORCES: bool = true;
     /// The only points that would stop a five are forbidden.
-    const STUCK: Known = Known::LossIn(2);
+    const STUCK: NodeVerdict = NodeVerdict::LossIn(2);
     /// Found by self-play; see EXPERIMENTS.md.
-    const HABITS: Habits = Habits {
+    const PARAMS: SearchParams = SearchParams {
         aspiration: 25,
         reverse_futility: 40,
         reverse_futility_plies: 6,
         razor: 110,
         razor_plies: 3,
         null_move_plies: 3,
-        late: [(4, 2, 3), (6, 1, 1)],
+        late_move_count: [(4, 2, 3), (6, 1, 1)],
         killer: 2500,
-        answer: 2000,
-        reduction: (0.4, 1.5),
-        cut_reduction: 2,
-        line_reduction: 2,
+        countermove: 2000,
+        late_move_reduction: (0.4, 1.5),
+        cut_node_reduction: 2,
+        pv_reduction: 2,
         history_reduction: 4,
-        unknown_plies: 4,
+        internal_reduction_plies: 4,
         null_move: (3, 4),
         rank_scale: 32,
         bonus: (16, 16),
-        after: 0,
+        continuation_percent: 0,
         futility: (60, 50),
         futility_plies: 4,
-        history: 10_000,
+        history_pruning: 10_000,
         singular_plies: 100,
-        singular: 2,
+        singular_margin: 2,
         forced_plies: 2,
-        finer: Reductions::PLAIN,
+        reductions: Reductions::PLAIN,
         tactics: None,
     };
 
@@ -128,7 +130,7 @@ impl AlphaBetaGame for Position {
         mv.0
     }
 
-    fn trail(&self, mv: Square) -> usize {
+    fn continuation_index(&self, mv: Square) -> usize {
         let point = mv.point();
         self.board.turn().index() * PLACES + usize::from(point.row) * SIZE_MAX + usize::from(point.column)
     }
@@ -164,21 +166,21 @@ impl AlphaBetaGame for Position {
         self.board.pass();
     }
 
-    fn known(&self) -> Option<Known> {
+    fn verdict(&self) -> Option<NodeVerdict> {
         let (board, us, them) = (&self.board, self.board.turn(), self.them());
         if board.five_made() {
-            Some(Known::LossIn(0))
+            Some(NodeVerdict::LossIn(0))
         } else if self.faults.last() == Some(&true) {
             // As if the five were still to be made, so that nothing else has to know of wins without a stone.
-            Some(Known::WinIn(1))
+            Some(NodeVerdict::WinIn(1))
         } else if board.empty() == 0 {
-            Some(Known::Draw)
+            Some(NodeVerdict::Draw)
         } else if board.count(us, Threat::Five) > 0 {
-            Some(Known::WinIn(1))
+            Some(NodeVerdict::WinIn(1))
         } else if board.count(them, Threat::Five) > 1 {
-            Some(Known::LossIn(2))
+            Some(NodeVerdict::LossIn(2))
         } else if board.count(them, Threat::Five) == 0 && board.has_two_fours(us) {
-            Some(Known::WinIn(3))
+            Some(NodeVerdict::WinIn(3))
         } else {
             None
         }
@@ -369,20 +371,20 @@ mod tests {
             let setup = GomokuSetup { size: 7, rule, ..GomokuSetup::default() };
             for round in 0..400 {
                 let game = scattered(&setup, 6 + round % 8, &mut rng);
-                match position(&game, &tables).known() {
-                    Some(Known::WinIn(1)) => {
+                match position(&game, &tables).verdict() {
+                    Some(NodeVerdict::WinIn(1)) => {
                         assert!(wins(&game, 1));
                         seen[0] += 1;
                     }
-                    Some(Known::WinIn(plies)) => {
+                    Some(NodeVerdict::WinIn(plies)) => {
                         assert!(plies == 3 && wins(&game, 3) && !wins(&game, 1));
                         seen[1] += 1;
                     }
-                    Some(Known::LossIn(plies)) => {
+                    Some(NodeVerdict::LossIn(plies)) => {
                         assert!(plies == 2 && loses(&game, 2));
                         seen[2] += 1;
                     }
-                    Some(Known::Draw | Known::WonByRule | Known::LostByRule) => {
+                    Some(NodeVerdict::Draw | NodeVerdict::WonByRule | NodeVerdict::LostByRule) => {
                         panic!("the board is not full")
                     }
                     None => assert!(!wins(&game, 1)),
@@ -403,7 +405,7 @@ mod tests {
             for round in 0..300 {
                 let game = scattered(&setup, 6 + round % 8, &mut rng);
                 let mut position = position(&game, &tables);
-                if position.known().is_some() || position.urgency() == Urgency::Free {
+                if position.verdict().is_some() || position.urgency() == Urgency::Free {
                     continue;
                 }
                 threatened += 1;
@@ -416,7 +418,11 @@ mod tests {
                     .collect();
                 for square in left_out {
                     position.make(square);
-                    assert!(matches!(position.known(), Some(Known::WinIn(1 | 3))), "{:?}", square.point());
+                    assert!(
+                        matches!(position.verdict(), Some(NodeVerdict::WinIn(1 | 3))),
+                        "{:?}",
+                        square.point()
+                    );
                     position.unmake();
                 }
             }

@@ -69,7 +69,7 @@ fn samples_of(record: &Record, samples: &mut Vec<Sample>) {
     let mut loud = Vec::new();
     for (ply, &mv) in record.moves.iter().enumerate() {
         if ply >= record.opening && ahead.urgency() == Urgency::Free {
-            ahead.loud(&mut loud, false);
+            ahead.noisy(&mut loud, false);
             if loud.is_empty() {
                 let mut counts = [0_i8; TERMS];
                 eval::each_term(ahead.game(), &shapes, |term, count| counts[term] += count as i8);

@@ -12,7 +12,7 @@ use super::formations::through_point;
 use super::rules::{Liuzhou, Phase, Undo, bits, neighbours};
 use super::weights::Weights;
 use super::{BOARD, LiuzhouMove, LiuzhouSetup, POINTS, StepBack};
-use crate::search::{AlphaBetaGame, Candidate, Habits, Known, Reductions, Tactics, Urgency};
+use crate::search::{AlphaBetaGame, Candidate, NodeVerdict, Reductions, SearchParams, Tactics, Urgency};
 use crate::{Game, Rng, Side};
 
 /// The game with what the search wants to know of it at once.
@@ -74,11 +74,11 @@ impl Lookahead {
         self
     }
 
-    fn ending(&self) -> Option<Known> {
+    fn ending(&self) -> Option<NodeVerdict> {
         match self.endings.as_ref()?.look_up(&self.game)? {
-            Ending::Won(plies) => Some(Known::WinIn(plies)),
-            Ending::Lost(plies) => Some(Known::LossIn(plies)),
-            Ending::Drawn => self.draws.then_some(Known::Draw),
+            Ending::Won(plies) => Some(NodeVerdict::WinIn(plies)),
+            Ending::Lost(plies) => Some(NodeVerdict::LossIn(plies)),
+            Ending::Drawn => self.draws.then_some(NodeVerdict::Draw),
         }
     }
 
@@ -152,39 +152,39 @@ fn counting_through(setup: &LiuzhouSetup, point: u8) -> Vec<u64> {
 impl AlphaBetaGame for Lookahead {
     type Move = LiuzhouMove;
     const MOVE_NUMBERS: usize = PASS as usize + 1;
-    const TRAILS: usize = 4 * POINTS as usize + 1;
+    const CONTINUATIONS: usize = 4 * POINTS as usize + 1;
     const ALTERNATES: bool = false;
     /// Begun with those of xiangqi, a stone being worth about a horse's third; see EXPERIMENTS.md.
-    const HABITS: Habits = Habits {
+    const PARAMS: SearchParams = SearchParams {
         aspiration: 25,
         reverse_futility: 60,
         reverse_futility_plies: 6,
         razor: 200,
         razor_plies: 2,
         null_move_plies: 3,
-        late: [(5, 1, 1), (8, 3, 2)],
+        late_move_count: [(5, 1, 1), (8, 3, 2)],
         killer: 9_000,
-        answer: 5_000,
-        reduction: (0.3, 2.0),
-        cut_reduction: 2,
-        line_reduction: 2,
+        countermove: 5_000,
+        late_move_reduction: (0.3, 2.0),
+        cut_node_reduction: 2,
+        pv_reduction: 2,
         history_reduction: 4,
-        unknown_plies: 4,
+        internal_reduction_plies: 4,
         null_move: (3, 4),
         rank_scale: 32,
         bonus: (16, 16),
-        after: 100,
+        continuation_percent: 100,
         futility: (120, 90),
         futility_plies: 5,
-        history: 900,
+        history_pruning: 900,
         singular_plies: 7,
-        singular: 3,
+        singular_margin: 3,
         forced_plies: 0,
-        finer: Reductions::PLAIN,
+        reductions: Reductions::PLAIN,
         tactics: Some(Tactics {
-            delta: 150,
-            quiet_loss: 0,
-            loud_loss: 0,
+            delta_margin: 150,
+            see_quiet_margin: 0,
+            see_noisy_margin: 0,
             check_extension: 0,
             correction: 0,
             null_move_step: 200,
@@ -201,7 +201,7 @@ impl AlphaBetaGame for Lookahead {
         }
     }
 
-    fn trail(&self, mv: LiuzhouMove) -> usize {
+    fn continuation_index(&self, mv: LiuzhouMove) -> usize {
         let side = 2 * self.game.turn().index();
         let at = |what: usize, point: u8| what * usize::from(POINTS) + usize::from(point);
         match mv {
@@ -260,19 +260,19 @@ impl AlphaBetaGame for Lookahead {
         self.unmake();
     }
 
-    fn known(&self) -> Option<Known> {
+    fn verdict(&self) -> Option<NodeVerdict> {
         if let Some(outcome) = self.game.outcome() {
             return Some(match outcome.winner {
-                None => Known::Draw,
-                Some(side) if side == self.game.turn() => Known::WinIn(0),
-                Some(_) => Known::LossIn(0),
+                None => NodeVerdict::Draw,
+                Some(side) if side == self.game.turn() => NodeVerdict::WinIn(0),
+                Some(_) => NodeVerdict::LossIn(0),
             });
         }
         let state = self.game.state();
         if state.phase != Phase::Moving || state.due > 0 {
             return None;
         }
-        if self.game.is_repeated() { Some(Known::Draw) } else { self.ending() }
+        if self.game.is_repeated() { Some(NodeVerdict::Draw) } else { self.ending() }
     }
 
     fn urgency(&self) -> Urgency {
@@ -284,7 +284,7 @@ impl AlphaBetaGame for Lookahead {
         self.game.each_legal(|mv| into.push(self.rank(mv)));
     }
 
-    fn loud(&self, into: &mut Vec<Candidate<LiuzhouMove>>, _checks: bool) {
+    fn noisy(&self, into: &mut Vec<Candidate<LiuzhouMove>>, _checks: bool) {
         self.candidates(into);
         if self.game.captures_due() > 0 {
             into.sort_by_key(|candidate| -candidate.rank);

@@ -1,31 +1,31 @@
-//! Looking ahead: iterative deepening, principal variation search with aspiration windows, and what is not worth looking at.
+//! Alpha-beta: iterative deepening, aspiration windows, principal variation search, late move reductions, lazy SMP.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::finding::Finding;
-use super::order::{NO_TRAIL, Order, Way, pick};
+use super::order::{NO_CONTINUATION, Order, Way, pick};
 use super::prune::Singular;
-use super::table::{Bound, Memory, NO_MOVE, Table};
+use super::table::{Bound, NO_MOVE, TableEntry, TranspositionTable};
 use super::threads::{EndOnDrop, beside};
-use super::{AlphaBetaGame, Candidate, Clock, Effort, Habits, MAX_PLY, Tactics, Urgency, Value};
+use super::{AlphaBetaGame, Candidate, Clock, Effort, MAX_PLY, SearchParams, Tactics, Urgency, Value};
 use crate::numbers::{self, Number, NumberError};
 use crate::{Limits, Rng, Side};
 
-/// Which of the search's shortcuts to take. Without any it is plain alpha-beta and finds what plain minimax finds.
+/// Which techniques the search uses. Without any it is plain alpha-beta and finds what plain minimax finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Look at late moves less deeply first.
+    /// Late move reductions and internal iterative reductions.
     pub reductions: bool,
-    /// Leave out what can hardly matter: hopeless late moves, positions far outside the window.
+    /// All pruning of nodes and moves.
     pub pruning: bool,
-    /// Look deeper where there is one answer.
+    /// Extensions: check, single answer, singular.
     pub extensions: bool,
     /// Ask the game for wins by force.
     pub forced_wins: bool,
-    /// Look on where the search ends until nothing is hanging, in games with [`Tactics`].
+    /// Quiescence search, in games with [`Tactics`].
     pub quiescence: bool,
-    /// Every judgement is off by up to this much, always the same for the same position and `seed`: how a weaker player
-    /// sees the board.
+    /// Every static evaluation is off by up to this much, always the same for the same position and `seed`: how a weaker
+    /// player sees the board.
     pub noise: i32,
     /// For `noise`.
     pub seed: u64,
@@ -45,30 +45,30 @@ impl Default for Options {
     }
 }
 
-/// The search and what it remembers from one decision to the next.
+/// The search, and its tables, which outlive one decision.
 pub struct AlphaBeta<G: AlphaBetaGame> {
     pub(super) options: Options,
-    pub(super) table: Table,
+    pub(super) table: TranspositionTable,
     pub(super) order: Order<G>,
-    /// Candidate lists by ply, kept to spare allocations.
+    /// Move lists by ply, kept to spare allocations.
     pub(super) lists: Vec<Vec<Candidate<G::Move>>>,
-    /// Best lines by ply.
+    /// Principal variations by ply (triangular table).
     pub(super) lines: Vec<Vec<G::Move>>,
-    /// [`AlphaBetaGame::trail`] of the move made at each ply.
-    pub(super) trails: Vec<usize>,
-    /// Judgements by ply, for whether things get better.
+    /// [`AlphaBetaGame::continuation_index`] of the move made at each ply.
+    pub(super) continuations: Vec<usize>,
+    /// Static evaluations by ply, for whether a node is improving.
     pub(super) evals: Vec<i32>,
-    /// [`AlphaBetaGame::HABITS`], unless a number was changed.
-    pub(super) habits: Habits,
+    /// [`AlphaBetaGame::PARAMS`], unless a number was changed.
+    pub(super) params: SearchParams,
     reductions: Vec<[u8; 64]>,
     threads: usize,
-    /// What the other threads know besides the table, which is one for all.
+    /// The other threads' searches. They share the transposition table.
     helpers: Vec<AlphaBeta<G>>,
 }
 
-/// Reduction in parts of a ply by depth in plies and number of the move: both act as logarithms.
-fn reductions(habits: &Habits) -> Vec<[u8; 64]> {
-    let (base, flatness) = habits.reduction;
+/// Late move reductions in parts of a ply, by depth in plies and number of the move.
+fn reductions(params: &SearchParams) -> Vec<[u8; 64]> {
+    let (base, flatness) = params.late_move_reduction;
     (0..64)
         .map(|depth| {
             std::array::from_fn(|n| {
@@ -82,7 +82,7 @@ fn reductions(habits: &Habits) -> Vec<[u8; 64]> {
         .collect()
 }
 
-/// Depth is counted in parts of a ply, so that extensions and reductions can be finer than a move.
+/// Fractional plies: depth is counted in these parts of a ply.
 pub(super) const PLY: i32 = 4;
 
 impl<G: AlphaBetaGame> AlphaBeta<G> {
@@ -90,14 +90,14 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
     pub fn new(table_bytes: usize, options: Options) -> Self {
         Self {
             options,
-            table: Table::new(table_bytes),
+            table: TranspositionTable::new(table_bytes),
             order: Order::new(),
             lists: Vec::new(),
             lines: Vec::new(),
-            trails: Vec::new(),
+            continuations: Vec::new(),
             evals: Vec::new(),
-            habits: G::HABITS,
-            reductions: reductions(&G::HABITS),
+            params: G::PARAMS,
+            reductions: reductions(&G::PARAMS),
             threads: 1,
             helpers: Vec::new(),
         }
@@ -105,7 +105,7 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
 
     /// The numbers that the search goes by; see `EXPERIMENTS.md`.
     pub fn numbers(&mut self) -> Vec<Number> {
-        numbers::list(|visit| self.habits.each(visit))
+        numbers::list(|visit| self.params.each(visit))
     }
 
     /// Changes one of them for the searches to come.
@@ -113,8 +113,8 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
     /// # Errors
     /// When there is no such number, or the value makes no sense.
     pub fn set_number(&mut self, name: &str, value: f64) -> Result<(), NumberError> {
-        numbers::set(name, value, |visit| self.habits.each(visit))?;
-        self.reductions = reductions(&self.habits);
+        numbers::set(name, value, |visit| self.params.each(visit))?;
+        self.reductions = reductions(&self.params);
         self.helpers.clear();
         Ok(())
     }
@@ -127,15 +127,15 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
         self.helpers.truncate(self.threads - 1);
     }
 
-    /// Forgets what earlier searches have learnt: after this the same input gives the same output again. The table takes this
-    /// many bytes from now on; filling a large one with nothing takes longer than a short search.
+    /// Clears all tables: after this the same input gives the same output again. The transposition table takes this many bytes
+    /// from now on; to clear a large one takes longer than a short search.
     pub fn forget(&mut self, table_bytes: usize) {
         self.table.clear(table_bytes);
         self.order.clear();
         self.helpers.clear();
     }
 
-    /// Takes the table's memory now instead of at the first search.
+    /// Allocates the transposition table now instead of at the first search.
     pub fn prepare(&mut self) {
         self.table.begin();
     }
@@ -170,7 +170,7 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
 
         let mut helpers = std::mem::take(&mut self.helpers);
         helpers.resize_with(self.threads - 1, || Self {
-            habits: self.habits,
+            params: self.params,
             reductions: self.reductions.clone(),
             ..Self::new(0, self.options.clone())
         });
@@ -197,7 +197,7 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
                     let none = &AtomicU64::new(0);
                     let (game, clock) = (&mut game, &mut clock);
                     let mut walk =
-                        Walk { known: helper, game, clock, report, candidates, finding, elsewhere: none };
+                        Searcher { state: helper, game, clock, report, candidates, finding, elsewhere: none };
                     // Every second one begins a ply deeper, so that they do not all do the same.
                     walk.deepen(1 + (n as u32 + 1) % 2);
                     let found = walk.finding;
@@ -207,7 +207,7 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
                 running.extend(beside(scope, help));
             }
             let mut walk =
-                Walk { known: self, game, clock, report, candidates, finding, elsewhere: &visited };
+                Searcher { state: self, game, clock, report, candidates, finding, elsewhere: &visited };
             walk.deepen(1);
             drop(end);
             let others = running.into_iter().map(|thread| thread.join().expect("a search does not panic"));
@@ -225,11 +225,11 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
 
     /// To be called before each search, once the table is there.
     fn begin(&mut self) {
-        self.order.begin(&self.habits);
+        self.order.begin(&self.params);
         self.lists.resize_with(MAX_PLY + 1, Vec::new);
         self.lines.resize_with(MAX_PLY + 2, Vec::new);
         self.evals.resize(MAX_PLY + 1, 0);
-        self.trails.resize(MAX_PLY + 1, NO_TRAIL);
+        self.continuations.resize(MAX_PLY + 1, NO_CONTINUATION);
     }
 
     /// In parts of a ply, for the n-th move of a node.
@@ -247,9 +247,9 @@ impl<G: AlphaBetaGame> AlphaBeta<G> {
     }
 }
 
-/// One search under way.
-pub(super) struct Walk<'a, 'c, G: AlphaBetaGame> {
-    pub(super) known: &'a mut AlphaBeta<G>,
+/// One search under way, on one thread.
+pub(super) struct Searcher<'a, 'c, G: AlphaBetaGame> {
+    pub(super) state: &'a mut AlphaBeta<G>,
     pub(super) game: &'a mut G,
     pub(super) clock: &'a mut Clock<'c>,
     report: &'a mut dyn FnMut(&Finding<G::Move>),
@@ -260,23 +260,22 @@ pub(super) struct Walk<'a, 'c, G: AlphaBetaGame> {
     elsewhere: &'a AtomicU64,
 }
 
-/// Where in the tree a node is.
+/// A node of the tree, as it is searched.
 #[derive(Clone, Copy)]
-pub(super) struct Place<M> {
+pub(super) struct Node<M> {
     pub(super) ply: usize,
     /// Depth left, in parts of a ply.
     pub(super) depth: i32,
-    /// Whether the node is expected to be refuted by its first move.
+    /// Whether it is an expected cut node.
     pub(super) cut: bool,
     /// The move that led here; `None` after a pass.
     pub(super) previous: Option<M>,
-    /// Number of a move that is not to be made here: what is the position worth without it? [`NO_MOVE`] mostly.
-    pub(super) without: u16,
+    /// Number of the move that a singular search excludes; else [`NO_MOVE`].
+    pub(super) excluded: u16,
 }
 
-impl<G: AlphaBetaGame> Walk<'_, '_, G> {
-    /// One iteration after the other from this depth on, each a ply deeper, until the clock runs out or there is nothing left
-    /// to find.
+impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
+    /// Iterative deepening from this depth on, until the clock runs out or nothing is left to find.
     fn deepen(&mut self, first: u32) {
         for depth in first..MAX_PLY as u32 / 2 {
             if self.clock.is_over() || self.clock.is_too_deep(depth) {
@@ -301,9 +300,9 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         self.clock.nodes() + self.elsewhere.load(Ordering::Relaxed)
     }
 
-    /// One iteration: a narrow window first, wider ones until the value lies inside. `None` when the clock ran out.
+    /// One iteration with aspiration windows. `None` when the clock ran out.
     fn aspirate(&mut self, plies: i32) -> Option<i32> {
-        let mut width = self.known.habits.aspiration;
+        let mut width = self.state.params.aspiration;
         let last = self.finding.value;
         let (mut alpha, mut beta) = if plies >= 4 && !Value::is_proven(last) {
             (last - width, last + width)
@@ -324,7 +323,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         }
     }
 
-    /// The root: every candidate is searched, and the list is kept in order from one iteration to the next.
+    /// The root node. Its move list is kept in order from one iteration to the next.
     fn root(&mut self, mut alpha: i32, beta: i32, depth: i32) -> Option<i32> {
         let side = self.game.turn();
         let mut best = -Value::INFINITE;
@@ -332,19 +331,19 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             let candidate = self.candidates[n];
             self.make(candidate.mv, 0);
             let mut value = best;
-            let place =
-                |depth, cut| Place { ply: 1, depth, cut, previous: Some(candidate.mv), without: NO_MOVE };
+            let node =
+                |depth, cut| Node { ply: 1, depth, cut, previous: Some(candidate.mv), excluded: NO_MOVE };
             if n > 0 {
                 let reducible =
-                    self.known.options.reductions && n >= 3 && !candidate.forcing && depth >= 3 * PLY;
-                let reduction = if reducible { self.known.reduction(depth, n) * 2 / 3 } else { 0 };
-                value = self.below(side, alpha, alpha + 1, place(depth - PLY - reduction, true));
+                    self.state.options.reductions && n >= 3 && !candidate.forcing && depth >= 3 * PLY;
+                let reduction = if reducible { self.state.reduction(depth, n) * 2 / 3 } else { 0 };
+                value = self.search_child(side, alpha, alpha + 1, node(depth - PLY - reduction, true));
                 if value > alpha && reduction > 0 {
-                    value = self.below(side, alpha, alpha + 1, place(depth - PLY, true));
+                    value = self.search_child(side, alpha, alpha + 1, node(depth - PLY, true));
                 }
             }
             if n == 0 || value > alpha {
-                value = self.below(side, alpha, beta, place(depth - PLY, false));
+                value = self.search_child(side, alpha, beta, node(depth - PLY, false));
             }
             self.game.unmake();
             if self.clock.is_over() {
@@ -356,7 +355,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
                     alpha = value;
                     self.finding.line.clear();
                     self.finding.line.push(candidate.mv);
-                    self.finding.line.extend_from_slice(&self.known.lines[1]);
+                    self.finding.line.extend_from_slice(&self.state.lines[1]);
                     self.finding.value = value;
                     self.finding.nodes = self.nodes();
                     self.candidates[..=n].rotate_right(1);
@@ -372,50 +371,50 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         Some(best)
     }
 
-    /// Makes a move at this ply, and remembers its trail.
+    /// Makes a move at this ply, and notes its continuation index.
     pub(super) fn make(&mut self, mv: G::Move, ply: usize) {
-        if G::TRAILS > 0 {
-            self.known.trails[ply] = self.game.trail(mv);
+        if G::CONTINUATIONS > 0 {
+            self.state.continuations[ply] = self.game.continuation_index(mv);
         }
         self.game.make(mv);
     }
 
-    /// Asks for what the table knows of the position after a move, which is likely to be made next.
-    pub(super) fn expect(&self, mv: G::Move) {
+    /// Prefetches the table's entry of the position after a move that is likely to be made next.
+    pub(super) fn prefetch(&self, mv: G::Move) {
         if let Some(key) = self.game.key_after(mv) {
-            self.known.table.expect(key);
+            self.state.table.prefetch(key);
         }
     }
 
-    /// Trails of the moves one and two plies before this one.
+    /// Continuation indexes of the moves one and two plies before this one.
     pub(super) fn before(&self, ply: usize) -> [usize; 2] {
-        if G::TRAILS == 0 {
-            return [NO_TRAIL; 2];
+        if G::CONTINUATIONS == 0 {
+            return [NO_CONTINUATION; 2];
         }
-        [1, 2].map(|back| ply.checked_sub(back).map_or(NO_TRAIL, |ply| self.known.trails[ply]))
+        [1, 2].map(|back| ply.checked_sub(back).map_or(NO_CONTINUATION, |ply| self.state.continuations[ply]))
     }
 
     /// The value of the node that a move of `side` has led to, for that side.
-    fn below(&mut self, side: Side, alpha: i32, beta: i32, place: Place<G::Move>) -> i32 {
+    fn search_child(&mut self, side: Side, alpha: i32, beta: i32, node: Node<G::Move>) -> i32 {
         if !G::ALTERNATES && self.game.turn() == side {
-            self.node(alpha, beta, place)
+            self.search_node(alpha, beta, node)
         } else {
-            -self.node(-beta, -alpha, place)
+            -self.search_node(-beta, -alpha, node)
         }
     }
 
     /// The value of a position, exact inside the window and a bound outside. Worthless once the clock is over.
-    pub(super) fn node(&mut self, mut alpha: i32, mut beta: i32, place: Place<G::Move>) -> i32 {
-        let ply = place.ply;
-        self.known.lines[ply].clear();
+    pub(super) fn search_node(&mut self, mut alpha: i32, mut beta: i32, node: Node<G::Move>) -> i32 {
+        let ply = node.ply;
+        self.state.lines[ply].clear();
         if self.clock.tick() {
             return 0;
         }
-        if let Some(known) = self.game.known() {
-            return known.value(ply);
+        if let Some(verdict) = self.game.verdict() {
+            return verdict.value(ply);
         }
         if ply >= MAX_PLY - 1 {
-            return self.known.judge(self.game);
+            return self.state.judge(self.game);
         }
         // A shorter win than one already found is all that counts.
         alpha = alpha.max(-Value::WIN + ply as i32);
@@ -423,119 +422,120 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         if alpha >= beta {
             return alpha;
         }
-        let in_line = beta - alpha > 1;
+        let is_pv = beta - alpha > 1;
         let urgency = self.game.urgency();
-        let mut depth = place.depth;
-        if let Some(tactics) = self.known.habits.tactics
-            && self.known.options.extensions
+        let mut depth = node.depth;
+        if let Some(tactics) = self.state.params.tactics
+            && self.state.options.extensions
             && urgency == Urgency::Threatened
         {
             depth += tactics.check_extension;
         }
-        if depth <= 0 && self.is_leaf_quiet() {
-            return self.quiet(alpha, beta, ply, 0);
+        if depth <= 0 && self.has_quiescence() {
+            return self.quiescence(alpha, beta, ply, 0);
         }
         let key = self.game.key();
-        let memory = if place.without == NO_MOVE { self.known.table.get(key) } else { None };
-        if let Some(memory) = memory
-            && !in_line
-            && memory.depth >= depth
+        let entry = if node.excluded == NO_MOVE { self.state.table.get(key) } else { None };
+        if let Some(entry) = entry
+            && !is_pv
+            && entry.depth >= depth
         {
-            let value = Value::from_node(memory.value, ply);
-            if memory.bound.decides(value, alpha, beta) {
+            let value = Value::from_node(entry.value, ply);
+            if entry.bound.decides(value, alpha, beta) {
                 return value;
             }
         }
         if depth <= 0 && urgency != Urgency::Forced {
-            return self.leaf(key, memory, beta, ply);
+            return self.leaf(key, entry, beta, ply);
         }
-        // What stands far enough above the window needs no win by force to be good enough.
+        // A node that reverse futility prunes is not asked for a forced win.
         let mut early = None;
-        if G::FORCES && !in_line && urgency == Urgency::Free && place.without == NO_MOVE {
-            let eval = memory.map_or_else(|| self.known.judge(self.game), |memory| memory.eval);
+        if G::FORCES && !is_pv && urgency == Urgency::Free && node.excluded == NO_MOVE {
+            let eval = entry.map_or_else(|| self.state.judge(self.game), |entry| entry.eval);
             early = Some(eval);
-            if self.stands_above(eval, beta, Place { depth, ..place }) {
+            if self.reverse_futility_prunes(eval, beta, Node { depth, ..node }) {
                 return eval;
             }
         }
         // Where the table has been here it was asked then, or the search went on without. A ply before the end it is cheaper to
         // make the first move of a win by force and to ask at the end.
-        let looked = memory.is_some_and(|memory| !memory.is_glance());
-        let new = !looked && depth >= self.known.habits.forced_plies * PLY;
-        let asks = place.without == NO_MOVE && (new || ply == 1);
-        if self.known.options.forced_wins && asks && urgency != Urgency::Forced {
+        let looked = entry.is_some_and(|entry| !entry.is_glance());
+        let new = !looked && depth >= self.state.params.forced_plies * PLY;
+        let asks = node.excluded == NO_MOVE && (new || ply == 1);
+        if self.state.options.forced_wins && asks && urgency != Urgency::Forced {
             let thorough = ply == 1 && depth >= PLY;
             let effort = if thorough { Effort::Thorough } else { Effort::Inner };
             if let Some(plies) = self.game.forced_win(effort, self.clock) {
                 let value = Value::WIN - (ply as i32 + plies as i32);
                 let value_here = Value::to_node(value, ply);
-                let eval = early.or(memory.map(|memory| memory.eval)).unwrap_or(0);
-                let proof = Memory { mv: NO_MOVE, value: value_here, eval, depth: 255, bound: Bound::Exact };
-                self.known.table.put(key, proof);
+                let eval = early.or(entry.map(|entry| entry.eval)).unwrap_or(0);
+                let proof =
+                    TableEntry { mv: NO_MOVE, value: value_here, eval, depth: 255, bound: Bound::Exact };
+                self.state.table.put(key, proof);
                 return value;
             }
         }
         // In check, or with one answer, there is nothing to judge; whether things get better is seen against the last own
         // move's judgement.
-        let calm = match self.known.habits.tactics {
+        let calm = match self.state.params.tactics {
             Some(_) => urgency == Urgency::Free,
             None => urgency != Urgency::Forced,
         };
-        let judged = match memory {
+        let judged = match entry {
             _ if !calm => 0,
-            Some(memory) => memory.eval,
-            None => early.unwrap_or_else(|| self.known.judge(self.game)),
+            Some(entry) => entry.eval,
+            None => early.unwrap_or_else(|| self.state.judge(self.game)),
         };
-        let eval = if calm { self.correct(judged) } else { 0 };
-        self.known.evals[ply] = if calm || ply < 2 { eval } else { self.known.evals[ply - 2] };
-        // A remembered value from inside the tree says more than judgement where it bounds it from the right side.
-        let better = memory
-            .filter(|memory| {
-                self.known.habits.tactics.is_some()
-                    && !Value::is_proven(memory.value)
-                    && !Value::is_ruled(memory.value)
-                    && match memory.bound {
+        let eval = if calm { self.corrected(judged) } else { 0 };
+        self.state.evals[ply] = if calm || ply < 2 { eval } else { self.state.evals[ply - 2] };
+        // The table's value replaces the static evaluation where its bound is on the right side.
+        let better = entry
+            .filter(|entry| {
+                self.state.params.tactics.is_some()
+                    && !Value::is_proven(entry.value)
+                    && !Value::is_ruled(entry.value)
+                    && match entry.bound {
                         Bound::Exact => true,
-                        Bound::Lower => memory.value > eval,
-                        Bound::Upper => memory.value < eval,
+                        Bound::Lower => entry.value > eval,
+                        Bound::Upper => entry.value < eval,
                     }
             })
-            .map_or(eval, |memory| memory.value);
-        if !in_line
+            .map_or(eval, |entry| entry.value);
+        if !is_pv
             && urgency == Urgency::Free
-            && place.without == NO_MOVE
-            && let Some(value) = self.shortcut(better, alpha, beta, Place { depth, ..place })
+            && node.excluded == NO_MOVE
+            && let Some(value) = self.prune_node(better, alpha, beta, Node { depth, ..node })
         {
             return value;
         }
         if self.clock.is_over() {
             return 0;
         }
-        let first = memory.map_or(NO_MOVE, |memory| memory.mv);
+        let first = entry.map_or(NO_MOVE, |entry| entry.mv);
         depth = depth.max(0);
-        let extension = match memory {
-            Some(memory) if urgency != Urgency::Forced => {
-                match self.singular(memory, beta, Place { depth, ..place }) {
+        let extension = match entry {
+            Some(entry) if urgency != Urgency::Forced => {
+                match self.singular(entry, beta, Node { depth, ..node }) {
                     Singular::Extend(extension) => extension,
                     Singular::Enough(value) => return value,
                 }
             }
             _ => 0,
         };
-        if self.known.options.reductions
+        if self.state.options.reductions
             && first == NO_MOVE
-            && place.without == NO_MOVE
-            && depth >= self.known.habits.unknown_plies * PLY
+            && node.excluded == NO_MOVE
+            && depth >= self.state.params.internal_reduction_plies * PLY
         {
             depth -= PLY;
         }
-        let mut candidates = std::mem::take(&mut self.known.lists[ply]);
+        let mut candidates = std::mem::take(&mut self.state.lists[ply]);
         candidates.clear();
         let remembered = if first == NO_MOVE { None } else { self.game.candidate(first) };
         let here = Here { urgency, eval, first, extension, remembered };
-        let (best, bound, mv) = self.moves(&mut candidates, alpha, beta, Place { depth, ..place }, here);
+        let (best, bound, mv) = self.moves(&mut candidates, alpha, beta, Node { depth, ..node }, here);
         let nothing_to_play = candidates.is_empty();
-        self.known.lists[ply] = candidates;
+        self.state.lists[ply] = candidates;
         if self.clock.is_over() {
             return 0;
         }
@@ -546,42 +546,43 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             // Without the one move that there is.
             return alpha;
         }
-        if place.without == NO_MOVE && !Value::is_ruled(best) {
+        if node.excluded == NO_MOVE && !Value::is_ruled(best) {
             let value = Value::to_node(best, ply);
-            self.known.table.put(key, Memory { mv, value, eval: judged, depth: depth.min(255), bound });
+            self.state.table.put(key, TableEntry { mv, value, eval: judged, depth: depth.min(255), bound });
             // What a capture gains is no fault of the judgement; nor is a bound that says no more than it did.
             let surprise = match bound {
                 Bound::Exact => true,
                 Bound::Lower => best > eval,
                 Bound::Upper => best < eval,
             };
-            if let Some(tactics) = self.known.habits.tactics
+            if let Some(tactics) = self.state.params.tactics
                 && tactics.correction > 0
                 && calm
                 && surprise
                 && !Value::is_proven(best)
                 && (mv == NO_MOVE || self.game.candidate(mv).is_none_or(|mv| mv.takes == 0))
             {
-                self.known.order.err(self.game, best - judged, depth / PLY);
+                self.state.order.learn_correction(self.game, best - judged, depth / PLY);
             }
         }
         best
     }
 
-    /// A judgement less its usual error.
-    pub(super) fn correct(&self, judged: i32) -> i32 {
-        match self.known.habits.tactics {
+    /// A static evaluation with correction history.
+    pub(super) fn corrected(&self, judged: i32) -> i32 {
+        match self.state.params.tactics {
             Some(Tactics { correction, .. }) if correction > 0 => {
-                let error = self.known.order.error(self.game);
-                (judged + error * correction / 100).clamp(1 - Value::RULED / 2, Value::RULED / 2 - 1)
+                let correction_value = self.state.order.correction(self.game);
+                (judged + correction_value * correction / 100)
+                    .clamp(1 - Value::RULED / 2, Value::RULED / 2 - 1)
             }
             _ => judged,
         }
     }
 
-    /// Whether the search looks on quietly where its depth ends.
-    fn is_leaf_quiet(&self) -> bool {
-        self.known.habits.tactics.is_some() && self.known.options.quiescence
+    /// Whether the search goes on with quiescence where its depth ends.
+    fn has_quiescence(&self) -> bool {
+        self.state.params.tactics.is_some() && self.state.options.quiescence
     }
 
     /// Lists the candidates of a node, searches them, and says the best value, what it is worth and the number of its move.
@@ -590,28 +591,28 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         candidates: &mut Vec<Candidate<G::Move>>,
         mut alpha: i32,
         beta: i32,
-        place: Place<G::Move>,
+        node: Node<G::Move>,
         here: Here<G::Move>,
     ) -> (i32, Bound, u16) {
-        let Place { ply, depth, cut, previous, without } = place;
-        let Here { urgency, eval, first, remembered, extension: first_extension } = here;
-        let first_takes = remembered.is_some_and(|remembered| remembered.takes > 0);
-        let finer = self.known.habits.finer;
+        let Node { ply, depth, cut, previous, excluded } = node;
+        let Here { urgency, eval, first, remembered, extension: tt_extension } = here;
+        let tt_move_takes = remembered.is_some_and(|remembered| remembered.takes > 0);
+        let finer = self.state.params.reductions;
         let side = self.game.turn();
         let before = self.before(ply);
-        let in_line = beta - alpha > 1;
-        let improving = ply >= 2 && self.known.evals[ply] > self.known.evals[ply - 2];
+        let is_pv = beta - alpha > 1;
+        let improving = ply >= 2 && self.state.evals[ply] > self.state.evals[ply - 2];
         let plies = depth / PLY;
-        let (base, growth, parts) = self.known.habits.late[usize::from(improving)];
+        let (base, growth, parts) = self.state.params.late_move_count[usize::from(improving)];
         let enough = base + plies * plies * growth / parts;
         let mut best = -Value::INFINITE;
         let mut best_number = NO_MOVE;
         let mut bound = Bound::Upper;
         let mut searched = 0;
-        // The remembered move is mostly the best, and then the others need not even be listed.
+        // Staged generation: the table's move mostly cuts off, and then the others are never generated.
         let mut listed = false;
         if let Some(remembered) = remembered
-            && first != without
+            && first != excluded
         {
             candidates.push(remembered);
         } else {
@@ -631,21 +632,21 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             let candidate = if listed { pick(candidates, n) } else { candidates[n] };
             n += 1;
             let number = G::number(candidate.mv);
-            if number == without {
+            if number == excluded {
                 continue;
             }
-            self.expect(candidate.mv);
+            self.prefetch(candidate.mv);
             let extension = match urgency {
-                _ if !self.known.options.extensions => 0,
-                _ if number == first && first_extension != 0 => first_extension,
+                _ if !self.state.options.extensions => 0,
+                _ if number == first && tt_extension != 0 => tt_extension,
                 Urgency::Forced => PLY,
                 Urgency::Threatened | Urgency::Free => 0,
             };
             let new_depth = depth - PLY + extension;
             let quiet = !candidate.forcing && urgency == Urgency::Free;
-            let late = quiet && !in_line && best > -Value::PROVEN && searched >= enough;
-            if self.known.options.pruning && late {
-                // From here on only what forces an answer is looked at.
+            let late = quiet && !is_pv && best > -Value::PROVEN && searched >= enough;
+            if self.state.options.pruning && late {
+                // Late move pruning: from here on only forcing moves are searched.
                 let mut kept = n;
                 for other in n..candidates.len() {
                     if candidates[other].forcing {
@@ -659,60 +660,60 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             let mut reduction = 0;
             let reducible =
                 urgency == Urgency::Free || (urgency == Urgency::Threatened && finer.threatened > 0);
-            if self.known.options.reductions && plies >= 2 && searched >= finer.unreduced && reducible {
-                reduction = self.known.reduction(depth, searched as usize);
+            if self.state.options.reductions && plies >= 2 && searched >= finer.unreduced && reducible {
+                reduction = self.state.reduction(depth, searched as usize);
                 if !improving {
                     reduction += finer.worse;
                 }
-                if first_takes {
+                if tt_move_takes {
                     reduction += finer.taking;
                 }
-                if finer.killer > 0 && self.known.order.is_killer(candidate.mv, Way { ply, previous, before })
+                if finer.killer > 0 && self.state.order.is_killer(candidate.mv, Way { ply, previous, before })
                 {
                     reduction -= finer.killer;
                 }
                 if candidate.forcing {
                     reduction /= 2;
                 }
-                if in_line {
-                    reduction -= self.known.habits.line_reduction;
+                if is_pv {
+                    reduction -= self.state.params.pv_reduction;
                 }
                 if cut {
-                    reduction += self.known.habits.cut_reduction;
+                    reduction += self.state.params.cut_node_reduction;
                 }
                 if candidate.takes == 0 {
-                    let history = self.known.order.history(self.game, side, candidate.mv, before);
-                    reduction -= history * self.known.habits.history_reduction / 1024;
+                    let history = self.state.order.history(self.game, side, candidate.mv, before);
+                    reduction -= history * self.state.params.history_reduction / 1024;
                 }
                 if urgency == Urgency::Threatened {
                     reduction = reduction * finer.threatened / 100;
                 }
                 reduction = reduction.clamp(0, (new_depth - PLY).max(0));
             }
-            if self.known.options.pruning
+            if self.state.options.pruning
                 && best > -Value::RULED + MAX_PLY as i32
                 && urgency != Urgency::Forced
-                && self.is_hopeless(candidate, eval, alpha, place, urgency, new_depth - reduction)
+                && self.prune_move(candidate, eval, alpha, node, urgency, new_depth - reduction)
             {
                 continue;
             }
-            let next = |depth, cut| Place {
+            let next = |depth, cut| Node {
                 ply: ply + 1,
                 depth,
                 cut,
                 previous: Some(candidate.mv),
-                without: NO_MOVE,
+                excluded: NO_MOVE,
             };
             self.make(candidate.mv, ply);
             let mut value = best;
             if searched > 0 {
-                value = self.below(side, alpha, alpha + 1, next(new_depth - reduction, true));
+                value = self.search_child(side, alpha, alpha + 1, next(new_depth - reduction, true));
                 if value > alpha && reduction > 0 {
-                    value = self.below(side, alpha, alpha + 1, next(new_depth, !cut));
+                    value = self.search_child(side, alpha, alpha + 1, next(new_depth, !cut));
                 }
             }
-            if searched == 0 || (value > alpha && value < beta && in_line) {
-                value = self.below(side, alpha, beta, next(new_depth, !in_line && !cut));
+            if searched == 0 || (value > alpha && value < beta && is_pv) {
+                value = self.search_child(side, alpha, beta, next(new_depth, !is_pv && !cut));
             }
             self.game.unmake();
             if self.clock.is_over() {
@@ -726,8 +727,8 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
                 alpha = value;
                 best_number = number;
                 bound = Bound::Exact;
-                if in_line {
-                    let (here, below) = self.known.lines.split_at_mut(ply + 1);
+                if is_pv {
+                    let (here, below) = self.state.lines.split_at_mut(ply + 1);
                     here[ply].clear();
                     here[ply].push(candidate.mv);
                     here[ply].extend_from_slice(&below[0]);
@@ -736,10 +737,10 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             if value >= beta {
                 bound = Bound::Lower;
                 if urgency == Urgency::Free {
-                    let (growth, base) = self.known.habits.bonus;
+                    let (growth, base) = self.state.params.bonus;
                     let bonus = growth * plies * plies + base;
                     let way = Way { ply, previous, before };
-                    self.known.order.learn(self.game, &candidates[..n], way, bonus);
+                    self.state.order.learn(self.game, &candidates[..n], way, bonus);
                 }
                 break;
             }
@@ -750,35 +751,35 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
     /// Lists and ranks the candidates of this node.
     fn list(&mut self, candidates: &mut Vec<Candidate<G::Move>>, first: u16, way: Way<G::Move>) {
         self.game.candidates(candidates);
-        let known = &*self.known;
-        known.order.rank(self.game, &known.habits, candidates, first, way);
+        let state = &*self.state;
+        state.order.rank(self.game, &state.params, candidates, first, way);
     }
 
     /// The end of the look ahead: a win by force, or judgement. In games with wins by force it is remembered, since the next
     /// iteration comes here again and asks the same.
-    fn leaf(&mut self, key: u64, memory: Option<Memory>, beta: i32, ply: usize) -> i32 {
-        if !G::FORCES || !self.known.options.forced_wins {
-            return self.known.judge(self.game);
+    fn leaf(&mut self, key: u64, entry: Option<TableEntry>, beta: i32, ply: usize) -> i32 {
+        if !G::FORCES || !self.state.options.forced_wins {
+            return self.state.judge(self.game);
         }
-        let judged = memory.map_or_else(|| self.known.judge(self.game), |memory| memory.eval);
-        if memory.is_some_and(|memory| !memory.is_glance() && !Value::is_proven(memory.value)) {
+        let judged = entry.map_or_else(|| self.state.judge(self.game), |entry| entry.eval);
+        if entry.is_some_and(|entry| !entry.is_glance() && !Value::is_proven(entry.value)) {
             return judged;
         }
-        let remember = |value, depth, bound| Memory { mv: NO_MOVE, value, eval: judged, depth, bound };
+        let remember = |value, depth, bound| TableEntry { mv: NO_MOVE, value, eval: judged, depth, bound };
         if judged >= beta {
             // A win by force could only add to what is enough already.
-            if memory.is_none() {
-                self.known.table.put(key, remember(judged, 0, Bound::Lower));
+            if entry.is_none() {
+                self.state.table.put(key, remember(judged, 0, Bound::Lower));
             }
             return judged;
         }
         if let Some(plies) = self.game.forced_win(Effort::Leaf, self.clock) {
             let value = Value::WIN - (ply as i32 + plies as i32);
-            self.known.table.put(key, remember(Value::to_node(value, ply), 255, Bound::Exact));
+            self.state.table.put(key, remember(Value::to_node(value, ply), 255, Bound::Exact));
             return value;
         }
         if !self.clock.is_over() {
-            self.known.table.put(key, remember(judged, 0, Bound::Exact));
+            self.state.table.put(key, remember(judged, 0, Bound::Exact));
         }
         judged
     }
@@ -789,7 +790,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
 struct Here<M> {
     urgency: Urgency,
     eval: i32,
-    /// Number of the remembered move, and by how much it is to be looked at more deeply.
+    /// Number of the table's move, and its extension.
     first: u16,
     extension: i32,
     /// The remembered move itself, in games that can tell without listing all.
@@ -800,9 +801,9 @@ struct Here<M> {
 #[cfg(test)]
 pub(crate) fn minimax<G: AlphaBetaGame>(game: &mut G, depth: u32, ply: usize) -> i32 {
     if ply > 0
-        && let Some(known) = game.known()
+        && let Some(verdict) = game.verdict()
     {
-        return known.value(ply);
+        return verdict.value(ply);
     }
     if depth == 0 && game.urgency() != Urgency::Forced {
         return game.evaluate();

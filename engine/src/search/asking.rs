@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::alphabeta::minimax;
 use super::{
-    AlphaBeta, AlphaBetaGame, Candidate, Clock, Effort, Habits, Known, Options, Reductions, Urgency,
+    AlphaBeta, AlphaBetaGame, Candidate, Clock, Effort, NodeVerdict, Options, Reductions, SearchParams,
+    Urgency,
 };
 use crate::{Limits, Rng, Side};
 
@@ -22,32 +23,32 @@ struct Tree {
 impl AlphaBetaGame for Tree {
     type Move = u16;
     const MOVE_NUMBERS: usize = 3;
-    const HABITS: Habits = Habits {
+    const PARAMS: SearchParams = SearchParams {
         aspiration: 1_000,
         reverse_futility: 0,
         reverse_futility_plies: 0,
         razor: 0,
         razor_plies: 0,
         null_move_plies: 1,
-        late: [(1, 1, 1); 2],
+        late_move_count: [(1, 1, 1); 2],
         killer: 0,
-        answer: 0,
-        reduction: (0.0, 1.0),
-        cut_reduction: 0,
-        line_reduction: 0,
+        countermove: 0,
+        late_move_reduction: (0.0, 1.0),
+        cut_node_reduction: 0,
+        pv_reduction: 0,
         history_reduction: 0,
-        unknown_plies: 1,
+        internal_reduction_plies: 1,
         null_move: (1, 1),
         rank_scale: 1,
         bonus: (1, 1),
-        after: 0,
+        continuation_percent: 0,
         futility: (0, 0),
         futility_plies: 0,
-        history: 0,
+        history_pruning: 0,
         singular_plies: 1,
-        singular: 0,
+        singular_margin: 0,
         forced_plies: 0,
-        finer: Reductions::PLAIN,
+        reductions: Reductions::PLAIN,
         tactics: None,
     };
     const FORCES: bool = true;
@@ -68,7 +69,7 @@ impl AlphaBetaGame for Tree {
     fn unmake(&mut self) {
         self.path.pop();
     }
-    fn known(&self) -> Option<Known> {
+    fn verdict(&self) -> Option<NodeVerdict> {
         None
     }
     fn urgency(&self) -> Urgency {

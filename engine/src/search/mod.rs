@@ -3,7 +3,7 @@
 //! A game gives its moves, its judgement and what it can prove ([`AlphaBetaGame`]); [`AlphaBeta`] looks ahead. The parts are
 //! files apart: `alphabeta` walks the tree, `prune` says what of it is not worth a look, `quiet` looks on from its leaves until
 //! nothing is hanging, `order` decides which move comes first, `table` remembers positions, `clock` says when to stop, `value`
-//! is what scores mean, `finding` what a search answers, `habits` is what of all this suits a game, `strength` what a level may
+//! is what scores mean, `finding` what a search answers, `params` is what of all this suits a game, `strength` what a level may
 //! use. Evaluation belongs to the games.
 //!
 //! What it does not do: read a clock (the caller lends one in [`crate::Limits`]), draw random numbers. It starts threads only
@@ -14,11 +14,11 @@ mod alphabeta;
 mod asking;
 mod clock;
 mod finding;
-mod habits;
 mod order;
 mod pages;
+mod params;
 mod prune;
-mod quiet;
+mod quiescence;
 mod strength;
 mod table;
 pub(crate) mod threads;
@@ -33,9 +33,9 @@ pub(crate) use alphabeta::minimax;
 pub use alphabeta::{AlphaBeta, Options};
 pub use clock::Clock;
 pub use finding::Finding;
-pub use habits::{Habits, Reductions, Tactics};
+pub use params::{Reductions, SearchParams, Tactics};
 pub(crate) use strength::Strength;
-pub use value::{Known, MAX_PLY, Value};
+pub use value::{MAX_PLY, NodeVerdict, Value};
 
 /// A position that [`AlphaBeta`] can search: moves are made and taken back in place.
 ///
@@ -46,12 +46,12 @@ pub trait AlphaBetaGame: Clone + Send {
     type Move: Copy + Eq + Debug + Send;
     /// [`Self::number`] is always below this. Tables of moves have this size.
     const MOVE_NUMBERS: usize;
-    /// [`Self::trail`] is always below this; 0 for a game whose moves say little about the next ones.
-    const TRAILS: usize = 0;
-    /// What of the search suits the game.
-    const HABITS: Habits;
+    /// [`Self::continuation_index`] is always below this; 0 for a game without continuation history.
+    const CONTINUATIONS: usize = 0;
+    /// The search's parameters for this game.
+    const PARAMS: SearchParams;
     /// What a side that has no move has come to.
-    const STUCK: Known = Known::Draw;
+    const STUCK: NodeVerdict = NodeVerdict::Draw;
     /// Whether the turn changes with every move. If not, the search looks at [`Self::turn`] after each.
     const ALTERNATES: bool = true;
     /// Whether there are wins by threats that leave no choice, and [`Self::forced_win`] looks for them.
@@ -59,13 +59,13 @@ pub trait AlphaBetaGame: Clone + Send {
 
     /// A number of its own for each move; the same move has the same number in every position.
     fn number(mv: Self::Move) -> u16;
-    /// What moves where, as a number: a move of [`Self::candidates`] here. What was good after what is learnt by these.
-    fn trail(&self, _mv: Self::Move) -> usize {
+    /// What moves where, as a number: the index of a move of [`Self::candidates`] in continuation history.
+    fn continuation_index(&self, _mv: Self::Move) -> usize {
         0
     }
-    /// A number of what changes slowly in a position: where it is the same the judgement often errs in the same way. Only
-    /// asked in games with [`Tactics`] that correct it.
-    fn frame(&self) -> u64 {
+    /// A hash of what changes slowly in a position (as a pawn structure in chess): the key of correction history. Only asked in
+    /// games with [`Tactics`] that correct.
+    fn structure_key(&self) -> u64 {
         0
     }
     /// Whose move it is.
@@ -73,45 +73,44 @@ pub trait AlphaBetaGame: Clone + Send {
     /// Hash of the position, side to move included.
     fn key(&self) -> u64;
     /// [`Self::key`] after a move of [`Self::candidates`], or a key that is mostly the same, if it is quickly told: the search
-    /// then fetches what it remembers of that position while the move is made.
+    /// then prefetches the entry of that position while the move is made.
     fn key_after(&self, _mv: Self::Move) -> Option<u64> {
         None
     }
     /// Makes a move from [`Self::candidates`].
     fn make(&mut self, mv: Self::Move);
-    /// Takes the last move back.
+    /// Unmakes the last move.
     fn unmake(&mut self);
-    /// Gives the turn away without a move, if the game can bear that in a search (no side is hurt by having to move), and
-    /// says whether it did. [`Self::unpass`] undoes it.
+    /// Makes a null move, if it is sound here (no zugzwang), and says whether it did. [`Self::unpass`] unmakes it.
     fn pass(&mut self) -> bool {
         false
     }
     /// Undoes [`Self::pass`].
     fn unpass(&mut self) {}
     /// What is certain here without looking ahead: the game is over, or its end can be seen from the position.
-    fn known(&self) -> Option<Known>;
+    fn verdict(&self) -> Option<NodeVerdict>;
     /// How free the side to move is.
     fn urgency(&self) -> Urgency;
     /// Puts the moves worth searching into `into` (cleared first). A move left out must be no better than some move that is
     /// in, when the side to move is under a threat; else it may be left out by judgement. Empty: [`Self::STUCK`].
     fn candidates(&self, into: &mut Vec<Candidate<Self::Move>>);
-    /// The one of [`Self::candidates`] that has this number, if the game can tell without listing them all: then a remembered
-    /// move is tried before the others are listed.
+    /// The one of [`Self::candidates`] that has this number, if the game can tell without listing them all: then the table's
+    /// move is tried before the others are generated.
     fn candidate(&self, _number: u16) -> Option<Candidate<Self::Move>> {
         None
     }
-    /// Puts the moves into `into` (cleared first) that must be looked at before the position is judged: captures that do not
-    /// lose material, and, if `checks`, what attacks at once. Where the side to move is [`Urgency::Forced`] those among which
+    /// Puts the moves of quiescence into `into` (cleared first): captures that do not lose material, and, if `checks`, what attacks
+    /// at once. Where the side to move is [`Urgency::Forced`] those among which
     /// it must choose. Only asked in games with [`Tactics`].
-    fn loud(&self, into: &mut Vec<Candidate<Self::Move>>, _checks: bool) {
+    fn noisy(&self, into: &mut Vec<Candidate<Self::Move>>, _checks: bool) {
         into.clear();
     }
-    /// Whether the exchange of pieces that the move begins on its point leaves the side to move with at least this many
-    /// points more than before, by count of material alone.
-    fn holds(&self, _mv: Self::Move, _points: i32) -> bool {
+    /// Static exchange evaluation: whether the exchange that the move begins on its point leaves the side to move with at least
+    /// this many points more than before, by count of material alone.
+    fn see_at_least(&self, _mv: Self::Move, _points: i32) -> bool {
         true
     }
-    /// Judgement of the position for the side to move, well inside [`Value::PROVEN`].
+    /// Static evaluation for the side to move, well inside [`Value::PROVEN`].
     /// May bring up to date what it keeps; the position stays the same.
     fn evaluate(&mut self) -> i32;
     /// Looks for a win by threats that leave no choice, with this much effort, and says in how many plies it wins. `None`

@@ -1,37 +1,38 @@
-//! Which move to try first.
+//! Move ordering: killer moves, countermoves, history and continuation history; and correction history of the evaluation.
 
-use super::{AlphaBetaGame, Candidate, Habits, MAX_PLY};
+use super::{AlphaBetaGame, Candidate, MAX_PLY, SearchParams};
 use crate::Side;
 
-/// What the search has learnt about moves apart from the positions they were made in.
+/// What the search has learnt about moves, independent of the positions in which they were made.
 pub(super) struct Order<G: AlphaBetaGame> {
-    /// Two moves a ply that refuted a sibling.
+    /// Killer moves: two a ply that refuted a sibling node.
     killers: Vec<[Option<G::Move>; 2]>,
-    /// The refutation of the move that came before, by that move's number.
-    answers: Vec<Option<G::Move>>,
-    /// How often a move was the best, by side and number: between plus and minus [`HISTORY_MAX`].
+    /// Countermoves: the refutation of a move, by that move's number.
+    countermoves: Vec<Option<G::Move>>,
+    /// Butterfly history: how often a move was the best, by side and number, between plus and minus [`HISTORY_MAX`].
     history: [Vec<i16>; 2],
-    /// The same by what moved where before (a row) and what moves where now. Both colours and the distances of one and two
-    /// plies share it: a row says by its number whose move it was.
-    after: Vec<i16>,
-    /// [`Habits::after`] of this search.
-    after_part: i32,
-    /// By side to move and [`AlphaBetaGame::frame`]: how much more positions turned out to be worth than they were judged.
-    errors: [Vec<i16>; 2],
+    /// Continuation history: the same by the [`AlphaBetaGame::continuation_index`] of an earlier move (row) and of this one
+    /// (column). Distances of one and two plies and both colours share it: an index tells whose move it was.
+    continuation: Vec<i16>,
+    /// [`SearchParams::after`] of this search.
+    continuation_percent: i32,
+    /// Correction history, by side to move and [`AlphaBetaGame::structure_key`]: how much more positions turned out to be worth
+    /// than their static evaluation.
+    correction_history: [Vec<i16>; 2],
 }
 
-/// How the search came to a node.
+/// The moves that led to a node, as move ordering asks for them.
 #[derive(Clone, Copy)]
 pub(super) struct Way<M> {
     pub(super) ply: usize,
     /// The move that led here; `None` after a pass.
     pub(super) previous: Option<M>,
-    /// Trails of the moves one and two plies ago.
+    /// Continuation indexes of the moves one and two plies ago.
     pub(super) before: [usize; 2],
 }
 
-/// Stands for no move in a list of [`AlphaBetaGame::trail`]s.
-pub(super) const NO_TRAIL: usize = usize::MAX;
+/// Stands for no move in a list of [`AlphaBetaGame::continuation_index`]s.
+pub(super) const NO_CONTINUATION: usize = usize::MAX;
 
 /// Bound of a history score: a full score outweighs the ranks of three open threes.
 const HISTORY_MAX: i32 = 8192;
@@ -40,23 +41,24 @@ impl<G: AlphaBetaGame> Order<G> {
     pub(super) const fn new() -> Self {
         Self {
             killers: Vec::new(),
-            answers: Vec::new(),
+            countermoves: Vec::new(),
             history: [Vec::new(), Vec::new()],
-            after: Vec::new(),
-            after_part: 0,
-            errors: [const { Vec::new() }; 2],
+            continuation: Vec::new(),
+            continuation_percent: 0,
+            correction_history: [const { Vec::new() }; 2],
         }
     }
 
-    /// To be called before each search: history fades, killers go.
-    pub(super) fn begin(&mut self, habits: &Habits) {
+    /// To be called before each search: history is halved, killer moves are cleared.
+    pub(super) fn begin(&mut self, params: &SearchParams) {
         self.killers = vec![[None; 2]; MAX_PLY + 1];
-        self.answers.resize(G::MOVE_NUMBERS, None);
-        self.after_part = habits.after;
-        self.after.resize(if habits.after > 0 { G::TRAILS * G::TRAILS } else { 0 }, 0);
-        if G::HABITS.tactics.is_some() {
-            for errors in &mut self.errors {
-                errors.resize(FRAMES, 0);
+        self.countermoves.resize(G::MOVE_NUMBERS, None);
+        self.continuation_percent = params.continuation_percent;
+        self.continuation
+            .resize(if params.continuation_percent > 0 { G::CONTINUATIONS * G::CONTINUATIONS } else { 0 }, 0);
+        if G::PARAMS.tactics.is_some() {
+            for corrections in &mut self.correction_history {
+                corrections.resize(STRUCTURES, 0);
             }
         }
         for history in &mut self.history {
@@ -72,45 +74,50 @@ impl<G: AlphaBetaGame> Order<G> {
         *self = Self::new();
     }
 
-    /// How often this move has been the best, in [-1, 1] parts of 1024: by itself and, where the game has trails, after the
+    /// How often this move has been the best, in [-1, 1] parts of 1024: by itself and, where the game has continuations, after the
     /// moves one and two plies ago (`before`), which count as much each.
     pub(super) fn history(&self, game: &G, side: Side, mv: G::Move, before: [usize; 2]) -> i32 {
         let alone = i32::from(self.history[side.index()][usize::from(G::number(mv))]);
-        (alone + self.after(game, mv, before)) * 1024 / HISTORY_MAX
+        (alone + self.continuation_history(game, mv, before)) * 1024 / HISTORY_MAX
     }
 
-    fn after(&self, game: &G, mv: G::Move, before: [usize; 2]) -> i32 {
-        if G::TRAILS == 0 || self.after_part == 0 {
+    fn continuation_history(&self, game: &G, mv: G::Move, before: [usize; 2]) -> i32 {
+        if G::CONTINUATIONS == 0 || self.continuation_percent == 0 {
             return 0;
         }
-        let trail = game.trail(mv);
-        let rows = before.into_iter().filter(|&row| row != NO_TRAIL);
-        rows.map(|row| i32::from(self.after[row * G::TRAILS + trail])).sum::<i32>() * self.after_part / 100
+        let continuation_index = game.continuation_index(mv);
+        let rows = before.into_iter().filter(|&row| row != NO_CONTINUATION);
+        rows.map(|row| i32::from(self.continuation[row * G::CONTINUATIONS + continuation_index])).sum::<i32>()
+            * self.continuation_percent
+            / 100
     }
 
     /// Whether this move has refuted a sibling or, elsewhere, the move before.
     pub(super) fn is_killer(&self, mv: G::Move, way: Way<G::Move>) -> bool {
         self.killers[way.ply].contains(&Some(mv))
-            || way.previous.is_some_and(|previous| self.answers[usize::from(G::number(previous))] == Some(mv))
+            || way
+                .previous
+                .is_some_and(|previous| self.countermoves[usize::from(G::number(previous))] == Some(mv))
     }
 
-    /// How much more than judged the positions of this frame have been worth for the side to move, in points.
-    pub(super) fn error(&self, game: &G) -> i32 {
-        i32::from(self.errors[game.turn().index()][frame(game)]) / ERROR_PARTS
+    /// What correction history adds to a static evaluation with this structure key, in points for the side to move.
+    pub(super) fn correction(&self, game: &G) -> i32 {
+        i32::from(self.correction_history[game.turn().index()][structure_key(game)]) / CORRECTION_SCALE
     }
 
-    /// A search this deep (in plies) has found so many points more than the judgement.
-    pub(super) fn err(&mut self, game: &G, points: i32, plies: i32) {
-        let error = &mut self.errors[game.turn().index()][frame(game)];
-        let (old, seen) = (i32::from(*error), points.clamp(-ERROR_MAX, ERROR_MAX) * ERROR_PARTS);
-        *error = (old + (seen - old) * (plies + 1).min(16) / 256) as i16;
+    /// Learns that a search this deep, in plies, has found so many points more than the static evaluation.
+    pub(super) fn learn_correction(&mut self, game: &G, points: i32, plies: i32) {
+        let correction = &mut self.correction_history[game.turn().index()][structure_key(game)];
+        let (old, seen) =
+            (i32::from(*correction), points.clamp(-CORRECTION_MAX, CORRECTION_MAX) * CORRECTION_SCALE);
+        *correction = (old + (seen - old) * (plies + 1).min(16) / 256) as i16;
     }
 
     /// Gives each candidate its final rank. `first` is the number of the move that the table remembers.
     pub(super) fn rank(
         &self,
         game: &G,
-        habits: &Habits,
+        params: &SearchParams,
         candidates: &mut [Candidate<G::Move>],
         first: u16,
         way: Way<G::Move>,
@@ -118,22 +125,22 @@ impl<G: AlphaBetaGame> Order<G> {
         let Way { ply, previous, before } = way;
         let side = game.turn();
         let killers = self.killers[ply];
-        let answer = previous.and_then(|mv| self.answers[usize::from(G::number(mv))]);
+        let countermove = previous.and_then(|mv| self.countermoves[usize::from(G::number(mv))]);
         for candidate in candidates {
             let mv = candidate.mv;
             candidate.rank = if G::number(mv) == first {
                 i32::MAX
             } else if candidate.takes > 0 {
-                candidate.rank * habits.rank_scale
+                candidate.rank * params.rank_scale
             } else {
-                let mut rank = candidate.rank * habits.rank_scale
+                let mut rank = candidate.rank * params.rank_scale
                     + i32::from(self.history[side.index()][usize::from(G::number(mv))])
-                    + self.after(game, mv, before);
+                    + self.continuation_history(game, mv, before);
                 if killers.contains(&Some(mv)) {
-                    rank += habits.killer;
+                    rank += params.killer;
                 }
-                if answer == Some(mv) {
-                    rank += habits.answer;
+                if countermove == Some(mv) {
+                    rank += params.countermove;
                 }
                 rank
             };
@@ -158,32 +165,32 @@ impl<G: AlphaBetaGame> Order<G> {
             *killers = [Some(best), killers[0]];
         }
         if let Some(previous) = previous {
-            self.answers[usize::from(G::number(previous))] = Some(best);
+            self.countermoves[usize::from(G::number(previous))] = Some(best);
         }
     }
 
     fn nudge(&mut self, game: &G, side: Side, mv: G::Move, before: [usize; 2], bonus: i32) {
         nudge(&mut self.history[side.index()][usize::from(G::number(mv))], bonus);
-        if G::TRAILS > 0 && self.after_part > 0 {
-            let trail = game.trail(mv);
-            for row in before.into_iter().filter(|&row| row != NO_TRAIL) {
-                nudge(&mut self.after[row * G::TRAILS + trail], bonus);
+        if G::CONTINUATIONS > 0 && self.continuation_percent > 0 {
+            let continuation_index = game.continuation_index(mv);
+            for row in before.into_iter().filter(|&row| row != NO_CONTINUATION) {
+                nudge(&mut self.continuation[row * G::CONTINUATIONS + continuation_index], bonus);
             }
         }
     }
 }
 
-/// Frames that are told apart, a power of two.
-const FRAMES: usize = 1 << 14;
-/// An error is kept in this part of a point, and no larger than so many points.
-const ERROR_PARTS: i32 = 128;
-const ERROR_MAX: i32 = 200;
+/// Slots of correction history, a power of two.
+const STRUCTURES: usize = 1 << 14;
+/// A correction is kept in 1/128 of a point, and at most 200 points are learnt at once.
+const CORRECTION_SCALE: i32 = 128;
+const CORRECTION_MAX: i32 = 200;
 
-fn frame<G: AlphaBetaGame>(game: &G) -> usize {
-    game.frame() as usize % FRAMES
+fn structure_key<G: AlphaBetaGame>(game: &G) -> usize {
+    game.structure_key() as usize % STRUCTURES
 }
 
-/// Moves the score towards the sign of `bonus`, the less the further out it is, so that it stays inside its bound.
+/// History gravity: moves the score towards the sign of `bonus`, the less the closer it is to [`HISTORY_MAX`].
 fn nudge(score: &mut i16, bonus: i32) {
     let old = i32::from(*score);
     *score = (old + bonus - old * bonus.abs() / HISTORY_MAX) as i16;

@@ -1,4 +1,4 @@
-//! Memory in large pages.
+//! TableEntry in large pages.
 
 use std::mem::MaybeUninit;
 

@@ -1,4 +1,4 @@
-//! What the search remembers of positions it has seen.
+//! The transposition table: what the search has found of positions, by their hash.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::pages;
 
-/// How a remembered value relates to the true one. 0 is left for an entry never written.
+/// How a stored value bounds the true one. 0 is left for an entry that was never written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Bound {
@@ -29,22 +29,22 @@ impl Bound {
     }
 }
 
-/// What is remembered of one position.
+/// What the transposition table holds of one position.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Memory {
+pub(super) struct TableEntry {
     /// [`super::AlphaBetaGame::number`] of the best move, [`NO_MOVE`] if there is none.
     pub(super) mv: u16,
     /// Seen from the node, see `Value::to_node`.
     pub(super) value: i32,
-    /// The judgement without looking ahead.
+    /// The static evaluation.
     pub(super) eval: i32,
     /// In the search's parts of a ply.
     pub(super) depth: i32,
     pub(super) bound: Bound,
 }
 
-impl Memory {
-    /// Whether it comes from a look that was over before wins by force were asked for, because judgement was enough.
+impl TableEntry {
+    /// Whether the node was cut off by its static evaluation, before the game was asked for a forced win.
     pub(super) const fn is_glance(&self) -> bool {
         self.depth == 0 && matches!(self.bound, Bound::Lower)
     }
@@ -53,9 +53,9 @@ impl Memory {
 /// Stands for no move.
 pub(super) const NO_MOVE: u16 = u16::MAX;
 
-/// A [`Memory`] in 64 bits, with which search it is from.
+/// A [`TableEntry`] in 64 bits, with which search it is from.
 #[derive(Clone, Copy)]
-struct Entry {
+struct PackedEntry {
     mv: u16,
     value: i16,
     eval: i16,
@@ -64,7 +64,7 @@ struct Entry {
     flags: u8,
 }
 
-impl Entry {
+impl PackedEntry {
     const fn pack(self) -> u64 {
         self.mv as u64
             | (self.value as u16 as u64) << 16
@@ -88,8 +88,8 @@ impl Entry {
     }
 }
 
-/// What is stored beside an entry: the key's low half, mixed with the entry itself. When two threads write one place at once
-/// and one's entry stands beside the other's check, the two do not fit and nothing is found there.
+/// The key's low half XORed with the entry (Hyatt's lockless hashing): when two threads write one slot at once and the entry of
+/// one stands beside the check of the other, the two do not match and the slot counts as empty.
 const fn check(key: u64, packed: u64) -> u32 {
     key as u32 ^ packed as u32 ^ (packed >> 32) as u32
 }
@@ -105,31 +105,31 @@ struct Bucket {
 }
 
 impl Bucket {
-    fn entry(&self, n: usize) -> Entry {
-        Entry::unpack(self.entries[n].load(Relaxed))
+    fn entry(&self, n: usize) -> PackedEntry {
+        PackedEntry::unpack(self.entries[n].load(Relaxed))
     }
 
     /// Where this key's entry is.
-    fn find(&self, key: u64) -> Option<(usize, Entry)> {
+    fn find(&self, key: u64) -> Option<(usize, PackedEntry)> {
         (0..BUCKET).find_map(|n| {
             let packed = self.entries[n].load(Relaxed);
-            let entry = Entry::unpack(packed);
+            let entry = PackedEntry::unpack(packed);
             (self.checks[n].load(Relaxed) == check(key, packed) && entry.is_written()).then_some((n, entry))
         })
     }
 }
 
-/// A table of fixed size: a new position takes the place of the least useful one in its bucket. Clones are the same table:
-/// threads that search together write and read it without waiting for each other.
+/// A table of fixed size. A new entry replaces the least useful one of its bucket: shallow and of an earlier search first. Clones
+/// are the same table: threads of one search share it without a lock.
 #[derive(Clone)]
-pub(super) struct Table {
+pub(super) struct TranspositionTable {
     buckets: Arc<Vec<Bucket>>,
     bytes: usize,
     /// Grows with each search, so that leftovers of earlier ones are replaced first. Six bits.
     generation: u8,
 }
 
-impl Table {
+impl TranspositionTable {
     /// A table of about this size. It takes no memory before [`Self::begin`].
     pub(super) fn new(bytes: usize) -> Self {
         Self { buckets: Arc::default(), bytes, generation: 0 }
@@ -156,13 +156,13 @@ impl Table {
         &self.buckets[((u128::from(key) * self.buckets.len() as u128) >> 64) as usize]
     }
 
-    /// Asks for the memory where this key would be, so that it is there when [`Self::get`] comes for it.
+    /// Prefetches the cache line of this key's bucket.
     #[inline]
     #[allow(
         unsafe_code,
         reason = "waiting for memory in `get` took a fifth of xiangqi's time; std knows no safe way to ask"
     )]
-    pub(super) fn expect(&self, key: u64) {
+    pub(super) fn prefetch(&self, key: u64) {
         let bucket = std::ptr::from_ref(self.bucket(key));
         // SAFETY: the instruction is a hint about an address that is that of a living bucket; it reads and writes nothing,
         // and is part of the architecture's base (SSE on x86-64, Armv8 on arm64).
@@ -180,9 +180,9 @@ impl Table {
         let _ = bucket;
     }
 
-    pub(super) fn get(&self, key: u64) -> Option<Memory> {
+    pub(super) fn get(&self, key: u64) -> Option<TableEntry> {
         let (_, entry) = self.bucket(key).find(key)?;
-        Some(Memory {
+        Some(TableEntry {
             mv: entry.mv,
             value: i32::from(entry.value),
             eval: i32::from(entry.eval),
@@ -195,10 +195,10 @@ impl Table {
         })
     }
 
-    pub(super) fn put(&self, key: u64, memory: Memory) {
+    pub(super) fn put(&self, key: u64, found: TableEntry) {
         let generation = self.generation;
         let bucket = self.bucket(key);
-        let worth = |entry: Entry| {
+        let worth = |entry: PackedEntry| {
             let age = (generation + 64 - (entry.flags >> 2)) & 63;
             i32::from(entry.depth) - 32 * i32::from(age) - if entry.is_written() { 0 } else { 10_000 }
         };
@@ -207,10 +207,10 @@ impl Table {
             || (0..BUCKET).min_by_key(|&n| worth(bucket.entry(n))).expect("a bucket has entries"),
             |(slot, _)| slot,
         );
-        let mut mv = memory.mv;
+        let mut mv = found.mv;
         if let Some((_, old)) = same {
             // A bound from a much shallower search of the same position is worth less than what is there.
-            let deeper = memory.depth + 8 > i32::from(old.depth) || memory.bound == Bound::Exact;
+            let deeper = found.depth + 8 > i32::from(old.depth) || found.bound == Bound::Exact;
             if !deeper && old.flags >> 2 == generation {
                 return;
             }
@@ -218,12 +218,12 @@ impl Table {
                 mv = old.mv;
             }
         }
-        let packed = Entry {
+        let packed = PackedEntry {
             mv,
-            value: memory.value as i16,
-            eval: memory.eval as i16,
-            depth: memory.depth.clamp(0, 255) as u8,
-            flags: memory.bound as u8 | generation << 2,
+            value: found.value as i16,
+            eval: found.eval as i16,
+            depth: found.depth.clamp(0, 255) as u8,
+            flags: found.bound as u8 | generation << 2,
         }
         .pack();
         bucket.entries[slot].store(packed, Relaxed);
@@ -236,13 +236,13 @@ mod tests {
     use super::*;
     use crate::Rng;
 
-    fn memory(depth: i32) -> Memory {
-        Memory { mv: 7, value: -29_990, eval: 12, depth, bound: Bound::Lower }
+    fn memory(depth: i32) -> TableEntry {
+        TableEntry { mv: 7, value: -29_990, eval: 12, depth, bound: Bound::Lower }
     }
 
     #[test]
     fn what_was_put_in_last_is_found_again() {
-        let mut table = Table::new(1 << 16);
+        let mut table = TranspositionTable::new(1 << 16);
         table.begin();
         let mut rng = Rng::new(1);
         for _ in 0..100_000 {
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn deep_results_of_this_search_outlive_shallow_ones() {
-        let mut table = Table::new(size_of::<Bucket>());
+        let mut table = TranspositionTable::new(size_of::<Bucket>());
         table.begin();
         table.put(1, memory(100));
         for key in 2..50 {
@@ -266,19 +266,19 @@ mod tests {
 
     #[test]
     fn of_an_entry_that_two_threads_wrote_at_once_nothing_is_found() {
-        let mut table = Table::new(size_of::<Bucket>());
+        let mut table = TranspositionTable::new(size_of::<Bucket>());
         table.begin();
         table.put(1, memory(40));
         let bucket = table.bucket(1);
         let (slot, _) = bucket.find(1).expect("it was just put there");
-        let other = Entry { mv: 9, ..bucket.entry(slot) };
+        let other = PackedEntry { mv: 9, ..bucket.entry(slot) };
         bucket.entries[slot].store(other.pack(), Relaxed);
         assert!(table.get(1).is_none());
     }
 
     #[test]
     fn a_table_that_no_search_has_used_holds_no_memory() {
-        let mut table = Table::new(64 << 20);
+        let mut table = TranspositionTable::new(64 << 20);
         assert!(table.buckets.is_empty());
         table.begin();
         table.clear(1 << 20);

@@ -69,7 +69,7 @@ impl Value {
 
 /// What is certain of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum NodeVerdict {
     /// The side to move wins in this many plies.
     WinIn(u32),
     /// The side to move loses in this many plies; 0 when it has lost.
@@ -82,7 +82,7 @@ pub enum Known {
     LostByRule,
 }
 
-impl Known {
+impl NodeVerdict {
     /// As a score seen at `ply`.
     pub(super) const fn value(self, ply: usize) -> i32 {
         match self {

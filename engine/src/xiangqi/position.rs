@@ -8,7 +8,7 @@ use super::exchange::WORTH;
 use super::net::{Sums, Weights};
 use super::places::place;
 use super::repetition;
-use crate::search::{AlphaBetaGame, Candidate, Habits, Known, Reductions, Tactics, Urgency};
+use crate::search::{AlphaBetaGame, Candidate, NodeVerdict, Reductions, SearchParams, Tactics, Urgency};
 use crate::{Game, Reason, Side};
 
 /// A board with what the search wants to know of it at once.
@@ -85,8 +85,8 @@ impl Position {
     /// Whether a piece can be won by exchange at once: then the position is not judged but looked at further.
     pub(super) fn hangs(&self) -> bool {
         let mut loud = Vec::new();
-        self.loud(&mut loud, false);
-        loud.iter().any(|candidate| self.holds(candidate.mv, HANGING))
+        self.noisy(&mut loud, false);
+        loud.iter().any(|candidate| self.see_at_least(candidate.mv, HANGING))
     }
 
     pub(super) fn board(&self) -> &Board {
@@ -95,7 +95,7 @@ impl Position {
 
     /// How the game stands if this position has been there before since the last capture. The rules ask for a third time;
     /// what two rounds of the same moves would bring, the first shows.
-    fn repeated(&self) -> Option<Known> {
+    fn repeated(&self) -> Option<NodeVerdict> {
         let linked = usize::from(self.now.linked).min(LONGEST_ROUND);
         if linked < 4 {
             return None;
@@ -111,17 +111,17 @@ impl Position {
                 .all(|n| round.get(n + 1).map_or(self.now.in_check, |step| step.before.in_check))
         };
         match (checks(0), checks(1)) {
-            (true, false) => return Some(Known::LostByRule),
-            (false, true) => return Some(Known::WonByRule),
-            (true, true) => return Some(Known::Draw),
+            (true, false) => return Some(NodeVerdict::LostByRule),
+            (false, true) => return Some(NodeVerdict::WonByRule),
+            (true, true) => return Some(NodeVerdict::Draw),
             (false, false) => {}
         }
         let moves: Vec<XiangqiMove> = round.iter().map(|step| step.mv).collect();
         let outcome = repetition::judge(&self.board, &moves);
         Some(match outcome.winner {
-            None => Known::Draw,
-            Some(side) if side == self.board.turn() => Known::WonByRule,
-            Some(_) => Known::LostByRule,
+            None => NodeVerdict::Draw,
+            Some(side) if side == self.board.turn() => NodeVerdict::WonByRule,
+            Some(_) => NodeVerdict::LostByRule,
         })
     }
 
@@ -197,39 +197,39 @@ impl CheckSquares {
 impl AlphaBetaGame for Position {
     type Move = XiangqiMove;
     const MOVE_NUMBERS: usize = SQUARES * SQUARES;
-    const TRAILS: usize = 14 * SQUARES;
-    const STUCK: Known = Known::LossIn(0);
+    const CONTINUATIONS: usize = 14 * SQUARES;
+    const STUCK: NodeVerdict = NodeVerdict::LossIn(0);
     /// Found by self-play; see EXPERIMENTS.md.
-    const HABITS: Habits = Habits {
+    const PARAMS: SearchParams = SearchParams {
         aspiration: 20,
         reverse_futility: 70,
         reverse_futility_plies: 8,
         razor: 220,
         razor_plies: 3,
         null_move_plies: 2,
-        late: [(3, 1, 2), (4, 1, 1)],
+        late_move_count: [(3, 1, 2), (4, 1, 1)],
         killer: 9_000,
-        answer: 5_000,
-        reduction: (0.3, 1.9),
-        cut_reduction: 2,
-        line_reduction: 2,
+        countermove: 5_000,
+        late_move_reduction: (0.3, 1.9),
+        cut_node_reduction: 2,
+        pv_reduction: 2,
         history_reduction: 4,
-        unknown_plies: 4,
+        internal_reduction_plies: 4,
         null_move: (3, 4),
         rank_scale: 32,
         bonus: (16, 16),
-        after: 100,
+        continuation_percent: 100,
         futility: (120, 90),
         futility_plies: 7,
-        history: 700,
+        history_pruning: 700,
         singular_plies: 7,
-        singular: 3,
+        singular_margin: 3,
         forced_plies: 0,
-        finer: Reductions::PLAIN,
+        reductions: Reductions::PLAIN,
         tactics: Some(Tactics {
-            delta: 150,
-            quiet_loss: 20,
-            loud_loss: 90,
+            delta_margin: 150,
+            see_quiet_margin: 20,
+            see_noisy_margin: 90,
             check_extension: 4,
             correction: 0,
             null_move_step: 200,
@@ -240,13 +240,13 @@ impl AlphaBetaGame for Position {
         u16::from(mv.from) * SQUARES as u16 + u16::from(mv.to)
     }
 
-    fn trail(&self, mv: XiangqiMove) -> usize {
+    fn continuation_index(&self, mv: XiangqiMove) -> usize {
         let (side, kind) = self.board.at(mv.from).expect("a move has a piece");
         (side.index() * 7 + kind as usize) * SQUARES + usize::from(mv.to)
     }
 
     /// Soldiers and guards of both sides.
-    fn frame(&self) -> u64 {
+    fn structure_key(&self) -> u64 {
         let mut frame = 0_u64;
         for side in Side::BOTH {
             for kind in [Kind::Soldier, Kind::Adviser, Kind::Elephant] {
@@ -319,19 +319,19 @@ impl AlphaBetaGame for Position {
         self.board.pass();
     }
 
-    fn known(&self) -> Option<Known> {
+    fn verdict(&self) -> Option<NodeVerdict> {
         if let Some(known) = self.repeated() {
             return Some(known);
         }
         if self.now.quiet >= self.quiet_limit {
             let mated = self.now.in_check && !self.board.has_legal_move();
-            return Some(if mated { Known::LossIn(0) } else { Known::Draw });
+            return Some(if mated { NodeVerdict::LossIn(0) } else { NodeVerdict::Draw });
         }
         if self.now.phase == 0
             && Side::BOTH.into_iter().all(|side| self.board.pieces(side, Kind::Soldier) == 0)
             && self.board.has_legal_move()
         {
-            return Some(Known::Draw);
+            return Some(NodeVerdict::Draw);
         }
         None
     }
@@ -355,7 +355,7 @@ impl AlphaBetaGame for Position {
         self.board.is_legal(mv).then(|| self.look_at(mv, &self.check_squares()))
     }
 
-    fn loud(&self, into: &mut Vec<Candidate<XiangqiMove>>, checks: bool) {
+    fn noisy(&self, into: &mut Vec<Candidate<XiangqiMove>>, checks: bool) {
         into.clear();
         let side = self.board.turn();
         let enemies = self.board.side(side.other());
@@ -379,7 +379,7 @@ impl AlphaBetaGame for Position {
         }
     }
 
-    fn holds(&self, mv: XiangqiMove, points: i32) -> bool {
+    fn see_at_least(&self, mv: XiangqiMove, points: i32) -> bool {
         self.board.exchange_holds(mv, points)
     }
 
@@ -535,12 +535,12 @@ mod tests {
             if position.urgency() != Urgency::Free {
                 continue;
             }
-            position.loud(&mut loud, true);
+            position.noisy(&mut loud, true);
             position.candidates(&mut all);
             for candidate in all.clone() {
                 let mv = candidate.mv;
                 let listed = loud.iter().filter(|other| other.mv == mv).count();
-                let holds = position.holds(mv, 0);
+                let holds = position.see_at_least(mv, 0);
                 position.make(mv);
                 let check = position.now.in_check;
                 position.unmake();
@@ -596,7 +596,7 @@ mod tests {
                 circle.push(mv);
                 if n == 4 {
                     // The round is closed for the first time: what does the search think of it?
-                    let known = Position::new(&game).known();
+                    let known = Position::new(&game).verdict();
                     assert!(known.is_some(), "the position has been there before");
                 }
                 game.play(mv);
@@ -611,14 +611,14 @@ mod tests {
                 position.make(mv);
             }
             let expected = match outcome.winner {
-                None => Known::Draw,
-                Some(side) if side == position.turn() => Known::WonByRule,
-                Some(_) => Known::LostByRule,
+                None => NodeVerdict::Draw,
+                Some(side) if side == position.turn() => NodeVerdict::WonByRule,
+                Some(_) => NodeVerdict::LostByRule,
             };
-            assert_eq!(position.known(), Some(expected), "{circle:?} {outcome:?}");
+            assert_eq!(position.verdict(), Some(expected), "{circle:?} {outcome:?}");
             seen[match expected {
-                Known::WonByRule => 0,
-                Known::LostByRule => 1,
+                NodeVerdict::WonByRule => 0,
+                NodeVerdict::LostByRule => 1,
                 _ => 2,
             }] += 1;
         }

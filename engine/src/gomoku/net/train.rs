@@ -321,7 +321,7 @@ fn add_samples(start: &Gomoku, record: &Record<Placement>, learning: &Learning, 
     for (&mv, thought) in record.moves.iter().zip(&record.thoughts) {
         let turn = position.turn();
         if let Some(thought) = *thought
-            && position.known().is_none()
+            && position.verdict().is_none()
             && position.board.count(turn.other(), Threat::Five) == 0
         {
             let aim = record.aim(turn, thought, POINTS, learning);

@@ -186,7 +186,7 @@ fn add_samples(record: &Record<XiangqiMove>, learning: &Learning, samples: &mut 
     for (&mv, thought) in record.moves.iter().zip(&record.thoughts) {
         if let Some(thought) = *thought
             && position.urgency() == Urgency::Free
-            && position.known().is_none()
+            && position.verdict().is_none()
             && !position.hangs()
         {
             let aim = record.aim(position.turn(), thought, POINTS as f32, learning);

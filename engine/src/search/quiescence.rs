@@ -1,22 +1,22 @@
-//! Where the depth ends: captures and what else cannot wait are looked at until the position can be judged.
+//! Quiescence search: captures, and answers to checks, until the static evaluation can be trusted.
 
-use super::alphabeta::Walk;
+use super::alphabeta::Searcher;
 use super::order::{Way, pick};
-use super::table::{Bound, Memory, NO_MOVE};
+use super::table::{Bound, NO_MOVE, TableEntry};
 use super::{AlphaBetaGame, MAX_PLY, Urgency, Value};
 
-impl<G: AlphaBetaGame> Walk<'_, '_, G> {
-    /// The value of a position that has been counted and is not decided: the side to move may be content with the judgement,
-    /// unless it is in check or owes a choice. `level` is the number of plies since the depth ended.
-    pub(super) fn quiet(&mut self, mut alpha: i32, beta: i32, ply: usize, level: u32) -> i32 {
-        let in_line = beta - alpha > 1;
+impl<G: AlphaBetaGame> Searcher<'_, '_, G> {
+    /// The value of a position by quiescence search. The side to move may stand pat, unless it is in check or owes a choice. The
+    /// position is counted by the clock already, and its game goes on. `level`: plies since the depth ended.
+    pub(super) fn quiescence(&mut self, mut alpha: i32, beta: i32, ply: usize, level: u32) -> i32 {
+        let is_pv = beta - alpha > 1;
         let key = self.game.key();
-        let memory = self.known.table.get(key);
-        if let Some(memory) = memory
-            && !in_line
+        let entry = self.state.table.get(key);
+        if let Some(entry) = entry
+            && !is_pv
         {
-            let value = Value::from_node(memory.value, ply);
-            if memory.bound.decides(value, alpha, beta) {
+            let value = Value::from_node(entry.value, ply);
+            if entry.bound.decides(value, alpha, beta) {
                 return value;
             }
         }
@@ -26,29 +26,29 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         let mut eval = 0;
         let mut bound = Bound::Upper;
         if free {
-            eval = memory.map_or_else(|| self.known.judge(self.game), |memory| memory.eval);
-            best = self.correct(eval);
+            eval = entry.map_or_else(|| self.state.judge(self.game), |entry| entry.eval);
+            best = self.corrected(eval);
             if best >= beta {
-                if memory.is_none() {
-                    let memory = Memory { mv: NO_MOVE, value: best, eval, depth: 0, bound: Bound::Lower };
-                    self.known.table.put(key, memory);
+                if entry.is_none() {
+                    let entry = TableEntry { mv: NO_MOVE, value: best, eval, depth: 0, bound: Bound::Lower };
+                    self.state.table.put(key, entry);
                 }
                 return best;
             }
             alpha = alpha.max(best);
         }
-        let content = best;
-        let first = memory.map_or(NO_MOVE, |memory| memory.mv);
+        let stand_pat = best;
+        let first = entry.map_or(NO_MOVE, |entry| entry.mv);
         let mut best_number = NO_MOVE;
-        let mut candidates = std::mem::take(&mut self.known.lists[ply]);
+        let mut candidates = std::mem::take(&mut self.state.lists[ply]);
         let in_check = urgency == Urgency::Threatened;
         if in_check {
             self.game.candidates(&mut candidates);
             let way = Way { ply, previous: None, before: self.before(ply) };
-            let known = &*self.known;
-            known.order.rank(self.game, &known.habits, &mut candidates, first, way);
+            let state = &*self.state;
+            state.order.rank(self.game, &state.params, &mut candidates, first, way);
         } else {
-            self.game.loud(&mut candidates, level == 0);
+            self.game.noisy(&mut candidates, level == 0);
             for candidate in &mut candidates {
                 if G::number(candidate.mv) == first {
                     candidate.rank = i32::MAX;
@@ -56,13 +56,13 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             }
         }
         let stuck = in_check && candidates.is_empty();
-        let delta = self.known.habits.tactics.map_or(0, |tactics| tactics.delta);
+        let delta = self.state.params.tactics.map_or(0, |tactics| tactics.delta_margin);
         let side = self.game.turn();
         for n in 0..candidates.len() {
             let candidate = pick(&mut candidates, n);
-            self.expect(candidate.mv);
-            if free && candidate.takes > 0 && self.known.options.pruning {
-                let most = content + candidate.takes + delta;
+            self.prefetch(candidate.mv);
+            if free && candidate.takes > 0 && self.state.options.pruning {
+                let most = stand_pat + candidate.takes + delta;
                 if most <= alpha {
                     best = best.max(most);
                     continue;
@@ -72,16 +72,16 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
             if in_check
                 && best > -Value::PROVEN
                 && candidate.takes == 0
-                && self.known.options.pruning
+                && self.state.options.pruning
                 && n > 2
             {
                 break;
             }
             self.make(candidate.mv, ply);
             let value = if !G::ALTERNATES && self.game.turn() == side {
-                self.further(alpha, beta, ply + 1, level + 1)
+                self.quiescence_child(alpha, beta, ply + 1, level + 1)
             } else {
-                -self.further(-beta, -alpha, ply + 1, level + 1)
+                -self.quiescence_child(-beta, -alpha, ply + 1, level + 1)
             };
             self.game.unmake();
             if self.clock.is_over() {
@@ -100,7 +100,7 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
                 }
             }
         }
-        self.known.lists[ply] = candidates;
+        self.state.lists[ply] = candidates;
         if self.clock.is_over() {
             return 0;
         }
@@ -109,27 +109,27 @@ impl<G: AlphaBetaGame> Walk<'_, '_, G> {
         }
         if best == -Value::INFINITE {
             // It owes a choice, and has none: a game does not ask so, but judgement is the answer to it.
-            return self.known.judge(self.game);
+            return self.state.judge(self.game);
         }
         if !Value::is_ruled(best) {
             let value = Value::to_node(best, ply);
-            self.known.table.put(key, Memory { mv: best_number, value, eval, depth: 0, bound });
+            self.state.table.put(key, TableEntry { mv: best_number, value, eval, depth: 0, bound });
         }
         best
     }
 
-    /// [`Self::quiet`] one move on.
-    fn further(&mut self, alpha: i32, beta: i32, ply: usize, level: u32) -> i32 {
-        self.known.lines[ply].clear();
+    /// [`Self::quiescence`] one move on.
+    fn quiescence_child(&mut self, alpha: i32, beta: i32, ply: usize, level: u32) -> i32 {
+        self.state.lines[ply].clear();
         if self.clock.tick() {
             return 0;
         }
-        if let Some(known) = self.game.known() {
-            return known.value(ply);
+        if let Some(verdict) = self.game.verdict() {
+            return verdict.value(ply);
         }
         if ply >= MAX_PLY - 1 {
-            return self.known.judge(self.game);
+            return self.state.judge(self.game);
         }
-        self.quiet(alpha, beta, ply, level)
+        self.quiescence(alpha, beta, ply, level)
     }
 }
