@@ -15,7 +15,7 @@ use crate::{Action, Game, Point, Rng, Side};
 pub(crate) const MOST_SIZE: u8 = 9;
 
 /// The attacker wants the chain on a point.
-pub(crate) struct Siege {
+pub(crate) struct CaptureContest {
     size: u32,
     board: u128,
     /// Where both may play.
@@ -38,14 +38,14 @@ struct Now {
 
 /// One decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SiegeMove {
+pub(crate) enum CaptureContestMove {
     /// A stone on the point of this bit.
     At(u128),
     /// None.
     Pass,
 }
 
-impl Siege {
+impl CaptureContest {
     /// The chain at `target`, which must be the defender's, on a board of at most 9 x 9. `enclosed_in`: the attacker's wall
     /// that was around it in that position is taken for granted, and both play inside; see [`Self::inside`].
     pub(crate) fn new(game: &Go, attacker: Side, target: Point, enclosed_in: Option<&Go>) -> Option<Self> {
@@ -137,9 +137,9 @@ impl Siege {
     }
 
     /// What is so after the move, if it is legal; of the rules of repetition only the ko is known.
-    fn after(&self, mv: SiegeMove) -> Option<Now> {
+    fn after(&self, mv: CaptureContestMove) -> Option<Now> {
         let Now { mut stones, turn, ko } = self.now;
-        let SiegeMove::At(at) = mv else { return Some(Now { stones, turn: turn.other(), ko: 0 }) };
+        let CaptureContestMove::At(at) = mv else { return Some(Now { stones, turn: turn.other(), ko: 0 }) };
         if at == ko {
             return None;
         }
@@ -169,21 +169,21 @@ impl Siege {
     }
 
     /// The points of a set, those next to `near` first.
-    fn by_nearness(&self, set: u128, near: u128) -> impl Iterator<Item = SiegeMove> + use<> {
+    fn by_nearness(&self, set: u128, near: u128) -> impl Iterator<Item = CaptureContestMove> + use<> {
         let close = self.around(near);
         let next = self.around(close);
         [set & close, set & next & !close, set & !close & !next].into_iter().flat_map(|mut part| {
             std::iter::from_fn(move || {
                 let bit = part & part.wrapping_neg();
                 part &= !bit;
-                (bit != 0).then_some(SiegeMove::At(bit))
+                (bit != 0).then_some(CaptureContestMove::At(bit))
             })
         })
     }
 }
 
-impl Contest for Siege {
-    type Move = SiegeMove;
+impl Contest for CaptureContest {
+    type Move = CaptureContestMove;
 
     fn stand(&self) -> Stand {
         if self.now.stones[self.attacker.other().index()] & self.target == 0 {
@@ -205,14 +205,14 @@ impl Contest for Siege {
         })
     }
 
-    fn attacks(&self, left: u32, into: &mut Vec<SiegeMove>) {
+    fn attacks(&self, left: u32, into: &mut Vec<CaptureContestMove>) {
         let chain = self.chain();
         let liberties = self.liberties(chain);
         if left == 0 || liberties.count_ones() > left {
             return;
         }
         let them = self.attacker.other().index();
-        let fits = |mv: &SiegeMove| {
+        let fits = |mv: &CaptureContestMove| {
             self.after(*mv).is_some_and(|now| {
                 let chain = self.flood(self.target, now.stones[them]);
                 let free = self.around(chain) & !now.stones[0] & !now.stones[1];
@@ -221,15 +221,15 @@ impl Contest for Siege {
         };
         into.extend(self.by_nearness(self.empty(), chain).filter(fits));
         if self.passes && liberties.count_ones() < left {
-            into.push(SiegeMove::Pass);
+            into.push(CaptureContestMove::Pass);
         }
     }
 
-    fn answers(&self, into: &mut Vec<SiegeMove>) {
-        into.push(SiegeMove::Pass);
+    fn answers(&self, into: &mut Vec<CaptureContestMove>) {
+        into.push(CaptureContestMove::Pass);
         let chain = self.chain();
         let liberties = self.liberties(chain);
-        let legal = |mv: &SiegeMove| self.after(*mv).is_some();
+        let legal = |mv: &CaptureContestMove| self.after(*mv).is_some();
         if liberties.count_ones() > 1 {
             into.extend(self.by_nearness(self.empty(), chain).filter(legal));
             return;
@@ -248,7 +248,7 @@ impl Contest for Siege {
         into.extend(self.by_nearness(saving & self.area, chain).filter(legal));
     }
 
-    fn make(&mut self, mv: SiegeMove) {
+    fn make(&mut self, mv: CaptureContestMove) {
         self.before.push(self.now);
         self.now = self.after(mv).expect("only legal moves are made");
     }
@@ -257,22 +257,22 @@ impl Contest for Siege {
         self.now = self.before.pop().expect("a move was made");
     }
 
-    fn action(&self, mv: SiegeMove) -> Action {
+    fn action(&self, mv: CaptureContestMove) -> Action {
         match mv {
-            SiegeMove::At(bit) => Action::Place(self.point(bit)),
-            SiegeMove::Pass => Action::Pass,
+            CaptureContestMove::At(bit) => Action::Place(self.point(bit)),
+            CaptureContestMove::Pass => Action::Pass,
         }
     }
 }
 
 /// The owner of the chain on a point wants it to live, inside the other side's wall. The siege's attacker is the one who would
 /// kill it; the contest's is the owner.
-pub(crate) struct Refuge(Siege);
+pub(crate) struct LifeContest(CaptureContest);
 
-impl Refuge {
-    /// The chain at `target`, which must be `owner`'s, enclosed as in `start`; see [`Siege::new`].
+impl LifeContest {
+    /// The chain at `target`, which must be `owner`'s, enclosed as in `start`; see [`CaptureContest::new`].
     pub(crate) fn new(game: &Go, owner: Side, target: Point, start: &Go) -> Option<Self> {
-        Siege::new(game, owner.other(), target, Some(start)).map(Self)
+        CaptureContest::new(game, owner.other(), target, Some(start)).map(Self)
     }
 
     /// Whether the chain lives whatever the other side does, by Benson's algorithm: chains and regions that do not fulfil the
@@ -308,14 +308,14 @@ impl Refuge {
         }
     }
 
-    fn legal(&self) -> impl Iterator<Item = SiegeMove> {
+    fn legal(&self) -> impl Iterator<Item = CaptureContestMove> {
         let siege = &self.0;
         siege.by_nearness(siege.empty(), siege.chain()).filter(|mv| siege.after(*mv).is_some())
     }
 }
 
-impl Contest for Refuge {
-    type Move = SiegeMove;
+impl Contest for LifeContest {
+    type Move = CaptureContestMove;
 
     fn stand(&self) -> Stand {
         match self.0.stand() {
@@ -330,18 +330,18 @@ impl Contest for Refuge {
         self.0.key()
     }
 
-    fn attacks(&self, left: u32, into: &mut Vec<SiegeMove>) {
+    fn attacks(&self, left: u32, into: &mut Vec<CaptureContestMove>) {
         if left > 0 {
             into.extend(self.legal());
         }
     }
 
-    fn answers(&self, into: &mut Vec<SiegeMove>) {
+    fn answers(&self, into: &mut Vec<CaptureContestMove>) {
         into.extend(self.legal());
-        into.push(SiegeMove::Pass);
+        into.push(CaptureContestMove::Pass);
     }
 
-    fn make(&mut self, mv: SiegeMove) {
+    fn make(&mut self, mv: CaptureContestMove) {
         self.0.make(mv);
     }
 
@@ -349,7 +349,7 @@ impl Contest for Refuge {
         self.0.unmake();
     }
 
-    fn action(&self, mv: SiegeMove) -> Action {
+    fn action(&self, mv: CaptureContestMove) -> Action {
         self.0.action(mv)
     }
 }
@@ -365,7 +365,7 @@ mod tests {
         let any = AnyGame::from_position(&GameKind::Go.default_setup_for(&line), &line).expect("a position");
         let Some(Action::Place(target)) = any.parse(target) else { panic!("{target} is a point") };
         let AnyGame::Go(go) = &any else { panic!("it is Go") };
-        Refuge::new(go, Side::Second, target, go).expect("a small board").lives()
+        LifeContest::new(go, Side::Second, target, go).expect("a small board").lives()
     }
 
     #[test]

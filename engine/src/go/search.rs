@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::features::{Room, features};
 use super::helpers::{help, lead_helpers};
-use super::net::{Desk, Facts, Guide, Question};
+use super::net::{Guide, InputPlanes, Question, Scratch};
 use super::patterns::Numbers;
 use super::playout::{Odds, Playouts, Policy, owners};
 use super::prior::{Prior, priors};
@@ -103,8 +103,8 @@ pub(super) struct Player<const N: usize, const W: usize> {
     pub(super) keys: Vec<(u64, u8)>,
     pub(super) list: Vec<Prior>,
     /// Where the network thinks.
-    pub(super) desk: Desk,
-    pub(super) facts: Vec<Facts>,
+    pub(super) scratch: Scratch,
+    pub(super) facts: Vec<InputPlanes>,
     /// What it is asked about a node on the way, if anything.
     pub(super) question: Option<Question<N, W>>,
     /// The side to move there, and the key of the stones after each move of `list`.
@@ -152,7 +152,7 @@ impl<const N: usize, const W: usize> Player<N, W> {
             path: Vec::new(),
             keys: Vec::new(),
             list: Vec::new(),
-            desk: Desk::default(),
+            scratch: Scratch::default(),
             facts: Vec::new(),
             question: None,
             leaf_turn: BLACK,
@@ -277,17 +277,17 @@ impl<const N: usize, const W: usize> Search<N, W> {
         self.stones = stones;
         (self.turn, self.trail, self.passes) = (turn, trail, passes);
         self.terms = terms;
-        self.evened = self.evening(go);
+        self.evened = self.handicap_bonus(go);
     }
 
     /// What evens out a handicap: so many points a stone at first, less and less until the game is half over (linear dynamic
     /// komi as in P. Baudiš, "Balancing MCTS by Dynamically Adjusting the Komi Value", 2011). A few points more or less from
     /// move to move do not make what the tree knows worthless.
-    fn evening(&self, go: &Go) -> i32 {
+    fn handicap_bonus(&self, go: &Go) -> i32 {
         let stones = go.setup().handicap.stones();
         let over = self.stones.geometry.points.len() as f32 * 0.55;
         let left = (1.0 - go.ply() as f32 / over).max(0.0);
-        (2.0 * self.options.evening * f32::from(stones) * left).round() as i32
+        (2.0 * self.options.handicap_bonus * f32::from(stones) * left).round() as i32
     }
 
     /// The node at most two moves below the root at which these stones lie.
@@ -508,8 +508,8 @@ impl<const N: usize, const W: usize> Search<N, W> {
         } else {
             children.len()
         };
-        let bonus = if self.options.curiosity > 0.0 {
-            self.options.curiosity * (parent + 1.0).ln().sqrt()
+        let bonus = if self.options.uct_constant > 0.0 {
+            self.options.uct_constant * (parent + 1.0).ln().sqrt()
         } else {
             0.0
         };
@@ -521,7 +521,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
             if n >= shown && !(asked && child.chance > SHOWN) {
                 continue;
             }
-            let mut worth = child.worth(self.options.equivalence, self.critical[usize::from(child.at)]);
+            let mut worth = child.worth(self.options.rave_equivalence, self.critical[usize::from(child.at)]);
             if bonus > 0.0 {
                 worth += bonus / (child.visits + child.prior_visits).sqrt();
             }
@@ -558,7 +558,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
             return;
         }
         if let Some(question) = question {
-            self.take_advice(player.path[question.depth], &player.desk.opinion);
+            self.take_advice(player.path[question.depth], &player.scratch.output);
         }
         let half_points = half_points - self.evened;
         let points = self.stones.geometry.points.len() as f32;
@@ -623,11 +623,11 @@ impl<const N: usize, const W: usize> Search<N, W> {
         const PASS_VISITS: f32 = 20.0;
         let Player { list, keys, playouts, room, candidates, chances, .. } = player;
         priors(stones, turn, trail[0], &self.options.reasons, list);
-        let Options { likely, expected, sharpness, .. } = self.options;
-        if likely > 0.0 || expected > 0.0 {
+        let Options { likely, pattern_prior, sharpness, .. } = self.options;
+        if likely > 0.0 || pattern_prior > 0.0 {
             tell_chances(stones, turn, trail, sharpness, (room, candidates, chances), list);
             for prior in &mut *list {
-                prior.win(expected * prior.chance.sqrt());
+                prior.win(pattern_prior * prior.chance.sqrt());
             }
         }
         list.retain(|prior| !self.is_repetition(go, keys, stones.key_after(prior.at, turn), other(turn)));

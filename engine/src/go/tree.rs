@@ -52,9 +52,9 @@ impl Node {
 
     /// What the move is worth trying: its own playouts, and before there are many of them those in which it came later
     /// (RAVE; the weight as in D. Silver, "Reinforcement Learning and Simulation-Based Search in Computer Go", 2009, with
-    /// `equivalence` for the number of playouts at which both count alike).
+    /// `rave_equivalence` for the number of playouts at which both count alike).
     #[inline]
-    pub(super) fn worth(&self, equivalence: f32, critical: f32) -> f32 {
+    pub(super) fn worth(&self, rave_equivalence: f32, critical: f32) -> f32 {
         let visits = self.visits + self.prior_visits;
         let own = (self.wins + self.prior_wins) / visits;
         if self.later_visits == 0.0 {
@@ -63,7 +63,7 @@ impl Node {
         let won = critical * self.later_visits;
         let later = (self.later_wins + won + self.prior_wins) / (self.later_visits + won + self.prior_visits);
         let weight =
-            self.later_visits / (self.later_visits + visits + visits * self.later_visits / equivalence);
+            self.later_visits / (self.later_visits + visits + visits * self.later_visits / rave_equivalence);
         weight * later + (1.0 - weight) * own
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Position {
     /// For each move made: whether it was forbidden, which is known a move later.
     faults: Vec<bool>,
     /// What the network knows of the board, where the rule has one.
-    net: Option<(Arc<net::Weights>, net::Sums)>,
+    net: Option<(Arc<net::Weights>, net::Accumulator)>,
     /// Percent of what it says that counts.
     net_part: i32,
 }
@@ -33,8 +33,8 @@ const THOROUGH: [(u32, u32); 2] = [(6, 5_000), (20, 5_000)];
 impl Position {
     pub(super) fn new(board: Board, solver: Solver) -> Self {
         let net = net::Weights::shared(board.rule()).map(|weights| {
-            let sums = net::Sums::new(&board, &weights);
-            (weights, sums)
+            let accumulator = net::Accumulator::new(&board, &weights);
+            (weights, accumulator)
         });
         Self { board, solver, faults: Vec::new(), net, net_part: 100 }
     }
@@ -225,8 +225,8 @@ impl AlphaBetaGame for Position {
 
     fn evaluate(&mut self) -> i32 {
         let mut value = self.by_shapes();
-        if let Some((weights, sums)) = &mut self.net {
-            value += sums.judge(&self.board, weights) * self.net_part / 100;
+        if let Some((weights, accumulator)) = &mut self.net {
+            value += accumulator.judge(&self.board, weights) * self.net_part / 100;
         }
         value.clamp(-JUDGEMENT_MAX, JUDGEMENT_MAX)
     }

@@ -7,20 +7,20 @@ use crate::puzzles::{Contest, Stand};
 use crate::{Action, Game, Side};
 
 /// The attacker makes fours only, or fours and open threes, until it makes five.
-pub(crate) struct Chase {
+pub(crate) struct ThreatContest {
     board: Board,
     attacker: Side,
     threes: bool,
 }
 
-impl Chase {
+impl ThreatContest {
     /// For the rules in which nothing is forbidden. `threes`: open threes count as threats too.
     pub(crate) fn new(game: &Gomoku, attacker: Side, threes: bool) -> Self {
         Self { board: Board::new(game, Tables::shared(game.setup().rule)), attacker, threes }
     }
 }
 
-impl Contest for Chase {
+impl Contest for ThreatContest {
     type Move = Square;
 
     fn stand(&self) -> Stand {

@@ -6,21 +6,21 @@ use crate::puzzles::{Contest, Stand};
 use crate::{Action, Game, Side};
 
 /// The attacker wants a formation that captures before the other side makes one, or, if `wins`, the game.
-pub(crate) struct Raid {
+pub(crate) struct FormationContest {
     game: Liuzhou,
     attacker: Side,
     wins: bool,
     made: Vec<Undo>,
 }
 
-impl Raid {
+impl FormationContest {
     /// The game's own past counts for its repetition rule.
     pub(crate) fn new(game: &Liuzhou, attacker: Side, wins: bool) -> Self {
         Self { game: game.clone(), attacker, wins, made: Vec::new() }
     }
 }
 
-impl Contest for Raid {
+impl Contest for FormationContest {
     type Move = LiuzhouMove;
 
     fn stand(&self) -> Stand {

@@ -3,10 +3,10 @@
 #![allow(clippy::option_option, reason = "the outer one says whether the positions sufficed")]
 
 use super::prover::{Contest, Prover, Reply, Stand};
-use crate::go::puzzle::{Refuge, Siege, SiegeMove};
-use crate::gomoku::puzzle::Chase;
-use crate::liuzhou::puzzle::Raid;
-use crate::xiangqi::puzzle::Hunt;
+use crate::go::puzzle::{CaptureContest, CaptureContestMove, LifeContest};
+use crate::gomoku::puzzle::ThreatContest;
+use crate::liuzhou::puzzle::FormationContest;
+use crate::xiangqi::puzzle::MateContest;
 use crate::{Action, AnyGame, Language, Point, Side};
 
 /// What a puzzle asks for.
@@ -38,15 +38,15 @@ macro_rules! with_contest {
     ($game:expr, $start:expr, $goal:expr, $attacker:expr, $none:expr, $contest:ident => $then:expr) => {
         match ($game, $goal) {
             (AnyGame::Gomoku(game), Goal::Fours | Goal::Threes) => {
-                let $contest = &mut Chase::new(game, $attacker, $goal == Goal::Threes);
+                let $contest = &mut ThreatContest::new(game, $attacker, $goal == Goal::Threes);
                 $then
             }
             (AnyGame::Xiangqi(game), Goal::Mate) => {
-                let $contest = &mut Hunt::new(game, $attacker);
+                let $contest = &mut MateContest::new(game, $attacker);
                 $then
             }
             (AnyGame::Liuzhou(game), Goal::Formation | Goal::Win) => {
-                let $contest = &mut Raid::new(game, $attacker, $goal == Goal::Win);
+                let $contest = &mut FormationContest::new(game, $attacker, $goal == Goal::Win);
                 $then
             }
             (AnyGame::Go(game), Goal::Capture(target) | Goal::Kill(target)) => {
@@ -54,7 +54,7 @@ macro_rules! with_contest {
                     AnyGame::Go(start) if matches!($goal, Goal::Kill(_)) => Some(start),
                     _ => None,
                 };
-                match Siege::new(game, $attacker, target, wall) {
+                match CaptureContest::new(game, $attacker, target, wall) {
                     Some(mut siege) => {
                         let $contest = &mut siege;
                         $then
@@ -64,7 +64,7 @@ macro_rules! with_contest {
             }
             (AnyGame::Go(game), Goal::Live(target)) => {
                 let AnyGame::Go(start) = $start else { unreachable!("a puzzle has one game") };
-                match Refuge::new(game, $attacker, target, start) {
+                match LifeContest::new(game, $attacker, target, start) {
                     Some(mut refuge) => {
                         let $contest = &mut refuge;
                         $then
@@ -98,9 +98,9 @@ pub(super) fn others_die(
 ) -> Option<bool> {
     let AnyGame::Go(go) = start else { return Some(false) };
     let mut owner = Vec::new();
-    Refuge::new(go, start.turn(), target, go)?.attacks(1, &mut owner);
-    let mut siege = Siege::new(go, start.turn().other(), target, Some(go))?;
-    for mv in owner.into_iter().chain([SiegeMove::Pass]) {
+    LifeContest::new(go, start.turn(), target, go)?.attacks(1, &mut owner);
+    let mut siege = CaptureContest::new(go, start.turn().other(), target, Some(go))?;
+    for mv in owner.into_iter().chain([CaptureContestMove::Pass]) {
         if siege.action(mv) == only {
             continue;
         }

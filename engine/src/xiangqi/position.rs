@@ -5,7 +5,7 @@ use super::attacks::{self, HORSE_TO, SOLDIER_TO, Set, bit};
 use super::board::{Board, Cell, Kind, SQUARES, XiangqiMove};
 use super::eval;
 use super::exchange::WORTH;
-use super::net::{Sums, Weights};
+use super::net::{Accumulator, Weights};
 use super::places::place;
 use super::repetition;
 use crate::search::{AlphaBetaGame, Candidate, NodeVerdict, Reductions, SearchParams, Tactics, Urgency};
@@ -21,7 +21,7 @@ pub(super) struct Position {
     quiet_limit: u16,
     now: Now,
     /// The network's, from the first judgement on.
-    sums: Option<Box<Sums>>,
+    accumulator: Option<Box<Accumulator>>,
 }
 
 /// What a move changes beside the board.
@@ -79,7 +79,7 @@ impl Position {
     /// A board without a past, and without a limit of quiet plies.
     pub(super) fn from_board(board: &Board) -> Self {
         let now = Now { quiet: 0, linked: 0, in_check: board.in_check(), phase: eval::phase(board) };
-        Self { board: *board, past: Vec::with_capacity(256), quiet_limit: u16::MAX, now, sums: None }
+        Self { board: *board, past: Vec::with_capacity(256), quiet_limit: u16::MAX, now, accumulator: None }
     }
 
     /// Whether a piece can be won by exchange at once: then the position is not judged but looked at further.
@@ -385,8 +385,8 @@ impl AlphaBetaGame for Position {
 
     fn evaluate(&mut self) -> i32 {
         let weights = Weights::shared();
-        let sums = self.sums.get_or_insert_with(|| Box::new(Sums::new(weights)));
-        let judged = sums.judge(&self.board, self.now.phase, weights);
+        let accumulator = self.accumulator.get_or_insert_with(|| Box::new(Accumulator::new(weights)));
+        let judged = accumulator.judge(&self.board, self.now.phase, weights);
         let turn = self.board.turn();
         let strong = if judged > 0 { turn } else { turn.other() };
         let value = judged * eval::scale(&self.board, strong) / eval::SCALE_FULL;

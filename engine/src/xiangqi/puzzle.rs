@@ -6,20 +6,20 @@ use crate::puzzles::{Contest, Stand};
 use crate::{Action, Game, Side};
 
 /// The attacker gives check with every move until the general cannot be saved.
-pub(crate) struct Hunt {
+pub(crate) struct MateContest {
     board: Board,
     attacker: Side,
     made: Vec<(XiangqiMove, Cell)>,
 }
 
-impl Hunt {
+impl MateContest {
     /// Repetition and quiet plies do not matter: a hunt is shorter.
     pub(crate) fn new(game: &Xiangqi, attacker: Side) -> Self {
         Self { board: *game.board(), attacker, made: Vec::new() }
     }
 }
 
-impl Contest for Hunt {
+impl Contest for MateContest {
     type Move = XiangqiMove;
 
     fn stand(&self) -> Stand {

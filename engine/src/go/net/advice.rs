@@ -4,7 +4,7 @@
 use super::super::search::{Player, Search, Terms};
 use super::super::stones::{At, PASS, Stones};
 use super::guide::ask;
-use super::network::{Network, Opinion};
+use super::network::{Network, Output};
 
 /// A node on the way down that the network is asked about.
 pub(in super::super) struct Question<const N: usize, const W: usize> {
@@ -28,10 +28,10 @@ impl<const N: usize, const W: usize> Search<N, W> {
     }
 
     /// Tells a node's children what the network thinks of them.
-    pub(in super::super) fn take_advice(&mut self, node: u32, opinion: &Opinion) {
+    pub(in super::super) fn take_advice(&mut self, node: u32, output: &Output) {
         let geometry = self.stones().geometry;
         let logit =
-            |at: At| opinion.moves[if at == PASS { geometry.points.len() } else { geometry.number(at) }];
+            |at: At| output.moves[if at == PASS { geometry.points.len() } else { geometry.number(at) }];
         let advised = self.options.advised;
         let children = self.tree.children_mut(node);
         let most = children.iter().map(|child| logit(child.at)).fold(f32::NEG_INFINITY, f32::max);
@@ -51,7 +51,7 @@ impl<const N: usize, const W: usize> Player<N, W> {
         let Some(question) = &self.question else { return };
         let Some(network) = Network::shared() else { return };
         let Question { ref stones, turn, trail, passes, .. } = *question;
-        ask(network, (stones, turn, trail, passes), (terms, evened), &mut self.facts, &mut self.desk);
+        ask(network, (stones, turn, trail, passes), (terms, evened), &mut self.facts, &mut self.scratch);
     }
 }
 

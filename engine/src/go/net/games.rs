@@ -3,10 +3,10 @@
 //! Whoever runs the network (`engine/training/go`) is asked about many positions at a time. For each move some thirty
 //! positions are looked at as in I. Danihelka et al., "Policy improvement by planning with Gumbel" (2022): the candidates
 //! are drawn without replacement by how likely the network thinks them, halved again and again by what comes of them, and the
-//! aim to learn is the network's own opinion moved by what was found.
+//! aim to learn is the network's own output moved by what was found.
 
 use super::super::stones::{At, BLACK, EMPTY, PASS, Stones, margin, other};
-use super::planes::{Facts, Whole, facts};
+use super::planes::{GlobalInputs, InputPlanes, facts};
 use crate::Rng;
 
 /// How games are played.
@@ -56,8 +56,8 @@ struct Node {
 
 /// A position to learn from.
 struct Sample {
-    facts: Vec<Facts>,
-    whole: Whole,
+    facts: Vec<InputPlanes>,
+    whole: GlobalInputs,
     turn: u8,
     /// Aim for each point and the pass.
     policy: Vec<u16>,
@@ -89,9 +89,9 @@ impl<const N: usize, const W: usize> Place<N, W> {
     }
 
     /// `bonus` is what White gets, in half points.
-    fn whole(&self, bonus: i32) -> Whole {
+    fn whole(&self, bonus: i32) -> GlobalInputs {
         let komi = bonus as f32 / 2.0;
-        Whole { komi: if self.turn == BLACK { -komi } else { komi }, passed: self.passes > 0 }
+        GlobalInputs { komi: if self.turn == BLACK { -komi } else { komi }, passed: self.passes > 0 }
     }
 }
 
@@ -99,7 +99,7 @@ struct Table<const N: usize, const W: usize> {
     rng: Rng,
     root: Place<N, W>,
     ply: u32,
-    /// Moves that are drawn by the network's opinion and not searched.
+    /// Moves that are drawn by the network's output and not searched.
     drawn: u32,
     /// What White gets, in half points.
     bonus: i32,
@@ -116,7 +116,7 @@ struct Table<const N: usize, const W: usize> {
     /// The path to the position that is asked about, as edges; and that position.
     path: Vec<u32>,
     leaf: Place<N, W>,
-    root_facts: Vec<Facts>,
+    root_facts: Vec<InputPlanes>,
     samples: Vec<Sample>,
 }
 
@@ -126,7 +126,7 @@ pub struct NetGames<const N: usize, const W: usize> {
     tables: Vec<Table<N, W>>,
     finished: Vec<u8>,
     count: u32,
-    room: Vec<Facts>,
+    room: Vec<InputPlanes>,
 }
 
 /// What is learnt from is written so: for each position its facts, two numbers about the whole, the aim for each point and the
@@ -425,7 +425,7 @@ impl<const N: usize, const W: usize> Table<N, W> {
             let open = self.open.iter().copied().filter(|&n| self.edges[n].visits == most);
             open.max_by(|&a, &b| want(a).total_cmp(&want(b))).unwrap_or(0)
         } else {
-            // Drawn by the network's opinion.
+            // Drawn by the network's output.
             let want = |n: usize| self.edges[n].logit + self.noise[n];
             (0..opinions.len()).max_by(|&a, &b| want(a).total_cmp(&want(b))).unwrap_or(0)
         };

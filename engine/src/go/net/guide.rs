@@ -9,8 +9,8 @@ use super::super::prior::Prior;
 use super::super::search::{Player, Search, Terms, trail};
 use super::super::stones::{At, BLACK, EMPTY, PASS, Stones, colour, other};
 use super::super::tree::{Node, Tree};
-use super::network::{Desk, Network};
-use super::planes::{Facts, Whole, facts};
+use super::network::{Network, Scratch};
+use super::planes::{GlobalInputs, InputPlanes, facts};
 use crate::Game as _;
 
 /// A network and how far it is followed.
@@ -20,7 +20,7 @@ pub(in super::super) struct Guide {
     /// How much its chance counts beside a playout's result, 0 to 1.
     pub(in super::super) trust: f32,
     explore: f32,
-    unseen: f32,
+    first_play_urgency: f32,
     /// Half points that White is given to even out a handicap.
     evened: i32,
 }
@@ -38,7 +38,7 @@ impl Guide {
         // The side to move wins where the one that moved here does not.
         let share = if here.visits > 0.0 { 1.0 - here.wins / here.visits } else { 0.5 };
         let tried: f32 = children.iter().filter(|child| child.visits > 0.0).map(|child| child.chance).sum();
-        let unseen = share - self.unseen * tried.sqrt();
+        let unseen = share - self.first_play_urgency * tried.sqrt();
         let curious = self.explore * here.visits.max(1.0).sqrt();
         let (mut best, mut most) = (0, f32::NEG_INFINITY);
         for (n, child) in children.iter().enumerate() {
@@ -63,7 +63,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
             network,
             trust: options.trust,
             explore: options.explore,
-            unseen: options.unseen,
+            first_play_urgency: options.first_play_urgency,
             evened: self.evened,
         })
     }
@@ -80,7 +80,7 @@ impl<const N: usize, const W: usize> Search<N, W> {
         player.passes = u8::from(go.is_after_pass());
         player.think(terms, guide);
         let sign = if player.turn == BLACK { 1.0 } else { -1.0 };
-        Some(player.desk.opinion.owners.iter().map(|owner| sign * owner).collect())
+        Some(player.scratch.output.owners.iter().map(|owner| sign * owner).collect())
     }
 
     /// Gives the leaf that a player has asked the network about its children.
@@ -108,29 +108,29 @@ pub(super) fn ask<const N: usize, const W: usize>(
     network: &Network,
     (stones, turn, trail, passes): (&Stones<N, W>, u8, [At; 2], u8),
     (terms, evened): (Terms, i32),
-    room: &mut Vec<Facts>,
-    desk: &mut Desk,
+    room: &mut Vec<InputPlanes>,
+    scratch: &mut Scratch,
 ) {
     facts(stones, turn, trail, room);
     // Points that White gets.
     let komi = (terms.bonus + evened) as f32 / 2.0 + terms.shift(stones) as f32;
-    let whole = Whole { komi: if turn == BLACK { -komi } else { komi }, passed: passes > 0 };
-    network.think(stones.geometry.size, room, whole, desk);
+    let whole = GlobalInputs { komi: if turn == BLACK { -komi } else { komi }, passed: passes > 0 };
+    network.think(stones.geometry.size, room, whole, scratch);
 }
 
 impl<const N: usize, const W: usize> Player<N, W> {
     /// Asks the network about the leaf: its chance, and its moves into `list`.
     pub(in super::super) fn think(&mut self, terms: Terms, guide: Guide) {
-        let Self { stones, turn, trail, desk, list, .. } = self;
+        let Self { stones, turn, trail, scratch, list, .. } = self;
         let black = *turn == BLACK;
         ask(
             guide.network,
             (stones, *turn, *trail, self.passes),
             (terms, guide.evened),
             &mut self.facts,
-            desk,
+            scratch,
         );
-        let opinion = &desk.opinion;
+        let output = &scratch.output;
         list.clear();
         // The playout goes on with these stones, so that what is needed of them afterwards is kept.
         self.boards.clear();
@@ -138,13 +138,13 @@ impl<const N: usize, const W: usize> Player<N, W> {
         let prior = |at, logit| Prior { at, visits: 0.0, wins: 0.0, chance: logit };
         for (n, &at) in stones.geometry.points.iter().enumerate() {
             if stones.cell(at) == EMPTY && stones.is_legal(at, *turn) && !stones.is_eye(at, *turn) {
-                list.push(prior(at, opinion.moves[n]));
+                list.push(prior(at, output.moves[n]));
                 self.boards.push(stones.key_after(at, *turn));
             }
         }
         // With few moves left, or after a pass, passing may be the best.
         if list.len() * 4 < stones.geometry.points.len() * 3 || self.passes > 0 || list.is_empty() {
-            list.push(prior(PASS, opinion.moves[stones.geometry.points.len()]));
+            list.push(prior(PASS, output.moves[stones.geometry.points.len()]));
             self.boards.push(stones.key);
         }
         let most = list.iter().map(|prior| prior.chance).fold(f32::NEG_INFINITY, f32::max);
@@ -156,6 +156,6 @@ impl<const N: usize, const W: usize> Player<N, W> {
         for prior in list {
             prior.chance /= sum;
         }
-        self.judged = Some(if black { opinion.chance } else { 1.0 - opinion.chance });
+        self.judged = Some(if black { output.chance } else { 1.0 - output.chance });
     }
 }

@@ -11,5 +11,5 @@ mod planes;
 pub(super) use advice::Question;
 pub use games::{NetGames, NetGamesSetup};
 pub(super) use guide::Guide;
-pub(super) use network::Desk;
-pub(super) use planes::Facts;
+pub(super) use network::Scratch;
+pub(super) use planes::InputPlanes;

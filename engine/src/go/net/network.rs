@@ -1,8 +1,7 @@
-//! The network itself: weights from a file, and what it thinks of a position.
+//! The network: weights from a file, and inference.
 //!
-//! A trunk of convolutions of 3 x 3 over `CHANNELS` numbers a point, two to a block, past which what comes into the block goes
-//! unchanged; every second block also tells each point about the whole board. Out of it come how likely each move is, the odds
-//! of the side to move, and whose each point will be. `engine/training/go/network.py` has the same in the words of the program
+//! A residual trunk of 3 x 3 convolutions with `CHANNELS` channels, two to a block; every second block has global pooling. Three
+//! heads: policy, value and ownership. `engine/training/go/network.py` has the same in the words of the program
 //! that teaches it, and writes the file.
 //!
 //! The board lies in rows of `size + 1` points, the last of them beyond the edge and always 0, with a row of such points at
@@ -10,15 +9,15 @@
 
 use std::sync::OnceLock;
 
-use super::planes::{FACTS, Facts, Whole};
+use super::planes::{FACTS, GlobalInputs, InputPlanes};
 
-/// Numbers for each point.
+/// Channels of the trunk.
 const CHANNELS: usize = 48;
-/// Numbers of the layer that sees the whole board.
+/// Units of the value head's hidden layer.
 const HIDDEN: usize = 48;
-/// Numbers for each point of the layer that thinks of moves.
+/// Channels of the policy head.
 const POLICY: usize = 24;
-/// Numbers about the whole that the network is told.
+/// Global inputs.
 const WHOLE: usize = 2;
 /// Sizes of the board are told to the network as (size - 13) / 6.
 const PLAIN_SIZE: f32 = 13.0;
@@ -63,9 +62,9 @@ pub(in super::super) struct Network {
     by_points: f32,
 }
 
-/// What is thought of a position, for the side to move.
+/// Policy, value and ownership of a position, for the side to move.
 #[derive(Clone, Debug, Default)]
-pub(in super::super) struct Opinion {
+pub(in super::super) struct Output {
     /// For each point, then the pass: how likely the move is, as a logit.
     pub(in super::super) moves: Vec<f32>,
     /// Chance to win, 0 to 1.
@@ -74,9 +73,9 @@ pub(in super::super) struct Opinion {
     pub(in super::super) owners: Vec<f32>,
 }
 
-/// Room to think in, so that nothing is allocated for each position.
+/// Activations of one inference, kept so that nothing is allocated for each position.
 #[derive(Default)]
-pub(in super::super) struct Desk {
+pub(in super::super) struct Scratch {
     input: Vec<f32>,
     trunk: Vec<f32>,
     middle: Vec<f32>,
@@ -86,7 +85,7 @@ pub(in super::super) struct Desk {
     told: Vec<f32>,
     policy: Vec<f32>,
     owner: Vec<f32>,
-    pub(in super::super) opinion: Opinion,
+    pub(in super::super) output: Output,
 }
 
 /// What a file may be wrong in.
@@ -208,52 +207,58 @@ impl Network {
         })
     }
 
-    /// What it thinks, into `desk.opinion`. The facts are of a board of this size, in the order of its points.
-    pub(in super::super) fn think(&self, size: u8, facts: &[Facts], whole: Whole, desk: &mut Desk) {
+    /// What it thinks, into `scratch.output`. The facts are of a board of this size, in the order of its points.
+    pub(in super::super) fn think(
+        &self,
+        size: u8,
+        facts: &[InputPlanes],
+        whole: GlobalInputs,
+        scratch: &mut Scratch,
+    ) {
         let field = Field::new(size);
         let whole = whole.numbers();
-        field.lay(facts, &mut desk.input);
-        desk.trunk.resize(field.length * CHANNELS, 0.0);
-        desk.middle.resize(field.length * CHANNELS, 0.0);
-        desk.after.resize(field.length * CHANNELS, 0.0);
-        self.whole.run(&whole, &mut desk.told);
-        field.convolve(&self.first, &desk.input, &mut desk.trunk);
-        field.finish(&mut desk.trunk, None, Some(&desk.told));
+        field.lay(facts, &mut scratch.input);
+        scratch.trunk.resize(field.length * CHANNELS, 0.0);
+        scratch.middle.resize(field.length * CHANNELS, 0.0);
+        scratch.after.resize(field.length * CHANNELS, 0.0);
+        self.whole.run(&whole, &mut scratch.told);
+        field.convolve(&self.first, &scratch.input, &mut scratch.trunk);
+        field.finish(&mut scratch.trunk, None, Some(&scratch.told));
         for block in &self.blocks {
-            field.convolve(&block.one, &desk.trunk, &mut desk.middle);
-            field.finish(&mut desk.middle, None, None);
+            field.convolve(&block.one, &scratch.trunk, &mut scratch.middle);
+            field.finish(&mut scratch.middle, None, None);
             if let Some(pool) = &block.pool {
-                field.pool(&desk.middle, &mut desk.pooled);
-                pool.run(&desk.pooled, &mut desk.told);
-                field.add(&mut desk.middle, &desk.told);
+                field.pool(&scratch.middle, &mut scratch.pooled);
+                pool.run(&scratch.pooled, &mut scratch.told);
+                field.add(&mut scratch.middle, &scratch.told);
             }
-            field.convolve(&block.two, &desk.middle, &mut desk.after);
-            field.finish(&mut desk.after, Some(&desk.trunk), None);
-            std::mem::swap(&mut desk.trunk, &mut desk.after);
+            field.convolve(&block.two, &scratch.middle, &mut scratch.after);
+            field.finish(&mut scratch.after, Some(&scratch.trunk), None);
+            std::mem::swap(&mut scratch.trunk, &mut scratch.after);
         }
-        field.pool(&desk.trunk, &mut desk.pooled);
-        desk.pooled.extend(whole);
-        self.hidden.run(&desk.pooled, &mut desk.hidden);
-        for number in &mut desk.hidden {
+        field.pool(&scratch.trunk, &mut scratch.pooled);
+        scratch.pooled.extend(whole);
+        self.hidden.run(&scratch.pooled, &mut scratch.hidden);
+        for number in &mut scratch.hidden {
             *number = number.max(0.0);
         }
-        let Opinion { moves, chance, owners } = &mut desk.opinion;
-        self.policy_whole.run(&desk.hidden, &mut desk.told);
+        let Output { moves, chance, owners } = &mut scratch.output;
+        self.policy_whole.run(&scratch.hidden, &mut scratch.told);
         moves.clear();
         owners.clear();
-        let (policy, owner) = (&mut desk.policy, &mut desk.owner);
+        let (policy, owner) = (&mut scratch.policy, &mut scratch.owner);
         for at in field.points() {
-            let here = &desk.trunk[at * CHANNELS..(at + 1) * CHANNELS];
+            let here = &scratch.trunk[at * CHANNELS..(at + 1) * CHANNELS];
             self.policy.run(here, policy);
-            let each = policy.iter().zip(&desk.told).zip(&self.policy_out);
+            let each = policy.iter().zip(&scratch.told).zip(&self.policy_out);
             moves.push(each.map(|((own, told), out)| (own + told).max(0.0) * out).sum());
             self.owner.run(here, owner);
             owners.push(owner[0].tanh());
         }
-        self.out.run(&desk.hidden, &mut desk.told);
-        moves.push(desk.told[0]);
+        self.out.run(&scratch.hidden, &mut scratch.told);
+        moves.push(scratch.told[0]);
         let ahead = owners.iter().sum::<f32>() + 10.0 * whole[0];
-        *chance = 1.0 / (1.0 + (-(desk.told[1] + self.by_points * ahead)).exp());
+        *chance = 1.0 / (1.0 + (-(scratch.told[1] + self.by_points * ahead)).exp());
     }
 }
 
@@ -298,7 +303,7 @@ impl Field {
         })
     }
 
-    fn lay(self, facts: &[Facts], input: &mut Vec<f32>) {
+    fn lay(self, facts: &[InputPlanes], input: &mut Vec<f32>) {
         input.clear();
         input.resize(self.length * FACTS, 0.0);
         for (at, facts) in self.points().zip(facts) {
@@ -439,9 +444,9 @@ mod tests {
     use super::*;
     use crate::Rng;
 
-    fn drawn(size: u8, seed: u64) -> Vec<Facts> {
+    fn drawn(size: u8, seed: u64) -> Vec<InputPlanes> {
         let mut rng = Rng::new(seed);
-        (0..u32::from(size) * u32::from(size)).map(|_| rng.below(1 << FACTS) as Facts).collect()
+        (0..u32::from(size) * u32::from(size)).map(|_| rng.below(1 << FACTS) as InputPlanes).collect()
     }
 
     fn shared() -> &'static Network {
@@ -504,16 +509,16 @@ mod tests {
 
     #[test]
     fn nothing_of_one_thought_is_left_in_the_next() {
-        let whole = Whole { komi: -7.5, passed: false };
-        let think = |desk: &mut Desk, size: u8| {
-            shared().think(size, &drawn(size, 1), whole, desk);
-            desk.opinion.clone()
+        let whole = GlobalInputs { komi: -7.5, passed: false };
+        let think = |scratch: &mut Scratch, size: u8| {
+            shared().think(size, &drawn(size, 1), whole, scratch);
+            scratch.output.clone()
         };
-        let mut used = Desk::default();
+        let mut used = Scratch::default();
         for size in [19, 9, 13, 9] {
             let found = think(&mut used, size);
             assert_eq!(found.moves.len(), usize::from(size) * usize::from(size) + 1);
-            let fresh = think(&mut Desk::default(), size);
+            let fresh = think(&mut Scratch::default(), size);
             assert_eq!((found.moves, found.chance, found.owners), (fresh.moves, fresh.chance, fresh.owners));
         }
     }
@@ -521,10 +526,10 @@ mod tests {
     #[test]
     fn more_komi_makes_winning_likelier() {
         let board = vec![1 << (FACTS - 1); 81];
-        let mut desk = Desk::default();
+        let mut scratch = Scratch::default();
         let mut chance = |komi: f32| {
-            shared().think(9, &board, Whole { komi, passed: false }, &mut desk);
-            desk.opinion.chance
+            shared().think(9, &board, GlobalInputs { komi, passed: false }, &mut scratch);
+            scratch.output.chance
         };
         let chances = [-30.0, -7.5, 0.0, 20.0].map(&mut chance);
         assert!(chances.is_sorted() && chances[0] < 0.1 && chances[3] > 0.9, "{chances:?}");

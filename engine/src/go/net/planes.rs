@@ -1,34 +1,34 @@
-//! What the network is shown of a position.
+//! Input planes and global inputs of the network.
 
 use super::super::stones::{At, EMPTY, Stones};
 
-/// Facts about a point, one bit each; see the constants.
-pub(in super::super) type Facts = u16;
+/// The binary input planes at one point, one bit each; see the constants.
+pub(in super::super) type InputPlanes = u16;
 
 /// How many facts there are.
 pub(super) const FACTS: usize = 9;
 
-const OWN: Facts = 1;
-const ENEMY: Facts = 1 << 1;
+const OWN: InputPlanes = 1;
+const ENEMY: InputPlanes = 1 << 1;
 /// A stone whose chain has one, two or three liberties.
-const LIBERTIES: [Facts; 3] = [1 << 2, 1 << 3, 1 << 4];
+const LIBERTIES: [InputPlanes; 3] = [1 << 2, 1 << 3, 1 << 4];
 /// An empty point where the side to move may not play, but for superko.
-const FORBIDDEN: Facts = 1 << 5;
+const FORBIDDEN: InputPlanes = 1 << 5;
 /// The last move and the one before it.
-const TRAIL: [Facts; 2] = [1 << 6, 1 << 7];
+const TRAIL: [InputPlanes; 2] = [1 << 6, 1 << 7];
 /// Every point of the board: what is beyond the edge has no facts at all.
-const BOARD: Facts = 1 << 8;
+const BOARD: InputPlanes = 1 << 8;
 
-/// What holds for the whole board.
+/// Inputs that hold for the whole board.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in super::super) struct Whole {
+pub(in super::super) struct GlobalInputs {
     /// Points that the side to move gets beside what is on the board; less than 0 where the enemy does.
     pub(in super::super) komi: f32,
     /// Whether the enemy has just passed.
     pub(in super::super) passed: bool,
 }
 
-impl Whole {
+impl GlobalInputs {
     /// As numbers of about 1 at most.
     pub(super) fn numbers(self) -> [f32; 2] {
         [(self.komi / 10.0).clamp(-4.0, 4.0), f32::from(u8::from(self.passed))]
@@ -40,7 +40,7 @@ pub(in super::super) fn facts<const N: usize, const W: usize>(
     stones: &Stones<N, W>,
     turn: u8,
     trail: [At; 2],
-    into: &mut Vec<Facts>,
+    into: &mut Vec<InputPlanes>,
 ) {
     into.clear();
     for &at in &stones.geometry.points {

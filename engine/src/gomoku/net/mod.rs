@@ -1,14 +1,13 @@
-//! Judgement by a small network over line patterns, kept up to date stone by stone.
+//! Evaluation by an efficiently updatable network over line patterns.
 //!
-//! What a line looks like around a point (the `RADIUS` cells on either side) has a row of `CHANNELS` numbers, for the
-//! colour whose view it is. The rows of a point's four lines are added and cut to 0..1: that a point joins two lines counts
-//! here. The sums over all empty points, one in each colour's view, go with a few counts of threats through one small layer.
-//! What comes out is added to the judgement by shapes (`shape`), so that the network learns only what that misses.
+//! Features are what a line looks like around a point (the `RADIUS` cells on either side), in each colour's perspective; each has a
+//! row of `CHANNELS` numbers. The rows of a point's four lines are added and go through a clipped ReLU: that a point joins two lines
+//! counts here. The sum over all empty points (sum pooling), in both perspectives, goes with a few counts of threats through one
+//! hidden layer. The output is added to the evaluation by shapes (`shape`), so that the network learns only what that misses.
 //!
 //! Mirrored surroundings share a row, and both colours share all rows: a position and its reflections, rotations and
 //! exchange of colours get the same judgement. The weights are made by `train` from games of this engine against itself; see
-//! EXPERIMENTS.md for the recipe. All sums are of whole numbers, or of floats in a fixed order, and come out the same on
-//! every processor.
+//! EXPERIMENTS.md for the recipe. Accumulators are integers, the layers floats in a fixed order: the same on every processor.
 
 #![allow(
     clippy::inline_always,
@@ -31,9 +30,9 @@ const RADIUS: u32 = 4;
 const SURROUNDINGS: usize = 1 << (4 * RADIUS);
 /// Numbers for each surrounding in one colour's view.
 const CHANNELS: usize = 32;
-/// What stands for 1.0 in the sums of a point.
+/// Quantisation of a point's accumulator: this is 1.0.
 const ONE: i16 = 127;
-/// The sums over the board are this many times as large as what the layer gets.
+/// The pooled accumulator is divided by this before the hidden layer.
 const POOL_SCALE: f32 = 16.0;
 /// Threats whose squares are counted for each side.
 const COUNTED: [Threat; 7] = [
@@ -47,20 +46,20 @@ const COUNTED: [Threat; 7] = [
 ];
 /// More squares of one threat than this count as this many.
 const COUNT_MAX: u32 = 4;
-/// What goes into the layer: both views' sums, and both sides' counts, those of the side to move first.
+/// Inputs of the hidden layer: both perspectives of the accumulator, and both sides' counts, those of the side to move first.
 const INPUTS: usize = 2 * CHANNELS + 2 * COUNTED.len();
 /// Units of the layer.
 const HIDDEN: usize = 32;
-/// Points of judgement that stand for 1.0 of what comes out: a win is e times as likely as a loss.
+/// Points that an output of 1.0 stands for: a win is e times as likely as a loss.
 const POINTS: f32 = 400.0;
 
 /// One row of numbers.
 type Row = [i16; CHANNELS];
 
-/// The sums that a judgement needs, and the board that they belong to. It may lag behind the board of the search, which makes
-/// and takes back many stones that nobody judges: what differs is put right when a judgement is asked for.
+/// The accumulator, and the board that it belongs to. It is updated lazily: the search makes and unmakes many moves that nobody
+/// evaluates, and the difference to the board is applied when an evaluation is asked for.
 #[derive(Clone)]
-pub(super) struct Sums {
+pub(super) struct Accumulator {
     /// For each point and colour's view the sum of its four rows.
     points: Vec<[Row; 2]>,
     /// For each view the sum over the empty points of what is left after cutting.
@@ -70,10 +69,10 @@ pub(super) struct Sums {
     stones: [[u32; 32]; 2],
 }
 
-impl Sums {
-    /// The sums of an empty board of this shape.
+impl Accumulator {
+    /// The accumulator of an empty board of this shape.
     pub(super) fn new(board: &Board, weights: &Weights) -> Self {
-        let mut sums = Self {
+        let mut accumulator = Self {
             points: vec![[[0; CHANNELS]; 2]; SQUARES],
             pool: [[0; CHANNELS]; 2],
             lines: board.empty_lines(),
@@ -82,19 +81,19 @@ impl Sums {
         for square in board.every_square() {
             for direction in 0..4 {
                 let (line, place) = square.line(direction);
-                let rows = weights.rows(surrounding(sums.lines[direction][line], place));
+                let rows = weights.rows(surrounding(accumulator.lines[direction][line], place));
                 for (view, row) in rows.into_iter().enumerate() {
-                    let point = &mut sums.points[usize::from(square.0)][view];
+                    let point = &mut accumulator.points[usize::from(square.0)][view];
                     *point = sum(*point, *row);
                 }
             }
-            sums.count_point(square, true);
+            accumulator.count_point(square, true);
         }
-        sums
+        accumulator
     }
 
-    /// What the network adds to the judgement by shapes, for the side to move, in points. The board has the shape that these
-    /// sums were made for.
+    /// What the network adds to the evaluation by shapes, for the side to move, in points. The board has the shape that this
+    /// accumulator was made for.
     pub(super) fn judge(&mut self, board: &Board, weights: &Weights) -> i32 {
         #[cfg(target_arch = "x86_64")]
         #[allow(
@@ -117,13 +116,13 @@ impl Sums {
 
     #[inline(always)]
     fn judge_anywhere(&mut self, board: &Board, weights: &Weights) -> i32 {
-        self.follow(board, weights);
+        self.refresh(board, weights);
         self.weigh(board, weights)
     }
 
-    /// Makes these the sums of this board.
+    /// Applies the difference between the board of the accumulator and this one.
     #[inline(always)]
-    fn follow(&mut self, board: &Board, weights: &Weights) {
+    fn refresh(&mut self, board: &Board, weights: &Weights) {
         for (side, rows) in board.stones().iter().enumerate() {
             for (y, &row) in rows.iter().enumerate() {
                 let mut changed = row ^ self.stones[side][y];
@@ -188,7 +187,7 @@ impl Sums {
         (self.stones[0][y] | self.stones[1][y]) >> square.x() & 1 == 0
     }
 
-    /// Adds an empty point to the sums over the board, or takes it away.
+    /// Adds an empty point to the accumulator over the board, or takes it away.
     #[inline(always)]
     fn count_point(&mut self, square: Square, add: bool) {
         if !self.is_empty(square) {
@@ -214,7 +213,7 @@ impl Sums {
         inputs
     }
 
-    /// What the layer makes of the sums.
+    /// What the layer makes of the accumulator.
     #[inline(always)]
     fn weigh(&self, board: &Board, weights: &Weights) -> i32 {
         let inputs = self.inputs(board);
@@ -254,7 +253,7 @@ fn negative(a: Row) -> Row {
     std::array::from_fn(|n| a[n].wrapping_neg())
 }
 
-/// What is left of the sums of a point.
+/// What is left of the accumulator of a point.
 #[inline(always)]
 fn cut(a: Row) -> Row {
     std::array::from_fn(|n| a[n].clamp(0, ONE))
@@ -283,8 +282,8 @@ mod tests {
             let setup = GomokuSetup { size, ..GomokuSetup::default() };
             let game = Gomoku::new(&setup).expect("the setup is valid");
             let mut board = Board::new(&game, Tables::shared(GomokuRule::Freestyle));
-            let empty = Sums::new(&board, &weights);
-            let mut sums = empty.clone();
+            let empty = Accumulator::new(&board, &weights);
+            let mut accumulator = empty.clone();
             let mut made = 0;
             for _ in 0..300 {
                 if made > 0 && rng.below(3) == 0 {
@@ -297,10 +296,10 @@ mod tests {
                     made += 1;
                 }
                 if rng.below(2) == 0 {
-                    let judged = sums.judge(&board, &weights);
+                    let judged = accumulator.judge(&board, &weights);
                     let mut fresh = empty.clone();
                     assert_eq!(fresh.judge_anywhere(&board, &weights), judged);
-                    assert!(fresh.pool == sums.pool && fresh.points == sums.points);
+                    assert!(fresh.pool == accumulator.pool && fresh.points == accumulator.points);
                 }
             }
         }

@@ -70,7 +70,7 @@ impl Blank {
     }
 }
 
-/// All weights in one row: those of the surroundings, the layer, its bias, the way out and its bias; and behind them what the
+/// All weights in one row: those of the surroundings, the hidden layer, its bias, the output layer and its bias; behind them what the
 /// surroundings' weights are made of besides their own part, the weights of what a stone there would make for either side.
 ///
 /// A surrounding that is rarely seen is so judged by its pattern until games say otherwise.
@@ -166,8 +166,8 @@ impl Model {
 struct Pass {
     /// The numbers of the rows of each empty point's four lines, in both views.
     points: Vec<[[u16; 2]; 4]>,
-    /// The sums of each of these points.
-    sums: Vec<[[f32; CHANNELS]; 2]>,
+    /// The accumulator of each of these points.
+    accumulator: Vec<[[f32; CHANNELS]; 2]>,
 }
 
 impl Pass {
@@ -177,28 +177,28 @@ impl Pass {
         let (places, _) = places();
         let us = sample.turn.index();
         self.points.clear();
-        self.sums.clear();
+        self.accumulator.clear();
         let mut pool = [[0.0_f32; CHANNELS]; 2];
         for square in empty {
             let rows: [[u16; 2]; 4] = std::array::from_fn(|direction| {
                 let (line, place) = square.line(direction);
                 places[surrounding(lines[direction][line], place)]
             });
-            let mut sums = [[0.0_f32; CHANNELS]; 2];
+            let mut accumulator = [[0.0_f32; CHANNELS]; 2];
             for row in &rows {
                 for view in 0..2 {
-                    for (sum, weight) in sums[view].iter_mut().zip(model.row(row[view])) {
+                    for (sum, weight) in accumulator[view].iter_mut().zip(model.row(row[view])) {
                         *sum += weight;
                     }
                 }
             }
             for view in 0..2 {
-                for (pool, sum) in pool[view].iter_mut().zip(&sums[view]) {
+                for (pool, sum) in pool[view].iter_mut().zip(&accumulator[view]) {
                     *pool += sum.clamp(0.0, 1.0);
                 }
             }
             self.points.push(rows);
-            self.sums.push(sums);
+            self.accumulator.push(accumulator);
         }
         let mut inputs = [0.0; INPUTS];
         for (n, view) in [us, 1 - us].into_iter().enumerate() {
@@ -243,9 +243,9 @@ impl Pass {
         }
         for (n, view) in [us, 1 - us].into_iter().enumerate() {
             let of_pool: [f32; CHANNELS] = std::array::from_fn(|c| of_inputs[n * CHANNELS + c] / POOL_SCALE);
-            for (rows, sums) in self.points.iter().zip(&self.sums) {
+            for (rows, accumulator) in self.points.iter().zip(&self.accumulator) {
                 let of_sums: [f32; CHANNELS] = std::array::from_fn(|c| {
-                    let sum = sums[view][c];
+                    let sum = accumulator[view][c];
                     if sum > 0.0 && sum < 1.0 { of_pool[c] } else { 0.0 }
                 });
                 for row in rows {
@@ -336,7 +336,7 @@ fn add_samples(start: &Gomoku, record: &Record<Placement>, learning: &Learning, 
 mod tests {
     use std::sync::Arc;
 
-    use super::super::Sums;
+    use super::super::Accumulator;
     use super::*;
     use crate::GomokuSetup;
 
@@ -404,10 +404,10 @@ mod tests {
         let weights = model.rounded();
         let mut pass = Pass::default();
         let empty = Board::new(&start(), Tables::shared(GomokuRule::Freestyle));
-        let mut sums = Sums::new(&empty, &weights);
+        let mut accumulator = Accumulator::new(&empty, &weights);
         for board in boards(20) {
             let sample = &Sample::new(&board, 0.2, 0.3);
-            let said = sums.judge(&board, &weights) as f32 / POINTS + sample.shapes;
+            let said = accumulator.judge(&board, &weights) as f32 / POINTS + sample.shapes;
             let loss = pass.walk(&blank, &model, sample, &mut []);
             assert!((entropy(said, sample.aim) - loss).abs() < 0.02, "{said}, {loss}");
         }

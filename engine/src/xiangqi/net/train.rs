@@ -41,7 +41,7 @@ impl Sample {
     }
 }
 
-/// All weights in one row: the rows of pieces, the bias of the sums, the ways out (both views each), their biases.
+/// All weights in one row: the rows of pieces, the bias of the accumulator, the ways out (both views each), their biases.
 struct Model {
     weights: Vec<f32>,
     /// For each row of Red's view that of Black's, and what becomes of a row when left and right are exchanged.
@@ -105,12 +105,12 @@ impl Model {
                 usize::from(if own { piece } else { self.turned[usize::from(piece)] })
             })
         };
-        let mut sums = [[0.0_f32; CHANNELS]; 2];
-        for (view, sums) in sums.iter_mut().enumerate() {
-            sums.copy_from_slice(&self.weights[BIAS..OUT]);
+        let mut accumulator = [[0.0_f32; CHANNELS]; 2];
+        for (view, accumulator) in accumulator.iter_mut().enumerate() {
+            accumulator.copy_from_slice(&self.weights[BIAS..OUT]);
             for row in rows(view) {
                 let row = &self.weights[row * CHANNELS..(row + 1) * CHANNELS];
-                for (sum, weight) in sums.iter_mut().zip(row) {
+                for (sum, weight) in accumulator.iter_mut().zip(row) {
                     *sum += weight;
                 }
             }
@@ -119,7 +119,7 @@ impl Model {
         let at = OUT + bucket * 2 * CHANNELS;
         let out = &self.weights[at..at + 2 * CHANNELS];
         let mut odds = self.weights[OUT_BIAS + bucket];
-        for (sum, weight) in sums.iter().flatten().zip(out) {
+        for (sum, weight) in accumulator.iter().flatten().zip(out) {
             let cut = sum.clamp(0.0, 1.0);
             odds += cut * cut * weight;
         }
@@ -129,12 +129,12 @@ impl Model {
         }
         let error = chance(odds) - sample.aim;
         slope[OUT_BIAS + bucket] += error;
-        for (view, sums) in sums.iter().enumerate() {
+        for (view, accumulator) in accumulator.iter().enumerate() {
             let mut of_sums = [0.0_f32; CHANNELS];
             for n in 0..CHANNELS {
-                let cut = sums[n].clamp(0.0, 1.0);
+                let cut = accumulator[n].clamp(0.0, 1.0);
                 slope[at + view * CHANNELS + n] += error * cut * cut;
-                let inside = sums[n] > 0.0 && sums[n] < 1.0;
+                let inside = accumulator[n] > 0.0 && accumulator[n] < 1.0;
                 of_sums[n] = if inside { 2.0 * error * cut * out[view * CHANNELS + n] } else { 0.0 };
             }
             for row in rows(view).chain([ROWS]) {
@@ -198,7 +198,7 @@ fn add_samples(record: &Record<XiangqiMove>, learning: &Learning, samples: &mut 
 
 #[cfg(test)]
 mod tests {
-    use super::super::Sums;
+    use super::super::Accumulator;
     use super::*;
     use crate::xiangqi::fen::Fen;
 
@@ -252,9 +252,9 @@ mod tests {
         let model = Model::drawn(9);
         let weights = model.rounded();
         for (position, sample) in samples() {
-            let mut sums = Sums::new(&weights);
+            let mut accumulator = Accumulator::new(&weights);
             let phase = eval::phase(position.board());
-            let said = sums.judge(position.board(), phase, &weights) as f32 / POINTS as f32;
+            let said = accumulator.judge(position.board(), phase, &weights) as f32 / POINTS as f32;
             let loss = model.walk(&sample, false, &mut []);
             assert!((entropy(said, sample.aim) - loss).abs() < 0.02, "{said}, {loss}");
         }
