@@ -198,24 +198,24 @@ async fn attempt(
 }
 
 /// How values come and go, once connected.
-pub(crate) struct Ways {
+pub(crate) struct GattChannel {
     /// What the peer notifies, as it came.
     pub(crate) incoming: BoxStream<'static, Bytes>,
-    pub(crate) outgoing: Box<dyn Values>,
+    pub(crate) outgoing: Box<dyn ValueWriter>,
     /// ATT's, if it is known.
     pub(crate) mtu: Option<u16>,
 }
 
 /// Writes values without response: at Linux's default connection interval acknowledged writes pass 10 to 17 times a second.
 #[async_trait]
-pub(crate) trait Values: Send {
+pub(crate) trait ValueWriter: Send {
     /// Hands one over; waits while the system takes no more. Ok means nothing: it may be lost nevertheless.
     async fn write(&mut self, value: &[u8]) -> io::Result<()>;
 }
 
 /// Calls to btleplug, which work with every system. Sockets that BlueZ lends are quicker, and were tried: an `AcquireNotify`
 /// that did not come back in time leaves BlueZ 5.66 with "Notify acquired" until it forgets the device.
-async fn by_calls(peripheral: &Peripheral) -> Result<Ways, String> {
+async fn by_calls(peripheral: &Peripheral) -> Result<GattChannel, String> {
     let found = async {
         peripheral.discover_services().await.map_err(|error| format!("{error} ({error:?})"))?;
         let characteristics = peripheral.characteristics();
@@ -234,17 +234,17 @@ async fn by_calls(peripheral: &Peripheral) -> Result<Ways, String> {
     let incoming = notifications.filter_map(|ValueNotification { uuid, value, .. }| {
         ready((uuid == TO_CENTRAL).then(|| Bytes::from(value)))
     });
-    let outgoing = Box::new(Calls { peripheral: peripheral.clone(), to_peripheral });
-    Ok(Ways { incoming: incoming.boxed(), outgoing, mtu: Some(peripheral.mtu()) })
+    let outgoing = Box::new(BtleplugWriter { peripheral: peripheral.clone(), to_peripheral });
+    Ok(GattChannel { incoming: incoming.boxed(), outgoing, mtu: Some(peripheral.mtu()) })
 }
 
-struct Calls {
+struct BtleplugWriter {
     peripheral: Peripheral,
     to_peripheral: Characteristic,
 }
 
 #[async_trait]
-impl Values for Calls {
+impl ValueWriter for BtleplugWriter {
     async fn write(&mut self, value: &[u8]) -> io::Result<()> {
         self.peripheral
             .write(&self.to_peripheral, value, WriteType::WithoutResponse)
@@ -330,7 +330,7 @@ impl Drop for Link {
 struct Writer {
     shared: Arc<Shared>,
     peripheral: Peripheral,
-    values: Box<dyn Values>,
+    values: Box<dyn ValueWriter>,
     /// The connection has ended.
     has_left: Arc<AtomicBool>,
     /// Filled once both have greeted each other.

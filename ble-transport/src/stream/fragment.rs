@@ -183,12 +183,12 @@ pub fn write_opening(opening: Opening) -> Bytes {
     let mut out = vec![0x10, opening.versions.lowest, opening.versions.highest];
     out.extend(opening.nonce.to_be_bytes());
     out.extend(opening.limit.to_be_bytes());
-    sealed(out, &[])
+    with_crc(out, &[])
 }
 
 /// Reads an [`Opening`]; `None` for anything else and anything damaged.
 pub fn read_opening(bytes: &[u8]) -> Option<Opening> {
-    let body = checked(bytes, &[])?;
+    let body = strip_crc(bytes, &[])?;
     let (&[0x10, lowest, highest], rest) = body.split_first_chunk()? else { return None };
     let (nonce, rest) = rest.split_first_chunk()?;
     let (limit, _later) = rest.split_first_chunk()?;
@@ -205,12 +205,12 @@ pub fn write_accepting(accepting: Accepting) -> Bytes {
     out.extend(accepting.link.opener.to_be_bytes());
     out.extend(accepting.link.accepter.to_be_bytes());
     out.extend(accepting.limit.to_be_bytes());
-    sealed(out, &[])
+    with_crc(out, &[])
 }
 
 /// Reads an [`Accepting`]; `None` for anything else and anything damaged.
 pub fn read_accepting(bytes: &[u8]) -> Option<Accepting> {
-    let body = checked(bytes, &[])?;
+    let body = strip_crc(bytes, &[])?;
     let (&[0x20, version], rest) = body.split_first_chunk()? else { return None };
     let (opener, rest) = rest.split_first_chunk()?;
     let (accepter, rest) = rest.split_first_chunk()?;
@@ -230,12 +230,12 @@ pub fn write_refusal(refusal: Refusal) -> Bytes {
     };
     let mut out = vec![0x30, reason, refusal.versions.lowest, refusal.versions.highest];
     out.extend(refusal.nonce.to_be_bytes());
-    sealed(out, &[])
+    with_crc(out, &[])
 }
 
 /// Reads a [`Refusal`]; `None` for anything else and anything damaged.
 pub fn read_refusal(bytes: &[u8]) -> Option<Refusal> {
-    let body = checked(bytes, &[])?;
+    let body = strip_crc(bytes, &[])?;
     let (&[0x30, reason, lowest, highest], rest) = body.split_first_chunk()? else { return None };
     let (nonce, _later) = rest.split_first_chunk()?;
     Some(Refusal {
@@ -267,7 +267,7 @@ impl Segment {
             out.extend(self.sack.to_be_bytes());
         }
         out.extend(&self.payload);
-        sealed(out, &secret(link, sender))
+        with_crc(out, &crc_seed(link, sender))
     }
 
     /// Reads a fragment of this link sent by `sender`; `None` when it is damaged, of another link, or none of these kinds.
@@ -275,7 +275,7 @@ impl Segment {
         if bytes.len() > LARGEST {
             return None;
         }
-        let body = checked(bytes, &secret(link, sender))?;
+        let body = strip_crc(bytes, &crc_seed(link, sender))?;
         let (header, payload) = body.split_first_chunk::<HEADER>()?;
         let (kind, has_sack) = match header[0] & 0xF0 {
             0x80 => (Kind::Reset, false),
@@ -318,7 +318,7 @@ impl Segment {
     }
 }
 
-fn secret(link: LinkId, sender: Role) -> [u8; LINK_ID] {
+fn crc_seed(link: LinkId, sender: Role) -> [u8; LINK_ID] {
     let mut out = [0; LINK_ID];
     out[..4].copy_from_slice(&link.opener.to_be_bytes());
     out[4..8].copy_from_slice(&link.accepter.to_be_bytes());
@@ -336,13 +336,13 @@ fn sum(prefix: &[u8], body: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-fn sealed(mut body: Vec<u8>, prefix: &[u8]) -> Bytes {
+fn with_crc(mut body: Vec<u8>, prefix: &[u8]) -> Bytes {
     let check = sum(prefix, &body);
     body.extend(check.to_be_bytes());
     body.into()
 }
 
-fn checked<'a>(bytes: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
+fn strip_crc<'a>(bytes: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
     let (body, check) = bytes.split_last_chunk::<CHECK>()?;
     (sum(prefix, body) == u32::from_be_bytes(*check)).then_some(body)
 }
@@ -420,7 +420,7 @@ mod tests {
         let opening = Opening { versions: Versions { lowest: 2, highest: 9 }, nonce: 7, limit: 490 };
         let accepting = Accepting { version: 2, link: LINK, limit: 20 };
         let refusal = Refusal { nonce: 7, reason: RefusalReason::Version, versions: opening.versions };
-        let longer = |word: Bytes| sealed([&word[..word.len() - CHECK], b"more"].concat(), &[]);
+        let longer = |word: Bytes| with_crc([&word[..word.len() - CHECK], b"more"].concat(), &[]);
         assert_eq!(read_opening(&longer(write_opening(opening))), Some(opening));
         assert_eq!(read_accepting(&longer(write_accepting(accepting))), Some(accepting));
         assert_eq!(read_refusal(&longer(write_refusal(refusal))), Some(refusal));

@@ -170,7 +170,7 @@ pub struct Stream {
     flight: VecDeque<Flight>,
     base: u16,
     /// First number that the peer has no room for.
-    edge: u16,
+    peer_limit: u16,
     /// How many may be on their way; follows what the link bears.
     window: f64,
     threshold: f64,
@@ -179,7 +179,7 @@ pub struct Stream {
     timing: Timing,
     backoff: u32,
     /// One repeated fragment may leave beyond the window, to ask what is going on.
-    asking: bool,
+    probing: bool,
     transmissions: u64,
     /// The latest-sent fragment known to have arrived, and its round trip.
     newest_arrived: Option<(u64, Duration)>,
@@ -202,7 +202,7 @@ pub struct Stream {
     quick: u32,
     data_at: Instant,
     /// The room last told, counted from the `expected` of then.
-    told_edge: u16,
+    advertised_limit: u16,
 }
 
 #[derive(Debug)]
@@ -260,13 +260,13 @@ impl Stream {
             end_sent: false,
             flight: VecDeque::new(),
             base: 0,
-            edge: u16::from(MOST_ROOM),
+            peer_limit: u16::from(MOST_ROOM),
             window: FIRST_WINDOW,
             threshold: f64::from(MOST_ROOM),
             recovering: None,
             timing: Timing::default(),
             backoff: 0,
-            asking: false,
+            probing: false,
             transmissions: 0,
             newest_arrived: None,
             progress_at: now,
@@ -281,7 +281,7 @@ impl Stream {
             gap_at: None,
             quick: QUICK_FRAGMENTS,
             data_at: now,
-            told_edge: u16::from(MOST_ROOM),
+            advertised_limit: u16::from(MOST_ROOM),
         }
     }
 
@@ -379,7 +379,7 @@ impl Stream {
             *to = from;
         }
         // A peer that was told of hardly any room must learn of new room, or it waits for its probe.
-        let told = self.told_edge.wrapping_sub(self.expected);
+        let told = self.advertised_limit.wrapping_sub(self.expected);
         if taken > 0 && told <= u16::from(MOST_ROOM / 4) && self.room() >= MOST_ROOM / 2 {
             self.ack_now = true;
         }
@@ -506,10 +506,10 @@ impl Stream {
         let retry_at = self.find_losses(now);
         let on_the_way = self.flight.iter().filter(|flight| !flight.arrived && !flight.lost).count();
         let window_open = (on_the_way as f64) < self.window.floor();
-        if (window_open || self.asking)
+        if (window_open || self.probing)
             && let Some(index) = self.flight.iter().position(|flight| flight.lost)
         {
-            self.asking = false;
+            self.probing = false;
             return self.send_again(now, link, index);
         }
         if window_open && let Some(output) = self.send_new(now, link) {

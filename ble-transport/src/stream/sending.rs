@@ -129,7 +129,7 @@ impl Stream {
 
     pub(super) fn send_segment(&mut self, link: LinkId, kind: Kind, number: u16, payload: Bytes) -> Output {
         let mut segment = self.segment(kind, number, payload);
-        self.told_edge = self.expected.wrapping_add(u16::from(segment.room));
+        self.advertised_limit = self.expected.wrapping_add(u16::from(segment.room));
         if segment.length() > usize::from(self.limit) {
             // Sent again, at a time when there is more to tell beside it: that follows by itself.
             segment.sack = 0;
@@ -146,7 +146,7 @@ impl Stream {
     }
 
     pub(super) fn has_room(&self) -> bool {
-        is_before(self.next_number(), self.edge) && self.flight.len() < usize::from(MOST_ROOM)
+        is_before(self.next_number(), self.peer_limit) && self.flight.len() < usize::from(MOST_ROOM)
     }
 
     /// Asks for room when there is something to send, nothing on its way that would bring an answer, and no room.
@@ -205,7 +205,7 @@ impl Stream {
                 if self.backoff > 0 {
                     self.narrow(SMALLEST_WINDOW);
                 }
-                self.asking = self.backoff == 0;
+                self.probing = self.backoff == 0;
                 self.backoff += 1;
                 let again = now + self.timing.wait(self.backoff);
                 next = Some(next.map_or(again, |next| next.min(again)));
@@ -270,8 +270,8 @@ impl Stream {
             self.recovering = None;
         }
         let edge = segment.ack.wrapping_add(u16::from(segment.room));
-        if is_before(self.edge, edge) {
-            self.edge = edge;
+        if is_before(self.peer_limit, edge) {
+            self.peer_limit = edge;
         }
         if self.probe_at.is_some() {
             self.progress_at = now;
