@@ -7,7 +7,7 @@ use session::MatchId;
 use tracing::warn;
 
 use crate::actor::Actor;
-use crate::reach::Target;
+use crate::dialing::Target;
 use crate::room::{PlayerId, Seat};
 use crate::show::Refusal;
 use crate::store::{SavedBlocked, SavedFriend, StoreError};

@@ -48,6 +48,7 @@ mod connection;
 mod contact;
 mod counting;
 mod desktop;
+mod dialing;
 mod endings;
 mod friends;
 mod games;

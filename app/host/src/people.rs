@@ -16,9 +16,9 @@ use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, DISK_RETRY, notice};
 use crate::contact::PeerLink;
+use crate::dialing::{Heard, Target};
 use crate::journal::{Met, OfPeer};
 use crate::links::{LinkId, Order, Traffic};
-use crate::reach::Target;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::{self, Refusal};
 use crate::store::{SavedFriend, Store, StoreError};
@@ -259,7 +259,7 @@ impl Actor {
             Err(session::Error::Violation(violation)) => {
                 let name = self.name_of(key);
                 warn!(peer = name, %violation, "the peer broke the protocol: the link is closed");
-                self.back_off(&Target::Friend(key));
+                self.dialing_hears(Heard::BrokeProtocol(key));
                 let detail = violation.to_string();
                 self.notice(control::Notice { name, detail, ..notice(NoticeKind::NoticePeerMisbehaved) });
                 Ok(())
@@ -546,7 +546,7 @@ impl Actor {
                     if let Some(peer) = self.people.get_mut(&key) {
                         peer.left = true;
                     }
-                    self.let_go(key);
+                    self.dialing_hears(Heard::Left(key));
                     let name = self.name_of(key);
                     self.notice(control::Notice { name, ..notice(NoticeKind::NoticePeerLeft) });
                 } else if reason == ByeReason::ByeBlocked {

@@ -1,0 +1,331 @@
+//! Whom a link is wanted to, when each of them is dialed, and when that is given up.
+//!
+//! A state machine without I/O: it is given the time, what was heard and a view of the others, and says what is to be done.
+
+use std::time::{Duration, Instant};
+
+use link::Address;
+use proto::control::ConnectState;
+
+use crate::room::PlayerId;
+
+/// Time to find and connect to somebody whom a person asked for. A scan at Bluetooth's slowest advert interval takes ten
+/// seconds to hear a device, a connect up to fifteen.
+const PERSON_WAITS: Duration = Duration::from_secs(45);
+
+/// Looking after a match was interrupted: as long as two people wait for each other without putting the device away.
+const RESUME_WINDOW: Duration = Duration::from_mins(5);
+
+/// Of two that look for each other, the one with the lower key dials at once, the other only after this: two links at a time
+/// confuse Bluetooth stacks. Longer than hearing, dialing and greeting take on a slow device (4 s were seen), so that the other
+/// one dials only a peer that cannot dial itself.
+const FALLBACK: Duration = Duration::from_secs(5);
+
+/// Waiting before another try to dial: doubled each time, from this.
+const FIRST_BACKOFF: Duration = Duration::from_millis(300);
+
+/// Up to this; then about four tries fall into the time that a person waits.
+const LONGEST_BACKOFF: Duration = Duration::from_secs(5);
+
+/// After a peer broke the protocol: it will not have been mended sooner.
+const PENALTY: Duration = Duration::from_secs(30);
+
+/// Whom a link is wanted to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A player whose key is known, wherever it is.
+    Friend(PlayerId),
+    /// Whoever is at this address.
+    Address(Address),
+}
+
+/// Why a link is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// A person asked.
+    Person,
+    /// The link to a match was lost a moment ago: the other side looks as well.
+    Lost,
+    /// This host has started with a match that is not finished: the other side may not have noticed that it was gone.
+    Started,
+}
+
+/// Names a try to dial while the host runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Attempt(u64);
+
+/// What dialing may know of the others.
+pub(crate) trait Standing {
+    /// A link to this player is up, whoever dialed it.
+    fn is_linked(&self, key: PlayerId) -> bool;
+    /// The player's key is lower than this device's.
+    fn has_lower_key(&self, key: PlayerId) -> bool;
+    /// Where the target may be, the best place first, on carriers that are in use. `since`: heard at this time or later.
+    fn ways(&self, target: &Target, since: Option<Instant>) -> Vec<Address>;
+}
+
+/// What dialing is told.
+#[derive(Clone, Debug)]
+pub(crate) enum Heard {
+    /// A link is wanted.
+    Wanted(Target, Why),
+    /// The device at this address turned out to be this player.
+    IsAt(Address, PlayerId),
+    /// The carrier of this try is connected.
+    Greeting(Attempt),
+    /// This try is over, whether its link ever stood or not. `jitter`: evenly drawn from `0.0..1.0`.
+    Ended { attempt: Attempt, jitter: f64 },
+    /// The player is here.
+    Reached(PlayerId),
+    /// The player has said goodbye.
+    Left(PlayerId),
+    /// A link to this player was closed because it broke the protocol.
+    BrokeProtocol(PlayerId),
+    /// Nobody wants this link any more, or it cannot be had.
+    Unwanted(Target),
+    /// No link is wanted at all, until the next one is.
+    AllUnwanted,
+    /// Time has passed, or somebody was heard near.
+    Time,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Dial {
+        attempt: Attempt,
+        address: Address,
+        target: Target,
+    },
+    /// Ends this try, unless its link is up by now.
+    HangUp(Attempt),
+    /// Clients see how far it is.
+    Tell(Target, ConnectState),
+    /// The target is not looked for any more. `in_vain`: a person waited for it until now.
+    GivenUp {
+        target: Target,
+        in_vain: bool,
+    },
+}
+
+/// Every link that is wanted and not there.
+#[derive(Default)]
+pub(crate) struct Dialing {
+    goals: Vec<Goal>,
+    last_attempt: u64,
+}
+
+/// A link that is wanted.
+struct Goal {
+    target: Target,
+    why: Why,
+    until: Instant,
+    /// Since when it is looked for. Heard before this, it counts as gone: a radio that dials a peer which went out of reach a
+    /// moment ago hangs in that for ten seconds, deaf to its return.
+    since: Instant,
+    attempts: u32,
+    /// Not dialed before this. `None`: not decided, since the target has not been seen.
+    not_before: Option<Instant>,
+    dialing: Option<Attempt>,
+    /// What clients were last told.
+    told: ConnectState,
+}
+
+impl Dialing {
+    pub(crate) fn handle(&mut self, now: Instant, heard: Heard, who: &dyn Standing, out: &mut Vec<Effect>) {
+        match heard {
+            Heard::Wanted(target, why) => self.want(now, target, why, out),
+            Heard::IsAt(address, key) => self.is_at(&address, key, out),
+            Heard::Greeting(attempt) => {
+                if let Some(goal) = self.dialed_by(attempt) {
+                    goal.tell(ConnectState::ConnectGreeting, out);
+                }
+            }
+            Heard::Ended { attempt, jitter } => {
+                if let Some(goal) = self.dialed_by(attempt) {
+                    goal.back_off(now, jitter);
+                    goal.tell(ConnectState::ConnectLooking, out);
+                }
+            }
+            Heard::Reached(key) => self.reached(key, out),
+            Heard::Left(key) => {
+                // It looks for us itself when it is back, unless a person asked for it.
+                let target = Target::Friend(key);
+                if self.goal(&target).is_some_and(|goal| goal.why != Why::Person) {
+                    self.give_up(&target, false, out);
+                }
+            }
+            Heard::BrokeProtocol(key) => {
+                if let Some(goal) = self.goal(&Target::Friend(key)) {
+                    goal.not_before = Some(now + PENALTY);
+                }
+            }
+            Heard::Unwanted(target) => self.give_up(&target, false, out),
+            Heard::AllUnwanted => {
+                for target in self.targets(|_| true) {
+                    self.give_up(&target, false, out);
+                }
+            }
+            Heard::Time => {
+                for target in self.targets(|goal| goal.until <= now) {
+                    self.give_up(&target, true, out);
+                }
+                self.pursue(now, who, out);
+            }
+        }
+    }
+
+    /// When [`Heard::Time`] has something to do, if nothing is heard before.
+    pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
+        let due = self.goals.iter().flat_map(|goal| {
+            // Who may be dialed already has not been heard.
+            let dial = goal.not_before.filter(|at| goal.dialing.is_none() && *at > now);
+            [Some(goal.until), dial]
+        });
+        due.flatten().min()
+    }
+
+    /// Somebody is looked for.
+    pub(crate) fn is_looking(&self) -> bool {
+        !self.goals.is_empty()
+    }
+
+    fn goal(&mut self, target: &Target) -> Option<&mut Goal> {
+        self.goals.iter_mut().find(|goal| goal.target == *target)
+    }
+
+    fn dialed_by(&mut self, attempt: Attempt) -> Option<&mut Goal> {
+        self.goals.iter_mut().find(|goal| goal.dialing == Some(attempt))
+    }
+
+    fn targets(&self, which: impl Fn(&Goal) -> bool) -> Vec<Target> {
+        self.goals.iter().filter(|goal| which(goal)).map(|goal| goal.target.clone()).collect()
+    }
+
+    fn want(&mut self, now: Instant, target: Target, why: Why, out: &mut Vec<Effect>) {
+        let until = now + if why == Why::Person { PERSON_WAITS } else { RESUME_WINDOW };
+        if self.goal(&target).is_none() {
+            self.goals.push(Goal {
+                target: target.clone(),
+                why,
+                until,
+                since: now,
+                attempts: 0,
+                not_before: None,
+                dialing: None,
+                told: ConnectState::ConnectUnspecified,
+            });
+        }
+        let Some(goal) = self.goal(&target) else { return };
+        goal.until = goal.until.max(until);
+        if why == Why::Person {
+            goal.why = why;
+            goal.not_before = None;
+        }
+        if goal.dialing.is_none() {
+            goal.tell(ConnectState::ConnectLooking, out);
+        }
+    }
+
+    fn is_at(&mut self, address: &Address, key: PlayerId, out: &mut Vec<Effect>) {
+        let at = Target::Address(address.clone());
+        let friend = Target::Friend(key);
+        let Some(index) = self.goals.iter().position(|goal| goal.target == at) else { return };
+        let asked = self.goals[index].why == Why::Person;
+        let until = self.goals[index].until;
+        match self.goal(&friend) {
+            None => self.goals[index].target = friend,
+            // Looked for because of a match already, and now by a person too.
+            Some(goal) => {
+                if asked {
+                    (goal.why, goal.until) = (Why::Person, goal.until.max(until));
+                }
+                let goal = self.goals.remove(index);
+                out.extend(goal.dialing.map(Effect::HangUp));
+            }
+        }
+    }
+
+    fn reached(&mut self, key: PlayerId, out: &mut Vec<Effect>) {
+        let target = Target::Friend(key);
+        match self.goals.iter().position(|goal| goal.target == target) {
+            Some(index) => {
+                let mut goal = self.goals.remove(index);
+                goal.tell(ConnectState::ConnectUp, out);
+                // A dial that goes on would take the radio, and the peer, from the link that is up.
+                out.extend(goal.dialing.map(Effect::HangUp));
+            }
+            // A peer that came by itself is up all the same.
+            None => out.push(Effect::Tell(target, ConnectState::ConnectUp)),
+        }
+    }
+
+    fn give_up(&mut self, target: &Target, in_vain: bool, out: &mut Vec<Effect>) {
+        let Some(index) = self.goals.iter().position(|goal| goal.target == *target) else { return };
+        let goal = self.goals.remove(index);
+        out.extend(goal.dialing.map(Effect::HangUp));
+        let asked = goal.why == Why::Person;
+        if asked {
+            out.push(Effect::Tell(target.clone(), ConnectState::ConnectFailed));
+        }
+        out.push(Effect::GivenUp { target: target.clone(), in_vain: in_vain && asked });
+    }
+
+    /// Dials whoever is wanted, seen and due.
+    fn pursue(&mut self, now: Instant, who: &dyn Standing, out: &mut Vec<Effect>) {
+        for goal in &mut self.goals {
+            let linked = matches!(goal.target, Target::Friend(key) if who.is_linked(key));
+            if goal.dialing.is_some() || linked {
+                continue;
+            }
+            let Some(address) = goal.way(who) else { continue };
+            let waits = if goal.gives_way(who) { FALLBACK } else { Duration::ZERO };
+            if *goal.not_before.get_or_insert(now + waits) > now {
+                continue;
+            }
+            self.last_attempt += 1;
+            let attempt = Attempt(self.last_attempt);
+            goal.attempts += 1;
+            goal.dialing = Some(attempt);
+            out.push(Effect::Dial { attempt, address, target: goal.target.clone() });
+            goal.tell(ConnectState::ConnectDialing, out);
+        }
+    }
+}
+
+impl Goal {
+    /// Where to dial: on the best carrier that hears it, and after a try that failed on the next.
+    fn way(&self, who: &dyn Standing) -> Option<Address> {
+        let heard_since = match self.target {
+            Target::Friend(_) => (self.why != Why::Person).then_some(self.since),
+            Target::Address(_) => None,
+        };
+        let mut ways = who.ways(&self.target, heard_since);
+        let turn = self.attempts as usize % ways.len().max(1);
+        (!ways.is_empty()).then(|| ways.swap_remove(turn))
+    }
+
+    /// The other side looks too, and is the one that dials.
+    fn gives_way(&self, who: &dyn Standing) -> bool {
+        matches!(self.target, Target::Friend(key) if self.why == Why::Lost && who.has_lower_key(key))
+    }
+
+    /// A try has come to nothing: the next one waits.
+    fn back_off(&mut self, now: Instant, jitter: f64) {
+        self.dialing = None;
+        self.since = now;
+        let doubled = FIRST_BACKOFF * 2u32.pow(self.attempts.min(8));
+        self.not_before = Some(now + doubled.min(LONGEST_BACKOFF).mul_f64(0.75 + jitter / 2.0));
+    }
+
+    fn tell(&mut self, state: ConnectState, out: &mut Vec<Effect>) {
+        // The way back to an interrupted match is seen in its room.
+        if self.told != state && (self.why == Why::Person || state == ConnectState::ConnectUp) {
+            self.told = state;
+            out.push(Effect::Tell(self.target.clone(), state));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,429 @@
+//! Each decision by itself, and a model: random events, with what must always hold looked at after each of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use link::CarrierKind;
+
+use super::*;
+
+const ANNA: PlayerId = PlayerId([1; 32]);
+const BEN: PlayerId = PlayerId([2; 32]);
+/// Whose tests these are: between Anna and Ben.
+const HERE: [u8; 32] =
+    [1, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9];
+
+fn at(text: &str) -> Address {
+    Address { kind: CarrierKind::Memory, text: text.to_owned() }
+}
+
+fn second(count: u64) -> Duration {
+    Duration::from_secs(count)
+}
+
+/// What the machine sees.
+#[derive(Default)]
+struct Others {
+    /// Where each target was heard, and when last.
+    heard: Vec<(Target, Address, Instant)>,
+    linked: BTreeSet<PlayerId>,
+}
+
+impl Standing for Others {
+    fn is_linked(&self, key: PlayerId) -> bool {
+        self.linked.contains(&key)
+    }
+
+    fn has_lower_key(&self, key: PlayerId) -> bool {
+        key.0 < HERE
+    }
+
+    fn ways(&self, target: &Target, since: Option<Instant>) -> Vec<Address> {
+        let late = |heard: Instant| since.is_none_or(|since| heard >= since);
+        let ways = self.heard.iter().filter(|(one, _, heard)| one == target && late(*heard));
+        ways.map(|(_, address, _)| address.clone()).collect()
+    }
+}
+
+/// A machine and what it sees, at a time that only tests move.
+struct Desk {
+    dialing: Dialing,
+    others: Others,
+    now: Instant,
+    start: Instant,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let now = Instant::now();
+        Self { dialing: Dialing::default(), others: Others::default(), now, start: now }
+    }
+
+    fn hear(&mut self, heard: Heard) -> Vec<Effect> {
+        let mut out = Vec::new();
+        self.dialing.handle(self.now, heard, &self.others, &mut out);
+        out
+    }
+
+    fn want(&mut self, key: PlayerId, why: Why) -> Vec<Effect> {
+        self.hear(Heard::Wanted(Target::Friend(key), why))
+    }
+
+    /// The friend is heard at this place, now.
+    fn sight(&mut self, key: PlayerId, place: &str) {
+        let target = Target::Friend(key);
+        self.others.heard.retain(|(one, address, _)| *one != target || *address != at(place));
+        self.others.heard.push((target, at(place), self.now));
+    }
+
+    fn time(&mut self) -> Vec<Effect> {
+        self.hear(Heard::Time)
+    }
+
+    /// Until somebody is dialed or nothing is due: the try, where, and how many milliseconds that took.
+    fn until_dialed(&mut self) -> Option<(Attempt, String, u128)> {
+        let from = self.now;
+        for _ in 0..100 {
+            for effect in self.time() {
+                if let Effect::Dial { attempt, address, .. } = effect {
+                    return Some((attempt, address.text, (self.now - from).as_millis()));
+                }
+            }
+            self.now = self.dialing.due(self.now)?;
+        }
+        panic!("always due, and nothing comes of it");
+    }
+
+    /// The try fails, with jitter in the middle; the friend is heard again at once.
+    fn fail(&mut self, attempt: Attempt) {
+        self.hear(Heard::Ended { attempt, jitter: 0.5 });
+        for (_, _, heard) in &mut self.others.heard {
+            *heard = self.now;
+        }
+    }
+}
+
+fn told(state: ConnectState) -> Effect {
+    Effect::Tell(Target::Friend(BEN), state)
+}
+
+#[test]
+fn who_is_wanted_by_a_person_is_dialed_once_when_seen_and_the_person_sees_how_far_it_is() {
+    let mut desk = Desk::new();
+    assert_eq!(desk.want(BEN, Why::Person), [told(ConnectState::ConnectLooking)]);
+    assert_eq!(desk.time(), [], "not seen yet");
+    assert_eq!(desk.dialing.due(desk.now), Some(desk.start + PERSON_WAITS));
+    desk.sight(BEN, "b");
+    let dial = Effect::Dial { attempt: Attempt(1), address: at("b"), target: Target::Friend(BEN) };
+    assert_eq!(desk.time(), [dial, told(ConnectState::ConnectDialing)]);
+    assert_eq!(desk.time(), [], "it is being dialed");
+    assert_eq!(desk.hear(Heard::Greeting(Attempt(1))), [told(ConnectState::ConnectGreeting)]);
+    assert_eq!(
+        desk.hear(Heard::Reached(BEN)),
+        [told(ConnectState::ConnectUp), Effect::HangUp(Attempt(1))],
+        "unless that is the link that is up, which the host knows"
+    );
+    assert!(!desk.dialing.is_looking());
+    assert_eq!(desk.dialing.due(desk.now), None);
+}
+
+#[test]
+fn who_cannot_be_had_is_given_up_in_time_and_only_a_person_hears_of_it() {
+    let given_up = |in_vain| Effect::GivenUp { target: Target::Friend(BEN), in_vain };
+    let mut desk = Desk::new();
+    desk.want(BEN, Why::Person);
+    desk.now = desk.start + PERSON_WAITS;
+    assert_eq!(desk.time(), [told(ConnectState::ConnectFailed), given_up(true)]);
+    let mut desk = Desk::new();
+    assert_eq!(desk.want(BEN, Why::Lost), []);
+    desk.now += second(299);
+    assert_eq!(desk.time(), []);
+    desk.now += second(1);
+    assert_eq!(desk.time(), [given_up(false)]);
+    assert_eq!(desk.dialing.due(desk.now), None);
+}
+
+#[test]
+fn the_next_try_waits_twice_as_long_up_to_five_seconds_and_never_longer() {
+    let mut desk = Desk::new();
+    desk.want(BEN, Why::Person);
+    desk.sight(BEN, "b");
+    let mut waits = Vec::new();
+    for _ in 0..7 {
+        let (attempt, _, wait) = desk.until_dialed().expect("the person still waits");
+        waits.push(wait);
+        desk.fail(attempt);
+    }
+    assert_eq!(waits, [0, 600, 1_200, 2_400, 4_800, 5_000, 5_000]);
+}
+
+#[test]
+fn a_wait_is_a_quarter_longer_or_shorter_by_lot() {
+    for (jitter, wait) in [(0.0, 450), (0.5, 600), (1.0, 750)] {
+        let mut desk = Desk::new();
+        desk.want(BEN, Why::Person);
+        desk.sight(BEN, "b");
+        let (attempt, ..) = desk.until_dialed().expect("seen");
+        desk.hear(Heard::Ended { attempt, jitter });
+        assert_eq!(desk.until_dialed().map(|(.., wait)| wait), Some(wait));
+    }
+}
+
+#[test]
+fn each_try_takes_the_next_of_the_places_where_somebody_is_heard() {
+    let mut desk = Desk::new();
+    desk.want(BEN, Why::Person);
+    desk.sight(BEN, "lan");
+    desk.sight(BEN, "air");
+    let places: Vec<String> = (0..4)
+        .map(|_| {
+            let (attempt, place, _) = desk.until_dialed().expect("seen");
+            desk.fail(attempt);
+            place
+        })
+        .collect();
+    assert_eq!(places, ["lan", "air", "lan", "air"]);
+}
+
+#[test]
+fn after_a_match_was_interrupted_the_lower_key_dials_at_once_and_the_higher_one_only_a_peer_that_does_not() {
+    for (peer, wait) in [(BEN, 0), (ANNA, FALLBACK.as_millis())] {
+        let mut desk = Desk::new();
+        desk.want(peer, Why::Lost);
+        desk.sight(peer, "p");
+        assert_eq!(desk.until_dialed().map(|(.., wait)| wait), Some(wait));
+    }
+}
+
+#[test]
+fn a_person_who_asks_waits_for_no_rule_of_giving_way() {
+    let mut desk = Desk::new();
+    desk.want(ANNA, Why::Lost);
+    desk.sight(ANNA, "a");
+    assert_eq!(desk.time(), []);
+    desk.want(ANNA, Why::Person);
+    assert!(matches!(desk.time()[..], [Effect::Dial { .. }, Effect::Tell(..)]));
+}
+
+#[test]
+fn heard_before_it_was_lost_it_counts_as_gone_but_not_for_a_person() {
+    let mut desk = Desk::new();
+    desk.sight(BEN, "b");
+    desk.now += second(1);
+    desk.want(BEN, Why::Lost);
+    assert_eq!(desk.time(), []);
+    desk.sight(BEN, "b");
+    assert!(matches!(desk.time()[..], [Effect::Dial { .. }]));
+    let mut desk = Desk::new();
+    desk.sight(BEN, "b");
+    desk.now += second(1);
+    desk.want(BEN, Why::Person);
+    assert!(matches!(desk.time()[..], [Effect::Dial { .. }, Effect::Tell(..)]));
+}
+
+#[test]
+fn who_says_goodbye_is_looked_for_only_by_a_person() {
+    let mut desk = Desk::new();
+    desk.want(BEN, Why::Lost);
+    assert_eq!(
+        desk.hear(Heard::Left(BEN)),
+        [Effect::GivenUp { target: Target::Friend(BEN), in_vain: false }]
+    );
+    desk.want(BEN, Why::Person);
+    assert_eq!(desk.hear(Heard::Left(BEN)), []);
+    assert!(desk.dialing.is_looking());
+}
+
+#[test]
+fn who_broke_the_protocol_is_left_alone_for_half_a_minute_unless_a_person_asks() {
+    let mut desk = Desk::new();
+    desk.want(BEN, Why::Lost);
+    desk.sight(BEN, "b");
+    desk.hear(Heard::BrokeProtocol(BEN));
+    assert_eq!(desk.until_dialed().map(|(.., wait)| wait), Some(PENALTY.as_millis()));
+    let mut desk = Desk::new();
+    desk.want(BEN, Why::Lost);
+    desk.sight(BEN, "b");
+    desk.hear(Heard::BrokeProtocol(BEN));
+    desk.want(BEN, Why::Person);
+    assert_eq!(desk.until_dialed().map(|(.., wait)| wait), Some(0));
+}
+
+#[test]
+fn a_device_that_turns_out_to_be_a_friend_is_one_goal_and_the_person_goes_on_waiting() {
+    for known in [false, true] {
+        let mut desk = Desk::new();
+        let place = Target::Address(at("b"));
+        if known {
+            desk.want(BEN, Why::Lost);
+        }
+        desk.hear(Heard::Wanted(place.clone(), Why::Person));
+        desk.hear(Heard::IsAt(at("b"), BEN));
+        assert_eq!(desk.hear(Heard::Unwanted(place)), [], "nobody is wanted by the address");
+        let expected = Effect::GivenUp { target: Target::Friend(BEN), in_vain: false };
+        let over = desk.hear(Heard::Unwanted(Target::Friend(BEN)));
+        assert_eq!(over, [told(ConnectState::ConnectFailed), expected], "known: {known}");
+        assert!(!desk.dialing.is_looking());
+    }
+}
+
+#[test]
+fn who_is_linked_is_not_dialed() {
+    let mut desk = Desk::new();
+    desk.want(BEN, Why::Lost);
+    desk.sight(BEN, "b");
+    desk.others.linked.insert(BEN);
+    assert_eq!(desk.time(), []);
+    desk.others.linked.clear();
+    assert!(matches!(desk.time()[..], [Effect::Dial { .. }]));
+}
+
+#[test]
+fn before_the_system_sleeps_everyone_is_given_up_and_every_try_is_ended() {
+    let mut desk = Desk::new();
+    for key in [ANNA, BEN] {
+        desk.want(key, Why::Person);
+        desk.sight(key, "p");
+    }
+    desk.time();
+    let over = desk.hear(Heard::AllUnwanted);
+    let hung_up = over.iter().filter(|effect| matches!(effect, Effect::HangUp(_))).count();
+    let given_up = over.iter().filter(|effect| matches!(effect, Effect::GivenUp { .. })).count();
+    assert_eq!((hung_up, given_up), (2, 2));
+    assert!(!desk.dialing.is_looking());
+}
+
+#[test]
+fn news_of_a_try_that_is_over_changes_nothing() {
+    let mut desk = Desk::new();
+    desk.want(BEN, Why::Person);
+    desk.sight(BEN, "b");
+    let (attempt, ..) = desk.until_dialed().expect("seen");
+    desk.hear(Heard::Unwanted(Target::Friend(BEN)));
+    desk.want(BEN, Why::Person);
+    let (again, ..) = desk.until_dialed().expect("seen");
+    assert_eq!(desk.hear(Heard::Ended { attempt, jitter: 0.5 }), []);
+    assert_eq!(desk.hear(Heard::Greeting(attempt)), []);
+    assert_eq!(desk.hear(Heard::Greeting(again)), [told(ConnectState::ConnectGreeting)]);
+}
+
+/// A seed from outside, or a new one. It is printed: `QIYOU_DIALING_SEED=17 cargo test -p host dialing` does the same again.
+fn seed() -> u64 {
+    let given = std::env::var("QIYOU_DIALING_SEED").ok();
+    let seed = given.map_or_else(
+        || {
+            let mut bytes = [0; 8];
+            getrandom::fill(&mut bytes).expect("the system has randomness");
+            u64::from_le_bytes(bytes)
+        },
+        |text| text.parse().expect("a number"),
+    );
+    println!("QIYOU_DIALING_SEED={seed}");
+    seed
+}
+
+/// One machine in a world that does as it likes: what must hold is looked at after each event.
+#[test]
+fn whatever_happens_nobody_is_dialed_twice_and_every_goal_ends() {
+    let mut random = engine::Rng::new(seed());
+    for _ in 0..200 {
+        let mut desk = Desk::new();
+        let mut tries: BTreeMap<u64, Target> = BTreeMap::new();
+        for _ in 0..300 {
+            one_event(&mut desk, &mut tries, &mut random);
+        }
+        // Left alone, every goal comes to its end.
+        for _ in 0..1_000 {
+            let Some(due) = desk.dialing.due(desk.now) else { break };
+            assert!(due > desk.now, "due at once, and for ever");
+            desk.now = due;
+            check(&mut tries, &desk.time());
+        }
+        assert!(!desk.dialing.is_looking(), "a goal without an end");
+    }
+}
+
+fn one_event(desk: &mut Desk, tries: &mut BTreeMap<u64, Target>, random: &mut engine::Rng) {
+    let key = [ANNA, BEN, PlayerId([3; 32])][random.next_u64() as usize % 3];
+    let place = format!("{}", key.0[0]);
+    let target =
+        if random.next_u64().is_multiple_of(3) { Target::Address(at(&place)) } else { Target::Friend(key) };
+    let attempt = tries.keys().nth(random.next_u64() as usize % tries.len().max(1)).copied();
+    let heard = match random.next_u64() % 16 {
+        0..3 => {
+            let why = [Why::Person, Why::Lost, Why::Started][random.next_u64() as usize % 3];
+            // Only a person wants a device of which nothing is known.
+            let why = if matches!(target, Target::Address(_)) { Why::Person } else { why };
+            Heard::Wanted(target, why)
+        }
+        3 => {
+            desk.others.heard.push((target, at(&place), desk.now));
+            Heard::Time
+        }
+        4 => {
+            desk.others.heard.clear();
+            Heard::Time
+        }
+        5 => {
+            desk.others.linked.insert(key);
+            Heard::Reached(key)
+        }
+        6 => {
+            desk.others.linked.remove(&key);
+            Heard::Wanted(Target::Friend(key), Why::Lost)
+        }
+        7 => Heard::IsAt(at(&place), key),
+        8 => Heard::Left(key),
+        9 => Heard::BrokeProtocol(key),
+        10 => Heard::Unwanted(target),
+        11 | 12 => match attempt {
+            Some(attempt) => {
+                tries.remove(&attempt);
+                let jitter = (random.next_u64() % 1_000) as f64 / 1_000.0;
+                Heard::Ended { attempt: Attempt(attempt), jitter }
+            }
+            None => Heard::Time,
+        },
+        13 => attempt.map_or(Heard::Time, |attempt| Heard::Greeting(Attempt(attempt))),
+        _ => {
+            desk.now += Duration::from_millis(random.next_u64() % 3_000);
+            Heard::Time
+        }
+    };
+    if let Heard::IsAt(address, key) = &heard {
+        // What dialed the address dials the player now.
+        for target in tries.values_mut().filter(|target| **target == Target::Address(address.clone())) {
+            *target = Target::Friend(*key);
+        }
+    }
+    let before = desk.now;
+    let effects = desk.hear(heard);
+    for effect in &effects {
+        if let Effect::Dial { target: Target::Friend(key), .. } = effect {
+            assert!(!desk.others.linked.contains(key), "dialed although a link is up");
+        }
+    }
+    check(tries, &effects);
+    if let Some(due) = desk.dialing.due(desk.now) {
+        assert!(due - before <= RESUME_WINDOW, "due later than any goal lasts");
+    }
+    for goal in &desk.dialing.goals {
+        let wait = goal.not_before.map_or(Duration::ZERO, |at| at.saturating_duration_since(desk.now));
+        assert!(wait <= PENALTY, "waits longer than any rule says");
+        let same = desk.dialing.goals.iter().filter(|other| other.target == goal.target);
+        assert_eq!(same.count(), 1, "two goals for one target");
+    }
+}
+
+/// Follows the tries: each has a number of its own, and no target has two.
+fn check(tries: &mut BTreeMap<u64, Target>, effects: &[Effect]) {
+    for effect in effects {
+        match effect {
+            Effect::Dial { attempt, target, .. } => {
+                assert!(!tries.values().any(|other| other == target), "dialed twice at once: {target:?}");
+                assert!(tries.insert(attempt.0, target.clone()).is_none(), "a number given twice");
+            }
+            Effect::HangUp(attempt) => drop(tries.remove(&attempt.0)),
+            Effect::Tell(..) | Effect::GivenUp { .. } => {}
+        }
+    }
+}
