@@ -2,6 +2,7 @@
 //!
 //! A state machine without I/O: it is given the time, what was heard and a view of the others, and says what is to be done.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use link::Address;
@@ -58,6 +59,8 @@ pub(crate) struct Attempt(u64);
 pub(crate) trait Standing {
     /// A link to this player is up, whoever dialed it.
     fn is_linked(&self, key: PlayerId) -> bool;
+    /// The person here wants nothing to do with this player, or its moves cannot be kept just now.
+    fn is_barred(&self, key: PlayerId) -> bool;
     /// The player's key is lower than this device's.
     fn has_lower_key(&self, key: PlayerId) -> bool;
     /// Where the target may be, the best place first, on carriers that are in use. `since`: heard at this time or later.
@@ -113,6 +116,8 @@ pub(crate) enum Effect {
 pub(crate) struct Dialing {
     goals: Vec<Goal>,
     last_attempt: u64,
+    /// Who broke the protocol, and until when nobody dials it for that.
+    penalties: BTreeMap<PlayerId, Instant>,
 }
 
 /// A link that is wanted.
@@ -126,13 +131,15 @@ struct Goal {
     attempts: u32,
     /// Not dialed before this. `None`: not decided, since the target has not been seen.
     not_before: Option<Instant>,
-    dialing: Option<Attempt>,
+    /// The try that is under way, and where it leads.
+    dialing: Option<(Attempt, Address)>,
     /// What clients were last told.
     told: ConnectState,
 }
 
 impl Dialing {
     pub(crate) fn handle(&mut self, now: Instant, heard: Heard, who: &dyn Standing, out: &mut Vec<Effect>) {
+        self.penalties.retain(|_, until| *until > now);
         match heard {
             Heard::Wanted(target, why) => self.want(now, target, why, out),
             Heard::IsAt(address, key) => self.is_at(&address, key, out),
@@ -156,9 +163,7 @@ impl Dialing {
                 }
             }
             Heard::BrokeProtocol(key) => {
-                if let Some(goal) = self.goal(&Target::Friend(key)) {
-                    goal.not_before = Some(now + PENALTY);
-                }
+                self.penalties.insert(key, now + PENALTY);
             }
             Heard::Unwanted(target) => self.give_up(&target, false, out),
             Heard::AllUnwanted => {
@@ -180,7 +185,8 @@ impl Dialing {
         let due = self.goals.iter().flat_map(|goal| {
             // Who may be dialed already has not been heard.
             let dial = goal.not_before.filter(|at| goal.dialing.is_none() && *at > now);
-            [Some(goal.until), dial]
+            let penalty = goal.friend().and_then(|key| self.penalties.get(&key).copied());
+            [Some(goal.until), dial, penalty.filter(|at| *at > now)]
         });
         due.flatten().min()
     }
@@ -195,7 +201,7 @@ impl Dialing {
     }
 
     fn dialed_by(&mut self, attempt: Attempt) -> Option<&mut Goal> {
-        self.goals.iter_mut().find(|goal| goal.dialing == Some(attempt))
+        self.goals.iter_mut().find(|goal| goal.dialing.as_ref().is_some_and(|(one, _)| *one == attempt))
     }
 
     fn targets(&self, which: impl Fn(&Goal) -> bool) -> Vec<Target> {
@@ -221,7 +227,11 @@ impl Dialing {
         if why == Why::Person {
             goal.why = why;
             goal.not_before = None;
+            if let Target::Friend(key) = target {
+                self.penalties.remove(&key);
+            }
         }
+        let Some(goal) = self.goal(&target) else { return };
         if goal.dialing.is_none() {
             goal.tell(ConnectState::ConnectLooking, out);
         }
@@ -241,7 +251,7 @@ impl Dialing {
                     (goal.why, goal.until) = (Why::Person, goal.until.max(until));
                 }
                 let goal = self.goals.remove(index);
-                out.extend(goal.dialing.map(Effect::HangUp));
+                out.extend(goal.hang_up());
             }
         }
     }
@@ -253,7 +263,7 @@ impl Dialing {
                 let mut goal = self.goals.remove(index);
                 goal.tell(ConnectState::ConnectUp, out);
                 // A dial that goes on would take the radio, and the peer, from the link that is up.
-                out.extend(goal.dialing.map(Effect::HangUp));
+                out.extend(goal.hang_up());
             }
             // A peer that came by itself is up all the same.
             None => out.push(Effect::Tell(target, ConnectState::ConnectUp)),
@@ -263,7 +273,7 @@ impl Dialing {
     fn give_up(&mut self, target: &Target, in_vain: bool, out: &mut Vec<Effect>) {
         let Some(index) = self.goals.iter().position(|goal| goal.target == *target) else { return };
         let goal = self.goals.remove(index);
-        out.extend(goal.dialing.map(Effect::HangUp));
+        out.extend(goal.hang_up());
         let asked = goal.why == Why::Person;
         if asked {
             out.push(Effect::Tell(target.clone(), ConnectState::ConnectFailed));
@@ -273,12 +283,16 @@ impl Dialing {
 
     /// Dials whoever is wanted, seen and due.
     fn pursue(&mut self, now: Instant, who: &dyn Standing, out: &mut Vec<Effect>) {
+        // Of two goals that lead to one place, one is dialed.
+        let mut taken: Vec<Address> =
+            self.goals.iter().filter_map(|goal| Some(goal.dialing.as_ref()?.1.clone())).collect();
         for goal in &mut self.goals {
-            let linked = matches!(goal.target, Target::Friend(key) if who.is_linked(key));
-            if goal.dialing.is_some() || linked {
+            let is_out =
+                |key: PlayerId| who.is_linked(key) || who.is_barred(key) || self.penalties.contains_key(&key);
+            if goal.dialing.is_some() || goal.friend().is_some_and(is_out) {
                 continue;
             }
-            let Some(address) = goal.way(who) else { continue };
+            let Some(address) = goal.way(who).filter(|address| !taken.contains(address)) else { continue };
             let waits = if goal.gives_way(who) { FALLBACK } else { Duration::ZERO };
             if *goal.not_before.get_or_insert(now + waits) > now {
                 continue;
@@ -286,7 +300,8 @@ impl Dialing {
             self.last_attempt += 1;
             let attempt = Attempt(self.last_attempt);
             goal.attempts += 1;
-            goal.dialing = Some(attempt);
+            goal.dialing = Some((attempt, address.clone()));
+            taken.push(address.clone());
             out.push(Effect::Dial { attempt, address, target: goal.target.clone() });
             goal.tell(ConnectState::ConnectDialing, out);
         }
@@ -294,12 +309,21 @@ impl Dialing {
 }
 
 impl Goal {
+    fn friend(&self) -> Option<PlayerId> {
+        match self.target {
+            Target::Friend(key) => Some(key),
+            Target::Address(_) => None,
+        }
+    }
+
+    /// Ends the try that is under way.
+    fn hang_up(&self) -> Option<Effect> {
+        self.dialing.as_ref().map(|(attempt, _)| Effect::HangUp(*attempt))
+    }
+
     /// Where to dial: on the best carrier that hears it, and after a try that failed on the next.
     fn way(&self, who: &dyn Standing) -> Option<Address> {
-        let heard_since = match self.target {
-            Target::Friend(_) => (self.why != Why::Person).then_some(self.since),
-            Target::Address(_) => None,
-        };
+        let heard_since = self.friend().and((self.why != Why::Person).then_some(self.since));
         let mut ways = who.ways(&self.target, heard_since);
         let turn = self.attempts as usize % ways.len().max(1);
         (!ways.is_empty()).then(|| ways.swap_remove(turn))
@@ -307,7 +331,7 @@ impl Goal {
 
     /// The other side looks too, and is the one that dials.
     fn gives_way(&self, who: &dyn Standing) -> bool {
-        matches!(self.target, Target::Friend(key) if self.why == Why::Lost && who.has_lower_key(key))
+        self.why == Why::Lost && self.friend().is_some_and(|key| who.has_lower_key(key))
     }
 
     /// A try has come to nothing: the next one waits.

@@ -219,6 +219,12 @@ impl Actor {
         })
     }
 
+    /// Whether somebody blocked was at this address.
+    pub(crate) fn is_blocked_at(&self, address: &link::Address) -> bool {
+        let address = address.to_string();
+        self.blocked.values().any(|one| one.address.as_deref() == Some(&*address))
+    }
+
     pub(crate) fn blocked_events(&self) -> impl Iterator<Item = event::Body> + '_ {
         self.blocked.values().map(|one| event::Body::Blocked(shown_blocked(one)))
     }

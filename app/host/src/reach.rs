@@ -65,6 +65,10 @@ impl dialing::Standing for Actor {
         self.people.get(&key).is_some_and(|peer| peer.link.is_some())
     }
 
+    fn is_barred(&self, key: PlayerId) -> bool {
+        self.blocked.contains_key(&key) || self.people.get(&key).is_some_and(|peer| peer.rebuild.is_some())
+    }
+
     fn has_lower_key(&self, key: PlayerId) -> bool {
         key.0 < self.identity.public_key()
     }
@@ -77,7 +81,9 @@ impl dialing::Standing for Actor {
         let since = since.map(Instant::from_std);
         let mut ways: Vec<Address> = near.map_or_else(Vec::new, |near| near.places(since).cloned().collect());
         match target {
-            Target::Address(address) if ways.is_empty() => ways.push(address.clone()),
+            Target::Address(address) if ways.is_empty() && !self.is_blocked_at(address) => {
+                ways.push(address.clone());
+            }
             Target::Friend(key) if ways.is_empty() => ways = self.ways_of_code(*key),
             Target::Address(_) | Target::Friend(_) => {}
         }

@@ -26,11 +26,16 @@ struct Others {
     /// Where each target was heard, and when last.
     heard: Vec<(Target, Address, Instant)>,
     linked: BTreeSet<PlayerId>,
+    barred: BTreeSet<PlayerId>,
 }
 
 impl Standing for Others {
     fn is_linked(&self, key: PlayerId) -> bool {
         self.linked.contains(&key)
+    }
+
+    fn is_barred(&self, key: PlayerId) -> bool {
+        self.barred.contains(&key)
     }
 
     fn has_lower_key(&self, key: PlayerId) -> bool {
@@ -235,11 +240,16 @@ fn who_says_goodbye_is_looked_for_only_by_a_person() {
 
 #[test]
 fn who_broke_the_protocol_is_left_alone_for_half_a_minute_unless_a_person_asks() {
-    let mut desk = Desk::new();
-    desk.want(BEN, Why::Lost);
-    desk.sight(BEN, "b");
-    desk.hear(Heard::BrokeProtocol(BEN));
-    assert_eq!(desk.until_dialed().map(|(.., wait)| wait), Some(PENALTY.as_millis()));
+    for looked_for_before in [true, false] {
+        let mut desk = Desk::new();
+        if looked_for_before {
+            desk.want(BEN, Why::Lost);
+        }
+        desk.hear(Heard::BrokeProtocol(BEN));
+        desk.want(BEN, Why::Lost);
+        desk.sight(BEN, "b");
+        assert_eq!(desk.until_dialed().map(|(.., wait)| wait), Some(PENALTY.as_millis()));
+    }
     let mut desk = Desk::new();
     desk.want(BEN, Why::Lost);
     desk.sight(BEN, "b");
@@ -278,11 +288,35 @@ fn who_is_linked_is_not_dialed() {
 }
 
 #[test]
+fn who_is_blocked_or_cannot_be_written_down_is_not_dialed_even_if_a_person_waits_for_it() {
+    let mut desk = Desk::new();
+    desk.want(BEN, Why::Person);
+    desk.sight(BEN, "b");
+    desk.others.barred.insert(BEN);
+    assert_eq!(desk.until_dialed(), None);
+    assert!(!desk.dialing.is_looking(), "given up in the end");
+}
+
+#[test]
+fn one_place_is_dialed_by_one_goal_at_a_time() {
+    let mut desk = Desk::new();
+    desk.hear(Heard::Wanted(Target::Address(at("p")), Why::Person));
+    desk.others.heard.push((Target::Address(at("p")), at("p"), desk.now));
+    desk.want(BEN, Why::Person);
+    desk.sight(BEN, "p");
+    let (first, ..) = desk.until_dialed().expect("seen");
+    assert_eq!(desk.time(), []);
+    desk.hear(Heard::Unwanted(Target::Address(at("p"))));
+    let (second, ..) = desk.until_dialed().expect("the place is free");
+    assert_ne!(first, second);
+}
+
+#[test]
 fn before_the_system_sleeps_everyone_is_given_up_and_every_try_is_ended() {
     let mut desk = Desk::new();
     for key in [ANNA, BEN] {
         desk.want(key, Why::Person);
-        desk.sight(key, "p");
+        desk.sight(key, &key.to_string());
     }
     desk.time();
     let over = desk.hear(Heard::AllUnwanted);
@@ -348,7 +382,7 @@ fn one_event(desk: &mut Desk, tries: &mut BTreeMap<u64, Target>, random: &mut en
     let target =
         if random.next_u64().is_multiple_of(3) { Target::Address(at(&place)) } else { Target::Friend(key) };
     let attempt = tries.keys().nth(random.next_u64() as usize % tries.len().max(1)).copied();
-    let heard = match random.next_u64() % 16 {
+    let heard = match random.next_u64() % 18 {
         0..3 => {
             let why = [Why::Person, Why::Lost, Why::Started][random.next_u64() as usize % 3];
             // Only a person wants a device of which nothing is known.
@@ -383,7 +417,13 @@ fn one_event(desk: &mut Desk, tries: &mut BTreeMap<u64, Target>, random: &mut en
             }
             None => Heard::Time,
         },
-        13 => attempt.map_or(Heard::Time, |attempt| Heard::Greeting(Attempt(attempt))),
+        13 => {
+            if !desk.others.barred.remove(&key) {
+                desk.others.barred.insert(key);
+            }
+            Heard::Time
+        }
+        14 => attempt.map_or(Heard::Time, |attempt| Heard::Greeting(Attempt(attempt))),
         _ => {
             desk.now += Duration::from_millis(random.next_u64() % 3_000);
             Heard::Time
@@ -400,6 +440,7 @@ fn one_event(desk: &mut Desk, tries: &mut BTreeMap<u64, Target>, random: &mut en
     for effect in &effects {
         if let Effect::Dial { target: Target::Friend(key), .. } = effect {
             assert!(!desk.others.linked.contains(key), "dialed although a link is up");
+            assert!(!desk.others.barred.contains(key), "dialed although it is blocked");
         }
     }
     check(tries, &effects);
@@ -409,6 +450,11 @@ fn one_event(desk: &mut Desk, tries: &mut BTreeMap<u64, Target>, random: &mut en
     for goal in &desk.dialing.goals {
         let wait = goal.not_before.map_or(Duration::ZERO, |at| at.saturating_duration_since(desk.now));
         assert!(wait <= PENALTY, "waits longer than any rule says");
+        let one_place = |other: &&Goal| match (&goal.dialing, &other.dialing) {
+            (Some((_, here)), Some((_, there))) => here == there,
+            _ => false,
+        };
+        assert!(desk.dialing.goals.iter().filter(one_place).count() < 2, "one place is dialed twice");
         let same = desk.dialing.goals.iter().filter(|other| other.target == goal.target);
         assert_eq!(same.count(), 1, "two goals for one target");
     }
