@@ -18,8 +18,9 @@ const PERSON_WAITS: Duration = Duration::from_secs(45);
 const RESUME_WINDOW: Duration = Duration::from_mins(5);
 
 /// Of two that look for each other, the one with the lower key dials at once, the other only after this: two links at a time
-/// confuse Bluetooth stacks. Longer than hearing, dialing and greeting take on a slow device (4 s were seen), so that the other
-/// one dials only a peer that cannot dial itself.
+/// confuse Bluetooth stacks, and who dials hears nobody. Longer than hearing, dialing and greeting take on a slow device (4 s were
+/// seen), so that the other one dials only a peer that cannot dial itself. A try that lasted so long hung, as it does when both
+/// sides dial.
 const FALLBACK: Duration = Duration::from_secs(5);
 
 /// Waiting before another try to dial: doubled each time, from this.
@@ -129,12 +130,24 @@ struct Goal {
     /// moment ago hangs in that for ten seconds, deaf to its return.
     since: Instant,
     attempts: u32,
-    /// Not dialed before this. `None`: not decided, since the target has not been seen.
+    /// The last try was long, as if both sides had dialed.
+    hung: bool,
+    /// When the target was seen first since the last try.
+    seen: Option<Instant>,
+    /// The back-off after the last try.
     not_before: Option<Instant>,
-    /// The try that is under way, and where it leads.
-    dialing: Option<(Attempt, Address)>,
+    /// When it is dialed, as things were at the last [`Heard::Time`]. `None`: the target has not been seen.
+    ready: Option<Instant>,
+    dialing: Option<Try>,
     /// What clients were last told.
     told: ConnectState,
+}
+
+/// A try that is under way.
+struct Try {
+    attempt: Attempt,
+    address: Address,
+    since: Instant,
 }
 
 impl Dialing {
@@ -184,7 +197,7 @@ impl Dialing {
     pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
         let due = self.goals.iter().flat_map(|goal| {
             // Who may be dialed already has not been heard.
-            let dial = goal.not_before.filter(|at| goal.dialing.is_none() && *at > now);
+            let dial = goal.ready.filter(|at| goal.dialing.is_none() && *at > now);
             let penalty = goal.friend().and_then(|key| self.penalties.get(&key).copied());
             [Some(goal.until), dial, penalty.filter(|at| *at > now)]
         });
@@ -201,7 +214,7 @@ impl Dialing {
     }
 
     fn dialed_by(&mut self, attempt: Attempt) -> Option<&mut Goal> {
-        self.goals.iter_mut().find(|goal| goal.dialing.as_ref().is_some_and(|(one, _)| *one == attempt))
+        self.goals.iter_mut().find(|goal| goal.dialing.as_ref().is_some_and(|one| one.attempt == attempt))
     }
 
     fn targets(&self, which: impl Fn(&Goal) -> bool) -> Vec<Target> {
@@ -217,7 +230,10 @@ impl Dialing {
                 until,
                 since: now,
                 attempts: 0,
+                hung: false,
+                seen: None,
                 not_before: None,
+                ready: None,
                 dialing: None,
                 told: ConnectState::ConnectUnspecified,
             });
@@ -226,7 +242,7 @@ impl Dialing {
         goal.until = goal.until.max(until);
         if why == Why::Person {
             goal.why = why;
-            goal.not_before = None;
+            (goal.not_before, goal.hung) = (None, false);
             if let Target::Friend(key) = target {
                 self.penalties.remove(&key);
             }
@@ -285,7 +301,7 @@ impl Dialing {
     fn pursue(&mut self, now: Instant, who: &dyn Standing, out: &mut Vec<Effect>) {
         // Of two goals that lead to one place, one is dialed.
         let mut taken: Vec<Address> =
-            self.goals.iter().filter_map(|goal| Some(goal.dialing.as_ref()?.1.clone())).collect();
+            self.goals.iter().filter_map(|goal| Some(goal.dialing.as_ref()?.address.clone())).collect();
         for goal in &mut self.goals {
             let is_out =
                 |key: PlayerId| who.is_linked(key) || who.is_barred(key) || self.penalties.contains_key(&key);
@@ -293,14 +309,16 @@ impl Dialing {
                 continue;
             }
             let Some(address) = goal.way(who).filter(|address| !taken.contains(address)) else { continue };
-            let waits = if goal.gives_way(who) { FALLBACK } else { Duration::ZERO };
-            if *goal.not_before.get_or_insert(now + waits) > now {
+            let seen = *goal.seen.get_or_insert(now);
+            let ready = goal.not_before.map_or(seen, |at| at.max(seen)) + goal.gives_way(who);
+            goal.ready = Some(ready);
+            if ready > now {
                 continue;
             }
             self.last_attempt += 1;
             let attempt = Attempt(self.last_attempt);
             goal.attempts += 1;
-            goal.dialing = Some((attempt, address.clone()));
+            goal.dialing = Some(Try { attempt, address: address.clone(), since: now });
             taken.push(address.clone());
             out.push(Effect::Dial { attempt, address, target: goal.target.clone() });
             goal.tell(ConnectState::ConnectDialing, out);
@@ -318,7 +336,7 @@ impl Goal {
 
     /// Ends the try that is under way.
     fn hang_up(&self) -> Option<Effect> {
-        self.dialing.as_ref().map(|(attempt, _)| Effect::HangUp(*attempt))
+        self.dialing.as_ref().map(|one| Effect::HangUp(one.attempt))
     }
 
     /// Where to dial: on the best carrier that hears it, and after a try that failed on the next.
@@ -329,14 +347,18 @@ impl Goal {
         (!ways.is_empty()).then(|| ways.swap_remove(turn))
     }
 
-    /// The other side looks too, and is the one that dials.
-    fn gives_way(&self, who: &dyn Standing) -> bool {
-        self.why == Why::Lost && self.friend().is_some_and(|key| who.has_lower_key(key))
+    /// For how long the other side, which looks too, is left to dial.
+    fn gives_way(&self, who: &dyn Standing) -> Duration {
+        let is_others = self.friend().is_some_and(|key| who.has_lower_key(key));
+        // Whom a person asked for may not look at all, but if it does, both have dialed.
+        let looks_too = self.why != Why::Person || self.hung;
+        if is_others && looks_too { FALLBACK } else { Duration::ZERO }
     }
 
-    /// A try has come to nothing: the next one waits.
+    /// A try has come to nothing: the next one waits, and the target is to be heard anew.
     fn back_off(&mut self, now: Instant, jitter: f64) {
-        self.dialing = None;
+        self.hung = self.dialing.take().is_some_and(|one| now - one.since >= FALLBACK);
+        (self.seen, self.ready) = (None, None);
         self.since = now;
         let doubled = FIRST_BACKOFF * 2u32.pow(self.attempts.min(8));
         self.not_before = Some(now + doubled.min(LONGEST_BACKOFF).mul_f64(0.75 + jitter / 2.0));

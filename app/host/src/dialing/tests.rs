@@ -190,11 +190,27 @@ fn each_try_takes_the_next_of_the_places_where_somebody_is_heard() {
 }
 
 #[test]
-fn after_a_match_was_interrupted_the_lower_key_dials_at_once_and_the_higher_one_only_a_peer_that_does_not() {
-    for (peer, wait) in [(BEN, 0), (ANNA, FALLBACK.as_millis())] {
+fn of_two_that_look_for_each_other_the_lower_key_dials_at_once_and_the_higher_one_only_a_peer_that_does_not()
+{
+    for why in [Why::Lost, Why::Started] {
+        for (peer, wait) in [(BEN, 0), (ANNA, FALLBACK.as_millis())] {
+            let mut desk = Desk::new();
+            desk.want(peer, why);
+            desk.sight(peer, "p");
+            assert_eq!(desk.until_dialed().map(|(.., wait)| wait), Some(wait), "{why:?}");
+        }
+    }
+}
+
+#[test]
+fn after_a_try_that_hung_the_higher_key_leaves_the_next_one_to_the_other_side_even_if_a_person_waits() {
+    for (peer, lasted, wait) in [(ANNA, 15, 5_600), (ANNA, 1, 600), (BEN, 15, 600)] {
         let mut desk = Desk::new();
-        desk.want(peer, Why::Lost);
+        desk.want(peer, Why::Person);
         desk.sight(peer, "p");
+        let (attempt, ..) = desk.until_dialed().expect("seen");
+        desk.now += second(lasted);
+        desk.fail(attempt);
         assert_eq!(desk.until_dialed().map(|(.., wait)| wait), Some(wait));
     }
 }
@@ -448,10 +464,10 @@ fn one_event(desk: &mut Desk, tries: &mut BTreeMap<u64, Target>, random: &mut en
         assert!(due - before <= RESUME_WINDOW, "due later than any goal lasts");
     }
     for goal in &desk.dialing.goals {
-        let wait = goal.not_before.map_or(Duration::ZERO, |at| at.saturating_duration_since(desk.now));
-        assert!(wait <= PENALTY, "waits longer than any rule says");
+        let wait = goal.ready.map_or(Duration::ZERO, |at| at.saturating_duration_since(desk.now));
+        assert!(wait <= LONGEST_BACKOFF.mul_f64(1.25) + FALLBACK, "waits longer than any rule says");
         let one_place = |other: &&Goal| match (&goal.dialing, &other.dialing) {
-            (Some((_, here)), Some((_, there))) => here == there,
+            (Some(here), Some(there)) => here.address == there.address,
             _ => false,
         };
         assert!(desk.dialing.goals.iter().filter(one_place).count() < 2, "one place is dialed twice");
@@ -470,6 +486,180 @@ fn check(tries: &mut BTreeMap<u64, Target>, effects: &[Effect]) {
             }
             Effect::HangUp(attempt) => drop(tries.remove(&attempt.0)),
             Effect::Tell(..) | Effect::GivenUp { .. } => {}
+        }
+    }
+}
+
+// Two machines in one air.
+
+/// A try waits so long for an advert of the other side, which sends none while it dials itself.
+const GIVES_UP: Duration = Duration::from_secs(8);
+
+/// Connecting to a device that advertises, and the handshake.
+const CONNECTS: Duration = Duration::from_millis(1_500);
+
+/// An advert is told of this much later at most.
+const TOLD_WITHIN: u32 = 1_000;
+
+const STEP: Duration = Duration::from_millis(50);
+
+/// One of two devices that look for each other.
+struct Machine {
+    dialing: Dialing,
+    key: PlayerId,
+    /// Why it looks, and from when on. Before that a host that starts is not there, and one that has lost its link has not
+    /// noticed it.
+    why: Why,
+    from: Instant,
+    /// Its adverts come once a second, from this on.
+    phase: Instant,
+    /// When the other was heard last.
+    heard: Option<Instant>,
+    /// When an advert of the other, which was sent before, will be told of.
+    coming: Option<Instant>,
+    /// The try that is under way, and since when.
+    trying: Option<(Attempt, Instant)>,
+    tries: usize,
+    /// Since when it advertises without a break.
+    heard_since: Instant,
+}
+
+impl Standing for Machine {
+    fn is_linked(&self, _key: PlayerId) -> bool {
+        false
+    }
+
+    fn is_barred(&self, _key: PlayerId) -> bool {
+        false
+    }
+
+    fn has_lower_key(&self, key: PlayerId) -> bool {
+        key < self.key
+    }
+
+    fn ways(&self, _target: &Target, since: Option<Instant>) -> Vec<Address> {
+        let late = |heard: Instant| since.is_none_or(|since| heard >= since);
+        self.heard.filter(|heard| late(*heard)).map(|_| at("the other")).into_iter().collect()
+    }
+}
+
+impl Machine {
+    fn hear(&mut self, now: Instant, heard: Heard, out: &mut Vec<Effect>) {
+        let mut dialing = std::mem::take(&mut self.dialing);
+        dialing.handle(now, heard, self, out);
+        self.dialing = dialing;
+    }
+}
+
+/// Lets two look for each other, as a controller does it: who dials neither advertises nor hears, and one advert in five is missed.
+/// Gives after how long a link stands, counted from when whoever starts is there, and how many tries that took.
+fn two_look(whys: [(Why, Duration); 2], random: &mut engine::Rng) -> (Duration, usize) {
+    let start = Instant::now();
+    let mut number = 0;
+    let mut two = whys.map(|(why, after)| {
+        number += 1;
+        Machine {
+            dialing: Dialing::default(),
+            key: PlayerId([number; 32]),
+            why,
+            from: start + after,
+            phase: start + STEP * random.below(20),
+            heard: None,
+            coming: None,
+            trying: None,
+            tries: 0,
+            heard_since: if why == Why::Started { start + after } else { start },
+        }
+    });
+    let all_there = two.iter().map(|one| one.heard_since).max().unwrap_or(start);
+    let mut now = start;
+    while now < start + RESUME_WINDOW {
+        for here in 0..2 {
+            let other = &two[1 - here];
+            let (key, quiet) = (other.key, other.trying.is_some() || now < other.heard_since);
+            let advert = now >= other.phase && (now - other.phase).as_millis().is_multiple_of(1_000);
+            let lag = at_most(random, TOLD_WITHIN);
+            let missed = random.below(5) == 0;
+            let one = &mut two[here];
+            if advert && !quiet && !missed {
+                one.coming = Some(now + lag);
+            }
+            let told = one.coming.filter(|at| *at <= now && now >= one.heard_since);
+            if told.is_some() && one.trying.is_none() {
+                (one.heard, one.coming) = (Some(now), None);
+            }
+            let mut out = Vec::new();
+            if now == one.from {
+                one.hear(now, Heard::Wanted(Target::Friend(key), one.why), &mut out);
+            }
+            if let Some((attempt, since)) = one.trying
+                && now - since >= GIVES_UP
+            {
+                (one.trying, one.heard_since) = (None, now);
+                let jitter = f64::from(random.below(1_000)) / 1_000.0;
+                one.hear(now, Heard::Ended { attempt, jitter }, &mut out);
+            }
+            one.hear(now, Heard::Time, &mut out);
+            for effect in out {
+                if let Effect::Dial { attempt, .. } = effect {
+                    one.trying = Some((attempt, now));
+                    one.tries += 1;
+                }
+            }
+        }
+        for (one, other) in [(0, 1), (1, 0)] {
+            let Some((_, since)) = two[one].trying else { continue };
+            if two[other].trying.is_none() && now >= two[other].heard_since.max(since) + CONNECTS {
+                let tries = two.iter().map(|one| one.tries).sum();
+                return (now.saturating_duration_since(all_there), tries);
+            }
+        }
+        now += STEP;
+    }
+    panic!("they never meet");
+}
+
+/// Five hundred times: the time within which 95 of 100 stand, and the longest, in milliseconds; and the most tries.
+fn many_look(mut begin: impl FnMut(&mut engine::Rng) -> [(Why, Duration); 2]) -> (u128, u128, usize) {
+    let mut random = engine::Rng::new(seed());
+    let mut times = Vec::new();
+    let mut most = 0;
+    for _ in 0..500 {
+        let whys = begin(&mut random);
+        let (time, tries) = two_look(whys, &mut random);
+        times.push(time.as_millis());
+        most = most.max(tries);
+    }
+    times.sort_unstable();
+    (times[475], times[499], most)
+}
+
+fn at_most(random: &mut engine::Rng, ms: u32) -> Duration {
+    STEP * random.below(ms / STEP.as_millis() as u32)
+}
+
+#[test]
+fn a_host_that_starts_again_and_the_peer_that_has_lost_it_do_not_dial_across_each_other() {
+    for starts in [0, 1] {
+        let (p95, ..) = many_look(|random| {
+            let mut two = [(Why::Lost, Duration::ZERO); 2];
+            two[starts] = (Why::Started, at_most(random, 4_000));
+            two
+        });
+        assert!(p95 < 5_000, "key {starts}: {p95} ms");
+    }
+}
+
+#[test]
+fn whatever_two_look_for_each_other_for_they_neither_wait_nor_dial_across_each_other_for_ever() {
+    let whys = [Why::Person, Why::Lost, Why::Started];
+    for one in whys {
+        for other in whys {
+            // Up to nine seconds pass until a lost link is noticed.
+            let (_, longest, tries) =
+                many_look(|random| [(one, at_most(random, 9_000)), (other, at_most(random, 9_000))]);
+            let case = format!("{one:?} and {other:?}: {longest} ms, {tries} tries");
+            assert!(longest < PERSON_WAITS.as_millis() && tries < 9, "{case}");
         }
     }
 }
