@@ -2,7 +2,7 @@
 //!
 //! A state machine without I/O: it is given the time, what was heard and a view of the others, and says what is to be done.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use link::Address;
@@ -32,6 +32,18 @@ const LONGEST_BACKOFF: Duration = Duration::from_secs(5);
 /// After a peer broke the protocol: it will not have been mended sooner.
 const PENALTY: Duration = Duration::from_secs(30);
 
+/// A device that is not found for so long makes its links itself; a shorter silence comes with every start.
+const SILENT_FOR: Duration = Duration::from_secs(3);
+
+/// The longest wait before another try to link to a friend whom nobody has asked for.
+const LONGEST_UNFOUND: Duration = Duration::from_secs(30);
+
+/// A match counts as just played for so long after its link was lost: a person thinks about another one, or comes back for more.
+const JUST_PLAYED: Duration = Duration::from_mins(1);
+
+/// A try in which nothing is connected after so long is one that looks: most connect within two seconds of an advert.
+const LOOKS_AFTER: Duration = Duration::from_secs(4);
+
 /// Whom a link is wanted to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
@@ -48,6 +60,8 @@ pub(crate) enum Why {
     Person,
     /// The link to a match was lost a moment ago: the other side looks as well.
     Lost,
+    /// This device cannot be found, so that no friend can link to it.
+    Unfound,
     /// This host has started with a match that is not finished: the other side may not have noticed that it was gone.
     Started,
 }
@@ -55,6 +69,45 @@ pub(crate) enum Why {
 /// Names a try to dial while the host runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Attempt(u64);
+
+/// What this device is doing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Here {
+    /// Others can find it, on every radio that it has.
+    pub(crate) is_found: bool,
+    /// The friends to whom it makes the link while it cannot be found: see [`is_sought`].
+    pub(crate) sought: BTreeSet<PlayerId>,
+}
+
+/// A friend, as [`is_sought`] sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Acquaintance {
+    pub(crate) is_linked: bool,
+    /// It says that it plays with somebody.
+    pub(crate) plays: bool,
+    /// There is an unfinished match with it.
+    pub(crate) unfinished: bool,
+    /// A match with it is on the screen.
+    pub(crate) has_room: bool,
+    /// For how long its last link has been lost.
+    pub(crate) lost_for: Option<Duration>,
+}
+
+/// What the person here does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct About {
+    /// Looks at who is near.
+    pub(crate) looks_around: bool,
+    /// Looks at the app at all.
+    pub(crate) is_here: bool,
+}
+
+/// Whether a device that cannot be found makes the link to this friend itself: its person is about, and may want to play with it.
+pub(crate) fn is_sought(friend: Acquaintance, person: About) -> bool {
+    let just_played = friend.has_room && friend.lost_for.is_some_and(|lost| lost < JUST_PLAYED);
+    let wanted = person.looks_around || (person.is_here && friend.unfinished) || just_played;
+    wanted && !friend.is_linked && !friend.plays
+}
 
 /// What dialing may know of the others.
 pub(crate) trait Standing {
@@ -73,6 +126,8 @@ pub(crate) trait Standing {
 pub(crate) enum Heard {
     /// A link is wanted.
     Wanted(Target, Why),
+    /// What this device is doing now.
+    Here(Here),
     /// The device at this address turned out to be this player.
     IsAt(Address, PlayerId),
     /// The carrier of this try is connected.
@@ -119,6 +174,8 @@ pub(crate) struct Dialing {
     last_attempt: u64,
     /// Who broke the protocol, and until when nobody dials it for that.
     penalties: BTreeMap<PlayerId, Instant>,
+    /// Since when this device cannot be found.
+    silent_since: Option<Instant>,
 }
 
 /// A link that is wanted.
@@ -148,6 +205,8 @@ struct Try {
     attempt: Attempt,
     address: Address,
     since: Instant,
+    /// The carrier is connected.
+    greets: bool,
 }
 
 impl Dialing {
@@ -155,9 +214,11 @@ impl Dialing {
         self.penalties.retain(|_, until| *until > now);
         match heard {
             Heard::Wanted(target, why) => self.want(now, target, why, out),
+            Heard::Here(here) => self.is_here(now, &here, out),
             Heard::IsAt(address, key) => self.is_at(&address, key, out),
             Heard::Greeting(attempt) => {
                 if let Some(goal) = self.dialed_by(attempt) {
+                    goal.greets();
                     goal.tell(ConnectState::ConnectGreeting, out);
                 }
             }
@@ -188,6 +249,10 @@ impl Dialing {
                 for target in self.targets(|goal| goal.until <= now) {
                     self.give_up(&target, true, out);
                 }
+                for goal in self.goals.iter_mut().filter(|goal| goal.looks_from().is_some_and(|at| at <= now))
+                {
+                    goal.tell(ConnectState::ConnectLooking, out);
+                }
                 self.pursue(now, who, out);
             }
         }
@@ -195,13 +260,14 @@ impl Dialing {
 
     /// When [`Heard::Time`] has something to do, if nothing is heard before.
     pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
+        // What is due already waits for something to be heard.
         let due = self.goals.iter().flat_map(|goal| {
-            // Who may be dialed already has not been heard.
-            let dial = goal.ready.filter(|at| goal.dialing.is_none() && *at > now);
+            let dial = goal.ready.filter(|_| goal.dialing.is_none());
             let penalty = goal.friend().and_then(|key| self.penalties.get(&key).copied());
-            [Some(goal.until), dial, penalty.filter(|at| *at > now)]
+            [Some(goal.until), dial, penalty, goal.looks_from()]
         });
-        due.flatten().min()
+        let silent = self.silent_since.map(|since| since + SILENT_FOR);
+        due.chain([silent]).flatten().filter(|at| *at > now).min()
     }
 
     /// Somebody is looked for.
@@ -223,6 +289,10 @@ impl Dialing {
 
     fn want(&mut self, now: Instant, target: Target, why: Why, out: &mut Vec<Effect>) {
         let until = now + if why == Why::Person { PERSON_WAITS } else { RESUME_WINDOW };
+        // Two look for each other from now on: the tries before were this side's alone.
+        if let Some(goal) = self.goal(&target).filter(|goal| goal.why == Why::Unfound) {
+            goal.why = why;
+        }
         if self.goal(&target).is_none() {
             self.goals.push(Goal {
                 target: target.clone(),
@@ -250,6 +320,28 @@ impl Dialing {
         let Some(goal) = self.goal(&target) else { return };
         if goal.dialing.is_none() {
             goal.tell(ConnectState::ConnectLooking, out);
+        }
+    }
+
+    fn is_unfound(&self, now: Instant) -> bool {
+        self.silent_since.is_some_and(|since| since + SILENT_FOR <= now)
+    }
+
+    fn is_here(&mut self, now: Instant, here: &Here, out: &mut Vec<Effect>) {
+        self.silent_since = if here.is_found { None } else { self.silent_since.or(Some(now)) };
+        let sought = if self.is_unfound(now) { here.sought.clone() } else { BTreeSet::new() };
+        let is_over = |goal: &mut Goal| {
+            goal.why == Why::Unfound && !goal.friend().is_some_and(|key| sought.contains(&key))
+        };
+        for goal in self.goals.extract_if(.., is_over) {
+            out.extend(goal.hang_up());
+        }
+        for key in sought {
+            match self.goal(&Target::Friend(key)) {
+                Some(goal) if goal.why == Why::Unfound => goal.until = now + RESUME_WINDOW,
+                Some(_) => {}
+                None => self.want(now, Target::Friend(key), Why::Unfound, out),
+            }
         }
     }
 
@@ -299,18 +391,28 @@ impl Dialing {
 
     /// Dials whoever is wanted, seen and due.
     fn pursue(&mut self, now: Instant, who: &dyn Standing, out: &mut Vec<Effect>) {
+        let is_heard = !self.is_unfound(now);
         // Of two goals that lead to one place, one is dialed.
         let mut taken: Vec<Address> =
             self.goals.iter().filter_map(|goal| Some(goal.dialing.as_ref()?.address.clone())).collect();
-        for goal in &mut self.goals {
+        // Whom nobody has asked for comes last, one at a time, and first of these who was tried least.
+        let mut order: Vec<usize> = (0..self.goals.len()).collect();
+        order.sort_by_key(|index| {
+            let goal = &self.goals[*index];
+            (goal.why == Why::Unfound).then_some(goal.attempts)
+        });
+        for index in order {
+            let goal = &mut self.goals[index];
             let is_out =
                 |key: PlayerId| who.is_linked(key) || who.is_barred(key) || self.penalties.contains_key(&key);
-            if goal.dialing.is_some() || goal.friend().is_some_and(is_out) {
+            let waits_its_turn = goal.why == Why::Unfound && !taken.is_empty();
+            if goal.dialing.is_some() || waits_its_turn || goal.friend().is_some_and(is_out) {
                 continue;
             }
             let Some(address) = goal.way(who).filter(|address| !taken.contains(address)) else { continue };
             let seen = *goal.seen.get_or_insert(now);
-            let ready = goal.not_before.map_or(seen, |at| at.max(seen)) + goal.gives_way(who);
+            let gives_way = if is_heard { goal.gives_way(who) } else { Duration::ZERO };
+            let ready = goal.not_before.map_or(seen, |at| at.max(seen)) + gives_way;
             goal.ready = Some(ready);
             if ready > now {
                 continue;
@@ -318,7 +420,7 @@ impl Dialing {
             self.last_attempt += 1;
             let attempt = Attempt(self.last_attempt);
             goal.attempts += 1;
-            goal.dialing = Some(Try { attempt, address: address.clone(), since: now });
+            goal.dialing = Some(Try { attempt, address: address.clone(), since: now, greets: false });
             taken.push(address.clone());
             out.push(Effect::Dial { attempt, address, target: goal.target.clone() });
             goal.tell(ConnectState::ConnectDialing, out);
@@ -347,11 +449,27 @@ impl Goal {
         (!ways.is_empty()).then(|| ways.swap_remove(turn))
     }
 
+    /// The carrier of the try is connected.
+    fn greets(&mut self) {
+        if let Some(one) = &mut self.dialing {
+            one.greets = true;
+        }
+    }
+
+    /// From when on the try that is under way is one that looks.
+    fn looks_from(&self) -> Option<Instant> {
+        self.dialing.as_ref().filter(|one| !one.greets).map(|one| one.since + LOOKS_AFTER)
+    }
+
     /// For how long the other side, which looks too, is left to dial.
     fn gives_way(&self, who: &dyn Standing) -> Duration {
         let is_others = self.friend().is_some_and(|key| who.has_lower_key(key));
         // Whom a person asked for may not look at all, but if it does, both have dialed.
-        let looks_too = self.why != Why::Person || self.hung;
+        let looks_too = match self.why {
+            Why::Lost | Why::Started => true,
+            Why::Person => self.hung,
+            Why::Unfound => false,
+        };
         if is_others && looks_too { FALLBACK } else { Duration::ZERO }
     }
 
@@ -361,7 +479,8 @@ impl Goal {
         (self.seen, self.ready) = (None, None);
         self.since = now;
         let doubled = FIRST_BACKOFF * 2u32.pow(self.attempts.min(8));
-        self.not_before = Some(now + doubled.min(LONGEST_BACKOFF).mul_f64(0.75 + jitter / 2.0));
+        let longest = if self.why == Why::Unfound { LONGEST_UNFOUND } else { LONGEST_BACKOFF };
+        self.not_before = Some(now + doubled.min(longest).mul_f64(0.75 + jitter / 2.0));
     }
 
     fn tell(&mut self, state: ConnectState, out: &mut Vec<Effect>) {

@@ -3,6 +3,7 @@
 //! The radio scans only while a client looks around, while somebody whom a person asked for is being connected to, and for a
 //! while after a match was interrupted. It advertises as long as this device may be seen.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,10 +20,11 @@ use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, Message, notice};
 use crate::contact::{Dialed, LinkTask};
-use crate::dialing::{self, Attempt, Effect, Heard, Target};
+use crate::dialing::{self, About, Acquaintance, Attempt, Effect, Heard, Here, Target};
 use crate::links::{self, Down, LinkNews};
+use crate::people::Peer;
 use crate::responder::{Answer, done};
-use crate::room::PlayerId;
+use crate::room::{PlayerId, Room};
 use crate::show::{self, Refusal};
 use crate::visibility::Exposure;
 
@@ -48,6 +50,18 @@ pub(crate) struct Radio {
 impl Radio {
     pub(crate) fn kind(&self) -> CarrierKind {
         self.transport.kind()
+    }
+
+    /// A radio that could find others and is not found by them. What is announced on a network is another matter.
+    fn is_unheard(&self) -> bool {
+        let is_radio = matches!(self.kind(), CarrierKind::Bluetooth | CarrierKind::Memory);
+        is_radio
+            && !self.unused
+            && match self.state {
+                Some(CarrierState::NoAdvertising) => true,
+                Some(CarrierState::Ready | CarrierState::TakingTurns) => !self.advertising,
+                _ => false,
+            }
     }
 }
 
@@ -125,6 +139,7 @@ impl Actor {
 
     /// Tells carriers what is wanted of them now.
     pub(crate) fn steer_radios(&mut self) {
+        self.say_what_is_done_here();
         let epoch = self.epoch();
         let scan = !self.is_resting() && (self.clients.anyone_scans() || self.dialing.is_looking());
         let busy = self.people.values().any(|peer| peer.link.is_some() && peer.friend.is_some());
@@ -148,6 +163,42 @@ impl Actor {
                 }
                 changed
             });
+        }
+    }
+
+    /// Lets dialing know whether others can find this device, and whom its person may want to play with.
+    fn say_what_is_done_here(&mut self) {
+        let hides = self.exposure().to == Visibility::Nobody;
+        let is_found = !hides && !self.radios.iter().any(Radio::is_unheard);
+        let mut sought = BTreeSet::new();
+        if !is_found && !hides && !self.is_resting() {
+            let now = Instant::now();
+            let person = self.about();
+            let friends = self.people.values().filter(|peer| peer.friend.is_some() && peer.rebuild.is_none());
+            sought.extend(
+                friends
+                    .map(|peer| (peer.key, self.acquaintance(peer, now)))
+                    .filter_map(|(key, friend)| dialing::is_sought(friend, person).then_some(key)),
+            );
+        }
+        self.dialing_hears(Heard::Here(Here { is_found, sought }));
+    }
+
+    /// What the person here does.
+    fn about(&self) -> About {
+        let is_here = self.clients.anyone_in_front()
+            || (self.clients.anyone_attached() && !self.clients.anyone_has_window());
+        About { looks_around: self.clients.anyone_scans(), is_here }
+    }
+
+    fn acquaintance(&self, peer: &Peer, now: Instant) -> Acquaintance {
+        let key = peer.key;
+        Acquaintance {
+            is_linked: peer.link.is_some(),
+            plays: self.nearby.get(&key.to_string()).is_some_and(|near| near.busy),
+            unfinished: self.has_unfinished(peer),
+            has_room: self.rooms.values().any(|room| room.peer() == Some(key)),
+            lost_for: peer.lost.map(|lost| now - lost),
         }
     }
 
@@ -350,16 +401,18 @@ impl Actor {
 
     fn want_match(&mut self, key: PlayerId, why: dialing::Why) {
         let Some(peer) = self.people.get(&key) else { return };
-        let unfinished = self
-            .rooms
-            .values()
-            .any(|room| room.peer() == Some(key) && peer.unsettled().any(|state| state.id() == room.id()));
+        let unfinished = self.has_unfinished(peer);
         // Either side sends its open invitation again.
         let asked = self.invitations.values().any(|one| one.sent && one.target == Target::Friend(key));
         let possible = !self.radios.is_empty() && !self.is_resting();
         if peer.link.is_none() && peer.rebuild.is_none() && (unfinished || asked) && possible {
             self.dialing_hears(Heard::Wanted(Target::Friend(key), why));
         }
+    }
+
+    fn has_unfinished(&self, peer: &Peer) -> bool {
+        let goes_on = |room: &Room| peer.unsettled().any(|state| state.id() == room.id());
+        self.rooms.values().any(|room| room.peer() == Some(peer.key) && goes_on(room))
     }
 
     /// The player is here: nobody needs to look for it.

@@ -356,6 +356,148 @@ fn news_of_a_try_that_is_over_changes_nothing() {
     assert_eq!(desk.hear(Heard::Greeting(again)), [told(ConnectState::ConnectGreeting)]);
 }
 
+#[test]
+fn a_try_that_meets_nobody_for_a_while_is_shown_as_looking() {
+    let mut desk = Desk::new();
+    desk.want(BEN, Why::Person);
+    desk.sight(BEN, "b");
+    desk.time();
+    assert_eq!(desk.dialing.due(desk.now), Some(desk.start + LOOKS_AFTER));
+    desk.now += LOOKS_AFTER;
+    assert!(desk.now - desk.start < second(5), "what the person reads within five seconds");
+    assert_eq!(desk.time(), [told(ConnectState::ConnectLooking)]);
+    assert_eq!(desk.time(), []);
+    // One that is connected only takes its time.
+    let mut desk = Desk::new();
+    desk.want(BEN, Why::Person);
+    desk.sight(BEN, "b");
+    let (attempt, ..) = desk.until_dialed().expect("seen");
+    desk.hear(Heard::Greeting(attempt));
+    desk.now += LOOKS_AFTER;
+    assert_eq!(desk.time(), []);
+}
+
+fn here(is_found: bool, sought: impl IntoIterator<Item = PlayerId>) -> Heard {
+    Heard::Here(Here { is_found, sought: sought.into_iter().collect() })
+}
+
+#[test]
+fn a_device_that_cannot_be_found_links_to_its_friends_itself_and_no_longer_than_that() {
+    let mut desk = Desk::new();
+    assert_eq!(desk.hear(here(false, [BEN])), []);
+    assert!(!desk.dialing.is_looking(), "every start is silent for a moment");
+    desk.now = desk.dialing.due(desk.now).expect("looks at it again");
+    desk.hear(here(false, [BEN]));
+    assert!(desk.dialing.is_looking());
+    desk.sight(BEN, "b");
+    let (attempt, place, wait) = desk.until_dialed().expect("seen");
+    assert_eq!((&*place, wait), ("b", 0));
+    // It was gone for longer than any goal lasts, and its person is still about.
+    desk.fail(attempt);
+    for _ in 0..20 {
+        desk.now += second(60);
+        desk.hear(here(false, [BEN]));
+        desk.time();
+    }
+    assert!(desk.dialing.is_looking());
+    assert!(matches!(desk.hear(here(true, [BEN]))[..], [Effect::HangUp(_)]), "and nobody is told of it");
+    assert!(!desk.dialing.is_looking());
+    assert_eq!(desk.dialing.due(desk.now), None);
+}
+
+#[test]
+fn of_the_friends_whom_nobody_has_asked_for_one_is_dialed_at_a_time_and_each_in_turn() {
+    let all = [ANNA, BEN, PlayerId([3; 32])];
+    let mut desk = Desk::new();
+    desk.hear(here(false, all));
+    desk.now += SILENT_FOR;
+    desk.hear(here(false, all));
+    for key in all {
+        desk.sight(key, &key.0[0].to_string());
+    }
+    let mut places = Vec::new();
+    for _ in 0..9 {
+        let (attempt, place, _) = desk.until_dialed().expect("seen");
+        assert_eq!(desk.time(), [], "one at a time");
+        places.push(place);
+        desk.fail(attempt);
+    }
+    for round in places.chunks(3) {
+        assert_eq!(round.iter().collect::<BTreeSet<_>>().len(), 3, "{places:?}");
+    }
+    // Who is asked for by a person does not wait for that.
+    desk.until_dialed().expect("seen");
+    desk.want(PlayerId([4; 32]), Why::Person);
+    desk.sight(PlayerId([4; 32]), "4");
+    assert_eq!(desk.until_dialed().map(|(_, place, wait)| (place, wait)), Some(("4".to_owned(), 0)));
+}
+
+#[test]
+fn whom_nobody_has_asked_for_is_tried_twice_a_minute_in_the_end() {
+    let mut desk = Desk::new();
+    desk.hear(here(false, [BEN]));
+    desk.now += SILENT_FOR;
+    desk.hear(here(false, [BEN]));
+    desk.sight(BEN, "b");
+    let mut waits = Vec::new();
+    for _ in 0..9 {
+        let (attempt, _, wait) = desk.until_dialed().expect("seen");
+        waits.push(wait);
+        desk.fail(attempt);
+    }
+    assert_eq!(waits, [0, 600, 1_200, 2_400, 4_800, 9_600, 19_200, 30_000, 30_000]);
+}
+
+#[test]
+fn a_device_that_cannot_be_found_gives_way_to_nobody() {
+    for (is_found, wait) in [(true, FALLBACK.as_millis()), (false, 0)] {
+        let mut desk = Desk::new();
+        desk.hear(here(is_found, []));
+        desk.now += SILENT_FOR;
+        desk.want(ANNA, Why::Lost);
+        desk.sight(ANNA, "a");
+        assert_eq!(desk.until_dialed().map(|(.., wait)| wait), Some(wait));
+    }
+}
+
+#[test]
+fn who_was_looked_for_without_being_asked_for_and_is_lost_in_a_match_then_is_looked_for_as_that() {
+    for why in [Why::Lost, Why::Started, Why::Person] {
+        let mut desk = Desk::new();
+        desk.hear(here(false, [BEN]));
+        desk.now += SILENT_FOR;
+        desk.hear(here(false, [BEN]));
+        desk.want(BEN, why);
+        desk.hear(here(true, []));
+        assert!(desk.dialing.is_looking(), "{why:?}");
+    }
+}
+
+#[test]
+fn a_friend_is_sought_while_the_person_is_about() {
+    let friend =
+        Acquaintance { is_linked: false, plays: false, unfinished: false, has_room: false, lost_for: None };
+    let away = About { looks_around: false, is_here: false };
+    let here = About { is_here: true, ..away };
+    let near = About { looks_around: true, is_here: true };
+    let unfinished = Acquaintance { unfinished: true, has_room: true, ..friend };
+    let lost = |seconds| Acquaintance { has_room: true, lost_for: Some(second(seconds)), ..friend };
+    for (case, person, expected) in [
+        (friend, away, false),
+        (friend, here, false),
+        (friend, near, true),
+        (Acquaintance { is_linked: true, ..friend }, near, false),
+        (Acquaintance { plays: true, ..friend }, near, false),
+        (unfinished, away, false),
+        (unfinished, here, true),
+        (lost(59), away, true),
+        (lost(60), here, false),
+        (Acquaintance { has_room: false, ..lost(1) }, here, false),
+    ] {
+        assert_eq!(is_sought(case, person), expected, "{case:?} {person:?}");
+    }
+}
+
 /// A seed from outside, or a new one. It is printed: `QIYOU_DIALING_SEED=17 cargo test -p host dialing` does the same again.
 fn seed() -> u64 {
     let given = std::env::var("QIYOU_DIALING_SEED").ok();
@@ -398,7 +540,7 @@ fn one_event(desk: &mut Desk, tries: &mut BTreeMap<u64, Target>, random: &mut en
     let target =
         if random.next_u64().is_multiple_of(3) { Target::Address(at(&place)) } else { Target::Friend(key) };
     let attempt = tries.keys().nth(random.next_u64() as usize % tries.len().max(1)).copied();
-    let heard = match random.next_u64() % 18 {
+    let heard = match random.next_u64() % 20 {
         0..3 => {
             let why = [Why::Person, Why::Lost, Why::Started][random.next_u64() as usize % 3];
             // Only a person wants a device of which nothing is known.
@@ -438,6 +580,10 @@ fn one_event(desk: &mut Desk, tries: &mut BTreeMap<u64, Target>, random: &mut en
                 desk.others.barred.insert(key);
             }
             Heard::Time
+        }
+        15 => {
+            let sought = [ANNA, BEN].into_iter().filter(|_| random.next_u64().is_multiple_of(2)).collect();
+            Heard::Here(Here { is_found: random.next_u64().is_multiple_of(3), sought })
         }
         14 => attempt.map_or(Heard::Time, |attempt| Heard::Greeting(Attempt(attempt))),
         _ => {
