@@ -7,7 +7,7 @@ use link::identity::Identity;
 use link::secure::{self, SecureError, Wanted};
 use link::{CarrierKind, CarrierState, Transport};
 use proto::board::Game;
-use proto::control::{self, RefusalCode, Visibility, request};
+use proto::control::{self, RefusalCode, Unreached, Visibility, request};
 use tests::house::{Device, House, begin_match, friends};
 
 async fn pair(house: &mut House) -> (Device, Device) {
@@ -316,4 +316,29 @@ async fn a_device_that_cannot_be_found_links_to_its_friends_itself_while_its_per
     tokio::time::sleep(Duration::from_mins(20)).await;
     house.air.set_reach("Ben", true);
     anna.client.until("a link again", |seen| seen.friends.values().all(|one| one.connected)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_list_of_friends_says_at_once_who_cannot_be_reached_and_why() {
+    let is = |why: Unreached| {
+        move |seen: &tests::house::Seen| seen.friends.values().all(|friend| friend.unreached() == why)
+    };
+    let mut house = House::new(71);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    anna.client.until("connected", is(Unreached::Unspecified)).await;
+    ben.stop().await;
+    anna.client.until("Ben has said goodbye", is(Unreached::Left)).await;
+    house.air.set_state("Anna", CarrierState::Off);
+    anna.client.until("her adapter is off", is(Unreached::NoCarrier)).await;
+    house.air.set_state("Anna", CarrierState::Ready);
+    anna.client.until("her adapter is on", is(Unreached::Left)).await;
+    ben.start().await;
+    anna.client.scan(true).await;
+    anna.client.until("Ben is near", is(Unreached::Unspecified)).await;
+    anna.kill().await;
+    house.air.set_reach("Ben", false);
+    anna.start().await;
+    anna.client.until("nothing is heard of Ben", is(Unreached::NotHeard)).await;
+    house.air.set_state("Anna", CarrierState::NoAdvertising);
+    anna.client.until("nor does he hear her", is(Unreached::NotFound)).await;
 }

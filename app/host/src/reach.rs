@@ -26,6 +26,7 @@ use crate::people::Peer;
 use crate::responder::{Answer, done};
 use crate::room::{PlayerId, Room};
 use crate::show::{self, Refusal};
+use crate::unreached::Means;
 use crate::visibility::Exposure;
 
 /// Keys of settings.
@@ -50,6 +51,12 @@ pub(crate) struct Radio {
 impl Radio {
     pub(crate) fn kind(&self) -> CarrierKind {
         self.transport.kind()
+    }
+
+    /// It finds others.
+    fn works(&self) -> bool {
+        use CarrierState::{NoAdvertising, Ready, TakingTurns};
+        matches!(self.state, Some(Ready | TakingTurns | NoAdvertising))
     }
 
     /// A radio that could find others and is not found by them. What is announced on a network is another matter.
@@ -182,6 +189,17 @@ impl Actor {
             );
         }
         self.dialing_hears(Heard::Here(Here { is_found, sought }));
+    }
+
+    /// By which of its carriers this device could reach somebody.
+    pub(crate) fn means(&self) -> Means {
+        let works = |radio: &&Radio| radio.works() && !radio.unused;
+        let is_near = |kind: CarrierKind| kind != CarrierKind::Online;
+        Means {
+            near: self.radios.iter().filter(works).any(|radio| is_near(radio.kind())),
+            online: self.radios.iter().filter(works).any(|radio| !is_near(radio.kind())),
+            is_found: !self.radios.iter().any(Radio::is_unheard),
+        }
     }
 
     /// What the person here does.
