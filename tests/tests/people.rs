@@ -5,9 +5,9 @@ use std::time::Duration;
 use host::PlayerId;
 use link::identity::Identity;
 use link::secure::{self, SecureError, Wanted};
-use link::{CarrierKind, Transport};
+use link::{CarrierKind, CarrierState, Transport};
 use proto::board::Game;
-use proto::control::{self, PeerLink, RefusalCode, Visibility, request};
+use proto::control::{self, PeerLink, RefusalCode, Unreached, Visibility, request};
 use tests::house::{Device, House, begin_match, friends};
 
 async fn pair(house: &mut House) -> (Device, Device) {
@@ -297,4 +297,53 @@ async fn who_was_a_friend_cannot_tell_the_device_by_dialing_it() {
     carl.start().await;
     anna.client.done(meet(&carl_id)).await;
     anna.client.until("Carl is back", |seen| is_here(&carl_id, seen)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_device_that_cannot_be_found_links_to_its_friends_itself_while_its_person_is_about() {
+    let is_linked = |device: &Device| only_friend(device).connected;
+    let mut house = House::new(70);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    house.air.set_state("Anna", CarrierState::NoAdvertising);
+    house.air.cut_all();
+    anna.client.until("the link is gone", |seen| seen.friends.values().all(|one| !one.connected)).await;
+    tokio::time::sleep(Duration::from_mins(2)).await;
+    anna.client.done(request::Body::SetWish(control::SetWish::default())).await;
+    assert!(!is_linked(&anna), "nobody here wants anything of anybody");
+    // Her person looks around: she links, and so he can invite her.
+    anna.client.scan(true).await;
+    anna.client.until("a link", |seen| seen.friends.values().all(|one| one.connected)).await;
+    begin_match(&mut ben, &mut anna).await;
+    anna.client.scan(false).await;
+    // The match goes on after longer than a lost link is looked for, since she looks at it.
+    house.air.set_reach("Ben", false);
+    anna.client.until("the link is gone", |seen| seen.friends.values().all(|one| !one.connected)).await;
+    tokio::time::sleep(Duration::from_mins(20)).await;
+    house.air.set_reach("Ben", true);
+    anna.client.until("a link again", |seen| seen.friends.values().all(|one| one.connected)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_list_of_friends_says_at_once_who_cannot_be_reached_and_why() {
+    let is = |why: Unreached| {
+        move |seen: &tests::house::Seen| seen.friends.values().all(|friend| friend.unreached() == why)
+    };
+    let mut house = House::new(71);
+    let (mut anna, mut ben) = pair(&mut house).await;
+    anna.client.until("connected", is(Unreached::Unspecified)).await;
+    ben.stop().await;
+    anna.client.until("Ben has said goodbye", is(Unreached::Left)).await;
+    house.air.set_state("Anna", CarrierState::Off);
+    anna.client.until("her adapter is off", is(Unreached::NoCarrier)).await;
+    house.air.set_state("Anna", CarrierState::Ready);
+    anna.client.until("her adapter is on", is(Unreached::Left)).await;
+    ben.start().await;
+    anna.client.scan(true).await;
+    anna.client.until("Ben is near", is(Unreached::Unspecified)).await;
+    anna.kill().await;
+    house.air.set_reach("Ben", false);
+    anna.start().await;
+    anna.client.until("nothing is heard of Ben", is(Unreached::NotHeard)).await;
+    house.air.set_state("Anna", CarrierState::NoAdvertising);
+    anna.client.until("nor does he hear her", is(Unreached::NotFound)).await;
 }

@@ -111,7 +111,8 @@ pub(crate) fn friend(friend: &Friend) -> Value {
     json!({"id": friend.id, "name": friend.name, "near": friend.near, "connected": friend.connected,
         "met_unix_ms": friend.met_unix_ms, "muted": friend.muted, "note": friend.note,
         "carrier": words::carrier(friend.carrier), "account": friend.account,
-        "presence": words::presence(friend.presence), "met_by": words::carrier(friend.met_by)})
+        "presence": words::presence(friend.presence), "met_by": words::carrier(friend.met_by),
+        "unreached": words::unreached(friend.unreached)})
 }
 
 pub(crate) fn blocked(one: &Blocked) -> Value {

@@ -170,10 +170,13 @@ impl Conversation {
                 let reach = match (friend.connected, friend.near) {
                     (true, _) => format!(", connected by {}", words::carrier(friend.carrier)),
                     (false, true) => format!(", near by {}", words::carrier(friend.carrier)),
-                    (false, false) => match friend.met_by() {
-                        control::Carrier::Unspecified => String::new(),
-                        met_by => format!(", first met by {}", words::carrier(met_by.into())),
-                    },
+                    (false, false) => {
+                        let why = words::why_unreached(friend.unreached());
+                        match friend.met_by() {
+                            control::Carrier::Unspecified => why.to_owned(),
+                            met_by => format!("{why}, first met by {}", words::carrier(met_by.into())),
+                        }
+                    }
                 };
                 let note =
                     if friend.note.is_empty() { String::new() } else { format!("  ({})", friend.note) };

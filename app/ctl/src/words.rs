@@ -5,7 +5,7 @@ use proto::control::{
     AccountState, Adapter, Board, Carrier, CheckState, Clock, ColourChoice, ComparisonEnd, ConnectState,
     ContactState, EndingsState, FactKind, FriendCode, GameSheet, HintFound, InvitationEnd, LetterState,
     LinkState, MarkKind, NoticeKind, OfferKind, PeerLink, PieceKind, Presence, Race, RadioState, Room, Score,
-    Seat, ThreatKind, Visibility, score, seat,
+    Seat, ThreatKind, Unreached, Visibility, score, seat,
 };
 use proto::peer::{DeclineReason, Phrase};
 
@@ -67,6 +67,21 @@ pub(crate) fn contact_state(number: i32) -> String {
 
 pub(crate) fn presence(number: i32) -> String {
     word!(Presence, number, "PRESENCE_")
+}
+
+pub(crate) fn unreached(number: i32) -> String {
+    word!(Unreached, number, "UNREACHED_")
+}
+
+/// The same for a person, with a comma before it; empty for who can be reached.
+pub(crate) fn why_unreached(why: Unreached) -> &'static str {
+    match why {
+        Unreached::Unspecified => "",
+        Unreached::NotHeard => ", not heard",
+        Unreached::Left => ", said goodbye",
+        Unreached::NoCarrier => ", out of reach: no radio works here, see `qiyouctl doctor`",
+        Unreached::NotFound => ", not heard, and cannot find this device: its adapter does not advertise",
+    }
 }
 
 pub(crate) fn connect(number: i32) -> String {

@@ -29,6 +29,7 @@ use crate::clients::Clients;
 use crate::connection::{ClientId, ClientNews};
 use crate::contact::LinkTask;
 use crate::desktop::{self, AbortOnDrop, Desktop, SleepNews};
+use crate::dialing::Dialing;
 use crate::endings::{Endings, EndingsNews};
 use crate::gifts::Gift;
 use crate::host::{HostConfig, HostError};
@@ -39,7 +40,7 @@ use crate::names::Names;
 use crate::nearby::Neighbourhood;
 use crate::people::Peer;
 use crate::puzzles::PuzzleRoom;
-use crate::reach::{Goal, Radio, RadioNews};
+use crate::reach::{Radio, RadioNews};
 use crate::responder::{Responder, done};
 use crate::rest::Rest;
 use crate::rings::Rings;
@@ -156,7 +157,7 @@ pub(crate) struct Actor {
     pub(crate) codes: BTreeMap<PlayerId, FriendCode>,
     /// Where players were met, to tell clients who asked for the address.
     pub(crate) met_at: BTreeMap<PlayerId, Address>,
-    pub(crate) goals: Vec<Goal>,
+    pub(crate) dialing: Dialing,
     pub(crate) radios: Vec<Radio>,
     pub(crate) told_friends: BTreeMap<PlayerId, control::Friend>,
     pub(crate) rooms: BTreeMap<MatchId, Room>,
@@ -270,7 +271,7 @@ impl Actor {
             }),
             codes: BTreeMap::new(),
             met_at: BTreeMap::new(),
-            goals: Vec::new(),
+            dialing: Dialing::default(),
             radios: Vec::new(),
             told_friends: BTreeMap::new(),
             rooms: BTreeMap::new(),

@@ -6,7 +6,8 @@ use proto::control::{self, RefusalCode, Visibility};
 use tracing::info;
 
 use crate::actor::Actor;
-use crate::reach::{Radio, Target};
+use crate::dialing::Target;
+use crate::reach::Radio;
 use crate::room::PlayerId;
 use crate::show::Refusal;
 use crate::store::SavedFriend;

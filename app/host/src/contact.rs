@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use link::secure::Welcome;
 use link::{Address, CarrierKind, Outdated};
-use proto::control::{self, ComparisonEnd, ConnectState, NoticeKind, Visibility};
+use proto::control::{self, ComparisonEnd, NoticeKind, Visibility};
 use proto::peer::{ByeReason, Envelope};
 use session::{Command, Input, MatchId, Role};
 use tokio::task::AbortHandle;
@@ -14,9 +14,9 @@ use tracing::{debug, warn};
 
 use crate::actor::{Actor, Message, notice};
 use crate::admission::{self, Caller, Rules, Standing, Verdict, Waiting, Why};
+use crate::dialing::{Attempt, Heard, Target};
 use crate::links::{Down, End, LinkEnds, LinkId, LinkNews, Order};
 use crate::people::Peer;
-use crate::reach::Target;
 use crate::room::PlayerId;
 
 /// Links that others have opened on one carrier and that have not finished the handshake: a few at once are people, more are
@@ -37,25 +37,27 @@ pub(crate) struct PeerLink {
     pub(crate) rssi_dbm: i16,
 }
 
+/// Which try to dial a link comes from: where, and for what.
+#[derive(Clone)]
+pub(crate) struct Dialed {
+    pub(crate) attempt: Attempt,
+    pub(crate) address: Address,
+    pub(crate) target: Target,
+}
+
 /// A task that runs a link, from dialing or accepting to its end.
 pub(crate) struct LinkTask {
     task: AbortHandle,
     role: Role,
     kind: CarrierKind,
     since: Instant,
-    /// Where it was dialed, and for what.
-    pub(crate) dialed: Option<(Address, Target)>,
+    pub(crate) dialed: Option<Dialed>,
     /// Known once the handshake is over.
     pub(crate) peer: Option<PlayerId>,
 }
 
 impl LinkTask {
-    pub(crate) fn new(
-        task: AbortHandle,
-        role: Role,
-        kind: CarrierKind,
-        dialed: Option<(Address, Target)>,
-    ) -> Self {
+    pub(crate) fn new(task: AbortHandle, role: Role, kind: CarrierKind, dialed: Option<Dialed>) -> Self {
         Self { task, role, kind, since: Instant::now(), dialed, peer: None }
     }
 }
@@ -114,8 +116,9 @@ impl Actor {
     pub(crate) fn link_said(&mut self, id: LinkId, news: LinkNews) {
         match news {
             LinkNews::Greeting => {
-                if let Some((_, target)) = self.links.get(&id).and_then(|link| link.dialed.clone()) {
-                    self.tell_connecting(&target, ConnectState::ConnectGreeting);
+                let dialed = self.links.get(&id).and_then(|link| link.dialed.as_ref());
+                if let Some(attempt) = dialed.map(|dialed| dialed.attempt) {
+                    self.dialing_hears(Heard::Greeting(attempt));
                 }
             }
             LinkNews::Up { key, handshake_hash, ends } => self.link_up(id, key, handshake_hash, ends),
@@ -169,7 +172,7 @@ impl Actor {
             let _ = ends.orders.try_send(Order::Send(Box::new(bye.into())));
             let _ = ends.orders.try_send(Order::Close);
         };
-        let caller = self.caller(key, role, kind, dialed.as_ref().map(|(_, target)| target));
+        let caller = self.caller(key, role, kind, dialed.as_ref().map(|dialed| &dialed.target));
         let standing = caller.standing;
         match admission::admit(&caller, &self.admission_rules(key)) {
             Verdict::Take => {}
@@ -185,7 +188,7 @@ impl Actor {
                 refuse(&ends, if glare { ByeReason::ByeReplaced } else { ByeReason::ByeLeaving });
                 match (why, &dialed) {
                     (Why::Glare, _) => self.reached(key),
-                    (Why::Blocked, Some((_, target))) => self.give_up(target),
+                    (Why::Blocked, Some(dialed)) => self.give_up(&dialed.target),
                     _ => {}
                 }
                 return;
@@ -215,9 +218,9 @@ impl Actor {
                 Err(error) => debug!(%error, "the session keeps our old name"),
             }
         }
-        let rssi_dbm = dialed.as_ref().and_then(|(address, _)| self.rssi_at(address)).unwrap_or(0);
-        if let Some((address, _)) = &dialed {
-            self.is_at(address, key);
+        let rssi_dbm = dialed.as_ref().and_then(|dialed| self.rssi_at(&dialed.address)).unwrap_or(0);
+        if let Some(dialed) = &dialed {
+            self.is_at(&dialed.address, key);
         }
         ends.traffic.trusted.send_replace(known);
         let peer = self.people.get_mut(&key).expect("it was made above");
@@ -271,13 +274,13 @@ impl Actor {
         let Some(link) = self.links.remove(&id) else { return };
         debug!(%down, "a link is over");
         let key = link.peer;
-        if let Some((address, target)) = &link.dialed {
-            self.dial_ended(id, address, target, key.is_some());
+        if let Some(dialed) = &link.dialed {
+            self.dial_ended(dialed.attempt);
             if let Down::Outdated(outdated) = down {
-                let name = self.target_name(target);
+                let name = self.target_name(&dialed.target);
                 self.update_needed(name, *outdated);
                 // Another try would end as this one did.
-                self.give_up(target);
+                self.give_up(&dialed.target);
             }
         }
         let Some(key) = key else {
@@ -292,7 +295,7 @@ impl Actor {
         if let Down::Misbehaved(detail) = down {
             let (name, detail) = (self.name_of(key), detail.clone());
             warn!(peer = name, detail, "the peer broke the protocol: the link is closed");
-            self.back_off(&Target::Friend(key));
+            self.dialing_hears(Heard::BrokeProtocol(key));
             self.notice(control::Notice { name, detail, ..notice(NoticeKind::NoticePeerMisbehaved) });
         }
         self.link_is_gone(key);
@@ -329,8 +332,8 @@ impl Actor {
     pub(crate) fn abort_link(&mut self, id: LinkId) {
         if let Some(link) = self.links.remove(&id) {
             link.task.abort();
-            if let Some((address, target)) = &link.dialed {
-                self.dial_ended(id, address, target, link.peer.is_some());
+            if let Some(dialed) = &link.dialed {
+                self.dial_ended(dialed.attempt);
             }
         }
     }

@@ -7,7 +7,7 @@ use session::MatchId;
 use tracing::warn;
 
 use crate::actor::Actor;
-use crate::reach::Target;
+use crate::dialing::Target;
 use crate::room::{PlayerId, Seat};
 use crate::show::Refusal;
 use crate::store::{SavedBlocked, SavedFriend, StoreError};
@@ -217,6 +217,12 @@ impl Actor {
             one.address.as_deref() == Some(&*address)
                 || one.advert_key.is_some_and(|key| sighting.tag.is_of(&key, epoch))
         })
+    }
+
+    /// Whether somebody blocked was at this address.
+    pub(crate) fn is_blocked_at(&self, address: &link::Address) -> bool {
+        let address = address.to_string();
+        self.blocked.values().any(|one| one.address.as_deref() == Some(&*address))
     }
 
     pub(crate) fn blocked_events(&self) -> impl Iterator<Item = event::Body> + '_ {

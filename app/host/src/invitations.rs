@@ -12,9 +12,10 @@ use tokio::time::Instant;
 use tracing::debug;
 
 use crate::actor::Actor;
+use crate::dialing::Target;
 use crate::games;
 use crate::people::Peer;
-use crate::reach::{Target, target_id};
+use crate::reach::target_id;
 use crate::room::PlayerId;
 use crate::show::{self, Refusal};
 

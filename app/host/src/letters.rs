@@ -17,9 +17,9 @@ use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, Message, notice};
+use crate::dialing::Target;
 use crate::friends::ACCOUNT_OF;
 use crate::invitations::{Invitation, Wish};
-use crate::reach::Target;
 use crate::room::PlayerId;
 use crate::show::Refusal;
 

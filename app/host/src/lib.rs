@@ -48,6 +48,7 @@ mod connection;
 mod contact;
 mod counting;
 mod desktop;
+mod dialing;
 mod endings;
 mod friends;
 mod games;
@@ -76,6 +77,7 @@ mod room;
 mod secrets;
 mod show;
 mod store;
+mod unreached;
 mod visibility;
 mod work;
 

@@ -16,12 +16,13 @@ use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, DISK_RETRY, notice};
 use crate::contact::PeerLink;
+use crate::dialing::{Heard, Target};
 use crate::journal::{Met, OfPeer};
 use crate::links::{LinkId, Order, Traffic};
-use crate::reach::Target;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::{self, Refusal};
 use crate::store::{SavedFriend, Store, StoreError};
+use crate::unreached;
 
 /// Key of settings, with a friend's: over which carrier the strings were compared.
 pub(crate) const MET_BY: &str = "met_by/";
@@ -259,7 +260,7 @@ impl Actor {
             Err(session::Error::Violation(violation)) => {
                 let name = self.name_of(key);
                 warn!(peer = name, %violation, "the peer broke the protocol: the link is closed");
-                self.back_off(&Target::Friend(key));
+                self.dialing_hears(Heard::BrokeProtocol(key));
                 let detail = violation.to_string();
                 self.notice(control::Notice { name, detail, ..notice(NoticeKind::NoticePeerMisbehaved) });
                 Ok(())
@@ -546,7 +547,7 @@ impl Actor {
                     if let Some(peer) = self.people.get_mut(&key) {
                         peer.left = true;
                     }
-                    self.let_go(key);
+                    self.dialing_hears(Heard::Left(key));
                     let name = self.name_of(key);
                     self.notice(control::Notice { name, ..notice(NoticeKind::NoticePeerLeft) });
                 } else if reason == ByeReason::ByeBlocked {
@@ -765,6 +766,13 @@ impl Actor {
         let near = self.nearby.get(&id);
         let account = self.accounts.get(&peer.key);
         let carrier = peer.link.as_ref().map(|link| link.kind).or_else(|| near?.carriers().next());
+        let presence = account.map_or(control::Presence::Unspecified, |account| self.presence_of(account));
+        let is_online = !matches!(presence, control::Presence::Unspecified | control::Presence::Offline);
+        let seen = unreached::Seen {
+            is_there: near.is_some() || peer.link.is_some() || is_online,
+            has_left: peer.left,
+            has_account: account.is_some(),
+        };
         Some(control::Friend {
             near: near.is_some() || peer.link.is_some(),
             carrier: carrier.map_or(control::Carrier::Unspecified, show::carrier).into(),
@@ -775,9 +783,8 @@ impl Actor {
             muted: friend.muted,
             note: friend.note.clone(),
             met_by: self.met_by.get(&peer.key).copied().unwrap_or_default().into(),
-            presence: account
-                .map_or(control::Presence::Unspecified, |account| self.presence_of(account))
-                .into(),
+            presence: presence.into(),
+            unreached: unreached::why(seen, self.means()).into(),
             account: account.cloned().unwrap_or_default(),
         })
     }

@@ -3,6 +3,7 @@
 //! The radio scans only while a client looks around, while somebody whom a person asked for is being connected to, and for a
 //! while after a match was interrupted. It advertises as long as this device may be seen.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,33 +19,15 @@ use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use crate::actor::{Actor, Message, notice};
-use crate::contact::LinkTask;
-use crate::links::{self, Down, LinkId, LinkNews};
+use crate::contact::{Dialed, LinkTask};
+use crate::dialing::{self, About, Acquaintance, Attempt, Effect, Heard, Here, Target};
+use crate::links::{self, Down, LinkNews};
+use crate::people::Peer;
 use crate::responder::{Answer, done};
-use crate::room::PlayerId;
+use crate::room::{PlayerId, Room};
 use crate::show::{self, Refusal};
+use crate::unreached::Means;
 use crate::visibility::Exposure;
-
-/// Time to find and connect to somebody whom a person asked for. A scan at Bluetooth's slowest advert interval takes ten
-/// seconds to hear a device, a connect up to fifteen.
-const PERSON_WAITS: Duration = Duration::from_secs(45);
-
-/// Scanning after a match was interrupted: as long as two people wait for each other without putting the device away.
-const RESUME_WINDOW: Duration = Duration::from_mins(5);
-
-/// Of two that look for each other, the one with the lower key dials at once, the other only after this: two links at a time
-/// confuse Bluetooth stacks. Longer than hearing, dialing and greeting take on a slow device (4 s were seen), so that the other
-/// one dials only a peer that cannot dial itself.
-const FALLBACK: Duration = Duration::from_secs(5);
-
-/// Waiting before another try to dial: doubled each time, from this.
-const FIRST_BACKOFF: Duration = Duration::from_millis(300);
-
-/// Up to this; then about four tries fall into the time that a person waits.
-const LONGEST_BACKOFF: Duration = Duration::from_secs(5);
-
-/// After a peer broke the protocol: it will not have been mended sooner.
-const PENALTY: Duration = Duration::from_secs(30);
 
 /// Keys of settings.
 const UNUSED_BLUETOOTH: &str = "unused_bluetooth";
@@ -52,41 +35,6 @@ const UNUSED_LAN: &str = "unused_lan";
 
 /// Before a carrier that gave up is asked to listen again.
 const LISTEN_AGAIN: Duration = Duration::from_secs(2);
-
-/// Whom a link is wanted to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
-    /// A player whose key is known, wherever it is.
-    Friend(PlayerId),
-    /// Whoever is at this address.
-    Address(Address),
-}
-
-/// A link that is wanted.
-pub(crate) struct Goal {
-    target: Target,
-    why: Why,
-    until: Instant,
-    /// Since when it is looked for. Heard before this, it counts as gone: a radio that dials a peer which went out of reach a
-    /// moment ago hangs in that for ten seconds, deaf to its return.
-    since: Instant,
-    attempts: u32,
-    /// Not dialed before this. `None`: not decided, since the target has not been seen.
-    not_before: Option<Instant>,
-    dialing: Option<LinkId>,
-    /// What clients were last told.
-    told: ConnectState,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Why {
-    /// A person asked.
-    Person,
-    /// The link to a match was lost a moment ago: the other side looks as well.
-    Lost,
-    /// This host has started with a match that is not finished: the other side may not have noticed that it was gone.
-    Started,
-}
 
 /// A carrier.
 pub(crate) struct Radio {
@@ -104,6 +52,24 @@ impl Radio {
     pub(crate) fn kind(&self) -> CarrierKind {
         self.transport.kind()
     }
+
+    /// It finds others.
+    fn works(&self) -> bool {
+        use CarrierState::{NoAdvertising, Ready, TakingTurns};
+        matches!(self.state, Some(Ready | TakingTurns | NoAdvertising))
+    }
+
+    /// A radio that could find others and is not found by them. What is announced on a network is another matter.
+    fn is_unheard(&self) -> bool {
+        let is_radio = matches!(self.kind(), CarrierKind::Bluetooth | CarrierKind::Memory);
+        is_radio
+            && !self.unused
+            && match self.state {
+                Some(CarrierState::NoAdvertising) => true,
+                Some(CarrierState::Ready | CarrierState::TakingTurns) => !self.advertising,
+                _ => false,
+            }
+    }
 }
 
 /// What a carrier is to do.
@@ -112,6 +78,39 @@ pub(crate) struct Wants {
     scan: bool,
     /// `None`: be silent.
     card: Option<Card>,
+}
+
+/// What dialing sees of the others.
+impl dialing::Standing for Actor {
+    fn is_linked(&self, key: PlayerId) -> bool {
+        self.people.get(&key).is_some_and(|peer| peer.link.is_some())
+    }
+
+    fn is_barred(&self, key: PlayerId) -> bool {
+        self.blocked.contains_key(&key) || self.people.get(&key).is_some_and(|peer| peer.rebuild.is_some())
+    }
+
+    fn has_lower_key(&self, key: PlayerId) -> bool {
+        key.0 < self.identity.public_key()
+    }
+
+    fn ways(&self, target: &Target, since: Option<std::time::Instant>) -> Vec<Address> {
+        let near = match target {
+            Target::Address(address) => self.nearby.at(address),
+            Target::Friend(key) => self.nearby.get(&key.to_string()),
+        };
+        let since = since.map(Instant::from_std);
+        let mut ways: Vec<Address> = near.map_or_else(Vec::new, |near| near.places(since).cloned().collect());
+        match target {
+            Target::Address(address) if ways.is_empty() && !self.is_blocked_at(address) => {
+                ways.push(address.clone());
+            }
+            Target::Friend(key) if ways.is_empty() => ways = self.ways_of_code(*key),
+            Target::Address(_) | Target::Friend(_) => {}
+        }
+        ways.retain(|way| self.radios.iter().any(|radio| radio.kind() == way.kind && !radio.unused));
+        ways
+    }
 }
 
 /// What a carrier's tasks tell.
@@ -141,21 +140,15 @@ impl Actor {
     /// Looks for all peers of unfinished matches, of which none may know that this device is here again.
     pub(crate) fn look_for_everyone(&mut self) {
         for key in self.people.keys().copied().collect::<Vec<_>>() {
-            self.want_match(key, Why::Started);
-        }
-    }
-
-    /// Nobody is looked for any more, until somebody is wanted again.
-    pub(crate) fn stop_looking(&mut self) {
-        for target in self.goals.iter().map(|goal| goal.target.clone()).collect::<Vec<_>>() {
-            self.give_up(&target);
+            self.want_match(key, dialing::Why::Started);
         }
     }
 
     /// Tells carriers what is wanted of them now.
     pub(crate) fn steer_radios(&mut self) {
+        self.say_what_is_done_here();
         let epoch = self.epoch();
-        let scan = !self.is_resting() && (self.clients.anyone_scans() || !self.goals.is_empty());
+        let scan = !self.is_resting() && (self.clients.anyone_scans() || self.dialing.is_looking());
         let busy = self.people.values().any(|peer| peer.link.is_some() && peer.friend.is_some());
         let Exposure { to, seldom } = self.exposure();
         let card = (to != Visibility::Nobody && !self.is_resting()).then(|| Card {
@@ -177,6 +170,53 @@ impl Actor {
                 }
                 changed
             });
+        }
+    }
+
+    /// Lets dialing know whether others can find this device, and whom its person may want to play with.
+    fn say_what_is_done_here(&mut self) {
+        let hides = self.exposure().to == Visibility::Nobody;
+        let is_found = !hides && !self.radios.iter().any(Radio::is_unheard);
+        let mut sought = BTreeSet::new();
+        if !is_found && !hides && !self.is_resting() {
+            let now = Instant::now();
+            let person = self.about();
+            let friends = self.people.values().filter(|peer| peer.friend.is_some() && peer.rebuild.is_none());
+            sought.extend(
+                friends
+                    .map(|peer| (peer.key, self.acquaintance(peer, now)))
+                    .filter_map(|(key, friend)| dialing::is_sought(friend, person).then_some(key)),
+            );
+        }
+        self.dialing_hears(Heard::Here(Here { is_found, sought }));
+    }
+
+    /// By which of its carriers this device could reach somebody.
+    pub(crate) fn means(&self) -> Means {
+        let works = |radio: &&Radio| radio.works() && !radio.unused;
+        let is_near = |kind: CarrierKind| kind != CarrierKind::Online;
+        Means {
+            near: self.radios.iter().filter(works).any(|radio| is_near(radio.kind())),
+            online: self.radios.iter().filter(works).any(|radio| !is_near(radio.kind())),
+            is_found: !self.radios.iter().any(Radio::is_unheard),
+        }
+    }
+
+    /// What the person here does.
+    fn about(&self) -> About {
+        let is_here = self.clients.anyone_in_front()
+            || (self.clients.anyone_attached() && !self.clients.anyone_has_window());
+        About { looks_around: self.clients.anyone_scans(), is_here }
+    }
+
+    fn acquaintance(&self, peer: &Peer, now: Instant) -> Acquaintance {
+        let key = peer.key;
+        Acquaintance {
+            is_linked: peer.link.is_some(),
+            plays: self.nearby.get(&key.to_string()).is_some_and(|near| near.busy),
+            unfinished: self.has_unfinished(peer),
+            has_room: self.rooms.values().any(|room| room.peer() == Some(key)),
+            lost_for: peer.lost.map(|lost| now - lost),
         }
     }
 
@@ -222,11 +262,8 @@ impl Actor {
         let now = Instant::now();
         let card = (!self.radios.is_empty() && self.exposure().to != Visibility::Nobody)
             .then(|| now + self.epoch().end().saturating_sub(self.since_1970()) + Duration::from_millis(1));
-        let goals = self.goals.iter().flat_map(|goal| {
-            let dial = goal.not_before.filter(|at| goal.dialing.is_none() && *at > now);
-            [Some(goal.until), dial]
-        });
-        goals.flatten().chain(card).chain(self.nearby.deadline()).min()
+        let dial = self.dialing.due(now.into_std()).map(Instant::from_std);
+        [card, dial, self.nearby.deadline()].into_iter().flatten().min()
     }
 
     pub(crate) fn radio_said(&mut self, index: usize, news: RadioNews) {
@@ -300,74 +337,60 @@ impl Actor {
         for shown in fewer.iter().filter_map(|id| self.shown_nearby(id)).collect::<Vec<_>>() {
             self.tell(event::Body::Nearby(shown));
         }
-        let late: Vec<Target> =
-            self.goals.iter().filter(|goal| goal.until <= now).map(|goal| goal.target.clone()).collect();
-        for target in late {
-            self.failed(&target);
-        }
-        self.pursue(now);
+        self.dialing_hears(Heard::Time);
     }
 
-    /// Dials whoever is wanted, seen and due.
-    fn pursue(&mut self, now: Instant) {
-        for index in 0..self.goals.len() {
-            let goal = &self.goals[index];
-            let linked = match &goal.target {
-                Target::Friend(key) => self.people.get(key).is_some_and(|peer| peer.link.is_some()),
-                Target::Address(_) => false,
-            };
-            if goal.dialing.is_some() || linked {
-                continue;
-            }
-            let address = self.way_to(goal);
-            let Some(address) = address else { continue };
-            let waits = match (&goal.target, goal.why) {
-                (Target::Friend(key), Why::Lost) if key.0 < self.identity.public_key() => FALLBACK,
-                _ => Duration::ZERO,
-            };
-            let goal = &mut self.goals[index];
-            if *goal.not_before.get_or_insert(now + waits) > now {
-                continue;
-            }
-            goal.attempts += 1;
-            let target = goal.target.clone();
-            let Some(id) = self.dial(address, &target) else { continue };
-            self.goals[index].dialing = Some(id);
-            self.tell_connecting(&target, ConnectState::ConnectDialing);
+    // Dialing: what it hears, what it may know, and what it wants done.
+
+    pub(crate) fn dialing_hears(&mut self, heard: Heard) {
+        let mut effects = Vec::new();
+        // It reads the rest of the host, and nothing in that leads back to it.
+        let mut dialing = std::mem::take(&mut self.dialing);
+        dialing.handle(Instant::now().into_std(), heard, self, &mut effects);
+        self.dialing = dialing;
+        for effect in effects {
+            self.perform(effect);
         }
     }
 
-    /// Where to dial whoever is wanted: on the best carrier that hears it, and after a try that failed on the next.
-    fn way_to(&self, goal: &Goal) -> Option<Address> {
-        let (near, since) = match &goal.target {
-            Target::Address(address) => (self.nearby.at(address), None),
-            Target::Friend(key) => {
-                (self.nearby.get(&key.to_string()), (goal.why != Why::Person).then_some(goal.since))
+    fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Dial { attempt, address, target } => self.dial(attempt, address, target),
+            Effect::HangUp(attempt) => {
+                let is_it = |link: &LinkTask| {
+                    link.peer.is_none() && link.dialed.as_ref().is_some_and(|one| one.attempt == attempt)
+                };
+                let found = self.links.iter().find(|(_, link)| is_it(link)).map(|(id, _)| *id);
+                if let Some(id) = found {
+                    self.abort_link(id);
+                }
             }
-        };
-        let mut ways: Vec<Address> = near.map_or_else(Vec::new, |near| near.places(since).cloned().collect());
-        match &goal.target {
-            Target::Address(address) if ways.is_empty() => ways.push(address.clone()),
-            Target::Friend(key) if ways.is_empty() => ways = self.ways_of_code(*key),
-            Target::Address(_) | Target::Friend(_) => {}
+            Effect::Tell(target, state) => self.tell_connecting(&target, state),
+            Effect::GivenUp { target, in_vain } => {
+                let name = self.target_name(&target);
+                self.invitations_over(&target, control::InvitationEnd::InvitationLinkLost);
+                if in_vain {
+                    self.notice(control::Notice { name, ..notice(NoticeKind::NoticeCannotReach) });
+                }
+            }
         }
-        let turn = goal.attempts as usize % ways.len().max(1);
-        (!ways.is_empty()).then(|| ways.swap_remove(turn))
     }
 
-    fn dial(&mut self, address: Address, target: &Target) -> Option<LinkId> {
+    fn dial(&mut self, attempt: Attempt, address: Address, target: Target) {
         let used = |radio: &&Radio| radio.transport.kind() == address.kind && !radio.unused;
-        let radio = self.radios.iter().find(used)?;
+        let Some(radio) = self.radios.iter().find(used) else {
+            return self.dial_ended(attempt);
+        };
         let (transport, kind) = (radio.transport.clone(), address.kind);
         let id = self.next_link();
         let (tell, identity) = (self.link_teller(id), self.identity.clone());
         debug!(%address, "dialing");
-        let dialed = Some((address.clone(), target.clone()));
         let wanted = match target {
             Target::Friend(key) => Wanted::Key(key.0),
             // A person has chosen a device of which nothing is known.
             Target::Address(_) => Wanted::Anybody,
         };
+        let dialed = Dialed { attempt, address: address.clone(), target };
         let task = self.tasks.spawn(async move {
             match transport.connect(&address).await {
                 Ok(duplex) => links::run(duplex, links::End::Dialer(wanted), kind, identity, tell).await,
@@ -375,106 +398,49 @@ impl Actor {
                 Err(error) => tell(LinkNews::Down(Down::Lost(error.to_string()))),
             }
         });
-        self.links.insert(id, LinkTask::new(task, Role::Dialer, kind, dialed));
-        Some(id)
+        self.links.insert(id, LinkTask::new(task, Role::Dialer, kind, Some(dialed)));
     }
 
     /// A dialed link is over, whether it ever stood or not.
-    pub(crate) fn dial_ended(&mut self, id: LinkId, address: &Address, target: &Target, stood: bool) {
-        let jitter = 0.75 + self.chance.fraction() / 2.0;
-        let now = Instant::now();
-        let Some(goal) = self.goals.iter_mut().find(|goal| goal.dialing == Some(id)) else { return };
-        goal.dialing = None;
-        goal.since = now;
-        let doubled = FIRST_BACKOFF * 2u32.pow(goal.attempts.min(8));
-        goal.not_before = Some(now + doubled.min(LONGEST_BACKOFF).mul_f64(jitter));
-        debug!(%address, stood, attempts = goal.attempts, "dialing came to nothing");
-        self.tell_connecting(target, ConnectState::ConnectLooking);
+    pub(crate) fn dial_ended(&mut self, attempt: Attempt) {
+        let jitter = self.chance.fraction();
+        self.dialing_hears(Heard::Ended { attempt, jitter });
     }
-
-    // Goals.
 
     /// A person wants to be connected.
     pub(crate) fn seek(&mut self, target: Target) {
-        let until = Instant::now() + PERSON_WAITS;
-        self.want(target, Why::Person, until);
+        self.dialing_hears(Heard::Wanted(target, dialing::Why::Person));
     }
 
     /// A match with this peer goes on: look for it, if it is not here.
     pub(crate) fn look_again(&mut self, key: PlayerId) {
-        self.want_match(key, Why::Lost);
+        self.want_match(key, dialing::Why::Lost);
     }
 
-    fn want_match(&mut self, key: PlayerId, why: Why) {
+    fn want_match(&mut self, key: PlayerId, why: dialing::Why) {
         let Some(peer) = self.people.get(&key) else { return };
-        let unfinished = self
-            .rooms
-            .values()
-            .any(|room| room.peer() == Some(key) && peer.unsettled().any(|state| state.id() == room.id()));
+        let unfinished = self.has_unfinished(peer);
         // Either side sends its open invitation again.
         let asked = self.invitations.values().any(|one| one.sent && one.target == Target::Friend(key));
         let possible = !self.radios.is_empty() && !self.is_resting();
         if peer.link.is_none() && peer.rebuild.is_none() && (unfinished || asked) && possible {
-            self.want(Target::Friend(key), why, Instant::now() + RESUME_WINDOW);
+            self.dialing_hears(Heard::Wanted(Target::Friend(key), why));
         }
     }
 
-    fn want(&mut self, target: Target, why: Why, until: Instant) {
-        match self.goals.iter_mut().find(|goal| goal.target == target) {
-            Some(goal) => {
-                goal.until = goal.until.max(until);
-                if why == Why::Person {
-                    goal.why = why;
-                    goal.not_before = None;
-                }
-            }
-            None => self.goals.push(Goal {
-                target: target.clone(),
-                why,
-                until,
-                since: Instant::now(),
-                attempts: 0,
-                not_before: None,
-                dialing: None,
-                told: ConnectState::ConnectUnspecified,
-            }),
-        }
-        self.tell_connecting(&target, ConnectState::ConnectLooking);
+    fn has_unfinished(&self, peer: &Peer) -> bool {
+        let goes_on = |room: &Room| peer.unsettled().any(|state| state.id() == room.id());
+        self.rooms.values().any(|room| room.peer() == Some(peer.key) && goes_on(room))
     }
 
     /// The player is here: nobody needs to look for it.
     pub(crate) fn reached(&mut self, key: PlayerId) {
-        let target = Target::Friend(key);
-        self.tell_connecting(&target, ConnectState::ConnectUp);
-        let (over, goals) =
-            std::mem::take(&mut self.goals).into_iter().partition(|goal| goal.target == target);
-        self.goals = goals;
-        // A dial that goes on would take the radio, and the peer, from the link that is up.
-        for id in Vec::into_iter(over).filter_map(|goal: Goal| goal.dialing) {
-            if self.links.get(&id).is_some_and(|link| link.peer.is_none()) {
-                self.abort_link(id);
-            }
-        }
+        self.dialing_hears(Heard::Reached(key));
     }
 
     /// The device at this address turned out to be this player.
     pub(crate) fn is_at(&mut self, address: &Address, key: PlayerId) {
-        let at = Target::Address(address.clone());
-        let known = self.goals.iter().any(|goal| goal.target == Target::Friend(key));
-        let person = self.goals.iter().find(|goal| goal.target == at && goal.why == Why::Person);
-        let person_waits = person.map(|goal| goal.until);
-        for goal in &mut self.goals {
-            if goal.target == at && !known {
-                goal.target = Target::Friend(key);
-            }
-            // Looked for because of a match already, and now by a person too.
-            if goal.target == Target::Friend(key)
-                && let Some(until) = person_waits
-            {
-                (goal.why, goal.until) = (Why::Person, goal.until.max(until));
-            }
-        }
-        self.goals.retain(|goal| goal.target != at);
+        self.dialing_hears(Heard::IsAt(address.clone(), key));
         self.nearby.is_player(address, key);
         self.met_at.insert(key, address.clone());
         self.invitations_meant(address, key);
@@ -482,41 +448,7 @@ impl Actor {
 
     /// Nobody wants this link any more, or it cannot be had.
     pub(crate) fn give_up(&mut self, target: &Target) {
-        let Some(index) = self.goals.iter().position(|goal| goal.target == *target) else { return };
-        let goal = self.goals.remove(index);
-        if let Some(id) = goal.dialing
-            && self.links.get(&id).is_some_and(|link| link.peer.is_none())
-        {
-            self.abort_link(id);
-        }
-        if goal.why == Why::Person {
-            self.tell_connecting_now(target, ConnectState::ConnectFailed);
-        }
-        self.invitations_over(target, control::InvitationEnd::InvitationLinkLost);
-    }
-
-    /// The player has said goodbye, and looks for us itself when it is back: unless a person asked for it, it is not looked for.
-    pub(crate) fn let_go(&mut self, key: PlayerId) {
-        let target = Target::Friend(key);
-        if self.goals.iter().any(|goal| goal.target == target && goal.why != Why::Person) {
-            self.give_up(&target);
-        }
-    }
-
-    fn failed(&mut self, target: &Target) {
-        let person = self.goals.iter().any(|goal| goal.target == *target && goal.why == Why::Person);
-        let name = self.target_name(target);
-        self.give_up(target);
-        if person {
-            self.notice(control::Notice { name, ..notice(NoticeKind::NoticeCannotReach) });
-        }
-    }
-
-    /// The next try waits, since it would end as the last one did.
-    pub(crate) fn back_off(&mut self, target: &Target) {
-        if let Some(goal) = self.goals.iter_mut().find(|goal| goal.target == *target) {
-            goal.not_before = Some(Instant::now() + PENALTY);
-        }
+        self.dialing_hears(Heard::Unwanted(target.clone()));
     }
 
     pub(crate) fn meet(&mut self, who: &str) -> Result<(), Refusal> {
@@ -524,7 +456,7 @@ impl Actor {
         if let Target::Friend(key) = target
             && self.people.get(&key).is_some_and(|peer| peer.link.is_some())
         {
-            self.tell_connecting_now(&target, ConnectState::ConnectUp);
+            self.tell_connecting(&target, ConnectState::ConnectUp);
             return Ok(());
         }
         if self.radios.is_empty() {
@@ -559,23 +491,8 @@ impl Actor {
         }
     }
 
-    pub(crate) fn tell_connecting(&mut self, target: &Target, state: ConnectState) {
-        let Some(goal) = self.goals.iter_mut().find(|goal| goal.target == *target) else {
-            // A peer that came by itself is up all the same.
-            if state == ConnectState::ConnectUp {
-                self.tell_connecting_now(target, state);
-            }
-            return;
-        };
-        // The way back to an interrupted match is seen in its room.
-        if goal.told != state && (goal.why == Why::Person || state == ConnectState::ConnectUp) {
-            goal.told = state;
-            self.tell_connecting_now(target, state);
-        }
-    }
-
     /// Told under both ids of a device that was found by its address and turned out to be a player.
-    fn tell_connecting_now(&mut self, target: &Target, state: ConnectState) {
+    fn tell_connecting(&mut self, target: &Target, state: ConnectState) {
         let name = self.target_name(target);
         let mut ids = vec![target_id(target)];
         if let Target::Friend(key) = target {

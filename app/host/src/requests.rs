@@ -12,11 +12,11 @@ use proto::peer::DeclineReason;
 use session::{Analysis, Colours, Command, LocalCommand, MatchId, MatchRecord, OfferKind, Pace, Terms, wire};
 
 use crate::actor::{ADAPTER, Actor, Message, NAME, WISH};
+#[cfg(feature = "online")]
+use crate::dialing::Target;
 use crate::games;
 use crate::invitations::Wish;
 use crate::lessons;
-#[cfg(feature = "online")]
-use crate::reach::Target;
 use crate::responder::{Answer, Responder, done, in_room};
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};

@@ -8,6 +8,7 @@ use tracing::info;
 
 use crate::actor::Actor;
 use crate::desktop::{Inhibitor, SleepNews};
+use crate::dialing::Heard;
 
 /// The goodbye may take this long. logind gives five seconds in all (InhibitDelayMaxSec); a link that takes no last word
 /// within two is dead.
@@ -27,7 +28,7 @@ impl Actor {
                 self.rest = Some(Rest { held, until: Instant::now() + GOODBYE });
                 // Everything is on disk already: each action was before it was sent.
                 self.say_goodbye(ByeReason::ByeSuspend);
-                self.stop_looking();
+                self.dialing_hears(Heard::AllUnwanted);
             }
             SleepNews::Over => {
                 if self.rest.take().is_some() {
