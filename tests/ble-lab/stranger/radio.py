@@ -45,6 +45,10 @@ class Card:
     payload: bytes
     name: str
 
+    @property
+    def tag(self):
+        return self.payload[1:6]
+
 
 def read_card(advertisement):
     known = dict(advertisement.data.ad_structures)
@@ -52,6 +56,10 @@ def read_card(advertisement):
     if known.get(UUIDS_128) != SERVICE.to_bytes() or manufacturer[:2] != COMPANY:
         return None
     return Card(advertisement.address, known.get(FLAGS, b""), manufacturer[2:], known.get(NAME, b"").decode())
+
+
+def named(name):
+    return lambda card: card.name == name
 
 
 class Radio:
@@ -72,13 +80,13 @@ class Radio:
     def address(self):
         return self.device.public_address.to_string(with_type_qualifier=False)
 
-    async def find(self, name, within=FOUND_WITHIN):
-        """Scans until somebody of that name is heard who speaks our protocol."""
+    async def find(self, is_meant, within=FOUND_WITHIN):
+        """Scans until somebody is heard who speaks our protocol, and is meant by that function of a card."""
         found = asyncio.get_running_loop().create_future()
 
         def heard(advertisement):
             card = read_card(advertisement)
-            if card and card.name == name and not found.done():
+            if card and is_meant(card) and not found.done():
                 found.set_result(card)
 
         self.device.on("advertisement", heard)
@@ -92,13 +100,16 @@ class Radio:
             self.device.remove_listener("advertisement", heard)
         return found.result()
 
-    async def reach(self, name):
+    async def reach_named(self, name):
+        return await self.reach(named(name))
+
+    async def reach(self, is_meant):
         """Finds and connects, and tries again as centrals do. A real controller waits for the next advert of whom it connects to;
         the emulated one gives up at once if none is on the air in that moment. And bluetoothd takes the first channel of who is back
         before it has seen the last one close for an enhanced one of the old connection, and refuses what it does not expect there
         (hardware-notes.md); the next connection is as it should be."""
         for self.tries in range(1, TRIES + 1):
-            card = await self.find(name)
+            card = await self.find(is_meant)
             try:
                 async with asyncio.timeout(DIALED_WITHIN):
                     return card, *await self.dial(card)

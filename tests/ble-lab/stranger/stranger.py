@@ -5,21 +5,29 @@
     stranger.py SOCKET again NAME      comes and goes as fast as it can, without a word of goodbye
     stranger.py SOCKET nonsense NAME   breaks the rules in every way that is known, and tells how each was answered
     stranger.py SOCKET between NAME    sits between NAME and whoever takes it for NAME, and passes everything on
+    stranger.py SOCKET play NAME       becomes NAME's friend, plays a whole match and is forgotten again (playing.py)
 
 SOCKET is the emulator's, for LE controllers. Each line printed is a JSON object; tests/src/bin/ble_lab/strangers.rs says
-what they must be.
+what they must be. Who plays asks on the way for what NAME's person does: it tells the words for `qiyouctl` and is told on standard
+input, as a JSON string, what that said.
 """
 
 import asyncio
 import json
 import secrets
 import sys
+import tempfile
 import time
 import traceback
 from contextlib import asynccontextmanager
 
+import meeting
+import messages as m
+import playing
+import records
 import wire
-from radio import Radio
+from converse import Session
+from radio import Radio, named
 from talk import PATIENCE, Closed, Talk
 
 # To see that nobody answers.
@@ -34,7 +42,7 @@ def tell(what, **more):
 @asynccontextmanager
 async def connected(radio, name):
     """Connected and subscribed to the host of that name, which has heard nothing yet. Whatever happens, it is hung up after."""
-    card, connection, stream = await radio.reach(name)
+    card, connection, stream = await radio.reach_named(name)
     try:
         yield card, stream
     finally:
@@ -202,7 +210,7 @@ async def between(radio, name, posing):
 
     On two radios, since btvirt 5.66 tells a device that is connected to by one with another link a handle that it does not
     know."""
-    card = await radio.find(name)
+    card = await radio.find(named(name))
     opened = await posing.pose(card, name)
     tell("posing", address=posing.address)
     _, left, opening = await opened
@@ -246,13 +254,71 @@ async def between(radio, name, posing):
     tell("over")
 
 
+async def play(radio, name):
+    """A friend, and so known by the key: found by the tag, since the host shows its name to strangers only."""
+
+    async def hands(*words):
+        tell("hands", words=words)
+        answer = await asyncio.to_thread(sys.stdin.readline)
+        if not answer:
+            raise EOFError("nobody moves the host's person any more")
+        return json.loads(answer)
+
+    def check(claim, holds):
+        tell("check", claim=claim, holds=bool(holds))
+        if not holds:
+            sys.exit(f"does not hold: {claim}")
+
+    host_key = device_key = before = None
+
+    async def dial(device, friend):
+        nonlocal host_key, device_key, before
+        if before:
+            # The host hangs up after a goodbye.
+            await before.gone()
+        if friend:
+            advert_key = bytes.fromhex(device.friends[host_key]["advert_key"])
+
+            def is_host(card):
+                # Blocked, one is told no tags any more, and finds the host only as strangers do.
+                return meeting.is_tag_of(advert_key, card.tag, int(time.time())) or card.name == name
+
+            card, connection, stream = await radio.reach(is_host)
+        else:
+            card, connection, stream = await radio.reach_named(name)
+
+        async def drop():
+            stream.stop()
+            if not stream.is_gone():
+                await connection.disconnect()
+
+        before = stream
+        await stream.open()
+        key = host_key if friend else None
+        session = await Session.begin(device, stream, drop, friend=key, carrier="bluetooth")
+        host_key, device_key = session.link.peer, device.public
+        return session
+
+    with tempfile.TemporaryDirectory(prefix="qiyou-stranger.") as folder:
+        matches = await playing.play(folder, dial, hands, check)
+    keys = {True: device_key, False: host_key}
+    for match in matches:
+        # In the words of the host's own record.
+        winner, ending = match.result
+        players = [f"peer:{keys[match.side == side].hex()}" for side in (m.FIRST, m.SECOND)]
+        actions = [records.as_message(action).encode().hex() for action in match.actions]
+        saved = {"id": match.id.hex(), "setup": match.setup.encode().hex(), "players": players, "actions": actions}
+        tell("kept", **saved, revision=match.revision, winner=winner, ending=ending)
+    tell("over")
+
+
 async def main():
     socket, what, name = sys.argv[1:]
     radio = await Radio.open(socket)
     if what == "between":
         await between(radio, name, await Radio.open(socket))
     else:
-        await {"meet": meet, "again": again, "nonsense": nonsense}[what](radio, name)
+        await {"meet": meet, "again": again, "nonsense": nonsense, "play": play}[what](radio, name)
 
 
 if __name__ == "__main__":

@@ -172,8 +172,9 @@ class Stream:
                 self._changed.clear()
                 await self._changed.wait()
 
-    async def read(self, count):
-        await self._until(lambda: len(self._incoming) >= count)
+    async def read(self, count, within=PATIENCE):
+        """Waits for ever if `within` is none."""
+        await self._until(lambda: len(self._incoming) >= count, within)
         data = bytes(self._incoming[:count])
         del self._incoming[:count]
         return data
@@ -187,34 +188,55 @@ class Stream:
         self._pump.cancel()
 
 
+PATTERNS = {0: b"Noise_XX_25519_ChaChaPoly_BLAKE2s", 1: b"Noise_IK_25519_ChaChaPoly_BLAKE2s"}
+# Strangers, and who knows the other's key.
+XX, IK = 0, 1
+HANDSHAKE_VERSION = 2
+CHALLENGE_NONCE = 32
+LONGEST_CHALLENGE = 128
+RECORD_PLAINTEXT = 4096
+STRANGERS_FRAME, FRIENDS_FRAME = 1024, 16_384
+
+
+def prologue(carrier, challenge, choice):
+    return f"qiyou secure\ncarrier {carrier}\ninitiator dialer\nresponder listener\n".encode() + challenge + choice
+
+
+def noise_of(name, initiator, static, *, remote=None, prologue=b"", ephemeral=None):
+    """One end of a handshake of the Noise framework; `ephemeral` only of test vectors."""
+    noise = NoiseConnection.from_name(name)
+    (noise.set_as_initiator if initiator else noise.set_as_responder)()
+    noise.set_prologue(prologue)
+    noise.set_keypair_from_private_bytes(Keypair.STATIC, static)
+    if ephemeral:
+        noise.set_keypair_from_private_bytes(Keypair.EPHEMERAL, ephemeral)
+    if remote:
+        noise.set_keypair_from_public_bytes(Keypair.REMOTE_STATIC, remote)
+    noise.start_handshake()
+    return noise
+
+
 class Talk:
-    """Frames in Noise records over a stream, from the handshake on."""
+    """Frames in Noise records over a stream, from the handshake on.
 
-    PROLOGUE = b"qiyou secure\ncarrier bluetooth\ninitiator dialer\nresponder listener\n"
-    VERSION = 2
-    # Who meets strangers; friends meet by another pattern, with keys that a stranger has not got.
-    XX = 0
+    `static` is the private key of who talks, somebody new without it; `friend` the public key of whom is dialed, if it is known.
+    """
 
-    def __init__(self, stream, dialer):
+    def __init__(self, stream, dialer, *, static=None, friend=None, carrier="bluetooth"):
         self.stream = stream
+        self.dialer = dialer
         self.peer_key = None
+        self.handshake_hash = None
+        # Grows once the peer is a friend.
+        self.longest_frame = STRANGERS_FRAME
+        self._static = static or secrets.token_bytes(32)
+        self._friend = friend
+        self._carrier = carrier
         self._sent = self._received = 0
         # Records are numbered as they are made, so one must be on its way before the next is made.
         self._turn = asyncio.Lock()
         self._plain = bytearray()
-        self._dialer = dialer
         self._noise = None
-
-    def _begin(self, challenge, choice):
-        self._noise = NoiseConnection.from_name(b"Noise_XX_25519_ChaChaPoly_BLAKE2s")
-        if self._dialer:
-            self._noise.set_as_initiator()
-        else:
-            self._noise.set_as_responder()
-        self._noise.set_prologue(self.PROLOGUE + challenge + choice)
-        # Somebody new each time.
-        self._noise.set_keypair_from_private_bytes(Keypair.STATIC, secrets.token_bytes(32))
-        self._noise.start_handshake()
 
     async def _write_message(self, message):
         await self.stream.write(len(message).to_bytes(2, "big") + message)
@@ -223,34 +245,36 @@ class Talk:
         return await self.stream.read(int.from_bytes(await self.stream.read(2), "big"))
 
     async def shake_hands(self, bend=lambda message, number: message):
-        """The listener's challenge, and the three messages of XX; `bend` may spoil ours."""
-        choice = bytes([self.VERSION, self.XX])
-        if self._dialer:
+        """The listener's challenge, and the messages of the pattern that the dialer chooses; `bend` may spoil ours."""
+        if self.dialer:
             challenge = await self._read_message()
-            if not challenge[0] <= self.VERSION <= challenge[1]:
+            if not 2 + CHALLENGE_NONCE <= len(challenge) <= LONGEST_CHALLENGE:
+                raise ValueError(f"a challenge of {len(challenge)} bytes")
+            if not challenge[0] <= HANDSHAKE_VERSION <= challenge[1]:
+                await self._write_message(bytes([0, HANDSHAKE_VERSION, HANDSHAKE_VERSION]))
                 raise ValueError(f"versions {challenge[0]} to {challenge[1]} of the handshake")
-            self._begin(challenge, choice)
+            choice, message = bytes([HANDSHAKE_VERSION, IK if self._friend else XX]), None
         else:
-            challenge = bytes([self.VERSION, self.VERSION]) + secrets.token_bytes(32)
+            challenge = bytes([HANDSHAKE_VERSION] * 2) + secrets.token_bytes(CHALLENGE_NONCE)
             await self._write_message(challenge)
-        for number in (1, 2, 3):
-            if (number == 2) != self._dialer:
-                message = bytes(self._noise.write_message())
-                message = choice + message if number == 1 else message
-                message = bend(len(message).to_bytes(2, "big") + message, number)
-                await self.stream.write(message)
-            else:
-                message = await self._read_message()
-                if number == 1:
-                    choice, message = message[:2], message[2:]
-                    if choice != bytes([self.VERSION, self.XX]):
-                        raise ValueError(f"not a stranger's handshake: {choice.hex()}")
-                    self._begin(challenge, choice)
-                # The library forgets it with the last message.
-                state = self._noise.noise_protocol.handshake_state
-                self._noise.read_message(message)
-                if number > 1:
-                    self.peer_key = state.rs.public_bytes.hex()
+            first = await self._read_message()
+            choice, message = first[:2], first[2:]
+            if choice[:1] != bytes([HANDSHAKE_VERSION]) or choice[1] not in PATTERNS:
+                raise ValueError(f"no handshake: {first[:3].hex()}")
+        mixed = prologue(self._carrier, challenge, choice)
+        self._noise = noise = noise_of(
+            PATTERNS[choice[1]], self.dialer, self._static, remote=self._friend, prologue=mixed
+        )
+        # The library forgets it with the last message.
+        state = noise.noise_protocol.handshake_state
+        for number in range(1, 4 if choice[1] == XX else 3):
+            if (number % 2 == 1) == self.dialer:
+                written = (choice if number == 1 else b"") + bytes(noise.write_message())
+                await self.stream.write(bend(len(written).to_bytes(2, "big") + written, number))
+            elif noise.read_message(message if number == 1 else await self._read_message()):
+                raise ValueError("a handshake with something to say")
+        self.peer_key = state.rs.public_bytes.hex()
+        self.handshake_hash = noise.get_handshake_hash()
 
     async def send_record(self, plain):
         sealed = self._noise.encrypt(plain)
@@ -259,19 +283,23 @@ class Talk:
     async def send(self, msgid, payload):
         async with self._turn:
             self._sent += 1
-            await self.send_record(wire.frame(msgid, self._sent, payload))
+            whole = wire.frame(msgid, self._sent, payload)
+            for at in range(0, len(whole), RECORD_PLAINTEXT):
+                await self.send_record(whole[at : at + RECORD_PLAINTEXT])
 
-    async def receive(self):
-        """The next message: its number and its bytes. Raises if it is no frame that may come now."""
-        magic, total, msgid, seqnum, version = wire.HEADER.unpack(await self._read(wire.HEADER.size))
+    async def receive(self, within=PATIENCE):
+        """The next message: its number and its bytes. `ValueError` if it is no frame that may come now."""
+        magic, total, msgid, seqnum, version = wire.HEADER.unpack(await self._read(wire.HEADER.size, within))
         self._received += 1
         if (magic, seqnum, version) != (wire.MAGIC, self._received, wire.FRAME_VERSION):
             raise ValueError(f"not the frame that was due: {magic:#x} {seqnum} {version}")
+        if not wire.HEADER.size <= total <= self.longest_frame:
+            raise ValueError(f"a frame of {total} bytes")
         return msgid, await self._read(total - wire.HEADER.size)
 
-    async def _read(self, count):
+    async def _read(self, count, within=PATIENCE):
         while len(self._plain) < count:
-            length = int.from_bytes(await self.stream.read(2), "big")
+            length = int.from_bytes(await self.stream.read(2, within), "big")
             self._plain += self._noise.decrypt(await self.stream.read(length))
         data = bytes(self._plain[:count])
         del self._plain[:count]

@@ -3,32 +3,25 @@
     python3 tests/ble-lab/stranger/vectors.py            compares with docs/vectors.json; ends with 1 where they differ
     python3 tests/ble-lab/stranger/vectors.py --write    writes it
 
-Needs `noiseprotocol` and `cryptography` as in requirements.txt. What the lab's strangers use (wire.py) is compared on the way: the same
-bytes from two descriptions in Python, and from Rust in tests/tests/vectors.rs.
+Needs `noiseprotocol` and `cryptography` as in requirements.txt. The bytes come from the functions with which the peer beside this
+file plays, and what it reads is read back on the way; tests/tests/vectors.rs compares with Rust's.
 """
 
-import hashlib
-import hmac
 import json
 import pathlib
 import struct
 import sys
 import zlib
 
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from noise.connection import Keypair, NoiseConnection
-
+import meeting
+import messages as m
+import records
+import talk
 import wire
-from talk import Talk
+from meeting import PICTURES, FriendCode, public_key
+from records import packed, sha256
 
 OUT = pathlib.Path(__file__).resolve().parents[3] / "docs" / "vectors.json"
-
-
-def sha256(*parts):
-    return hashlib.sha256(b"".join(parts)).digest()
 
 
 def numbered(name, length=32):
@@ -36,27 +29,12 @@ def numbered(name, length=32):
     return sha256(b"qiyou vectors: ", name.encode())[:length]
 
 
-def public(secret):
-    return X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-
-
 def session_nonce(seed, count=1):
     """Not of the protocol: how Qiyou's own session draws its nonces, so that a test can make it draw those of the vectors."""
     return sha256(b"qiyou nonce 1", seed, struct.pack(">Q", count))
 
 
-# Protobuf, as in wire.py, and what it lacks.
-
 field = wire.field
-
-
-def fixed64(number, value):
-    return wire._varint(number << 3 | 1) + struct.pack("<Q", value)
-
-
-def number(at, value):
-    """A number, left out where it is 0 as proto3 does."""
-    return field(at, value) if value else b""
 
 
 # Frames.
@@ -151,28 +129,8 @@ def stream():
 
 # Noise.
 
-PATTERNS = {0: "Noise_XX_25519_ChaChaPoly_BLAKE2s", 1: "Noise_IK_25519_ChaChaPoly_BLAKE2s"}
-
-
-def prologue(carrier, challenge, choice):
-    return f"qiyou secure\ncarrier {carrier}\ninitiator dialer\nresponder listener\n".encode() + challenge + choice
-
-
 def with_length(body):
     return struct.pack(">H", len(body)) + body
-
-
-def keyed(name, initiator, static, ephemeral, remote=None, prologue_=b""):
-    noise = NoiseConnection.from_name(name.encode())
-    (noise.set_as_initiator if initiator else noise.set_as_responder)()
-    noise.set_prologue(prologue_)
-    noise.set_keypair_from_private_bytes(Keypair.STATIC, static)
-    if ephemeral:
-        noise.set_keypair_from_private_bytes(Keypair.EPHEMERAL, ephemeral)
-    if remote:
-        noise.set_keypair_from_public_bytes(Keypair.REMOTE_STATIC, remote)
-    noise.start_handshake()
-    return noise
 
 
 def transcript(pattern, carrier):
@@ -184,13 +142,20 @@ def transcript(pattern, carrier):
     }
     challenge = bytes([2, 2]) + numbered("challenge")
     choice = bytes([2, pattern])
-    mixed = prologue(carrier, challenge, choice)
-    if carrier == "bluetooth":
-        assert mixed == Talk.PROLOGUE + challenge + choice
-    listener_public = public(keys["listener_static"])
+    mixed = talk.prologue(carrier, challenge, choice)
+    listener_public = public_key(keys["listener_static"])
     known = listener_public if pattern == 1 else None
-    dialer = keyed(PATTERNS[pattern], True, keys["dialer_static"], keys["dialer_ephemeral"], known, mixed)
-    listener = keyed(PATTERNS[pattern], False, keys["listener_static"], keys["listener_ephemeral"], None, mixed)
+    dialer, listener = (
+        talk.noise_of(
+            talk.PATTERNS[pattern],
+            who == "dialer",
+            keys[f"{who}_static"],
+            remote=known if who == "dialer" else None,
+            prologue=mixed,
+            ephemeral=keys[f"{who}_ephemeral"],
+        )
+        for who in ("dialer", "listener")
+    )
     messages = [{"from": "listener", "bytes": with_length(challenge).hex()}]
     turn, first = (dialer, "dialer"), True
     while not dialer.handshake_finished or not listener.handshake_finished:
@@ -212,10 +177,10 @@ def transcript(pattern, carrier):
         assert other.decrypt(record) == plain
         records.append({"from": name, "plain": plain.hex(), "bytes": with_length(record).hex()})
     return {
-        "name": PATTERNS[pattern],
+        "name": talk.PATTERNS[pattern].decode(),
         "carrier": carrier,
         **{key: value.hex() for key, value in keys.items()},
-        "dialer_public": public(keys["dialer_static"]).hex(),
+        "dialer_public": public_key(keys["dialer_static"]).hex(),
         "listener_public": listener_public.hex(),
         "challenge": challenge.hex(),
         "choice": choice.hex(),
@@ -236,21 +201,14 @@ def noise():
 
 # The first meeting.
 
-PICTURES = (
-    "🐶🐱🐴🐷🐰🐼🐔🐧🐢🐟🐙🐘🐍🐝🐌🐸🌻🌵🌲🍄🍎🍌🍇🍉🍓🌽🍞🍕🎂🍦🌙⭐"
-    "🌈🔥⛄☔🏠🚗🚲🚂🚀⛵⚓🎈🎁🎸🎺🔔⚽🏀🏆🎲📖📌🔑🔒🔨💡⏰👓👑👟💎👍"
-)
-
-
 def short_strings():
-    assert len(PICTURES) == 64
     out = []
     for number_ in range(3):
         handshake_hash, seed = numbered(f"handshake hash {number_}"), numbered(f"seed {number_}")
         other_seed = numbered(f"seed of B {number_}")
         a, b = session_nonce(seed), session_nonce(other_seed)
-        okm = HKDF(SHA256(), 12, salt=handshake_hash, info=b"qiyou short string 1").derive(a + b)
-        pictures = [byte % 64 for byte in okm[:4]]
+        okm = meeting.short_string_material(handshake_hash, a, b)
+        string = meeting.short_string(handshake_hash, a, b)
         out.append(
             {
                 "handshake_hash": handshake_hash.hex(),
@@ -258,11 +216,11 @@ def short_strings():
                 "nonce_a_seed": seed.hex(),
                 "nonce_b": b.hex(),
                 "nonce_b_seed": other_seed.hex(),
-                "commitment": sha256(a).hex(),
+                "commitment": records.commitment(a).hex(),
                 "okm": okm.hex(),
-                "pictures": pictures,
-                "emoji": "".join(PICTURES[picture] for picture in pictures),
-                "digits": f"{int.from_bytes(okm[4:], 'big') % 1_000_000:06}",
+                "pictures": list(string.pictures),
+                "emoji": string.emoji,
+                "digits": string.digits,
             }
         )
     return {"pictures": PICTURES, "strings": out}
@@ -271,40 +229,13 @@ def short_strings():
 def tags():
     out = []
     for key, seconds in [(bytes(range(32)), 1_950_000 * 900), (numbered("advert key"), 1_800_000_000)]:
-        epoch = seconds // 900
-        tag = hmac.new(key, struct.pack(">Q", epoch), "sha256").digest()[:5]
-        out.append({"advert_key": key.hex(), "seconds": seconds, "epoch": epoch, "tag": tag.hex()})
+        tag = meeting.tag(key, seconds)
+        assert meeting.is_tag_of(key, tag, seconds + 900) and not meeting.is_tag_of(key, tag, seconds + 1800)
+        out.append({"advert_key": key.hex(), "seconds": seconds, "epoch": seconds // 900, "tag": tag.hex()})
     return out
 
 
 # Matches.
-
-
-def interleaved(column, row):
-    return sum((column >> bit & 1) << 2 * bit | (row >> bit & 1) << 2 * bit + 1 for bit in range(10))
-
-
-KINDS = {"place": 0, "step": 1, "capture": 2, "pass": 3, "press": 4, "toggle": 5, "agree": 6, "resume": 7}
-
-
-def packed(action):
-    """An action as a list: its word, then points as column and row, or a number."""
-    word, *rest = action
-    if word == "choose":
-        return wire._varint(3 + 8 * rest[0])
-    if word == "done":
-        return wire._varint(3 + 8 * (4 + rest[0]))
-    if word in ("pass", "agree", "resume"):
-        return wire._varint(KINDS[word])
-    out = wire._varint(KINDS[word] + 8 * interleaved(*rest[:2]))
-    return out + wire._varint(interleaved(*rest[2:])) if word == "step" else out
-
-
-def digest(setup, actions):
-    chain = sha256(b"qiyou record 1", setup)
-    for action in actions:
-        chain = sha256(chain, packed(action))
-    return int.from_bytes(chain[:8], "big")
 
 
 def actions():
@@ -328,49 +259,59 @@ def actions():
         ["agree"],
         ["resume"],
     ]
+    assert records.unpacked(b"".join(map(packed, every))) == every
     return [{"action": action, "packed": packed(action).hex()} for action in every]
 
 
 # Freestyle on 15x15, and five in a row in an edge counts.
-GOMOKU = field(1, field(1, 15) + field(3, 1))
+GOMOKU = m.Setup(gomoku=m.GomokuSetup(size=15, rule=m.FREESTYLE, edge_five_wins=True))
+SIDES = ["", "first", "second"]
+FISCHER = 3
 
 
-def record(match_id, setup, side, actions_, revision=0, result=b"", pace=b"", times=()):
-    return (
-        field(1, match_id)
-        + field(2, setup)
-        + field(3, side)
-        + number(4, revision)
-        + (field(5, b"".join(map(packed, actions_))) if actions_ else b"")
-        + (field(6, result) if result else b"")
-        + (field(7, pace) if pace else b"")
-        + (field(8, b"".join(map(wire._varint, times))) if times else b"")
-    )
-
-
-def records():
+def matches():
     plain = [["place", 7, 7], ["place", 8, 8], ["place", 7, 8]]
     timed = [["place", 7, 7], ["place", 6, 7], ["place", 7, 8], ["place", 6, 8]]
     times = [1_500, 127, 128, 59_999]
     out = []
     for match_id, side, list_, revision, result, pace, times_ in [
-        (numbered("match 1", 16), 1, plain, 0, b"", b"", ()),
+        (numbered("match 1", 16), m.FIRST, plain, 0, None, None, ()),
         # Second resigned: First won. Fischer, 300 s and 5 s more for each turn.
-        (numbered("match 2", 16), 2, timed, 2, field(1, 1) + field(2, 32), field(1, 3) + field(2, 300) + field(3, 5), times),
+        (
+            numbered("match 2", 16),
+            m.SECOND,
+            timed,
+            2,
+            m.Result(winner=m.FIRST, ending=m.RESIGNED),
+            m.Pace(kind=FISCHER, main_s=300, step_s=5),
+            times,
+        ),
     ]:
-        bytes_ = record(match_id, GOMOKU, side, list_, revision, result, pace, times_)
+        record = m.Record(
+            match_id=match_id,
+            setup=GOMOKU,
+            sender_side=side,
+            revision=revision,
+            actions=b"".join(map(packed, list_)),
+            result=result,
+            pace=pace,
+            times=b"".join(map(wire.varint, times_)),
+        )
+        bytes_ = record.encode()
+        assert m.Record.decode(bytes_) == record and records.unpacked(record.actions) == list_
+        setup = GOMOKU.encode()
         out.append(
             {
                 "match_id": match_id.hex(),
-                "setup": GOMOKU.hex(),
-                "sender_side": ["", "first", "second"][side],
+                "setup": setup.hex(),
+                "sender_side": SIDES[side],
                 "revision": revision,
                 "actions": list_,
-                "packed": b"".join(map(packed, list_)).hex(),
-                "fischer": [300, 5] if pace else None,
+                "packed": record.actions.hex(),
+                "fischer": [pace.main_s, pace.step_s] if pace else None,
                 "times": list(times_),
                 "resigned": "second" if result else None,
-                "digests": [f"{digest(GOMOKU, list_[:ply]):016x}" for ply in range(len(list_) + 1)],
+                "digests": [f"{records.digest(setup, list_[:ply]):016x}" for ply in range(len(list_) + 1)],
                 "bytes": bytes_.hex(),
             }
         )
@@ -383,17 +324,15 @@ def drawings():
     for number_ in range(4):
         id_, seed = numbered(f"invitation {number_}", 16), numbered(f"invited {number_}")
         inviter, invited = numbered(f"inviter {number_}"), session_nonce(seed)
-        colour = sha256(b"qiyou colours 1", id_, inviter, invited)[31] & 1
-        lights = int.from_bytes(sha256(b"qiyou lights 1", id_, inviter, invited)[:4], "big") or 1
         out.append(
             {
                 "invite_id": id_.hex(),
                 "inviter_nonce": inviter.hex(),
-                "commitment": sha256(inviter).hex(),
+                "commitment": records.commitment(inviter).hex(),
                 "invited_nonce": invited.hex(),
                 "invited_nonce_seed": seed.hex(),
-                "inviter_side": ["first", "second"][colour],
-                "lights_seed": lights,
+                "inviter_side": SIDES[records.inviter_side(id_, inviter, invited)],
+                "lights_seed": records.lights_seed(id_, inviter, invited),
             }
         )
     assert len({one["inviter_side"] for one in out}) == 2
@@ -453,8 +392,8 @@ def new_games():
     out = []
     for revision in (0, 3):
         match_id = numbered("match 1", 16)
-        for label, word in [("swapped", b"qiyou new game 1"), ("same", b"qiyou same game 1")]:
-            next_ = sha256(word, match_id, struct.pack(">I", revision))[:16]
+        for label in ("swapped", "same"):
+            next_ = records.next_id(match_id, revision, swapped=label == "swapped")
             out.append({"match_id": match_id.hex(), "revision": revision, "colours": label, "next_id": next_.hex()})
     return out
 
@@ -462,43 +401,33 @@ def new_games():
 # Friends.
 
 
-def escaped(text):
-    free = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:@[]"
-    return "".join(chr(byte) if byte in free else f"%{byte:02X}" for byte in text.encode())
-
-
 def friend_codes():
-    key = public(numbered("dialer's static key"))
+    key = public_key(numbered("dialer's static key"))
     out = []
     for name, tag, places in [
         ("", None, []),
         ("小明 & Anna", bytes([1, 2, 3, 0xAB, 0xFF]), ["lan=192.168.1.7:40123", "lan=[fd00::7]:40123", "xmpp=ann@example.org"]),
     ]:
-        fields = ([f"n={escaped(name)}"] if name else []) + ([f"t={tag.hex()}"] if tag else [])
-        fields += [f"{key_}={escaped(value)}" for key_, value in (place.split("=", 1) for place in places)]
-        text = "qiyou:friend/1/" + key.hex() + ("?" + "&".join(fields) if fields else "")
+        code = FriendCode(key, name, tag, [tuple(place.split("=", 1)) for place in places])
+        text = code.write()
+        assert FriendCode.read(text) == code
         out.append({"key": key.hex(), "name": name, "tag": tag.hex() if tag else None, "places": places, "text": text})
     return out
 
 
 def fingerprints():
-    out = []
-    for key in [public(numbered("dialer's static key")), bytes(32)]:
-        bits = int.from_bytes(sha256(key)[:15], "big")
-        letters = "".join("abcdefghijklmnopqrstuvwxyz234567"[bits >> 5 * (23 - at) & 31] for at in range(24))
-        groups = "-".join(letters[at : at + 4] for at in range(0, 24, 4))
-        out.append({"key": key.hex(), "fingerprint": groups})
-    return out
+    keys = [public_key(numbered("dialer's static key")), bytes(32)]
+    return [{"key": key.hex(), "fingerprint": meeting.fingerprint(key)} for key in keys]
 
 
 def letters():
     sender, receiver = numbered("dialer's static key"), numbered("listener's static key")
     ephemeral = numbered("letter's ephemeral key")
-    text = struct.pack(">I", 11) + bytes.fromhex(records()[0]["bytes"])
-    name = "Noise_K_25519_ChaChaPoly_BLAKE2s"
-    writes = keyed(name, True, sender, ephemeral, public(receiver), b"qiyou letter 1")
+    text = struct.pack(">I", 11) + bytes.fromhex(matches()[0]["bytes"])
+    name, about = b"Noise_K_25519_ChaChaPoly_BLAKE2s", b"qiyou letter 1"
+    writes = talk.noise_of(name, True, sender, remote=public_key(receiver), prologue=about, ephemeral=ephemeral)
     sealed_ = bytes(writes.write_message(text))
-    reads = keyed(name, False, receiver, None, public(sender), b"qiyou letter 1")
+    reads = talk.noise_of(name, False, receiver, remote=public_key(sender), prologue=about)
     assert bytes(reads.read_message(sealed_)) == text
     return [
         {
@@ -520,7 +449,7 @@ def vectors():
         "short_strings": short_strings(),
         "tags": tags(),
         "actions": actions(),
-        "records": records(),
+        "records": matches(),
         "drawings": drawings(),
         "boards_of_lights": boards(),
         "new_games": new_games(),

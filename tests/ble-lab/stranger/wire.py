@@ -1,7 +1,7 @@
 """The bytes of Qiyou's protocol, written a second time from its description.
 
-Fragments (what one GATT write or notification holds), frames (20 bytes before each message) and the few protobuf messages of a
-first meeting. Nothing here was generated from, linked with or copied from the Rust code: where the two disagree, one of them is
+Fragments (what one GATT write or notification holds), frames (20 bytes before each message), protobuf's encoding and, by hand, the
+hello and the verdict that only these need; all messages are in messages.py. Nothing here was generated from, linked with or copied from the Rust code: where the two disagree, one of them is
 not what the documents say.
 """
 
@@ -116,7 +116,7 @@ assert frame(7, 1, bytes.fromhex("0a03414243")).hex() == "9876543200000019000000
 # Messages: as much of protobuf's encoding as a hello and a comparison need.
 
 
-def _varint(value):
+def varint(value):
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -127,14 +127,17 @@ def _varint(value):
 def field(number, value):
     """A field that holds a number, a text or bytes."""
     if isinstance(value, int):
-        return _varint(number << 3) + _varint(value)
+        return varint(number << 3) + varint(value)
     value = value.encode() if isinstance(value, str) else value
-    return _varint(number << 3 | 2) + _varint(len(value)) + value
+    return varint(number << 3 | 2) + varint(len(value)) + value
 
 
-def _read_varint(data, at):
+def read_varint(data, at):
+    """The number that begins there, and where the next thing does."""
     value = shift = 0
     while True:
+        if at >= len(data) or shift > 63:
+            raise ValueError("a varint without an end")
         byte = data[at]
         value |= (byte & 0x7F) << shift
         at, shift = at + 1, shift + 7
@@ -142,22 +145,33 @@ def _read_varint(data, at):
             return value, at
 
 
-def fields(data):
-    """A message as a list of (number, value)."""
+VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
+
+
+def typed_fields(data):
+    """A message as a list of (number, wire type, value)."""
     out, at = [], 0
     while at < len(data):
-        key, at = _read_varint(data, at)
+        key, at = read_varint(data, at)
         kind = key & 7
-        if kind == 0:
-            value, at = _read_varint(data, at)
-        elif kind in (1, 5):
-            length = 8 if kind == 1 else 4
+        if kind == VARINT:
+            value, at = read_varint(data, at)
+        elif kind in (FIXED64, FIXED32, LENGTH):
+            length = {FIXED64: 8, FIXED32: 4}.get(kind)
+            if length is None:
+                length, at = read_varint(data, at)
             value, at = data[at : at + length], at + length
+            if at > len(data):
+                raise ValueError("a field without an end")
         else:
-            length, at = _read_varint(data, at)
-            value, at = data[at : at + length], at + length
-        out.append((key >> 3, value))
+            raise ValueError(f"wire type {kind}")
+        out.append((key >> 3, kind, value))
     return out
+
+
+def fields(data):
+    """A message as a list of (number, value)."""
+    return [(number, value) for number, _, value in typed_fields(data)]
 
 
 def hello(name, lowest=1, highest=1):

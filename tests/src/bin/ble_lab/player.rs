@@ -5,6 +5,7 @@ use crate::orders::{Output, User};
 use crate::watch::{Room, Told, What};
 use anyhow::{Context, Result, bail, ensure};
 use proto::control::RadioState;
+use serde::Deserialize;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -197,8 +198,8 @@ impl<'a> Player<'a> {
     }
 }
 
-/// A match on disk.
-#[derive(Debug, Clone, PartialEq)]
+/// A match on disk. The stranger that plays tells its own in these words.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Saved {
     pub(crate) id: String,
     setup: String,

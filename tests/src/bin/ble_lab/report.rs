@@ -46,6 +46,8 @@ pub(crate) struct Report {
     pub(crate) nonsense_answered: u32,
     /// What the host that met it held in memory before and after, in kB.
     pub(crate) nonsense_memory_kb: Option<[u64; 2]>,
+    /// Matches that a second implementation of the protocol has played with a host, equal at both in the end.
+    pub(crate) stranger_matches: usize,
     /// Whether two who were to compare strings with somebody in between saw different ones; null if nobody was.
     pub(crate) between_strings_differ: Option<bool>,
     pub(crate) matches: u32,
@@ -220,6 +222,7 @@ impl Report {
             ("another stack met in", ms(self.stranger_met)),
             ("it comes back at once", two(self.stranger_again)),
             ("nonsense answered", format!("{} kinds", self.nonsense_answered)),
+            ("another program has played", format!("{} matches", self.stranger_matches)),
             (
                 "strings with one between",
                 self.between_strings_differ

@@ -1,20 +1,21 @@
 //! Devices that are none of ours: a central with another Bluetooth stack, written from the protocol's description, meets a
-//! host, breaks its rules, and sits between two of them.
+//! host, breaks its rules, plays a whole match with it, and sits between two of them.
 //!
 //! The stranger is a Python program (`tests/ble-lab/stranger`) on a controller of its own, beside those of the guests. It
 //! tells what it saw; here is what that must be.
 
 use crate::lab::{ADDRESS_OF_A, Lab};
 use crate::orders::{Output, User};
-use crate::player::{Comparison, Player};
+use crate::player::{Comparison, Player, Saved};
 use crate::report::{Quantiles, Report};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt, BufReader, Lines};
-use tokio::process::{Child, ChildStdout, Command};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
 /// Between two things that a stranger tells lies at most a meeting with a guest on a crowded machine.
@@ -55,7 +56,8 @@ pub(crate) struct Stack {
     pub(crate) controllers: PathBuf,
 }
 
-/// What the program tells; its own words are in `stranger.py`.
+/// What the program tells; its own words are in `stranger.py`. `Hands` is what the host's person does now: words for `qiyouctl`,
+/// or `comparison` for what is on the screen; the program waits for what that says. `Kept` is a match as the program has it.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 enum Told {
@@ -67,6 +69,9 @@ enum Told {
     Passed { who: End, name: String },
     Verdict { who: End, same: bool },
     Parted { who: End, reason: u32 },
+    Hands { words: Vec<String> },
+    Check { claim: String, holds: bool },
+    Kept(Saved),
     Over,
 }
 
@@ -117,6 +122,7 @@ pub(crate) async fn come_and_go(lab: &Lab, stack: &Stack, report: &mut Report) -
     report.check(holds < held + MORE_KB, || format!("nonsense has left {held} kB at {holds} kB"))?;
     let again = meet(lab, stack, report).await.context("another stack meets a host that was annoyed")?;
     report.check(key == again, || format!("the host was {key} and is {again}"))?;
+    play(lab, stack, &ann, report).await.context("another program plays with a host")?;
     between(lab, stack, (&ann, &ben), &key, report).await.context("somebody sits between two hosts")?;
     directly((&ann, &ben), report).await.context("the two meet with nobody in between")?;
     let now = [ann.see(|view| view.starts), ben.see(|view| view.starts)];
@@ -180,6 +186,47 @@ async fn misbehave(lab: &Lab, stack: &Stack, report: &mut Report) -> Result<()> 
         report.nonsense_answered += 1;
     }
     stranger.ends().await
+}
+
+/// Whole matches with a second implementation of the protocol, through lost links and by consent. What it finds to hold counts
+/// here; at the end the host's disk holds the very matches that it has.
+async fn play(lab: &Lab, stack: &Stack, ann: &Player<'_>, report: &mut Report) -> Result<()> {
+    let mut stranger = Stranger::start(lab, stack, "play")?;
+    let mut kept = Vec::new();
+    loop {
+        match stranger.next().await? {
+            Told::Hands { words } => {
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                let said = if words == ["comparison"] {
+                    on_screen(ann).to_string()
+                } else {
+                    ann.ctl(&words).await?
+                };
+                stranger.answer(&said).await?;
+            }
+            Told::Check { claim, holds } => report.check(holds, || format!("it does not hold: {claim}"))?,
+            Told::Kept(saved) => kept.push(saved),
+            Told::Over => break,
+            other => bail!("while it plays: {other:?}"),
+        }
+    }
+    stranger.ends().await?;
+    kept.sort_by(|a, b| a.id.cmp(&b.id));
+    let saved = ann.saved().await?;
+    report.check(kept.len() >= 2 && kept == saved, || format!("it has {kept:?}, the host {saved:?}"))?;
+    report.stranger_matches = kept.len();
+    let moves: usize = kept.iter().map(|one| one.actions.len()).sum();
+    println!("ble-lab: another program has played {} matches of {moves} moves", kept.len());
+    // What it compared is no string of those who come after it.
+    ann.forget_comparison();
+    Ok(())
+}
+
+fn on_screen(player: &Player<'_>) -> Value {
+    player.see(|view| {
+        let shown = view.comparison.as_ref();
+        shown.map_or(Value::Null, |shown| json!({"emoji": shown.emoji, "digits": shown.digits}))
+    })
 }
 
 /// Ben means to meet Ann, and is linked to somebody who calls itself Ann and speaks to the real one in Ben's name. Each has
@@ -280,6 +327,7 @@ struct Stranger {
     what: &'static str,
     process: Child,
     says: Lines<BufReader<ChildStdout>>,
+    hears: ChildStdin,
 }
 
 impl Stranger {
@@ -288,10 +336,18 @@ impl Stranger {
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL"]).arg(&stack.python).arg(stack.program.join("stranger.py"));
         command.arg(&stack.controllers).args([what, "Ann"]).env("PYTHONDONTWRITEBYTECODE", "1");
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).kill_on_drop(true);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log).kill_on_drop(true);
         let mut process = command.spawn().context("python")?;
         let stdout = process.stdout.take().context("the stranger's words")?;
-        Ok(Stranger { what, process, says: BufReader::new(stdout).lines() })
+        let hears = process.stdin.take().context("the stranger's ears")?;
+        Ok(Stranger { what, process, says: BufReader::new(stdout).lines(), hears })
+    }
+
+    /// Tells it what it has asked for.
+    async fn answer(&mut self, said: &str) -> Result<()> {
+        let mut line = serde_json::to_vec(said)?;
+        line.push(b'\n');
+        Ok(self.hears.write_all(&line).await?)
     }
 
     async fn next(&mut self) -> Result<Told> {
