@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::threats::{ThreatKind, threats};
-use engine::{Action, AnyGame, GameKind, Language, Level, Limits, Side, bot};
+use engine::{Action, AnyGame, GameKind, GomokuRule, GomokuSetup, Language, Level, Limits, Setup, Side, bot};
 
 fn at(kind: GameKind, line: &str) -> AnyGame {
     AnyGame::from_position(&kind.default_setup_for(line), line).expect("a position")
@@ -37,6 +37,22 @@ fn threats_are_named_by_kind_the_gravest_first() {
     let liuzhou = at(GameKind::Liuzhou, "6/6/6/6/bb2ww/b1b1ww b m 0 0 0");
     assert!(found(&liuzhou).iter().any(|(kind, side, _)| (*kind, *side) == (Kind::CaptureDue, First)));
     assert!(threats(&AnyGame::new(&GameKind::LightsOut.default_setup()).expect("a board")).is_empty());
+}
+
+#[test]
+fn what_renju_forbids_to_black_is_no_threat_of_black_s_and_what_it_allows_to_white_is_one() {
+    // Two threes that cross at H8, of either colour.
+    let of = |stone: char, rule: GomokuRule| {
+        let rows = "15/15/15/15/15/7s7/7s7/5ss8/15/15/15/15/15/15/o13o w".replace('s', &stone.to_string());
+        let rows = rows.replace('o', if stone == 'b' { "w" } else { "b" });
+        let setup = Setup::Gomoku(GomokuSetup { rule, ..GomokuSetup::default() });
+        let game = AnyGame::from_position(&setup, &rows).expect("a position");
+        let side = if stone == 'b' { Side::First } else { Side::Second };
+        threats(&game).into_iter().any(|threat| threat.kind == ThreatKind::Fork && threat.side == side)
+    };
+    assert!(of('b', GomokuRule::Freestyle), "in freestyle two threes win");
+    assert!(!of('b', GomokuRule::Renju), "Black may not make two threes");
+    assert!(of('w', GomokuRule::Renju));
 }
 
 #[test]

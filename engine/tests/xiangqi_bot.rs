@@ -220,11 +220,40 @@ fn an_endless_search_answers_when_it_is_stopped_and_is_ready_meanwhile() {
     engine.until("info depth 3 ");
     assert!(engine.last("ponderhit", "bestmove").starts_with("bestmove "));
     // Nodes, clocks, and nonsense in between.
-    engine.say("position fen no such position");
-    engine.say("position startpos moves a1a9");
+    engine.say("position startpos");
     assert!(engine.last("go nodes 2000", "bestmove").starts_with("bestmove "));
     assert!(engine.last("go wtime 500 btime 500 winc 0 binc 0", "bestmove").starts_with("bestmove "));
     assert!(engine.last("go wtime -20 btime 500", "bestmove").starts_with("bestmove "));
+}
+
+#[test]
+fn after_a_position_that_cannot_be_read_no_move_of_another_position_is_given() {
+    let mut engine = Program::start("uci");
+    for refused in ["fen no such position", "startpos moves b1c3 a1a9", "startpos moves nonsense"] {
+        engine.say("position startpos");
+        assert_eq!(
+            engine.last(&format!("position {refused}"), "info string").split(' ').next(),
+            Some("info")
+        );
+        assert_eq!(engine.last("go nodes 500", "bestmove"), "bestmove (none)", "{refused}");
+    }
+    engine.say("position startpos");
+    assert_ne!(engine.last("go nodes 500", "bestmove"), "bestmove (none)");
+}
+
+#[test]
+fn play_goes_on_beyond_draws_that_only_our_rules_know() {
+    let mut engine = Program::start("uci");
+    // Nothing can cross the river, from the first position on.
+    let bare = "fen 3k5/9/9/9/9/9/9/9/4A4/5K3 w - - 0 1";
+    // The fourth time the same position.
+    let again = "b1c3 b10c8 c3b1 c8b10 ".repeat(4);
+    let long = format!("startpos moves {again}");
+    for position in [bare.to_owned(), format!("{bare} moves e2d1 d10d9 d1e2 d9d10"), long] {
+        engine.say(&format!("position {position}"));
+        let best = engine.last("go nodes 2000", "bestmove");
+        assert!(best.starts_with("bestmove ") && best != "bestmove (none)", "{position}: {best}");
+    }
 }
 
 #[test]

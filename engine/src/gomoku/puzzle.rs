@@ -109,7 +109,7 @@ impl Contest for ThreatContest {
 }
 
 impl Gomoku {
-    /// What either side could make next. Points that renju forbids to Black are among them.
+    /// What either side could make next. A point that renju forbids to Black threatens nothing of Black's.
     pub(crate) fn threats(&self) -> Vec<crate::threats::Threat> {
         use crate::threats::{Threat as Found, ThreatKind};
         if self.is_opening() || !self.choices().is_empty() {
@@ -127,7 +127,11 @@ impl Gomoku {
         let mut found: Vec<Found> = Vec::new();
         for player in Side::BOTH {
             for square in board.near() {
-                let Some(kind) = kind(board.threat(square, self.color(player))) else { continue };
+                let color = self.color(player);
+                let Some(kind) = kind(board.threat(square, color)) else { continue };
+                if color == Side::First && self.fault(square.point()).is_some() {
+                    continue;
+                }
                 match found.iter_mut().find(|one| one.side == player && one.kind == kind) {
                     Some(one) => one.at.push(square.point()),
                     None => found.push(Found { kind, side: player, at: vec![square.point()] }),

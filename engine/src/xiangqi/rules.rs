@@ -117,6 +117,14 @@ impl Xiangqi {
         self.quiet
     }
 
+    /// Goes on where the side to move has a legal move, although these rules see an end: bare material, too long without progress,
+    /// a repetition. For positions that another program's rules have led to. The next move judges again.
+    pub fn play_on(&mut self) {
+        if self.board.has_legal_move() {
+            self.outcome = None;
+        }
+    }
+
     /// Whether this legal move would lose the game at once by perpetual check or chase: what a player is warned of.
     pub fn loses_by_repetition(&self, mv: XiangqiMove) -> bool {
         let mut after = self.clone();

@@ -134,6 +134,8 @@ struct Player {
     milliseconds: bool,
     /// UCCI: moves that the board forbids.
     banned: Vec<XiangqiMove>,
+    /// The last `position` could not be read to its end.
+    refused: bool,
 }
 
 /// What `go` asks for.
@@ -165,6 +167,7 @@ impl Player {
             stalls: Stalls::default(),
             milliseconds: false,
             banned: Vec::new(),
+            refused: false,
         }
     }
 
@@ -262,19 +265,22 @@ impl Player {
             None if start == "startpos" => Xiangqi::new(&setup).map_err(|error| error.to_string()),
             None => Err("expected startpos or fen".into()),
         };
-        let before = match game {
-            Ok(game) => std::mem::replace(&mut self.game, game),
-            Err(why) => return say(&format!("info string {why}")),
-        };
         self.banned.clear();
+        self.refused = true;
+        match game {
+            Ok(game) => self.game = game,
+            Err(why) => return say(&format!("info string {why}")),
+        }
         for word in moves.split_whitespace() {
+            // The other program's rules may know no such draw.
+            self.game.play_on();
             let Some(mv) = self.legal(word) else {
-                say(&format!("info string {word} is not legal here"));
-                self.game = before;
-                return;
+                return say(&format!("info string {word} is not legal here"));
             };
             self.game.play(mv);
         }
+        self.game.play_on();
+        self.refused = false;
     }
 
     fn legal(&self, word: &str) -> Option<XiangqiMove> {
@@ -365,7 +371,10 @@ impl Player {
         let banned = std::mem::take(&mut self.banned);
         let allowed =
             |mv: XiangqiMove| (go.among.is_empty() || go.among.contains(&mv)) && !banned.contains(&mv);
-        let found = if self.lines > 1 {
+        let found = if self.refused {
+            // A move from any other position would be an illegal one.
+            None
+        } else if self.lines > 1 {
             self.several(&allowed, &limits, arrived)
         } else {
             let (game, dialect) = (self.game.clone(), self.dialect);
