@@ -12,7 +12,7 @@ pub trait Duplex: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Duplex for T {}
 
-/// The kind of carrier. It selects words and icons on the screen and is part of the Noise prologue.
+/// The kind of carrier, which selects words and icons on the screen and is part of the Noise prologue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CarrierKind {
     /// Bluetooth LE.

@@ -61,7 +61,7 @@ pub enum Role {
 /// Inputs of a session.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// A secure link to the peer is up. It replaces an older link, whose messages must not be handed in any more.
+    /// A secure link to the peer is up, and replaces an older link, whose messages must not be handed in any more.
     LinkUp {
         /// This device's role.
         role: Role,

@@ -54,7 +54,7 @@ pub enum LocalCommand {
 /// Why a command failed. Nothing has changed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Undone<E> {
-    /// It is not possible now.
+    /// The command is not possible now.
     Refused(Refused),
     /// The journal could not keep it.
     Journal(E),

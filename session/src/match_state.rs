@@ -22,7 +22,8 @@ pub struct MatchState {
     pub(crate) line: Line,
     pub(crate) settled: bool,
     pub(crate) reach: Reach,
-    /// Summary of the peer's record, as far as known. It may be ahead of this record while actions are in flight.
+    /// Summary of the peer's record, as far as known. The peer's record may be ahead of this record while actions are in
+    /// flight.
     pub(crate) there: Option<Standing>,
     /// Length of the peer's record when it resigned or timed out: its earlier actions still count when they arrive later.
     pub(crate) gave_up_at: u32,

@@ -311,8 +311,8 @@ impl Session {
         } else if untouched && self.invitations.asked_for(theirs.record()) {
             self.adopt(theirs.record().clone());
         } else if theirs.result().is_some() {
-            // A finished, unknown match: settled and archived here, or never seen. Nothing is left to play. It is kept only if
-            // this device has requested or accepted it: otherwise a peer could fill the journal with lost matches.
+            // A finished, unknown match: settled and archived here, or never seen. Nothing is left to play. Such a match is kept
+            // only if this device has requested or accepted it: otherwise a peer could fill the journal with lost matches.
             let gave_up = theirs.result().and_then(MatchResult::given_up_by);
             if untouched && gave_up == Some(theirs.their_side()) && self.invitations.take_promise(id) {
                 self.effects.keep(Entry::Learned(theirs.record().clone()));

@@ -241,7 +241,8 @@ pub enum Event {
         /// The phrase or text.
         saying: Saying,
     },
-    /// The peer shows a kept match, complete and legal. It is not saved; its id may be known on this device.
+    /// The peer shows a kept match, complete and legal. The session does not save the match, whose id may be known on this
+    /// device.
     Gift(Box<MatchRecord>),
     /// The shared analysis has changed: see [`crate::MatchState::analysis`].
     AnalysisChanged(MatchId),

@@ -23,7 +23,8 @@ use crate::{
 /// this time.
 const STRING_WITHIN: Duration = Duration::from_secs(10);
 
-/// Limit for the two people to find each other and compare. It also bounds how long an unanswered stranger occupies a place.
+/// Limit for the two people to find each other and compare. The limit also bounds how long an unanswered stranger occupies a
+/// place.
 const VERDICT_WITHIN: Duration = Duration::from_mins(2);
 
 /// One comparison, from the commitment to both verdicts.

@@ -13,8 +13,8 @@ pub struct MatchId(pub [u8; 16]);
 
 impl MatchId {
     /// The id of the new game that follows this match by consent. Both devices compute it, so that an acceptance lost with the
-    /// link leads to one new match and not to two. It includes the revision, because a match that was taken back after its end
-    /// may end again.
+    /// link leads to one new match and not to two. The id includes the revision, because a match that was taken back after its
+    /// end may end again.
     pub(crate) fn of_new_game(self, revision: u32, swapped: bool) -> Self {
         let hash = Sha256::new()
             .chain_update(if swapped { &b"qiyou new game 1"[..] } else { b"qiyou same game 1" })
@@ -106,7 +106,7 @@ impl MatchRecord {
             && self.paused == peers.paused
     }
 
-    /// The digest of setup and actions: a hash chain. It begins with SHA-256 of `qiyou record 1` and of the setup as
+    /// The digest of setup and actions: a hash chain. The chain begins with SHA-256 of `qiyou record 1` and of the setup as
     /// `board.Setup` in protobuf (fields in order of number, defaults left out); each action makes it SHA-256 of the previous 32
     /// bytes and of the action as packed in `peer.Record`. Devices compare the first 8 bytes, big-endian. Revision, result, sides
     /// and times are not covered.
@@ -164,8 +164,8 @@ impl OfferKind {
     }
 }
 
-/// The own open offer, as consent given in advance. It is in the journal before the offer is sent: after a crash the peer may
-/// have accepted already, and only this consent allows adopting its newer record.
+/// The own open offer, as consent given in advance. The consent is in the journal before the offer is sent: after a crash the
+/// peer may have accepted already, and only this consent allows adopting its newer record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Consent {
     /// The kind of offer.

@@ -60,7 +60,8 @@ const REPEATS_EACH: Duration = Duration::from_millis(110);
 const POINTS: f32 = 0.6;
 const RESTS: f32 = 0.35;
 
-/// Translates input events into presses. It has no clock: the caller passes the time, counted from any moment.
+/// Translates input events into presses. The translator has no clock: the caller passes the time, counted from any
+/// moment.
 #[derive(Debug, Default)]
 pub struct Translator {
     stick: [f32; 2],

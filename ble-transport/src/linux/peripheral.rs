@@ -96,7 +96,8 @@ impl Served {
     }
 }
 
-/// Whether BlueZ has put the two characteristics at their fixed handles. It registers them in bluer's order, which is random.
+/// Whether BlueZ has put the two characteristics at their fixed handles. BlueZ registers characteristics in bluer's order, which
+/// is random.
 async fn is_in_order(written: &CharacteristicControl, notified: &CharacteristicControl) -> bool {
     let begun = Instant::now();
     loop {

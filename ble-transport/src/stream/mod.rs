@@ -352,8 +352,8 @@ impl Stream {
         }
     }
 
-    /// Accepts as many bytes as fit the buffer and returns their number. They leave when flushed, when a fragment is full, or
-    /// after [`LINGER`].
+    /// Accepts as many bytes as fit the buffer and returns their number. Accepted bytes leave when flushed, when a fragment is
+    /// full, or after `LINGER`.
     pub fn write(&mut self, now: Instant, bytes: &[u8]) -> usize {
         let taken = bytes.len().min(self.writable());
         self.outgoing.extend(&bytes[..taken]);

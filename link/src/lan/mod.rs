@@ -62,7 +62,7 @@ impl Default for LanConfig {
     }
 }
 
-/// The local network as a transport. It sends nothing and opens no port until it listens, scans or connects.
+/// The local network as a transport, which sends nothing and opens no port until it listens, scans or connects.
 pub struct LanTransport {
     shared: Arc<Shared>,
 }

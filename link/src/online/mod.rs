@@ -197,7 +197,7 @@ pub enum LetterStage {
     AtServer,
     /// A receipt has arrived, from the other device or forged by a server.
     Delivered,
-    /// It bounced: there is no such account, or its server stores no more for it.
+    /// The letter bounced: there is no such account, or its server stores no more for it.
     Refused,
     /// Unknown whether it was sent.
     Lost,

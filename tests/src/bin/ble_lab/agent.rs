@@ -1,7 +1,7 @@
 //! The lab's agent inside a guest: connects the emulated controller to the kernel, starts and kills programs.
 //!
-//! Plain threads, one per program; the agent ends with the guest. It is the guest's first process (PID 1), so it must
-//! not return.
+//! Plain threads, one per program; the agent ends with the guest. The agent is the guest's first process (PID 1), so
+//! it must not return.
 
 use crate::h4::Splitter;
 use crate::orders::{AGENT_PORT, Done, HCI_PORT, Message, Order, Output, Program, User, What};

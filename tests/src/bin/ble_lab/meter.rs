@@ -1,4 +1,5 @@
-//! Traffic counters of the radio. They parse the data packets as they pass and need no support from the programs.
+//! Traffic counters of the radio, which parse the data packets as they pass and need no support from the
+//! programs.
 
 use serde::Serialize;
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
-//! Devices that are none of ours: a central with another Bluetooth stack, written from the protocol's description, meets a
-//! host, breaks its rules, plays a whole match with it, and sits between two of them.
+//! Interoperability and attacks: a central with another Bluetooth stack, written from the protocol's description, meets a host,
+//! violates its protocol, plays a whole match with it, and acts as man in the middle.
 //!
 //! The stranger is a Python program (`tests/ble-lab/stranger`) on a controller of its own, beside those of the guests. It
-//! tells what it saw; here is what that must be.
+//! reports what it saw; the expectations are here.
 
 use crate::lab::{ADDRESS_OF_A, Lab};
 use crate::orders::{Output, User};
@@ -56,8 +56,9 @@ pub(crate) struct Stack {
     pub(crate) controllers: PathBuf,
 }
 
-/// What the program tells; its own words are in `stranger.py`. `Hands` is what the host's person does now: words for `qiyouctl`,
-/// or `comparison` for what is on the screen; the program waits for what that says. `Kept` is a match as the program has it.
+/// Reports of the program; the JSON is defined in `stranger.py`. `Hands` asks for an act of the host's person: arguments of
+/// `qiyouctl`, or `comparison` for the string on the screen; the program waits for the result. `Kept` is a match as the program
+/// has it.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 enum Told {
@@ -188,8 +189,8 @@ async fn misbehave(lab: &Lab, stack: &Stack, report: &mut Report) -> Result<()> 
     stranger.ends().await
 }
 
-/// Whole matches with a second implementation of the protocol, through lost links and by consent. What it finds to hold counts
-/// here; at the end the host's disk holds the very matches that it has.
+/// Whole matches with a second implementation of the protocol, with lost links and offers. The program's checks are counted
+/// here; at the end the host's disk must have the same matches as the program.
 async fn play(lab: &Lab, stack: &Stack, ann: &Player<'_>, report: &mut Report) -> Result<()> {
     let mut stranger = Stranger::start(lab, stack, "play")?;
     let mut kept = Vec::new();
@@ -217,7 +218,7 @@ async fn play(lab: &Lab, stack: &Stack, ann: &Player<'_>, report: &mut Report) -
     report.stranger_matches = kept.len();
     let moves: usize = kept.iter().map(|one| one.actions.len()).sum();
     println!("ble-lab: another program has played {} matches of {moves} moves", kept.len());
-    // What it compared is no string of those who come after it.
+    // The program's comparison must not be mistaken for a later one.
     ann.forget_comparison();
     Ok(())
 }
@@ -343,7 +344,7 @@ impl Stranger {
         Ok(Stranger { what, process, says: BufReader::new(stdout).lines(), hears })
     }
 
-    /// Tells it what it has asked for.
+    /// Sends the result of a request to the program.
     async fn answer(&mut self, said: &str) -> Result<()> {
         let mut line = serde_json::to_vec(said)?;
         line.push(b'\n');
