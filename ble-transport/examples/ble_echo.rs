@@ -49,7 +49,7 @@ async fn main() -> Result<(), Failure> {
         }
         "hold" => {
             let seconds = u64::from(number("--seconds", 60)?);
-            // Ends by its time only.
+            // `hold` runs until the time is over.
             let _ = tokio::time::timeout(Duration::from_secs(seconds), hold(&bluetooth)).await;
             Ok(())
         }
@@ -108,7 +108,7 @@ async fn serve(bluetooth: &BleTransport) -> Result<(), Failure> {
     }
 }
 
-/// Reads so many bytes; how long it took from the first to the last.
+/// Reads `left` bytes; returns the time from the first byte to the last.
 async fn swallow(stream: &mut (impl AsyncRead + Unpin), mut left: usize) -> std::io::Result<Duration> {
     let mut buffer = [0; 4096];
     let mut first = None;

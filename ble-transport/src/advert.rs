@@ -1,25 +1,25 @@
-//! What goes into 31 bytes of advert and 31 of scan response, and back.
+//! The 31 bytes of an advertisement and the 31 of its scan response, written and parsed.
 //!
 //! Flags take 3 bytes, a 128-bit UUID 18, so 10 are left: a manufacturer field with 6 bytes of ours. The name travels in
-//! the scan response, because an advert that is too long is refused as a whole by BlueZ, or its name cut.
+//! the scan response, because BlueZ refuses an advertisement that is too long, or cuts the name.
 
 use link::{Card, PRESENCE_LENGTH, Tag};
 use uuid::Uuid;
 
-/// The service that a Qiyou device offers. Its characteristics never change under this UUID: with `Cache = always`, BlueZ
-/// remembers the table of handles by it and would use a stale one.
+/// UUID of Qiyou's GATT service. The characteristics of this UUID never change: with `Cache = always`, BlueZ caches the
+/// attribute handles by the UUID and would use stale ones.
 pub const SERVICE: Uuid = Uuid::from_u128(0x1aea3cda_90c7_4f92_a929_83e7e62f688e);
 
-/// Written by the central, without response.
+/// Characteristic from central to peripheral: write without response.
 pub const TO_PERIPHERAL: Uuid = Uuid::from_u128(0x1aea3cdb_90c7_4f92_a929_83e7e62f688e);
 
-/// Notified by the peripheral.
+/// Characteristic from peripheral to central: notification.
 pub const TO_CENTRAL: Uuid = Uuid::from_u128(0x1aea3cdc_90c7_4f92_a929_83e7e62f688e);
 
-/// The Bluetooth SIG's number for "no company": assigned to nobody, for internal use.
+/// Company identifier that the Bluetooth SIG assigns to nobody and reserves for internal use.
 pub(crate) const COMPANY: u16 = 0xFFFF;
 
-/// Layout of the six bytes: version in the high nibble of the first, then the state bits; the tag after it.
+/// Layout of the six bytes: the version in the high nibble of the first byte, state bits in its low nibble, then the tag.
 const VERSION: u8 = 1;
 const OPEN_TO_ALL: u8 = 0b0001;
 const BUSY: u8 = 0b0010;
@@ -39,10 +39,11 @@ pub(crate) fn card_payload(card: &Card) -> [u8; 1 + PRESENCE_LENGTH] {
     payload
 }
 
-/// A card as read from the air. `None` for another version, which is another program to us, and for anything else.
+/// Parses a card from an advertisement. `None` for another version, which counts as another program, and for any other
+/// payload.
 ///
-/// `name` is what the system says that the device is called; it counts only if the card says that it carries a name,
-/// because after a connection BlueZ reports the peer's GAP name, its host name, instead.
+/// `name` is the device name from the system; it counts only if the card says that it carries a name, because after a
+/// connection BlueZ reports the peer's GAP name, its host name, instead.
 pub(crate) fn read_card(payload: &[u8], name: Option<String>) -> Option<Card> {
     let (&state, tag) = payload.split_first()?;
     if state >> 4 != VERSION {
@@ -52,14 +53,14 @@ pub(crate) fn read_card(payload: &[u8], name: Option<String>) -> Option<Card> {
         tag: Tag(tag.try_into().ok()?),
         open_to_all: state & OPEN_TO_ALL != 0,
         busy: state & BUSY != 0,
-        // No bit is left for it.
+        // The payload has no bit for a wish.
         wish: 0,
         name: name.filter(|_| state & NAMED != 0),
         seldom: false,
     })
 }
 
-/// The name as far as it fits, cut between characters.
+/// The longest prefix of the name that fits, cut between characters.
 pub(crate) fn fitting_name(name: &str) -> &str {
     let mut end = name.len().min(LONGEST_NAME);
     while !name.is_char_boundary(end) {

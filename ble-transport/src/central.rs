@@ -1,4 +1,4 @@
-//! Connecting as a central, with btleplug.
+//! The central role: connecting, with btleplug.
 
 use std::convert::Infallible;
 use std::io;
@@ -25,32 +25,32 @@ use crate::retry::{ATTEMPTS, Remedy, pause, remedy};
 use crate::shared::{Shared, Want};
 use crate::stream::{Stream, fragment_limit};
 
-/// All attempts together end by then.
+/// Limit for all attempts together.
 const DEADLINE: Duration = Duration::from_secs(40);
-/// A peer that is here is heard again within this time: BlueZ restarts its discovery every 15 s at most.
+/// A peer in range is heard again within this time: BlueZ restarts its discovery every 15 s at most.
 const HEARD_WITHIN: Duration = Duration::from_secs(18);
-/// One attempt to connect. BlueZ's own limit is longer; a peer that can be heard answers in half a second.
+/// Limit for one attempt to connect. BlueZ's own limit is longer; a peer in range answers in half a second.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(8);
-/// BlueZ has taken a request to connect by then, and keeps the device although discovery stops.
+/// Within this time BlueZ has accepted a request to connect, and keeps the device when discovery stops.
 const ASKED_WITHIN: Duration = Duration::from_millis(100);
-/// Service discovery hung on some first connections (btleplug#164): our own deadline, and then again.
+/// Limit for GATT service discovery, which hung on some first connections (btleplug#164); the next attempt follows.
 const DISCOVERED_WITHIN: Duration = Duration::from_secs(15);
-/// Any other single call.
+/// Limit for any other single call.
 const CALL_WITHIN: Duration = Duration::from_secs(10);
-/// How often BlueZ's table of devices is looked at while waiting for one.
+/// How often to poll BlueZ's list of devices while waiting for one.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// The one `Manager` of this process. Every dropped one keeps its D-Bus subscription: after n of them each notification
+/// The only `Manager` of this process. Every dropped `Manager` keeps its D-Bus subscription: after n of them each notification
 /// would come n + 1 times.
 static MANAGER: OnceCell<Manager> = OnceCell::const_new();
 
-/// The adapter with this name, such as `hci0`, or the first by name, which is the one that the supervisor uses then: the system
-/// lists them in no order.
+/// The adapter with this name, such as `hci0`, or the first by name, as the supervisor picks it; the system lists adapters in
+/// no order.
 pub(crate) async fn adapter(name: Option<&str>) -> Result<Adapter, btleplug::Error> {
     let manager = MANAGER.get_or_try_init(Manager::new).await?;
     let mut named = Vec::new();
     for adapter in manager.adapters().await? {
-        // BlueZ: "hci0 (usb:v1D6Bp0246d0542)".
+        // BlueZ's format: "hci0 (usb:v1D6Bp0246d0542)".
         let info = adapter.adapter_info().await?;
         named.push((info.split(' ').next().unwrap_or_default().to_owned(), adapter));
     }
@@ -59,7 +59,7 @@ pub(crate) async fn adapter(name: Option<&str>) -> Result<Adapter, btleplug::Err
     found.map(|(_, adapter)| adapter).ok_or(btleplug::Error::DeviceNotFound)
 }
 
-/// How this system names a peer for us: BlueZ by its address, others by an id of their own.
+/// The identifier that this system has for a peer: with BlueZ the address, elsewhere an opaque id.
 pub(crate) fn address_of(peripheral: &Peripheral) -> Address {
     let text = if cfg!(target_os = "linux") {
         peripheral.address().to_string()
@@ -69,9 +69,9 @@ pub(crate) fn address_of(peripheral: &Peripheral) -> Address {
     Address { kind: CarrierKind::Bluetooth, text }
 }
 
-/// Finds the peer, connects, greets. Several attempts; dropping the future hangs up.
+/// Finds the peer, connects, and exchanges greetings, in several attempts. Dropping the future disconnects.
 ///
-/// `adapter_name` is the one that the supervisor uses; `forget` removes a device from the system's memory.
+/// `adapter_name` is the adapter that the supervisor uses; `forget` removes a device from the system's memory.
 pub(crate) async fn connect<F>(
     shared: &Arc<Shared>,
     adapter_name: Option<&str>,
@@ -103,7 +103,7 @@ where
             Ok(Err(failure)) => failure,
             Err(_) => return Err(unreachable()),
         };
-        // Not in passing: BlueZ takes 2 s to disconnect, and the next attempt must not find the old connection.
+        // Awaited, not spawned: BlueZ takes 2 s to disconnect, and the next attempt must not find the old connection.
         if let Some(peripheral) = link.given_up() {
             let _ = timeout(CALL_WITHIN, peripheral.disconnect()).await;
         }
@@ -113,7 +113,7 @@ where
             Failure::Outdated(outdated) => return Err(outdated.into()),
         };
         failed += 1;
-        // The peer, or somebody else, was faster.
+        // With another link up, the peer or somebody else was faster.
         let remedy = if shared.wants().links > 0 { Remedy::GiveUp } else { remedy(&error, failed) };
         tracing::info!(%address, %error, failed, ATTEMPTS, ?remedy, "connecting failed");
         match remedy {
@@ -125,11 +125,11 @@ where
     }
 }
 
-/// Why an attempt came to nothing.
+/// Why an attempt failed.
 enum Failure {
-    /// In BlueZ's words or ours, for [`remedy`] and for the log.
+    /// An error text of BlueZ or of this crate, for [`remedy`] and for the log.
     Said(String),
-    /// Trying again cannot help.
+    /// No version in common: trying again cannot help.
     Outdated(Outdated),
 }
 
@@ -148,7 +148,7 @@ async fn attempt(
 ) -> Result<BleStream, Failure> {
     let adapter = call("adapter", CALL_WITHIN, adapter(adapter_name)).await?;
     let peripheral = find(shared, &adapter, address).await?;
-    // Before connecting, so that no event is missed.
+    // Subscribed before connecting, so that no event is missed.
     let events = call("events", CALL_WITHIN, adapter.events()).await?;
     link.peripheral = Some(peripheral.clone());
     let started = Instant::now();
@@ -171,7 +171,7 @@ async fn attempt(
                 ready(matches!(event, CentralEvent::DeviceDisconnected(gone) if *gone == id))
             });
             let mut disconnected = std::pin::pin!(disconnected);
-            // When bluetoothd dies a central gets no event at all; the supervisor notices.
+            // A central gets no event when bluetoothd dies; the supervisor detects that.
             tokio::select! {
                 _ = disconnected.next() => left.store(true, Relaxed),
                 () = ground_lost => {}
@@ -189,32 +189,32 @@ async fn attempt(
         return Err(stream.outdated().map_or_else(|| Failure::Said(error.to_string()), Failure::Outdated));
     }
     shared.meets(address.text.clone());
-    // From here on the stream hangs up, and is what keeps the link wanted: before, a greeting that came to nothing would have
-    // counted as another link until it was hung up.
+    // From here on the stream disconnects and holds the `Want` of the link. Held earlier, a failed greeting would count as
+    // another link until its connection ended.
     *up.lock().unwrap_or_else(PoisonError::into_inner) = link.up.take();
     link.peripheral = None;
     tracing::debug!(%address, took = ?started.elapsed(), "greeted");
     Ok(stream)
 }
 
-/// How values come and go, once connected.
+/// The GATT channel of a connection: one characteristic each way.
 pub(crate) struct GattChannel {
-    /// What the peer notifies, as it came.
+    /// Values of the notifications, unchanged.
     pub(crate) incoming: BoxStream<'static, Bytes>,
     pub(crate) outgoing: Box<dyn ValueWriter>,
-    /// ATT's, if it is known.
+    /// The ATT MTU, if known.
     pub(crate) mtu: Option<u16>,
 }
 
-/// Writes values without response: at Linux's default connection interval acknowledged writes pass 10 to 17 times a second.
+/// Writes values without response: at Linux's default connection interval, writes with response pass 10 to 17 times a second.
 #[async_trait]
 pub(crate) trait ValueWriter: Send {
-    /// Hands one over; waits while the system takes no more. Ok means nothing: it may be lost nevertheless.
+    /// Sends one value; waits while the system applies back-pressure. Ok is no proof of delivery: the value may still be lost.
     async fn write(&mut self, value: &[u8]) -> io::Result<()>;
 }
 
-/// Calls to btleplug, which work with every system. Sockets that BlueZ lends are quicker, and were tried: an `AcquireNotify`
-/// that did not come back in time leaves BlueZ 5.66 with "Notify acquired" until it forgets the device.
+/// The GATT channel by btleplug's calls, which work on every system. BlueZ's sockets (`AcquireNotify`) are faster, and were
+/// tried: an `AcquireNotify` that did not return in time leaves BlueZ 5.66 with "Notify acquired" until it forgets the device.
 async fn by_calls(peripheral: &Peripheral) -> Result<GattChannel, String> {
     let found = async {
         peripheral.discover_services().await.map_err(|error| format!("{error} ({error:?})"))?;
@@ -228,7 +228,7 @@ async fn by_calls(peripheral: &Peripheral) -> Result<GattChannel, String> {
     };
     let (to_peripheral, to_central) =
         timeout(DISCOVERED_WITHIN, found).await.map_err(|_| "service discovery timed out".to_owned())??;
-    // First the stream, then the subscription: the other way round the first notifications are lost.
+    // The event stream before the subscription: in the other order the first notifications are lost.
     let notifications = call("notifications", CALL_WITHIN, peripheral.notifications()).await?;
     call("subscribe", CALL_WITHIN, peripheral.subscribe(&to_central)).await?;
     let incoming = notifications.filter_map(|ValueNotification { uuid, value, .. }| {
@@ -253,15 +253,15 @@ impl ValueWriter for BtleplugWriter {
     }
 }
 
-/// Lets BlueZ take the request to connect, then keeps discovery away from it for as long as this is polled.
+/// Gives BlueZ time to accept the request to connect, then stops discovery for as long as this future is polled.
 async fn make_way(shared: &Shared) -> Infallible {
     sleep(ASKED_WITHIN).await;
     let _dialing = shared.want_dialing();
     std::future::pending().await
 }
 
-/// Waits until BlueZ knows the device *and* has heard it in this discovery: devices remembered from earlier are replayed
-/// as discovered, without a signal strength.
+/// Waits until BlueZ knows the device *and* has heard the device in this discovery: BlueZ replays remembered devices as
+/// discovered, without an RSSI.
 async fn find(shared: &Shared, adapter: &Adapter, address: &Address) -> Result<Peripheral, String> {
     let deadline = Instant::now() + HEARD_WITHIN;
     let mut sightings = shared.sightings();
@@ -282,7 +282,7 @@ async fn find(shared: &Shared, adapter: &Adapter, address: &Address) -> Result<P
             return Err("not heard".into());
         }
         shared.unheard.notify_one();
-        // Somebody heard something, or not.
+        // A sighting or the timeout: either way the list is polled again.
         let _ = timeout(LOOK_EVERY, sightings.recv()).await;
     }
 }
@@ -298,7 +298,7 @@ async fn call<T>(
     }
 }
 
-/// Hangs up if the attempt is given up before a stream took over.
+/// An attempt's connection. Dropped before a stream takes over, it disconnects.
 struct Link {
     shared: Arc<Shared>,
     peripheral: Option<Peripheral>,
@@ -306,8 +306,8 @@ struct Link {
 }
 
 impl Link {
-    /// What is to be disconnected, if the attempt is over. Not while another link is up: two devices that dial each other
-    /// share one connection, and disconnecting would end the other one's link too.
+    /// The peripheral to disconnect when the attempt ends. None while another link is up: two devices that dial each other
+    /// share one connection, and a disconnect would end the other link too.
     fn given_up(&mut self) -> Option<Peripheral> {
         let own = u32::from(self.up.is_some());
         self.peripheral.take().filter(|_| self.shared.wants().links <= own)
@@ -326,14 +326,14 @@ impl Drop for Link {
     }
 }
 
-/// The link as a central sees it.
+/// The sending side of a central's link.
 struct Writer {
     shared: Arc<Shared>,
     peripheral: Peripheral,
     values: Box<dyn ValueWriter>,
     /// The connection has ended.
     has_left: Arc<AtomicBool>,
-    /// Filled once both have greeted each other.
+    /// Filled when both greetings have passed.
     _up: Arc<Mutex<Option<Want>>>,
 }
 
@@ -344,9 +344,8 @@ impl Outgoing for Writer {
     }
 
     async fn hang_up(&mut self) {
-        // Not what has ended: the peer may have come back meanwhile. Not what another link shares, of two that dialed each
-        // other. And a call to a stopped bluetoothd would have D-Bus
-        // start it, against its owner's will.
+        // Three cases need no disconnect: the connection has ended (the peer may have a new one by now); two links that dialed
+        // each other share the connection; bluetoothd is stopped, and a call would make D-Bus start it against the user's will.
         if !self.has_left.load(Relaxed)
             && self.shared.wants().links <= 1
             && self.shared.state() != Some(CarrierState::NoService)

@@ -1,4 +1,4 @@
-//! A byte stream that tokio can read and write, over a [`Stream`] and whatever carries its fragments.
+//! A byte stream that tokio can read and write, over a [`Stream`] and the GATT channel below it.
 
 use std::io;
 use std::pin::{Pin, pin};
@@ -16,42 +16,42 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::stream::{Closing, Counts, DEAD_AFTER, Output, Stream};
 
-/// How long a dropped link goes on to deliver what was written, so that a goodbye arrives; and how long an air that takes nothing
-/// is waited for with the last word of a link that is over.
+/// How long a dropped link still delivers written bytes, so that a goodbye arrives; also how long the last fragment of a closed
+/// link waits for a channel that accepts nothing.
 const PARTING: Duration = Duration::from_secs(1);
 
-/// A value that the air has not taken by then ends the link: bluetoothd hangs. A link on which only acknowledgements leave has
-/// nothing that it waits for, and would hang with it.
+/// A value that the channel has not accepted within this time ends the link: bluetoothd hangs. A link that sends only
+/// acknowledgements has no timer of its own for this case.
 const SEND_WITHIN: Duration = DEAD_AFTER;
 
 /// The two directions of GATT traffic with one peer.
 pub(crate) struct Pipe {
-    /// Values that arrived, each as it came. It ends with the connection.
+    /// Received values, unchanged. Ends with the connection.
     pub(crate) incoming: BoxStream<'static, Bytes>,
-    /// Where values go.
+    /// The sink for values to send.
     pub(crate) outgoing: Box<dyn Outgoing>,
 }
 
-/// Puts values on the air.
+/// Sends values over GATT.
 #[async_trait]
 pub(crate) trait Outgoing: Send {
-    /// Hands one value over; waits while the system takes no more. Ok means nothing: it may be lost nevertheless.
+    /// Sends one value; waits while the system applies back-pressure. Ok is no proof of delivery: the value may still be lost.
     async fn send(&mut self, value: &[u8]) -> io::Result<()>;
 
     /// Ends the connection.
     async fn hang_up(&mut self);
 }
 
-/// One link as a socket: reads, writes, and ends like one. Dropping it says goodbye and hangs up.
+/// One link with the behaviour of a socket. Dropping it closes the stream and disconnects.
 pub struct BleStream {
     shared: Arc<Shared>,
 }
 
 struct Shared {
     state: Mutex<State>,
-    /// Something was written, read, finished or dropped.
+    /// Notified after a write, a read, a finish or a drop.
     used: Notify,
-    /// The greeting is over, well or not.
+    /// Notified when the greeting has ended, with or without success.
     greeted: Notify,
 }
 
@@ -60,7 +60,7 @@ struct State {
     reader: Option<Waker>,
     writer: Option<Waker>,
     finisher: Option<Waker>,
-    /// The connection below is gone, and why.
+    /// Why the connection below ended, if it did.
     lost: Option<String>,
     /// The task has ended.
     over: bool,
@@ -108,12 +108,12 @@ impl BleStream {
         }
     }
 
-    /// The largest value that this link puts on the air, in bytes: ATT's payload less a margin.
+    /// The largest value that this link sends, in bytes: ATT's payload less a margin.
     pub fn fragment_limit(&self) -> usize {
         self.shared.state().stream.fragment_limit()
     }
 
-    /// The smoothed round trip of a fragment, and how many may be on their way.
+    /// The smoothed round trip time (SRTT) of a fragment, and the congestion window in fragments.
     pub fn flow(&self) -> (Option<Duration>, u32) {
         let state = self.shared.state();
         (state.stream.round_trip(), state.stream.window())
@@ -127,7 +127,7 @@ impl BleStream {
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
-        // A panic while it was held leaves a state machine that is still one: going on is safe.
+        // A panic of the lock's holder leaves the state machine valid: continuing is safe.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -148,7 +148,7 @@ impl State {
         }
     }
 
-    /// Wakes whoever can go on now.
+    /// Wakes the tasks that can make progress now.
     fn wake(&mut self) {
         let closed = self.over || self.stream.closing().is_some();
         let reads = closed || self.stream.readable() > 0 || self.stream.at_end();
@@ -170,7 +170,7 @@ impl AsyncRead for BleStream {
         if taken > 0 {
             buf.advance(taken);
             drop(state);
-            // There may be room to tell of.
+            // The read may have freed room to advertise.
             self.shared.used.notify_one();
             return Poll::Ready(Ok(()));
         }
@@ -201,7 +201,7 @@ impl AsyncWrite for BleStream {
         Poll::Ready(Ok(taken))
     }
 
-    /// What was written leaves at once; like a socket's, this does not wait until it arrived.
+    /// Written bytes leave at once; as with a socket, this does not wait until they arrive.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut state = self.shared.state();
         if state.over {
@@ -213,7 +213,7 @@ impl AsyncWrite for BleStream {
         Poll::Ready(Ok(()))
     }
 
-    /// Says that nothing follows and waits until everything arrived.
+    /// Sends the end of the stream and waits until everything is acknowledged.
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut state = self.shared.state();
         if state.stream.finish() {
@@ -240,11 +240,11 @@ impl Drop for BleStream {
     }
 }
 
-/// Carries fragments between the machine and the air until one of them ends.
+/// Moves fragments between the state machine and GATT until one of the two ends.
 async fn drive(shared: Arc<Shared>, pipe: Pipe) {
     let Pipe { incoming, mut outgoing } = pipe;
     let (to_air, mut from_machine) = mpsc::channel::<Bytes>(1);
-    // Sending may take as long as a connection interval; what arrives meanwhile is handled.
+    // Sending may take a connection interval; received values are handled meanwhile.
     let sending = async {
         while let Some(value) = from_machine.recv().await {
             let took = timeout(SEND_WITHIN, outgoing.send(&value)).await;
@@ -256,7 +256,7 @@ async fn drive(shared: Arc<Shared>, pipe: Pipe) {
     let ended = {
         let (mut sending, mut machine) = (pin!(sending), pin!(machine));
         tokio::select! {
-            // The machine drops its end of the channel: what it said last is still sent, but not waited for long.
+            // The state machine drops its end of the channel: queued values are still sent, for at most `PARTING`.
             () = &mut machine => {
                 let _ = tokio::time::timeout(PARTING, sending).await;
                 None
@@ -281,7 +281,7 @@ async fn drive(shared: Arc<Shared>, pipe: Pipe) {
     outgoing.hang_up().await;
 }
 
-/// The machine between what arrives and `to_air`, until the link is over. Then the channel closes.
+/// Runs the state machine between `incoming` and `to_air` until the link is over. Then the channel closes.
 async fn run(shared: &Shared, mut incoming: BoxStream<'static, Bytes>, to_air: mpsc::Sender<Bytes>) {
     let mut parting: Option<Instant> = None;
     let mut last_word: Option<Instant> = None;
@@ -306,7 +306,7 @@ async fn run(shared: &Shared, mut incoming: BoxStream<'static, Bytes>, to_air: m
         let until = match pause {
             Pause::Closed => return,
             Pause::AirBusy(_) if closed => {
-                // The peer is to be told, once the air takes it.
+                // The peer gets the last word once the channel accepts a value.
                 let until = *last_word.get_or_insert_with(|| Instant::now() + PARTING);
                 if Instant::now() >= until {
                     return;
@@ -331,13 +331,13 @@ async fn run(shared: &Shared, mut incoming: BoxStream<'static, Bytes>, to_air: m
     }
 }
 
-/// Why the machine pauses.
+/// Why the state machine pauses.
 enum Pause {
-    /// It has nothing to send before this time.
+    /// Nothing to send before this time.
     Until(Option<Instant>),
-    /// The air takes nothing now. Without a change until this time the link is over.
+    /// The channel accepts nothing now. Without progress until this time the link is over.
     AirBusy(Option<Instant>),
-    /// It is over.
+    /// The link is over.
     Closed,
 }
 
@@ -374,7 +374,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::sync::oneshot;
 
-    /// Sends into a channel, and loses every `lose`-th value.
+    /// Sends into a channel and drops every `lose`-th value.
     struct Wire {
         to: mpsc::UnboundedSender<Bytes>,
         lose: usize,
@@ -438,7 +438,7 @@ mod tests {
             tokio::join!(write, read);
             reader.unsplit(writer)
         };
-        // Neither hangs up while the other still waits for its last acknowledgement.
+        // Neither side disconnects while the other still waits for its last acknowledgement.
         let _both = tokio::join!(check(central, 1, 2), check(peripheral, 2, 1));
     }
 
@@ -462,7 +462,7 @@ mod tests {
         let mut all = Vec::new();
         peripheral.read_to_end(&mut all).await.expect("read to the end");
         assert_eq!(all, b"bye");
-        // Writing to nobody fails sooner or later, like a socket.
+        // A write without a peer fails after some time, as with a socket.
         let mut result = Ok(());
         for _ in 0..100 {
             result = peripheral.write_all(&[1; 1000]).await;
@@ -487,7 +487,7 @@ mod tests {
         while from.recv().await.is_some() {}
     }
 
-    /// Takes some values, and none from then on: bluetoothd hangs. Tells when it is hung up.
+    /// Accepts some values, then none, like a hanging bluetoothd. Reports the disconnect.
     struct Hanging {
         takes: Wire,
         most: usize,
@@ -508,11 +508,11 @@ mod tests {
         }
     }
 
-    /// How often the machine may look for what arrives in a test in which hardly anything does.
+    /// How often the state machine may poll for values in a test in which hardly any arrive.
     const LOOKS: usize = 100;
 
-    /// Nothing arrives. How often that was asked is counted: a machine that spins is told of an end, since a clock that
-    /// stands still would wait for it.
+    /// Never yields a value and counts the polls: a state machine that spins gets an end of stream, because paused time never
+    /// reaches a timeout.
     fn counted(first: mpsc::UnboundedReceiver<Bytes>, looks: Arc<AtomicUsize>) -> BoxStream<'static, Bytes> {
         let mut first = values(first);
         stream::poll_fn(move |cx| {
@@ -525,7 +525,8 @@ mod tests {
         .boxed()
     }
 
-    /// The central of a link whose air takes the greeting and `more` values; whether it was hung up, and how often it looked.
+    /// The central of a link whose channel accepts the greeting and `more` values; also the signal of the disconnect, and the
+    /// count of polls.
     async fn hanging(more: usize) -> (BleStream, oneshot::Receiver<()>, Arc<AtomicUsize>) {
         let limit = fragment_limit(Some(517));
         let (to_peripheral, mut at_peripheral) = mpsc::unbounded_channel();
@@ -533,7 +534,7 @@ mod tests {
         let (hung_up, is_hung_up) = oneshot::channel();
         let looks = Arc::new(AtomicUsize::new(0));
         let takes = Wire { to: to_peripheral, lose: 0, sent: 0 };
-        // The opening, and the word that confirms the answer.
+        // The opening, and the fragment that confirms the answer.
         let outgoing = Box::new(Hanging { takes, most: 2 + more, hung_up: Some(hung_up) });
         let central = BleStream::start(
             Stream::open(Instant::now().into_std(), 1, limit),
@@ -546,7 +547,7 @@ mod tests {
         central.greeted().await.expect("greeted");
         at_peripheral.recv().await.expect("the word that confirms");
         tokio::spawn(async move {
-            // The connection stays; nobody answers any more.
+            // The connection stays up; nobody answers.
             while at_peripheral.recv().await.is_some() {}
             drop(to_central);
         });

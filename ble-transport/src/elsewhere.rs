@@ -1,5 +1,5 @@
-//! Systems other than Linux: a central only. It finds and connects; it cannot be found, and says so with
-//! [`CarrierState::NoAdvertising`]. Not tried on any device so far.
+//! Systems other than Linux: central role only. The device finds and connects; it cannot be found and
+//! reports [`CarrierState::NoAdvertising`]. Not yet tried on any device.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,12 +79,12 @@ async fn attend(shared: &Arc<Shared>, adapter: &Adapter) -> Result<(), btleplug:
     }
 }
 
-/// Only the system's own settings do this.
+/// Only the system's own settings can do this.
 pub(crate) async fn power_on(_: &Shared) -> Result<(), LinkError> {
     Err(LinkError::Carrier(CarrierState::Off))
 }
 
-/// There is nothing that makes these systems forget one device.
+/// These systems have no call that forgets one device.
 pub(crate) async fn forget(_: Option<&str>, _: &str) {}
 
 pub(crate) async fn adapters(_: &Shared) -> Vec<link::Adapter> {

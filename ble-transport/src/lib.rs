@@ -1,12 +1,13 @@
-//! Bluetooth LE as one more carrier: finds peers, is found, and gives a byte stream to one of them.
+//! Bluetooth LE as a carrier: finds peers, is found by them, and gives a byte stream to one peer.
 //!
-//! [`BleTransport`] implements [`link::Transport`]. A supervisor keeps adverts, service and discovery as they are wanted,
-//! whatever bluetoothd, the adapter and the user do; whoever calls `connect` is the central (btleplug), the other side the
-//! peripheral (bluer). Between GATT, which loses, doubles and reorders, and everything above lies [`stream`].
+//! [`BleTransport`] implements [`link::Transport`]. A supervisor keeps advertising, GATT service and discovery as wanted,
+//! through restarts of bluetoothd, changes of the adapter and acts of the user. The side that calls `connect` is the
+//! central (btleplug), the other the peripheral (bluer). GATT loses, duplicates and reorders; [`stream`] makes it
+//! reliable.
 //!
 //! What this crate deliberately does not do: it knows no game and no friend, it encrypts nothing (that is `link::secure`),
-//! it asks nobody whether they are still there (the session pings), and it never switches an adapter on unasked. On other
-//! systems than Linux it is a central only: it finds and cannot be found, and says so.
+//! it sends no keep-alive (the session pings), and it never switches an adapter on unasked. On systems other than Linux it
+//! is a central only: it finds and cannot be found.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), link::LinkError> {
@@ -28,7 +29,8 @@
 
 #![forbid(unsafe_code)]
 
-// Being found, and sharing an adapter between two roles, are used on Linux only; they are tested everywhere.
+// The peripheral role, and sharing an adapter between two roles, are used on Linux only; their pure parts are tested
+// everywhere.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 mod advert;
 mod central;

@@ -1,20 +1,20 @@
-//! What the radio ought to do now: pure decisions, apart from the doing.
+//! Decides what the radio should do now: pure functions without effects.
 //!
-//! [`plan`] looks at the world and at what is wanted. [`Turns`] says whose turn it is on an adapter that cannot advertise
-//! and scan at once. [`Ability`] is what the adapter can do, from what it says and from what it then did.
+//! [`plan`] maps the state of the system and the wants to a [`Plan`]. [`Turns`] alternates on an adapter that cannot advertise
+//! and scan at once. [`Ability`] is what the adapter can do, by its claims and by trials.
 
 use std::time::{Duration, Instant};
 
 use link::CarrierState;
 
-/// What is found in the system.
+/// The state of the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct World {
     /// bluetoothd is on the bus.
     pub(crate) service: bool,
-    /// We may talk to it.
+    /// D-Bus lets this user talk to bluetoothd.
     pub(crate) permitted: bool,
-    /// The adapter to use, if there is one.
+    /// The adapter to use, if present.
     pub(crate) adapter: Option<Power>,
     /// A Bluetooth switch of rfkill is off.
     pub(crate) blocked: bool,
@@ -44,25 +44,25 @@ pub(crate) enum Ability {
     ScanOnly,
 }
 
-/// What is wanted of the radio.
+/// What this program wants of the radio.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wants {
-    /// A listener has a card to show.
+    /// A listener has a card to advertise.
     pub(crate) listening: bool,
-    /// How many look for peers.
+    /// Number of users of discovery.
     pub(crate) scanning: u32,
-    /// How many connect to a peer.
+    /// Number of connection attempts.
     pub(crate) connecting: u32,
-    /// How many of them have found their peer and only wait for BlueZ to reach it.
+    /// Connection attempts that have found their peer and wait for BlueZ to connect.
     pub(crate) dialing: u32,
-    /// How many links are up.
+    /// Number of links that are up.
     pub(crate) links: u32,
 }
 
-/// What ought to be so.
+/// The wanted state of the radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// What the user is told.
+    /// The state that the user sees.
     pub(crate) state: CarrierState,
     /// The GATT service is offered.
     pub(crate) serve: bool,
@@ -70,11 +70,11 @@ pub(crate) struct Plan {
     pub(crate) advertise: bool,
     /// Discovery runs.
     pub(crate) scan: bool,
-    /// Advertising and scanning are both wanted and exclude each other: [`Turns`] decides.
+    /// Advertising and scanning are both wanted but exclude each other: [`Turns`] decides.
     pub(crate) contended: bool,
 }
 
-/// Decides. `turn` is whose turn it is, looked at only where the two exclude each other.
+/// Makes the plan. `turn` counts only when advertising and scanning exclude each other.
 pub(crate) fn plan(world: World, wants: Wants, turn: Turn) -> Plan {
     let quiet = |state| Plan { state, serve: false, advertise: false, scan: false, contended: false };
     if !world.permitted {
@@ -84,7 +84,7 @@ pub(crate) fn plan(world: World, wants: Wants, turn: Turn) -> Plan {
         return quiet(CarrierState::NoService);
     }
     match world.adapter {
-        // Some switches take the whole adapter off its bus.
+        // Some rfkill switches remove the whole adapter from its bus.
         None if world.blocked => return quiet(CarrierState::Blocked),
         None => return quiet(CarrierState::NoAdapter),
         Some(Power::Off) if world.blocked => return quiet(CarrierState::Blocked),
@@ -96,19 +96,19 @@ pub(crate) fn plan(world: World, wants: Wants, turn: Turn) -> Plan {
         Ability::InTurns => CarrierState::TakingTurns,
         Ability::ScanOnly => CarrierState::NoAdvertising,
     };
-    // While a link is up nothing else: advertising beside it costs the link air time, is refused by many controllers, and
-    // would invite a second central, which BlueZ's notifications would reach as well.
+    // A link has the radio to itself: advertising beside a link costs the link air time, is refused by many controllers, and
+    // invites a second central, which would receive the notifications too.
     let free = wants.links == 0 && !world.asleep;
-    // Controllers that cannot do both drop the new link or answer InProgress when asked to connect while advertising.
+    // While advertising, controllers that cannot do both drop a new link or answer a connect with InProgress.
     let advert_possible = match world.ability {
         Ability::Both => true,
         Ability::InTurns => wants.connecting == 0,
         Ability::ScanOnly => false,
     };
     let wants_advert = wants.listening && free && advert_possible;
-    // Discovery goes on until BlueZ was asked to connect: once it stops, BlueZ forgets devices with random addresses
-    // ("doesn't exist"). Then it must stop: the kernel connects when it hears the peer's next advert, which a controller
-    // that filters duplicates does not tell again before BlueZ restarts its discovery, 10 s later.
+    // Discovery runs until BlueZ has accepted the connect: once discovery stops, BlueZ forgets devices with random addresses
+    // ("doesn't exist"). Then discovery must stop: the kernel connects on the peer's next advertisement, which a controller that
+    // filters duplicates does not report again before BlueZ restarts its discovery, 10 s later.
     let wants_scan = (wants.scanning > 0 || wants.connecting > 0) && wants.dialing == 0 && free;
     let contended = wants_advert && wants_scan && world.ability == Ability::InTurns;
     let (advertise, scan) =
@@ -116,15 +116,15 @@ pub(crate) fn plan(world: World, wants: Wants, turn: Turn) -> Plan {
     Plan { state, serve: wants.listening, advertise, scan, contended }
 }
 
-/// On some controllers (BCM43455) adverts stay off after a scan, a disconnect or a resume while BlueZ says they are on:
+/// On some controllers (BCM43455) advertising stays off after a scan, a disconnect or a resume while BlueZ reports it as on:
 /// registered again this often while visible.
 const RENEW_ADVERT: Duration = Duration::from_mins(1);
-/// A kernel that takes turns between adverts (any of a controller without extended advertising) believes for 2 s after it put one
-/// on the air that a turn runs. An advert that comes while a central is there, or comes and goes, is then kept and not sent, or
-/// sent as one that cannot be connected to, for good, and BlueZ says that it is on. A turn's length and half of it.
+/// A kernel that rotates advertising instances (on every controller without extended advertising) counts a new instance's turn as
+/// running for 2 s. An instance registered while a central is connected, or connects and leaves, is then kept and not sent, or
+/// sent as non-connectable, for good, and BlueZ reports it as on. One and a half turns.
 const TURN_IS_OVER: Duration = Duration::from_secs(3);
 
-/// When an advert that was registered `since` is to be registered anew. `left`: when a central was last gone.
+/// When an advertisement registered at `since` is to be registered again. `left`: when a central last disconnected.
 pub(crate) fn renewal(since: Instant, left: Option<Instant>) -> Instant {
     match left {
         Some(left) if since < left + TURN_IS_OVER => since.max(left) + TURN_IS_OVER,
@@ -141,12 +141,12 @@ pub(crate) enum Turn {
     Scan,
 }
 
-/// Shortest and longest turn. The length is drawn anew each time: two devices with equal fixed turns could advertise and
-/// scan in step for ever and never meet. The shortest holds several adverts of 100 ms and BlueZ's start of a scan.
+/// Shortest and longest turn. Each length is random: two devices with equal fixed turns could advertise and scan in step for ever
+/// and never meet. The shortest holds several advertisements of 100 ms and BlueZ's start of a scan.
 const SHORTEST_TURN: Duration = Duration::from_millis(700);
 const LONGEST_TURN: Duration = Duration::from_millis(2500);
 
-/// Advertising and scanning in alternation.
+/// Alternates between advertising and scanning.
 #[derive(Clone, Debug)]
 pub(crate) struct Turns {
     turn: Turn,
@@ -161,7 +161,7 @@ impl Turns {
         Turns { turn, until: None, seed }
     }
 
-    /// Whose turn it is now, and until when, as long as `contended`.
+    /// The present turn and its end, while `contended`.
     pub(crate) fn at(&mut self, now: Instant, contended: bool) -> (Turn, Option<Instant>) {
         if !contended {
             self.until = None;
@@ -185,29 +185,29 @@ impl Turns {
     }
 
     fn draw(&mut self) -> Duration {
-        // Knuth's MMIX generator; its high bits are good enough to fall out of step.
+        // Knuth's MMIX generator; its high bits are random enough to break the step.
         self.seed = self.seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         let span = LONGEST_TURN.saturating_sub(SHORTEST_TURN).as_millis() as u64;
         SHORTEST_TURN + Duration::from_millis((self.seed >> 33) % span)
     }
 }
 
-/// What happened when advertising or scanning was started.
+/// The result of starting advertising or scanning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trial {
-    /// What was started.
+    /// Which of the two was started.
     pub(crate) started: Turn,
-    /// The other one was running.
+    /// Whether the other one was running.
     pub(crate) other_ran: bool,
-    /// BlueZ said yes.
+    /// Whether BlueZ accepted.
     pub(crate) worked: bool,
 }
 
-/// How often starting the second one beside the first must fail before we take turns. One failure may be chance: BlueZ
-/// says InProgress while it still tidies up.
+/// How often starting the second beside the first must fail before the adapter takes turns. One failure may be chance: BlueZ
+/// answers InProgress while it still cleans up.
 const FAILURES_THAT_COUNT: u32 = 3;
 
-/// Learns an adapter's [`Ability`] from what it claims and then does.
+/// Learns an adapter's [`Ability`] from its claims and from trials.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SelfTest {
     claimed: Ability,
@@ -217,11 +217,12 @@ pub(crate) struct SelfTest {
 }
 
 impl SelfTest {
-    /// From `Roles` of the adapter and the count of advert instances, active and free; unknown where BlueZ is too old.
+    /// From the adapter's `Roles` and its number of advertising instances, active and free; `None` where BlueZ is too old to
+    /// report them.
     pub(crate) fn new(roles: Option<&[String]>, instances: Option<u8>) -> SelfTest {
         let has = |role: &str| roles.is_none_or(|roles| roles.iter().any(|known| known == role));
-        // The role "central-peripheral" says nothing: it stands for an experimental switch of the kernel that is off by
-        // default, and adapters without it advertise and scan at once well. What works is found out by doing it.
+        // The role "central-peripheral" is ignored: it stands for an experimental kernel switch that is off by default, and
+        // adapters without it advertise and scan at once well. Trials show what works.
         let claimed =
             if instances == Some(0) || !has("peripheral") { Ability::ScanOnly } else { Ability::Both };
         SelfTest { claimed, failures_together: 0, adverts_failed_alone: 0, both_worked: false }
@@ -240,12 +241,12 @@ impl SelfTest {
         }
     }
 
-    /// Whether it has been seen to advertise and scan at once.
+    /// Whether advertising and scanning at once has worked.
     pub(crate) fn both_worked(&self) -> bool {
         self.both_worked
     }
 
-    /// What it can do, as far as is known.
+    /// The ability, as far as known.
     pub(crate) fn ability(&self) -> Ability {
         if self.claimed == Ability::ScanOnly || self.adverts_failed_alone >= FAILURES_THAT_COUNT {
             Ability::ScanOnly
@@ -360,10 +361,10 @@ mod tests {
         let left = Instant::now();
         let after = |seconds| left + Duration::from_secs(seconds);
         assert_eq!(renewal(left, None), after(60));
-        // It was there when the central left, or came while the kernel may still count its turn.
+        // The advertisement existed when the central left, or came while the kernel may still count its turn.
         assert_eq!(renewal(left, Some(after(30))), after(33));
         assert_eq!(renewal(after(1), Some(left)), after(4));
-        // The renewed one stays.
+        // The renewed advertisement stays.
         assert_eq!(renewal(after(4), Some(left)), after(64));
     }
 
@@ -392,7 +393,7 @@ mod tests {
         for seed in 0..200 {
             let mut both = [Turns::new(seed), Turns::new(seed.wrapping_mul(77) + 2)];
             let step = Duration::from_millis(50);
-            // Found = one advertises while the other scans, for half a second on end, within 20 s.
+            // The devices meet if one advertises while the other scans, for half a second without a break, within 20 s.
             let mut together = 0;
             let met = (0..400).any(|i| {
                 let [a, b] = [0, 1].map(|side: usize| both[side].at(now + step * i, true).0);

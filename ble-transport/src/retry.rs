@@ -1,12 +1,12 @@
-//! When to try again: pure.
+//! The retry policy of a connection attempt, as pure functions.
 
 use std::time::Duration;
 
-/// Attempts to connect before giving up. Since BlueZ 5.62 a first attempt often ends in le-connection-abort-by-local and
-/// the second works; three to five are what others settled on.
+/// Attempts to connect before giving up. Since BlueZ 5.62 a first attempt often ends in le-connection-abort-by-local and the
+/// second works; other projects settled on three to five.
 pub(crate) const ATTEMPTS: u32 = 4;
 
-/// Shortest and longest pause between two attempts. Random, so that two devices that try each other fall out of step.
+/// Shortest and longest pause between two attempts. Random, so that two devices that dial each other fall out of step.
 const SHORTEST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(1);
 
@@ -21,8 +21,8 @@ pub(crate) fn pause(random: u64) -> Duration {
 pub(crate) enum Remedy {
     /// Wait and try again.
     Again,
-    /// What BlueZ believes of the device is in the way: an attempt that nobody waits for any more, perhaps of a process that
-    /// crashed, or a table of its services from before its adapter was put back. Disconnect, and have BlueZ forget the device.
+    /// BlueZ's state of the device is stale: a pending attempt, perhaps of a process that crashed, or cached handles from before
+    /// the peer's adapter was reset. Disconnect, and make BlueZ forget the device.
     Forget,
     /// Trying again cannot help.
     GiveUp,
@@ -40,8 +40,7 @@ pub(crate) fn remedy(error: &str, failed: u32) -> Remedy {
     }
 }
 
-/// Whether the peer refused, or did not hear, at the places where its services were once, what it would take at those where they
-/// are now.
+/// Whether the peer rejected or ignored a write to a stale handle.
 fn is_stale_table(error: &str) -> bool {
     (error.starts_with("subscribe: ") && !error.ends_with("timed out"))
         || error.contains("no characteristic")

@@ -1,4 +1,4 @@
-//! What the parts of one transport share: what is wanted of the radio, and what is told about it.
+//! State shared by the parts of one transport: what is wanted of the radio, and its state.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -13,32 +13,32 @@ use crate::BleConfig;
 use crate::duplex::BleStream;
 use crate::plan::Wants;
 
-/// Sightings kept for a slow watcher. One is a few dozen bytes, and whoever is near is seen again.
+/// Sightings queued for a slow watcher. A sighting is a few dozen bytes, and a peer in range is seen again.
 const SIGHTINGS_KEPT: usize = 64;
 
-/// Addresses kept of peers met. Who changes address all the time cannot fill the memory.
+/// Addresses kept of peers met. A bound, because a peer may change its address all the time.
 const MET_KEPT: usize = 64;
 
 pub(crate) struct Shared {
-    /// The adapter asked for by name.
+    /// The adapter chosen by name.
     adapter: Mutex<Option<String>>,
     scanning: Arc<AtomicU32>,
     connecting: Arc<AtomicU32>,
     dialing: Arc<AtomicU32>,
     links: Arc<AtomicU32>,
     listener: Mutex<Option<Listening>>,
-    /// What is wanted has changed.
+    /// Notified when the wants change.
     pub(crate) changed: Arc<Notify>,
-    /// Somebody who is to be connected to was not heard: a new scan is wanted.
+    /// Notified when a peer to be connected was not heard: a new scan is wanted.
     pub(crate) unheard: Notify,
-    /// Addresses of peers that links were up to, for as long as this runs.
+    /// Addresses of peers that have had a link, while this process runs.
     met: Mutex<BTreeSet<String>>,
-    /// When a central was last gone.
+    /// When a central last disconnected.
     left: Mutex<Option<Instant>>,
-    /// `None` until the first look at the system.
+    /// `None` until the system was read once.
     state: watch::Sender<Option<CarrierState>>,
     sightings: broadcast::Sender<Sighting>,
-    /// Counts how often everything below all links went away at once: bluetoothd, the adapter, its power.
+    /// Counts losses of everything below all links: bluetoothd, the adapter, its power.
     ground: watch::Sender<u64>,
 }
 
@@ -48,7 +48,7 @@ struct Listening {
     arrivals: mpsc::Sender<BleStream>,
 }
 
-/// Something wanted for as long as this is held.
+/// Wants something of the radio until dropped.
 pub(crate) struct Want {
     counter: Arc<AtomicU32>,
     changed: Arc<Notify>,
@@ -90,7 +90,7 @@ impl Shared {
         }
     }
 
-    /// The adapter asked for by name; `None`: the first.
+    /// The adapter chosen by name; `None`: the first.
     pub(crate) fn adapter(&self) -> Option<String> {
         self.adapter.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -118,7 +118,7 @@ impl Shared {
         self.want(&self.links)
     }
 
-    /// A link to this address is up.
+    /// Remembers the address of a link that is up.
     pub(crate) fn meets(&self, address: String) {
         let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
         if met.len() >= MET_KEPT {
@@ -127,13 +127,13 @@ impl Shared {
         met.insert(address);
     }
 
-    /// A central that had come to this device is gone.
+    /// Records that a central has disconnected.
     pub(crate) fn somebody_leaves(&self) {
         *self.left.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         self.changed.notify_one();
     }
 
-    /// When a central was last gone.
+    /// When a central last disconnected.
     pub(crate) fn left(&self) -> Option<Instant> {
         *self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -157,7 +157,7 @@ impl Shared {
         if listener.is_some() {
             return None;
         }
-        // One peer at a time: a second one waits at most while the first is being taken.
+        // One peer at a time: a second waits at most while the listener accepts the first.
         let (arrivals, receiver) = mpsc::channel(1);
         *listener = Some(Listening { card, arrivals });
         drop(listener);
@@ -177,7 +177,8 @@ impl Shared {
         self.changed.notify_one();
     }
 
-    /// Gives a link to the listener. Without one, or if it does not take it, the link is dropped and so hung up.
+    /// Gives a link to the listener. Without a listener, or if its queue is full, the link is dropped and so
+    /// disconnected.
     pub(crate) fn arrive(&self, stream: BleStream) {
         if let Some(listening) = self.listener().as_ref() {
             let _ = listening.arrivals.try_send(stream);
@@ -188,7 +189,7 @@ impl Shared {
         *self.state.borrow()
     }
 
-    /// Waits for the first look at the system.
+    /// Waits until the system was read once.
     pub(crate) async fn known_state(&self) -> CarrierState {
         let mut state = self.state.subscribe();
         let known = state.wait_for(Option::is_some).await;
@@ -208,7 +209,7 @@ impl Shared {
     }
 
     pub(crate) fn sighted(&self, sighting: Sighting) {
-        // Nobody looking is no error.
+        // No watcher is no error.
         let _ = self.sightings.send(sighting);
     }
 
@@ -216,7 +217,7 @@ impl Shared {
         self.sightings.subscribe()
     }
 
-    /// Everything below the links is gone: they all end.
+    /// Everything below the links is gone: all links end.
     pub(crate) fn lose_ground(&self) {
         self.ground.send_modify(|count| *count += 1);
     }

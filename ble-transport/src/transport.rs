@@ -1,4 +1,4 @@
-//! [`BleTransport`]: the seam of `link` over this crate's parts.
+//! [`BleTransport`]: implements `link`'s trait over the parts of this crate.
 
 use std::io;
 use std::sync::Arc;
@@ -14,28 +14,29 @@ use crate::duplex::BleStream;
 use crate::shared::Shared;
 use crate::{central, system};
 
-/// What can be chosen.
+/// Configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BleConfig {
-    /// Which adapter at first, such as `hci1`; `None` for the first one. If a chosen one is not there, none is used.
+    /// The adapter at first, such as `hci1`; `None` for the first by name. If a chosen adapter is absent, none is
+    /// used.
     pub adapter: Option<String>,
 }
 
-/// Bluetooth LE. Dropping it makes this device silent; links that are up go on.
+/// The Bluetooth LE transport. Dropping it stops advertising and discovery; links that are up continue.
 pub struct BleTransport {
     shared: Arc<Shared>,
     supervisor: JoinHandle<()>,
 }
 
 impl BleTransport {
-    /// Starts to look after the radio. Must be called within a tokio runtime with time and I/O.
+    /// Starts the supervisor. Must be called within a tokio runtime with time and I/O.
     pub fn new(config: BleConfig) -> BleTransport {
         let shared = Shared::new(config);
         let supervisor = tokio::spawn(system::supervise(shared.clone()));
         BleTransport { shared, supervisor }
     }
 
-    /// [`connect`](Transport::connect) with the stream's own type, which can say what happened on it.
+    /// [`connect`](Transport::connect), returning the stream's own type with its statistics.
     pub async fn dial(&self, address: &Address) -> Result<BleStream, LinkError> {
         if address.kind != CarrierKind::Bluetooth {
             return Err(LinkError::WrongAddress(address.clone()));
@@ -58,7 +59,7 @@ impl Transport for BleTransport {
         CarrierKind::Bluetooth
     }
 
-    /// One listener at a time; a second one is refused with [`io::ErrorKind::AddrInUse`].
+    /// One listener at a time; a second is refused with [`io::ErrorKind::AddrInUse`].
     async fn listen(&self, card: Card) -> Result<Box<dyn Listener>, LinkError> {
         let arrivals = self.shared.start_listening(card).ok_or(io::Error::from(io::ErrorKind::AddrInUse))?;
         Ok(Box::new(BleListener { shared: self.shared.clone(), arrivals }))
@@ -105,7 +106,7 @@ impl Listener for BleListener {
     async fn accept(&mut self) -> Result<Box<dyn Duplex>, LinkError> {
         match self.arrivals.recv().await {
             Some(stream) => Ok(Box::new(stream)),
-            // Unreachable while this listener is the registered one; final in any case.
+            // Unreachable while this listener is the registered one; an error ends the listener in any case.
             None => Err(LinkError::Carrier(self.shared.state().unwrap_or(CarrierState::NoService))),
         }
     }

@@ -1,4 +1,4 @@
-//! The traits between a carrier and everything above it.
+//! The traits between a carrier and the layers above.
 
 use std::fmt;
 use std::pin::Pin;
@@ -7,12 +7,12 @@ use async_trait::async_trait;
 use futures::Stream;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// A reliable ordered byte stream to one peer. Ends like a socket: reading gives 0 bytes or an error once the link is gone.
+/// A reliable ordered byte stream to one peer. Ends like a socket: once the link is gone, a read gives 0 bytes or an error.
 pub trait Duplex: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin + 'static> Duplex for T {}
 
-/// Which kind of carrier: decides words and icons on the screen, and goes into the Noise prologue.
+/// The kind of carrier, which selects words and icons on the screen and is part of the Noise prologue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CarrierKind {
     /// Bluetooth LE.
@@ -25,35 +25,36 @@ pub enum CarrierKind {
     Memory,
 }
 
-/// Length of a [`Tag`] in bytes: what is left in a 31-byte advert beside flags, a 128-bit UUID and a state byte.
+/// Length of a [`Tag`] in bytes: what a 31-byte advertisement has left beside flags, a 128-bit UUID and a state byte.
 pub const PRESENCE_LENGTH: usize = 5;
 
-/// Forty bits that a friend recognises and a stranger cannot link from one quarter of an hour to the next.
+/// Forty bits that friends recognise. Strangers cannot link the tags of two quarters of an hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag(pub [u8; PRESENCE_LENGTH]);
 
-/// What this device tells everyone in reach.
+/// What this device advertises to everyone in range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
-    /// Changes every 15 minutes; the transport is given a new card then.
+    /// Changes every 15 minutes, each time with a new card for the transport.
     pub tag: Tag,
-    /// Whether strangers may ask for a match.
+    /// Whether strangers may invite this device.
     pub open_to_all: bool,
-    /// Whether a match is going on.
+    /// Whether a match is in progress.
     pub busy: bool,
-    /// What this device would like, in numbers of the application's: 0 is nothing, 15 the largest. Carriers without room for it
-    /// leave it out.
+    /// What this device would like to play, as a number of the application's: 0 is nothing, 15 the largest. Carriers without
+    /// space for the number omit it.
     pub wish: u8,
-    /// Shown to strangers; `None` while only friends may see us. Cut by the carrier to what fits.
+    /// Shown to strangers; `None` while only friends may see this device. The carrier cuts the name to fit.
     pub name: Option<String>,
-    /// Told seldom, to spare the battery while nobody uses this device: found in seconds rather than at once. Not on the air.
+    /// Advertised at a long interval, to save the battery while nobody uses this device: found in seconds instead of at once. Not
+    /// transmitted.
     pub seldom: bool,
 }
 
-/// Where a transport reaches a peer. Opaque above the transport; equal for the same peer while it is near.
+/// Where a transport reaches a peer. Opaque above the transport; stays equal for one peer while the peer is in range.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Address {
-    /// Which carrier understands it.
+    /// The carrier that understands this address.
     pub kind: CarrierKind,
     /// The carrier's own text, such as a Bluetooth device id.
     pub text: String,
@@ -65,81 +66,82 @@ impl fmt::Display for Address {
     }
 }
 
-/// A peer was heard just now.
+/// A peer heard just now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sighting {
-    /// Where to reach it.
+    /// Where to reach the peer.
     pub address: Address,
-    /// Its tag now.
+    /// The peer's present tag.
     pub tag: Tag,
-    /// Takes requests from strangers.
+    /// Accepts invitations from strangers.
     pub open_to_all: bool,
-    /// Plays already.
+    /// Has a match in progress.
     pub busy: bool,
-    /// What it would like, as in [`Card::wish`]; `None` on a carrier that does not tell.
+    /// As in [`Card::wish`]; `None` on a carrier that does not transmit the wish.
     pub wish: Option<u8>,
-    /// What it calls itself, if it says.
+    /// The peer's name, if transmitted.
     pub name: Option<String>,
     /// Signal in dBm, if the carrier knows it.
     pub rssi_dbm: Option<i16>,
 }
 
-/// Whether a carrier can work, and if not, why: each has a sentence and a remedy on the screen.
+/// Whether a carrier can work, and if not, why. The screen has a sentence and a remedy for each state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CarrierState {
-    /// Finds and is found.
+    /// Can find and be found.
     Ready,
-    /// Works, but advertises and scans in turns because the adapter cannot do both at once.
+    /// Works, but alternates between advertising and scanning because the adapter cannot do both at once.
     TakingTurns,
-    /// Finds others and cannot be found.
+    /// Can find but not be found.
     NoAdvertising,
     /// Switched off by the user or the desktop.
     Off,
     /// Blocked by rfkill or a hardware switch.
     Blocked,
-    /// No adapter in this device, or it was taken away.
+    /// No adapter in this device, or the adapter was removed.
     NoAdapter,
     /// bluetoothd does not run.
     NoService,
-    /// This user may not use it.
+    /// This user lacks the permission.
     NoPermission,
-    /// Not yet, or not just now; it goes on trying by itself.
+    /// Not connected now; retries by itself.
     Connecting,
-    /// It waits until a person does something: signs in, mends a password, decides which device stays.
+    /// Waits for a person: to sign in, correct a password, or decide which device stays.
     NeedsPerson,
 }
 
-/// What a watch tells.
+/// An item of a [`Watch`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchEvent {
-    /// Heard now. Repeated while it is near; whoever was not heard for a while is gone.
+    /// A peer was heard. Repeated while the peer is in range; a peer not heard for some time is gone.
     Seen(Sighting),
-    /// The carrier's state: first thing told, and at every change.
+    /// The carrier's state: the first item, and at every change.
     State(CarrierState),
 }
 
-/// Looking for peers lasts as long as this stream is held.
+/// Scanning lasts as long as this stream is held.
 pub type Watch = Pin<Box<dyn Stream<Item = WatchEvent> + Send>>;
 
-/// Which of two devices has to be updated before they understand each other.
+/// The device that has to be updated before the two have a common version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Outdated {
-    /// This one.
+    /// This device.
     #[error("this device needs an update")]
     Here,
-    /// The other one.
+    /// The peer.
     #[error("the other device needs an update")]
     There,
 }
 
 impl Outdated {
-    /// Of a layer that has no version in common, from the newest version that the peer speaks and the oldest that this device does.
+    /// For a layer without a common version: compares the newest version that the peer speaks with the oldest that this device
+    /// speaks.
     pub fn of(newest_there: u8, oldest_here: u8) -> Self {
         if newest_there < oldest_here { Self::There } else { Self::Here }
     }
 }
 
-/// Why there is no link, or no longer. Retry or tell the user; never our own bug.
+/// Why a link failed or ended. Retry or tell the user; never our own bug.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkError {
@@ -149,7 +151,7 @@ pub enum LinkError {
     /// Nobody answered at that address in time.
     #[error("nobody answered at {0}")]
     Unreachable(Address),
-    /// The other side went away or the air was too bad.
+    /// The peer went away or the radio link was too bad.
     #[error("the link was lost: {0}")]
     Lost(String),
     /// The two devices have no version of the carrier's own protocol in common.
@@ -158,46 +160,47 @@ pub enum LinkError {
     /// The carrier does not understand this address.
     #[error("not an address of this carrier: {0}")]
     WrongAddress(Address),
-    /// Anything that the system said.
+    /// Any other error of the system.
     #[error(transparent)]
     Io(#[from] std::io::Error),
 }
 
-/// A kind of link: how peers are found and reached.
+/// A carrier: how peers are found and reached.
 #[async_trait]
 pub trait Transport: Send + Sync + 'static {
     /// Which kind.
     fn kind(&self) -> CarrierKind;
 
-    /// Lets others find this device and connect, until the listener is dropped. It survives everything that the carrier
-    /// does, such as an adapter that goes and comes: then it becomes findable again by itself.
+    /// Makes this device findable and connectable until the listener is dropped. The listener survives changes of the carrier,
+    /// such as an adapter that goes and comes: the device then becomes findable again by itself.
     async fn listen(&self, card: Card) -> Result<Box<dyn Listener>, LinkError>;
 
-    /// Tells the carrier's state and, if `scan`, who is near, until the stream is dropped. Watching without scanning costs
-    /// no radio.
+    /// Reports the carrier's state and, if `scan`, the peers in range, until the stream is dropped. Watching without scanning
+    /// uses no radio.
     fn watch(&self, scan: bool) -> Watch;
 
-    /// Opens a link. Gives up by itself within the carrier's own deadline; dropping the future gives up at once.
+    /// Opens a link. Fails after the carrier's own deadline; dropping the future cancels at once.
     async fn connect(&self, address: &Address) -> Result<Box<dyn Duplex>, LinkError>;
 
-    /// Switches the carrier on, when the user asked for just that. Never called unasked.
+    /// Switches the carrier on, at the user's explicit request. Never called unasked.
     async fn power_on(&self) -> Result<(), LinkError>;
 
-    /// What a person may choose from, those in use and those chosen among them; empty for a carrier without a choice.
+    /// The adapters that a person may choose from, including those in use and those chosen; empty for a carrier without a choice.
     async fn adapters(&self) -> Vec<Adapter> {
         Vec::new()
     }
 
-    /// Uses the adapter of this name from now on, as soon as it is there; `None`: the first that is there. Links over
-    /// another one end. No effect on a carrier without a choice.
+    /// Uses the adapter of this name from now on, as soon as it is present; `None`: the first present. Links over another adapter
+    /// end. No effect on a carrier without a choice.
     fn use_adapter(&self, _name: Option<String>) {}
 
-    /// Where this device can be dialed by somebody who was told, for its friend code. Empty where only finding helps.
+    /// Addresses for this device's friend code, at which somebody who has the code can dial. Empty for a carrier that only
+    /// discovers.
     fn places(&self) -> Vec<Address> {
         Vec::new()
     }
 
-    /// What is right and wrong with this carrier, for `qiyouctl doctor`: subject, whether it is well, what was found, remedy.
+    /// Diagnoses this carrier, for `qiyouctl doctor`: subject, verdict, finding, remedy.
     async fn diagnose(&self) -> Vec<Finding>;
 }
 
@@ -206,15 +209,15 @@ pub trait Transport: Send + Sync + 'static {
 pub struct Adapter {
     /// `hci0`.
     pub name: String,
-    /// `00:AA:01:00:00:42`; empty when it is not there.
+    /// `00:AA:01:00:00:42`; empty when the adapter is absent.
     pub address: String,
     /// Switched on.
     pub powered: bool,
-    /// The one that is used now.
+    /// Used now.
     pub in_use: bool,
-    /// Asked for by name.
+    /// Chosen by name.
     pub chosen: bool,
-    /// In this device now.
+    /// Present now.
     pub here: bool,
 }
 
@@ -223,7 +226,7 @@ pub struct Adapter {
 pub struct Finding {
     /// `adapter`, `bluez`, `roles`, `advert_instances`, `rfkill`, `permission`; `network`; `account`.
     pub subject: &'static str,
-    /// How it is.
+    /// The verdict.
     pub verdict: Verdict,
     /// `hci0, 00:AA:01:00:00:42, powered`.
     pub found: String,
@@ -231,23 +234,23 @@ pub struct Finding {
     pub remedy: String,
 }
 
-/// How one subject of a diagnosis is.
+/// The verdict on one subject of a diagnosis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// As it should be.
+    /// Works without limits.
     Good,
-    /// Play works, with a limit that is said.
+    /// Play works, with a limit stated in the finding.
     Limited,
-    /// Play does not work until it is mended.
+    /// Play does not work until this is repaired.
     Broken,
 }
 
-/// Being found and connected to.
+/// Accepts links from peers.
 #[async_trait]
 pub trait Listener: Send {
     /// Waits for the next peer. Cancel-safe. An error is final.
     async fn accept(&mut self) -> Result<Box<dyn Duplex>, LinkError>;
 
-    /// Tells a new card from now on.
+    /// Advertises a new card from now on.
     async fn update(&mut self, card: Card) -> Result<(), LinkError>;
 }

@@ -1,7 +1,8 @@
-//! Whole frames in and out of a byte stream, with what a peer may not do: begin a frame and not end it, or send too many.
+//! Reads and writes whole frames on a byte stream, and enforces a peer's limits: a frame must be completed in time, and the
+//! rate of frames is bounded.
 //!
-//! Reading and writing are apart, so that a peer that does not read cannot keep us from hearing it: split the link with
-//! [`tokio::io::split`], after its key and handshake hash were taken.
+//! Reader and writer are separate, so that a peer that does not read cannot block this side's reading: split the link with
+//! [`tokio::io::split`], after taking its key and handshake hash.
 
 use std::io;
 use std::time::Duration;
@@ -13,28 +14,28 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::Instant;
 use tokio_util::codec::{Decoder, Encoder};
 
-/// Why no more frames come or go. The link is to be dropped; only [`is_peers_fault`](Self::is_peers_fault) is worth a word
-/// to the user about the peer.
+/// Why a link's frames ended. The link is to be dropped; only if [`is_peers_fault`](Self::is_peers_fault) is the user told
+/// about the peer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FramesError {
-    /// What came is no frame, ends within one, or the carrier failed.
+    /// Invalid or truncated frame, or a failure of the carrier.
     #[error(transparent)]
     Frame(#[from] FrameError),
-    /// A frame was begun and came on too slowly for any carrier: [`frame_deadline`].
+    /// A frame was slower than the slowest carrier: [`frame_deadline`].
     #[error("a frame came too slowly")]
     TooSlow,
-    /// Too many frames.
+    /// The peer exceeded the rate limit.
     #[error(transparent)]
     TooFast(#[from] TooFast),
 }
 
 impl FramesError {
-    /// Whether the peer broke the rules, rather than the air or we.
+    /// Whether the peer broke the protocol, as opposed to a bad link or an error of this side.
     pub fn is_peers_fault(&self) -> bool {
         match self {
             Self::TooFast(_) => true,
-            // From a bad air it looks the same.
+            // A bad radio link looks the same.
             Self::TooSlow => false,
             Self::Frame(error) => match error {
                 FrameError::BadMagic
@@ -56,8 +57,8 @@ impl From<io::Error> for FramesError {
     }
 }
 
-/// Room for what is read at once: a Bluetooth fragment, or a few small frames. The buffer grows with what has arrived, never
-/// with what a header promises.
+/// Bytes read at once: a Bluetooth fragment, or a few small frames. The buffer grows with the received bytes, never with the
+/// length in a header.
 const READ: usize = 512;
 
 /// Reads a peer's frames.
@@ -67,15 +68,15 @@ pub struct FrameReader<R> {
     codec: FrameCodec,
     buffer: BytesMut,
     rate: RateLimit,
-    /// What the rate counts from.
+    /// Time zero of the rate limit.
     since: Instant,
-    /// When the first byte of the frame in the buffer was here.
+    /// When the first byte of the frame in the buffer arrived.
     begun: Option<Instant>,
     received: u64,
 }
 
 impl<R: AsyncRead + Unpin> FrameReader<R> {
-    /// For a fresh link.
+    /// A reader for a fresh link.
     pub fn new(from: R, limit: FrameLimit) -> Self {
         Self {
             from,
@@ -88,12 +89,12 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         }
     }
 
-    /// From now on; for the moment at which the peer is no stranger any more.
+    /// Sets the limit from now on; called once the peer is authenticated.
     pub fn set_limit(&mut self, limit: FrameLimit) {
         self.codec.set_limit(limit);
     }
 
-    /// Bytes of whole and unfinished frames so far, headers included.
+    /// Bytes of complete and incomplete frames so far, headers included.
     pub fn bytes_received(&self) -> u64 {
         self.received
     }
@@ -124,7 +125,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
     }
 }
 
-/// Writes our frames.
+/// Writes frames to a peer.
 #[derive(Debug)]
 pub struct FrameWriter<W> {
     to: W,
@@ -134,12 +135,12 @@ pub struct FrameWriter<W> {
 }
 
 impl<W: AsyncWrite + Unpin> FrameWriter<W> {
-    /// For a fresh link.
+    /// A writer for a fresh link.
     pub fn new(to: W, limit: FrameLimit) -> Self {
         Self { to, codec: FrameCodec::new(limit), buffer: BytesMut::new(), sent: 0 }
     }
 
-    /// From now on.
+    /// Sets the limit from now on.
     pub fn set_limit(&mut self, limit: FrameLimit) {
         self.codec.set_limit(limit);
     }
@@ -149,8 +150,8 @@ impl<W: AsyncWrite + Unpin> FrameWriter<W> {
         self.sent
     }
 
-    /// Sends one message and flushes it, so that it leaves as one record. Not cancel-safe: dropped in the middle, it leaves
-    /// half a frame, after which the link is of no use.
+    /// Sends one message and flushes, so that the message leaves as one record. Not cancel-safe: dropped midway, it leaves
+    /// half a frame, and the link is unusable.
     pub async fn send(&mut self, message: impl Into<Outgoing>) -> Result<(), FramesError> {
         self.codec.encode(message.into(), &mut self.buffer)?;
         self.sent += self.buffer.len() as u64;
@@ -159,10 +160,9 @@ impl<W: AsyncWrite + Unpin> FrameWriter<W> {
         Ok(())
     }
 
-    /// Says that nothing more comes, after what was sent. Waits for the carrier no longer than `patience`: the peer may have
-    /// stopped reading.
+    /// Ends the stream after the sent frames. Waits for the carrier at most `patience`: the peer may have stopped reading.
     pub async fn close(mut self, patience: Duration) {
-        // Either way the link is dropped just after.
+        // The link is dropped next, whatever the result.
         let _ = tokio::time::timeout(patience, self.to.shutdown()).await;
     }
 }
@@ -235,7 +235,7 @@ mod tests {
             }
         };
         let read = async {
-            // Asking again and again must not begin the five seconds anew.
+            // Repeated calls must not restart the five seconds.
             loop {
                 if let Ok(result) = tokio::time::timeout(Duration::from_millis(300), reader.next()).await {
                     break (result, begun.elapsed());
@@ -250,7 +250,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_longest_frame_arrives_over_the_slowest_radio() {
-        // Nine bytes in each connection interval of 100 ms; whole records of the secure link come at once.
+        // Nine bytes in each connection interval of 100 ms; records of the secure link arrive whole.
         for at_once in [9, 512, 4_096] {
             let (mut here, there) = memory::pair();
             let mut reader = reader(there);

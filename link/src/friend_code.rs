@@ -1,8 +1,9 @@
-//! Who somebody is and where to find them, as a link that fits a QR code: `qiyou:friend/1/KEY?n=NAME&t=TAG&lan=PLACE&xmpp=JID`.
+//! A friend code: a device's key and addresses, as a link that fits a QR code:
+//! `qiyou:friend/1/KEY?n=NAME&t=TAG&lan=PLACE&xmpp=JID`.
 //!
-//! The key is the whole point: whoever took it from the other's screen knows that no third device answers in its place. Nothing
-//! in it is a secret. The name and the places are hints and may be old; the tag lets a device that is near be found by
-//! Bluetooth within the quarter of an hour in which it was shown.
+//! The key authenticates the friend: whoever scans the code from the friend's screen excludes a man in the middle. Nothing in
+//! the code is secret. The name and the places are hints and may be outdated; the tag lets Bluetooth find the device during the
+//! quarter of an hour in which the code was shown.
 
 use std::fmt::{self, Write as _};
 use std::net::SocketAddr;
@@ -12,23 +13,23 @@ use qrcode::{EcLevel, QrCode};
 
 use crate::{Address, CarrierKind, PRESENCE_LENGTH, Tag};
 
-/// How every code begins: a scheme of our own, so that a phone's camera offers to open the app, then what follows.
+/// Prefix of every code: a URI scheme of our own, so that a phone's camera offers to open the app, then the layout's version.
 const BEGINNING: &str = "qiyou:friend/1/";
 
-/// Longest code that is read. One with a long name and eight places has about 700 bytes; a QR code at this level holds 2,331.
+/// Longest accepted code. A code with a long name and eight places has about 700 bytes; a QR code at this level holds 2,331.
 pub const LONGEST: usize = limits::FRIEND_CODE_BYTES;
 
 /// Places in one code: two of each protocol on two interfaces, and accounts.
 pub const PLACES: usize = 8;
 
-/// What a friend code says.
+/// The contents of a friend code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FriendCode {
     /// The device's static public key.
     pub key: [u8; 32],
-    /// What it calls itself; may be empty.
+    /// The device's name; may be empty.
     pub name: String,
-    /// Its tag when the code was made.
+    /// The device's tag when the code was made.
     pub tag: Option<Tag>,
     /// Where it can be dialed: socket addresses of the local network, and accounts. At most [`PLACES`].
     pub places: Vec<Address>,
@@ -38,7 +39,7 @@ pub struct FriendCode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotACode {
-    /// It begins otherwise: another kind of link, or no link at all.
+    /// Another kind of link, or no link at all.
     #[error("not a qiyou:friend link")]
     OtherLink,
     /// Of a later layout.
@@ -50,7 +51,7 @@ pub enum NotACode {
     /// The key is not 64 hexadecimal digits.
     #[error("the key is not whole")]
     Key,
-    /// A field that does not say what it should.
+    /// A field with an invalid value.
     #[error("{0} cannot be read")]
     Field(&'static str),
 }
@@ -80,7 +81,7 @@ impl fmt::Display for FriendCode {
             match place.kind {
                 CarrierKind::Lan => field(f, LAN, &place.text)?,
                 CarrierKind::Online => field(f, XMPP, &place.text)?,
-                // Found by the tag.
+                // Bluetooth finds the device by the tag.
                 CarrierKind::Bluetooth | CarrierKind::Memory => {}
             }
         }
@@ -89,7 +90,7 @@ impl fmt::Display for FriendCode {
 }
 
 impl FriendCode {
-    /// Reads a code as somebody typed, pasted or scanned it; space around it is ignored, and so are fields of the future.
+    /// Parses a code as typed, pasted or scanned; surrounding space and unknown fields are ignored.
     pub fn read(text: &str) -> Result<Self, NotACode> {
         let text = text.trim();
         if text.len() > LONGEST {
@@ -136,9 +137,9 @@ impl FriendCode {
     }
 }
 
-/// Looks like `name@server`; the carrier has the last word.
+/// Whether the text looks like `name@server`; the carrier makes the final check.
 fn is_account(text: &str) -> bool {
-    /// Of a JID's three parts, each at most 1,023 bytes (RFC 7622): what people have is far below.
+    /// Each of a JID's three parts has at most 1,023 bytes (RFC 7622); real JIDs are far below.
     const LONGEST_ACCOUNT: usize = 256;
     let parts = text.split_once('@');
     text.len() <= LONGEST_ACCOUNT
@@ -146,7 +147,7 @@ fn is_account(text: &str) -> bool {
         && !text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '/')
 }
 
-/// A square of dark and light modules, without the light margin of four modules that readers want around it.
+/// A square of dark and light modules, without the quiet zone of four modules that readers need around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Qr {
     /// Modules of one side: 21 to 177.
@@ -157,7 +158,7 @@ pub struct Qr {
 
 impl Qr {
     fn of(text: &str) -> Self {
-        // Level M mends 15 %: a scratched or mirroring screen, without making the modules much smaller.
+        // Level M corrects 15 % errors, enough for a scratched or reflecting screen, without making the modules much smaller.
         let code = QrCode::with_error_correction_level(text, EcLevel::M)
             .expect("a code is shorter than what the largest QR code holds");
         Self {
@@ -166,7 +167,7 @@ impl Qr {
         }
     }
 
-    /// A bit a module, each row in whole bytes, the lowest bit first; 1 is dark.
+    /// One bit per module, each row in whole bytes, the lowest bit first; 1 is dark.
     pub fn packed(&self) -> Vec<u8> {
         let rows = self.dark.chunks(self.side);
         let byte = |bits: &[bool]| bits.iter().rev().fold(0, |byte, dark| byte << 1 | u8::from(*dark));
@@ -174,7 +175,7 @@ impl Qr {
     }
 }
 
-/// Everything but what may stand unescaped in the query of a link (RFC 3986, section 3.4) and could not end a field.
+/// Percent-encodes all characters except those allowed in a query (RFC 3986, section 3.4) that cannot end a field.
 fn escape(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     text.bytes().try_for_each(|byte| {
         if byte.is_ascii_alphanumeric() || b"-._~:@[]".contains(&byte) {

@@ -7,7 +7,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// Reads digits of either case; `None` when they are not exactly as many as `N` bytes have.
+/// Parses digits of either case; `None` unless there are exactly two per byte of `N`.
 pub(crate) fn bytes<const N: usize>(digits: &[u8]) -> Option<[u8; N]> {
     if digits.len() != 2 * N {
         return None;

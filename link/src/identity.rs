@@ -1,7 +1,8 @@
-//! Who this device is: a static key that peers come to know, and a key that lets friends recognise its rotating tag.
+//! This device's identity: a static key that authenticates it to peers, and an advert key by which friends recognise its
+//! rotating tag.
 //!
-//! Kept in a small text file that only its owner may read. A file that cannot be read is never written over: a lost key
-//! would make this device a stranger to all its friends.
+//! Kept in a small text file that only its owner may read. A file that cannot be read is never overwritten: with a lost key
+//! this device would be a stranger to all its friends.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -18,47 +19,47 @@ use zeroize::Zeroizing;
 pub struct Identity {
     secret: Zeroizing<[u8; 32]>,
     advert: Zeroizing<[u8; 32]>,
-    /// Belongs to `secret`.
+    /// The public key of `secret`.
     public: [u8; 32],
 }
 
-/// Why there is no identity. Nothing has been changed on disk.
+/// Why there is no identity. Nothing was changed on disk.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdentityError {
-    /// The system said no: a full or missing disk, a missing permission.
+    /// An error of the system: a full or missing disk, a missing permission.
     #[error("{path}: {source}")]
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Not as it was written. Put a copy back, or move it away to become a new device to all friends.
+    /// The file is damaged. Restore a copy, or move the file away to become a new device to all friends.
     #[error("{path} is damaged ({why}); it was left as it is")]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is damaged.
         why: &'static str,
     },
-    /// Others may read the file and it could not be closed to them.
+    /// Other users may read the file, and its permissions could not be changed.
     #[error("{path} can be read by others (mode {mode:o}) and `chmod 600` failed: {source}")]
     TooOpen {
         /// The file.
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
-        /// Why not.
+        /// Why they could not be changed.
         source: io::Error,
     },
-    /// The system gives no randomness.
+    /// The system provides no randomness.
     #[error("no randomness: {0}")]
     NoRandomness(getrandom::Error),
 }
 
 impl Identity {
-    /// A new one, from the system's randomness.
+    /// Makes a new identity from the system's randomness.
     pub fn generate() -> Result<Self, IdentityError> {
         let mut secret = Zeroizing::new([0; 32]);
         let mut advert = Zeroizing::new([0; 32]);
@@ -67,8 +68,9 @@ impl Identity {
         Ok(Self::new(secret, advert))
     }
 
-    /// Reads the file, or makes a new identity and writes it there when there is no file. Of several processes that do so at
-    /// once, all get the same identity. A file that others may read is closed to them with a warning in the log.
+    /// Reads the file, or creates a new identity and writes the file if it is missing. Several processes that create it at
+    /// once all get the same identity. If other users may read the file, its permissions are tightened and a warning is
+    /// logged.
     pub fn load_or_create(path: &Path) -> Result<Self, IdentityError> {
         if let Some(identity) = Self::load(path)? {
             return Ok(identity);
@@ -85,7 +87,7 @@ impl Identity {
         }
     }
 
-    /// Reads the file; `None` when there is none.
+    /// Reads the file; `None` if it is missing.
     pub fn load(path: &Path) -> Result<Option<Self>, IdentityError> {
         let failed = |source| IdentityError::Io { path: path.to_owned(), source };
         let file = match File::open(path) {
@@ -107,12 +109,12 @@ impl Identity {
         }
     }
 
-    /// What peers know this device by.
+    /// The static public key by which peers know this device.
     pub fn public_key(&self) -> [u8; 32] {
         self.public
     }
 
-    /// Told to friends only; makes this device's [`Tag`](crate::Tag)s.
+    /// Shared with friends only; derives this device's [`Tag`](crate::Tag)s.
     pub fn advert_key(&self) -> &[u8; 32] {
         &self.advert
     }
@@ -136,7 +138,7 @@ impl Identity {
     }
 
     fn to_text(&self) -> Zeroizing<String> {
-        // With its final capacity from the start: a growing string would leave copies of the secret behind.
+        // Allocated with its final capacity: a growing string would leave copies of the secret behind.
         let mut text = Zeroizing::new(String::with_capacity(LONGEST_FILE));
         text.push_str(FIRST_LINE);
         for (word, key) in [(SECRET, &self.secret), (ADVERT, &self.advert)] {
@@ -171,8 +173,8 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// A public key as people and logs see it: 120 bits of its SHA-256, as six groups of four letters and digits. Nobody can
-/// make a key with a given fingerprint (2^120 tries).
+/// A public key for people and logs: 120 bits of its SHA-256, as six groups of four letters and digits. Nobody can make a
+/// key with a given fingerprint (2^120 tries).
 pub fn fingerprint(public_key: &[u8; 32]) -> String {
     // RFC 4648, section 6, in lower case.
     const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
@@ -197,10 +199,10 @@ const ADVERT: &str = "advert ";
 const CHECK: &str = "check ";
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-/// The file has 199 bytes; what is longer was not written by us.
+/// The file has 199 bytes; a longer file is not ours.
 const LONGEST_FILE: usize = 256;
 
-/// Half of a SHA-256: tells damage, which is all it is for.
+/// Half of a SHA-256, as a checksum against damage; it is no authentication.
 fn check_of(text: &[u8]) -> String {
     let mut check = String::new();
     push_hex(&mut check, &Sha256::digest(text)[..16]);
@@ -230,8 +232,7 @@ fn key_line(line: Option<&str>, word: &str) -> Result<Zeroizing<[u8; 32]>, &'sta
     Ok(key)
 }
 
-/// Writes a file that only its owner may read and that did not exist before, whole or not at all, also when the power
-/// fails. `AlreadyExists` when it does exist.
+/// Writes a new file that only its owner may read: atomically, also on power failure. `AlreadyExists` if the file exists.
 fn write_new(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let directory = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
@@ -248,15 +249,15 @@ fn write_new(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io:
                 file.sync_all()
             },
         );
-    // A link fails where a rename would silently replace the key that another process has just made.
+    // `hard_link` fails on an existing file, while a rename would silently replace another process's fresh key.
     let placed = written.and_then(|()| match fs::hard_link(&unfinished, path) {
-        // FAT has no hard links; there the race is lost rather than the game.
+        // FAT has no hard links; there a rename accepts the race.
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !path.exists() => {
             fs::rename(&unfinished, path)
         }
         other => other,
     });
-    // Gone already after a rename.
+    // Absent after a rename.
     let _ = fs::remove_file(&unfinished);
     placed?;
     File::open(directory)?.sync_all()

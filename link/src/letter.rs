@@ -1,8 +1,9 @@
-//! Letters: a few bytes sealed for a friend who is not there, for whoever carries them to keep and hand over later.
+//! Letters: a few bytes encrypted to an absent friend, for servers to store and deliver later.
 //!
-//! The one-way pattern K of Noise: only the friend can read it, and only who has the sender's key can have written it. There is
-//! no answer, so a letter has less than a link: whoever comes to have the receiver's key can read the letters of before, and a
-//! letter can be delivered twice. What is in it must bear that; the records of matches do.
+//! The one-way handshake pattern K of Noise: only the friend can read a letter, and only the owner of the sender's key can have
+//! written it. Without an answer a letter lacks two properties of a link: no forward secrecy (whoever steals the receiver's key
+//! can read earlier letters), and no replay protection (a letter can be delivered twice). Its content must tolerate both;
+//! records of matches do.
 
 use snow::Builder;
 
@@ -11,13 +12,13 @@ use crate::identity::Identity;
 const PATTERN: &str = "Noise_K_25519_ChaChaPoly_BLAKE2s";
 const PROLOGUE: &[u8] = b"qiyou letter 1";
 
-/// Bytes of the longest text: sealed and in base64 it fits a stanza that every server takes.
+/// Longest plaintext in bytes: encrypted and in base64 it fits a stanza that every server accepts.
 pub const MAX_LETTER: usize = 6_000;
 
-/// Key and check around the text.
+/// Ephemeral key and authentication tag.
 const OVERHEAD: usize = 32 + 16;
 
-/// Seals a text for the owner of this public key. `None` when it is too long, or the key is no key.
+/// Encrypts a text to the owner of this public key. `None` if the text is too long or the key invalid.
 pub fn seal(identity: &Identity, to: &[u8; 32], text: &[u8]) -> Option<Vec<u8>> {
     if text.len() > MAX_LETTER {
         return None;
@@ -29,7 +30,7 @@ pub fn seal(identity: &Identity, to: &[u8; 32], text: &[u8]) -> Option<Vec<u8>> 
     Some(sealed)
 }
 
-/// What the owner of this public key has sealed for this device; `None` if it was not so.
+/// Decrypts a letter from the owner of this public key to this device; `None` if it does not authenticate.
 pub fn open(identity: &Identity, from: &[u8; 32], sealed: &[u8]) -> Option<Vec<u8>> {
     if sealed.len() > MAX_LETTER + OVERHEAD {
         return None;

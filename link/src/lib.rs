@@ -1,8 +1,9 @@
-//! What carries bytes to a peer.
+//! Carriers: what carries bytes to a peer.
 //!
-//! A [`Transport`] finds peers and gives a [`Duplex`] to one of them: a reliable ordered byte stream, nothing more.
-//! [`secure`] wraps it in Noise records with the device's [`identity`]; [`frames`] reads and writes whole messages on it within their
-//! limits; [`lan`] is the local network by multicast DNS and TCP; [`memory`] is a whole network inside one process, for tests and for the app's own host.
+//! A [`Transport`] finds peers and gives a [`Duplex`] to one of them: a reliable ordered byte stream. [`secure`] wraps it in
+//! Noise records with the device's [`identity`]; [`frames`] reads and writes whole messages on it within their limits; [`lan`] is
+//! the local network by multicast DNS and TCP; [`memory`] is a whole network inside one process, for tests and for the app's own
+//! host.
 //!
 //! What this crate deliberately does not do: it knows no game, no match and no friend, and it never decides whom to trust.
 //!

@@ -1,12 +1,12 @@
-//! Where a host listens for its clients on this device.
+//! The socket on which a host listens for its clients.
 
 use std::path::PathBuf;
 
 /// Directory of the control socket, within the user's runtime directory; mode 0700.
 pub const CONTROL_DIRECTORY: &str = "qiyou";
 
-/// Where the user's daemon listens unless it was told otherwise: `$XDG_RUNTIME_DIR/qiyou/control.sock`. `None` without that
-/// variable, as in a bare `su` shell.
+/// Default socket of the user's daemon: `$XDG_RUNTIME_DIR/qiyou/control.sock`. `None` without that variable, as in a bare
+/// `su` shell.
 pub fn control_socket() -> Option<PathBuf> {
     std::env::var_os("XDG_RUNTIME_DIR")
         .filter(|directory| !directory.is_empty())

@@ -1,7 +1,7 @@
-//! A network inside one process: devices that see each other, links that are slow, fall silent or break.
+//! A network inside one process: devices that discover each other, links with delay, silence or failure.
 //!
-//! Not a stand-in of lower rank: it keeps every promise of the traits, and host and app run on it unchanged. What it does
-//! at random, it does from a seed. Delays use Tokio's clock, so that a test with paused time does not wait.
+//! It keeps every promise of the traits, and host and app run on it unchanged. All randomness comes from a seed. Delays
+//! use Tokio's clock, so that a test with paused time does not wait.
 
 mod pipe;
 
@@ -23,13 +23,13 @@ use crate::{
     Verdict, Watch, WatchEvent,
 };
 
-/// How often a device in reach is seen again: as an advert is heard about once a second.
+/// How often a device in range is reported again, as a Bluetooth advertisement is heard about once a second.
 pub const SIGHTING_PERIOD: Duration = Duration::from_secs(1);
 
-/// Links that may wait to be accepted by one device; more are told that nobody answers.
+/// Links that wait for one device to accept them; a further dial fails as unreachable.
 const BACKLOG: usize = 8;
 
-/// Two ends of one link that is never slow and never breaks, on no network.
+/// Two ends of one link without network, delay or failure.
 pub fn pair() -> (MemoryLink, MemoryLink) {
     link_between(
         &Shared::new(Pipe::new(Duration::ZERO..Duration::ZERO, 0)),
@@ -37,19 +37,19 @@ pub fn pair() -> (MemoryLink, MemoryLink) {
     )
 }
 
-/// The air between devices. Clones are the same network.
+/// A network of devices. Clones share one network.
 #[derive(Clone)]
 pub struct MemoryNetwork {
     kind: CarrierKind,
     air: Arc<Mutex<Air>>,
-    /// Told at every change that a watcher could see.
+    /// Notified of every change that a watcher can observe.
     changed: Arc<watch::Sender<u64>>,
 }
 
 struct Air {
     random: Rng,
     delay: Range<Duration>,
-    /// Bytes after which new links break; `None`: they hold.
+    /// Number of bytes after which new links break; `None`: never.
     lives: Option<Range<u64>>,
     devices: BTreeMap<String, Device>,
     links: Vec<Standing>,
@@ -63,25 +63,25 @@ struct Device {
 }
 
 struct Listening {
-    /// Tells a listener from the one that replaced it.
+    /// Distinguishes a listener from its replacement.
     id: u64,
     card: Card,
     incoming: mpsc::Sender<MemoryLink>,
 }
 
-/// A link that has been made and may still stand.
+/// A link that was made and may still be up.
 struct Standing {
     ends: [String; 2],
     pipes: [Shared; 2],
 }
 
 impl MemoryNetwork {
-    /// No devices yet, no delay, no losses. Everything random comes from `seed`.
+    /// A network without devices, delay or loss. `seed` determines all randomness.
     pub fn new(seed: u64) -> Self {
         Self::posing_as(CarrierKind::Memory, seed)
     }
 
-    /// One that says that it is another kind of carrier, for a device that has several.
+    /// A network that reports another kind of carrier, for a device with several carriers.
     pub fn posing_as(kind: CarrierKind, seed: u64) -> Self {
         let air = Air {
             random: Rng::new(seed),
@@ -94,30 +94,29 @@ impl MemoryNetwork {
         Self { kind, air: Arc::new(Mutex::new(air)), changed: Arc::new(watch::Sender::new(0)) }
     }
 
-    /// A device called `name`, which is its address on this network: ready, and in reach of all others.
+    /// Adds a device called `name`, which is also its address: ready, and in range of all others.
     pub fn transport(&self, name: &str) -> MemoryTransport {
         self.lock().device(name);
         MemoryTransport { network: self.clone(), name: name.to_owned() }
     }
 
-    /// A link between two devices as if one had dialed the other, without anybody listening.
+    /// A link between two devices, without a listener.
     pub fn pair(&self, dialer: &str, listener: &str) -> (MemoryLink, MemoryLink) {
         self.lock().new_link(dialer, listener)
     }
 
-    /// Each chunk of bytes takes a random time from this range to arrive, without overtaking the one before. For links
-    /// that are made from now on.
+    /// Each chunk of bytes takes a random time from this range to arrive and never overtakes an earlier chunk. Applies to
+    /// new links.
     pub fn set_delay(&self, delay: Range<Duration>) {
         self.lock().delay = delay;
     }
 
-    /// Links that are made from now on break after a random number of bytes from this range, counted in both directions
-    /// together; `None`: they hold.
+    /// New links break after a random number of bytes from this range, counted in both directions together; `None`: never.
     pub fn set_lives(&self, bytes: Option<Range<u64>>) {
         self.lock().lives = bytes;
     }
 
-    /// Breaks all links between the two. What was on its way is lost; both ends see an error.
+    /// Breaks all links between the two. Bytes in flight are lost; both ends see an error.
     pub fn cut(&self, one: &str, other: &str) {
         self.lock().for_links(one, other, break_link);
     }
@@ -129,8 +128,8 @@ impl MemoryNetwork {
         }
     }
 
-    /// Breaks the present links between the two once `bytes` more have been written to them, both directions together. The
-    /// last write is cut short where the count falls.
+    /// Breaks the present links between the two after `bytes` more, both directions together. The last write is truncated
+    /// at that byte.
     pub fn cut_after(&self, one: &str, other: &str, bytes: u64) {
         self.lock().for_links(one, other, |pipes| {
             let life = Arc::new(Mutex::new(bytes));
@@ -143,7 +142,7 @@ impl MemoryNetwork {
         });
     }
 
-    /// While `silent`, what is written between the two stays on its way, and no end sees an error. Afterwards it arrives.
+    /// While `silent`, bytes between the two stay in flight, and neither end sees an error. Afterwards they arrive.
     pub fn mute(&self, one: &str, other: &str, silent: bool) {
         self.lock().for_links(one, other, |pipes| {
             for pipe in pipes {
@@ -154,7 +153,7 @@ impl MemoryNetwork {
         });
     }
 
-    /// Out of reach a device is neither seen nor connected to, and its links break.
+    /// Out of range a device is neither seen nor connected to, and its links break.
     pub fn set_reach(&self, name: &str, in_reach: bool) {
         let mut air = self.lock();
         air.device(name).in_reach = in_reach;
@@ -165,7 +164,8 @@ impl MemoryNetwork {
         self.tell();
     }
 
-    /// The state of a device's carrier. Where it cannot work, its links break. A listener stays, and is found again later.
+    /// Sets the state of a device's carrier. In a state that cannot work, its links break. A listener stays, and becomes
+    /// findable again later.
     pub fn set_state(&self, name: &str, state: CarrierState) {
         let mut air = self.lock();
         air.device(name).state = state;
@@ -176,14 +176,14 @@ impl MemoryNetwork {
         self.tell();
     }
 
-    /// How many links stand between the two.
+    /// How many links are up between the two.
     pub fn links(&self, one: &str, other: &str) -> usize {
         let mut standing = 0;
         self.lock().for_links(one, other, |_| standing += 1);
         standing
     }
 
-    /// What a device tells now; `None` while it cannot be found.
+    /// The card that a device advertises; `None` while it cannot be found.
     pub fn card(&self, name: &str) -> Option<Card> {
         self.lock().findable(name).map(|listening| listening.card.clone())
     }
@@ -197,7 +197,7 @@ impl MemoryNetwork {
     }
 
     fn lock(&self) -> MutexGuard<'_, Air> {
-        // Nothing is left half done by a panic elsewhere.
+        // A panic elsewhere leaves the state valid.
         self.air.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -224,7 +224,7 @@ impl Air {
         })
     }
 
-    /// Who listens under this name and can be found now.
+    /// The listener of this name, if it can be found now.
     fn findable(&self, name: &str) -> Option<&Listening> {
         let device = self.devices.get(name)?;
         let found = device.in_reach && works(device.state) && device.state != CarrierState::NoAdvertising;
@@ -263,7 +263,7 @@ impl Air {
     }
 }
 
-/// One device's way into the network.
+/// One device's transport in the network.
 #[derive(Clone, Debug)]
 pub struct MemoryTransport {
     network: MemoryNetwork,
@@ -271,7 +271,7 @@ pub struct MemoryTransport {
 }
 
 impl MemoryTransport {
-    /// Where the others reach this device.
+    /// This device's address for the others.
     pub fn address(&self) -> Address {
         self.network.address(&self.name)
     }
@@ -411,7 +411,7 @@ struct Watching {
     scan: bool,
     changed: watch::Receiver<u64>,
     told: Option<CarrierState>,
-    /// `None`: look at once.
+    /// `None`: poll at once.
     next_look: Option<Instant>,
     waiting: VecDeque<WatchEvent>,
 }
@@ -424,7 +424,7 @@ impl Watching {
             }
             if let Some(next_look) = self.next_look {
                 tokio::select! {
-                    // Cannot fail: the network, which has the sender, is held by `transport`.
+                    // Cannot fail: `transport` holds the network, which has the sender.
                     _ = self.changed.changed() => {}
                     () = tokio::time::sleep_until(next_look), if self.scan => {}
                 }

@@ -1,11 +1,12 @@
-//! Noise records around a carrier: nobody in between reads, changes, repeats or leaves out a byte unnoticed, and each side
-//! knows the other's static key.
+//! Noise records around a carrier: a man in the middle cannot read, change, replay or drop a byte unnoticed, and each side
+//! authenticates the other's static key.
 //!
-//! A handshake that tells who this device is to friends, and to others only while a person wants that (see [`handshake`]), then
-//! records: two bytes of length, big-endian, and as many of ciphertext. The prologue names protocol, version, carrier, roles and a
-//! number that the listener has drawn, so that a handshake recorded on one link or turned round cannot be used on another.
+//! A handshake that reveals this device to friends, and to strangers only while a person allows it (see [`handshake`]); then
+//! records: two bytes of length, big-endian, and that many bytes of ciphertext. The prologue (data that both sides hash into the
+//! handshake) names protocol, version, carrier, roles and a nonce of the listener, so that a handshake recorded on one link, or
+//! reflected, fails on another.
 //!
-//! Whom to trust is decided above, from [`SecureLink::peer_key`] and from the string that two people compare.
+//! The layers above decide whom to trust, by [`SecureLink::peer_key`] and by the string that two people compare.
 
 pub mod handshake;
 
@@ -22,11 +23,11 @@ use crate::{CarrierKind, Duplex, Outdated};
 use handshake::End;
 pub use handshake::{HANDSHAKE_DEADLINE, Versions, Wanted, Welcome};
 
-/// Plaintext bytes of the longest record. A longer write becomes several. What a side must hold of a record that is not
-/// whole yet is bounded by it, and 18 bytes of overhead in 4 KiB are 0.4 %.
+/// Plaintext bytes of the longest record. A longer write becomes several records. The length bounds the buffer for an incomplete
+/// record; 18 bytes of overhead in 4 KiB are 0.4 %.
 pub const RECORD_PLAINTEXT: usize = 4_096;
 
-/// Connects as the side that opened the carrier's link.
+/// Runs the handshake as the side that opened the carrier's link.
 pub async fn dial<D: Duplex>(
     duplex: D,
     identity: &Identity,
@@ -36,7 +37,7 @@ pub async fn dial<D: Duplex>(
     shake_hands(duplex, identity, kind, End::Dialer(wanted)).await
 }
 
-/// Connects as the side that listened.
+/// Runs the handshake as the side that listened.
 pub async fn accept<D: Duplex>(
     duplex: D,
     identity: &Identity,
@@ -46,14 +47,14 @@ pub async fn accept<D: Duplex>(
     shake_hands(duplex, identity, kind, End::Listener(welcome)).await
 }
 
-/// Why there is no secure link, or no longer. The link is closed in every case.
+/// Why a secure link failed or ended. The link is closed in every case.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecureError {
-    /// [`HANDSHAKE_DEADLINE`] is over.
+    /// [`HANDSHAKE_DEADLINE`] has passed.
     #[error("no handshake within 10 s")]
     TimedOut,
-    /// Not our protocol, another version of it or another carrier, or somebody in between.
+    /// Another protocol, version or carrier, or a man in the middle.
     #[error("the handshake failed at message {message}")]
     BadHandshake {
         /// Which Noise message, from 1.
@@ -67,28 +68,28 @@ pub enum SecureError {
         /// What the peer speaks.
         theirs: Versions,
     },
-    /// This device does not let in whoever dialed, whom it has told nothing.
+    /// This device refuses the dialer, to whom it has revealed nothing.
     #[error("not let in")]
     Refused,
-    /// We have connected to ourselves, or our own messages were sent back.
+    /// A connection to this device itself, or a reflection of its own messages.
     #[error("the peer has our own key")]
     Ourselves,
-    /// A record that was damaged, repeated, left out before, or not from the peer.
+    /// A record that was damaged or replayed, follows a dropped record, or is not from the peer.
     #[error("a record failed to authenticate")]
     BadRecord,
-    /// A record that no side of ours writes.
+    /// A record length that our side never writes.
     #[error("a record of {0} bytes")]
     BadLength(u16),
     /// The carrier ended in the middle of a record or of the handshake.
     #[error("the link ended within a record")]
     Truncated,
-    /// From the carrier.
+    /// An error of the carrier.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 impl SecureError {
-    /// Which device has to be updated, if that is why.
+    /// Which device has to be updated, if the versions were the reason.
     pub fn outdated(&self) -> Option<Outdated> {
         match self {
             Self::Versions { ours, theirs } => Some(Outdated::of(theirs.highest, ours.lowest)),
@@ -96,7 +97,7 @@ impl SecureError {
         }
     }
 
-    /// Why reading or writing failed, if the reason was the security rather than the carrier.
+    /// The security reason of a failed read or write, if it was not the carrier.
     pub fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
@@ -115,12 +116,12 @@ impl From<SecureError> for io::Error {
 
 /// An authenticated, encrypted byte stream.
 ///
-/// What is written is kept until it is flushed or fills a record, and each flush makes one record that goes to the carrier
-/// in one write: a small frame, flushed once, stays in one Bluetooth fragment. Dropped without a flush, it is lost.
+/// Written bytes wait until a flush or until they fill a record. Each flush makes one record, sent to the carrier in one write: a
+/// small frame, flushed once, stays in one Bluetooth fragment. Unflushed bytes are lost on drop.
 ///
 /// The first record that fails to authenticate closes the carrier; every later read and write fails.
 pub struct SecureLink<D> {
-    /// `None` once the link is closed because of an error.
+    /// `None` once an error has closed the link.
     carrier: Option<D>,
     noise: TransportState,
     peer_key: [u8; 32],
@@ -130,12 +131,12 @@ pub struct SecureLink<D> {
 }
 
 impl<D> SecureLink<D> {
-    /// The peer's static public key, proven by the handshake: it has the secret one.
+    /// The peer's static public key; the handshake proves that the peer has the secret key.
     pub fn peer_key(&self) -> [u8; 32] {
         self.peer_key
     }
 
-    /// Equal on both sides and only there: what the short string is cut from, together with both nonces.
+    /// The handshake hash, known only to the two sides: the short string is derived from it and both nonces.
     pub fn handshake_hash(&self) -> [u8; 32] {
         self.handshake_hash
     }
@@ -182,8 +183,8 @@ async fn shake_hands<D: Duplex>(
     })
 }
 
-/// Bytes from the carrier that are no whole record yet, and plaintext that has not been read yet. Both buffers have their
-/// full size from the start, whatever a record's length promises.
+/// Bytes of an incomplete record, and plaintext that has not been read yet. Both buffers have their full size from the start,
+/// whatever length a record claims.
 struct Incoming {
     raw: Box<[u8]>,
     /// `raw[..filled]` has arrived.
@@ -200,14 +201,14 @@ impl Incoming {
         Self { raw: buffer(), filled: 0, plain: buffer(), taken: 0, end: 0 }
     }
 
-    /// Opens the first record in `raw`; `false` when it is not whole yet.
+    /// Decrypts the first record in `raw`; `false` if it is incomplete.
     fn open_record(&mut self, noise: &mut TransportState) -> Result<bool, SecureError> {
         let Some(length) = self.raw[..self.filled].first_chunk::<LENGTH>() else {
             return Ok(false);
         };
         let announced = u16::from_be_bytes(*length);
         let length = usize::from(announced);
-        // An empty record would carry nothing and make a reader spin.
+        // An empty record would make a reader spin.
         if !(TAG + 1..=RECORD).contains(&length) {
             return Err(SecureError::BadLength(announced));
         }
@@ -215,7 +216,7 @@ impl Incoming {
         if self.filled < whole {
             return Ok(false);
         }
-        // Both, so that nothing of the buffer can be read after a failure.
+        // Both cleared first, so that nothing of the buffer can be read after a failure.
         (self.taken, self.end) = (0, 0);
         self.end = noise
             .read_message(&self.raw[LENGTH..whole], &mut self.plain)
@@ -226,7 +227,7 @@ impl Incoming {
     }
 }
 
-/// Plaintext that is no record yet, and records that the carrier has not taken yet.
+/// Plaintext that waits for a record, and a record that waits for the carrier.
 struct Outgoing {
     /// At most `RECORD_PLAINTEXT` bytes.
     plain: Vec<u8>,
@@ -242,10 +243,10 @@ impl Outgoing {
         Self { plain: Vec::with_capacity(RECORD_PLAINTEXT), record, sent: 0, end: 0 }
     }
 
-    /// Makes a record of what is in `plain`. The one before must have been written.
+    /// Encrypts `plain` into a record. The previous record must have been written.
     fn seal_record(&mut self, noise: &mut TransportState) -> Result<(), SecureError> {
         debug_assert!(self.sent == self.end && !self.plain.is_empty());
-        // Fails after 2^64 records only.
+        // Fails only after 2^64 records.
         let length = noise
             .write_message(&self.plain, &mut self.record[LENGTH..])
             .map_err(|_| SecureError::BadRecord)?;
@@ -267,7 +268,7 @@ impl<D: Duplex> SecureLink<D> {
         error.into()
     }
 
-    /// Writes the sealed record to its end.
+    /// Writes the rest of the sealed record.
     fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.outgoing.sent < self.outgoing.end {
             let carrier = self.carrier.as_mut().ok_or_else(closed)?;
@@ -280,7 +281,7 @@ impl<D: Duplex> SecureLink<D> {
         Poll::Ready(Ok(()))
     }
 
-    /// Seals what is waiting once the record before it has been written.
+    /// Seals waiting plaintext once the previous record has been written.
     fn poll_seal(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_drain(cx))?;
         if !self.outgoing.plain.is_empty() {
@@ -312,7 +313,7 @@ impl<D: Duplex> AsyncRead for SecureLink<D> {
                 Ok(false) => {}
                 Err(error) => return Poll::Ready(Err(this.fail(error))),
             }
-            // Not whole, so there is room: the longest record fills the buffer exactly.
+            // An incomplete record leaves room: the longest record fills the buffer exactly.
             let mut room = ReadBuf::new(&mut incoming.raw[incoming.filled..]);
             ready!(Pin::new(carrier).poll_read(cx, &mut room))?;
             match room.filled().len() {
@@ -365,7 +366,7 @@ mod tests {
         Identity::generate().expect("randomness")
     }
 
-    /// Lengths of the messages between strangers, and whether the dialer says them: challenge, and those of XX.
+    /// Lengths of the messages between strangers, and whether the dialer sends them: challenge, and the three of XX.
     const MESSAGES: [(usize, bool); 4] = [(34, false), (2 + 32, true), (96, false), (64, true)];
 
     async fn dial<D: Duplex>(
@@ -399,7 +400,7 @@ mod tests {
         (dialed, accepted)
     }
 
-    /// A carrier that lets the test see each write, and change what is read.
+    /// A carrier on which the test sees each write and changes the bytes to be read.
     struct Wire {
         inner: MemoryLink,
         writes: Arc<Mutex<Vec<Vec<u8>>>>,
@@ -442,9 +443,9 @@ mod tests {
         }
     }
 
-    /// What arrives when the dialer sends `sent` in one flush and `change` has its way with the bytes on the wire.
+    /// What arrives when the dialer sends `sent` in one flush and `change` modifies the bytes on the wire.
     async fn tampered(sent: &[u8], change: impl FnOnce(Vec<u8>) -> Vec<u8>) -> (Vec<u8>, io::Result<()>) {
-        // The dialer's writes are recorded and do not get through: a second wire carries what the tamperer makes of them.
+        // The dialer's writes are recorded and not forwarded: a second wire carries the tampered bytes.
         let (here, middle_a) = memory::pair();
         let (middle_b, there) = memory::pair();
         let (mut a, mut b) = (middle_a, middle_b);
@@ -513,7 +514,7 @@ mod tests {
         let (mut dialed, _accepted) = linked_over(here, there).await;
         assert_eq!(writes.lock().expect("not poisoned").len(), 2, "one write for each handshake message");
         writes.lock().expect("not poisoned").clear();
-        // A frame comes as header and payload.
+        // A frame is a header and a payload.
         dialed.write_all(&[1; 20]).await.expect("written");
         dialed.write_all(&[2; 44]).await.expect("written");
         assert!(writes.lock().expect("not poisoned").is_empty(), "nothing leaves before the flush");
@@ -726,7 +727,7 @@ mod tests {
             );
             assert!(accepted.is_err(), "byte {at}");
             if at < ends[2] {
-                // The top bit of an X25519 point is ignored by the exchange but not by the transcript.
+                // The key exchange ignores the top bit of an X25519 point; the transcript hash does not.
                 assert!(dialed.is_err(), "byte {at}");
             }
         }

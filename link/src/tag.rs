@@ -1,4 +1,4 @@
-//! The rotating tag of an advert.
+//! The rotating tag of an advertisement.
 
 use std::time::Duration;
 
@@ -7,21 +7,21 @@ use sha2::Sha256;
 
 use crate::{PRESENCE_LENGTH, Tag};
 
-/// A quarter of an hour, counted from the beginning of 1970 in UTC. Friends need clocks that agree to within one.
+/// A quarter of an hour, counted from the beginning of 1970 in UTC. The clocks of friends must agree to within one epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Epoch(pub u64);
 
 impl Epoch {
-    /// As often as Bluetooth itself advises to change a private address (Core 5.4, volume 3, part C, appendix A:
-    /// TGAP(private_addr_int)): a tag that lived longer would undo the change of address.
+    /// The interval that Bluetooth recommends for changing a private address (Core 5.4, volume 3, part C, appendix A:
+    /// TGAP(private_addr_int)): a tag with a longer life would link the changed addresses.
     pub const LENGTH: Duration = Duration::from_mins(15);
 
-    /// The one that holds this moment.
+    /// The epoch of this moment.
     pub fn at(since_1970: Duration) -> Self {
         Self(since_1970.as_secs() / Self::LENGTH.as_secs())
     }
 
-    /// When the one after this begins, since 1970: the moment to tell a transport the next tag.
+    /// The start of the next epoch, since 1970: the moment to give a transport the next tag.
     pub fn end(self) -> Duration {
         Duration::from_secs(self.0.saturating_add(1).saturating_mul(Self::LENGTH.as_secs()))
     }
@@ -38,8 +38,8 @@ impl Tag {
         Self(tag)
     }
 
-    /// Whether the device with this advert key may have told this tag: now, or by a clock that is up to one epoch wrong. A
-    /// stranger's tag passes once in 2^38 looks, and the handshake tells then.
+    /// Whether this tag is of the device with this advert key: now, or with a clock that is up to one epoch wrong. A
+    /// stranger's tag matches once in 2^38 checks, and then the handshake fails.
     pub fn is_of(self, advert_key: &[u8; 32], now: Epoch) -> bool {
         let near = now.0.saturating_sub(1)..=now.0.saturating_add(1);
         near.into_iter().any(|epoch| Self::of(advert_key, Epoch(epoch)) == self)

@@ -1,6 +1,6 @@
-//! Whatever somebody in the middle does to the bytes of a secure link: what is read is what was said, from its beginning on,
-//! and nothing else; an end that was tampered with closes. The seeds are scripts of tampering, five bytes a step. Runs for
-//! `FUZZ_SECONDS`, or a fixed number of changes.
+//! Fuzzes a secure link with a man in the middle: the bytes read are a prefix of the bytes sent, and an end that detects
+//! tampering closes. The seeds are scripts of tampering, five bytes a step. Runs for `FUZZ_SECONDS`, or a fixed number of
+//! mutations.
 
 #[path = "../../tests/src/seed.rs"]
 mod seed;
@@ -14,16 +14,16 @@ use link::secure::{self, Wanted, Welcome};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::timeout;
 
-/// Without `FUZZ_SECONDS`: about a second, since each makes a handshake.
+/// Mutations without `FUZZ_SECONDS`: about a second, since each needs a handshake.
 const CHANGES: u32 = 150;
 
-/// What is said; longer than one record.
+/// Bytes sent; more than one record.
 const SAID_BYTES: usize = 6_000;
 
-/// What each side may hold of it at a time.
+/// Buffer of each side.
 const BUFFER: usize = 16 << 10;
 
-/// One step of tampering: what, from which byte of the stream on, how many bytes, with which value.
+/// One step of tampering: the kind, the first byte in the stream, the number of bytes, and a value.
 #[derive(Clone, Copy)]
 struct Step {
     kind: u8,
@@ -39,11 +39,11 @@ fn steps(script: &[u8]) -> Vec<Step> {
         length: usize::from(bytes[3]),
         value: bytes[4],
     };
-    // More than a few end the link all the same.
+    // More than a few steps end the link anyway.
     script.chunks_exact(5).take(8).map(step).collect()
 }
 
-/// The stream after it was tampered with, as far as it has come.
+/// The tampered stream, as far as it has arrived.
 fn tampered(stream: &[u8], steps: &[Step]) -> Vec<u8> {
     let mut bytes = stream.to_vec();
     for Step { kind, at, length, value } in steps.iter().copied() {
@@ -55,7 +55,7 @@ fn tampered(stream: &[u8], steps: &[Step]) -> Vec<u8> {
             0 => bytes[at..end].iter_mut().for_each(|byte| *byte ^= value),
             1 => drop(bytes.drain(at..end)),
             2 => drop(bytes.splice(at..at, std::iter::repeat_n(value, length))),
-            // The same bytes again: a replayed record, if they are one.
+            // Repeated bytes: a replay if they are a whole record.
             3 => {
                 let again = bytes[at..end].to_vec();
                 bytes.splice(end..end, again);
@@ -66,7 +66,7 @@ fn tampered(stream: &[u8], steps: &[Step]) -> Vec<u8> {
     bytes
 }
 
-/// Carries bytes from one end to the other; tampers with them as they come. A step counts once what it is about has come.
+/// Forwards bytes from one end to the other and tampers with them. A step applies once its bytes have arrived.
 async fn carry(mut from: DuplexStream, mut to: DuplexStream, mut back: DuplexStream, script: Vec<Step>) {
     let (mut stream, mut sent) = (Vec::new(), 0);
     let mut piece = [0; 2048];
@@ -94,7 +94,7 @@ async fn carry(mut from: DuplexStream, mut to: DuplexStream, mut back: DuplexStr
     }
 }
 
-/// Two streams as one carrier: read here, write there.
+/// Two streams as one carrier: one for reading, one for writing.
 fn joined(read: DuplexStream, write: DuplexStream) -> tokio::io::Join<DuplexStream, DuplexStream> {
     tokio::io::join(read, write)
 }
@@ -102,7 +102,7 @@ fn joined(read: DuplexStream, write: DuplexStream) -> tokio::io::Join<DuplexStre
 async fn check(script: &[u8]) {
     let steps = steps(script);
     let (anna, ben) = (Identity::generate().expect("random"), Identity::generate().expect("random"));
-    // Anna writes into `up`, reads from `down`; Ben's one end is `bens`.
+    // Anna writes to `up` and reads from `down`; `bens` is Ben's end.
     let (up, from) = duplex(BUFFER);
     let (back, down) = duplex(BUFFER);
     let (to, bens) = duplex(BUFFER);
@@ -141,7 +141,7 @@ fn no_tampering_makes_a_link_say_what_was_not_said() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/seeds/noise");
     let mut paths: Vec<_> =
         std::fs::read_dir(folder).expect("has seeds").map(|entry| entry.expect("readable").path()).collect();
-    // In an order that does not depend on the file system.
+    // Sorted, because the file system's order varies.
     paths.sort();
     let seeds: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).expect("readable")).collect();
     assert!(!seeds.is_empty());

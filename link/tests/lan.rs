@@ -1,4 +1,4 @@
-//! The local network within one device: real sockets and real multicast on the loopback interface.
+//! The local network on one device: real sockets and real multicast on the loopback interface.
 
 use std::net::UdpSocket;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use link::{
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-/// Patience, not a bound on speed.
+/// A limit for hanging tests, not a bound on speed.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A port for multicast DNS that nobody has: each test hears itself only, beside another checkout's tests too.
+/// A multicast DNS port of this test's own: it hears only itself, even beside another checkout's tests.
 fn quiet_port() -> u16 {
     UdpSocket::bind("0.0.0.0:0").and_then(|socket| socket.local_addr()).expect("a port").port()
 }
@@ -75,7 +75,7 @@ async fn two_devices_find_each_other_and_connect() {
     let (dialed, accepted) = tokio::join!(anna.connect(&sighting.address), listener.accept());
     passes(dialed.expect("connects"), accepted.expect("accepts")).await;
 
-    // What changes is seen, under the same address while the tag stays.
+    // An update is seen under the same address while the tag stays.
     listener
         .update(Card { busy: true, name: None, open_to_all: false, ..card(2, "") })
         .await
@@ -83,7 +83,7 @@ async fn two_devices_find_each_other_and_connect() {
     let busy = seen(&mut watch, |one| one.busy).await;
     assert_eq!((busy.address, busy.name, busy.open_to_all), (sighting.address.clone(), None, false));
 
-    // Another tag comes under another name, so that nobody can tell that it is the same device.
+    // A new tag comes under a new name, so that nobody can link the two.
     listener.update(card(3, "Ben")).await.expect("updated");
     let other = seen(&mut watch, |one| one.tag == Tag([3; 5])).await;
     assert_ne!(other.address, sighting.address);
@@ -99,7 +99,7 @@ async fn who_stops_listening_says_goodbye_and_is_not_reached() {
     let mut watch = anna.watch(true);
     let address = seen(&mut watch, |_| true).await.address;
     drop(listener);
-    // Seen once a second while it is known: two quiet seconds are the goodbye.
+    // A known device is reported once a second: two quiet seconds mean a goodbye.
     let quiet = async { while timeout(Duration::from_secs(2), watch.next()).await.is_ok() {} };
     timeout(PATIENCE, quiet).await.expect("gone at last");
     let error = anna.connect(&address).await.map(drop).expect_err("nobody is there");
@@ -157,7 +157,7 @@ async fn whoever_announces_rubbish_is_not_seen() {
     let (anna, ben) = (transport(port), transport(port));
     let _listener = ben.listen(card(2, "Ben")).await.expect("listens");
     let mut watch = anna.watch(true);
-    // Twice, so that the forger's four had their time.
+    // Twice, so that all four forged records have arrived.
     for _ in 0..2 {
         seen(&mut watch, |one| {
             assert_eq!(one.tag, Tag([2; 5]), "only Ben");
@@ -175,7 +175,7 @@ async fn an_address_of_the_internet_is_not_dialed() {
     let _found = anna.listen(card(1, "Anna")).await.expect("listens");
     for text in ["8.8.8.8:4711", "[2001:4860::8888]:4711"] {
         let address = Address { kind: CarrierKind::Lan, text: text.into() };
-        // At once: a connection would be waited for.
+        // Fails at once, because no connection is attempted.
         let dialed = anna.connect(&address).now_or_never().expect("nothing is tried");
         assert!(matches!(dialed, Err(LinkError::Unreachable(_))), "{text}");
     }

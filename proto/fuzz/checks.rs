@@ -1,4 +1,4 @@
-//! What must hold for any bytes. Shared by the fuzz targets and by the test on stable Rust.
+//! Invariants that hold for any input bytes. The fuzz targets and the test on stable Rust share them.
 
 #![allow(dead_code, reason = "each fuzz target uses one check of them")]
 
@@ -9,13 +9,14 @@ use proto::frame::{Arrival, FrameCodec, FrameLimit, HEADER_BYTES, Outgoing};
 use proto::peer::Envelope;
 use tokio_util::codec::{Decoder, Encoder};
 
-/// Panics when something does not hold.
+/// Panics when an invariant does not hold.
 pub(crate) type Check = fn(&[u8]);
 
-/// A check by the name of its target and of its folder of seeds.
+/// Each check with the name of its fuzz target, which is also the name of its folder of seeds.
 pub(crate) const CHECKS: [(&str, Check); 3] = [("frame", frame), ("peer", peer), ("control", control)];
 
-/// The first byte chooses the limit, the second the length of the pieces; the rest is what a link brings.
+/// The first byte chooses the limit, the second the length of the pieces; the rest is the stream from a
+/// link.
 pub(crate) fn frame(input: &[u8]) {
     let Some(([limit, piece], wire)) = input.split_first_chunk() else { return };
     let limit = [FrameLimit::Stranger, FrameLimit::Peer, FrameLimit::Local][usize::from(*limit) % 3];
@@ -41,7 +42,7 @@ pub(crate) fn frame(input: &[u8]) {
     assert!(wire.starts_with(&again), "what was accepted is not what we would write");
 }
 
-/// What comes out, and how it ended.
+/// The decoded frames, and the error that ended the stream.
 fn decoded(wire: &[u8], piece: usize, limit: FrameLimit) -> (Vec<Arrival>, String) {
     let mut codec = FrameCodec::new(limit);
     let mut buffer = BytesMut::new();

@@ -1,4 +1,5 @@
-//! The seeds as code: of every message a usual one and, where it makes a difference, an unusual one.
+//! The seeds of the fuzz targets as code: one usual message of each type and, where it makes a
+//! difference, an unusual one.
 
 #![allow(clippy::needless_update, reason = "a message that gains a field keeps its sample")]
 
@@ -23,7 +24,7 @@ pub(crate) fn all() -> Vec<(&'static str, String, Vec<u8>)> {
     all
 }
 
-/// Limit of a peer, pieces of seven bytes.
+/// First two bytes of a frame sample: limit of a peer, pieces of seven bytes.
 const STEER: [u8; 2] = [1, 7];
 
 fn header(magic: u32, total: u32, seqnum: u32, version: u32) -> Vec<u8> {

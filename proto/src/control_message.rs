@@ -1,5 +1,5 @@
-//! The messages between a client and its host, with their bounds. Both are programs of the same user, so the bounds guard
-//! against mistakes and runaway lists rather than against malice; they are checked all the same.
+//! The messages between a client and its host, with their bounds. Both programs belong to the same user, so the bounds
+//! guard against mistakes and runaway lists, not against malice.
 
 use crate::board;
 use crate::control::{
@@ -120,7 +120,7 @@ impl Bounded for Request {
             Some(Body::Unblock(unblock)) => id(&unblock.peer, "Unblock.peer"),
             Some(Body::SetNote(set)) => {
                 id(&set.peer, "SetNote.peer")?;
-                // What is no note is refused by the host with a word.
+                // No bound here: the host refuses a bad note with an error text.
                 text(&set.note, "SetNote.note")
             }
             Some(Body::SaveEverything(save)) => {
@@ -146,7 +146,7 @@ impl Bounded for Request {
                 bound(teach.actions.len() <= limits::TRIED_ACTIONS, "Teach.actions")?;
                 teach.actions.iter().try_for_each(|one| action(Some(one), "Teach.actions"))
             }
-            // What is too long for a name is cut to one by the host (limits::fit_name), as a person expects.
+            // The host cuts a name that is too long (limits::fit_name), as a person expects.
             Some(Body::SetName(set)) => text(&set.name, "SetName.name"),
             Some(Body::Meet(meet)) => id(&meet.peer, "Meet.peer"),
             Some(Body::Compare(compare)) => id(&compare.peer, "Compare.peer"),

@@ -1,21 +1,21 @@
-//! What both sets of messages share: a number for each, bounds after decoding, typed errors.
+//! What peer and control messages share: a number for each message, bounds after decoding, typed errors.
 
 use prost::DecodeError;
 
-/// Why the payload of a frame is no message of ours. Only [`UnknownMessage`](Self::UnknownMessage) is innocent: a newer
-/// peer may say more than we know, and is told `Unsupported` once.
+/// Why the payload of a frame does not decode. Only [`UnknownMessage`](Self::UnknownMessage) is no fault of the sender: a
+/// newer peer may send messages of a later version, and gets `Unsupported` once.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnvelopeError {
     /// No message has this number in our version.
     #[error("no message has number {0}")]
     UnknownMessage(u32),
-    /// Not protobuf, or not of this message's shape.
+    /// Not protobuf, or not the fields of this message.
     #[error("not a message: {0}")]
     Malformed(#[from] DecodeError),
     /// Well formed, but longer or larger than [`limits`](crate::limits) allows.
     #[error("{field} is out of bounds")]
     OutOfBounds {
-        /// `Message.field` as the schema calls it.
+        /// `Message.field`, as named in the schema.
         field: &'static str,
     },
 }
@@ -29,8 +29,7 @@ pub(crate) fn bound(holds: bool, field: &'static str) -> Result<(), EnvelopeErro
     if holds { Ok(()) } else { Err(EnvelopeError::OutOfBounds { field }) }
 }
 
-/// Makes an enum over messages with one number each. A number is never given to another message, not even when its own has
-/// gone out of use.
+/// Makes an enum of messages, each with its own number. The number of a removed message is never used again.
 macro_rules! numbered_messages {
     ($(#[$doc:meta])* $name:ident in $module:ident { $($number:literal => $message:ident,)+ }) => {
         $(#[$doc])*
@@ -47,30 +46,31 @@ macro_rules! numbered_messages {
             /// Every number in use, in order.
             pub const MSGIDS: &[u32] = &[$($number),+];
 
-            /// The number that this message goes by in a frame's header.
+            /// The message's number in a frame's header.
             pub fn msgid(&self) -> u32 {
                 match self {
                     $(Self::$message(_) => $number,)+
                 }
             }
 
-            /// Whether it keeps [`limits`](crate::limits), so that the other side reads it.
+            /// Whether the message is within [`limits`](crate::limits), so that the other side accepts it.
             pub fn check(&self) -> Result<(), $crate::EnvelopeError> {
                 match self {
                     $(Self::$message(message) => $crate::envelope::Bounded::check(message),)+
                 }
             }
 
-            /// For a frame: the number and the payload. Bounds are not checked: whoever fills a message keeps
-            /// [`limits`](crate::limits), and the other side closes the link on one that does not.
+            /// The number and payload for a frame. Bounds are not checked: the caller keeps [`limits`](crate::limits), and
+            /// the other side closes the link on a message that exceeds them.
             pub fn encode(&self) -> (u32, bytes::Bytes) {
                 match self {
                     $(Self::$message(message) => ($number, prost::Message::encode_to_vec(message).into()),)+
                 }
             }
 
-            /// From a frame. Afterwards every string, byte field and list is within [`limits`](crate::limits); an enum
-            /// field may still hold a number unknown to us, and a `oneof` or a message field may be absent.
+            /// Decodes a frame's payload and checks its bounds: every string, byte field and list is within
+            /// [`limits`](crate::limits). An enum field may still hold an unknown number; a `oneof` or a message field may
+            /// be absent.
             pub fn decode(msgid: u32, payload: &[u8]) -> Result<Self, $crate::EnvelopeError> {
                 match msgid {
                     $(

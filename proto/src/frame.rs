@@ -1,45 +1,45 @@
-//! The 20-byte header and what may go wrong with it.
+//! The frame codec: a 20-byte header and the errors in it.
 //!
-//! Big-endian: magic, total length including the header, number of the message, sequence number, version. The decoder
-//! reserves nothing on the word of a header, checks the magic as its bytes arrive, and never looks for the next magic after
-//! an error, because a payload could pose as a frame: the link is closed instead.
+//! The header is big-endian: magic, total length including the header, number of the message, sequence number, version. The
+//! decoder reserves no memory for the length in a header and checks the magic as its bytes arrive. After an error it does
+//! not search for the next magic, because a payload could imitate a frame: the link is closed instead.
 //!
-//! `tokio_util`'s `LengthDelimitedCodec` set to this layout loops forever on a total of 0 and reserves what a hostile length
-//! says, up to its limit, before a byte of it has arrived. That is why this one is written by hand.
+//! `tokio_util`'s `LengthDelimitedCodec` set to this layout loops forever on a total of 0 and reserves the length that a
+//! hostile header claims, up to its limit, before a byte of it has arrived. This codec is therefore written by hand.
 
 use std::io;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use tokio_util::codec::{Decoder, Encoder};
 
-/// First four bytes of every frame. Comes from the design this project continues.
+/// First four bytes of every frame; inherited from the design that this project continues.
 pub const MAGIC: u32 = 0x9876_5432;
 
 /// Length of a header.
 pub const HEADER_BYTES: usize = 20;
 
-/// Of the framing, not of the messages: those are agreed on in the hellos.
+/// Version of the framing. The hellos negotiate the version of the messages.
 pub const VERSION: u32 = 1;
 
-/// Last sequence number of a link, long before the counter wraps: at the 50 frames a second that a peer may keep up, it is
-/// reached after more than a year.
+/// Last sequence number of a link, long before the counter wraps: at 50 frames a second, the most that a peer may sustain, a
+/// link reaches it after more than a year.
 pub const LAST_SEQNUM: u32 = u32::MAX / 2;
 
-/// One message on its way up.
+/// A received message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Which message the payload is.
+    /// Number of the message in the payload.
     pub msgid: u32,
     /// Grows by one per frame and direction, from 1.
     pub seqnum: u32,
-    /// Shares the read buffer's memory: decode it soon rather than keeping it.
+    /// Shares the read buffer's memory: decode it soon instead of keeping it.
     pub payload: Bytes,
 }
 
-/// One message on its way down. The codec adds the sequence number.
+/// A message to send. The codec adds the sequence number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Which message the payload is.
+    /// Number of the message in the payload.
     pub msgid: u32,
     /// Encoded message.
     pub payload: Bytes,
@@ -48,20 +48,20 @@ pub struct Outgoing {
 /// A whole frame and its place in the sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// The one that was due.
+    /// The frame with the sequence number that was due.
     Next(Frame),
-    /// Was here before: to be ignored and acknowledged again.
+    /// A duplicate: to be ignored and acknowledged again.
     Old(Frame),
-    /// One or more are missing before it. It was not counted: the same one stays due, and resuming is asked for.
+    /// At least one frame before this one is missing. The same number stays due, and the receiver asks to resume.
     Gap {
         /// Sequence number that was due.
         due: u32,
-        /// What came instead.
+        /// The frame that came instead.
         frame: Frame,
     },
 }
 
-/// How long a frame may be, which depends on who sends it.
+/// The longest allowed frame, by its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameLimit {
     /// A peer that is not authenticated yet. The longest message that it may send, a hello with 12 resume points, is
@@ -74,7 +74,7 @@ pub enum FrameLimit {
 }
 
 impl FrameLimit {
-    /// Header included.
+    /// The limit in bytes, header included.
     pub const fn bytes(self) -> usize {
         match self {
             Self::Stranger => 1 << 10,
@@ -84,49 +84,49 @@ impl FrameLimit {
     }
 }
 
-/// Why a link has to be closed. All but `TooLong`, `Exhausted` and `Io` are the peer's doing.
+/// Why a link has to be closed. `TooLong`, `Exhausted` and `Io` come from this side; the peer causes all others.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
-    /// Not our protocol, or the stream has lost its place.
+    /// Not our protocol, or the stream lost its frame boundary.
     #[error("not the beginning of a frame")]
     BadMagic,
     /// Shorter than a header or longer than this peer may send.
     #[error("a frame of {total} bytes where 20 to {limit} are allowed")]
     BadLength {
-        /// As the header says.
+        /// The total length in the header.
         total: u32,
-        /// What is allowed now.
+        /// The present limit.
         limit: usize,
     },
-    /// Another framing.
+    /// Another version of the framing.
     #[error("framing version {0} instead of 1")]
     BadVersion(u32),
-    /// A sequence number that no frame may have.
+    /// A sequence number outside `1..=LAST_SEQNUM`.
     #[error("sequence number {0} is out of range")]
     BadSeqnum(u32),
     /// The stream ended within a frame.
     #[error("the stream ended {have} bytes into a frame")]
     Truncated {
-        /// Bytes of it that had arrived.
+        /// Bytes of the frame that had arrived.
         have: usize,
     },
-    /// Our own message is longer than the limit allows. Nothing was written.
+    /// Our own message exceeds the limit. Nothing was written.
     #[error("a message of {payload} bytes does not fit a frame of {limit}")]
     TooLong {
         /// Length of the payload.
         payload: usize,
-        /// What is allowed now.
+        /// The present limit.
         limit: usize,
     },
     /// This link has sent [`LAST_SEQNUM`] frames. Nothing was written.
     #[error("this link has used up its sequence numbers")]
     Exhausted,
-    /// From the carrier below.
+    /// An error of the carrier.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Both directions of one link. A new link gets a new codec.
+/// The codec for both directions of one link. A new link gets a new codec.
 #[derive(Debug)]
 pub struct FrameCodec {
     limit: FrameLimit,
@@ -137,17 +137,17 @@ pub struct FrameCodec {
 }
 
 impl FrameCodec {
-    /// For a fresh link.
+    /// A codec for a fresh link.
     pub fn new(limit: FrameLimit) -> Self {
         Self { limit, due: 1, next: 1 }
     }
 
-    /// From now on, in both directions. A frame of which the header has been accepted already is measured again.
+    /// Sets the limit for both directions. A frame whose header was already accepted is checked again.
     pub fn set_limit(&mut self, limit: FrameLimit) {
         self.limit = limit;
     }
 
-    /// Sequence number of the last frame that came in its turn; 0 before the first.
+    /// Sequence number of the last frame that came in order; 0 before the first.
     pub fn last_received(&self) -> u32 {
         self.due - 1
     }
@@ -168,8 +168,8 @@ impl FrameCodec {
     }
 }
 
-/// What the first bytes of a frame say. `None`: not enough of them yet, and nothing wrong so far. The checks come in the
-/// order of the fields, so that a header gives the same error however it is cut.
+/// Parses a header from the first bytes of a frame. `None`: valid so far, but not complete. The checks follow the order of
+/// the fields, so that a header gives the same error wherever the stream is cut.
 fn header(bytes: &[u8], limit: usize) -> Result<Option<Header>, FrameError> {
     let magic = MAGIC.to_be_bytes();
     let Some(bytes) = bytes.first_chunk::<HEADER_BYTES>() else {
@@ -216,12 +216,13 @@ impl Decoder for FrameCodec {
     type Item = Arrival;
     type Error = FrameError;
 
-    /// After an error nothing has been consumed: calling again gives the same one.
+    /// After an error nothing has been consumed: the next call returns the same error.
     fn decode(&mut self, src: &mut BytesMut) -> Result<Option<Arrival>, FrameError> {
         let Some(Header { total, msgid, seqnum }) = header(src, self.limit.bytes())? else {
             return Ok(None);
         };
-        // Nothing is reserved for what is missing: the buffer grows with what arrives, whatever the header promises.
+        // No memory is reserved for the missing bytes: the buffer grows with the bytes that arrive, whatever length the
+        // header claims.
         if src.len() < total {
             return Ok(None);
         }
@@ -290,7 +291,7 @@ mod tests {
         wire
     }
 
-    /// Feeds `wire` in pieces that end at `cuts`; gives what came out until the first error, as text.
+    /// Feeds `wire` in pieces that end at `cuts`; returns the arrivals, and the first error as text.
     fn decoded(wire: &[u8], cuts: &[usize], limit: FrameLimit) -> (Vec<Arrival>, Option<String>) {
         let mut ends: Vec<usize> = cuts.iter().map(|cut| cut % (wire.len() + 1)).collect();
         ends.push(wire.len());

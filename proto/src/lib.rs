@@ -1,10 +1,10 @@
-//! Qiyou's words on the wire: the 20-byte frame codec and the envelopes inside the frames.
+//! Qiyou's wire format: the 20-byte frame codec and the messages inside the frames.
 //!
 //! Bytes become [`frame::Frame`]s, frames become typed messages whose sizes are bounded ([`peer::Envelope`] between devices,
 //! [`control::Message`] between a client and its host), and back.
 //!
-//! What this crate deliberately does not do: no sockets, no timers, no meaning. Whether a message is allowed now, or an
-//! action legal, is decided above.
+//! What this crate deliberately does not do: no sockets, no timers, no semantics. The layers above decide whether a message
+//! is allowed now and whether an action is legal.
 //!
 //! ```
 //! use bytes::BytesMut;
@@ -33,20 +33,20 @@ pub mod short_string;
 
 pub use envelope::EnvelopeError;
 
-/// What peer and control envelopes say of games. Generated from `schema/board.proto`.
+/// Games and positions in peer and control messages. Generated from `schema/board.proto`.
 #[allow(missing_docs, clippy::all, clippy::pedantic, reason = "generated; the schema carries the docs")]
 pub mod board {
     include!(concat!(env!("OUT_DIR"), "/qiyou.board.rs"));
 }
 
-/// Device to device. Generated from `schema/peer.proto`, but for [`Envelope`](peer::Envelope).
+/// Messages from device to device. Generated from `schema/peer.proto`, except [`Envelope`](peer::Envelope).
 #[allow(missing_docs, clippy::all, clippy::pedantic, reason = "generated; the schema carries the docs")]
 pub mod peer {
     include!(concat!(env!("OUT_DIR"), "/qiyou.peer.rs"));
     pub use crate::peer_envelope::Envelope;
 }
 
-/// Client to host. Generated from `schema/control.proto`, but for [`Message`](control::Message).
+/// Messages between client and host. Generated from `schema/control.proto`, except [`Message`](control::Message).
 #[allow(missing_docs, clippy::all, clippy::pedantic, reason = "generated; the schema carries the docs")]
 pub mod control {
     include!(concat!(env!("OUT_DIR"), "/qiyou.control.rs"));

@@ -1,7 +1,7 @@
-//! How long and how many a field of a message may be, and what would break beyond. Checked after decoding on both sides;
-//! whoever fills a message keeps to them.
+//! Bounds on the fields of messages: how long, how many, and what would break beyond. Senders keep them; receivers check them
+//! after decoding.
 
-/// Characters of a player's name: what fits one line of the nearby list at the smallest screen in Chinese.
+/// Characters of a player's name: one line of the nearby list on the smallest screen in Chinese.
 pub const NAME_CHARS: usize = 32;
 
 /// Bytes of a player's name: 32 characters of at most four bytes.
@@ -13,11 +13,11 @@ pub const ID_BYTES: usize = 16;
 /// Bytes of a key, a nonce or a commitment: X25519 keys and SHA-256 digests.
 pub const KEY_BYTES: usize = 32;
 
-/// Games told in a hello: room for six times what exists, and [`RESUME_POINTS`] still fit the frame.
+/// Games listed in a hello: six times the games that exist, and [`RESUME_POINTS`] still fit the frame.
 pub const GAMES: usize = 32;
 
-/// Matches told in a hello, and so the matches with one peer that are not over. With 12, the longest hello stays below the
-/// 1 KiB of a peer that is not authenticated yet.
+/// Matches listed in a hello, and so the unfinished matches with one peer. With 12, the longest hello stays below the 1 KiB of
+/// an unauthenticated peer.
 pub const RESUME_POINTS: usize = 12;
 
 /// Actions of one record. A gomoku board of 20x20 is full after 400.
@@ -33,7 +33,7 @@ pub const RECORD_TIMES_BYTES: usize = 5 * RECORD_ACTIONS;
 /// Moves tried from one position in an analysis: more than anybody follows on a board.
 pub const TRIED_ACTIONS: usize = 256;
 
-/// Bytes of such moves, as in [`RECORD_BYTES`].
+/// Bytes of tried moves, as in [`RECORD_BYTES`].
 pub const TRIED_BYTES: usize = 7 * TRIED_ACTIONS;
 
 /// Bytes of a run of a race: 501 actions, of which a press on a board of 15 x 15 takes at most 2 and the end 4.
@@ -45,15 +45,15 @@ pub const PACE_SECONDS: u32 = 30 * 24 * 60 * 60;
 /// Periods of byo-yomi: a screen shows the number.
 pub const PACE_PERIODS: u32 = 100;
 
-/// Revisions of one record. It grows by one with each take back or draw agreed upon: a million of them, one a minute, are two
-/// years. Far from the end of its 32 bits, so that the next one can always be counted.
+/// Revisions of one record. Each agreed take back or draw adds one: a million revisions, one a minute, take two years. The limit
+/// is far below 2^32, so the next revision never overflows.
 pub const REVISIONS: u32 = 1_000_000;
 
-/// Actions of one record as screens are shown it. More than [`RECORD_ACTIONS`], because a match without a peer may go on for
+/// Actions of one record as clients receive it. More than [`RECORD_ACTIONS`], because a match without a peer may go on for
 /// longer; in notation they are 128 KiB.
 pub const SHOWN_ACTIONS: usize = 16_384;
 
-/// A point is `row * 1024 + column` with rows and columns below this.
+/// A point is `row * 1024 + column`; rows and columns are below this.
 pub const ROWS_OR_COLUMNS: u32 = 1_024;
 
 /// Matches in one answer to `ListMatches`: 100 full records in notation (4 bytes and 2 of protobuf an action) are 600 KiB,
@@ -76,10 +76,10 @@ pub const NOTATION_BYTES: usize = 32;
 /// it still fits the 1 KiB of the shortest frames.
 pub const PEER_LIGHTS_BYTES: usize = 512;
 
-/// Bytes of a board of lights as screens get it: 1,000 rows of 1,000.
+/// Bytes of a board of lights as clients receive it: 1,000 rows of 1,000.
 pub const LIGHTS_BYTES: usize = 125_000;
 
-/// Steps of one board as screens get them. Xiangqi has at most some 120 in a position.
+/// Legal steps in one position as clients receive them. Xiangqi has at most about 120.
 pub const STEPS: usize = 1_024;
 
 /// Options, and presets, of one game: twice what the richest, Liuzhou chess, has.
@@ -88,7 +88,7 @@ pub const OPTIONS: usize = 32;
 /// Values of one option as a menu offers them.
 pub const OPTION_VALUES: usize = 64;
 
-/// Carriers that hear one device: twice what there are.
+/// Carriers that hear one device: twice the number that exist.
 pub const CARRIERS: usize = 8;
 
 /// Bytes of a friend code: see `link::friend_code`.
@@ -97,20 +97,20 @@ pub const FRIEND_CODE_BYTES: usize = 1_024;
 /// Modules of one side of the largest QR code (ISO/IEC 18004, version 40).
 pub const QR_SIDE: usize = 177;
 
-/// Bytes of a password; SASL itself sets no bound (RFC 4616), people's are far below.
+/// Bytes of a password; SASL itself sets no bound (RFC 4616), and real passwords are far shorter.
 pub const PASSWORD_BYTES: usize = 1_024;
 
 /// Facts beside a board.
 pub const FACTS: usize = 32;
 
-/// Pieces and marks on one board as screens get them: 64x64 full of both.
+/// Pieces and marks on one board as clients receive them: 64x64 full of both.
 pub const PIECES: usize = 4_096;
 
-/// Bytes of a file of other programs: the longest games that people keep in one file stay below a few hundred KiB, and it fits
-/// a frame of the local socket.
+/// Bytes of a file from another program: the longest collections of games stay below a few hundred KiB; the limit fits a frame
+/// of the local socket.
 pub const FILE_BYTES: usize = 512 * 1_024;
 
-/// Actions of a bot's line of thought as screens show them.
+/// Actions of a bot's principal variation as clients receive it.
 pub const LINE_ACTIONS: usize = 8;
 
 /// Puzzles of one game, as a client lists them.
@@ -125,24 +125,24 @@ pub const THREATS: usize = 64;
 /// Checks in one diagnosis.
 pub const CHECKS: usize = 128;
 
-/// Whether this may be told as a name: not longer than [`NAME_CHARS`], and without control characters, which could break
-/// out of a line of a list or a log. Emptiness is allowed: a device need not have a name.
+/// Whether `name` is a valid name: at most [`NAME_CHARS`] long and without control characters, which could break out of a line
+/// of a list or a log. Empty is valid: a device need not have a name.
 pub fn is_name(name: &str) -> bool {
     name.len() <= NAME_BYTES && name.chars().count() <= NAME_CHARS && !name.chars().any(is_control)
 }
 
-/// Characters that nobody sees: of no width, or blank though they are letters (Unicode's Default_Ignorable_Code_Point, and the
-/// Braille pattern without a dot). Joiners and variation selectors are not among them: pictures and some scripts need those.
+/// Characters without a visible glyph: zero width, or blank letters (Unicode's Default_Ignorable_Code_Point, and the blank
+/// Braille pattern). Joiners and variation selectors do not count: emoji and some scripts need them.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{AD}' | '\u{34F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'
         | '\u{200B}' | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}' | '\u{FEFF}' | '\u{FFA0}'
         | '\u{FFF0}'..='\u{FFF8}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
-/// Characters of what is typed beside the board: two lines of a phone.
+/// Characters of a chat message: two lines of a phone.
 pub const SAID_CHARS: usize = 200;
 
-/// Whether this may be said: something, not longer than [`SAID_CHARS`], without control characters, as in a name.
+/// Whether `text` is a valid chat message: not empty, at most [`SAID_CHARS`] long, and without control characters, as in a name.
 pub fn is_said(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= 4 * SAID_CHARS
@@ -150,10 +150,10 @@ pub fn is_said(text: &str) -> bool {
         && !text.chars().any(is_control)
 }
 
-/// Characters of a note about a friend: as much as may be said at a time.
+/// Characters of a note about a friend: as many as in a chat message.
 pub const NOTE_CHARS: usize = SAID_CHARS;
 
-/// Whether this may be noted about a friend: nothing at all, or what could be said ([`is_said`]).
+/// Whether `text` is a valid note about a friend: empty, or a valid chat message ([`is_said`]).
 pub fn is_note(text: &str) -> bool {
     text.is_empty() || is_said(text)
 }
@@ -161,8 +161,8 @@ pub fn is_note(text: &str) -> bool {
 /// Adapters in one list: a machine has one or two.
 pub const ADAPTERS: usize = 16;
 
-/// The nearest thing to `wish` that [`is_name`]: without control characters, without what nobody sees, without spaces around it,
-/// cut to length. Empty if nothing is left to see.
+/// Makes a valid name ([`is_name`]) of `wish`: removes control characters, invisible characters and surrounding spaces, and cuts
+/// to length. Empty if nothing visible is left.
 pub fn fit_name(wish: &str) -> String {
     let joins = |c: char| matches!(c, '\u{200C}' | '\u{200D}' | '\u{FE00}'..='\u{FE0F}');
     if wish.chars().all(|c| joins(c) || is_invisible(c) || is_control(c) || c.is_whitespace()) {
@@ -173,8 +173,8 @@ pub fn fit_name(wish: &str) -> String {
     cut.trim_end().to_owned()
 }
 
-/// Control characters and those that turn the direction of what follows: with the latter a stranger's name could make the
-/// words after it read as something else (Unicode Technical Report 36, section 2.2).
+/// Control characters and bidirectional overrides: with an override in a name, a stranger could make the words after the name
+/// read as something else (Unicode Technical Report 36, section 2.2).
 fn is_control(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')

@@ -1,42 +1,43 @@
-//! How fast and how slowly a peer may send frames.
+//! Rate limits: how fast and how slowly a peer may send frames.
 
 use std::time::Duration;
 
-/// A frame once begun must be whole within this and as long as its bytes take at [`SLOWEST`]: who dribbles holds a buffer and a
-/// link.
+/// A frame that has begun must be complete within this plus the time that its bytes take at [`SLOWEST`]: a peer that dribbles
+/// bytes (as in Slowloris) would hold a buffer and a link.
 pub const FRAME_GRACE: Duration = Duration::from_secs(5);
 
-/// Bytes a second of the slowest carrier that an honest peer may have: Bluetooth's least fragments of 18 bytes, of which 9 are
-/// payload, one in each connection interval of 100 ms, are 90.
+/// Bytes a second of the slowest carrier of an honest peer: Bluetooth's smallest fragments carry 9 bytes of payload in 18; one
+/// in each connection interval of 100 ms gives 90.
 pub const SLOWEST: u32 = 64;
 
-/// How long after its first byte a frame must be whole of which so many bytes are here.
+/// The deadline of a frame, counted from its first byte, given the bytes received so far.
 pub fn frame_deadline(received: usize) -> Duration {
     FRAME_GRACE + Duration::from_secs(received as u64) / SLOWEST
 }
 
-/// Frames at once. Resuming sends the most: a hello, twelve records and their acknowledgements are a quarter.
+/// Most frames in one burst. Resuming sends the most: a hello, twelve records and their acknowledgements, which is a quarter of
+/// this.
 pub const BURST: u32 = 100;
 
-/// Time per frame in the long run, which is 50 frames a second. The fastest game of two bots that move at once sends
-/// a move and an acknowledgement per round trip, and no carrier but memory has round trips below 40 ms.
+/// Sustained time per frame: 50 frames a second. The fastest game, between two bots that move at once, sends a move and an
+/// acknowledgement per round trip, and no carrier but memory has round trips below 40 ms.
 pub const SUSTAINED: Duration = Duration::from_millis(20);
 
-/// More than [`BURST`] frames at once or one per [`SUSTAINED`]. The link is to be closed.
+/// The peer exceeds [`BURST`] frames at once or one per [`SUSTAINED`]. The link is to be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("more than 100 frames at once or 50 a second")]
 pub struct TooFast;
 
-/// Counts the frames of one link and direction. Has no clock: it is told the time.
+/// Token bucket for the frames of one link and direction. Has no clock: the caller passes the time.
 #[derive(Clone, Debug, Default)]
 pub struct RateLimit {
-    /// When a sender that keeps exactly to [`SUSTAINED`] would be due to send the next frame (the "virtual scheduling
-    /// algorithm" of ITU-T I.371, annex A). Being ahead of it is what the burst allows for.
+    /// Theoretical arrival time of the next frame from a sender that keeps exactly to [`SUSTAINED`] (the "virtual scheduling
+    /// algorithm" of ITU-T I.371, annex A). A sender may be ahead of this time by the burst tolerance.
     due: Duration,
 }
 
 impl RateLimit {
-    /// A whole frame has arrived. `now` is the time since some fixed moment and never goes back.
+    /// Counts one complete frame. `now` is the time since a fixed moment and never goes back.
     pub fn count(&mut self, now: Duration) -> Result<(), TooFast> {
         self.due = self.due.max(now).saturating_add(SUSTAINED);
         if self.due.saturating_sub(now) > SUSTAINED * BURST { Err(TooFast) } else { Ok(()) }
@@ -47,7 +48,7 @@ impl RateLimit {
 mod tests {
     use super::*;
 
-    /// How many frames pass when they come `apart` from each other.
+    /// How many frames pass when they arrive `apart` from each other.
     fn passed(limit: &mut RateLimit, from: Duration, apart: Duration, count: u32) -> u32 {
         (0..count).take_while(|at| limit.count(from + apart * *at).is_ok()).count() as u32
     }

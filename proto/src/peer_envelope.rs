@@ -44,7 +44,7 @@ fn key(bytes: &[u8], field: &'static str) -> Result<(), EnvelopeError> {
     bound(bytes.len() == limits::KEY_BYTES, field)
 }
 
-/// An absent action passes: it may be of a kind that we do not know yet, and the session says so.
+/// An absent action passes: its kind may come from a later version, and the session reports that.
 pub(crate) fn action(action: Option<&board::Action>, field: &'static str) -> Result<(), EnvelopeError> {
     use board::action::Kind;
     const POINTS: u32 = limits::ROWS_OR_COLUMNS * limits::ROWS_OR_COLUMNS;
@@ -203,7 +203,7 @@ impl Bounded for Say {
     }
 }
 
-/// Nothing that is bounded but where in a match it belongs.
+/// Messages whose only bounded field is their place in a match.
 macro_rules! placed {
     ($($message:ident),+) => {
         $(impl Bounded for $message {
@@ -217,7 +217,7 @@ macro_rules! placed {
 }
 placed!(Ack, OfferAnswer, Resign, Flag);
 
-/// No fields with a length.
+/// Messages without a field that has a length.
 macro_rules! unbounded {
     ($($message:ident),+) => {
         $(impl Bounded for $message {
@@ -233,7 +233,7 @@ fn revision(revision: u32, field: &'static str) -> Result<(), EnvelopeError> {
     bound(revision <= limits::REVISIONS, field)
 }
 
-/// A record longer than can be sent could not be resumed.
+/// A record longer than one message can carry could not be resumed.
 fn ply(ply: u32, field: &'static str) -> Result<(), EnvelopeError> {
     bound(ply as usize <= limits::RECORD_ACTIONS, field)
 }
@@ -246,7 +246,7 @@ mod tests {
     use crate::frame::{FrameLimit, HEADER_BYTES};
     use crate::peer::{ByeReason, Colours, OfferKind, ResumePoint, invite_answer};
 
-    /// The largest of each message that passes the bounds.
+    /// The largest valid message of each type.
     fn largest() -> Vec<Envelope> {
         let id = || Bytes::from(vec![0xFF; limits::ID_BYTES]);
         let key = || Bytes::from(vec![0xFF; limits::KEY_BYTES]);

@@ -1,4 +1,4 @@
-//! The words of the short string that two people compare at their first meeting.
+//! The short authentication string (SAS) that two people compare at their first meeting: pictures or digits.
 
 /// Pictures in one short string.
 pub const SHOWN: usize = 4;
@@ -17,9 +17,9 @@ pub struct Picture {
     pub english: &'static str,
 }
 
-/// Sixty-four things, each a single common one. They were chosen to be told apart on a small dim screen and over a noisy
-/// table: no two of the same kind and colour, none that differ by a face's expression, no two words alike in either language.
-/// A number's picture never changes, since both devices must show the same.
+/// Sixty-four common things, which stay distinct on a small dim screen and when spoken in a noisy room: no two of the same
+/// kind and colour, no two that differ only by a facial expression, no two words alike in either language. A number's picture
+/// never changes, since both devices must show the same.
 pub const PICTURES: [Picture; 64] = {
     const fn picture(emoji: char, chinese: &'static str, english: &'static str) -> Picture {
         Picture { emoji, chinese, english }

@@ -1,4 +1,4 @@
-//! What a hostile header makes the decoder allocate: nothing.
+//! A hostile header makes the decoder allocate nothing.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -7,14 +7,14 @@ use bytes::{BufMut, BytesMut};
 use proto::frame::{Arrival, FrameCodec, FrameLimit, HEADER_BYTES, MAGIC, VERSION};
 use tokio_util::codec::Decoder;
 
-/// Counts what each thread asks for, so that tests running beside each other do not disturb the count.
+/// Counts allocations per thread, so that parallel tests do not disturb the count.
 struct Counting;
 
 thread_local! {
     static ASKED: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is passed on to the system's allocator unchanged.
+// SAFETY: every call goes to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ASKED.with(|asked| asked.set(asked.get() + layout.size()));
@@ -88,7 +88,8 @@ fn an_impossible_length_reserves_nothing() {
 fn while_a_frame_arrives_the_decoder_never_asks_for_more_than_one_fragment() {
     let total = FrameLimit::Peer.bytes();
     let mut codec = FrameCodec::new(FrameLimit::Peer);
-    // Room for all of it, so that whatever is asked for below is the decoder's doing and not the buffer's.
+    // Capacity for the whole frame, so that every allocation counted below is the decoder's and not the
+    // buffer's.
     let mut wire = BytesMut::with_capacity(total);
     wire.extend_from_slice(&header(total as u32));
     while wire.len() < total {

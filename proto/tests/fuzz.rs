@@ -1,5 +1,5 @@
-//! The fuzz targets on stable Rust: each check over its seeds and over random changes of them. The same number each
-//! time, or for `FUZZ_SECONDS` seconds for each target.
+//! The fuzz targets on stable Rust: each check over its seeds and over random mutations of the seeds. A fixed number of
+//! mutations, or as many as fit `FUZZ_SECONDS` seconds for each target.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,10 +16,10 @@ mod samples;
 #[path = "../../tests/src/seed.rs"]
 mod seed;
 
-/// Without `FUZZ_SECONDS`: enough that each seed is changed some hundred times, and below a second without optimisation.
+/// Mutations without `FUZZ_SECONDS`: some hundred for each seed, below a second in a debug build.
 const CHANGES: u32 = 15_000;
 
-/// At once, however few tests may run beside each other: a long run of all takes as long as one of them.
+/// The targets run in parallel, however few tests the harness runs in parallel: a long run takes as long as one target.
 #[test]
 fn no_bytes_break_frames_messages_between_devices_or_messages_on_the_local_socket() {
     std::thread::scope(|scope| {
@@ -61,7 +61,7 @@ fn fuzz(target: &str) {
         .expect("has seeds")
         .map(|entry| entry.expect("readable").path())
         .collect();
-    // In an order that does not depend on the file system.
+    // Sorted, because the file system's order varies.
     paths.sort();
     let seeds: Vec<Vec<u8>> = paths.iter().map(|path| fs::read(path).expect("readable")).collect();
     assert!(!seeds.is_empty());
@@ -102,7 +102,7 @@ impl Changer<'_> {
         bytes
     }
 
-    /// One of what goes wrong on wires and in hostile hands.
+    /// One mutation: a transmission error or a typical attack.
     fn change(&mut self, bytes: &mut Vec<u8>) {
         let at = self.below(bytes.len() + 1);
         let end = at + self.below((bytes.len() - at + 1).min(40));
@@ -118,7 +118,7 @@ impl Changer<'_> {
                 let from = self.below(other.len());
                 bytes.splice(at.., other[from..].iter().copied());
             }
-            // Lengths and numbers at their ends: zero, one byte, a varint of ten bytes, a whole word of ones.
+            // Boundary values of lengths and numbers: zero, one byte, a varint of ten bytes, a word of ones.
             4 => drop(bytes.splice(at..end, [0; 4])),
             5 => drop(bytes.splice(at..end, [0xFF; 10])),
             6 => drop(bytes.splice(at..end, [0xFF, 0xFF, 0xFF, 0xFF, 0x0F])),

@@ -1,7 +1,8 @@
-//! Looking at a match together after its end: both may go to any position of the record and try moves from there.
+//! Joint analysis of a finished match: both players may go to any position of the record and try moves from there.
 //!
-//! It is kept nowhere and decides nothing. Whoever changes what is looked at sends the whole of it, with a version above the
-//! last one known; of two changes at the same time the first side's holds. So both come to look at the same, whatever crossed.
+//! An analysis is not saved and decides nothing. A player who changes it sends the whole analysis with the next version
+//! number; of two changes with the same version the first side's wins. Both sides therefore converge, whatever messages
+//! crossed.
 
 use engine::{Action, AnyGame, Side};
 use proto::limits::TRIED_ACTIONS;
@@ -10,43 +11,43 @@ use proto::peer;
 use crate::cx::Cx;
 use crate::{Event, MatchState, Refused, Violation, resume, wire};
 
-/// What is looked at.
+/// The position being analysed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Analysis {
     /// The length of the record from which moves are tried.
     pub ply: u32,
-    /// These moves, of both sides.
+    /// The moves tried from there, of both sides.
     pub tried: Vec<Action>,
 }
 
-/// What is looked at, and since when.
+/// The shared analysis, with its version.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shared {
     version: u32,
-    /// Whose change it was.
+    /// The side that made the last change.
     by: Option<Side>,
     at: Option<Analysis>,
 }
 
 impl Shared {
-    /// Of two changes, the later; of two at the same time the first side's.
+    /// Orders changes: the higher version wins; with equal versions the first side's.
     fn rank(&self) -> (u32, bool) {
         (self.version, self.by == Some(Side::First))
     }
 }
 
 impl MatchState {
-    /// What both look at; `None` for the end of the record.
+    /// The shared position; `None` for the end of the record.
     pub fn analysis(&self) -> Option<&Analysis> {
         self.shared.at.as_ref()
     }
 
-    /// Whether positions may be looked at together now: after the end, and with the peer here.
+    /// Whether joint analysis is possible now: after the end, with the peer connected.
     pub fn can_analyse(&self) -> bool {
         self.record().result.is_some() && self.is_level()
     }
 
-    /// The position after so many actions of the record and these; `None` if there are not so many or one is not legal.
+    /// The position after `ply` actions of the record plus `tried`; `None` if the record is shorter or a move is illegal.
     pub fn position_with(&self, ply: u32, tried: &[Action]) -> Option<AnyGame> {
         self.line.position_with(ply, tried)
     }
@@ -78,7 +79,8 @@ impl MatchState {
         analysis: peer::Analysis,
     ) -> Result<(), Violation> {
         const WRONG: Violation = Violation::OutOfBounds("analysis");
-        // On a new link the peer may know before this side that both have the same: it waits until this side does too.
+        // On a new link the peer may learn earlier that both records are equal: its message waits until this side has learnt
+        // that too.
         if !self.can_analyse() || self.revision() != analysis.revision {
             self.analysis_waits = Some(analysis).filter(|analysis| analysis.revision >= self.revision());
             return Ok(());
@@ -100,8 +102,8 @@ impl MatchState {
         Ok(())
     }
 
-    /// Takes in what came too early, if the match is ready for it now. What makes no sense any more is left: the message that
-    /// made the match ready is not to blame.
+    /// Applies a message that came too early, once the match is ready for it. A message that is invalid by now is dropped: the
+    /// message that made the match ready is not to blame.
     pub(crate) fn waiting_analysis(&mut self, cx: &mut Cx<'_>) {
         let ready = self.can_analyse();
         if let Some(analysis) = self.analysis_waits.take_if(|_| ready) {
@@ -109,7 +111,7 @@ impl MatchState {
         }
     }
 
-    /// Tells what is looked at here, if anything was: on a new link both do, and the later change holds.
+    /// Sends the analysis on a new link, if there is one; both sides do, and the later change wins.
     pub(crate) fn send_analysis(&mut self, cx: &mut Cx<'_>) {
         if self.shared.version == 0 || !self.can_analyse() {
             return;

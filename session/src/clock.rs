@@ -1,11 +1,10 @@
-//! The players' clocks, as a function of the pace and of what each turn took.
+//! The players' clocks, as a function of the time control and the time of each turn.
 //!
-//! Devices share no time. Whoever has the turn measures its own thinking, from the moment in which it had the position until
-//! it acted, and that measure is part of the record: what a message takes on its way costs nobody anything, and equal records
-//! make equal clocks. The other side watches from acknowledgement to arrival, less half the round trip each, and tells its person of a
-//! difference of more than [`TOLERANCE`]. A clock runs only while both are known to hold the same position on a link that
-//! stands; who notices a drop later has seen more, up to [`UNNOTICED`], until the next hello settles it by the word of whose
-//! turn it is.
+//! The devices share no time. Each device measures its own player's thinking time, from receiving the position until acting, and
+//! records it: message delay costs nobody time, and equal records make equal clocks. The other side measures from acknowledgement
+//! to arrival, less half a round trip each way, and tells its person of a difference of more than [`TOLERANCE`]. A clock runs
+//! only while both sides are known to hold the same position on a link that is up. The side that detects a drop later has
+//! measured more, up to [`UNNOTICED`]; at the next hello the value of the side to move decides.
 
 use std::time::Duration;
 
@@ -14,33 +13,33 @@ use proto::{board, limits};
 
 use crate::wire::Unreadable;
 
-/// A difference that is told: several retransmissions of a bad link.
+/// A difference reported to the person: several retransmissions of a bad link.
 pub(crate) const TOLERANCE: Duration = Duration::from_secs(2);
 
-/// A drop is noticed after so long on one side and at once on the other (see `liveness`).
+/// Longest time between the two sides' detections of a drop (see `liveness`).
 pub(crate) const UNNOTICED: Duration = Duration::from_secs(9);
 
-/// How much time the players have. In whole seconds, as on the wire.
+/// A time control, in whole seconds, as on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pace {
-    /// As long for each turn; with days, a match by correspondence.
+    /// A fixed time for each turn; with days, a match by correspondence.
     PerMove {
         /// Not zero.
         each: Duration,
     },
-    /// So much for everything.
+    /// One time for the whole match.
     SuddenDeath {
         /// Not zero.
         main: Duration,
     },
-    /// So much, and something more after each turn.
+    /// A main time, plus an increment after each turn.
     Fischer {
         /// Not zero.
         main: Duration,
-        /// After each turn.
+        /// Increment after each turn.
         bonus: Duration,
     },
-    /// So much, then periods: a turn that ends within a period does not use it up.
+    /// A main time, then periods: a turn that ends within a period does not use it up.
     ByoYomi {
         /// May be zero.
         main: Duration,
@@ -51,21 +50,21 @@ pub enum Pace {
     },
 }
 
-/// A clock for the screen.
+/// A clock as shown on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownClock {
-    /// Of the main time, of this turn (per move), or of this period.
+    /// Time left of the main time, of this turn (per move), or of this period.
     pub left: Duration,
-    /// In the periods of byo-yomi.
+    /// Whether the clock is in byo-yomi.
     pub byo_yomi: bool,
-    /// Byo-yomi: how many are left, the present one included.
+    /// Byo-yomi: periods left, the present one included.
     pub periods: u32,
-    /// Whether it goes down now.
+    /// Whether the clock is running.
     pub running: bool,
 }
 
 impl Pace {
-    /// As messages say it; `None` is no clock.
+    /// The wire form; `None` is no clock.
     pub fn write(pace: Option<Self>) -> Option<board::Pace> {
         use board::PaceKind as Kind;
         let seconds = |duration: Duration| u32::try_from(duration.as_secs()).unwrap_or(u32::MAX);
@@ -80,7 +79,7 @@ impl Pace {
         })
     }
 
-    /// As messages say it, within the bounds of [`limits::PACE_SECONDS`] and [`limits::PACE_PERIODS`].
+    /// Parses the wire form, within [`limits::PACE_SECONDS`] and [`limits::PACE_PERIODS`].
     pub fn read(pace: Option<&board::Pace>) -> Result<Option<Self>, Unreadable> {
         const WRONG: Unreadable = Unreadable("pace");
         let Some(pace) = pace else { return Ok(None) };
@@ -111,23 +110,23 @@ impl Pace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clocks {
     pace: Pace,
-    /// As each was when its last turn ended.
+    /// Each clock at the end of its side's last turn.
     sides: [Clock; 2],
-    /// What the turn took so far, where it is of several actions.
+    /// Time of the present turn so far, if a turn has several actions.
     turn: Duration,
 }
 
 /// One side's clock between two turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Clock {
-    /// Of the main time; per move: of each turn.
+    /// Main time left; per move: time for each turn.
     left: Duration,
     /// Byo-yomi: periods left.
     periods: u32,
 }
 
 impl Clocks {
-    /// Before the first action.
+    /// Both clocks before the first action.
     pub fn new(pace: Pace) -> Self {
         let (left, periods) = match pace {
             Pace::PerMove { each } => (each, 0),
@@ -137,17 +136,18 @@ impl Clocks {
         Self { pace, sides: [Clock { left, periods }; 2], turn: Duration::ZERO }
     }
 
-    /// Whether this side's time is over when its present action has taken so long.
+    /// Whether this side's flag falls when its present action has taken `spent`.
     pub fn is_over(&self, side: Side, spent: Duration) -> bool {
         self.turn.saturating_add(spent) >= self.budget(side)
     }
 
-    /// How much the present action of this side may take in all.
+    /// The longest time of this side's present action.
     pub fn left_for_action(&self, side: Side) -> Duration {
         self.budget(side).saturating_sub(self.turn)
     }
 
-    /// After an action that took so long, which must be within the time. `turn_ends`: the next decision is the other's.
+    /// Both clocks after an action that took `took`, which must be within the time. `turn_ends`: the next decision is the other
+    /// side's.
     #[must_use]
     pub fn after(mut self, side: Side, took: Duration, turn_ends: bool) -> Self {
         self.turn = self.turn.saturating_add(took);
@@ -169,7 +169,7 @@ impl Clocks {
         self
     }
 
-    /// This side's clock. `spent`: it has the turn, and its present action has taken so long.
+    /// This side's clock. `spent`: the side has the turn, and its present action has taken that long.
     pub fn shown(&self, side: Side, spent: Option<Duration>, running: bool) -> ShownClock {
         let clock = self.sides[side.index()];
         let spent = spent.map_or(Duration::ZERO, |spent| spent.saturating_add(self.turn));
@@ -208,7 +208,7 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    /// What the first side's clock shows after turns of so many seconds each; the last one still goes on.
+    /// What the first side's clock shows after turns of so many seconds each, the last of them unfinished.
     fn shown(pace: Pace, turns: &[u64]) -> (u64, bool, u32) {
         let mut clocks = Clocks::new(pace);
         let (last, ended) = turns.split_last().expect("one goes on");

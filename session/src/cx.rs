@@ -1,4 +1,4 @@
-//! What a match is given with each thing that it takes in.
+//! The context of a match's transitions.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use crate::effects::Effects;
 use crate::liveness::Liveness;
 use crate::{Event, Instant};
 
-/// All that a match may read and cause beyond itself.
+/// Everything outside itself that a match may read, and the effects that it may cause.
 pub(crate) struct Cx<'a> {
     pub(crate) now: Instant,
-    /// How long a message is on its way, as the last ping measured it.
+    /// One-way delay of a message, as half of the last ping's round trip.
     pub(crate) half_round_trip: Duration,
     pub(crate) effects: &'a mut Effects,
     pub(crate) liveness: &'a mut Liveness,
@@ -22,7 +22,7 @@ impl Cx<'_> {
         self.effects.send(message);
     }
 
-    /// Sends what the peer will acknowledge.
+    /// Sends a message that the peer will acknowledge.
     pub(crate) fn send_awaited(&mut self, message: impl Into<peer::Envelope>) {
         self.liveness.awaits(self.now);
         self.effects.send(message);

@@ -1,4 +1,4 @@
-//! What a session wants done, in the order in which it must be done.
+//! A session's effects, in the order in which they must happen.
 
 use std::collections::VecDeque;
 
@@ -6,8 +6,8 @@ use proto::peer;
 
 use crate::{Entry, Event, Journal, Output};
 
-/// The one queue of a session. Entries for the journal wait in it with everything else, and are never handed out: whatever
-/// comes behind an entry leaves the queue only once the entry is kept.
+/// The effect queue of a session. Journal entries wait in it with all other effects but are never handed out: an effect
+/// behind an entry leaves the queue only after the journal has kept the entry (write-ahead).
 #[derive(Default)]
 pub(crate) struct Effects(VecDeque<Effect>);
 
@@ -35,7 +35,7 @@ impl Effects {
         self.0.push_back(Effect::Close(reason));
     }
 
-    /// What was not sent belongs to the link that is gone; on the next, the hello comes first.
+    /// Unsent messages belong to the lost link and are dropped; the next link starts with a hello.
     pub(crate) fn link_lost(&mut self) {
         self.0.retain(|effect| !matches!(effect, Effect::Send(_) | Effect::Close(_)));
     }
@@ -44,7 +44,8 @@ impl Effects {
         self.0.retain(|effect| !matches!(effect, Effect::Send(_)));
     }
 
-    /// Keeps the entries in front, and gives the first effect behind them. An entry that cannot be kept stays in front.
+    /// Writes the entries at the front to the journal, and returns the first effect behind them. An entry that cannot be
+    /// written stays at the front.
     pub(crate) fn next<J: Journal>(&mut self, journal: &mut J) -> Result<Option<Output>, J::Error> {
         while let Some(Effect::Keep(entry)) = self.0.front() {
             journal.keep(entry)?;
@@ -64,7 +65,7 @@ mod tests {
     use super::*;
     use crate::MatchId;
 
-    /// Has room for so many entries.
+    /// A journal with a limited number of entries.
     struct Small(Vec<Entry>, usize);
 
     impl Journal for Small {

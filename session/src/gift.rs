@@ -1,5 +1,5 @@
-//! A kept match shown to the peer, who may keep it too. It is told once and is nobody's turn: the sender learns nothing of what
-//! becomes of it.
+//! Showing the peer a kept match, which its person may keep too. The match is sent once and needs no answer: the sender does
+//! not learn whether the peer keeps it.
 
 use proto::peer;
 
@@ -7,7 +7,7 @@ use crate::session::{Link, Session};
 use crate::{Event, MatchRecord, Refused, resume, wire};
 
 impl Session {
-    /// Gives the whole record of any match, to a friend who is here.
+    /// Sends the whole record of any match to a connected friend.
     pub(crate) fn give(&mut self, record: &MatchRecord) -> Result<(), Refused> {
         if !matches!(self.link, Link::Up) {
             return Err(Refused::Away);
@@ -18,7 +18,7 @@ impl Session {
         let message = peer::Gift {
             record: Some(resume::record_message(&MatchRecord { reveal: None, ..record.clone() }, 0)),
         };
-        // A match without a peer may have grown longer than what goes between two devices.
+        // A match without a peer may be longer than a message between devices allows.
         if peer::Envelope::from(message.clone()).check().is_err() {
             return Err(Refused::RecordFull);
         }
@@ -29,9 +29,10 @@ impl Session {
         Ok(())
     }
 
-    /// What cannot be read here, of a newer version perhaps, or comes too fast is not heard: it decides nothing.
+    /// A gift that is unreadable, perhaps of a newer version, or that exceeds the rate limit, is dropped: nothing depends on
+    /// it.
     pub(crate) fn received_gift(&mut self, gift: &peer::Gift) {
-        // Before it is unpacked and played through, which is what costs.
+        // Checked before unpacking and replaying the record, which are the expensive part.
         if !self.said_there.may_say(self.now) {
             return;
         }

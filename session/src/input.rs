@@ -1,4 +1,4 @@
-//! What goes into a session, and why it may be refused.
+//! The inputs of a session, and the reasons to refuse them.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use proto::peer;
 
 use crate::{MatchId, MatchRecord, OfferKind, Pace, Saying};
 
-/// Time on this device since some fixed moment. Only differences mean anything; it never goes back.
+/// Monotonic time on this device since a fixed moment. Only differences have a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Instant(pub Duration);
 
 impl Instant {
-    /// How long ago that was; zero if it is still to come.
+    /// The time since `earlier`; zero if `earlier` is in the future.
     pub fn since(self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)
     }
@@ -26,30 +26,30 @@ impl std::ops::Add<Duration> for Instant {
     }
 }
 
-/// Who this device is to the peer, and what of the past the session starts from.
+/// This device's identity towards the peer, and the state to start from.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Shown to the peer; made to fit [`proto::limits::fit_name`].
+    /// Sent to the peer; cut by [`proto::limits::fit_name`].
     pub name: String,
-    /// Told to a compared peer, so that it recognises our rotating tag.
+    /// Sent to a compared peer, so that it recognises this device's rotating tag.
     pub advert_key: [u8; 32],
     /// Whether a person has compared strings with this key before.
     pub known: bool,
-    /// A friend's name is claimed by this unknown key: the comparison says so.
+    /// The unknown key uses a friend's name; the comparison warns about that.
     pub known_name_new_key: bool,
-    /// Every match with this peer that is not settled (see [`crate::Entry::Settled`]), the oldest first. Settled ones may be
-    /// among them, with `true`: the last one, say, so that a new game may follow it after a restart.
+    /// Every match with this peer that is not settled (see [`crate::Entry::Settled`]), the oldest first. Settled matches may be
+    /// included, marked `true`: the last one, for example, so that a new game may follow it after a restart.
     pub matches: Vec<(MatchRecord, Settled)>,
-    /// Matches that this device asked for or accepted (see [`crate::Entry::Promised`]), the oldest first.
+    /// Matches that this device has requested or accepted (see [`crate::Entry::Promised`]), the oldest first.
     pub promised: Vec<MatchId>,
-    /// Fresh randomness for nonces: 32 bytes of which nothing else is made.
+    /// Fresh randomness for nonces: 32 bytes used for nothing else.
     pub seed: [u8; 32],
 }
 
-/// Whether the journal's last word on a match was [`crate::Entry::Settled`].
+/// Whether the journal's last entry about a match was [`crate::Entry::Settled`].
 pub type Settled = bool;
 
-/// How this end of the link came to be; decides who speaks first where somebody must.
+/// This device's role in opening the link; breaks symmetry in protocol steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// This device connected.
@@ -58,55 +58,55 @@ pub enum Role {
     Listener,
 }
 
-/// What happens to a session.
+/// Inputs of a session.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// A secure link to the peer stands. Replaces an older one, if any; nothing of the older one may be handed in any more.
+    /// A secure link to the peer is up, and replaces an older link, whose messages must not be handed in any more.
     LinkUp {
-        /// Which end this is.
+        /// This device's role.
         role: Role,
-        /// Of the Noise handshake: what the short string is cut from.
+        /// The Noise handshake hash, from which the short string is derived.
         handshake_hash: [u8; 32],
     },
-    /// The link is gone.
+    /// The link is down.
     LinkDown,
-    /// The peer says something.
+    /// A message from the peer.
     Received(peer::Envelope),
-    /// The peer is saying something that is not whole yet: a long message over a slow carrier is no silence.
+    /// Part of a message has arrived: a long message over a slow carrier is no silence.
     Underway,
-    /// The peer has written about a match, by a way on which no link stands. What is not about a match of the session's, or adds
-    /// nothing that may be taken in without asking back, changes nothing.
+    /// A record that the peer sent by letter, without a link. A letter about an unknown match, or with nothing that applies
+    /// without asking back, changes nothing.
     Letter(Box<peer::Record>),
-    /// The user, or a bot in the user's seat, wants something.
+    /// A command of the user, or of a bot in the user's seat.
     Command(Command),
-    /// The moment that `Idle` named has come. Harmless at any other time.
+    /// The time from `Idle` has come. Harmless at any other time.
     Tick,
 }
 
-/// What two agree to play.
+/// The terms of a match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
     /// The game and its rules.
     pub setup: Setup,
     /// The clocks; `None` for none.
     pub pace: Option<Pace>,
-    /// Who begins.
+    /// Who moves first.
     pub colours: Colours,
 }
 
-/// Who has which side, as this device says it.
+/// Who has which side, from this device's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colours {
     /// This device has this side.
     Mine(Side),
-    /// This device has this side, because it had the other the last time.
+    /// This device has this side, the opposite of its side in the last match.
     Alternate(Side),
-    /// Drawn by both devices when the invitation is accepted: each adds a number that the other cannot foresee.
+    /// Drawn by both devices when the invitation is accepted: each contributes a nonce that the other cannot predict.
     Random,
 }
 
 impl Colours {
-    /// This device's side, if it is settled.
+    /// This device's side, if decided.
     pub fn my_side(self) -> Option<Side> {
         match self {
             Self::Mine(side) | Self::Alternate(side) => Some(side),
@@ -115,90 +115,90 @@ impl Colours {
     }
 }
 
-/// What the user wants.
+/// Commands of the user.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
-    /// The person's verdict on the short string.
+    /// The person's answer about the short string.
     Compare {
         /// The strings are the same on both screens.
         same: bool,
     },
-    /// Ask for a match.
+    /// Invite the peer to a match.
     Invite {
-        /// Fresh random bytes; becomes the match's.
+        /// Fresh random bytes; becomes the match's id.
         id: MatchId,
         /// What to play, and how.
         terms: Terms,
-        /// The peer's open invitation that this one answers: the same, but otherwise.
+        /// The peer's open invitation that this one counters with other terms.
         counters: Option<MatchId>,
     },
-    /// Take the invitation back.
+    /// Withdraw the invitation.
     Withdraw(MatchId),
-    /// Begin a match with a friend who is away and will be asked by letter ([`crate::Session::letter`]). No clocks, and the sides
-    /// are settled.
+    /// Start a match with an absent friend, who is asked by letter ([`crate::Session::letter`]). Without clocks and with decided
+    /// sides.
     BeginByLetter {
-        /// Fresh random bytes.
+        /// Fresh random bytes; becomes the match's id.
         id: MatchId,
         /// What to play.
         setup: Setup,
         /// This device's side.
         my_side: Side,
     },
-    /// Play the match that a letter of the peer's asks for; see [`crate::asked_by_letter`].
+    /// Accept the match proposed by a letter of the peer; see [`crate::asked_by_letter`].
     AcceptLetter(Box<peer::Record>),
     /// Answer the peer's invitation.
     AnswerInvite {
-        /// Which.
+        /// The invitation's id.
         id: MatchId,
         /// `None` accepts.
         decline: Option<peer::DeclineReason>,
     },
-    /// Play in a match. Possible while the peer is away: it is kept, and sent when the peer is back.
+    /// Play an action. Possible while the peer is away: the action is saved, and sent when the peer is back.
     Act {
         /// Which match.
         id: MatchId,
-        /// What.
+        /// The action.
         action: Action,
     },
-    /// Look at a position after the end, together: the whole of it, or `None` for the end of the record. See [`crate::Analysis`].
+    /// Show a position to both after the end: the whole analysis, or `None` for the end of the record. See [`crate::Analysis`].
     Analyse {
         /// Which match.
         id: MatchId,
-        /// The length of the record from which moves are tried, and these.
+        /// The number of the record's actions, and the moves tried after them.
         at: Option<(u32, Vec<Action>)>,
     },
-    /// Ask for consent. The same offer of the peer's, if open, is accepted by this.
+    /// Make an offer. If the peer has the same offer open, this accepts the peer's offer.
     Offer {
         /// Which match.
         id: MatchId,
-        /// To what.
+        /// The kind of offer.
         kind: OfferKind,
     },
     /// Answer the peer's open offer.
     AnswerOffer {
-        /// Which match.
+        /// Whether to accept.
         id: MatchId,
         /// Yes or no.
         accept: bool,
     },
-    /// Give up. Possible while the peer is away.
+    /// Resign. Possible while the peer is away.
     Resign(MatchId),
-    /// Say something to the peer beside the board of a match.
+    /// Chat with the peer in a match.
     Say {
         /// Which match.
         id: MatchId,
-        /// What.
+        /// The phrase or text.
         saying: Saying,
     },
-    /// Show the peer a kept match, whichever it is, for its person to keep too.
+    /// Show the peer any kept match, which its person may keep too.
     Give(Box<MatchRecord>),
-    /// The records differ ([`crate::Event::RecordsDiffer`]), and this device's person gives way: the peer's replaces ours.
+    /// Resolve diverged records ([`crate::Event::RecordsDiffer`]) in favour of the peer: its record replaces this device's.
     TakeTheirs(MatchId),
-    /// Say goodbye and close the link; matches are kept.
+    /// Say goodbye and close the link; matches are saved.
     Leave(peer::ByeReason),
 }
 
-/// Why a command was not done. The user's affair: shown and forgotten; nothing changed and nothing was sent.
+/// Why a command was refused, for the user. Nothing changed and nothing was sent.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Refused {
     /// No such match.
@@ -210,7 +210,7 @@ pub enum Refused {
     /// There is no offer to answer.
     #[error("no such offer")]
     NoSuchOffer,
-    /// An offer of either side waits for its answer already.
+    /// An offer of either side is open already.
     #[error("another offer is open")]
     OfferOpen,
     /// The other side decides now.
@@ -219,7 +219,7 @@ pub enum Refused {
     /// The rules refuse the action.
     #[error(transparent)]
     Illegal(#[from] engine::IllegalAction),
-    /// The match is over (or, for a new game, is not), or its records differ.
+    /// The match is over (or, for a new game, is not over), or its records differ.
     #[error("not in this phase of the match")]
     WrongPhase,
     /// The match is paused.
@@ -252,50 +252,50 @@ pub enum Refused {
     /// The setup makes no game.
     #[error(transparent)]
     Setup(#[from] engine::SetupError),
-    /// As many matches with this peer go on as may ([`crate::MAX_MATCHES`]).
+    /// The limit of matches with this peer is reached ([`crate::MAX_MATCHES`]).
     #[error("too many unfinished matches with this peer")]
     TooManyMatches,
     /// A match or an invitation has this id already.
     #[error("the id is taken")]
     IdTaken,
-    /// Nothing is said, or too much at once: see [`Saying`].
+    /// The text is empty or too long: see [`Saying`].
     #[error("nothing that can be said")]
     Unsayable,
-    /// Too much was said within a few seconds.
+    /// Too many messages within a few seconds.
     #[error("too much at once: wait a moment")]
     TooFast,
 }
 
-/// Why the peer's doing ends the link. Not the user's fault; the match waits for better behaviour.
+/// A protocol violation of the peer, which ends the link. The matches stay for the next link.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
-    /// Something before its hello.
+    /// A message before the peer's hello.
     #[error("spoke before hello")]
     BeforeHello,
     /// A second hello, or a step out of order.
     #[error("{0} out of order")]
     OutOfOrder(&'static str),
-    /// The revealed nonce, of a comparison or of drawn colours, is not the committed one.
+    /// The revealed nonce, of a comparison or of drawn colours, does not match its commitment.
     #[error("the revealed nonce does not match its commitment")]
     BadReveal,
-    /// A match action by the side that is not to move, or an illegal one, or with a wrong digest.
+    /// An action by the side that is not to move, an illegal action, or a wrong digest.
     #[error("impossible action at ply {ply}")]
     BadPlay {
-        /// As the peer numbered it.
+        /// The peer's ply number.
         ply: u32,
     },
-    /// A field out of its bounds that the codec cannot know.
+    /// A field outside its bounds, checked here because the codec cannot know them.
     #[error("{0} is out of bounds")]
     OutOfBounds(&'static str),
-    /// Play without having compared strings.
+    /// A message about a match from a peer that has not compared strings.
     #[error("{0} before the strings were compared")]
     NotCompared(&'static str),
 }
 
-/// Both errors that `handle` may give.
+/// The two kinds of error from `handle`.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
-    /// The user's command was not done.
+    /// The user's command was refused.
     #[error(transparent)]
     Refused(#[from] Refused),
     /// The peer broke the protocol; `poll` gives a `Bye` and a `Close`.

@@ -1,14 +1,15 @@
-//! Asking for a match, the answer, and other terms instead of an answer.
+//! Invitations, their answers, and counter-proposals.
 //!
-//! A match with settled colours begins, in the journal, first with whoever accepts; the inviter follows when the answer
-//! arrives. So an answer that is lost leaves a match that only one side knows: the inviter remembers what it asked for, and
-//! takes the match over when the links next stand (see `resume`). For the same reason an answer that crosses a withdrawal wins.
+//! If the colours are decided, the accepting side begins the match first, in its journal; the inviter begins it when the answer
+//! arrives. If the answer is lost, only one side has the match: the inviter remembers its invitation and adopts the match on
+//! the next link (see `resume`). For the same reason an acceptance that crosses a withdrawal wins.
 //!
-//! Colours are drawn by commit and reveal: the invitation commits to a number of the inviter's, the acceptance adds one of the
-//! other's, and the hash of both says who begins. Then the match begins first with the inviter, who alone can know, and the
-//! other follows when the reveal, or a record with it, arrives and fits the commitment.
+//! Colours are drawn by commit and reveal: the invitation commits to the inviter's nonce, the acceptance adds the other side's
+//! nonce, and the hash of both decides who moves first. The inviter alone can compute it and begins the match first; the other
+//! side follows when the reveal, or a record containing it, arrives and matches the commitment.
 //!
-//! An invitation outlives its link for as long as it is open: it is sent again, and answered again in the same way.
+//! An open invitation outlives its link: it is sent again, and a duplicate gets the same answer again, so that answering is
+//! idempotent.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -25,15 +26,16 @@ use crate::{
     Refused, Terms, Violation, race, resume, wire,
 };
 
-/// An invitation ends by itself after this. Long enough to fetch the person whose device rings.
+/// Lifetime of an invitation: long enough to fetch the person whose device rings.
 const OPEN_FOR: Duration = Duration::from_mins(1);
 
-/// How many of each are remembered with a peer: own invitations that are over but might still turn out to have been accepted,
-/// invitations of the peer's whose answer might be asked for again, and matches that this device asked for or accepted. More
-/// than are sent in one stay.
+/// How many of each are remembered per peer: own ended invitations that may still turn out to be accepted, the peer's answered
+/// invitations whose answer may be needed again, and matches that this device has requested or accepted. More than are sent in
+/// one stay.
 pub const PROMISES: usize = 8;
 
-/// What invitations are given with each thing that they take in: all that they may read and cause beyond themselves.
+/// The context of the invitations' transitions: everything outside themselves that they may read, and the effects that they may
+/// cause.
 pub(crate) struct Around<'a> {
     pub(crate) now: Instant,
     pub(crate) link_is_up: bool,
@@ -56,12 +58,13 @@ impl Around<'_> {
         self.effects.tell(event);
     }
 
-    /// The peer's invitation is accepted, and the match is written down.
+    /// The peer's invitation is accepted, and the match is in the journal.
     pub(crate) fn accepted(&mut self, id: MatchId) {
         self.answer(id, Answer::Accept(true), None);
     }
 
-    /// Into the void if the peer is away: it asks again, and is answered again.
+    /// Sends an answer. With the peer away the answer is dropped: the peer sends its invitation again and gets the answer
+    /// again.
     fn answer(&mut self, id: MatchId, answer: Answer, nonce: Option<[u8; 32]>) {
         if self.link_is_up {
             let nonce = nonce.map_or_else(Bytes::new, |nonce| Bytes::copy_from_slice(&nonce));
@@ -71,22 +74,22 @@ impl Around<'_> {
     }
 }
 
-/// A match that an invitation has come to, for the session to begin.
+/// A match for the session to begin, as the result of an invitation.
 #[must_use = "both people were told that it begins"]
 pub(crate) enum Begin {
-    /// The peer has begun it.
+    /// The peer has begun the match.
     Adopted(MatchRecord),
-    /// This device accepts it, and says so once it is written down.
+    /// This device accepts the match, and answers once the match is in the journal.
     Accepted(MatchRecord),
-    /// This device knows how the colours are drawn, and reveals it once it is written down.
+    /// This device can compute the colours, and reveals its nonce once the match is in the journal.
     Drawn(MatchRecord),
-    /// The peer's journal has had it all along.
+    /// A match that the peer's journal still had.
     Continued(MatchRecord),
-    /// It has begun, and the peer may not know how the colours were drawn.
+    /// The match has begun, and the peer may not know the reveal.
     Already(MatchId),
 }
 
-/// Makes numbers that nobody can foresee from one seed.
+/// Derives unpredictable nonces from one seed.
 pub(crate) struct Nonces {
     seed: [u8; 32],
     drawn: u64,
@@ -97,7 +100,7 @@ impl Nonces {
         Self { seed, drawn: 0 }
     }
 
-    /// Thirty-two bytes that come out once.
+    /// The next 32 bytes, never repeated.
     pub(crate) fn draw(&mut self) -> [u8; 32] {
         self.drawn += 1;
         Sha256::new()
@@ -109,53 +112,53 @@ impl Nonces {
     }
 }
 
-/// At most one of each side's is open.
+/// All invitations. At most one of each side is open.
 #[derive(Default)]
 pub(crate) struct Invitations {
     mine: Option<Mine>,
     theirs: Option<Theirs>,
-    /// Own ones. The oldest first.
+    /// Own invitations that have ended. The oldest first.
     over: VecDeque<Mine>,
-    /// Taken back while the peer was away.
+    /// Withdrawn while the peer was away.
     withdrawn: VecDeque<MatchId>,
-    /// The peer's that were answered with no.
+    /// The peer's declined invitations.
     declined: VecDeque<(MatchId, peer::DeclineReason)>,
-    /// The peer's that were accepted and whose colours are being drawn. The oldest first.
+    /// The peer's accepted invitations whose colours are being drawn. The oldest first.
     drawing: VecDeque<Drawing>,
-    /// Matches that this device asked for or accepted, in this life or an earlier one. The oldest first.
+    /// Matches that this device has requested or accepted, also before a restart. The oldest first.
     promised: VecDeque<MatchId>,
 }
 
-/// What this device asked for.
+/// An own invitation.
 #[derive(Clone)]
 struct Mine {
     id: MatchId,
     terms: Terms,
-    /// What was committed to, when colours are drawn.
+    /// The nonce of the commitment, for drawn colours.
     nonce: [u8; 32],
-    /// The invitation of the peer's that this one answers.
+    /// The peer's invitation that this one counters.
     counters: Option<MatchId>,
     until: Instant,
 }
 
-/// What the peer asks for.
+/// An invitation of the peer.
 struct Theirs {
     id: MatchId,
     terms: Terms,
-    /// To what the peer has committed itself, when colours are drawn.
+    /// The peer's commitment, for drawn colours.
     commitment: [u8; 32],
-    /// The match goes on already in the peer's journal: this is it.
+    /// The record of a match that only the peer's journal has, if the invitation is to continue it.
     continued: Option<MatchRecord>,
     until: Instant,
 }
 
-/// An invitation of the peer's that was accepted: the reveal is awaited.
+/// An accepted invitation of the peer whose reveal is awaited.
 struct Drawing {
     id: MatchId,
     terms: Terms,
     commitment: [u8; 32],
     nonce: [u8; 32],
-    /// Until then the person waits; later the match may still come about.
+    /// Until then the person waits; the match may still begin later.
     until: Option<Instant>,
 }
 
@@ -167,7 +170,7 @@ fn remember<T>(list: &mut VecDeque<T>, one: T) {
 }
 
 impl Invitations {
-    /// None is open; these matches were promised before.
+    /// No open invitation; these matches were promised earlier.
     pub(crate) fn promising(promised: Vec<MatchId>) -> Self {
         let mut invitations = Self::default();
         for id in promised {
@@ -176,19 +179,19 @@ impl Invitations {
         invitations
     }
 
-    /// Whether this device has asked for this match or accepted it. No longer afterwards.
+    /// Whether this device has requested or accepted this match. Removes the promise.
     pub(crate) fn take_promise(&mut self, id: MatchId) -> bool {
         let promised = self.promised.iter().position(|promised| *promised == id);
         promised.and_then(|index| self.promised.remove(index)).is_some()
     }
 
-    /// A match with this id begins: what was asked for came about.
+    /// A match with this id has begun: its promise is fulfilled.
     pub(crate) fn began(&mut self, id: MatchId) {
         self.take_mine(id);
         self.drawing.retain(|drawing| drawing.id != id);
     }
 
-    /// When an invitation ends by itself.
+    /// When the next invitation expires.
     pub(crate) fn next(&self) -> Option<Instant> {
         let mine = self.mine.as_ref().map(|mine| mine.until);
         let theirs = self.theirs.as_ref().map(|theirs| theirs.until);
@@ -196,23 +199,23 @@ impl Invitations {
         [mine, theirs, drawing].into_iter().flatten().min()
     }
 
-    /// Whether one more match may begin.
+    /// Whether there is room for one more match.
     fn has_room(&self, cx: &Around<'_>) -> bool {
         self.has_room_beside(cx.matches)
     }
 
-    /// Whether one more match may begin beside these.
+    /// Whether there is room for one more match beside these.
     pub(crate) fn has_room_beside(&self, matches: &[MatchState]) -> bool {
         let open = matches.iter().filter(|state| !state.settled).count();
         open + self.promised() < MAX_MATCHES
     }
 
-    /// Matches that may begin without another question.
+    /// Number of matches that may begin without another question.
     fn promised(&self) -> usize {
         self.drawing.iter().filter(|drawing| drawing.until.is_some()).count()
     }
 
-    /// Takes out the own invitation with this id, open or over.
+    /// Removes the own invitation with this id, open or ended.
     fn take_mine(&mut self, id: MatchId) -> Option<Mine> {
         if let Some(mine) = self.mine.take_if(|mine| mine.id == id) {
             return Some(mine);
@@ -221,12 +224,12 @@ impl Invitations {
         self.over.remove(index)
     }
 
-    /// Whether the person here is being asked about this match.
+    /// Whether this device's person is being asked about this match.
     pub(crate) fn considers(&self, id: MatchId) -> bool {
         self.theirs.as_ref().is_some_and(|theirs| theirs.id == id)
     }
 
-    /// Whether this device asked for just this match.
+    /// Whether this device has invited to exactly this match.
     pub(crate) fn asked_for(&self, record: &MatchRecord) -> bool {
         self.mine.iter().chain(&self.over).any(|mine| {
             mine.id == record.id
@@ -236,7 +239,7 @@ impl Invitations {
         })
     }
 
-    /// If the colours of this match are being drawn: whether its record is what the drawing makes.
+    /// Whether the record matches the drawing of this match's colours; `None` if none is in progress.
     pub(crate) fn drawn(&self, record: &MatchRecord, reveal: Option<[u8; 32]>) -> Option<bool> {
         let drawing = self.drawing.iter().find(|drawing| drawing.id == record.id)?;
         let side = reveal.and_then(|reveal| drawing.side(reveal));
@@ -249,19 +252,19 @@ impl Invitations {
 }
 
 impl Drawing {
-    /// The side of the one who was invited; `None` if the reveal does not fit the commitment.
+    /// The invited device's side; `None` if the reveal does not match the commitment.
     fn side(&self, reveal: [u8; 32]) -> Option<Side> {
         let kept = Sha256::digest(reveal)[..] == self.commitment;
         kept.then(|| inviter_side(self.id, reveal, self.nonce).other())
     }
 
-    /// What is played: the board of a race is drawn too.
+    /// The setup: for a race the board is drawn too.
     fn setup(&self, reveal: [u8; 32]) -> Setup {
         race::drawn_setup(&self.terms.setup, self.id, reveal, self.nonce)
     }
 }
 
-/// Who the drawing gives the first move: neither knew the other's number when it chose its own.
+/// The inviter's side, by a hash of both nonces: neither side knew the other's nonce when it chose its own.
 fn inviter_side(id: MatchId, inviter: [u8; 32], invited: [u8; 32]) -> Side {
     let hash = Sha256::new()
         .chain_update(b"qiyou colours 1")
@@ -305,7 +308,7 @@ impl Invitations {
             return Err(Refused::TooManyMatches);
         }
         if let Some(theirs) = self.theirs.take() {
-            // Should it be sent again, it was answered by this one.
+            // A repetition of the countered invitation is answered by the counter-invitation.
             let end = InvitationEnd::Countered(id);
             cx.tell(Event::InvitationEnded { id: theirs.id, mine: false, end });
         }
@@ -316,7 +319,7 @@ impl Invitations {
         Ok(())
     }
 
-    /// The own open invitation goes out, for the first time or again.
+    /// Sends the own open invitation, for the first time or again.
     fn send_invitation(&mut self, cx: &mut Around<'_>) {
         let Some(mine) = &self.mine else { return };
         let (colours, alternates) = match mine.terms.colours {
@@ -342,7 +345,7 @@ impl Invitations {
         cx.send(invite);
     }
 
-    /// A link stands again: what was said of invitations into the void is said again.
+    /// On a new link, sends again the messages about invitations that the old link may have lost.
     pub(crate) fn link_is_up(&mut self, cx: &mut Around<'_>) {
         for id in std::mem::take(&mut self.withdrawn) {
             cx.send(peer::Withdraw { invite_id: resume::id_bytes(id) });
@@ -412,7 +415,7 @@ impl Invitations {
         if self.mine.as_ref().is_some_and(|mine| mine.id == id) {
             return Err(Violation::OutOfBounds("invitation id"));
         }
-        // Sent again, after a drop or by accident: answered again in the same way.
+        // A duplicate, after a drop or by accident, gets the same answer again.
         if let Some(nonce) = self.drawing.iter().find(|one| one.id == id).map(|one| one.nonce) {
             cx.answer(id, Answer::Accept(true), Some(nonce));
             return Ok(None);
@@ -428,7 +431,7 @@ impl Invitations {
         {
             return Ok(None);
         }
-        // A setup that makes no game here may make one in a newer version there; so with a pace.
+        // An unknown setup or pace may be valid in a newer version.
         let setup =
             wire::read_peer_setup(invite.setup.as_ref()).ok().filter(|setup| AnyGame::new(setup).is_ok());
         let (Some(setup), Ok(pace)) = (setup, Pace::read(invite.pace.as_ref())) else {
@@ -438,7 +441,7 @@ impl Invitations {
         let until = cx.now + OPEN_FOR;
         let terms = Terms { setup, pace, colours };
         if terms != terms.clone().for_two() {
-            // A race is as fair as its drawing.
+            // A race is as fair as the drawing of its board.
             self.decline(cx, id, peer::DeclineReason::DeclineUnknownGame);
             return Ok(None);
         }
@@ -449,12 +452,12 @@ impl Invitations {
             return Ok(None);
         }
         if self.mine.as_ref().is_some_and(|mine| mine.id < id) {
-            // Ours stands, and the peer, who sees the same two ids, answers it.
+            // Of two crossing invitations this device's stands; the peer sees the same two ids and answers it.
             return Ok(None);
         }
         let mut agreed = false;
         if let Some(mine) = self.mine.take() {
-            // Both asked for the same: that is consent enough, whatever colours each had in mind.
+            // Both invitations ask for the same setup and pace: that is consent, whatever colours each asked for.
             agreed = mine.terms.setup == theirs.terms.setup && mine.terms.pace == theirs.terms.pace;
             let mine_id = mine.id;
             self.end_mine(cx, mine, InvitationEnd::Crossed(id));
@@ -483,10 +486,10 @@ impl Invitations {
             reason => InvitationEnd::Declined(reason),
         };
         let here = self.drawing.iter_mut().find(|drawing| drawing.id == id);
-        // A match that the peer's journal has lost, and its person does not want back.
+        // A match that the peer's journal has lost, and that its person does not want back.
         let unwanted = || cx.match_state(id).is_some_and(|state| state.reach == Reach::Asked);
         if here.is_some_and(|drawing| drawing.until.take().is_some()) {
-            // It was taken back, or forgotten, while the answer was on its way.
+            // The invitation was withdrawn, or forgotten, while the answer was in flight.
             cx.tell(Event::InvitationEnded { id, mine: false, end: InvitationEnd::Withdrawn });
         } else if self.mine.take_if(|mine| mine.id == id).is_some() || unwanted() {
             cx.tell(Event::InvitationEnded { id, mine: true, end });
@@ -538,7 +541,7 @@ impl Invitations {
         Ok(Some(Begin::Adopted(MatchRecord::new(id, setup, my_side).with_pace(pace))))
     }
 
-    /// The peer did not keep to what it had committed itself to.
+    /// The peer's reveal does not match its commitment.
     pub(crate) fn drawing_cheated(&mut self, cx: &mut Around<'_>, id: MatchId) {
         self.drawing.retain(|drawing| drawing.id != id);
         cx.tell(Event::InvitationEnded { id, mine: false, end: InvitationEnd::Cheated });
@@ -575,7 +578,7 @@ impl Invitations {
         }
     }
 
-    /// Asks the person here whether to go on with a match that only the peer's journal knows.
+    /// Asks this device's person whether to continue a match that only the peer's journal has.
     pub(crate) fn consider_continued(&mut self, cx: &mut Around<'_>, record: MatchRecord) {
         let terms =
             Terms { setup: record.setup.clone(), pace: record.pace, colours: Colours::Mine(record.my_side) };
@@ -584,7 +587,7 @@ impl Invitations {
         self.consider(cx, theirs, None);
     }
 
-    /// Asks the person here, unless another invitation waits already.
+    /// Asks this device's person, unless another invitation is open.
     fn consider(&mut self, cx: &mut Around<'_>, theirs: Theirs, counters: Option<MatchId>) {
         if self.theirs.is_some() || !self.has_room(cx) {
             cx.answer(theirs.id, Answer::Decline(peer::DeclineReason::DeclineBusy.into()), None);
@@ -620,7 +623,7 @@ impl Invitations {
         None
     }
 
-    /// Writes down that this device wants this match.
+    /// Writes to the journal that this device wants this match.
     pub(crate) fn promise(&mut self, effects: &mut Effects, id: MatchId) {
         if self.promised.contains(&id) {
             return;

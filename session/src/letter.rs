@@ -1,9 +1,9 @@
-//! Letters: a match told to a friend who is not there, and read by the friend's device whenever it comes by.
+//! Letters: a match sent to an absent friend, whose device reads it later.
 //!
-//! A letter is the sender's whole record. What it adds is taken in as if it had been played: only actions that the sender
-//! decides, and only behind a record that is the same up to there. Whatever else two records may have between them, such as an
-//! offer or two different pasts, waits for the next link, where both devices can ask back. So a letter that comes late, twice,
-//! or out of order does no harm. Without a link no clock runs: matches by letter have none.
+//! A letter is the sender's whole record. The receiver applies its additional actions as if they were played live: only actions
+//! of the sender, and only after an equal prefix. Other differences of the two records, such as an offer or a divergence, wait
+//! for the next link, on which both devices can ask back. Letters are therefore idempotent: a late, duplicate or reordered letter
+//! does no harm. Without a link no clock runs: matches by letter have no clocks.
 
 use engine::{AnyGame, GameKind, Setup, Side};
 use proto::peer;
@@ -14,29 +14,29 @@ use crate::session::{Link, Session};
 use crate::{Event, MatchId, MatchRecord, MatchResult, MatchState, Refused, Violation, resume};
 
 impl Session {
-    /// What to write to the peer about a match, as it stands here; `None` when the match is not one of the session's, has clocks,
-    /// is a race, or is one whose records differ.
+    /// The letter about a match in its present state; `None` if the match is unknown to the session, has clocks, is a race, or
+    /// has diverged records.
     pub fn letter(&self, id: MatchId) -> Option<peer::Record> {
         let state = self.match_state(id)?;
         (may_be_written(state) && !state.differs()).then(|| resume::record_message(state.record(), 0))
     }
 
-    /// Takes in a letter about a match of the session's.
+    /// Applies a letter about a match of the session.
     pub(crate) fn received_letter(&mut self, record: &peer::Record) -> Result<(), Violation> {
         if !matches!(self.link, Link::Down | Link::Closed(_)) {
-            // The link says it better.
+            // The link already carries newer data.
             return Ok(());
         }
         let theirs = resume::read_record(record)?;
         if let Some(index) = self.index_of(theirs.id()) {
             self.step(index, |state, cx| state.received_letter(cx, &theirs));
-            // There is nobody to send anything to.
+            // Without a link nothing can be sent.
             self.effects.drop_sends();
         }
         Ok(())
     }
 
-    /// Begins a match that the peer will be asked about by letter.
+    /// Begins a match that the peer is asked about by letter.
     pub(crate) fn begin_by_letter(
         &mut self,
         id: MatchId,
@@ -56,7 +56,7 @@ impl Session {
         Ok(())
     }
 
-    /// The person here wants to play the match that a letter of the peer's is about.
+    /// Accepts the match proposed by a letter of the peer.
     pub(crate) fn accept_letter(&mut self, record: &peer::Record) -> Result<(), Refused> {
         let theirs = resume::read_record(record).map_err(|_| Refused::NoSuchInvitation)?;
         if !self.known || !may_begin(&theirs) || self.index_of(theirs.id()).is_some() {
@@ -65,7 +65,7 @@ impl Session {
         if !self.has_room() {
             return Err(Refused::TooManyMatches);
         }
-        // A link that stands in the meantime hears of it at once.
+        // A link that is up by now carries the news at once.
         if let Some(index) = self.begin(theirs.record().clone())
             && self.matches[index].is_level()
         {
@@ -76,7 +76,7 @@ impl Session {
 }
 
 impl MatchState {
-    /// Takes in the peer's record as a letter tells it, as far as it adds to this one.
+    /// Applies the peer's record from a letter, as far as it extends this record.
     fn received_letter(&mut self, cx: &mut Cx<'_>, theirs: &MatchState) {
         let (ours, told) = (self.record(), theirs.record());
         let same = ours.setup == told.setup && ours.my_side == told.my_side && ours.pace == told.pace;
@@ -118,19 +118,18 @@ impl MatchState {
     }
 }
 
-/// The match that a letter of a peer's asks for, if it asks for one that is not known here: its id, what is played, and this
-/// device's side.
+/// The match that a peer's letter proposes, if it proposes an unknown one: id, setup, and this device's side.
 pub fn asked_by_letter(record: &peer::Record) -> Option<(MatchId, Setup, Side)> {
     let theirs = resume::read_record(record).ok().filter(may_begin)?;
     Some((theirs.id(), theirs.record().setup.clone(), theirs.my_side()))
 }
 
-/// Whether time plays no part in it: a match with clocks is not told by letter, nor is a race.
+/// Whether the match has no clocks: a match with clocks, or a race, is not played by letter.
 fn may_be_written(state: &MatchState) -> bool {
     state.record().pace.is_none() && !state.is_race()
 }
 
-/// Whether only the sender has acted, nothing was agreed upon, and there is something left to play.
+/// Whether only the sender has acted, no offer was accepted, and the match is not over.
 fn may_begin(theirs: &MatchState) -> bool {
     let record = theirs.record();
     may_be_written(theirs)
@@ -140,7 +139,8 @@ fn may_begin(theirs: &MatchState) -> bool {
         && theirs.decided_by().all(|by| by != theirs.my_side())
 }
 
-/// Whether the peer's longer record may follow ours: ours goes on, or its end is one that the peer did not know of when it acted.
+/// Whether the peer's longer record may extend this record: this match is not over, or its result is one that the peer did not
+/// know when it acted.
 fn fits(mine: &Standing, there: &Standing, my_side: Side) -> bool {
     match (mine.result, there.result) {
         (_, Some(theirs)) if theirs.given_up_by() == Some(my_side) => mine.result == there.result,

@@ -1,15 +1,14 @@
-//! Two people at one board, as a machine without I/O.
+//! Two people at one board, as a state machine without I/O.
 //!
 //! A [`Session`] is everything between this device and one peer, over all links that ever join them: hello, first meeting,
-//! invitations, matches, offers, resume. It has no clock, no socket, no disk and no randomness: time and seeds come in with
-//! each [`Input`], and what is to be done comes out of [`Session::poll`], in the order in which it must be done. What must not be
-//! lost never comes out: `poll` writes it to the [`Journal`] that it is given, before it gives out an [`Output::Send`] that
-//! depends on it.
+//! invitations, matches, offers, resume. It has no clock, no socket, no disk and no randomness: time and seeds come in with each
+//! [`Input`], and [`Session::poll`] returns what is to be done, in order. The journal is write-ahead: `poll` writes an entry to
+//! the [`Journal`] before it returns an [`Output::Send`] that depends on the entry.
 //!
-//! A [`LocalMatch`] is a match without a peer: the same record, entries and clocks, and nobody to agree with.
+//! A [`LocalMatch`] is a match without a peer: the same record, entries and clocks, without agreement.
 //!
-//! The drive loop: after each `handle`, `poll` until it says `Idle`. On an error of the journal the session is dropped and made
-//! anew from what the journal holds.
+//! The drive loop: after each `handle`, `poll` until it returns `Idle`. After an error of the journal, drop the session and make
+//! a new one from the journal.
 //!
 //! ```
 //! use session::{Config, Input, Instant, Output, Role, Session};

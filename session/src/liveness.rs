@@ -1,30 +1,30 @@
-//! Whether the peer is still there: pings when idle, a weak link, a dead one.
+//! Liveness of the peer: keep-alive pings on an idle link, detection of a weak and of a dead link.
 
 use std::time::Duration;
 
 use crate::{Instant, Role};
 
-/// With nothing heard for so long, the dialer's ping asks. More often would cost battery on a link that idles between moves.
+/// Silence after which the dialer pings. A shorter time would cost battery on a link that idles between moves.
 const PING_AFTER: Duration = Duration::from_secs(5);
 
-/// The listener waits a little longer, so that on an idle link one side asks and the other answers.
+/// The listener waits a little longer, so that on an idle link one side pings and the other answers.
 const LISTENER_PING_AFTER: Duration = Duration::from_secs(6);
 
 /// Longest wait for an acknowledgement before the person is told. A move takes well below a second, so 2 s are several
 /// retransmissions.
 const WEAK_AFTER: Duration = Duration::from_secs(2);
 
-/// Silence after which the link is given up: an unanswered ping and 4 s of grace.
+/// Silence after which the link counts as dead: an unanswered ping and 4 s of grace.
 const DEAD_AFTER: Duration = Duration::from_secs(9);
 
-/// Of one link.
+/// Liveness of one link.
 #[derive(Default)]
 pub(crate) struct Liveness {
     heard: Instant,
-    /// Since when an acknowledgement is due.
+    /// Since when an acknowledgement is outstanding.
     awaited: Option<Instant>,
     weak: bool,
-    /// The last ping, if it was not answered.
+    /// The last ping, while unanswered.
     ping: Option<(u64, Instant)>,
     pinged: Instant,
     pings: u64,
@@ -42,7 +42,7 @@ pub(crate) enum Due {
 }
 
 impl Liveness {
-    /// A new link: silence counts from here.
+    /// Starts with a new link: silence counts from here.
     pub(crate) fn start(now: Instant, role: Role) -> Self {
         let ping_after = match role {
             Role::Dialer => PING_AFTER,
@@ -59,12 +59,12 @@ impl Liveness {
         self.round_trip
     }
 
-    /// Something was sent that the peer's device answers by itself.
+    /// A message was sent that the peer's device acknowledges by itself.
     pub(crate) fn awaits(&mut self, now: Instant) {
         self.awaited.get_or_insert(now);
     }
 
-    /// Something came. Returns whether that ends a weak spell.
+    /// A message has arrived. Returns whether that ends a weak spell.
     pub(crate) fn heard(&mut self, now: Instant, acknowledges: bool) -> bool {
         self.heard = now;
         if acknowledges {
@@ -73,14 +73,14 @@ impl Liveness {
         acknowledges && std::mem::take(&mut self.weak)
     }
 
-    /// The answer to a ping: the round trip, if it is the ping that is awaited.
+    /// Handles a pong: returns the round trip if it answers the outstanding ping.
     pub(crate) fn pong(&mut self, now: Instant, token: u64) -> Option<Duration> {
         let (_, sent) = self.ping.take_if(|(awaited, _)| *awaited == token)?;
         self.round_trip = Some(now.since(sent));
         self.round_trip
     }
 
-    /// One thing at a time; `Nothing` once all is done for now. Without `may_ping` (before the peer's hello) none is sent.
+    /// The next due step; `Nothing` when none is left. `may_ping` is false before the peer's hello.
     pub(crate) fn due(&mut self, now: Instant, may_ping: bool) -> Due {
         if now.since(self.heard) >= DEAD_AFTER {
             return Due::Dead;
@@ -99,7 +99,7 @@ impl Liveness {
         Due::Nothing
     }
 
-    /// When `due` has something again.
+    /// When `due` is to be called again.
     pub(crate) fn next(&self, may_ping: bool) -> Instant {
         let dead = Some(self.heard + DEAD_AFTER);
         let ping = may_ping.then(|| self.ping_at());

@@ -1,9 +1,9 @@
-//! A match without a peer: against the device, between two people at one screen, alone.
+//! A match without a peer: against a bot, between two people at one screen, or alone.
 //!
-//! The same record, entries and clocks as with a peer, and nobody to agree with: what a person here asks for is done at once.
-//! Each command comes to at most one [`Entry`], which is in the journal before anything changes; so a command that could not be
-//! kept has done nothing, and the match stays usable. (A [`crate::Session`] has to be made anew then, because it has told its
-//! peer of what came before.)
+//! The same record, entries and clocks as with a peer, but no agreement: a command takes effect at once. Each command makes at
+//! most one [`Entry`], which the journal keeps before anything changes (write-ahead). A command that could not be kept has no
+//! effect, and the match stays usable. (A [`crate::Session`] has to be made anew after such an error, because its peer already
+//! has the earlier messages.)
 
 use std::time::Duration;
 
@@ -19,44 +19,44 @@ use crate::{
 #[derive(Clone)]
 pub struct LocalMatch {
     line: Line,
-    /// What is looked at after the end.
+    /// The analysis after the end.
     analysis: Option<Analysis>,
-    /// Nobody can decide now: no clock runs.
+    /// Held: nobody can decide now, and no clock runs.
     held: bool,
 }
 
-/// What the people here, or a bot in a seat, want. Any side may want it: who sits where is the caller's to know.
+/// Commands of the people at this device, or of a bot in a seat. Any side may give them: the caller knows who sits where.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LocalCommand {
     /// The side to move plays.
     Act(Action),
-    /// The record is cut to so many actions.
+    /// Truncate the record.
     TakeBack {
-        /// Less than there are.
+        /// Less than the present length.
         ply: u32,
     },
-    /// Nobody wins, as both people here agree.
+    /// Both people agree to a draw.
     Draw,
-    /// This side gives up.
+    /// This side resigns.
     Resign(Side),
-    /// The match is paused, or goes on.
+    /// Pause the match, or continue it.
     Pause(bool),
-    /// After the end: the position after so many actions of the record and these. `None`: the end.
+    /// After the end: show the position after `ply` actions of the record plus these. `None`: the end.
     Analyse(Option<(u32, Vec<Action>)>),
-    /// Whether nobody can decide for want of a bot or of disk: that costs nobody time.
+    /// Whether the match is held, for want of a bot or of disk space: that costs nobody time.
     Hold(bool),
-    /// A moment that [`LocalMatch::due`] named has come.
+    /// A time from [`LocalMatch::due`] has come.
     Tick,
-    /// Nobody looks any more: the clock stops.
+    /// The page was left: the clock stops.
     Leave,
 }
 
-/// Why a command was not done. Nothing has changed.
+/// Why a command failed. Nothing has changed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Undone<E> {
-    /// It cannot be done now.
+    /// The command is not possible now.
     Refused(Refused),
-    /// It could not be kept.
+    /// The journal could not keep it.
     Journal(E),
 }
 
@@ -66,14 +66,14 @@ impl<E> From<Refused> for Undone<E> {
     }
 }
 
-/// What is to be looked at.
+/// What is shown.
 impl LocalMatch {
     /// The match's id.
     pub fn id(&self) -> MatchId {
         self.line.record.id
     }
 
-    /// What the journal holds.
+    /// The record in the journal.
     pub fn record(&self) -> &MatchRecord {
         &self.line.record
     }
@@ -83,53 +83,53 @@ impl LocalMatch {
         self.line.game()
     }
 
-    /// Whose decision each action was, oldest first.
+    /// The deciding side of each action, oldest first.
     pub fn decided_by(&self) -> impl ExactSizeIterator<Item = Side> + '_ {
         self.line.decided_by()
     }
 
-    /// Whose decision is next; `None` when the match is over.
+    /// The side that decides next; `None` when the match is over.
     pub fn turn(&self) -> Option<Side> {
         let over = self.line.record.result.is_some() || self.line.game().outcome().is_some();
         (!over).then(|| self.line.game().turn())
     }
 
-    /// The length of the record before the last decision of one of these sides: what a person can take back.
+    /// Length of the record before the last decision of one of these sides: the result of a take back.
     pub fn before_last_of(&self, sides: impl Fn(Side) -> bool) -> Option<u32> {
         let decided: Vec<Side> = self.line.decided_by().collect();
         decided.iter().rposition(|side| sides(*side)).map(|ply| ply as u32)
     }
 
-    /// A side's clock at this moment; `None` without a pace.
+    /// A side's clock at `now`; `None` without a pace.
     pub fn clock(&self, side: Side, now: Instant) -> Option<ShownClock> {
         self.line.clock(side, now)
     }
 
-    /// How much the present action may take in all; `None` without a pace.
+    /// The longest time of the present action; `None` without a pace.
     pub fn left_for_action(&self) -> Option<Duration> {
         self.line.left_for_action()
     }
 
-    /// What is looked at after the end; `None` for the end itself.
+    /// The analysis after the end; `None` for the end itself.
     pub fn analysis(&self) -> Option<&Analysis> {
         self.analysis.as_ref()
     }
 
-    /// When a clock comes to the end of what it shows, and a [`LocalCommand::Tick`] is due.
+    /// When a displayed clock runs out, and a [`LocalCommand::Tick`] is due.
     pub fn due(&self, now: Instant) -> Option<Instant> {
         self.line.clock_change(now).map(|left| now + left)
     }
 }
 
 impl LocalMatch {
-    /// The match that a record makes. What other programs wrote is believed as far as the rules allow its actions: times that no
-    /// clock would have allowed, and a result that the position does not show.
+    /// Makes a match of a record. A record of another program is trusted as far as its actions are legal, even with times that
+    /// no clock allows, and with a result that the position does not show.
     pub fn new(record: MatchRecord) -> Result<Self, Unplayable> {
         let line = Line::new(record, SHOWN_ACTIONS, false)?;
         Ok(Self { line, analysis: None, held: false })
     }
 
-    /// Does what is asked for; returns whether anything that is shown has changed. `now` never goes back.
+    /// Carries out a command; returns whether anything displayed has changed. `now` never goes back.
     pub fn handle<J: Journal>(
         &mut self,
         now: Instant,
@@ -196,7 +196,7 @@ impl LocalMatch {
         Ok(changed)
     }
 
-    /// The entry of this action, if it may be played now.
+    /// The entry for this action, if it is legal now.
     fn act(&self, now: Instant, action: Action) -> Result<Entry, Refused> {
         let (id, ply) = (self.id(), self.line.ply() + 1);
         if self.line.record.result.is_some() {
@@ -248,8 +248,8 @@ impl LocalMatch {
         Ok(Some(Analysis { ply, tried }))
     }
 
-    /// Starts or stops the clock. What a stopped one shows is written down; a disk that is full costs at worst what was thought
-    /// since it was last written.
+    /// Starts or stops the clock. The time of a stopped clock is written to the journal; with a full disk, at most the thinking
+    /// time since the last write is lost.
     fn set_clock<J: Journal>(&mut self, now: Instant, runs: bool, journal: &mut J) {
         match (runs, self.line.clock_runs()) {
             (true, false) => {

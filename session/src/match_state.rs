@@ -1,4 +1,4 @@
-//! One match as this device knows it: the record, the position it makes, and what is known of the peer's record.
+//! One match as this device knows it: the record, its position, and the known state of the peer's record.
 
 use std::time::Duration;
 
@@ -22,62 +22,63 @@ pub struct MatchState {
     pub(crate) line: Line,
     pub(crate) settled: bool,
     pub(crate) reach: Reach,
-    /// What the peer is known to hold. It may be ahead of ours while the rest is on its way.
+    /// Summary of the peer's record, as far as known. The peer's record may be ahead of this record while actions are in
+    /// flight.
     pub(crate) there: Option<Standing>,
-    /// The length of the peer's record when it gave up: what it played before that still counts when it comes later.
+    /// Length of the peer's record when it resigned or timed out: its earlier actions still count when they arrive later.
     pub(crate) gave_up_at: u32,
-    /// The number under which the own offer was sent on this link; the offer itself is `record.offered`.
+    /// Number of the own offer on this link; the offer itself is `record.offered`.
     pub(crate) my_offer: Option<u32>,
-    /// The own offer is sent again once the peer has come to our revision.
+    /// The own offer is sent again once the peer has reached this revision.
     pub(crate) offer_waits: bool,
     pub(crate) their_offer: Option<TheirOffer>,
-    /// Numbers of the last offers of both sides on this link.
+    /// Last offer numbers of both sides on this link.
     pub(crate) last_offer: u32,
     pub(crate) last_offer_there: u32,
-    /// A new game has followed at this revision.
+    /// The revision at which a new game has followed.
     pub(crate) followed: bool,
-    /// The whole record was sent on this link.
+    /// Whether the whole record was sent on this link.
     pub(crate) record_sent: bool,
-    /// What both look at after the end.
+    /// The shared analysis after the end.
     pub(crate) shared: Shared,
-    /// What the peer looks at, told before the match was level here.
+    /// An analysis of the peer that arrived before the records were known to be equal.
     pub(crate) analysis_waits: Option<proto::peer::Analysis>,
-    /// A drop stopped the clock within the present action: the two sides may have noticed it at different times.
+    /// A drop stopped the clock within the present action: the two sides may have detected it at different times.
     pub(crate) interrupted: bool,
-    /// The person was told that the peer's clock cannot be right, in the present action.
+    /// The person was told in the present action that the peer's clock cannot be right.
     pub(crate) doubted: bool,
-    /// What a race has beside its record.
+    /// State of a race beside its record.
     pub(crate) racing: Option<Racing>,
 }
 
-/// How far the peer can be reached in one match.
+/// Synchronisation with the peer's copy of one match.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Reach {
-    /// No link, or the hellos and strings are still to come.
+    /// No link, or hellos or the comparison are still outstanding.
     Away,
-    /// The peer did not name the match; it was sent the record and has not answered.
+    /// The peer's hello did not list the match; it was sent the record and has not answered.
     Asked,
-    /// What is done here is sent at once.
+    /// In sync: each action is sent at once.
     Level,
-    /// The records have gone different ways.
+    /// The records have diverged.
     Differs {
-        /// The peer's, once it has come.
+        /// The peer's record, once received.
         theirs: Option<Box<MatchRecord>>,
     },
 }
 
-/// An offer of the peer's that waits for an answer.
+/// An unanswered offer of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TheirOffer {
     pub(crate) id: u32,
     pub(crate) kind: OfferKind,
-    /// Take back: the length of the record afterwards.
+    /// Take back: length of the record afterwards.
     pub(crate) to_ply: u32,
-    /// Whether the user was told. Not while an own offer waits for its answer: the two could be accepted at the same time.
+    /// Whether the user was told. Not while an own offer is open: both could be accepted at the same time.
     pub(crate) shown: bool,
 }
 
-/// A record in short: equal standings mean equal records.
+/// Summary of a record: equal summaries mean equal records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Standing {
     pub(crate) revision: u32,
@@ -94,7 +95,7 @@ impl MatchState {
         self.line.record.id
     }
 
-    /// What the journal holds.
+    /// The record in the journal.
     pub fn record(&self) -> &MatchRecord {
         &self.line.record
     }
@@ -109,54 +110,54 @@ impl MatchState {
         self.line.ply()
     }
 
-    /// The digest of the record: equal on both devices when the lists of actions are.
+    /// The digest of the record: equal on both devices if the actions are equal.
     pub fn digest(&self) -> u64 {
         self.line.digest()
     }
 
-    /// Whose decision each action was, oldest first. In some games a side decides several times in a row.
+    /// The deciding side of each action, oldest first. In some games a side decides several times in a row.
     pub fn decided_by(&self) -> impl ExactSizeIterator<Item = Side> + '_ {
         self.line.decided_by()
     }
 
-    /// How many of the record's actions the peer is known to hold. `None`: nothing was heard of it since this session began.
+    /// How many actions of the record the peer is known to have. `None`: nothing heard of this match since the session began.
     pub fn seen_ply(&self) -> Option<u32> {
         self.there
             .filter(|there| there.revision == self.line.record.revision)
             .map(|there| there.ply.min(self.ply()))
     }
 
-    /// Whether the match is over and the peer is known to hold the same record.
+    /// Whether the match is over and the peer is known to have the same record.
     pub fn is_settled(&self) -> bool {
         self.settled
     }
 
-    /// Whether the peer gets at once what is done here.
+    /// Whether the records are in sync, so that each action is sent at once.
     pub fn is_level(&self) -> bool {
         self.reach == Reach::Level
     }
 
-    /// Whether play has stopped because both records went different ways; see [`crate::Event::RecordsDiffer`].
+    /// Whether play has stopped because the records have diverged; see [`crate::Event::RecordsDiffer`].
     pub fn differs(&self) -> bool {
         matches!(self.reach, Reach::Differs { .. })
     }
 
-    /// The own offer that waits for its answer.
+    /// The own open offer.
     pub fn my_offer(&self) -> Option<OfferKind> {
         self.line.record.offered.map(|offered| offered.kind)
     }
 
-    /// The peer's offer that waits for an answer.
+    /// The peer's open offer.
     pub fn their_offer(&self) -> Option<OfferKind> {
         self.their_offer.filter(|offer| offer.shown).map(|offer| offer.kind)
     }
 
-    /// Whether an action of this side's may be legal now.
+    /// Whether an action of this side may be legal now.
     pub fn can_act(&self) -> bool {
         self.check_can_act().is_ok()
     }
 
-    /// Whether this side may ask to take back its last decision now.
+    /// Whether this side may offer a take back of its last decision now.
     pub fn can_take_back(&self) -> bool {
         self.check_can_offer(OfferKind::TakeBack).is_ok()
     }
@@ -166,7 +167,7 @@ impl MatchState {
         self.check_can_offer(OfferKind::Draw).is_ok()
     }
 
-    /// Whether this side may ask for a new game now.
+    /// Whether this side may offer a new game now.
     pub fn can_new_game(&self) -> bool {
         self.check_can_offer(OfferKind::NewGame).is_ok()
     }
@@ -176,21 +177,21 @@ impl MatchState {
         self.check_can_offer(kind).is_ok()
     }
 
-    /// A side's clock at this moment; `None` without a pace.
+    /// A side's clock at `now`; `None` without a pace.
     pub fn clock(&self, side: Side, now: Instant) -> Option<ShownClock> {
         self.line.clock(side, now)
     }
 
-    /// Whether this side may give up now.
+    /// Whether this side may resign now.
     pub fn can_resign(&self) -> bool {
         self.line.record.result.is_none() && !self.differs()
     }
 }
 
 impl MatchState {
-    /// The match that a record makes. A result that the record lacks although its position is over is put in.
+    /// Makes a match of a record. If the position is over and the record lacks the result, the result is added.
     pub(crate) fn new(record: MatchRecord) -> Result<Self, Unplayable> {
-        // From here on the revision can be counted up without a thought of its end.
+        // With this bound, the revision never overflows later.
         if record.revision > REVISIONS {
             return Err(Unplayable);
         }
@@ -204,7 +205,7 @@ impl MatchState {
         let mut state = Self {
             shared: Shared::default(),
             analysis_waits: None,
-            // What the journal holds is of a clock that a drop or an end of the program has stopped.
+            // A journal's clock was stopped by a drop or by the end of the program.
             interrupted: true,
             doubted: false,
             racing: Racing::new(line.game()),
@@ -227,7 +228,7 @@ impl MatchState {
             }
             state.line.record.run = run;
             if state.restore_race().is_none() {
-                // Rather a run from the beginning than no match.
+                // A race with an invalid run restarts the run; the match stays.
                 state.line.record.run.clear();
                 state.restore_race().expect("nothing was pressed");
             }
@@ -289,12 +290,12 @@ impl MatchState {
         }
     }
 
-    /// Whether an action of the peer's that makes the record this long still counts now.
+    /// Whether an action of the peer that gives the record this length still counts.
     pub(crate) fn counts(&self, ply: u32) -> bool {
         !self.line.record.paused
             && match self.line.record.result {
                 None => true,
-                // It may have been on its way when this side gave up: then it still counts, and may even have won.
+                // An action that was in flight when this side resigned still counts, and may even have won.
                 Some(MatchResult::Resigned(side) | MatchResult::TimedOut(side)) => {
                     side == self.my_side() || ply <= self.gave_up_at
                 }
@@ -302,7 +303,7 @@ impl MatchState {
             }
     }
 
-    /// What this side has pressed in a race, and what that has taken.
+    /// Appends this side's presses in a race, with the time of the run.
     pub(crate) fn add_to_run(&mut self, actions: &[Action], spent_ms: u32) {
         self.line.record.run.extend(actions);
         self.line.record.spent_ms = spent_ms;
@@ -312,12 +313,12 @@ impl MatchState {
         self.line.record.run = run;
     }
 
-    /// Whether the peer's record, as far as it is told, is a beginning of ours or just as long.
+    /// Whether the peer's record, as summarised, is a prefix of this record or equal in length.
     pub(crate) fn begins_with(&self, there: &Standing) -> bool {
         self.line.digest_at(there.ply) == Some(there.digest)
     }
 
-    /// The move of an action that this side, and not the other, may play now.
+    /// The move of an action that `side` may play now.
     pub(crate) fn legal_move(&self, side: Side, action: Action) -> Result<AnyMove, Refused> {
         if self.line.game().outcome().is_none() && self.line.game().turn() != side {
             return Err(Refused::NotYourTurn);
@@ -328,12 +329,12 @@ impl MatchState {
         Ok(self.line.game().legal_move(action)?)
     }
 
-    /// Adds a move that took so many milliseconds, for which there must be time; the rules may end the match with it, whatever
-    /// its result was before.
+    /// Appends a move that took `took_ms`, for which there must be time. The rules may end the match with it and override the
+    /// earlier result.
     pub(crate) fn push(&mut self, action: Action, mv: AnyMove, took_ms: u32) {
         let by = self.line.game().turn();
         self.line.push(action, mv, took_ms);
-        // In a race the own clock runs on while the other's run comes in.
+        // In a race the own clock continues when the other side's run arrives.
         if !self.is_race() || by == self.my_side() {
             self.line.new_action();
             self.interrupted = false;
@@ -341,7 +342,7 @@ impl MatchState {
         }
     }
 
-    /// Cuts the record by consent. The result is gone, and so is the own offer.
+    /// Truncates the record by consent. This clears the result and the own offer.
     pub(crate) fn cut(&mut self, ply: u32, revision: u32) {
         let raced = self.is_race().then(|| (self.my_run(), self.line.timing()));
         self.line.cut(ply, revision);
@@ -349,7 +350,7 @@ impl MatchState {
         self.doubted = false;
         self.shared = Shared::default();
         if let Some((run, (spent, since))) = raced {
-            // What this side pressed stays pressed; it comes into the record again.
+            // This side's presses stay pressed and enter the record again.
             let took = match run.last() {
                 Some(Action::Done(tenths)) => Duration::from_millis(u64::from(*tenths) * 100),
                 _ => spent,
@@ -365,7 +366,7 @@ impl MatchState {
 
     // Clocks.
 
-    /// Whether the clock of whoever has the turn is to run: both are known to have the position.
+    /// Whether the clock of the side to move should run: both sides are known to have the position.
     pub(crate) fn clock_should_run(&self) -> bool {
         if self.is_race() {
             return self.race_goes_on();
@@ -378,18 +379,18 @@ impl MatchState {
             && (self.line.game().turn() == self.line.record.my_side || self.there_is_here())
     }
 
-    /// The peer is known to hold just this record.
+    /// Whether the peer is known to have exactly this record.
     fn there_is_here(&self) -> bool {
         self.there.is_some_and(|there| there.revision == self.line.record.revision && there.ply == self.ply())
     }
 
-    /// Takes over what whoever has the turn says it has spent.
+    /// Adopts the time that the side to move reports for its present action.
     pub(crate) fn set_spent(&mut self, spent_ms: u32) {
         self.line.set_spent(Duration::from_millis(spent_ms.into()));
         self.interrupted = false;
     }
 
-    /// Forgets what belongs to one link.
+    /// Clears the state of one link.
     fn forget_link(&mut self) {
         self.reach = Reach::Away;
         self.analysis_waits = None;
@@ -405,7 +406,7 @@ impl MatchState {
         }
     }
 
-    /// The link is gone: the clock stops, and nothing that belonged to the link holds.
+    /// Handles the loss of the link: stops the clock and clears the link's state.
     pub(crate) fn link_lost(&mut self, cx: &mut Cx<'_>) {
         self.stop_clock(cx);
         let was_level = self.is_level();
@@ -415,26 +416,26 @@ impl MatchState {
         }
     }
 
-    /// Writes down something of this match, which is then no longer settled.
+    /// Queues a journal entry of this match, which is no longer settled afterwards.
     pub(crate) fn keep(&mut self, cx: &mut Cx<'_>, entry: Entry) {
         self.settled = false;
         cx.effects.keep(entry);
     }
 
-    /// The peer has begun this match, just as it stands.
+    /// The peer has begun this match with exactly this record.
     pub(crate) fn begun_there(&mut self, cx: &mut Cx<'_>) {
         self.there = Some(self.standing());
         self.settle(cx);
         self.send_ack(cx, false);
     }
 
-    /// The match goes on from the peer's record, which may have grown.
+    /// Continues from the peer's record, which may have grown.
     pub(crate) fn ask_for_rest(&mut self, cx: &mut Cx<'_>) {
         self.there = Some(self.standing());
         self.send_ack(cx, true);
     }
 
-    /// Tells with what this device had committed itself when colours were drawn, if they were.
+    /// Sends the reveal of this device's commitment, if colours were drawn.
     pub(crate) fn send_reveal(&mut self, cx: &mut Cx<'_>) {
         if let Some(nonce) = self.line.record.reveal {
             let (invite_id, nonce) = (resume::id_bytes(self.id()), Bytes::copy_from_slice(&nonce));
@@ -474,13 +475,13 @@ impl MatchState {
         Ok(())
     }
 
-    /// Whether an offer of this kind makes sense now, whoever makes it. What was ended by agreement or by giving up is not
-    /// taken back.
+    /// Whether an offer of this kind is possible now, from either side. A match that ended by agreement or resignation has no
+    /// take back.
     pub(crate) fn check_phase(&self, kind: OfferKind) -> Result<(), Refused> {
         let goes_on = self.line.record.result.is_none();
         let right = match kind {
             OfferKind::TakeBack => {
-                // A press is undone by another.
+                // In a race there is no take back: a press is undone by another press.
                 !self.is_race()
                     && !self.line.record.paused
                     && matches!(self.line.record.result, None | Some(MatchResult::Played(_)))

@@ -1,4 +1,4 @@
-//! The matches of a session: which there are, which may begin, and what one of them begins.
+//! The matches of a session: the list, the room for more, and the start of follow-up matches.
 
 use proto::peer;
 
@@ -19,7 +19,7 @@ impl Session {
         self.matches.iter().position(|state| state.id() == id)
     }
 
-    /// Lets a match take a step.
+    /// Runs a transition of one match.
     pub(crate) fn step<T>(
         &mut self,
         index: usize,
@@ -30,14 +30,14 @@ impl Session {
         step(&mut matches[index], &mut Cx { now: *now, half_round_trip, effects, liveness })
     }
 
-    /// Lets each match take a step.
+    /// Runs a transition of each match.
     pub(crate) fn each(&mut self, mut step: impl FnMut(&mut MatchState, &mut Cx<'_>)) {
         for index in 0..self.matches.len() {
             self.step(index, &mut step);
         }
     }
 
-    /// A message about one match. One about a match that is not known here means nothing.
+    /// Handles a message about one match. A message about an unknown match is ignored.
     pub(crate) fn about<T: Default>(
         &mut self,
         id: &[u8],
@@ -47,7 +47,7 @@ impl Session {
         self.index_of(id).map_or(Ok(T::default()), |index| self.step(index, step))
     }
 
-    /// A command about one match.
+    /// Handles a command about one match.
     pub(crate) fn with<T>(
         &mut self,
         id: MatchId,
@@ -57,7 +57,7 @@ impl Session {
         self.step(index, step)
     }
 
-    /// Puts back a match from the journal.
+    /// Restores a match from the journal.
     pub(crate) fn restore(&mut self, record: MatchRecord, settled: Settled) {
         let id = record.id;
         let ended = record.result.is_some();
@@ -81,8 +81,8 @@ impl Session {
         }
     }
 
-    /// Takes in a match, and drops the oldest settled ones beyond what is kept. One with an open offer stays: somebody waits
-    /// for the answer.
+    /// Adds a match, and drops the oldest settled ones beyond the limit. A match with an open offer stays: somebody waits for the
+    /// answer.
     fn add_match(&mut self, state: MatchState) -> usize {
         self.matches.retain(|other| other.id() != state.id());
         self.matches.push(state);
@@ -97,19 +97,19 @@ impl Session {
         self.matches.len() - 1
     }
 
-    /// Whether one more match may begin.
+    /// Whether there is room for one more match.
     pub(crate) fn has_room(&self) -> bool {
         self.invitations.has_room_beside(&self.matches)
     }
 
-    /// Lets the invitations take a step.
+    /// Runs a transition of the invitations.
     pub(crate) fn invitations<T>(&mut self, step: impl FnOnce(&mut Invitations, &mut Around<'_>) -> T) -> T {
         let link_is_up = matches!(self.link, Link::Up);
         let Self { invitations, matches, effects, nonces, peer_games, now, .. } = self;
         step(invitations, &mut Around { now: *now, link_is_up, peer_games, matches, nonces, effects })
     }
 
-    /// Begins what an invitation has come to.
+    /// Begins the match that results from an invitation.
     pub(crate) fn begin_agreed(&mut self, begin: Option<Begin>) {
         match begin {
             None => {}
@@ -144,7 +144,7 @@ impl Session {
         }
     }
 
-    /// Begins a match that the peer has begun already.
+    /// Adopts a match that the peer has begun.
     pub(crate) fn adopt(&mut self, record: MatchRecord) {
         if let Some(index) = self.begin(record) {
             self.step(index, |state, cx| {
@@ -154,17 +154,17 @@ impl Session {
         }
     }
 
-    /// Writes down a match and makes it one of the session's. `None` if it cannot be played, which was checked before.
+    /// Writes a match to the journal and adds it to the session. `None` if it cannot be played, which the caller has excluded.
     pub(crate) fn begin(&mut self, record: MatchRecord) -> Option<usize> {
         let state = self.write_down(record)?;
         Some(self.take_in(state))
     }
 
-    /// Writes down that a match begins.
+    /// Queues the journal entry of a new match.
     fn write_down(&mut self, record: MatchRecord) -> Option<MatchState> {
         self.invitations.began(record.id);
         let mut state = MatchState::new(record).ok()?;
-        // Accepted while the peer is away, it is told with the next hello.
+        // A match accepted while the peer is away is announced in the next hello.
         if matches!(self.link, Link::Up) {
             state.reach = Reach::Level;
         }
@@ -175,7 +175,7 @@ impl Session {
         Some(state)
     }
 
-    /// Makes a match that is written down one of the session's, which may drop others for it.
+    /// Adds a match that is in the journal, which may drop others.
     fn take_in(&mut self, state: MatchState) -> usize {
         let id = state.id();
         let index = self.add_match(state);
@@ -238,14 +238,14 @@ impl Session {
         }
     }
 
-    /// Begins the match that follows another. Before this returns, the session may drop the other.
+    /// Begins the match that follows another. The session may drop the earlier match before this returns.
     fn begin_following(&mut self, following: Following) {
         let Following { before, record, answers } = following;
         let begun = self.write_down(record);
         let accepted = begun.is_some();
         if let Some(index) = self.index_of(before) {
             self.step(index, |state, cx| {
-                // In the journal before the peer is told; told before the session makes room.
+                // The journal entry precedes the message to the peer; the message precedes the dropping of old matches.
                 if let Some((offer, ply, revision)) = answers {
                     answer_offer(cx, before, offer.id, Some((ply, revision)).filter(|_| accepted));
                 }
@@ -267,7 +267,7 @@ impl Session {
         });
     }
 
-    /// Both hellos are here, and the strings are known to be the same: brings every match level.
+    /// Both hellos have arrived and the peer is a friend: synchronises every match.
     pub(crate) fn resume(&mut self, told: &[Told]) {
         self.each(|state, cx| state.resume(cx, told));
         self.invitations(Invitations::link_is_up);
@@ -299,10 +299,10 @@ impl Session {
         Ok(())
     }
 
-    /// The peer's journal holds a match that ours does not.
+    /// Handles a match that the peer's journal has and this device's lacks.
     fn unknown_record(&mut self, theirs: MatchState) {
         let id = theirs.id();
-        // What has actions of this device's was not merely accepted there: this device has forgotten it.
+        // A match with actions of this device was not merely accepted by the peer: this device has lost it.
         let untouched = theirs.decided_by().all(|by| by != theirs.my_side()) && theirs.revision() == 0;
         let follows = self.matches.iter().find(|before| before.asked_for_new_game(theirs.record()));
         let follows = follows.map(MatchState::id);
@@ -311,8 +311,8 @@ impl Session {
         } else if untouched && self.invitations.asked_for(theirs.record()) {
             self.adopt(theirs.record().clone());
         } else if theirs.result().is_some() {
-            // Over and unknown: settled here and put away, or never heard of. Either way there is nothing left to play. Only what
-            // this device has asked for or accepted is kept: a peer could fill the journal with matches that it lost.
+            // A finished, unknown match: settled and archived here, or never seen. Nothing is left to play. Such a match is kept
+            // only if this device has requested or accepted it: otherwise a peer could fill the journal with lost matches.
             let gave_up = theirs.result().and_then(MatchResult::given_up_by);
             if untouched && gave_up == Some(theirs.their_side()) && self.invitations.take_promise(id) {
                 self.effects.keep(Entry::Learned(theirs.record().clone()));
@@ -325,7 +325,7 @@ impl Session {
         }
     }
 
-    /// When time alone changes something in a match. `now`: of the last input.
+    /// When the next timer of a match is due. `now`: the time of the last input.
     pub(crate) fn next_clock(&self) -> Option<Instant> {
         self.matches.iter().filter_map(|state| state.next_clock(self.now)).min()
     }

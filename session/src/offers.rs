@@ -1,14 +1,14 @@
-//! What needs the other's consent: taking back, a draw, a new game, a pause and its end.
+//! Offers, which need the other side's consent: take back, draw, new game, pause and its end.
 //!
-//! Each offer is answered exactly once, or ends with the link. An acceptance is written down by the accepter, then by the
-//! offerer when the answer arrives; it raises the record's revision. If the answer is lost, the offerer finds a newer record
-//! at the peer and takes it over because its own offer, which it wrote down before sending it, allows just that.
+//! Each offer is answered exactly once, or ends with the link. The accepting side writes the acceptance to its journal first,
+//! the offering side when the answer arrives; it increments the record's revision. If the answer is lost, the offering side
+//! finds a newer record at the peer. It adopts that record because of its own offer, which it wrote to the journal before
+//! sending.
 //!
-//! A new game is begun by the session, which may drop a match when it takes in another: the steps of a match give back a
-//! [`Following`].
+//! The session begins a new game, because adding a match may drop another: a match's transitions return a [`Following`].
 //!
-//! Two offers are never accepted at the same time: whoever has an offer out does not see the other's until its own is
-//! answered, and if both have, the first side declines for its person.
+//! Two offers are never accepted at the same time: a side with an open offer does not see the other's until its own is
+//! answered; if both have an open offer, the first side declines automatically.
 
 use proto::peer;
 
@@ -19,18 +19,20 @@ use crate::{
     race, resume,
 };
 
-/// A match that is to begin because both agreed to it in another.
+/// A match that follows another by consent, for the session to begin.
 #[must_use = "both people were told that it begins"]
 pub(crate) struct Following {
-    /// The match that it follows.
+    /// The match before it.
     pub(crate) before: MatchId,
     pub(crate) record: MatchRecord,
-    /// The peer's offer that this accepts, with the other match's ply and revision; `None`: the peer has begun it already.
+    /// The peer's offer that is accepted, with the other match's ply and revision; `None`: the peer has already begun the new
+    /// match.
     pub(crate) answers: Option<(TheirOffer, u32, u32)>,
 }
 
 impl MatchState {
-    /// Asks for consent; the peer's offer of the same is accepted by this. A new game that is asked for has been promised.
+    /// Makes an offer; the same open offer of the peer is accepted instead. An offer of a new game is promised in the
+    /// journal.
     pub(crate) fn offer(&mut self, cx: &mut Cx<'_>, kind: OfferKind) -> Result<Option<Following>, Refused> {
         self.check_can_offer(kind)?;
         if self.their_offer() == Some(kind) {
@@ -54,7 +56,7 @@ impl MatchState {
         Ok(None)
     }
 
-    /// The answer of the person here. For a new game there is room.
+    /// Answers an offer for this device's person. The caller has checked the room for a new game.
     pub(crate) fn answer_offer(
         &mut self,
         cx: &mut Cx<'_>,
@@ -78,7 +80,7 @@ impl MatchState {
             Ok(peer::OfferKind::OfferPause) => OfferKind::Pause,
             Ok(peer::OfferKind::OfferContinue) => OfferKind::Continue,
             Ok(peer::OfferKind::OfferAdjourn) => OfferKind::Adjourn,
-            // A newer peer may offer more.
+            // A newer peer may know more kinds of offer.
             Ok(peer::OfferKind::OfferUnspecified) | Err(_) => {
                 answer_offer(cx, id, offer.offer_id, None);
                 return Ok(());
@@ -163,7 +165,7 @@ impl MatchState {
         Ok(None)
     }
 
-    /// If the peer's record is what it becomes by accepting our offer, ours becomes the same. Returns whether it did.
+    /// If the peer's record is the result of accepting the own offer, applies the offer here too. Returns whether it did.
     pub(crate) fn take_consent(&mut self, cx: &mut Cx<'_>, there: &Standing) -> bool {
         let Some(consent) = self.offered() else { return false };
         let revision = self.revision().saturating_add(1);
@@ -177,7 +179,7 @@ impl MatchState {
             OfferKind::TakeBack if there.ply == consent.to_ply && !draws && !there.paused => {
                 self.cut(there.ply, revision);
                 if let Some(result) = gave_up {
-                    // Giving up came after the offer, and is meant.
+                    // The resignation came after the offer and stands.
                     self.set_result(revision, result);
                     let record = self.record().clone();
                     self.keep(cx, Entry::Replaced(record));
@@ -186,7 +188,7 @@ impl MatchState {
                 }
             }
             OfferKind::Draw if draws && there.ply >= consent.ply => {
-                // What was played here since is void: the peer agreed before it saw that.
+                // Later actions of this device are void: the peer accepted before it received them.
                 let shorter = there.ply < self.ply();
                 if shorter {
                     self.cut(there.ply, revision);
@@ -237,8 +239,8 @@ impl MatchState {
         true
     }
 
-    /// If the peer has accepted our offer of a draw or a pause after actions of its own that we have not seen, or has gone on
-    /// after a pause, takes over these and what was agreed.
+    /// If the peer has accepted the own offer of a draw or a pause after unseen actions of its own, or has continued after a
+    /// pause, adopts the actions and the agreement.
     pub(crate) fn take_agreed(&mut self, cx: &mut Cx<'_>, theirs: &MatchState) -> bool {
         let (ply, there) = (self.ply(), theirs.standing());
         let unseen = there.ply > ply
@@ -256,7 +258,7 @@ impl MatchState {
         self.set_paused(there.revision, there.paused);
         match (there.result, gave_up) {
             (Some(result), _) => self.set_result(there.revision, result),
-            // Giving up came after the offer, and is meant, unless the peer has won meanwhile.
+            // The resignation came after the offer and stands, unless the peer's unseen actions have won.
             (None, Some(result)) => self.set_result(there.revision, result),
             (None, None) => {}
         }
@@ -269,9 +271,8 @@ impl MatchState {
         true
     }
 
-    /// Sends the own offer again after a drop, if it still means anything; the peer has not accepted it, or the record
-    /// would be newer. `accepted_there`: the peer has accepted after all, and is about
-    /// to send what that made.
+    /// Sends the own offer again after a drop, if it is still valid; the peer has not accepted it, or its record would be
+    /// newer. `accepted_there`: the peer has accepted after all, and is about to send the result.
     pub(crate) fn offer_again(&mut self, cx: &mut Cx<'_>, accepted_there: bool) {
         let Some(consent) = self.offered().filter(|_| self.is_level() && self.my_offer.is_none()) else {
             return;
@@ -301,7 +302,7 @@ impl MatchState {
         }
     }
 
-    /// The peer's offer ends with the link; its session sends again what it still means.
+    /// The peer's offer ends with the link; the peer sends a valid offer again.
     pub(crate) fn offer_lost(&mut self, cx: &mut Cx<'_>) {
         if let Some(offer) = self.their_offer.take()
             && offer.shown
@@ -310,7 +311,7 @@ impl MatchState {
         }
     }
 
-    /// Says no to the peer's open offer, if there is one.
+    /// Declines the peer's open offer, if there is one.
     pub(crate) fn decline_theirs(&mut self, cx: &mut Cx<'_>) {
         if let Some(offer) = self.their_offer.take() {
             let id = self.id();
@@ -322,14 +323,14 @@ impl MatchState {
         }
     }
 
-    /// Says no to the peer's open offer if the match has gone past it.
+    /// Declines the peer's open offer if a later action has made it pointless.
     pub(crate) fn decline_pointless(&mut self, cx: &mut Cx<'_>) {
         if self.their_offer.is_some_and(|offer| self.check_phase(offer.kind).is_err()) {
             self.decline_theirs(cx);
         }
     }
 
-    /// The new game of this match has begun, by whatever way.
+    /// The new game of this match has begun, in whatever way.
     pub(crate) fn new_game_began(&mut self, cx: &mut Cx<'_>) {
         self.followed = true;
         if let Some(kind) = self.my_offer().filter(|kind| kind.begins_another()) {
@@ -341,7 +342,7 @@ impl MatchState {
         cx.tell(Event::MatchChanged(self.id()));
     }
 
-    /// Says yes to the peer's offer. Gives back the match that is to begin by it: with that the answer leaves.
+    /// Accepts the peer's offer. Returns the match to begin, together with which the answer is sent.
     fn accept_theirs(&mut self, cx: &mut Cx<'_>, offer: TheirOffer) -> Option<Following> {
         self.their_offer = None;
         let id = self.id();
@@ -377,7 +378,7 @@ impl MatchState {
         None
     }
 
-    /// The own offer was declined: the peer's, if one was held back, comes up. If both asked for the same, both have it.
+    /// The own offer was declined: shows the peer's offer, if one was held back. If both offered the same, it is accepted.
     fn show_theirs(&mut self, cx: &mut Cx<'_>, declined: OfferKind) -> Option<Following> {
         let id = self.id();
         let offer = self.their_offer.as_mut()?;
@@ -420,7 +421,7 @@ impl MatchState {
     }
 }
 
-/// `accepted`: with the record's length and revision afterwards.
+/// `accepted`: length and revision of the record afterwards.
 pub(crate) fn answer_offer(cx: &mut Cx<'_>, id: MatchId, offer_id: u32, accepted: Option<(u32, u32)>) {
     let (ply, revision) = accepted.unwrap_or_default();
     cx.send(peer::OfferAnswer {
@@ -433,8 +434,8 @@ pub(crate) fn answer_offer(cx: &mut Cx<'_>, id: MatchId, offer_id: u32, accepted
 }
 
 impl MatchState {
-    /// Whether the peer's record is what it becomes by accepting our offer of a draw, of a pause or of its end, as far as a
-    /// standing tells. Either may have given up since, and after a pause the peer may have gone on.
+    /// Whether the peer's record, as summarised, is the result of accepting the own offer of a draw, a pause or its end.
+    /// Either side may have resigned since, and after a pause the peer may have continued.
     pub(crate) fn would_agree(&self, there: &Standing) -> bool {
         let Some(consent) = self.offered() else { return false };
         let gave_up = |one: MatchResult| {
@@ -459,7 +460,7 @@ impl MatchState {
         [false, true].into_iter().any(|swapped| self.id().of_new_game(self.revision(), swapped) == id)
     }
 
-    /// Whether this is the new game that this device has asked for after this match.
+    /// Whether this is the new game that this device has offered after this match.
     pub(crate) fn asked_for_new_game(&self, theirs: &MatchRecord) -> bool {
         self.my_offer().filter(|kind| kind.begins_another()).is_some_and(|kind| {
             let new = self.new_game(kind);
@@ -470,7 +471,7 @@ impl MatchState {
         })
     }
 
-    /// The new game that follows this match: the same setup and pace, with swapped colours or the same.
+    /// The new game after this match: the same setup and pace, with swapped or equal colours.
     pub(crate) fn new_game(&self, kind: OfferKind) -> MatchRecord {
         let swapped = kind != OfferKind::NewGameSame;
         let id = self.id().of_new_game(self.revision(), swapped);

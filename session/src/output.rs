@@ -1,4 +1,4 @@
-//! What comes out of a session.
+//! The outputs of a session.
 
 use std::time::Duration;
 
@@ -7,33 +7,33 @@ use proto::peer;
 
 use crate::{Consent, Instant, MatchId, MatchRecord, MatchResult, OfferKind, Saying, Terms};
 
-/// What is to be done, in this order.
+/// An output, to be carried out in order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
-    /// Give this to the link. If there is none any more, drop it: resuming sends again what is needed.
+    /// Send this over the link. Without a link, drop it: resuming sends again what is needed.
     Send(peer::Envelope),
     /// Tell the user.
     Event(Event),
-    /// Close the link after what was sent. A `LinkDown` is expected from the carrier; until then the peer is not heard.
+    /// Close the link after the sent messages. The carrier then causes a `LinkDown`; until then the peer's messages are ignored.
     Close(peer::ByeReason),
-    /// Nothing more until an input, or until this moment, when a `Tick` is due.
+    /// Nothing to do until the next input, or until this time, when a `Tick` is due.
     Idle {
-        /// `None`: nothing is waited for.
+        /// `None`: no timer.
         until: Option<Instant>,
     },
 }
 
-/// Where a session keeps what must not be lost. Given to [`crate::Session::poll`], which keeps an entry before it gives out
-/// anything that depends on it.
+/// Durable storage of a session (a write-ahead log). [`crate::Session::poll`] keeps an entry before it returns anything that
+/// depends on the entry.
 pub trait Journal {
     /// Why an entry could not be kept.
     type Error;
 
-    /// Writes an entry: durably and whole, or not at all.
+    /// Writes an entry durably and atomically.
     fn keep(&mut self, entry: &Entry) -> Result<(), Self::Error>;
 }
 
-/// In memory, for tests and examples.
+/// A journal in memory, for tests and examples.
 impl Journal for Vec<Entry> {
     type Error = std::convert::Infallible;
 
@@ -43,17 +43,17 @@ impl Journal for Vec<Entry> {
     }
 }
 
-/// A line of the journal. Each is written whole or not at all.
+/// An entry of the journal. Each is written atomically.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
-    /// A person has compared strings: this key is a friend from now on. Replaces an earlier entry for the same key.
+    /// A person has compared strings: this key is a friend from now on. Replaces an earlier entry of the same key.
     Friend {
-        /// As the peer calls itself.
+        /// The peer's name for itself.
         name: String,
-        /// Recognises its rotating tag.
+        /// Recognises the peer's rotating tag.
         advert_key: [u8; 32],
     },
-    /// A match begins (rarely with actions: one that only the peer's journal still had). Replaces a match of the same id.
+    /// A match begins (rarely with actions: a match that only the peer's journal still had). Replaces a match of the same id.
     Began(MatchRecord),
     /// The action number `ply` (1-based) of a match.
     Acted {
@@ -61,23 +61,23 @@ pub enum Entry {
         id: MatchId,
         /// Length of the record with this action.
         ply: u32,
-        /// What.
+        /// The action.
         action: Action,
-        /// With a pace: milliseconds that it took. [`MatchRecord::spent_ms`] is 0 again.
+        /// With a pace: time of the action in milliseconds. [`MatchRecord::spent_ms`] becomes 0.
         took_ms: u32,
-        /// The result of the match with this action: mostly `None`.
+        /// The result after this action: mostly `None`.
         result: Option<MatchResult>,
     },
-    /// In a race this side has pressed: [`MatchRecord::run`] has these actions more, and [`MatchRecord::spent_ms`] is this.
+    /// This side has pressed in a race: the presses are appended to [`MatchRecord::run`], and [`MatchRecord::spent_ms`] is set.
     Pressed {
         /// Which match.
         id: MatchId,
-        /// What comes after the rest of the run.
+        /// The new presses.
         pressed: Vec<Action>,
-        /// Milliseconds.
+        /// The new `spent_ms`, in milliseconds.
         spent_ms: u32,
     },
-    /// In a race a whole run has entered the record.
+    /// A whole run of a race has entered the record.
     Ran {
         /// Which match.
         id: MatchId,
@@ -85,12 +85,12 @@ pub enum Entry {
         ply: u32,
         /// The run's actions.
         run: Vec<Action>,
-        /// It is this side's: [`MatchRecord::run`] is empty and [`MatchRecord::spent_ms`] 0 again.
+        /// Whether it is this side's run: then [`MatchRecord::run`] becomes empty and [`MatchRecord::spent_ms`] 0.
         mine: bool,
-        /// The result of the match with this run.
+        /// The result after this run.
         result: Option<MatchResult>,
     },
-    /// The record was cut to `ply` actions; a result, if any, is gone, and so are an own offer and [`MatchRecord::spent_ms`].
+    /// The record was truncated to `ply` actions; this clears the result, an own offer and [`MatchRecord::spent_ms`].
     TakenBack {
         /// Which match.
         id: MatchId,
@@ -99,54 +99,54 @@ pub enum Entry {
         /// New revision.
         revision: u32,
     },
-    /// The match is over, and no longer paused.
+    /// The match is over; this clears a pause.
     Ended {
         /// Which match.
         id: MatchId,
-        /// Grows when the end was agreed upon; an own offer is void then, as always when the revision is another.
+        /// Greater than before if the end was agreed; then an own offer is void, as with every new revision.
         revision: u32,
-        /// How.
+        /// The result.
         result: MatchResult,
     },
-    /// The match is paused, or goes on, by consent.
+    /// The match is paused, or continues, by consent.
     Paused {
         /// Which match.
         id: MatchId,
         /// New revision; an own offer is void.
         revision: u32,
-        /// Whether it is paused now.
+        /// Whether it is paused.
         paused: bool,
     },
-    /// [`MatchRecord::spent_ms`] is this from now on: the clock was stopped.
+    /// The clock was stopped: sets [`MatchRecord::spent_ms`].
     Spent {
         /// Which match.
         id: MatchId,
-        /// Milliseconds.
+        /// The new value in milliseconds.
         spent_ms: u32,
     },
-    /// [`MatchRecord::offered`] is this from now on.
+    /// Sets [`MatchRecord::offered`].
     Offered {
         /// Which match.
         id: MatchId,
         /// `None`: answered.
         offered: Option<Consent>,
     },
-    /// The whole record is this from now on.
+    /// Replaces the whole record.
     Replaced(MatchRecord),
-    /// This device has asked for a match or for a new game, or has accepted one whose colours are still drawn: should the peer
-    /// begin it and give it up before this device hears of either, it may be learnt. The last [`crate::PROMISES`] with each peer are kept, and given
-    /// to [`crate::Config::promised`].
+    /// This device has requested a match or a new game, or has accepted one whose colours are still being drawn. If the peer
+    /// begins the match and resigns it before this device hears of either, the match may be learned. The last [`crate::PROMISES`]
+    /// with each peer are kept, and given to [`crate::Config::promised`].
     Promised(MatchId),
-    /// A promised match that the peer has begun and given up before this device knew of either. Written, as settled, only if
-    /// the journal has none of this id: a peer must not rewrite the past. It ends the promise.
+    /// A promised match that the peer has begun and resigned before this device knew of either. Written, as settled, only if the
+    /// journal has no match of this id: a peer must not rewrite the past. Fulfils the promise.
     Learned(MatchRecord),
-    /// The match is over and the peer is known to hold the same record: it need not be given to [`crate::Config::matches`]
-    /// any more. Every later entry about the match ends that.
+    /// The match is over and the peer is known to have the same record: [`crate::Config::matches`] no longer needs it. A later
+    /// entry about the match ends this state.
     Settled(MatchId),
 }
 
 impl Entry {
-    /// Which match the line is about.
+    /// The match of this entry.
     pub fn match_id(&self) -> Option<MatchId> {
         match self {
             Self::Friend { .. } | Self::Promised(_) => None,
@@ -164,20 +164,19 @@ impl Entry {
     }
 }
 
-/// What the user is told.
+/// Events for the user.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// Hellos were exchanged: the peer is here under this name. Unless strings are compared first, matches are level as far as
-    /// one side can say.
+    /// Hellos were exchanged: the peer is connected. With a friend, the matches are in sync as far as this side can tell.
     Greeted {
-        /// As the peer calls itself.
+        /// The peer's name for itself.
         name: String,
-        /// What its person would like to play, if it says.
+        /// The game that the peer's person would like to play, if sent.
         wish: Option<GameKind>,
     },
-    /// No common protocol version: an update is needed on one side.
+    /// No common protocol version: one device needs an update.
     NoCommonVersion {
-        /// The other device has to be updated, else this one.
+        /// Whether the peer needs the update.
         peer_is_older: bool,
     },
     /// Show this string and ask whether the other screen shows the same.
@@ -187,111 +186,112 @@ pub enum Event {
         /// The name belongs to a friend with another key.
         known_name_new_key: bool,
     },
-    /// The other person has answered (with yes; a no ends the comparison).
+    /// The other person has answered yes (a no ends the comparison).
     ComparedThere,
-    /// Both said the same: a friend.
+    /// Both answered yes: a friend.
     Friends,
-    /// One said different, or went away before an answer.
+    /// One answered no, or left before answering.
     NotCompared,
-    /// The peer asks for a match.
+    /// The peer invites to a match.
     Invited {
-        /// Becomes the match's.
+        /// Becomes the match's id.
         id: MatchId,
-        /// What to play, with the colours as this device would have them.
+        /// The terms, with the colours from this device's point of view.
         terms: Terms,
-        /// The own invitation that this one answers; that has ended.
+        /// The own invitation that this one counters; it has ended.
         counters: Option<MatchId>,
-        /// More than 0: a match that only the peer's journal knows, to be continued from this ply.
+        /// Above 0: a match that only the peer's journal has, to be continued from this ply.
         ply: u32,
-        /// It ends by itself then.
+        /// When the invitation expires.
         until: Instant,
     },
     /// An invitation of either side ended without a match.
     InvitationEnded {
         /// Which.
         id: MatchId,
-        /// Whose.
+        /// Whether it was this device's.
         mine: bool,
-        /// How.
+        /// Why.
         end: InvitationEnd,
     },
-    /// A match began, or its record, result, offer, reach or acknowledgement changed: look at `Session::matches`.
+    /// A match has begun, or its record, result, offer, sync state or acknowledgement has changed: read `Session::matches`.
     MatchChanged(MatchId),
     /// The peer made an offer.
     Offered {
         /// In which match.
         id: MatchId,
-        /// What.
+        /// The kind.
         kind: OfferKind,
     },
-    /// An offer of either side is over.
+    /// An offer of either side has ended.
     OfferEnded {
         /// In which match.
         id: MatchId,
-        /// What.
+        /// The kind.
         kind: OfferKind,
-        /// Whose.
+        /// Whether it was this device's.
         mine: bool,
         /// Whether it was accepted.
         accepted: bool,
     },
-    /// The peer says something beside the board.
+    /// The peer sent a chat message.
     Said {
         /// In which match.
         id: MatchId,
-        /// What.
+        /// The phrase or text.
         saying: Saying,
     },
-    /// The peer shows a kept match of its own, whole and legal. Nothing of it is saved; its id may be one that is known here.
+    /// The peer shows a kept match, complete and legal. The session does not save the match, whose id may be known on this
+    /// device.
     Gift(Box<MatchRecord>),
-    /// What both look at after the end has changed: see [`crate::MatchState::analysis`].
+    /// The shared analysis has changed: see [`crate::MatchState::analysis`].
     AnalysisChanged(MatchId),
-    /// The peer's own measure of a turn is not what was seen here, by more than the link explains. Its word counts all the same.
+    /// The peer reports a time for its turn that differs from this device's measurement by more than the link explains. The
+    /// reported time counts anyway.
     ClocksDiffer {
         /// In which match.
         id: MatchId,
-        /// What the peer says that it used.
+        /// The time that the peer reports.
         said: Duration,
-        /// What was seen here.
+        /// The time measured here.
         seen: Duration,
     },
-    /// Records differ in a way that neither device may decide alone; play stops at the last common ply until one person takes
+    /// The records have diverged and neither device may decide alone; play stops at the last common ply until one person takes
     /// the other's record ([`crate::Command::TakeTheirs`]).
     RecordsDiffer {
         /// Which match.
         id: MatchId,
-        /// How many actions are the same.
+        /// Length of the common prefix.
         common: u32,
     },
-    /// The journal's record of this match cannot be replayed; it is left out.
+    /// The journal's record of this match cannot be replayed; the match is left out.
     RecordUnreadable(MatchId),
-    /// No acknowledgement for 2 s (`true`), or it came (`false`).
+    /// An acknowledgement is outstanding for 2 s (`true`), or has arrived (`false`).
     Weak(bool),
-    /// Measured by a ping.
+    /// The RTT, measured by a ping.
     RoundTrip(Duration),
-    /// The peer says goodbye; a `LinkDown` follows from the carrier.
+    /// The peer said goodbye; the carrier then causes a `LinkDown`.
     Left(peer::ByeReason),
 }
 
-/// How an invitation ended without a match.
+/// Why an invitation ended without a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvitationEnd {
-    /// The other said no.
+    /// The other side declined.
     Declined(peer::DeclineReason),
-    /// The inviter took it back.
+    /// The inviter withdrew it.
     Withdrawn,
-    /// Nobody answered for 60 s.
+    /// No answer for 60 s.
     TimedOut,
-    /// Both invited at the same time, and this invitation of the other's stands. If both asked for the same it is accepted with
-    /// that.
+    /// Both invited at the same time, and this invitation of the other side stands. On equal terms it is accepted at once.
     Crossed(MatchId),
-    /// The other would rather play otherwise: this invitation of theirs takes its place.
+    /// The other side prefers other terms: its invitation replaces this one.
     Countered(MatchId),
-    /// Colours were to be drawn, and the peer broke the rules of drawing.
+    /// Colours were to be drawn, and the peer's reveal did not match its commitment.
     Cheated,
 }
 
-/// What two people compare, cut from the handshake and both nonces.
+/// The short authentication string (SAS) that two people compare, derived from the handshake hash and both nonces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShortString {
     /// Four of 64 pictures.

@@ -1,8 +1,8 @@
 //! The hellos, and at a first meeting the short string that two people compare.
 //!
 //! The string is agreed by commit and reveal after the handshake: the dialer (A) commits to a nonce, the listener (B) sends
-//! its own, A reveals. Whoever sits between them must choose B's nonce before seeing A's, and so has one try in a million
-//! to make both screens show the same; cut straight from the handshake hash, the string could be ground at leisure.
+//! its nonce, A reveals. A man in the middle must choose B's nonce before seeing A's, and so has one try in a million to make
+//! both screens equal. Derived from the handshake hash alone, the string could be searched by brute force.
 
 use std::time::Duration;
 
@@ -19,10 +19,12 @@ use crate::{
     Violation, resume, wire,
 };
 
-/// Time from a link with a stranger to the string on the screen: five messages, which the slowest radio carries in half of it.
+/// Limit from a link with a stranger to the string on the screen: five messages, which the slowest radio carries in half of
+/// this time.
 const STRING_WITHIN: Duration = Duration::from_secs(10);
 
-/// Time for the two people to find each other and to compare. A stranger who is not answered holds a place no longer.
+/// Limit for the two people to find each other and compare. The limit also bounds how long an unanswered stranger occupies a
+/// place.
 const VERDICT_WITHIN: Duration = Duration::from_mins(2);
 
 /// One comparison, from the commitment to both verdicts.
@@ -31,7 +33,7 @@ pub(crate) struct Comparison {
     handshake_hash: [u8; 32],
     nonce: [u8; 32],
     stage: Stage,
-    /// When this stage ends by itself: with the string, or with both verdicts.
+    /// When this stage times out: without the string, or without both answers.
     until: Instant,
 }
 
@@ -44,15 +46,15 @@ enum Stage {
     Reveal { commitment: Bytes },
     /// Both screens show the string.
     Shown {
-        /// Whether the person here has said yes. (A no ends the comparison.)
+        /// Whether this device's person has said yes. (A no ends the comparison.)
         yes_here: bool,
-        /// The advert key that came with the yes of the person there.
+        /// The advert key that came with the other person's yes.
         yes_there: Option<[u8; 32]>,
     },
 }
 
 impl Comparison {
-    /// With a nonce that nobody has seen. A's commitment is to be sent at once.
+    /// Starts with a fresh nonce. A's commitment must be sent at once.
     fn new(
         role: Role,
         handshake_hash: [u8; 32],
@@ -68,8 +70,8 @@ impl Comparison {
         (Self { role, handshake_hash, nonce, stage, until: string_by }, first)
     }
 
-    /// The short string of both nonces: HKDF-SHA256 over A's and B's, salted with the handshake hash. Four bytes choose
-    /// the pictures, eight more the digits.
+    /// Derives the short string: HKDF-SHA256 over A's and B's nonces, salted with the handshake hash. Four bytes choose the
+    /// pictures, eight more the digits.
     fn string(&self, theirs: &[u8]) -> ShortString {
         let material = match self.role {
             Role::Dialer => [&self.nonce[..], theirs].concat(),
@@ -89,11 +91,11 @@ impl Comparison {
 }
 
 impl Session {
-    /// Says hello on a new link.
+    /// Sends the hello on a new link.
     pub(crate) fn greet(&mut self, role: Role, handshake_hash: [u8; 32]) {
         self.link = Link::Greeting { role, handshake_hash, string_by: self.now + STRING_WITHIN };
         self.liveness = Liveness::start(self.now, role);
-        // A stranger is told neither the key of our adverts nor any match.
+        // A stranger gets neither the advert key nor any match.
         let (advert_key, matches) = if self.known {
             let unsettled = self.matches.iter().rev().filter(|state| !state.is_settled());
             (
@@ -207,7 +209,7 @@ impl Session {
         Ok(())
     }
 
-    /// The verdict of the person here.
+    /// The answer of this device's person.
     pub(crate) fn compare(&mut self, same: bool) -> Result<(), Refused> {
         let Link::Comparing {
             comparison: Comparison { stage: Stage::Shown { yes_here, yes_there }, .. },
@@ -221,7 +223,7 @@ impl Session {
         }
         *yes_here = same;
         let yes_there = *yes_there;
-        // With a yes goes what the hello kept from a stranger.
+        // A yes carries the advert key, which the hello hid from a stranger.
         let advert_key = if same { Bytes::copy_from_slice(&self.advert_key) } else { Bytes::new() };
         self.send(peer::Pair { step: Some(pair::Step::Verdict(peer::Verdict { same, advert_key })) });
         if !same {
@@ -242,7 +244,7 @@ impl Session {
         }
     }
 
-    /// Writes down whom the key belongs to, unless the same is written already.
+    /// Records the friend in the journal, unless an equal entry exists.
     fn befriend(&mut self, name: String, advert_key: [u8; 32]) {
         let friend = (name, advert_key);
         if self.friend.as_ref() != Some(&friend) {
@@ -251,14 +253,14 @@ impl Session {
         }
     }
 
-    /// A comparison that ends here ends without a friend.
+    /// Ends the comparison without a friend.
     pub(crate) fn abandon_comparison(&mut self) {
         if matches!(self.link, Link::Comparing { .. }) {
             self.tell(Event::NotCompared);
         }
     }
 
-    /// When a meeting of strangers ends by itself. A friend who is slow to greet is waited for as long as it is heard.
+    /// When a meeting of strangers times out. A friend who is slow to greet is not timed out while it is heard.
     pub(crate) fn meeting_ends(&self) -> Option<Instant> {
         match &self.link {
             Link::Greeting { string_by, .. } => Some(*string_by).filter(|_| !self.known),
@@ -267,7 +269,7 @@ impl Session {
         }
     }
 
-    /// Nobody has said that the strings are different: there was no string, or no verdict.
+    /// The comparison timed out, without a string or without an answer: nobody has called the strings different.
     pub(crate) fn not_compared_in_time(&mut self) {
         let reason = peer::ByeReason::ByeNotCompared;
         self.send(peer::Bye { reason: reason.into() });

@@ -1,5 +1,5 @@
-//! Actions, giving up, and time that is over. Whoever receives an action is its referee: turn, number, legality and digest are checked before
-//! anything is written.
+//! Actions, resignation, and flag falls. The receiver of an action is its referee: it checks turn, number, legality and digest
+//! before anything is written.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ impl MatchState {
         if !self.line.has_time_for(took_ms) {
             return Err(Refused::TimeOver);
         }
-        // Playing on is an answer too. It goes out first, so that the peer never waits for one.
+        // Playing on declines an open offer. The answer goes first, so that the peer never waits for one.
         self.decline_theirs(cx);
         self.push(action, mv, took_ms);
         let (ply, result) = (self.ply(), self.result());
@@ -53,7 +53,7 @@ impl MatchState {
     pub(crate) fn received_play(&mut self, cx: &mut Cx<'_>, play: &peer::Play) -> Result<(), Violation> {
         let action = wire::read_action(play.action.as_ref()).map_err(|_| Violation::OutOfBounds("action"))?;
         let bad = Violation::BadPlay { ply: play.ply };
-        // A match that is not level is brought level by its record, not by single actions.
+        // Outside of sync the record arrives as a whole, not action by action.
         if !self.is_level() {
             return Ok(());
         }
@@ -61,7 +61,7 @@ impl MatchState {
             return Err(bad);
         }
         if play.revision < self.revision() {
-            // It was on its way when an offer of the peer's was accepted here; the peer's record is cut by the answer.
+            // In flight when this side accepted an offer of the peer; the answer truncates the peer's record.
             return Ok(());
         }
         if play.revision > self.revision() {
@@ -72,7 +72,7 @@ impl MatchState {
             if play.ply == 0 || self.line.digest_at(play.ply) != Some(play.digest) {
                 return Err(bad);
             }
-            // Sent twice.
+            // A duplicate.
             self.send_ack(cx, false);
             return Ok(());
         }
@@ -97,10 +97,10 @@ impl MatchState {
         Ok(())
     }
 
-    /// What the peer played is written down. `told`: how its record stood before, as far as it has said.
+    /// Records an action of the peer. `told`: the summary of its record before the action, as far as sent.
     pub(crate) fn taken(&mut self, cx: &mut Cx<'_>, told: Option<Standing>) {
         if told.is_none_or(|told| told.ply <= self.ply()) {
-            // That this side gave up, the peer may not know yet.
+            // The peer may not know of this side's resignation.
             let unknown = |result: &MatchResult| result.given_up_by() == Some(self.my_side());
             let known = told.is_some_and(|told| told.result.as_ref().is_some_and(unknown));
             let result = self.result().filter(|result| !unknown(result) || known);
@@ -111,7 +111,7 @@ impl MatchState {
         self.clock_check(cx);
     }
 
-    /// The peer's own measure of its action beside what was seen here.
+    /// Compares the time that the peer reports for its action with this device's measurement.
     fn check_measure(&mut self, cx: &mut Cx<'_>, said_ms: u32) {
         let said = Duration::from_millis(said_ms.into());
         let half_way = cx.half_round_trip;
@@ -122,13 +122,13 @@ impl MatchState {
         }
     }
 
-    /// Writes down an action of the peer's that was found legal.
+    /// Records a legal action of the peer.
     pub(crate) fn take_action(&mut self, cx: &mut Cx<'_>, action: Action, mv: engine::AnyMove, took_ms: u32) {
         self.push(action, mv, took_ms);
         let (id, ply, result) = (self.id(), self.ply(), self.result());
         let took_ms = self.line.took(ply - 1);
         self.keep(cx, Entry::Acted { id, ply, action, took_ms, result });
-        // Who plays on no longer asks to go back.
+        // An action after a take back offer withdraws the offer.
         if self.their_offer.is_some_and(|offer| offer.kind == crate::OfferKind::TakeBack) {
             self.decline_theirs(cx);
         }
@@ -144,7 +144,7 @@ impl MatchState {
         Ok(())
     }
 
-    /// This side has lost by its own doing.
+    /// This side loses by resignation or on time.
     fn lose(&mut self, cx: &mut Cx<'_>, result: MatchResult) {
         self.decline_theirs(cx);
         self.stop_clock(cx);
@@ -157,7 +157,7 @@ impl MatchState {
         cx.tell(Event::MatchChanged(id));
     }
 
-    /// Tells that this side has given up, or that its time was over.
+    /// Sends that this side has resigned or lost on time.
     pub(crate) fn send_given_up(&mut self, cx: &mut Cx<'_>) {
         let (match_id, ply, revision) = (resume::id_bytes(self.id()), self.ply(), self.revision());
         if matches!(self.result(), Some(MatchResult::TimedOut(_))) {
@@ -194,9 +194,9 @@ impl MatchState {
         if !self.is_level() {
             return Ok(());
         }
-        // An older revision is fine: giving up outlives a take back that was accepted here in the meantime.
+        // An older revision is valid: a resignation outlives a take back that was accepted here in the meantime.
         if self.offered().is_some() && revision == self.revision().saturating_add(1) {
-            // The peer has agreed to something and given up since: both come with its record, which was asked for.
+            // The peer has accepted an offer and resigned since: its requested record carries both.
             return Ok(());
         }
         if revision > self.revision() {
@@ -212,9 +212,9 @@ impl MatchState {
         Ok(())
     }
 
-    /// The peer has given up, or its time was over, with so many actions in its record. Whoever learns what in whatever order
-    /// comes to the same result: the rules' own end goes before giving up, an agreed draw (which has a newer revision) too, and
-    /// if both have given up, the first side has.
+    /// The peer has resigned or lost on time, with `ply` actions in its record. The result is independent of the order of
+    /// messages: an end by the rules precedes a resignation, so does an agreed draw (which has a newer revision), and if both
+    /// have resigned, the first side's resignation counts.
     pub(crate) fn join_given_up(&mut self, cx: &mut Cx<'_>, result: MatchResult, ply: u32) {
         self.gave_up_at = ply;
         let gives_way = match self.result() {
@@ -236,13 +236,13 @@ impl MatchState {
 
     // Clocks.
 
-    /// Starts or stops the clock of a match, whichever is due.
+    /// Starts or stops the clock of a match, as needed.
     pub(crate) fn clock_check(&mut self, cx: &mut Cx<'_>) {
         self.race_check(cx);
         let half_way = cx.half_round_trip;
         match (self.clock_should_run(), self.line.clock_runs()) {
             (true, false) => {
-                // What tells that the peer has the position was on its way for half a round trip.
+                // The message showing that the peer has the position was in flight for half a round trip.
                 let mine = self.is_race() || self.position().turn() == self.my_side();
                 let ago = if mine { Duration::ZERO } else { half_way };
                 self.line.start_clock(Instant(cx.now.0.saturating_sub(ago)));
@@ -253,7 +253,7 @@ impl MatchState {
         }
     }
 
-    /// Stops the clock, if it runs, and writes down what it shows.
+    /// Stops a running clock and records its time in the journal.
     pub(crate) fn stop_clock(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now;
         self.unwatch(now);
@@ -265,7 +265,8 @@ impl MatchState {
         }
     }
 
-    /// Both stand at the same action, and the clock here stands or has started just now: the word of whoever has the turn counts.
+    /// Both sides have the same record, and the clock here is stopped or has only just started: the value of the side to move
+    /// counts.
     pub(crate) fn hear_spent(&mut self, cx: &mut Cx<'_>, spent_ms: u32) {
         let now = cx.now;
         let theirs = self.record().pace.is_some() && self.position().turn() == self.their_side();
@@ -282,7 +283,7 @@ impl MatchState {
         }
     }
 
-    /// What has come about by time alone: this side's time is over, or a clock shows something else.
+    /// Handles timers: this side's flag falls, or a displayed clock changes.
     pub(crate) fn clock_due(&mut self, cx: &mut Cx<'_>) {
         if self.is_race() && self.is_level() {
             return self.race_check(cx);
@@ -293,7 +294,7 @@ impl MatchState {
         let (id, mine) = (self.id(), self.position().turn() == self.my_side());
         match self.line.overtime(cx.now) {
             Some(_) if mine => self.lose(cx, MatchResult::TimedOut(self.my_side())),
-            // Its device has not said so, and is not away.
+            // The peer's device has not reported its flag, and is connected.
             Some(beyond) if beyond > TOLERANCE + UNNOTICED && !self.doubted => {
                 let seen = self.line.spent_at(cx.now);
                 self.doubted = true;
@@ -304,13 +305,13 @@ impl MatchState {
         }
     }
 
-    /// When `clock_due` has something again, or a clock shows something else. `now`: of the last input.
+    /// When `clock_due` is to be called, or a displayed clock changes. `now`: the time of the last input.
     pub(crate) fn next_clock(&self, now: Instant) -> Option<Instant> {
         let change = || {
             self.line.clock_runs().then_some(())?;
             match self.line.overtime(now) {
                 None => self.line.clock_change(now).map(|left| now + left),
-                // A drop can stop the clock just at its end: then it falls as soon as it runs again.
+                // A drop can stop the clock exactly at its end: the flag falls when the clock runs again.
                 Some(_) if !self.is_race() && self.position().turn() == self.my_side() => Some(now),
                 Some(beyond) if !self.doubted => {
                     Some(now + (TOLERANCE + UNNOTICED + Duration::from_millis(1)).saturating_sub(beyond))

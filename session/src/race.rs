@@ -1,14 +1,15 @@
-//! A race of Lights Out: both press at the same time, each on a board of their own, and the less time wins.
+//! A race of Lights Out: both press at the same time, each on a board of their own, and the shorter time wins.
 //!
-//! The record of a race is one list like any other: the first side's run, then the second's, and only the side to move adds to
-//! it. So all that resume and offers rely on holds. What a side presses before that stays on its own device, in the journal
-//! ([`crate::MatchRecord::run`]), and enters the record as a whole, in one message, once the run is over and the turn is there.
-//! Meanwhile the peer hears how many presses were made and how many lights are on ([`peer::Progress`]). A run that is over
-//! before its turn is shown to the peer at once, and it alone says what time there is to beat: a mere claim does not. Whoever
-//! can no longer beat it has lost, and its device stops its run.
+//! The record of a race is one list like any other: the first side's run, then the second's, and only the side to move appends.
+//! Resume and offers therefore work unchanged. A side's presses before its turn stay in its own journal
+//! ([`crate::MatchRecord::run`]); they enter the record as a whole, in one message, once the run is over and it is that side's
+//! turn. Meanwhile the peer receives the number of presses and of lit lights ([`peer::Progress`]). A run that ends before its
+//! turn is shown to the peer at once. Only a shown run sets the time to beat; a mere claim does not. A side that can no longer
+//! beat that time has lost, and its device stops its run.
 //!
-//! Each device measures its own player's time, as with clocks: while both are there and no pause is agreed. Nothing is pressed
-//! while the clock stands. The other side compares with what it saw, and tells its person of a difference.
+//! Each device measures its own player's time, as with clocks: while both are connected and no pause is agreed. Nobody can
+//! press while the clock is stopped. The other side compares the time with its own measurement, and tells its person of a
+//! difference.
 
 use std::time::Duration;
 
@@ -24,52 +25,52 @@ use crate::{
     Colours, Entry, Event, Instant, MatchId, MatchResult, MatchState, Refused, Terms, Violation, resume, wire,
 };
 
-/// How long a change of one's own run may go untold: as often as an eye follows a number.
+/// Longest delay of a progress message: the eye follows a number no faster.
 const TELL_AFTER: Duration = Duration::from_millis(250);
 
-/// A race as its player sees it.
+/// A race from its player's point of view.
 #[derive(Clone)]
 pub struct Race {
     /// This player's own board.
     pub board: AnyGame,
     /// Own presses.
     pub presses: u32,
-    /// What the own run has taken.
+    /// Time of the own run.
     pub elapsed: Duration,
     /// Whether the own clock runs now.
     pub running: bool,
-    /// The own run, once it is over.
+    /// The own run, once finished.
     pub run: Option<Run>,
-    /// The other's presses, as last heard.
+    /// The other side's presses, as last reported.
     pub their_presses: u32,
-    /// Lights on on the other's board, as last heard.
+    /// Lit lights on the other side's board, as last reported.
     pub their_lit: u32,
-    /// The other's run, once it is over and was seen.
+    /// The other side's run, once finished and shown.
     pub their_run: Option<Run>,
 }
 
-/// What a race has beside its record.
+/// State of a race beside its record.
 #[derive(Clone)]
 pub(crate) struct Racing {
-    /// This side's own.
+    /// This side's board.
     board: LightsOut,
-    /// As the peer last said.
+    /// The peer's last report.
     their_presses: u32,
     their_lit: u32,
-    /// The peer's run that is over, while its turn in the record has not come.
+    /// The peer's finished run before its turn in the record.
     shown: Option<Run>,
-    /// What the peer's run has taken as seen here, when its clock last stopped, and since when it runs. `None`: not known.
+    /// Time of the peer's run as measured here, when its clock last stopped, and since when it runs. `None`: unknown.
     watched: Option<Duration>,
     watched_since: Option<Instant>,
-    /// When the peer was last told of the own run on this link, and whether something has changed since.
+    /// When the own progress was last sent on this link, and whether it has changed since.
     told_at: Option<Instant>,
     untold: bool,
-    /// The own run was shown on this link.
+    /// Whether the own run was shown on this link.
     run_shown: bool,
 }
 
 impl Terms {
-    /// The same as two on two devices may play it: Lights Out is a race, on a board that both draw, without a clock to beat.
+    /// The same terms for two devices: Lights Out becomes a race, on a board that both devices draw, without a time limit.
     #[must_use]
     pub fn for_two(mut self) -> Self {
         if let Setup::LightsOut(LightsOutSetup { start, race, .. }) = &mut self.setup {
@@ -83,13 +84,13 @@ impl Terms {
     }
 }
 
-/// The setup of a match whose invitation was drawn for: the same, but for the board of a race.
+/// The setup after the drawing of an invitation: unchanged except for the board of a race.
 pub(crate) fn drawn_setup(setup: &Setup, id: MatchId, inviter: [u8; 32], invited: [u8; 32]) -> Setup {
     with_board(setup, &[b"qiyou lights 1", &id.0, &inviter, &invited])
 }
 
-/// The setup of the new game of this id that follows a match: another random board of lights. That of a race follows from how
-/// the match went, so that nobody knows it before.
+/// The setup of the new game with this id that follows a match: another random board of lights. For a race the seed depends on
+/// the previous match's digest, so that nobody can know the board earlier.
 pub(crate) fn next_setup(setup: &Setup, id: MatchId, digest: u64) -> Setup {
     match setup {
         Setup::LightsOut(lights) if lights.race => {
@@ -104,13 +105,13 @@ fn with_board(setup: &Setup, from: &[&[u8]]) -> Setup {
     if let Setup::LightsOut(LightsOutSetup { start: Start::Random { seed, .. }, race: true, .. }) = &mut setup
     {
         let hash = from.iter().fold(Sha256::new(), Digest::chain_update).finalize();
-        // 0 is a board that is still to be drawn.
+        // 0 stands for a board that is not drawn yet.
         *seed = u64::from(u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]).max(1));
     }
     setup
 }
 
-/// What a run of these actions comes to on this board, if it is one that is over with every light out.
+/// The run of these actions on this board, if it is finished with every light out.
 fn finished_run(board: &LightsOut, actions: &[Action]) -> Option<Run> {
     let (Action::Done(tenths), presses) = actions.split_last()? else { return None };
     let mut board = board.clone();
@@ -132,7 +133,7 @@ fn time_of(tenths: u32) -> Duration {
 }
 
 impl Racing {
-    /// `None`: it is no race.
+    /// `None` if the match is no race.
     pub(crate) fn new(game: &AnyGame) -> Option<Self> {
         let AnyGame::LightsOut(race) = game else { return None };
         let board = LightsOut::new(&race.setup().alone()).expect("a race is on a board that one may play on");
@@ -149,12 +150,12 @@ impl Racing {
         })
     }
 
-    /// Forgets what belongs to one link.
+    /// Clears the state of one link.
     pub(crate) fn link_lost(&mut self) {
         (self.told_at, self.untold, self.run_shown) = (None, true, false);
     }
 
-    /// The own presses so far are these; `false` if they cannot be.
+    /// Sets the own presses so far; `false` if they are invalid.
     fn press_all(&mut self, actions: &[Action]) -> bool {
         self.board = LightsOut::new(self.board.setup()).expect("it was made before");
         let presses = match actions {
@@ -178,7 +179,7 @@ impl Racing {
 
 /// What the user sees.
 impl MatchState {
-    /// The race as this side sees it at this moment; `None` if the match is none.
+    /// The race from this side's point of view; `None` if the match is no race.
     pub fn race(&self, now: Instant) -> Option<Race> {
         let racing = self.racing.as_ref()?;
         let [run, their_run] = [self.my_side(), self.their_side()].map(|side| self.run_of(side));
@@ -201,7 +202,7 @@ impl MatchState {
         self.racing.is_some()
     }
 
-    /// A side's run that is over, in the record or not yet.
+    /// A side's finished run, in the record or not yet.
     fn run_of(&self, side: Side) -> Option<Run> {
         let AnyGame::LightsOut(race) = self.position() else { return None };
         let outside = || {
@@ -225,13 +226,13 @@ impl MatchState {
         matches!(self.position(), AnyGame::LightsOut(race) if race.runs()[side.index()].is_some())
     }
 
-    /// A side's actions in the record; only of a side whose run is there.
+    /// A side's actions in the record; only for a side whose run is there.
     fn run_in_record(&self, side: Side) -> Vec<Action> {
         let mine = self.decided_by().zip(&self.record().actions).filter(|(by, _)| *by == side);
         mine.map(|(_, action)| *action).collect()
     }
 
-    /// Whether the time of this side's run goes on now.
+    /// Whether the time of this side's run is counting now.
     pub(crate) fn race_goes_on(&self) -> bool {
         self.record().result.is_none()
             && !self.record().paused
@@ -255,18 +256,18 @@ impl MatchState {
         }
     }
 
-    /// Whether the other's run is over, finished, in less time than this side can still reach.
+    /// Whether the other side's run is finished, in less time than this side can still reach.
     fn is_beaten(&self, now: Instant) -> bool {
         self.time_to_beat().is_some_and(|best| tenths(self.line.spent_at(now)) > best)
     }
 
-    /// The tenths of a second of the other's finished run, while this side's goes on.
+    /// Tenths of a second of the other side's finished run, while this side's run continues.
     fn time_to_beat(&self) -> Option<u32> {
         let theirs = self.run_of(self.their_side()).filter(|run| run.finished)?;
         self.race_goes_on().then_some(theirs.tenths)
     }
 
-    /// The own board is what the record or [`crate::MatchRecord::run`] makes it. `None`: the latter makes no sense.
+    /// Rebuilds the own board from the record or from [`crate::MatchRecord::run`]. `None`: the latter is invalid.
     pub(crate) fn restore_race(&mut self) -> Option<()> {
         let (mine, run) = (self.my_side(), self.record().run.clone());
         if self.is_in_record(mine) {
@@ -280,13 +281,13 @@ impl MatchState {
         racing.press_all(&run).then_some(())
     }
 
-    /// The own run as far as it is known, in the record or not: what outlives another record.
+    /// The own run so far, in the record or not: it survives a replacement of the record.
     pub(crate) fn my_run(&self) -> Vec<Action> {
         let mine = self.my_side();
         if self.is_in_record(mine) { self.run_in_record(mine) } else { self.record().run.clone() }
     }
 
-    /// The match was put back from the journal: how long the peer's clock ran is not in it, but both began together.
+    /// Restores the measurement of the peer's run, which the journal lacks: both runs began together.
     pub(crate) fn rewatch(&mut self) {
         let over = self.run_of(self.my_side()).is_some();
         let spent = self.line.spent_at(Instant::default());
@@ -324,7 +325,7 @@ impl MatchState {
         Ok(())
     }
 
-    /// The own run is over, with this press or without.
+    /// Ends the own run, with a last press or without.
     fn end_run(&mut self, cx: &mut Cx<'_>, last: Option<Action>) {
         let spent_ms = self.line.halt_clock(cx.now);
         let done = Action::Done(tenths(Duration::from_millis(spent_ms.into())));
@@ -341,7 +342,7 @@ impl MatchState {
         }
     }
 
-    /// This side's run becomes part of the record.
+    /// Moves this side's run into the record.
     fn enter_run(&mut self, cx: &mut Cx<'_>, run: Vec<Action>) {
         self.push_run(&run);
         self.set_run(Vec::new());
@@ -354,7 +355,7 @@ impl MatchState {
         cx.tell(Event::MatchChanged(id));
     }
 
-    /// Writes down a run of the peer's that was found legal.
+    /// Records a legal run of the peer.
     pub(crate) fn take_run(&mut self, cx: &mut Cx<'_>, run: Vec<Action>) {
         self.push_run(&run);
         if let Some(racing) = &mut self.racing {
@@ -366,7 +367,7 @@ impl MatchState {
         cx.tell(Event::MatchChanged(id));
     }
 
-    /// Sends this side's run, which is over: as part of the record or, before its turn, to be seen.
+    /// Sends this side's finished run: as part of the record or, before its turn, to be shown.
     pub(crate) fn send_run(&mut self, cx: &mut Cx<'_>) {
         let mine = self.my_side();
         let ply = if self.is_in_record(mine) {
@@ -394,7 +395,7 @@ impl MatchState {
             return Err(bad);
         }
         if run.revision < self.revision() {
-            // On its way when an offer of the peer's was accepted here.
+            // In flight when this side accepted an offer of the peer.
             return Ok(());
         }
         if run.ply == 0 {
@@ -435,7 +436,7 @@ impl MatchState {
         Ok(())
     }
 
-    /// The peer shows a run that is over, though its turn in the record has not come.
+    /// The peer shows a finished run before its turn in the record.
     fn shown_run(&mut self, cx: &mut Cx<'_>, actions: &[Action]) -> Result<(), Violation> {
         let bad = Violation::BadPlay { ply: 0 };
         let their_side = self.their_side();
@@ -461,7 +462,7 @@ impl MatchState {
         Ok(())
     }
 
-    /// The peer's own measure of its run beside what was seen here.
+    /// Compares the time that the peer reports for its run with this device's measurement.
     fn check_run_time(&mut self, cx: &mut Cx<'_>, actions: &[Action]) {
         let half_way = cx.half_round_trip;
         let now = cx.now;
@@ -486,7 +487,7 @@ impl MatchState {
         }
     }
 
-    /// Tells how far the own run is, unless that was done just now.
+    /// Sends the progress of the own run, at most every [`TELL_AFTER`].
     fn tell_progress(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now;
         let elapsed_ms = self.line.spent_ms_at(now);
@@ -507,7 +508,7 @@ impl MatchState {
         cx.send(progress);
     }
 
-    /// Does what is due in a race: an own run that is over enters the record, is shown, or stops because it is beaten.
+    /// Performs the due step of a race: the own finished run enters the record or is shown, or a beaten run stops.
     pub(crate) fn race_check(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now;
         if !self.is_race() || self.result().is_some() || self.record().paused || self.differs() {
@@ -537,11 +538,11 @@ impl MatchState {
         self.tell_progress(cx);
     }
 
-    /// When `race_check` has something again.
+    /// When `race_check` is to be called again.
     pub(crate) fn next_race(&self, now: Instant) -> Option<Instant> {
         let goes_on = self.result().is_none() && !self.record().paused && self.is_level();
         let racing = self.racing.as_ref().filter(|_| goes_on)?;
-        // Nobody runs for longer than the longest time.
+        // No run takes longer than the maximum time.
         let best = self.time_to_beat().filter(|best| *best < LightsOutSetup::RACE_TENTHS);
         let beaten = best.map(|best| {
             let until = time_of(best) + Duration::from_millis(100);
@@ -553,7 +554,7 @@ impl MatchState {
 }
 
 impl MatchState {
-    /// Adds the actions of a run that is legal here.
+    /// Appends the actions of a legal run.
     fn push_run(&mut self, run: &[Action]) {
         for action in run {
             let mv = self.position().legal_move(*action).expect("the run was replayed");

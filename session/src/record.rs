@@ -1,4 +1,4 @@
-//! A match as the journal keeps it, and the digest by which two devices compare theirs.
+//! A match in the journal, and the digest with which two devices compare their records.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use sha2::{Digest, Sha256};
 
 use crate::{Pace, wire};
 
-/// Names a match on both devices: 16 random bytes drawn by the inviter, or cut from the match that a new game follows.
+/// Identifies a match on both devices: 16 random bytes drawn by the inviter, or derived from the previous match of a new game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MatchId(pub [u8; 16]);
 
 impl MatchId {
-    /// The new game that follows this match by consent. Both devices compute it, so an acceptance that is lost with the link
-    /// leads to one new match and not to two. The revision is in it because a match that was taken back after its end may
-    /// end again.
+    /// The id of the new game that follows this match by consent. Both devices compute it, so that an acceptance lost with the
+    /// link leads to one new match and not to two. The id includes the revision, because a match that was taken back after its
+    /// end may end again.
     pub(crate) fn of_new_game(self, revision: u32, swapped: bool) -> Self {
         let hash = Sha256::new()
             .chain_update(if swapped { &b"qiyou new game 1"[..] } else { b"qiyou same game 1" })
@@ -34,37 +34,36 @@ impl fmt::Display for MatchId {
     }
 }
 
-/// A match as the journal keeps it.
+/// A match in the journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchRecord {
     /// Same on both devices.
     pub id: MatchId,
-    /// What is played. Same on both devices.
+    /// The game and its rules. Same on both devices.
     pub setup: Setup,
     /// This device's side; the peer has the other.
     pub my_side: Side,
     /// Every action so far, oldest first; same on both devices. A match is its setup plus this list.
     pub actions: Vec<Action>,
-    /// Grows with everything that was agreed upon (take back, draw), so that a shorter record can be the newer one. Same on
-    /// both devices.
+    /// Incremented by each accepted offer (take back, draw), so that a shorter record can be the newer one. Same on both devices.
     pub revision: u32,
-    /// `None` while it goes on. Same on both devices.
+    /// `None` while the match is not over. Same on both devices.
     pub result: Option<MatchResult>,
-    /// The clocks' pace; `None` without clocks. Same on both devices.
+    /// The time control; `None` without clocks. Same on both devices.
     pub pace: Option<Pace>,
-    /// With a pace: milliseconds that each action took by its player's own measure, one for each action. Same on both devices.
+    /// With a pace: each action's time in milliseconds, measured by its player's device. Same on both devices.
     pub times: Vec<u32>,
-    /// Paused by consent: nobody plays. Same on both devices; never with a result.
+    /// Paused by consent: nobody plays. Same on both devices; never together with a result.
     pub paused: bool,
-    /// With a pace: milliseconds that the present action had taken when the clock last stopped, as seen here.
+    /// With a pace: time of the present action in milliseconds when the clock last stopped, measured here.
     pub spent_ms: u32,
-    /// A race of Lights Out: what this side has pressed while its run is not in the record, with [`Action::Done`] last if the run is
-    /// over. `spent_ms` is then what it has taken. Not the peer's affair until it is over.
+    /// A race of Lights Out: this side's presses while its run is not in the record, with [`Action::Done`] last if the run is
+    /// over. `spent_ms` is then the run's time. Not shared with the peer until the run is over.
     pub run: Vec<Action>,
-    /// This device invited with [`crate::Colours::Random`] and drew this: the proof that it did not choose. Not the peer's affair
-    /// until it asks.
+    /// The nonce of this device's invitation with [`crate::Colours::Random`]: it proves that this device did not choose the
+    /// result. Not shared with the peer until it asks.
     pub reveal: Option<[u8; 32]>,
-    /// This device's own offer that the peer may have accepted without our knowing. Not the peer's affair.
+    /// This device's own offer that the peer may have accepted without this device knowing. Not shared with the peer.
     pub offered: Option<Consent>,
 }
 
@@ -94,7 +93,7 @@ impl MatchRecord {
         Self { pace, ..self }
     }
 
-    /// Whether both devices hold the same: everything but the side and the own offers, which belong to one device.
+    /// Whether both devices have the same record: every field except the side and the own offers, which belong to one device.
     pub fn agrees_with(&self, peers: &Self) -> bool {
         self.id == peers.id
             && self.setup == peers.setup
@@ -107,10 +106,10 @@ impl MatchRecord {
             && self.paused == peers.paused
     }
 
-    /// The digest of setup and actions, equal on both devices when these are. A chain: it begins with SHA-256 of
-    /// `qiyou record 1` and of the setup as `board.Setup` in protobuf (fields in order of number, defaults left out); each
-    /// action makes it SHA-256 of the previous 32 bytes and of the action as packed in `peer.Record`. What is compared is the
-    /// first 8 bytes, big-endian. Revision, result, sides and all that is about time are left out.
+    /// The digest of setup and actions: a hash chain. The chain begins with SHA-256 of `qiyou record 1` and of the setup as
+    /// `board.Setup` in protobuf (fields in order of number, defaults left out); each action makes it SHA-256 of the previous 32
+    /// bytes and of the action as packed in `peer.Record`. Devices compare the first 8 bytes, big-endian. Revision, result, sides
+    /// and times are not covered.
     pub fn digest(&self) -> u64 {
         self.actions.iter().fold(Chain::new(&self.setup), |chain, action| chain.then(*action)).digest()
     }
@@ -121,16 +120,16 @@ impl MatchRecord {
 pub enum MatchResult {
     /// By the rules of the game.
     Played(Outcome),
-    /// This side gave up.
+    /// This side resigned.
     Resigned(Side),
-    /// This side's time was over.
+    /// This side lost on time.
     TimedOut(Side),
     /// By consent.
     DrawAgreed,
 }
 
 impl MatchResult {
-    /// The side that lost by its own doing, which its device alone decides: it gave up, or its time was over.
+    /// The side that resigned or lost on time, which only its own device can decide.
     pub fn given_up_by(self) -> Option<Side> {
         match self {
             Self::Resigned(side) | Self::TimedOut(side) => Some(side),
@@ -139,14 +138,14 @@ impl MatchResult {
     }
 }
 
-/// What needs the other's consent.
+/// Offers, which need the other side's consent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OfferKind {
-    /// Back to the offerer's last decision, whoever has moved since.
+    /// Back to the offering side's last decision, whoever has moved since.
     TakeBack,
     /// End the match as a draw.
     Draw,
-    /// Another match of the same setup and pace with colours swapped, after the end.
+    /// Another match with the same setup and pace and swapped colours, after the end.
     NewGame,
     /// The same, with the same colours.
     NewGameSame,
@@ -154,32 +153,32 @@ pub enum OfferKind {
     Pause,
     /// Ends a pause.
     Continue,
-    /// A pause until another day: both leave the board.
+    /// A pause until another day: both leave the match.
     Adjourn,
 }
 
 impl OfferKind {
-    /// Whether accepting begins another match and leaves this one as it is.
+    /// Whether acceptance begins another match and leaves this one unchanged.
     pub fn begins_another(self) -> bool {
         matches!(self, Self::NewGame | Self::NewGameSame)
     }
 }
 
-/// What this device has agreed to in advance by offering it. It is in the journal before the offer is sent: after a crash the
-/// peer may have accepted already, and its newer record is then taken over because of this and of nothing else.
+/// The own open offer, as consent given in advance. The consent is in the journal before the offer is sent: after a crash the
+/// peer may have accepted already, and only this consent allows adopting its newer record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Consent {
-    /// To what.
+    /// The kind of offer.
     pub kind: OfferKind,
-    /// Of the record when it was offered. Void once the record's own revision is another.
+    /// The record's revision when the offer was made. The consent is void at any other revision.
     pub revision: u32,
-    /// Length of the record when it was offered.
+    /// The record's length when the offer was made.
     pub ply: u32,
-    /// Take back: the length of the record afterwards.
+    /// Take back: length of the record afterwards.
     pub to_ply: u32,
 }
 
-/// The chain that [`MatchRecord::digest`] describes, whole.
+/// The whole hash chain that [`MatchRecord::digest`] describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chain([u8; 32]);
 

@@ -1,10 +1,9 @@
-//! Bringing both records level: what hellos tell of matches, acknowledgements, whole records, and what happens when records
-//! have gone different ways.
+//! Synchronising both records: the matches in the hellos, acknowledgements, whole records, and diverged records.
 //!
-//! What makes this safe: everything is in the journal before it is sent, so no device forgets what it said. With equal
-//! revisions one list of actions is then always a beginning of the other, since only the side to move may play; a newer
-//! revision comes from an offer that the older side has written down. Whatever else is found (a restored backup, a lost
-//! journal, a lie) is not decided here: both people are told.
+//! Invariant: the journal is write-ahead, so no device forgets what it has sent. With equal revisions one list of actions
+//! is therefore always a prefix of the other, since only the side to move may play; a newer revision comes from an offer
+//! that the older side has in its journal. Any other difference (a restored backup, a lost journal, a lie) is not decided
+//! here: both people are told.
 
 use bytes::Bytes;
 use engine::Side;
@@ -16,16 +15,15 @@ use crate::{
     Entry, Event, Instant, MatchId, MatchRecord, MatchResult, MatchState, Pace, Refused, Violation, wire,
 };
 
-/// Missing actions are sent one by one up to this many, more as a whole record. One by one is the common case (one or two)
-/// and is refereed like play; many would come near the burst of frames that closes a link.
+/// Up to this many missing actions are sent one by one, more as a whole record. Single actions are the common case (one or
+/// two) and are refereed like play; many would approach the burst limit of frames, which closes a link.
 const REST_BY_PLAYS: usize = 16;
 
-/// A record that two people have revised more often than once a second for a day was made up; what counts up from here
-/// does not overflow.
+/// One revision a second for a day: a record beyond this is forged. Within it the revision never overflows.
 const MOST_REVISIONS: u32 = 86_400;
 
 impl MatchState {
-    /// Both hellos are here, and the strings are known to be the same: brings the match level.
+    /// Both hellos have arrived and the peer is a friend: synchronises the match.
     pub(crate) fn resume(&mut self, cx: &mut Cx<'_>, told: &[Told]) {
         let (id, before, settled) = (self.id(), self.standing(), self.settled);
         let here = told.iter().find(|told| told.id == id);
@@ -33,7 +31,7 @@ impl MatchState {
             self.reach = Reach::Level;
             self.learn(cx, *standing, true);
             self.level_clock(cx, standing, *spent_ms);
-            // Our hello told of an older state, or left the match out.
+            // This device's hello was older, or left the match out.
             if self.is_level() && (settled || self.standing() != before) {
                 self.send_ack(cx, false);
             }
@@ -56,7 +54,7 @@ impl MatchState {
         cx.tell(Event::MatchChanged(id));
     }
 
-    /// The match has come level, or the peer has said how its clock stands at a moment in which both clocks stand.
+    /// Adopts the peer's clock when the match comes into sync, or when the peer reports it while both clocks are stopped.
     pub(crate) fn level_clock(&mut self, cx: &mut Cx<'_>, there: &Standing, spent_ms: u32) {
         if (there.revision, there.ply) == (self.revision(), self.ply()) {
             self.hear_spent(cx, spent_ms);
@@ -64,7 +62,7 @@ impl MatchState {
         self.clock_check(cx);
     }
 
-    /// Takes in how the peer's record stands. `rest`: and sends what the peer lacks.
+    /// Handles a summary of the peer's record. `rest`: also sends what the peer lacks.
     pub(crate) fn learn(&mut self, cx: &mut Cx<'_>, there: Standing, rest: bool) {
         self.take_consent(cx, &there);
         let mine = self.standing();
@@ -72,7 +70,7 @@ impl MatchState {
         let same_revision = there.revision == mine.revision;
         if there.revision > mine.revision {
             if self.would_agree(&there) && there.ply > mine.ply {
-                // Our offer was accepted before or after an action that we have not seen: it comes with the record.
+                // The own offer was accepted before or after an unseen action: the peer's record will carry the action.
                 return self.send_ack(cx, true);
             }
             return self.differ(cx);
@@ -80,7 +78,7 @@ impl MatchState {
         if same_revision && there.ply <= mine.ply && !self.begins_with(&there) {
             return self.differ(cx);
         }
-        // An acknowledgement that comes twice, the second time late, says nothing new.
+        // A duplicate or late acknowledgement has no news.
         let stale = self.there.is_some_and(|known| {
             known.revision == there.revision
                 && (known.ply > there.ply || known.ply == there.ply && there.result.is_none())
@@ -114,7 +112,7 @@ impl MatchState {
             if same_revision {
                 self.send_rest(cx, there.ply);
             }
-            // Giving up is told whatever the revision: the peer may still be about to take over what was agreed.
+            // A resignation is sent at any revision: the peer may still be about to adopt an accepted offer.
             let gave_up = self.result().filter(|mine| mine.given_up_by() == Some(my_side));
             if gave_up.is_some() && there.result != gave_up {
                 self.send_given_up(cx);
@@ -124,7 +122,7 @@ impl MatchState {
         self.clock_check(cx);
     }
 
-    /// Sends what comes after the first `ply` actions.
+    /// Sends the actions after the first `ply`.
     fn send_rest(&mut self, cx: &mut Cx<'_>, ply: u32) {
         let rest: Vec<_> = self.line.rest(ply).collect();
         if rest.is_empty() {
@@ -137,7 +135,7 @@ impl MatchState {
                 return self.send_run(cx);
             }
         }
-        // The peer would rightly refuse to be sent its own actions: it has lost them, and its person has to be asked.
+        // The peer would correctly reject its own actions: it has lost them, and its person has to be asked.
         if self.is_race() || rest.len() > REST_BY_PLAYS || rest.iter().any(|(by, _)| *by == their_side) {
             self.send_record(cx);
             return;
@@ -178,7 +176,7 @@ impl MatchState {
                     cx.tell(Event::MatchChanged(id));
                 }
             }
-            // The peer has taken the record that it was sent.
+            // The peer has accepted the record.
             Reach::Asked => {
                 self.reach = Reach::Level;
                 self.learn(cx, there, true);
@@ -202,7 +200,7 @@ impl MatchState {
     }
 
     fn send_record(&mut self, cx: &mut Cx<'_>) {
-        // Once on each link: two devices must not answer records with records.
+        // At most once per link: two devices must not answer records with records.
         if std::mem::replace(&mut self.record_sent, true) {
             return;
         }
@@ -210,7 +208,7 @@ impl MatchState {
         cx.send_awaited(message);
     }
 
-    /// The peer's whole record of this match.
+    /// Handles the peer's whole record of this match.
     pub(crate) fn received_record(
         &mut self,
         cx: &mut Cx<'_>,
@@ -227,7 +225,7 @@ impl MatchState {
         Ok(())
     }
 
-    /// What comes with a record beside its actions, once the match is level.
+    /// Applies the rest of a record message, once the match is in sync.
     pub(crate) fn record_came(&mut self, cx: &mut Cx<'_>, there: &Standing, spent_ms: u32) {
         if self.is_level() {
             self.level_clock(cx, there, spent_ms);
@@ -235,7 +233,7 @@ impl MatchState {
         }
     }
 
-    /// The peer's whole record beside ours.
+    /// Compares the peer's whole record with this one.
     fn compare_record(&mut self, cx: &mut Cx<'_>, theirs: MatchState) {
         let there = theirs.standing();
         if !self.take_agreed(cx, &theirs) {
@@ -296,8 +294,8 @@ impl MatchState {
         cx.tell(Event::MatchChanged(id));
     }
 
-    /// Neither device may decide which record holds. The peer is sent ours, so that both people can be told how far the
-    /// records are the same.
+    /// The records have diverged and neither device may decide. Sends this record, so that both people can be told the
+    /// length of the common prefix.
     fn differ(&mut self, cx: &mut Cx<'_>) {
         if !self.differs() {
             self.reach = Reach::Differs { theirs: None };
@@ -317,12 +315,12 @@ impl MatchState {
         cx.tell(Event::RecordsDiffer { id, common });
     }
 
-    /// The person here gives way.
+    /// This device's person gives way: adopts the peer's record.
     pub(crate) fn take_theirs(&mut self, cx: &mut Cx<'_>) -> Result<(), Refused> {
         let Reach::Differs { theirs: Some(theirs) } = &self.reach else {
             return Err(Refused::WrongPhase);
         };
-        // What was pressed here in a race is this side's alone to say.
+        // In a race only this side decides what it has pressed.
         let (run, spent_ms) =
             if self.is_race() { (self.my_run(), self.line.spent_ms_at(cx.now)) } else { (Vec::new(), 0) };
         let theirs = MatchRecord { spent_ms, run, ..MatchRecord::clone(theirs) };
@@ -339,7 +337,7 @@ impl MatchState {
         Ok(())
     }
 
-    /// Notes that a match is over on both devices, once that is known.
+    /// Marks a match as settled once it is known to be over on both devices.
     pub(crate) fn settle(&mut self, cx: &mut Cx<'_>) {
         let level = self.there == Some(self.standing());
         if level && self.result().is_some() && self.offered().is_none() && !self.settled {
@@ -350,12 +348,12 @@ impl MatchState {
     }
 }
 
-/// Whether the actions after the first `ply` hold a decision of this side's.
+/// Whether the actions after the first `ply` include a decision of `side`.
 fn rest_has(state: &MatchState, ply: u32, side: Side) -> bool {
     state.line.rest(ply).any(|(by, _)| by == side)
 }
 
-/// A whole record as it is sent, with what the present action has taken so far.
+/// A whole record as a message, with the time of the present action so far.
 pub(crate) fn record_message(record: &MatchRecord, spent_ms: u32) -> peer::Record {
     peer::Record {
         match_id: id_bytes(record.id),
@@ -372,7 +370,7 @@ pub(crate) fn record_message(record: &MatchRecord, spent_ms: u32) -> peer::Recor
     }
 }
 
-/// The match that the peer's whole record makes, seen from this side.
+/// Makes a match of the peer's whole record, from this side's point of view.
 pub(crate) fn read_record(record: &peer::Record) -> Result<MatchState, Violation> {
     const WRONG: Violation = Violation::OutOfBounds("record");
     let their_side = wire::read_side(record.sender_side).map_err(|_| WRONG)?;
@@ -402,7 +400,7 @@ pub(crate) fn read_record(record: &peer::Record) -> Result<MatchState, Violation
     Ok(theirs)
 }
 
-/// A match as a hello tells it.
+/// The summary of a match for a hello.
 pub(crate) fn point(state: &MatchState, now: Instant) -> peer::ResumePoint {
     let Standing { revision, ply, digest, result, paused } = state.standing();
     peer::ResumePoint {
@@ -421,14 +419,14 @@ pub(crate) fn ack(point: peer::ResumePoint, wants_rest: bool) -> peer::Ack {
     peer::Ack { match_id, ply, digest, revision, result, wants_rest, paused, spent_ms }
 }
 
-/// A match as the peer's hello tells it.
+/// The summary of a match in the peer's hello.
 pub(crate) struct Told {
     id: MatchId,
     standing: Standing,
     spent_ms: u32,
 }
 
-/// The matches that a hello tells; each at most once.
+/// The matches in a hello; each at most once.
 pub(crate) fn read_points(hello: &peer::Hello) -> Result<Vec<Told>, Violation> {
     let mut told = Vec::new();
     for point in hello.matches.iter().take(proto::limits::RESUME_POINTS) {
@@ -451,7 +449,7 @@ fn standing(
     paused: bool,
 ) -> Result<Standing, Violation> {
     let result = result.map(wire::read_result).transpose().map_err(|_| Violation::OutOfBounds("result"))?;
-    // What is over is not paused, whatever was.
+    // A finished match is never paused, whatever was sent.
     Ok(Standing { revision, ply, digest, result, paused: paused && result.is_none() })
 }
 

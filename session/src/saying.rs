@@ -1,4 +1,4 @@
-//! What people say to each other beside the board. It is told once, kept nowhere, and lost with the link.
+//! Chat in a match. A message is sent once, not saved, and lost with the link.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,22 +9,22 @@ use proto::peer::{self, Phrase, say};
 use crate::session::Link;
 use crate::{Event, Instant, MatchId, Refused, Session};
 
-/// Something said.
+/// A chat message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Saying {
-    /// Without typing: shown in the other's language.
+    /// A prepared phrase, shown in the receiver's language.
     Phrase(Phrase),
-    /// As it was typed; see [`limits::is_said`].
+    /// The text as typed; see [`limits::is_said`].
     Text(String),
 }
 
-/// So much may be said within [`WHILE`]. Faster than anybody types or taps on purpose; what comes faster is not shown, so that
-/// a peer cannot cover the board with words.
+/// Rate limit: most messages within [`WHILE`]. Faster than anybody types or taps on purpose; further messages are dropped, so
+/// that a peer cannot cover the board with text.
 const AT_ONCE: usize = 8;
 /// See [`AT_ONCE`].
 const WHILE: Duration = Duration::from_secs(10);
 
-/// When the last things were said, by one side.
+/// Times of one side's last messages.
 #[derive(Default)]
 pub(crate) struct Pace(VecDeque<Instant>);
 
@@ -62,7 +62,7 @@ impl Session {
         Ok(())
     }
 
-    /// What is about no match of ours, of a newer version, or too much, is not heard: it decides nothing.
+    /// A message about an unknown match, of a newer version, or beyond the rate limit is dropped: nothing depends on it.
     pub(crate) fn received_say(&mut self, say: peer::Say) {
         let id = say.match_id[..].try_into().map(MatchId).ok().filter(|id| self.index_of(*id).is_some());
         let saying = match say.what {

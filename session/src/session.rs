@@ -1,5 +1,5 @@
-//! The router: what comes in goes to what it is about (the link, the comparison, an invitation, a match), what comes out waits in
-//! one queue.
+//! The router: an input goes to its subject (the link, the comparison, an invitation, a match), and all effects go into one
+//! queue.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub const HIGHEST_VERSION: u32 = 1;
 /// Matches with one peer that are not settled: as many as a hello can name.
 pub const MAX_MATCHES: usize = limits::RESUME_POINTS;
 
-/// Settled matches that stay in memory, so that a new game may follow them. Nobody goes back to more than the last few.
+/// Settled matches that stay in memory, so that a new game may follow them. Nobody returns to more than the last few.
 pub(crate) const KEPT_SETTLED: usize = 4;
 
 /// Everything between this device and one peer. See the crate's documentation for the drive loop.
@@ -40,12 +40,12 @@ pub struct Session {
     pub(crate) invitations: Invitations,
     pub(crate) link: Link,
     pub(crate) liveness: Liveness,
-    /// As the peer last said.
+    /// The peer's name in its last hello.
     pub(crate) peer_name: Option<String>,
     pub(crate) peer_games: Vec<GameKind>,
-    /// What the person here would like to play.
+    /// The game that this device's person would like to play.
     pub(crate) wish: Option<GameKind>,
-    /// What the journal last was told of the peer as a friend.
+    /// The last friend entry about the peer in the journal.
     pub(crate) friend: Option<(String, [u8; 32])>,
     pub(crate) now: Instant,
     pub(crate) said_here: Pace,
@@ -53,41 +53,41 @@ pub struct Session {
     pub(crate) effects: Effects,
 }
 
-/// What stands between the two devices.
+/// State of the link.
 pub(crate) enum Link {
     Down,
-    /// Our hello is sent; the peer's is awaited.
+    /// The own hello is sent; the peer's is outstanding.
     Greeting {
         role: Role,
         handshake_hash: [u8; 32],
-        /// A stranger's string is to be shown by then.
+        /// A stranger's string must be shown by then.
         string_by: Instant,
     },
-    /// Both people look at the short string. What the peer's hello told of matches waits for the outcome.
+    /// Both people look at the short string. The matches of the peer's hello wait for the result.
     Comparing {
         comparison: Comparison,
         told: Vec<Told>,
     },
     Up,
-    /// Goodbye was said, or the peer broke the protocol: nothing is heard or said until the next link.
+    /// Goodbye was said, or the peer violated the protocol: no message is handled or sent until the next link.
     Closed(peer::ByeReason),
 }
 
-/// How the link stands, for the screen.
+/// State of the link, for the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkState {
-    /// There is none.
+    /// No link.
     Down,
-    /// A link is there, and the hellos are on their way.
+    /// The link is up, and the hellos are in flight.
     Greeting,
     /// The short string is being compared.
     Comparing,
     /// Matches can be played.
     Up {
-        /// No acknowledgement for 2 s.
+        /// An acknowledgement is outstanding for 2 s.
         weak: bool,
     },
-    /// Goodbye was said, by this side or the other.
+    /// One side said goodbye.
     Closed(peer::ByeReason),
 }
 
@@ -119,17 +119,17 @@ impl Session {
         session
     }
 
-    /// Told to the peer with the next hello, instead of [`Config::advert_key`].
+    /// Sets the advert key for the next hello, in place of [`Config::advert_key`].
     pub fn set_advert_key(&mut self, advert_key: [u8; 32]) {
         self.advert_key = advert_key;
     }
 
-    /// What the person here would like to play: told with the next hello.
+    /// Sets the game that this device's person would like to play, for the next hello.
     pub fn set_wish(&mut self, wish: Option<GameKind>) {
         self.wish = wish;
     }
 
-    /// Takes in what happened. On an error nothing of the match or the journal has changed.
+    /// Handles an input. After an error no match and nothing in the journal has changed.
     ///
     /// `now` never goes back. Poll until [`Output::Idle`] before the next call.
     pub fn handle(&mut self, now: Instant, input: Input) -> Result<(), Error> {
@@ -164,14 +164,14 @@ impl Session {
         }
     }
 
-    /// What is to be done next, with everything that had to be kept before it in the journal. Gives `Idle` once everything was
-    /// given out. On an error drop the session, and make it anew from what the journal holds.
+    /// The next output, after everything that must precede it is in the journal. Returns `Idle` once the queue is empty. After an
+    /// error drop the session, and make a new one from the journal.
     pub fn poll<J: Journal>(&mut self, journal: &mut J) -> Result<Output, J::Error> {
         let next = self.effects.next(journal)?;
         Ok(next.unwrap_or_else(|| Output::Idle { until: self.next_tick() }))
     }
 
-    /// Every match that is not settled and the last few that are, the oldest first.
+    /// All unsettled matches and the last few settled ones, the oldest first.
     pub fn matches(&self) -> impl ExactSizeIterator<Item = &MatchState> {
         self.matches.iter()
     }
@@ -181,12 +181,12 @@ impl Session {
         self.matches.iter().find(|state| state.id() == id)
     }
 
-    /// What the peer last called itself; `None` before its first hello.
+    /// The name in the peer's last hello; `None` before its first.
     pub fn peer_name(&self) -> Option<&str> {
         self.peer_name.as_deref()
     }
 
-    /// The games that the peer's device plays, as of its last hello.
+    /// The games in the peer's last hello.
     pub fn peer_games(&self) -> &[GameKind] {
         &self.peer_games
     }
@@ -196,7 +196,7 @@ impl Session {
         self.known
     }
 
-    /// How the link stands.
+    /// State of the link.
     pub fn link(&self) -> LinkState {
         match &self.link {
             Link::Down => LinkState::Down,
@@ -207,7 +207,7 @@ impl Session {
         }
     }
 
-    /// As the last ping measured it on this link.
+    /// RTT of the last ping on this link.
     pub fn round_trip(&self) -> Option<Duration> {
         self.liveness.round_trip()
     }
@@ -308,7 +308,7 @@ impl Session {
                 self.effects.close(reason);
                 Ok(())
             }
-            // An older peer does not know a message of ours; what it lacks by that is its own affair.
+            // An older peer does not know the message; only that peer misses it.
             Envelope::Unsupported(_) => Ok(()),
         }
     }
@@ -382,7 +382,7 @@ impl Session {
         [link, self.meeting_ends(), self.invitations.next(), self.next_clock()].into_iter().flatten().min()
     }
 
-    /// Says why, and hears nothing more on this link.
+    /// Sends the reason, and ignores further messages on this link.
     pub(crate) fn goodbye(&mut self, reason: peer::ByeReason) {
         self.abandon_comparison();
         self.send(peer::Bye { reason: reason.into() });
@@ -390,7 +390,7 @@ impl Session {
         self.close(reason);
     }
 
-    /// From here on the link is as good as lost, though the carrier may still hold it.
+    /// Treats the link as lost, although the carrier may still hold it.
     pub(crate) fn close(&mut self, reason: peer::ByeReason) {
         self.forget_link();
         self.link = Link::Closed(reason);
@@ -413,7 +413,7 @@ impl Session {
         self.effects.send(message);
     }
 
-    /// Sends what the peer will acknowledge.
+    /// Sends a message that the peer will acknowledge.
     pub(crate) fn send_awaited(&mut self, message: impl Into<peer::Envelope>) {
         self.liveness.awaits(self.now);
         self.send(message);
@@ -424,7 +424,7 @@ impl Session {
     }
 }
 
-/// What a message is about, for words.
+/// The subject of a message, for error texts.
 fn subject(envelope: &peer::Envelope) -> &'static str {
     use peer::Envelope;
     match envelope {

@@ -1,4 +1,4 @@
-//! Between the engine's words and those of `proto::board`. The host uses the same for its clients.
+//! Conversion between the engine's types and `proto::board`. The host uses the same for its clients.
 
 use engine::gomoku::Fault;
 use engine::lights_out::LightsOutSetup;
@@ -11,7 +11,7 @@ mod setup;
 
 pub use setup::{is_for_peers, read_peer_setup, read_setup, setup};
 
-/// A message of `proto::board` that says nothing we know: of a newer version, or wrong.
+/// A message of `proto::board` with unknown content: of a newer version, or wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} says nothing known")]
 pub struct Unreadable(pub &'static str);
@@ -34,7 +34,7 @@ pub fn side(side: Side) -> board::Side {
     }
 }
 
-/// A side from its number; an error also where none is said.
+/// A side from its number; an error for the unspecified number.
 pub fn read_side(number: i32) -> Result<Side, Unreadable> {
     match board::Side::try_from(number) {
         Ok(board::Side::First) => Ok(Side::First),
@@ -43,7 +43,7 @@ pub fn read_side(number: i32) -> Result<Side, Unreadable> {
     }
 }
 
-/// The bytes of a setup, the same wherever and whenever they are made: part of the record's digest.
+/// The canonical bytes of a setup: part of the record's digest.
 pub(crate) fn setup_bytes(setup: &Setup) -> Vec<u8> {
     prost::Message::encode_to_vec(&self::setup(setup))
 }
@@ -145,7 +145,7 @@ pub fn read_result(result: &board::Result) -> Result<MatchResult, Unreadable> {
     }
 }
 
-/// Every reason with its number: one list for both directions.
+/// All reasons with their numbers, for both directions.
 const REASONS: [(Reason, board::Ending); 17] = [
     (Reason::FiveInARow, board::Ending::FiveInARow),
     (Reason::BoardFull, board::Ending::BoardFull),
@@ -166,7 +166,7 @@ const REASONS: [(Reason, board::Ending); 17] = [
     (Reason::Forbidden(Fault::DoubleThree), board::Ending::ForbiddenDoubleThree),
 ];
 
-/// The number of a reason by the rules; unspecified for one that is not in the list yet.
+/// The number of a reason by the rules; unspecified for a reason missing from the list.
 pub fn ending(reason: Reason) -> board::Ending {
     REASONS
         .iter()
@@ -178,8 +178,8 @@ fn read_reason(ending: board::Ending) -> Option<Reason> {
     REASONS.iter().find(|(_, number)| *number == ending).map(|(reason, _)| *reason)
 }
 
-/// Adds an action as `peer.Record` packs it: a varint of kind and point, for a step another of its end. What has no point shares
-/// the kind of a pass: a pass is 0 there, a choice its number, the end of a run `DONE` and its tenths of a second.
+/// Appends an action as packed in `peer.Record`: a varint of kind and point, for a step another of its end. Actions without a
+/// point share the kind of a pass: 0 for a pass, the number of a choice, `DONE` and the tenths of a second for the end of a run.
 pub fn pack_action(action: Action, into: &mut Vec<u8>) {
     let (kind, at) = match action {
         Action::Choose(choice) => {
@@ -201,7 +201,7 @@ pub fn pack_action(action: Action, into: &mut Vec<u8>) {
     }
 }
 
-/// The actions of a whole record, packed one after another.
+/// All actions of a record, packed.
 pub fn pack_actions(actions: &[Action]) -> Vec<u8> {
     let mut packed = Vec::with_capacity(2 * actions.len());
     for action in actions {
@@ -210,7 +210,7 @@ pub fn pack_actions(actions: &[Action]) -> Vec<u8> {
     packed
 }
 
-/// The actions of a whole record. At most [`limits::RECORD_ACTIONS`] are taken.
+/// Unpacks the actions of a record. At most [`limits::RECORD_ACTIONS`] are accepted.
 pub fn unpack_actions(mut packed: &[u8]) -> Result<Vec<Action>, Unreadable> {
     let mut actions = Vec::new();
     while !packed.is_empty() {
@@ -239,7 +239,7 @@ pub fn unpack_actions(mut packed: &[u8]) -> Result<Vec<Action>, Unreadable> {
     Ok(actions)
 }
 
-/// The times of a record's actions, varints one after another.
+/// The times of a record's actions, as varints.
 pub(crate) fn pack_times(times: &[u32]) -> Vec<u8> {
     let mut packed = Vec::with_capacity(2 * times.len());
     for time in times {
@@ -248,7 +248,7 @@ pub(crate) fn pack_times(times: &[u32]) -> Vec<u8> {
     packed
 }
 
-/// The times of this many actions.
+/// Unpacks the times of `count` actions.
 pub(crate) fn unpack_times(mut packed: &[u8], count: usize) -> Result<Vec<u32>, Unreadable> {
     let mut times = Vec::with_capacity(count.min(limits::RECORD_ACTIONS));
     for _ in 0..count.min(limits::RECORD_ACTIONS) {
@@ -259,13 +259,13 @@ pub(crate) fn unpack_times(mut packed: &[u8], count: usize) -> Result<Vec<u32>, 
 
 const KIND_BITS: u32 = 3;
 const PASS: u32 = 3;
-/// Above the choices.
+/// Above the numbers of choices.
 const DONE: u32 = 4;
 
 /// Bits of a column or row below [`limits::ROWS_OR_COLUMNS`].
 const COORDINATE_BITS: u32 = 10;
 
-/// Alternates the bits of column and row, so that a small board has small numbers whatever its width.
+/// Interleaves the bits of column and row (Morton order), so that a small board has small numbers whatever its width.
 fn interleave(point: Point) -> u32 {
     (0..COORDINATE_BITS).fold(0, |z, bit| {
         z | (u32::from(point.column) >> bit & 1) << (2 * bit)
@@ -281,7 +281,7 @@ fn separate(z: u32) -> Result<Point, Unreadable> {
     Ok(Point::new(every_other(z), every_other(z >> 1)))
 }
 
-/// Protobuf's varint: of at most 28 bits in an action, of 32 in a time.
+/// Writes protobuf's varint: at most 28 bits in an action, 32 in a time.
 fn pack_number(mut number: u32, into: &mut Vec<u8>) {
     while number >= 0x80 {
         into.push(number as u8 | 0x80);
@@ -290,7 +290,7 @@ fn pack_number(mut number: u32, into: &mut Vec<u8>) {
     into.push(number as u8);
 }
 
-/// Only the shortest form is taken, so that equal records have equal bytes.
+/// Accepts only the shortest form, so that equal records have equal bytes.
 fn unpack_number(packed: &mut &[u8]) -> Result<u32, Unreadable> {
     let mut number = 0;
     for shift in [0, 7, 14, 21, 28] {

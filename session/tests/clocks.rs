@@ -27,7 +27,7 @@ fn playing(setup: Setup, pace: Pace) -> (Pair, MatchId) {
     (pair, id)
 }
 
-/// What both devices show of both clocks: milliseconds, first and second side.
+/// Both clocks as shown on both devices: milliseconds, first and second side.
 fn left(pair: &Pair, id: MatchId) -> [[u128; 2]; 2] {
     pair.devices.each_ref().map(|device| {
         Side::BOTH.map(|side| device.state(id).clock(side, pair.now).expect("a pace").left.as_millis())
@@ -58,7 +58,7 @@ fn thinking_costs_who_thinks_and_both_see_the_same() {
 fn what_a_message_takes_on_its_way_costs_nobody_anything() {
     let (mut pair, id) = playing(small(), MINUTE);
     pair.act(ANNA, id, place(0, 0)).expect("her turn");
-    // One second each way, and he answers at once.
+    // One second each way, and Bert answers at once.
     pair.wait_without_delivery(s(1));
     pair.deliver(BERT);
     assert_eq!(left(&pair, id)[BERT], [60_000, 60_000]);
@@ -114,7 +114,7 @@ fn clocks_stand_from_the_moment_in_which_a_drop_is_noticed() {
     pair.run();
     pair.wait(s(5));
     assert_eq!(left(&pair, id), [[45_000, 60_000]; 2]);
-    // A move made while the other is away took what it took before the drop.
+    // A move made while the peer is away is recorded with its time before the drop.
     pair.lose_links();
     pair.wait(s(100));
     pair.act(ANNA, id, place(0, 0)).expect("her turn");
@@ -150,7 +150,7 @@ fn a_restart_keeps_what_was_written_and_the_other_is_told_of_what_was_not() {
     pair.connect();
     pair.run();
     assert_eq!(left(&pair, id), [[50_000, 60_000]; 2]);
-    // Killed in the middle of thinking: her device knows of nothing since the last stop.
+    // Killed while Anna is thinking: her device has nothing after the last stop.
     pair.wait(s(30));
     pair.restart(ANNA);
     pair.devices[BERT].told();
@@ -162,7 +162,7 @@ fn a_restart_keeps_what_was_written_and_the_other_is_told_of_what_was_not() {
     pair.conclude();
 }
 
-/// Anna's move on its way to Bert, with another measure.
+/// Anna's move in flight to Bert, with another time.
 fn her_move(pair: &Pair, thought_ms: u32) -> proto::peer::Play {
     let sent = pair.devices[ANNA].sent.iter().rev();
     let mut plays = sent.filter_map(|envelope| match envelope {
@@ -194,7 +194,7 @@ fn a_peer_that_says_it_thought_less_than_it_did_is_told_of_and_one_beyond_its_ti
 #[test]
 fn a_peer_whose_flag_should_have_fallen_long_ago_is_told_of_once() {
     let (mut pair, id) = playing(small(), MINUTE);
-    // Her device goes on answering, and says nothing of its clock.
+    // Anna's device answers, but reports no clock.
     for _ in 0..40 {
         pair.wait_without_delivery(s(2));
         pair.input(BERT, Input::Tick);

@@ -1,5 +1,5 @@
-//! Every script is run once whole, then with the link cut at each of its messages in each way, then with either device
-//! killed before each thing it does. At the end both records are equal, nothing is lost or doubled, and play can go on.
+//! Each script runs once without a cut, then with the link cut at each message in each way, then with each device killed before
+//! each of its effects. At the end both records are equal, nothing is lost or duplicated, and play can continue.
 
 mod pair;
 
@@ -11,8 +11,8 @@ use session::{Colours, Command, Event, MatchId, OfferKind, Terms};
 
 const MATCH: MatchId = MatchId([1; 16]);
 
-/// What Anna and Bert do, one thing after the other. At `|` everything on its way arrives, at `;` it does not yet; `1 s`: seconds
-/// pass; `presses`: one press nearer to the end of the own board. What is refused because a cut came between is not done.
+/// The steps of Anna and Bert. At `|` all messages in flight arrive, at `;` none does; `1 s`: seconds pass; `presses`: one press
+/// nearer to the end of the own board. A step that a cut has made impossible is skipped.
 const SCRIPTS: &[(&str, &str)] = &[
     ("an invitation and its answer", "A invites | B accepts | A 0,0 |"),
     (
@@ -118,7 +118,7 @@ fn perform(pair: &mut Pair, script: &str) {
 
 /// `next`: the id of an invitation to gomoku.
 fn act(pair: &mut Pair, device: usize, what: &str, next: MatchId) {
-    // What a cut that came between has made impossible is not done.
+    // A step that a cut has made impossible is skipped.
     let _ = match what {
         "invites" => pair.command(device, invite(next, small(), Side::First)),
         "invites to a race" => {
@@ -149,7 +149,7 @@ fn act(pair: &mut Pair, device: usize, what: &str, next: MatchId) {
     };
 }
 
-/// Everything on its way arrives, and whoever lost the link looks for the other again.
+/// All messages in flight arrive, and a device without a link dials again.
 fn arrive(pair: &mut Pair) {
     pair.run();
     if pair.devices.iter().any(|device| !device.linked) {
@@ -165,7 +165,7 @@ fn friends() -> Pair {
     pair
 }
 
-/// The journals and what they hold, for messages.
+/// Checks the pair; on failure the message contains the journals.
 fn check(name: &str, what: &str, mut pair: Pair) {
     let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pair.conclude()));
     if let Err(panic) = done {
@@ -267,7 +267,7 @@ fn both_devices_killed_come_back_to_the_same_match() {
 
 #[test]
 fn a_script_leaves_what_it_says() {
-    // The scripts must do what their names promise, or the tests above prove little.
+    // The scripts must do what their names say, or the tests above prove little.
     let result = |name: &str| {
         let (_, script) = SCRIPTS.iter().find(|(other, _)| *other == name).expect("the script is there");
         let pair = run_script(name, "", script, friends());
@@ -298,7 +298,7 @@ fn a_script_leaves_what_it_says() {
     assert!(matches!(result("both give up at the same time"), (1, 0, Some(Resigned(Side::First)), _)));
     assert!(matches!(result("a move and giving up that cross"), (2, 0, Some(Resigned(Side::First)), _)));
     assert!(matches!(result("a winning move and giving up that cross"), (9, 0, Some(Played(_)), _)));
-    // Anna, who is first, declines for her person; Bert then says yes to hers.
+    // Anna, who is first, declines automatically; Bert then accepts her offer.
     assert!(matches!(result("offers that cross"), (0, 1, None, _)));
     assert!(matches!(result("draw offers that cross"), (1, 1, Some(DrawAgreed), _)));
     let (_, _, _, pair) = result("giving up, and a new game with colours swapped");

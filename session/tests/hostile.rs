@@ -1,5 +1,5 @@
-//! A peer that may say anything at any time. Whatever it says: no panic, no illegal record, nothing that the person here did
-//! not do or agree to, nothing without bound.
+//! A hostile peer that sends anything at any time. The session must not panic, hold an illegal record, do what its person
+//! did not do or agree to, or grow without bound.
 
 mod pair;
 #[path = "../../tests/src/seed.rs"]
@@ -13,7 +13,7 @@ use session::{
     Colours, Command, Error, Event, Input, MAX_MATCHES, MatchId, MatchResult, OfferKind, Role, Terms, wire,
 };
 
-/// Outputs that one message may cause: a whole record's worth of actions is sent as a record, so a few for each match.
+/// Most outputs per message: a long list of actions is sent as one record, so a few for each match.
 const MOST_OUTPUTS: usize = 40 + 8 * MAX_MATCHES;
 
 struct Fuzzer {
@@ -26,7 +26,7 @@ impl Fuzzer {
         self.rng.below(bound)
     }
 
-    /// Mostly a match that exists.
+    /// Mostly the id of an existing match.
     fn id(&mut self) -> Bytes {
         let index = self.below(self.ids.len() as u32 + 2) as usize;
         match self.ids.get(index).copied() {
@@ -36,7 +36,7 @@ impl Fuzzer {
         }
     }
 
-    /// Mostly small, sometimes anything.
+    /// Mostly near `around`, sometimes any number.
     fn number(&mut self, around: u32) -> u32 {
         match self.below(12) {
             0 => u32::MAX,
@@ -95,7 +95,7 @@ impl Fuzzer {
         })
     }
 
-    /// Anything, in the light of what the victim holds.
+    /// Any message, mostly related to the victim's state.
     fn word(&mut self, victim: &session::Session) -> peer::Envelope {
         let match_id = self.id();
         let state = victim.matches().find(|state| state.id().0[..] == match_id[..]);
@@ -148,7 +148,7 @@ impl Fuzzer {
             4 => peer::Withdraw { invite_id: match_id }.into(),
             5..=8 => {
                 let spent_ms = self.below(9);
-                // Often a move that would be right.
+                // Often a correct move.
                 let mut action = self.action();
                 let mut after = digest;
                 if let Some(state) = state
@@ -232,7 +232,7 @@ impl Fuzzer {
                 peer::Progress { match_id, presses, lit, elapsed_ms, revision }.into()
             }
             27 | 28 => {
-                // Mostly of a race, and sometimes even right: the presses that put the lights out.
+                // Mostly for a race, sometimes even correct: the presses that put the lights out.
                 let race = victim.matches().find(|state| state.is_race() && state.record().result.is_none());
                 let right = race.filter(|_| self.below(3) > 0);
                 let mut actions: Vec<_> = right.map_or_else(Vec::new, solution);
@@ -256,7 +256,7 @@ impl Fuzzer {
     }
 }
 
-/// Bert is honest and at home; what says to be Anna is not.
+/// Bert is honest; the peer claims to be Anna and is hostile.
 fn attack(seed: u64, words: usize) -> (usize, usize) {
     let (mut pair, first) = Pair::playing();
     let second = pair.begin(BERT, small(), Side::First);
@@ -267,7 +267,7 @@ fn attack(seed: u64, words: usize) -> (usize, usize) {
     let (mut violations, mut changes) = (0, 0);
     for _ in 0..words {
         if pair.closed(BERT).is_some() || !pair.devices[BERT].linked {
-            // It comes back, and is greeted again.
+            // The attacker reconnects, and is greeted again.
             pair.devices[BERT].linked = true;
             pair.input(BERT, Input::LinkUp { role: Role::Listener, handshake_hash: [1; 32] });
             if fuzzer.below(8) > 0 {
@@ -297,7 +297,7 @@ fn attack(seed: u64, words: usize) -> (usize, usize) {
             pair.devices[BERT].session.matches().map(|state| state.record().clone()).collect();
         pair.devices[BERT].sent.clear();
         pair.devices[BERT].told();
-        // Sometimes the honest person does something.
+        // Sometimes the honest person acts.
         if fuzzer.below(12) == 0 {
             let id = fuzzer.ids[fuzzer.rng.below(3) as usize];
             let state = pair.devices[BERT].session.match_state(id);
@@ -338,7 +338,7 @@ fn attack(seed: u64, words: usize) -> (usize, usize) {
             let for_bert = state.decided_by().zip(&new.actions).skip(old.actions.len());
             let for_bert: Vec<_> =
                 for_bert.filter(|(by, _)| *by != theirs).map(|(_, action)| *action).collect();
-            // In a race what he has pressed enters the record once the other's run is there.
+            // In a race Bert's presses enter the record once the other run is there.
             assert!(for_bert.is_empty() || for_bert == old.run, "nobody plays for Bert: {word:?}");
             if new.result != old.result {
                 let fair = match new.result {
@@ -364,7 +364,7 @@ fn whatever_a_peer_says_nothing_happens_that_was_not_agreed() {
         violations += guilty;
         changes += changed;
     }
-    // Otherwise the attack was no attack.
+    // Otherwise the fuzzing reached nothing.
     assert!(violations > 1_000 && changes > 100, "{violations} violations, {changes} changes");
 }
 

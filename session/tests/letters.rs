@@ -1,5 +1,4 @@
-//! Matches by letter: two devices that are never on a link at the same time, and what comes of letters that are late, double,
-//! lost or lies.
+//! Matches by letter: two devices that never share a link, and letters that are late, duplicated, lost or forged.
 
 mod pair;
 #[path = "../../tests/src/seed.rs"]
@@ -20,7 +19,7 @@ fn read(pair: &mut Pair, to: usize, letter: &peer::Record) {
     pair.input(to, Input::Letter(Box::new(letter.clone())));
 }
 
-/// Anna has asked by letter, with her first move, and Bert has accepted.
+/// Anna has proposed a match by letter, with her first move, and Bert has accepted.
 fn begun() -> Pair {
     let mut pair = Pair::friends();
     let begin = Command::BeginByLetter { id: ID, setup: small(), my_side: Side::First };
@@ -29,7 +28,7 @@ fn begun() -> Pair {
     let asked = letter(&pair, ANNA);
     let (id, setup, side) = asked_by_letter(&asked).expect("it asks for a match");
     assert_eq!((id, setup, side), (ID, small(), Side::Second));
-    // A letter about a match that is not known changes nothing by itself.
+    // A letter about an unknown match changes nothing by itself.
     read(&mut pair, BERT, &asked);
     assert!(pair.devices[BERT].session.match_state(ID).is_none());
     pair.command(BERT, Command::AcceptLetter(Box::new(asked.clone()))).expect("accepted");
@@ -54,7 +53,7 @@ fn a_match_is_asked_for_accepted_and_played_by_letters_alone() {
         }
         assert_eq!(pair.devices[1 - mover].state(ID).ply() as usize, turn + 2);
     }
-    // Nobody sent anything but letters.
+    // Only letters were sent.
     assert!(pair.devices.iter().all(|device| device.sent.is_empty()));
     pair.command(BERT, Command::Resign(ID)).expect("he may");
     let last = letter(&pair, BERT);
@@ -92,7 +91,7 @@ fn letters_in_any_order_lead_to_equal_records() {
         let mut post: [Vec<peer::Record>; 2] = [Vec::new(), vec![letter(&pair, BERT)]];
         for _ in 0..60 {
             if pair.devices.iter().any(|device| device.state(ID).is_settled()) {
-                // Put away with the next restart.
+                // The match is archived with the next restart.
                 break;
             }
             let device = rng.below(2) as usize;
@@ -106,7 +105,7 @@ fn letters_in_any_order_lead_to_equal_records() {
                         post[device].push(letter(&pair, device));
                     }
                 }
-                // Any letter ever written, and so most of them late and more than once.
+                // Any earlier letter, so most are late and repeated.
                 4..=7 if !post[device].is_empty() => {
                     let letter = post[device][rng.below(post[device].len() as u32) as usize].clone();
                     read(&mut pair, 1 - device, &letter);
@@ -134,7 +133,8 @@ fn what_a_letter_may_not_do_it_does_not_do() {
     read(&mut pair, ANNA, &honest);
     pair.act(ANNA, ID, place(2, 2)).expect("her turn");
     let before = pair.devices[ANNA].state(ID).record().clone();
-    // One more revision, a pause and a result that nobody agreed to, another side, nonsense, and Anna's own action as Bert's.
+    // Forgeries: one more revision, a pause and a result without agreement, another side, nonsense, and Anna's own action as
+    // Bert's.
     let mut lies = vec![
         peer::Record { revision: 1, ..honest.clone() },
         peer::Record { paused: true, ..honest.clone() },

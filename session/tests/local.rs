@@ -1,4 +1,4 @@
-//! Matches without a peer: what is shown is what the journal holds, and a command that cannot be kept has done nothing.
+//! Matches without a peer: the shown state equals the journal, and a command that cannot be kept has no effect.
 
 mod pair;
 
@@ -12,7 +12,7 @@ use session::{
 
 const ID: MatchId = MatchId([7; 16]);
 
-/// A disk that may be full.
+/// A disk that can be full.
 struct Disk {
     journal: Journal,
     full: bool,
@@ -46,7 +46,7 @@ fn paced(pace: Pace) -> MatchRecord {
     MatchRecord::new(ID, small(), Side::First).with_pace(Some(pace))
 }
 
-/// Any command, more often than not one that may be done.
+/// Any command, mostly a legal one.
 fn any_command(local: &LocalMatch, rng: &mut Rng) -> LocalCommand {
     let legal = local.position().legal_actions();
     let record = local.record();
@@ -93,7 +93,7 @@ fn after_any_commands_the_journal_holds_what_is_shown_and_a_full_disk_changes_no
             }
             let kept = disk.journal.record(ID).expect("it was begun").clone();
             let shown = local.record().clone();
-            // What the present action has taken may not have been written when the disk was full; the rest is exact.
+            // The time of the present action may be missing after a full disk; the rest is exact.
             let same = MatchRecord { spent_ms: shown.spent_ms, ..kept };
             assert_eq!(same, shown, "{context}");
             let again = LocalMatch::new(shown).expect("a record of ours can be played");

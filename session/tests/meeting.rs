@@ -13,7 +13,7 @@ use session::{
     ShortString, Terms, Violation,
 };
 
-/// The string that a device shows.
+/// The short string that a device shows.
 fn shown(events: &[Event]) -> Option<ShortString> {
     events.iter().find_map(|event| match event {
         Event::Comparing { string, .. } => Some(string.clone()),
@@ -69,7 +69,8 @@ fn another_link_makes_another_string_and_the_same_inputs_the_same() {
 
 #[test]
 fn a_man_in_the_middle_makes_the_strings_differ() {
-    // Two links with handshake hashes of their own; the one between passes on what it can.
+    // A man in the middle: two links with different handshake hashes, between which it forwards
+    // messages.
     let mut anna = Pair::strangers();
     let mut bert = Pair::strangers();
     for (pair, hash) in [(&mut anna, 7), (&mut bert, 8)] {
@@ -80,7 +81,7 @@ fn a_man_in_the_middle_makes_the_strings_differ() {
             pair.input(device, Input::LinkUp { role, handshake_hash: [hash; 32] });
         }
     }
-    // Anna's words go to Bert's session and the other way round.
+    // Anna's messages go to Bert's session and vice versa.
     for _ in 0..10 {
         if let Some(word) = anna.devices[BERT].inbox.pop_front() {
             bert.input(BERT, Input::Received(word));
@@ -185,7 +186,7 @@ fn no_common_version_is_said_to_both_people() {
     }
 }
 
-/// A device of tomorrow speaks more versions, plays more games and says things that nobody here knows.
+/// A later version has more protocol versions and games, and sends unknown fields.
 #[test]
 fn a_hello_of_tomorrow_is_understood_as_far_as_it_goes() {
     let mut pair = Pair::friends();
@@ -336,7 +337,7 @@ fn crossing_invitations_resolve_to_one_match() {
             let stands = MatchId([1; 16]);
             let asked = if anna == 1 { BERT } else { ANNA };
             if !same {
-                // The setups differ: a person has to say yes to the one that stands.
+                // The setups differ: a person has to accept the invitation that stands.
                 assert_eq!(pair.invited(asked), Some(stands));
                 assert_eq!(pair.invited(1 - asked), None);
                 pair.command(asked, Command::AnswerInvite { id: stands, decline: None }).expect("it stands");
@@ -479,7 +480,7 @@ fn goodbye_closes_both_ends_and_keeps_the_match() {
     assert_eq!(pair.devices[BERT].state(id).record().actions.first(), Some(&pair::place(0, 0)));
 }
 
-/// A disk that takes nothing.
+/// A disk that is always full.
 struct Full;
 
 impl session::Journal for Full {

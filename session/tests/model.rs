@@ -1,8 +1,8 @@
-//! Random lists of what people, links and power supplies do. Each list is made from a seed, and ends with equal records in
-//! which nothing is lost or doubled, and with every match finished.
+//! Model test: random lists of operations of people, links and power supplies. Each list is derived from a seed, and ends with
+//! equal records in which nothing is lost or duplicated, and with every match finished.
 //!
-//! `QIYOU_MODEL_OPS=1000000 cargo test -p session --test model` runs that many operations; `QIYOU_MODEL_SEED=17` runs the
-//! list of one seed, or with the former begins there; `QIYOU_SEED` says where a whole run begins. A list that fails is made as short as it gets while it still fails, and printed.
+//! `QIYOU_MODEL_OPS=1000000 cargo test -p session --test model` runs that many operations; `QIYOU_MODEL_SEED=17` runs the list of
+//! one seed, or with the former begins there; `QIYOU_SEED` says where a whole run begins. A failing list is shrunk and printed.
 
 mod pair;
 mod schedule;
@@ -31,7 +31,7 @@ fn run(ops: &[Op]) {
         perform(&mut pair, *op);
     }
     pair.conclude();
-    // A second life of both finds nothing left to say.
+    // After another restart of both, nothing is left to send.
     pair.lose_links();
     pair.restart(ANNA);
     pair.restart(BERT);
@@ -43,7 +43,7 @@ fn fails(ops: &[Op]) -> bool {
     catch_unwind(AssertUnwindSafe(|| run(ops))).is_err()
 }
 
-/// Panics are expected while a list is being made shorter, and say nothing new.
+/// Panics are expected while shrinking, and are not printed.
 fn quietly<T>(work: impl FnOnce() -> T) -> T {
     let loud = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
@@ -52,7 +52,7 @@ fn quietly<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Leaves out whatever is not needed for the failure: halves first, single operations last.
+/// Removes the operations that the failure does not need: halves first, single operations last.
 fn shrink(mut ops: Vec<Op>) -> Vec<Op> {
     let mut size = ops.len() / 2;
     while size > 0 {
@@ -82,7 +82,7 @@ fn number(variable: &str) -> Option<u64> {
 /// Operations in one list: long enough for several matches, short enough to shrink.
 const LENGTH: usize = 120;
 
-/// As many as a run in CI has: a minute or so of one core.
+/// Operations of a run in CI: about a minute on one core.
 const MODEL_OPS: u64 = 1_000_000;
 
 #[test]
@@ -110,7 +110,7 @@ fn whatever_happens_both_records_are_equal_in_the_end() {
 
 #[test]
 fn lists_of_operations_do_what_they_are_for() {
-    // A model that never gets anywhere proves nothing.
+    // Coverage of the model: without these events it would prove nothing.
     let (mut matches, mut over, mut revised, mut deaths, mut actions) = (0, 0, 0, 0, 0);
     let (mut timed, mut flags, mut paused, mut drawn) = (0, 0, 0, 0);
     let (mut games, mut raced) = (BTreeSet::new(), 0);

@@ -11,7 +11,7 @@ use session::{Command, MatchId};
 
 const MATCH: MatchId = MatchId([1; 16]);
 
-/// Whoever has the turn plays these; whoever lost the link looks for the other again.
+/// The side to move plays these actions; a device without a link dials again.
 fn play(pair: &mut Pair, setup: &Setup, actions: &[Action]) {
     let mut next = 0;
     for _ in 0..10 * (actions.len() + 3) {
@@ -44,7 +44,7 @@ fn check(setup: &Setup, actions: &[Action], see: impl Fn(&Pair)) {
     check_from(0, setup, actions, see);
 }
 
-/// `calm`: so many actions at the beginning are not cut.
+/// `calm`: this many actions at the beginning are not cut.
 fn check_from(calm: usize, setup: &Setup, actions: &[Action], see: impl Fn(&Pair)) {
     let friends = || {
         let mut pair = Pair::friends();
@@ -83,13 +83,13 @@ fn both_must_agree_to_the_same_dead_stones() {
     pair.connect();
     pair.run();
     play(&mut pair, &go, &actions);
-    // Whoever has the turn agrees; the other touches a stone, which withdraws that; both agree to what is marked then.
+    // One side agrees; the other toggles a stone, which revokes the agreement; then both agree to the marked stones.
     actions.extend([Action::Agree, Action::Toggle(stone), Action::Agree, Action::Agree]);
     check(&go, &actions, |pair| {
         let record = pair.devices[BERT].state(MATCH).record();
         assert!(record.result.is_some(), "both have agreed: {record:?}");
     });
-    // An agreement to another set is not enough.
+    // An agreement to another set does not count.
     check(&go, &actions[..6], |pair| {
         assert!(pair.devices[ANNA].state(MATCH).record().result.is_none());
     });
@@ -127,7 +127,7 @@ fn colours_chosen_in_swap2_are_the_same_on_both_devices() {
 #[test]
 fn a_capture_of_liuzhou_chess_is_owed_on_both_devices_until_it_is_made() {
     let setup = GameKind::Liuzhou.default_setup();
-    // A square of the first side's, which then takes.
+    // The first side makes a square, then captures.
     let actions = [
         place(1, 1),
         place(4, 4),
@@ -145,7 +145,7 @@ fn a_capture_of_liuzhou_chess_is_owed_on_both_devices_until_it_is_made() {
     check(&setup, &actions, |_| {});
 }
 
-/// Captures owed by whoever is to move.
+/// Captures that the side to move still has to make.
 fn due(game: &AnyGame) -> u8 {
     let AnyGame::Liuzhou(liuzhou) = game else { panic!("it is Liuzhou chess") };
     liuzhou.captures_due()
@@ -159,7 +159,7 @@ fn played(setup: &Setup, actions: &[Action]) -> AnyGame {
     game
 }
 
-/// A chessboard without a formation, since diagonals are none here: the board is full and nothing was captured.
+/// A chessboard without a formation, since this setup has no diagonals: the board is full and nothing was captured.
 fn full_board() -> (Setup, Vec<Action>) {
     let setup = Setup::Liuzhou(LiuzhouSetup { diagonals: false, ..LiuzhouSetup::default() });
     let of = |side: u16| {
@@ -190,7 +190,7 @@ fn the_removals_of_a_full_board_in_liuzhou_chess_are_made_by_each_on_its_device(
 #[test]
 fn the_removals_for_a_blocked_player_in_liuzhou_chess_are_made_by_each_on_its_device() {
     let (setup, full) = full_board();
-    // Steps by lot until somebody has none, which on a board that is nearly full is soon.
+    // Random steps until one side has none, which happens soon on a nearly full board.
     let hemmed_in = |seed| {
         let mut rng = Rng::new(seed);
         let mut actions = full.clone();
@@ -203,7 +203,7 @@ fn the_removals_for_a_blocked_player_in_liuzhou_chess_are_made_by_each_on_its_de
             let legal = game.legal_actions();
             actions.push(legal[rng.below(legal.len() as u32) as usize]);
             let next = played(&setup, &actions);
-            // Who makes a formation takes before the turn passes.
+            // A formation requires a capture before the turn passes.
             if next.turn() != game.turn() && due(&next) == 1 {
                 return Some((actions, next));
             }

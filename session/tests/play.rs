@@ -1,4 +1,4 @@
-//! A match between two devices: who may do what when, offers, and records that have gone different ways.
+//! A match between two devices: who may do what when, offers, and diverged records.
 
 mod pair;
 
@@ -92,7 +92,7 @@ fn playing_on_answers_the_peers_offer_with_no() {
     pair.conclude();
 }
 
-/// Five matches that are over, the oldest first: one more than a session keeps once another begins.
+/// Five finished matches, the oldest first: one more than a session keeps once another begins.
 fn five_over() -> (Pair, Vec<MatchId>) {
     let mut pair = Pair::friends();
     pair.connect();
@@ -202,7 +202,7 @@ fn a_new_game_follows_once_with_colours_swapped() {
     let (mut pair, id) = Pair::playing();
     pair.command(BERT, Command::Resign(id)).expect("it goes on");
     pair.run();
-    // Both want it at the same time.
+    // Both offer it at the same time.
     pair.offer(ANNA, id, OfferKind::NewGame).expect("it is over");
     pair.offer(BERT, id, OfferKind::NewGame).expect("it is over");
     pair.run();
@@ -248,7 +248,7 @@ fn an_impossible_action_ends_the_link_and_changes_nothing() {
         assert_eq!(*pair.devices[BERT].state(id).record(), before, "{what}");
         pair.conclude();
     }
-    // And out of turn: Anna has played, and plays again.
+    // Out of turn: Anna has played, and plays again.
     let (mut pair, id) = Pair::playing();
     pair.act(ANNA, id, place(0, 0)).expect("her turn");
     pair.run();
@@ -277,7 +277,7 @@ fn a_gap_asks_for_what_is_missing_and_a_repetition_is_acknowledged() {
 
 #[test]
 fn a_journal_that_was_set_back_gets_the_whole_record_once_its_person_agrees() {
-    // Both play in turns; then Bert's disk is set back to the beginning.
+    // Both play in turns; then Bert's disk is restored to the beginning.
     let (mut pair, id) = Pair::playing();
     let old = pair.devices[BERT].journal.clone();
     for number in 0..10 {
@@ -296,7 +296,7 @@ fn a_journal_that_was_set_back_gets_the_whole_record_once_its_person_agrees() {
     pair.run();
     pair.connect();
     pair.run();
-    // Bert's own moves cannot be played for him: he is asked, and gives way.
+    // Bert's own moves must not be played for him: he is asked, and gives way.
     assert!(pair.devices[BERT].state(id).differs() && pair.devices[ANNA].state(id).differs());
     for device in [ANNA, BERT] {
         assert!(pair.devices[device].told().contains(&Event::RecordsDiffer { id, common: 0 }));
@@ -314,7 +314,7 @@ fn records_that_went_different_ways_stop_at_the_last_common_ply_until_one_person
         let (mut pair, id) = Pair::playing();
         pair.act(ANNA, id, place(0, 0)).expect("her turn");
         pair.run();
-        // A restored backup in which Bert answered something else.
+        // A restored backup in which Bert had answered differently.
         let mut other = pair.devices[BERT].journal.clone();
         other.matches[0].0.actions.push(place(4, 4));
         pair.act(BERT, id, place(1, 1)).expect("his turn");
@@ -335,7 +335,7 @@ fn records_that_went_different_ways_stop_at_the_last_common_ply_until_one_person
             [vec![place(0, 0), place(1, 1)], vec![place(0, 0), place(4, 4)]],
             "both are kept"
         );
-        // It is told again on every link, and nothing else happens.
+        // Reported again on every link, without further effect.
         pair.lose_links();
         pair.connect();
         pair.run();
@@ -394,7 +394,7 @@ fn nobody_is_given_a_match_unasked() {
     for id in 2..40 {
         pair.input(BERT, Input::Received(record(id, None)));
     }
-    // Neither may the peer say that Bert lost a match he never played.
+    // Nor may the peer claim that Bert lost a match he never played.
     pair.input(BERT, Input::Received(record(50, Some(MatchResult::Resigned(Side::Second)))));
     assert_eq!(pair.devices[BERT].session.matches().len(), 0);
     assert!(pair.devices[BERT].journal.matches.is_empty());
@@ -442,7 +442,7 @@ fn a_result_that_was_not_written_with_the_last_action_is_found_again() {
 
 #[test]
 fn the_digest_is_the_same_on_every_machine() {
-    // Golden: a change here makes records of older versions differ from those of newer ones.
+    // Golden value: a change here makes old and new versions disagree about equal records.
     let mut record = MatchRecord::new(MatchId([1; 16]), small(), Side::First);
     assert_eq!(record.digest(), 4165350217324993147);
     record.actions.push(place(4, 0));
@@ -518,7 +518,7 @@ fn nothing_unsayable_is_said_and_nobody_talks_without_end() {
     let said = (0..20).take_while(|_| pair.command(ANNA, hello()).is_ok()).count();
     assert_eq!((said, pair.command(ANNA, hello())), (8, Err(Refused::TooFast)));
     pair.run();
-    // A peer that does not keep to it is not heard beyond it.
+    // Messages beyond the rate limit are dropped.
     for _ in 0..20 {
         let what = Some(peer::say::What::Phrase(Phrase::Hello.into()));
         pair.input(BERT, Input::Received(peer::Say { match_id: id.0.to_vec().into(), what }.into()));
@@ -547,7 +547,7 @@ fn a_kept_match_is_shown_to_the_peer_whole_and_what_is_no_match_is_not_heard() {
     assert!(pair.devices[BERT].journal.record(kept.id).is_none(), "nothing is saved");
     assert!(given(&pair, ANNA).is_empty());
 
-    // An illegal one, one with nothing in it, and more than anybody reads.
+    // An illegal record, an empty one, and too many.
     let illegal = MatchRecord { actions: vec![place(0, 0), place(0, 0)], ..kept.clone() };
     pair.command(ANNA, Command::Give(Box::new(illegal))).expect("the sender does not look into it");
     pair.run();
@@ -566,7 +566,7 @@ fn a_kept_match_is_shown_to_the_peer_whole_and_what_is_no_match_is_not_heard() {
 #[test]
 fn a_long_message_on_its_way_is_no_silence() {
     let (mut pair, _) = Pair::playing();
-    // Bert's device takes in the beginning of something long, and hears nothing else.
+    // Bert's device receives the beginning of a long message, and nothing else.
     for _ in 0..15 {
         pair.wait_without_delivery(Duration::from_secs(2));
         pair.input(BERT, Input::Underway);

@@ -1,4 +1,4 @@
-//! A race of Lights Out between two: the same board drawn by both, each presses alone, and neither can win by saying so.
+//! A race of Lights Out between two: both draw the same board, each presses alone, and neither can win by a claim.
 
 mod pair;
 
@@ -20,7 +20,7 @@ fn terms(setup: Setup) -> Terms {
     Terms { setup, pace: None, colours: Colours::Random }
 }
 
-/// A race on a board of 3 x 3 that takes three presses, and who is first in it.
+/// A race on a board of 3 x 3 that takes three presses, and its first and second device.
 fn racing() -> (Pair, MatchId, [usize; 2]) {
     let mut pair = Pair::friends();
     pair.connect();
@@ -151,7 +151,7 @@ fn the_faster_wins_and_both_runs_are_in_the_record() {
         assert_eq!((run.tenths, run.finished), (30, true));
         assert_eq!(result(&pair, slow, id), None, "there may be time yet");
         assert!(pair.devices[slow].state(id).can_act() && !pair.devices[quick].state(id).can_act());
-        // The slower finishes too, within the same tenth of a second or, where it is stopped, not at all.
+        // The slower side finishes too, within the same tenth of a second; or it is stopped and does not finish.
         pair.wait(SECOND);
         for device in devices {
             assert_eq!(result(&pair, device, id), Some(won(quicker, Reason::Faster)));
@@ -197,7 +197,7 @@ fn to_say_that_one_is_done_is_not_to_be_done() {
 
 #[test]
 fn runs_that_the_rules_do_not_allow_are_violations_and_change_nothing() {
-    // What the second side might say to the first, and the first to the second.
+    // Forged runs of the second side to the first, and of the first to the second.
     for (victim, spoil) in (0..2).flat_map(|victim| (0..7).map(move |spoil| (victim, spoil))) {
         let (mut pair, id, devices) = racing();
         pair.wait(SECOND);
@@ -219,10 +219,10 @@ fn runs_that_the_rules_do_not_allow_are_violations_and_change_nothing() {
         longer.actions.extend(&actions);
         let (match_id, actions) = (Bytes::copy_from_slice(&id.0), wire::pack_actions(&actions).into());
         let digest = if spoil == 6 { 5 } else { longer.digest() };
-        // The first side has nothing to show before its turn, which it has from the beginning.
+        // The first side has no early run to show: it has the turn from the beginning.
         let ply = if victim == 0 && spoil < 5 { 0 } else { ply };
         let run = peer::Run { match_id, ply, actions, digest, revision: 0 };
-        // As if something were missing between: then the rest is asked for.
+        // These forgeries look like a gap: the receiver asks for the missing part.
         let honest_gap = spoil == 5 || spoil < 2 && victim == 1;
         let done = pair.try_input(devices[victim], Input::Received(run.into()));
         if !honest_gap {
@@ -331,7 +331,7 @@ fn a_time_that_cannot_be_is_told_to_its_victim_once() {
     pair.input(first, Input::Received(run(0).into()));
     pair.input(first, Input::Received(run(0).into()));
     assert_eq!(doubts(&mut pair, first), 1);
-    // An honest one is not doubted.
+    // An honest run raises no doubt.
     let (mut pair, id, devices) = racing();
     pair.wait(20 * SECOND);
     finish(&mut pair, devices[1], id);

@@ -1,4 +1,4 @@
-//! What two agree to play: drawn colours, other terms instead of an answer, and invitations that outlive their link.
+//! Terms: drawn colours, counter-invitations, and invitations that outlive their link.
 
 mod pair;
 
@@ -73,7 +73,7 @@ fn a_reveal_that_does_not_fit_its_commitment_ends_the_link_and_begins_nothing() 
         let Some(Envelope::Reveal(mut reveal)) = pair.devices[BERT].inbox.pop_front() else {
             panic!("Anna reveals")
         };
-        // She would rather have had the other side.
+        // A forged drawing that gives her the other side.
         let wrong = if by_record {
             let side = pair.devices[ANNA].state(id).record().my_side.other();
             peer::Record {
@@ -154,7 +154,7 @@ fn an_invitation_that_loses_its_link_is_sent_again_and_answered_once() {
     pair.run();
     assert_eq!(pair.invited(BERT), Some(id));
     pair.lose_links();
-    // Answered while the other is away: the match begins, and she hears of it.
+    // Answered while the peer is away: the match begins, and Anna learns of it later.
     pair.command(BERT, Command::AnswerInvite { id, decline: None }).expect("still open");
     pair.connect();
     pair.run();

@@ -1,7 +1,7 @@
-//! Several hosts in one process, on a network in memory: no radio, no waiting.
+//! Several hosts in one process, on an in-memory network: no radio, no waiting.
 //!
-//! Run it under tokio's paused clock: then time passes only when nobody has anything to do. Bots think on their own threads in
-//! real time, so give them levels that decide at once. `QIYOU_LOG=debug` shows what the hosts log.
+//! Run it under tokio's paused clock: time then advances only when every task is idle. Bots think on their own threads in real
+//! time, so give them levels that decide at once. `QIYOU_LOG=debug` shows the hosts' logs.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -19,24 +19,24 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, timeout};
 use tokio_util::codec::Framed;
 
-/// Longest that anything may take, by the clock on the wall: on the paused one, hours pass while a bot thinks.
+/// Limit for a step in real time: on the paused clock, hours pass while a bot thinks.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// After so long without a word on the paused clock, the one on the wall is looked at.
+/// After this long without an event on the paused clock, the real-time limit is checked.
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// The devices and the air between them.
+/// The devices and the network between them.
 pub struct House {
-    /// The air; cuts and losses are made here.
+    /// The network; tests inject cuts and losses here.
     pub air: MemoryNetwork,
     directory: tempfile::TempDir,
     began: Instant,
     seed: u64,
 }
 
-/// A device, switched on or off, and the client in its player's hand.
+/// A device, switched on or off, with its player's client.
 pub struct Device {
-    /// As others see it.
+    /// The name that others see.
     pub name: String,
     host: Option<Host>,
     /// The player's client.
@@ -45,10 +45,10 @@ pub struct Device {
 }
 
 impl House {
-    /// Nobody lives here yet. Everything drawn by lot comes from `seed`, but the devices' keys.
+    /// A house without devices. `seed` determines all randomness except the devices' keys.
     pub fn new(seed: u64) -> Self {
         if let Ok(filter) = tracing_subscriber::EnvFilter::try_from_env("QIYOU_LOG") {
-            // Another house of this process may have done so.
+            // Another house of this process may have initialised the log.
             let _ = tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init();
         }
         Self {
@@ -59,19 +59,19 @@ impl House {
         }
     }
 
-    /// A device that is switched on.
+    /// Adds a device that is switched on.
     pub async fn device(&mut self, name: &str) -> Device {
         self.device_with(name, |_| {}).await
     }
 
-    /// A device that is not as usual.
+    /// Adds a device with a changed configuration.
     pub async fn device_with(&mut self, name: &str, change: impl FnOnce(&mut HostConfig)) -> Device {
         let mut config = HostConfig::new(self.directory.path().join(name));
         config.name = Some(name.to_owned());
         config.transports = vec![std::sync::Arc::new(self.air.transport(name))];
         self.seed += 1;
         config.entropy = Entropy::Seeded(self.seed);
-        // The same hour on all devices, which passes as the paused clock does.
+        // The same wall-clock time on all devices, which advances with the paused clock.
         let (began, hour) = (self.began, SystemTime::UNIX_EPOCH + Duration::from_hours(500_000));
         config.wall_clock = std::sync::Arc::new(move || hour + began.elapsed());
         change(&mut config);
@@ -82,7 +82,7 @@ impl House {
 }
 
 impl Device {
-    /// Where it keeps everything.
+    /// The device's data folder.
     pub fn directory(&self) -> &Path {
         &self.config.data_dir
     }
@@ -92,7 +92,7 @@ impl Device {
         self.host.as_ref().expect("the device is switched on")
     }
 
-    /// Pulls the plug.
+    /// Switches off without a goodbye.
     pub async fn kill(&mut self) {
         self.host.take().expect("the device is switched on").kill().await;
     }
@@ -102,24 +102,24 @@ impl Device {
         self.host.take().expect("the device is switched on").stop().await;
     }
 
-    /// The player's client goes; the host stays.
+    /// Closes the player's client; the host keeps running.
     pub fn close_app(&mut self) {
         self.client = Client::of(tokio::io::duplex(1).0);
     }
 
-    /// Another client comes.
+    /// Opens another client.
     pub async fn open_app(&mut self) {
         self.client = Client::attach(self.host().client()).await;
     }
 
-    /// Switches on again, with what is on disk.
+    /// Switches on again, with the data on disk.
     pub async fn start(&mut self) {
         let host = Host::start(self.config.clone()).expect("the host starts again");
         self.client = Client::attach(host.client()).await;
         self.host = Some(host);
     }
 
-    /// The view `record`: a row a match, without what differs from device to device.
+    /// The view `record`: one row per match, without device-specific columns.
     pub fn record(&self) -> Vec<Vec<rusqlite::types::Value>> {
         let database = rusqlite::Connection::open_with_flags(
             self.directory().join(host::DATABASE),
@@ -135,25 +135,25 @@ impl Device {
     }
 }
 
-/// What a client talks over: within this process, or a daemon's socket.
+/// A client's stream to the host: in this process, or over a daemon's socket.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// A client of a host, with everything that events have told it.
+/// A client of a host, with the state built from events.
 pub struct Client {
     frames: Framed<Box<dyn Stream>, FrameCodec>,
     requests: u64,
     unseen: VecDeque<Event>,
-    /// What events have told.
+    /// The state built from events.
     pub seen: Seen,
 }
 
-/// The state that events build up.
+/// The state built from events.
 #[derive(Default)]
 pub struct Seen {
     /// The device's own name and visibility.
     pub me: Me,
-    /// The carrier that told last.
+    /// The last event of a carrier's state.
     pub radio: Option<control::Radio>,
     /// By id.
     pub nearby: BTreeMap<String, Nearby>,
@@ -169,23 +169,23 @@ pub struct Seen {
     pub connecting: BTreeMap<String, Connecting>,
     /// All so far.
     pub notices: Vec<Notice>,
-    /// Notifications that the person has chosen, all so far.
+    /// Notifications that the person has activated, all so far.
     pub activated: Vec<control::Activated>,
-    /// Matches that friends show, the first that came first.
+    /// Matches that friends show, in order of arrival.
     pub gifts: Vec<control::Gift>,
-    /// How comparisons ended, all so far.
+    /// Results of comparisons, all so far.
     pub compared: Vec<control::ComparisonEnd>,
-    /// What bots have reported, all so far.
+    /// Reports of bots, all so far.
     pub thoughts: Vec<control::Thinking>,
     /// All so far.
     pub said: Vec<control::Said>,
-    /// Invitations that are over, all so far.
+    /// Ended invitations, all so far.
     pub ended: Vec<control::InvitationGone>,
     /// By id.
     pub blocked: BTreeMap<String, control::Blocked>,
-    /// Liuzhou chess's table of endings.
+    /// The tablebase of Liuzhou chess's endings.
     pub endings: control::Endings,
-    /// Of a host that can play online.
+    /// `None` if the host cannot play online.
     pub account: Option<control::Account>,
     /// By account.
     pub contacts: BTreeMap<String, control::Contact>,
@@ -283,7 +283,7 @@ impl Client {
         message
     }
 
-    /// The next event. Everything up to it is in `seen`.
+    /// The next event; `seen` includes it.
     pub async fn next(&mut self) -> Event {
         if let Some(event) = self.unseen.pop_front() {
             return event;
@@ -295,7 +295,7 @@ impl Client {
         }
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for the answer.
     pub async fn ask(&mut self, body: request::Body) -> Result<reply::Body, Refusal> {
         let id = self.send(body).await;
         let (answered, answer) = self.answer().await;
@@ -303,7 +303,7 @@ impl Client {
         answer
     }
 
-    /// Asks all of it without waiting in between, and gives the answers in the order of the requests.
+    /// Sends all requests without waiting in between; returns the answers in the order of the requests.
     pub async fn ask_at_once(&mut self, bodies: Vec<request::Body>) -> Vec<Result<reply::Body, Refusal>> {
         let mut answers = BTreeMap::new();
         let count = bodies.len();
@@ -317,7 +317,7 @@ impl Client {
         answers.into_values().collect()
     }
 
-    /// Sends a request; gives its number.
+    /// Sends a request; returns its number.
     async fn send(&mut self, body: request::Body) -> u64 {
         self.requests += 1;
         let request = Message::Request(Request { id: self.requests, body: Some(body) });
@@ -325,7 +325,7 @@ impl Client {
         self.requests
     }
 
-    /// Reads up to the next answer: to which request, and what it is.
+    /// Reads up to the next answer; returns the request's number and the answer.
     async fn answer(&mut self) -> (u64, Result<reply::Body, Refusal>) {
         loop {
             match self.read().await {
@@ -342,7 +342,7 @@ impl Client {
         }
     }
 
-    /// Asks for something that is done at once.
+    /// Sends a request that must succeed.
     pub async fn done(&mut self, body: request::Body) {
         let what = format!("{body:?}");
         match self.ask(body).await {
@@ -351,7 +351,7 @@ impl Client {
         }
     }
 
-    /// Reads events until what is seen is so.
+    /// Reads events until a condition on the state holds.
     pub async fn until(&mut self, what: &str, mut so: impl FnMut(&Seen) -> bool) {
         let begun = std::time::Instant::now();
         while !so(&self.seen) {
@@ -362,12 +362,12 @@ impl Client {
         self.unseen.clear();
     }
 
-    /// Looks around.
+    /// Switches scanning on or off.
     pub async fn scan(&mut self, on: bool) {
         self.done(request::Body::Scan(control::Scan { on })).await;
     }
 
-    /// Looks around for a device of this name, and gives its id.
+    /// Scans for a device of this name; returns its id.
     pub async fn find(&mut self, name: &str) -> String {
         self.scan(true).await;
         let here = |seen: &Seen| seen.nearby.values().find(|one| one.name == name).map(|one| one.id.clone());
@@ -376,7 +376,7 @@ impl Client {
         here(&self.seen).expect("it was there a line above")
     }
 
-    /// A gomoku match on this device, and the room's id.
+    /// Opens a gomoku match on this device; returns the room's id.
     pub async fn open_room(&mut self, first: Option<u32>, second: Option<u32>) -> String {
         let open = control::OpenRoom {
             first: Some(bot(first)),
@@ -423,7 +423,7 @@ pub async fn friends(one: &mut Device, other: &mut Device) {
     meet(&mut one.client, &mut other.client, &other.name).await;
 }
 
-/// The first looks for the other by its name, and both compare strings.
+/// The first client searches for the other by name, and both compare strings.
 pub async fn meet(one: &mut Client, other: &mut Client, others_name: &str) {
     let id = one.find(others_name).await;
     one.done(request::Body::Meet(control::Meet { peer: id })).await;
@@ -446,7 +446,7 @@ pub async fn begin_match(one: &mut Device, other: &mut Device) {
     begin_match_of(one, other, None).await;
 }
 
-/// A match of what is chosen between two friends, the inviter first. Gives the rules as the invited one reads them.
+/// A match with this choice between two friends, the inviter first. Returns the rules as the invited client reads them.
 pub async fn begin_match_of(
     one: &mut Device,
     other: &mut Device,
@@ -478,11 +478,11 @@ pub async fn begin(one: &mut Client, other: &mut Client, choice: Option<control:
     sheet
 }
 
-/// Waits until something is so that a thread brings about, while the hosts go on. Fails after a minute of real time, which is
-/// patience, not a bound on speed.
+/// Waits until a thread has made a condition true, while the hosts keep running. Fails after a minute of real time, which is a
+/// limit for hangs, not a bound on speed.
 ///
 /// # Panics
-/// When it does not come about.
+/// When the condition stays false.
 pub async fn settle(what: &str, so: impl Fn() -> bool) {
     let begun = std::time::Instant::now();
     while !so() {

@@ -1,7 +1,7 @@
-//! What the whole-system tests share.
+//! Shared code of the whole-system tests.
 //!
-//! [`house`] is several hosts in one process, [`programs`] the programs as people start them, [`seed`] where chance begins, [`skip`] says what
-//! is left out; the tests themselves are in `tests/`, the Bluetooth lab is the binary `ble-lab`.
+//! [`house`] is several hosts in one process, [`programs`] the programs as people start them, [`seed`] the seeds of random tests,
+//! [`skip`] reports what is left out; the tests themselves are in `tests/`, the Bluetooth lab is the binary `ble-lab`.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The programs as people start them, and `qiyouctl` as somebody's hands.
+//! The programs as people start them, and `qiyouctl` as a person uses it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
@@ -9,13 +9,14 @@ use tokio::net::UnixListener;
 
 use crate::house::Device;
 
-/// The folder of qiyoud and qiyouctl, built now if they are not: cargo builds only this package's own programs for a test.
+/// The folder of qiyoud and qiyouctl. Builds them if necessary: for a test, cargo builds only the programs of the test's own
+/// package.
 ///
-/// `cargo test --workspace` has built them for their packages' own tests, and here finds them done. Asked for as programs alone they
-/// would be built with other features of their dependencies, which is most of the workspace once more.
+/// `cargo test --workspace` has built them for the tests of their own packages, so nothing is rebuilt here. Building the programs
+/// alone would select other features of their dependencies, and rebuild most of the workspace.
 ///
 /// # Panics
-/// When they cannot be built.
+/// When the build fails.
 pub fn programs() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -34,17 +35,17 @@ pub fn programs() -> &'static Path {
     })
 }
 
-/// How a command ended, and what it printed.
+/// The exit code and output of a command.
 #[derive(Debug)]
 pub struct Said {
     /// Its exit code.
     pub code: i32,
-    /// Its lines, each a JSON object.
+    /// Its output lines, each a JSON object.
     pub lines: Vec<Value>,
 }
 
 impl Said {
-    /// Reads what a command with `--json` has left.
+    /// Parses the output of a command with `--json`.
     ///
     /// # Panics
     /// When a line is no JSON.
@@ -62,30 +63,30 @@ impl Said {
         self.lines.last().expect("it has said something")
     }
 
-    /// A text of the last line; empty if it is none.
+    /// A text field of the last line; empty if it is no text.
     pub fn text(&self, key: &str) -> &str {
         self.last()[key].as_str().unwrap_or_default()
     }
 
-    /// The exit code, and the refusal of a command that the host refused.
+    /// The exit code, and the host's refusal.
     pub fn refusal(&self) -> (i32, &str) {
         (self.code, self.text("refusal"))
     }
 }
 
-/// A person with `qiyouctl` at a device: it finds the host of this process behind a socket, as a daemon's. Ends with its host.
+/// A person with `qiyouctl`: makes the host of this process reachable through a socket, like a daemon's. Ends with its host.
 pub struct Hands {
     socket: PathBuf,
 }
 
 impl Hands {
-    /// Opens a socket for the host that runs on this device now. Not under a paused clock: programs take real time.
+    /// Opens a socket for this device's running host. Not under a paused clock: programs take real time.
     ///
     /// # Panics
     /// When the socket cannot be bound.
     pub fn at(device: &Device) -> Self {
         let socket = device.directory().join("hands.sock");
-        // Of the host before a restart.
+        // A leftover of the host before a restart.
         let _ = std::fs::remove_file(&socket);
         let listener = UnixListener::bind(&socket).expect("a socket in its own directory");
         tokio::spawn(device.host().connector().serve(listener));
@@ -97,7 +98,7 @@ impl Hands {
         &self.socket
     }
 
-    /// A command that runs; with `--json` and this person's socket.
+    /// Starts a command, with `--json` and this person's socket.
     ///
     /// # Panics
     /// When it cannot be started.
@@ -115,18 +116,18 @@ impl Hands {
             .expect("qiyouctl runs")
     }
 
-    /// What a command says until it ends.
+    /// Runs a command to its end; returns its output.
     ///
     /// # Panics
-    /// When it prints what is no JSON.
+    /// When a line of the output is no JSON.
     pub async fn ctl(&self, words: &[&str]) -> Said {
         Said::of(&self.begin(words).wait_with_output().await.expect("it ends"))
     }
 
-    /// What a command says that does what it is asked to.
+    /// Runs a command that must succeed; returns its output.
     ///
     /// # Panics
-    /// When its exit code is another than 0.
+    /// When its exit code is not 0.
     pub async fn does(&self, words: &[&str]) -> Said {
         let said = self.ctl(words).await;
         assert_eq!(said.code, 0, "{words:?}: {said:?}");

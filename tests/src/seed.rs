@@ -1,10 +1,10 @@
-//! Where chance begins in a random test. Tests of other crates take this file in by its path.
+//! Seeds of random tests. Tests of other crates include this file by its path.
 #![allow(unreachable_pub, reason = "where it is taken in by its path it is a private module")]
 
 use std::hash::{BuildHasher, RandomState};
 
-/// The seed of a random test, which is printed: a failure is played again with `QIYOU_SEED=…`. Without that variable it is `usual`, so
-/// that a change at home is judged by the same cases each time; in CI, or with `QIYOU_SEED=new`, it is a new one.
+/// The seed of a random test, which is printed: `QIYOU_SEED=…` repeats a failure. Without that variable it is `usual`, so that a
+/// change on a developer's machine always runs the same cases; in CI, or with `QIYOU_SEED=new`, it is a new one.
 ///
 /// # Panics
 /// When the variable is neither a number nor `new`.
@@ -20,7 +20,7 @@ pub fn begin(test: &str, usual: u64) -> u64 {
     seed
 }
 
-/// Below 2^32, so that a test may count on from here, and above zero, at which some generators stand still.
+/// Below 2^32, so that a test may count on from here, and above zero, a fixed point of some generators.
 fn fresh() -> u64 {
     (RandomState::new().hash_one("seed") >> 32).max(1)
 }

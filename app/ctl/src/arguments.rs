@@ -475,7 +475,7 @@ pub(crate) enum VisibilityChoice {
     Everyone,
 }
 
-/// Who sits at a match on this device.
+/// Who plays a side in a match on this device.
 #[derive(Clone, Copy)]
 pub(crate) enum LocalSeat {
     Here,

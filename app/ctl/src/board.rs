@@ -3,8 +3,8 @@
 use proto::board::{Side, action};
 use proto::control::{Board, MarkKind, Piece, PieceKind};
 
-/// Rows from the top; the last move in round brackets, what is marked (a winning line, a formation, a captured stone) in square
-/// ones. Stones are X for who begins and O for the other, lights `#`, pieces of xiangqi the letters of a FEN.
+/// Rows from the top; the last move in round brackets, marked points (a winning line, a formation, a captured stone) in square
+/// ones. Stones are X for the first player and O for the other, lights `#`, xiangqi pieces the letters of a FEN.
 pub(crate) fn text(board: &Board) -> String {
     let cell = |row: u32, column: u32| row * 1024 + column;
     let last = board.last.as_ref().and_then(|action| match &action.kind {

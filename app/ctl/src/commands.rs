@@ -1,4 +1,4 @@
-//! What each command asks, waits for and prints.
+//! The commands: what each one asks, waits for and prints.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::inviting::{self, asked_for};
 use crate::meeting::comparison_text;
 use crate::{board as board_text, json, words};
 
-/// No deadline: until interrupted or the daemon goes.
+/// No deadline: until interrupted or the daemon ends.
 pub(crate) fn forever() -> Instant {
     Instant::now() + Duration::from_hours(365 * 24)
 }
@@ -266,9 +266,9 @@ impl Conversation {
         }
     }
 
-    // Finding what a person means.
+    // Resolving names and ids.
 
-    /// The room of this id, or the only one that fits.
+    /// The room of this id, or the only one for which `fits` holds.
     pub(crate) fn room(&self, id: Option<&str>, fits: impl Fn(&Room) -> bool) -> Result<Room, Failure> {
         let rooms = &self.host.state.rooms;
         let mut found: Vec<&Room> = match id {
@@ -276,7 +276,7 @@ impl Conversation {
             None => rooms.values().filter(|room| fits(room)).collect(),
         };
         if id.is_none() && found.is_empty() && rooms.len() == 1 {
-            // The host says better than we could why it does not fit.
+            // The host gives a better error than this program could.
             found = rooms.values().collect();
         }
         match found.as_slice() {
@@ -299,7 +299,7 @@ impl Conversation {
         }
     }
 
-    /// The id of a friend or of a device nearby; looks around for it until the deadline.
+    /// The id of a friend or of a device nearby; scans for it until the deadline.
     pub(crate) async fn somebody(&mut self, who: &str, deadline: Instant) -> Result<String, Failure> {
         if let Ok(friend) = self.friend(who) {
             return Ok(friend);
@@ -322,7 +322,7 @@ impl Conversation {
         }
     }
 
-    /// What keeps every radio from working, if it is so; empty otherwise.
+    /// Why no radio works; empty if one does.
     pub(crate) fn radio_trouble(&self) -> String {
         let radios = &self.host.state.radios;
         let works = |state: RadioState| {
@@ -389,7 +389,7 @@ impl Conversation {
         if scan {
             self.host.ask(request::Body::Scan(control::Scan { on: true })).await?;
         }
-        // The state came before: it is told as the events that would lead to it.
+        // The present state is printed first, as the events that lead to it.
         for body in self.present() {
             self.print_event(&Event { body: Some(body), monotonic_us: 0 })?;
         }

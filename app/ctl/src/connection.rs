@@ -1,4 +1,4 @@
-//! The conversation with the host: requests, replies, and the state that its events build up.
+//! The connection to the host: requests, replies, and the state built from events.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,13 +15,13 @@ use tokio::net::UnixStream;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::codec::Framed;
 
-/// Of the client protocol.
+/// Version of the client protocol.
 const VERSION: u32 = 1;
 
-/// A host answers at once; one that does not is stuck.
+/// A host answers at once; without an answer in this time it hangs.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Why a command did not come to its end.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error("the host refused: {}", refusal_words(.0))]
@@ -86,7 +86,7 @@ fn refusal_words(refusal: &Refusal) -> String {
     if refusal.detail.is_empty() { refusal.code().as_str_name().into() } else { refusal.detail.clone() }
 }
 
-/// What the host's events have told so far.
+/// The state built from the host's events so far.
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) me: Me,
@@ -98,10 +98,10 @@ pub(crate) struct State {
     pub(crate) rooms: BTreeMap<String, Room>,
     pub(crate) connecting: BTreeMap<String, Connecting>,
     pub(crate) blocked: BTreeMap<String, Blocked>,
-    /// `None`: the host cannot play online.
+    /// `None`: the host is built without online play.
     pub(crate) account: Option<Account>,
     pub(crate) contacts: BTreeMap<String, Contact>,
-    /// Matches that friends show, by their numbers.
+    /// Matches that friends show, by number.
     pub(crate) gifts: BTreeMap<String, Gift>,
 }
 
@@ -149,11 +149,11 @@ impl State {
     }
 }
 
-/// An attached connection. Every event that was read is in `state`; `next` gives each of them once.
+/// An attached connection. `state` reflects every event read; `next` returns each event once.
 pub(crate) struct Connection {
     frames: Framed<UnixStream, FrameCodec>,
     last_request: u64,
-    /// Read while a reply was awaited.
+    /// Events read while waiting for a reply.
     unseen: std::collections::VecDeque<Event>,
     pub(crate) state: State,
 }
@@ -205,7 +205,7 @@ impl Connection {
         }
     }
 
-    /// The next event; `None` when there was none until then.
+    /// The next event; `None` if the deadline passes first.
     pub(crate) async fn next_until(&mut self, deadline: Instant) -> Result<Option<Event>, Failure> {
         if let Some(event) = self.unseen.pop_front() {
             return Ok(Some(event));

@@ -102,7 +102,7 @@ pub(crate) enum Switch {
     Off,
 }
 
-/// The daemon stands in another folder.
+/// An absolute path: the daemon's working directory differs.
 fn whole_path(file: &Path) -> Result<String, Failure> {
     let whole = std::path::absolute(file).map_err(|error| Failure::Usage(error.to_string()))?;
     whole.into_os_string().into_string().map_err(|_| Failure::Usage("the path is no text".into()))
@@ -213,7 +213,7 @@ impl Conversation {
         list.adapters.iter().try_for_each(|one| self.print(|| words::adapter(one), || json::adapter(one)))
     }
 
-    /// The id of whoever is called so, or has this id: a friend, a device nearby, or whoever is compared with.
+    /// The id of the person with this name or id: a friend, a device nearby, or a partner of a comparison.
     fn anybody(&self, who: &str) -> Result<String, Failure> {
         let state = &self.host.state;
         let friends = state.friends.values().map(|one| (&*one.id, &*one.name));
@@ -225,7 +225,7 @@ impl Conversation {
     }
 }
 
-/// The id of the only one with this id or name; `None` if there is none.
+/// The only id that matches this id or name; `None` if there is none.
 fn one_of<'a>(who: &str, all: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Option<String>, Failure> {
     let mut ids: Vec<&str> = Vec::new();
     for (id, name) in all {

@@ -13,10 +13,10 @@ use crate::meeting::comparison_text;
 use crate::playing::choice;
 use crate::{json, pace, words};
 
-/// An invitation is open for a minute; the answer may take its own time on the air.
+/// Seconds to wait for an answer: an invitation expires after a minute, and the answer travels for some seconds.
 pub(crate) const ANSWER_SECONDS: u64 = 75;
 
-/// Time for the two people at both screens to compare their strings before an invitation can be sent.
+/// Seconds for two people to compare their strings before an invitation can be sent.
 const COMPARE_SECONDS: u64 = 180;
 
 impl Conversation {
@@ -36,7 +36,7 @@ impl Conversation {
         let mut sent = false;
         while let Some(event) = self.host.next_until(deadline).await? {
             match &event.body {
-                // Both have invited, and the other's stands: for the same it is accepted with that, for something else it asks.
+                // Both have invited, and the peer's invitation stands: on equal terms it is accepted, else it needs an answer.
                 Some(event::Body::InvitationGone(gone))
                     if gone.invite_id == id
                         && gone.end() == InvitationEnd::InvitationWithdrawn
@@ -140,7 +140,7 @@ impl Conversation {
     }
 }
 
-/// An invitation to nobody yet.
+/// An invitation without an addressee yet.
 pub(crate) fn asked_for(game: &GameChoice, terms: &TermsChoice) -> Result<control::Invite, Failure> {
     let colours = match terms.colour {
         Colour::First => ColourChoice::ColourFirst,

@@ -1,4 +1,4 @@
-//! What scripts read: one JSON object a line. Names follow `control.proto`; enums are words in lower case; digests are 16
+//! JSON for scripts: one object a line. Names follow `control.proto`; enums are words in lower case; digests are 16
 //! hexadecimal digits; times are microseconds of the device's CLOCK_MONOTONIC.
 
 use proto::board::Result as MatchResult;

@@ -1,7 +1,7 @@
 //! qiyouctl: the host from a terminal, for people and scripts.
 //!
-//! One request or a short conversation with a running `qiyoud`, then an exit code that says how it ended. It computes no rule:
-//! what may be played is the host's answer.
+//! Sends one request, or has a short conversation with a running `qiyoud`, then exits with a code for the result. It computes
+//! no rule: the host says which actions are legal.
 
 #![forbid(unsafe_code)]
 
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads us has read enough.
+        // A closed pipe: the reader has enough.
         Err(Failure::NobodyReads) => ExitCode::SUCCESS,
         Err(failure) => {
             if json {

@@ -95,14 +95,15 @@ impl Conversation {
             _ => return Err(Failure::Usage("several strings are to be compared: say with whom".into())),
         };
         let peer = comparison.peer.clone();
-        // Who has said "the same" before, and comes back to wait, need not say it again.
+        // A person who has already answered "the same", and calls again to wait, need not answer
+        // again.
         if !(same && comparison.answered_here) {
             self.host.ask(request::Body::Compare(control::Compare { peer: peer.clone(), same })).await?;
         }
         if !same || wait == 0 {
             return self.print(|| "done".into(), || json!({"done": true, "peer": peer}));
         }
-        // How it ended is said by its end alone, in whatever order other events come.
+        // Only the end of the comparison gives its result, in whatever order other events come.
         while let Some(event) = self.host.next_until(deadline).await? {
             let Some(event::Body::ComparisonGone(gone)) = &event.body else { continue };
             if gone.id != peer {

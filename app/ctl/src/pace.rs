@@ -1,4 +1,4 @@
-//! Paces as a person types them: `none`, `15m`, `5m+3s`, `10m+3x30s`, `30s/move`.
+//! Time controls as a person types them: `none`, `15m`, `5m+3s`, `10m+3x30s`, `30s/move`.
 
 use proto::board::{Pace, PaceKind};
 use proto::limits;
@@ -6,7 +6,7 @@ use proto::limits;
 const EXPECTED: &str = "expected `none`, `15m` for everything, `5m+3s` with a bonus, `10m+3x30s` with periods, or `30s/move`; \
                         times are in s, m, h or d";
 
-/// A pace; `None` without clocks.
+/// Parses a time control; `None` without clocks.
 pub(crate) fn parse(text: &str) -> Result<Option<Pace>, String> {
     let wrong = || EXPECTED.to_owned();
     if text == "none" {
@@ -31,7 +31,7 @@ pub(crate) fn parse(text: &str) -> Result<Option<Pace>, String> {
     }
 }
 
-/// What [`parse`] reads.
+/// The inverse of [`parse`].
 pub(crate) fn text(pace: Option<&Pace>) -> String {
     let Some(pace) = pace else { return "none".into() };
     let (main, step) = (time(pace.main_s), time(pace.step_s));
@@ -52,7 +52,7 @@ fn seconds(text: &str) -> Option<u32> {
     number.checked_mul(unit).filter(|seconds| *seconds <= limits::PACE_SECONDS)
 }
 
-/// In the largest unit that leaves no rest.
+/// Formats a time in the largest unit without a remainder.
 fn time(seconds: u32) -> String {
     let fits = |(_, unit): &(char, u32)| seconds > 0 && seconds.is_multiple_of(*unit);
     let (unit, size) = UNITS.into_iter().find(fits).unwrap_or(('s', 1));

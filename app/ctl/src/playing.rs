@@ -1,4 +1,4 @@
-//! Commands of play: matches that begin, go on and are looked at.
+//! Commands of play: starting, continuing and showing matches.
 
 use proto::board::Side;
 use proto::control::{self, OfferKind, Room, Seat, reply, request, seat};
@@ -25,7 +25,7 @@ impl Conversation {
             }
             Colour::First => false,
             Colour::Second => true,
-            // A coin need not be fair to the last bit where nobody is cheated.
+            // A slightly biased coin cheats nobody here.
             Colour::Random => std::process::id().is_multiple_of(2),
         };
         let (player, opponent) = (local_seat(player), local_seat(opponent));
@@ -193,7 +193,7 @@ impl Conversation {
     }
 }
 
-/// The side that this device's person has, whether a bot assists or not.
+/// The side of this device's person, assisted by a bot or not.
 fn side_here(room: &Room) -> Option<Side> {
     let here = |seat: Option<&Seat>| match seat {
         None => true,

@@ -1,4 +1,4 @@
-//! Puzzles: which there are, and one of them as a room.
+//! Commands about puzzles: the list, and a puzzle as a room.
 
 use proto::control::{self, Puzzle, PuzzleProgress, PuzzleState, Room, reply, request};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Numbers of the schema as words: short ones for scripts, sentences for people.
+//! The schema's enums as words: short ones for scripts, sentences for people.
 
 use proto::board::{Ending, Game, GomokuOpening, GomokuRule, Result as MatchResult, Setup, Side, setup};
 use proto::control::{
@@ -11,7 +11,7 @@ use proto::peer::{DeclineReason, Phrase};
 
 use crate::connection::Failure;
 
-/// The schema's name of a number without its prefix, in lower case: `RADIO_NO_ADAPTER` is `no_adapter`.
+/// The schema's name of an enum value without its prefix, in lower case: `RADIO_NO_ADAPTER` is `no_adapter`.
 macro_rules! word {
     ($enum:ident, $number:expr, $prefix:literal) => {
         $enum::try_from($number).map_or_else(
@@ -73,7 +73,7 @@ pub(crate) fn unreached(number: i32) -> String {
     word!(Unreached, number, "UNREACHED_")
 }
 
-/// The same for a person, with a comma before it; empty for who can be reached.
+/// The same for a person, with a comma before it; empty for a reachable peer.
 pub(crate) fn why_unreached(why: Unreached) -> &'static str {
     match why {
         Unreached::Unspecified => "",
@@ -157,7 +157,7 @@ pub(crate) fn link(link: &LinkState) -> String {
     word!(PeerLink, link.state, "PEER_LINK_")
 }
 
-/// How far the last letter about a match has come: `at server`.
+/// The stage of the last letter about a match: `at server`.
 pub(crate) fn letter(number: i32) -> String {
     word!(LetterState, number, "LETTER_STATE_").replace('_', " ")
 }
@@ -181,7 +181,7 @@ pub(crate) fn setup(setup: Option<&Setup>) -> String {
     }
 }
 
-/// Rules, presets and options with their values; what is chosen stands in brackets.
+/// Rules, presets and options with their values; the chosen value is in brackets.
 pub(crate) fn sheet(sheet: &GameSheet) -> String {
     let mark = |word: &str, chosen: &str| if word == chosen { format!("[{word}]") } else { word.to_owned() };
     let mut lines = vec![sheet.rule_sheet_en.clone()];
@@ -229,7 +229,8 @@ pub(crate) fn score(score: Score) -> String {
     }
 }
 
-/// How a match ended, as a sentence. `board`: the room's, which says whether the players have exchanged colours.
+/// A match's result as a sentence. `board`: the room's board, which says whether the players have exchanged
+/// colours.
 pub(crate) fn result_in(result: MatchResult, board: &Board) -> String {
     let swapped = board.facts.iter().any(|fact| fact.kind() == FactKind::FactSwapped);
     let words = self::result(result);
@@ -240,7 +241,7 @@ pub(crate) fn result_in(result: MatchResult, board: &Board) -> String {
     }
 }
 
-/// How a match ended, as a sentence, when the players have the colours that they began with.
+/// A match's result as a sentence, if the players have not exchanged colours.
 pub(crate) fn result(result: MatchResult) -> String {
     let why = match result.ending() {
         Ending::Unspecified => "over".into(),
@@ -303,7 +304,7 @@ pub(crate) fn room(room: &Room) -> String {
     )
 }
 
-/// Presses and times of both; tenths of a second only of a run that is over, by which it counts.
+/// Presses and times of both; tenths of a second only for a finished run, because they decide the race.
 fn race(race: &Race) -> String {
     let seconds = |ms: u32| format!("{}.{} s", ms / 1000, ms / 100 % 10);
     let mine = match (race.i_finished, race.i_stopped) {
@@ -319,7 +320,7 @@ fn race(race: &Race) -> String {
     format!("you: {} presses, {mine}; the other: {} presses, {theirs}", race.my_presses, race.their_presses)
 }
 
-/// For a terminal with a dark background: two rows of modules a line, with the light margin that readers want.
+/// For a terminal with a dark background: two rows of modules a line, with the quiet zone that readers need.
 pub(crate) fn qr(code: &FriendCode) -> String {
     const MARGIN: usize = 4;
     let side = code.side as usize;

@@ -1,7 +1,6 @@
-//! The command line of somebody's hands.
+//! The command line as a user runs it.
 //!
-//! A test of this package makes cargo build the program itself as the rest of the workspace is built for tests; whole-system tests
-//! start it from there.
+//! A test of this package makes cargo build the program as for the workspace's tests; whole-system tests start that program.
 
 use std::process::{Command, Output};
 
@@ -18,7 +17,7 @@ fn every_command_explains_itself() {
     let mut explained = 0;
     for line in commands.lines().take_while(|line| !line.is_empty()) {
         let command = line.split_whitespace().next().expect("a command");
-        // Where an explanation goes on in the next line, and what explains the others.
+        // Skips continuation lines of an explanation, and the help command.
         if line.starts_with("   ") || command == "help" {
             continue;
         }

@@ -1,8 +1,8 @@
-//! What a player hears and holds beside the screen: sounds, music, vibration and gamepads.
+//! Output and input beside the screen: sounds, music, vibration and gamepads.
 //!
-//! It knows no game, no page and no host. Every sound is computed here ([`synth`], [`music`]); no recording is in the program.
-//! What the machine lacks is silence: no loudspeaker, motor or gamepad is an error, and none says so in the log above
-//! `debug`. Every device is kept by a thread of its own, so a caller never waits.
+//! This crate knows no game, no page and no host. It computes every sound ([`synth`], [`music`]); the program contains no
+//! recording. A missing loudspeaker, motor or gamepad means silence, not an error, and is logged at `debug` at most. Each
+//! device has its own thread, so a caller never waits.
 
 #![forbid(unsafe_code)]
 
@@ -17,16 +17,16 @@ pub use pads::Press;
 pub use player::Player;
 pub use synth::{Cue, RATE};
 
-/// Levels go from 0 (mute) to this.
+/// The highest level; 0 is mute.
 pub const LOUDEST: u8 = 10;
 
-/// What a sample is multiplied by at this level: 0 at 0, 1 at [`LOUDEST`], about 3 dB a step between.
+/// Gain of a level: 0 at 0, 1 at [`LOUDEST`], about 3 dB a step between.
 #[cfg(any(feature = "sound", test))]
 pub(crate) fn gain(level: u8) -> f32 {
     if level == 0 { 0.0 } else { 0.7_f32.powi(i32::from(LOUDEST) - i32::from(level.min(LOUDEST))) }
 }
 
-/// Numbers that look random and are the same for the same seed (splitmix64).
+/// Pseudo-random numbers from a seed (splitmix64).
 #[derive(Clone, Debug)]
 pub(crate) struct Dice(u64);
 
@@ -53,7 +53,7 @@ impl Dice {
         self.part() * 2.0 - 1.0
     }
 
-    /// One of these, each as likely as its weight says; the weights' sum is above 0.
+    /// A random choice with these weights; the weights' sum is above 0.
     pub(crate) fn weighed<T: Copy>(&mut self, of: &[(T, f32)]) -> T {
         let mut left = self.part() * of.iter().map(|(_, weight)| weight).sum::<f32>();
         for (one, weight) in of {

@@ -1,17 +1,17 @@
-//! The motor that shakes a phone or handheld: through feedbackd where it runs (Phosh, Plasma Mobile), else through the
+//! The vibration motor of a phone or handheld: through feedbackd if available (Phosh, Plasma Mobile), else through the
 //! kernel's force feedback.
 
-/// How it is felt.
+/// Kinds of vibration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feel {
-    /// A touch did something.
+    /// Confirms a touch.
     Light,
-    /// Something asks for the player's eyes: their turn, a check, the end.
+    /// Calls the player's attention: their turn, a check, the end.
     Strong,
 }
 
 impl Feel {
-    /// Milliseconds of shaking.
+    /// Duration in milliseconds.
     pub fn milliseconds(self) -> u16 {
         match self {
             Self::Light => 18,
@@ -19,7 +19,7 @@ impl Feel {
         }
     }
 
-    /// How hard, from 0 to 1.
+    /// Magnitude, from 0 to 1.
     pub fn strength(self) -> f64 {
         match self {
             Self::Light => 0.45,
@@ -28,7 +28,7 @@ impl Feel {
     }
 }
 
-/// The motor, kept by a thread. Where there is none, nothing happens.
+/// The motor and its thread. Without a motor nothing happens.
 #[derive(Debug)]
 pub struct Motor {
     #[cfg(feature = "vibration")]
@@ -38,7 +38,7 @@ pub struct Motor {
 }
 
 impl Motor {
-    /// Looks for a motor on a thread of its own.
+    /// Searches for a motor on a thread of its own.
     pub fn find() -> Self {
         #[cfg(feature = "vibration")]
         {
@@ -51,7 +51,7 @@ impl Motor {
         }
     }
 
-    /// Whether there is one, as far as is known by now.
+    /// Whether a motor was found so far.
     pub fn is_there(&self) -> bool {
         #[cfg(feature = "vibration")]
         return self.there.load(std::sync::atomic::Ordering::Relaxed);
@@ -59,11 +59,11 @@ impl Motor {
         false
     }
 
-    /// Shakes once.
+    /// Vibrates once.
     pub fn shake(&self, feel: Feel) {
         #[cfg(feature = "vibration")]
         if self.is_there() {
-            // The thread is only gone where the motor is.
+            // The thread ends only if the motor is gone.
             self.wishes.send(feel).ok();
         }
         #[cfg(not(feature = "vibration"))]
@@ -89,7 +89,7 @@ mod shaking {
     const NAME: &str = "org.sigxcpu.Feedback";
     const PATH: &str = "/org/sigxcpu/Feedback";
     const HAPTIC: &str = "org.sigxcpu.Feedback.Haptic";
-    /// A service that starts on demand is there within this time.
+    /// Limit for a D-Bus service that starts on demand.
     const PATIENCE: Duration = Duration::from_secs(5);
 
     pub(super) fn start() -> (Sender<Feel>, Arc<AtomicBool>) {
@@ -112,7 +112,7 @@ mod shaking {
         (wishes, there)
     }
 
-    /// What shakes once; false when it no longer can.
+    /// Vibrates once; returns false once the motor is gone.
     type Shake = Box<dyn FnMut(Feel) -> bool>;
 
     fn any() -> Option<Shake> {
@@ -123,11 +123,11 @@ mod shaking {
         kernel()
     }
 
-    /// feedbackd's own interface for games.
+    /// feedbackd's interface for vibration patterns.
     pub struct Feedbackd(Connection);
 
     impl Feedbackd {
-        /// On this bus, if it is there or starts when it is called, and has a motor.
+        /// Connects on this bus. `None` unless feedbackd runs or starts on demand, and has a motor.
         pub fn on(bus: Connection) -> Option<Self> {
             use dbus::blocking::stdintf::org_freedesktop_dbus::Properties;
             let proxy = bus.with_proxy("org.freedesktop.DBus", "/org/freedesktop/DBus", PATIENCE);
@@ -138,7 +138,7 @@ mod shaking {
             if !names("ListNames").iter().chain(&names("ListActivatableNames")).any(|name| name == NAME) {
                 return None;
             }
-            // Only a daemon that knows the interface for patterns has this; one without a motor answers "no" when asked.
+            // Only a daemon that supports vibration patterns has this property; a daemon without a motor answers "no".
             let daemon = bus.with_proxy(NAME, PATH, PATIENCE);
             daemon.get::<String>(NAME, "Profile").ok()?;
             let found = Self(bus);
@@ -152,13 +152,13 @@ mod shaking {
             answer.is_ok_and(|(shaken,)| shaken)
         }
 
-        /// Shakes once; false when it could not.
+        /// Vibrates once; returns false on failure.
         pub fn shake(&self, feel: Feel) -> bool {
             self.vibrate(&[(feel.strength(), u32::from(feel.milliseconds()))])
         }
     }
 
-    /// A motor among the input devices that this user may write to; a gamepad's is the gamepad's.
+    /// A motor among the input devices that this user may write to, gamepads excluded.
     fn kernel() -> Option<Shake> {
         let (path, mut device) = evdev::enumerate().find(|(_, device)| {
             let rumbles = device.supported_ff().is_some_and(|can| can.contains(FFEffectCode::FF_RUMBLE));

@@ -1,7 +1,7 @@
-//! A piece without end on plucked strings, in the five notes of the pentatonic scale.
+//! Endless generative music on plucked strings, in the pentatonic scale.
 //!
-//! A composer makes phrases: a walk over the scale that begins and ends on steady notes, a bass under it, an ornament here
-//! and there, breath between phrases, and another key after some of them. Everything follows from the seed.
+//! A composer makes phrases: a random walk over the scale that begins and ends on steady notes, a bass, occasional
+//! ornaments, rests between phrases, and a change of key after some of them. The seed determines everything.
 
 use std::f32::consts::PI;
 
@@ -11,45 +11,45 @@ use crate::synth::{Pluck, RATE};
 /// One note.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Note {
-    /// When it is plucked, in samples since the piece began. Notes come in this order.
+    /// When the note is plucked, in samples since the start of the piece. Notes come in this order.
     pub start: u64,
-    /// Semitones above the C two octaves below the middle one.
+    /// Pitch in semitones above the C two octaves below middle C.
     pub pitch: i32,
     /// 0 to 1.
     pub strength: f32,
 }
 
 impl Note {
-    /// Its pitch in hertz, in equal temperament over a' = 440 Hz.
+    /// Frequency in hertz, in equal temperament over a' = 440 Hz.
     pub fn hertz(self) -> f32 {
         65.406 * 2.0_f32.powf(self.pitch as f32 / 12.0)
     }
 }
 
-/// Semitones of the scale's five notes.
+/// The scale's five notes in semitones.
 const SCALE: [i32; 5] = [0, 2, 4, 7, 9];
 
-/// Which of them is home, in the modes gong, zhi, yu and shang.
+/// Index of the tonic in the modes gong, zhi, yu and shang.
 const HOMES: [i32; 4] = [0, 3, 4, 1];
 
-/// The melody keeps to these steps of the scale, counted from the low C.
+/// Range of the melody in steps of the scale, counted from the low C.
 const LOWEST: i32 = 8;
 const HIGHEST: i32 = 18;
 
-/// Makes the notes one after another, for ever.
+/// An endless iterator of notes.
 pub struct Composer {
     dice: Dice,
-    /// Of the next phrase, in samples.
+    /// Start of the next phrase, in samples.
     now: u64,
-    /// Semitones that the scale is moved by.
+    /// Transposition of the scale in semitones.
     key: i32,
     home: i32,
     phrases_left: u32,
     /// Seconds of a beat.
     beat: f32,
-    /// Where the melody is, in steps of the scale.
+    /// Position of the melody in steps of the scale.
     step: i32,
-    /// Of the present phrase, the next last.
+    /// Remaining notes of the present phrase, in reverse order.
     ready: Vec<Note>,
 }
 
@@ -74,7 +74,7 @@ impl Composer {
         SCALE[step.rem_euclid(5) as usize] + 12 * step.div_euclid(5) + self.key
     }
 
-    /// The nearest step that is the home note or, less often, the third above it in the scale, from this step on.
+    /// The nearest step above `lowest` with the tonic or, less often, the third above the tonic in the scale.
     fn steady(&mut self, near: i32, lowest: i32) -> i32 {
         let wanted = if self.dice.part() < 0.6 { self.home } else { self.home + 3 };
         let rest = (near - wanted).rem_euclid(5);
@@ -91,7 +91,7 @@ impl Composer {
     fn phrase(&mut self) {
         if self.phrases_left == 0 {
             self.phrases_left = 4 + (self.dice.part() * 4.0) as u32;
-            // A fourth or fifth away, kept within a comfortable range; and another of the five notes is home.
+            // Modulates by a fourth or fifth within a comfortable range, and changes the mode.
             let away = self.dice.weighed(&[(5, 1.0), (-5, 1.0), (7, 0.7), (-7, 0.7)]);
             self.key = if (-7..=7).contains(&(self.key + away)) {
                 self.key + away
@@ -121,18 +121,18 @@ impl Composer {
             let late = 0.012 * self.dice.part();
             let here = at + late;
             match self.dice.weighed(&[(0, 8.0), (1, 1.0), (2, 0.8), (3, 0.8)]) {
-                // A quick note from above or below leads into it.
+                // Grace note from above or below.
                 1 if index > 0 => {
                     let from = self.step + if self.dice.part() < 0.5 { 1 } else { -1 };
                     notes.push((here, self.pitch(from), strength * 0.6));
                     notes.push((here + 0.11, self.pitch(self.step), strength));
                 }
-                // With its octave.
+                // Octave doubling.
                 2 => {
                     notes.push((here, self.pitch(self.step), strength));
                     notes.push((here + 0.02, self.pitch(self.step - 5), strength * 0.5));
                 }
-                // Shaken, faster and softer.
+                // Tremolo, accelerating and softer.
                 3 if long >= 1.5 => {
                     for shake in 0..5 {
                         let shake = shake as f32;
@@ -147,7 +147,7 @@ impl Composer {
             }
             at += long * self.beat;
             if !last {
-                // The further from the middle, the more it is drawn back.
+                // The further the melody is from the middle, the more likely it moves back.
                 let drawn = (13 - self.step) as f32 * 0.12;
                 let walk = self.dice.weighed(&[
                     (-3, 0.5),
@@ -190,7 +190,7 @@ impl Iterator for Composer {
     }
 }
 
-/// Strings that sound at once; one more, and the oldest is let go.
+/// Polyphony: with one more string the oldest is dropped.
 const STRINGS: usize = 14;
 
 /// The piece as samples from -1 to 1, [`RATE`] a second, for ever.
@@ -199,7 +199,7 @@ pub struct Music {
     next: Option<Note>,
     at: u64,
     strings: Vec<Pluck>,
-    /// Two echoes of a quiet room.
+    /// Two delay lines, as the reverberation of a quiet room.
     rooms: [(Vec<f32>, usize); 2],
 }
 
@@ -237,7 +237,7 @@ impl Iterator for Music {
             line[*at] = dry + 0.42 * back;
             *at = (*at + 1) % line.len();
         }
-        // Loud chords are pressed together rather than cut.
+        // Soft clipping: loud chords are compressed.
         Some((0.42 * (dry + 0.22 * wet)).tanh() * 0.9)
     }
 }
@@ -270,7 +270,7 @@ mod tests {
             assert!(notes.is_sorted_by_key(|note| note.start), "in order");
             let mut seen = HashMap::new();
             for (index, run) in notes.windows(8).enumerate() {
-                // As it is heard: pitches, and when they come to a twentieth of a second.
+                // The audible result: pitches, and start times to a twentieth of a second.
                 let heard: Vec<(i32, u64)> = run
                     .iter()
                     .map(|note| (note.pitch, (note.start - run[0].start) * 20 / u64::from(RATE)))

@@ -1,8 +1,8 @@
-//! Gamepads: what is pressed becomes one of a few [`Press`]es, and a direction that is held repeats, as on a keyboard.
+//! Gamepads: buttons and sticks become one of a few [`Press`]es; a held direction repeats, as on a keyboard.
 
 use std::time::Duration;
 
-/// What a player asks for with a gamepad.
+/// A player's command by gamepad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Press {
     /// The directional pad or left stick.
@@ -26,24 +26,24 @@ pub enum Press {
 }
 
 impl Press {
-    /// Whether it goes on while it is held.
+    /// Whether the press repeats while held.
     fn repeats(self) -> bool {
         !matches!(self, Self::Confirm | Self::Back | Self::Menu)
     }
 }
 
-/// What a gamepad says.
+/// A gamepad's input event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Raw {
-    /// A button that means this goes down or up.
+    /// The button with this meaning was pressed or released.
     Button(Press, bool),
     /// The left stick: right and up are positive, each from -1 to 1.
     Stick(Axis, f32),
-    /// The pad is gone, with all that was held.
+    /// The pad is gone; everything held is released.
     Gone,
 }
 
-/// Of the left stick.
+/// Axis of the left stick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
     /// From left to right.
@@ -52,25 +52,26 @@ pub enum Axis {
     Upward,
 }
 
-/// A held press comes again after this time,
+/// Delay before a held press repeats.
 const REPEATS_AFTER: Duration = Duration::from_millis(420);
-/// and then each time after this one.
+/// Interval between repeats.
 const REPEATS_EACH: Duration = Duration::from_millis(110);
-/// The stick points somewhere beyond this, and nowhere again within the other.
+/// Hysteresis of the stick: a direction starts beyond this, and ends within the other.
 const POINTS: f32 = 0.6;
 const RESTS: f32 = 0.35;
 
-/// Turns what a gamepad says into presses. It has no clock: the time is given, counted from anywhere.
+/// Translates input events into presses. The translator has no clock: the caller passes the time, counted from any
+/// moment.
 #[derive(Debug, Default)]
 pub struct Translator {
     stick: [f32; 2],
-    /// Where the stick pointed.
+    /// The stick's last direction.
     pointed: Option<Press>,
     held: Option<(Press, Duration)>,
 }
 
 impl Translator {
-    /// What this asks for.
+    /// The press for this event.
     pub fn take(&mut self, raw: Raw, now: Duration) -> Option<Press> {
         match raw {
             Raw::Button(press, true) => Some(self.begin(press, now)),
@@ -89,15 +90,15 @@ impl Translator {
         }
     }
 
-    /// When a held press comes again, if one is held.
+    /// When the held press repeats, if one is held.
     pub fn due(&self) -> Option<Duration> {
         self.held.map(|(_, when)| when)
     }
 
-    /// The held press, if its time has come.
+    /// The held press, if its repeat is due.
     pub fn repeat(&mut self, now: Duration) -> Option<Press> {
         let (press, _) = self.held.filter(|(_, when)| *when <= now)?;
-        // Counted from now: never several at once, however late this is asked.
+        // Counted from now: a late call gives one repeat, never several.
         self.held = Some((press, now + REPEATS_EACH));
         Some(press)
     }
@@ -117,7 +118,7 @@ impl Translator {
         let [across, upward] = self.stick;
         let far = across.abs().max(upward.abs());
         let points = if far > POINTS {
-            // The stronger of the two.
+            // The axis with the larger deflection.
             Some(match (across.abs() >= upward.abs(), across > 0.0, upward > 0.0) {
                 (true, true, _) => Press::Right,
                 (true, false, _) => Press::Left,
@@ -127,7 +128,7 @@ impl Translator {
         } else if far < RESTS {
             None
         } else {
-            // Between the two it stays as it was.
+            // Between the two thresholds the direction stays.
             self.pointed
         };
         if points == self.pointed {
@@ -140,8 +141,8 @@ impl Translator {
     }
 }
 
-/// Listens to every gamepad that is or will be there, on a thread of its own. `give` is called on that thread for each
-/// press and says whether more are wanted. Without the feature `gamepad`, and on a machine without udev, nothing comes.
+/// Listens to all present and future gamepads, on a thread of its own. `give` is called on that thread for each press
+/// and returns whether to continue. Without the feature `gamepad`, and on a machine without udev, no press comes.
 pub fn listen(give: impl FnMut(Press) -> bool + Send + 'static) {
     #[cfg(feature = "gamepad")]
     {
@@ -164,9 +165,9 @@ mod listening {
 
     use super::{Axis, Press, Raw, Translator};
 
-    /// So many waits in a row may bring nothing: one does after each event,
+    /// Most waits in a row without an event; one such wait follows each event.
     const IN_VAIN: u32 = 8;
-    /// and then the thread rests this long.
+    /// Pause of the thread after too many empty waits.
     const LULL: Duration = Duration::from_millis(20);
 
     fn meaning(button: Button) -> Option<Press> {
@@ -196,7 +197,7 @@ mod listening {
     }
 
     pub(super) fn serve(mut give: impl FnMut(Press) -> bool) {
-        // Its server for force feedback would wake twenty times a second.
+        // gilrs' force feedback server would wake twenty times a second.
         let mut pads = match GilrsBuilder::new().with_force_feedback(false).build() {
             Ok(pads) => pads,
             Err(error) => {
@@ -211,7 +212,7 @@ mod listening {
             let wait = translator.due().map(|due| due.saturating_sub(began.elapsed()));
             let event = pads.next_event_blocking(wait);
             let now = began.elapsed();
-            // From when a pad is pulled out until udev tells of it, the wait ends at once each time.
+            // After a pad is unplugged and until udev reports that, each wait returns at once.
             in_vain = if event.is_none() && wait.is_none() { in_vain + 1 } else { 0 };
             if in_vain > IN_VAIN {
                 std::thread::sleep(LULL);
@@ -243,7 +244,7 @@ mod tests {
         assert_eq!(pad.repeat(ms(420)), Some(Press::Left));
         assert_eq!(pad.repeat(ms(421)), None);
         assert_eq!(pad.repeat(ms(530)), Some(Press::Left));
-        // Asked late it comes once.
+        // A late call gives one repeat.
         assert_eq!((pad.repeat(ms(5_000)), pad.repeat(ms(5_001))), (Some(Press::Left), None));
         assert_eq!(pad.take(Raw::Button(Press::Left, false), ms(5_002)), None);
         assert_eq!((pad.repeat(ms(9_000)), pad.due()), (None, None));

@@ -1,7 +1,6 @@
-//! The loudspeaker, kept by a thread: opened when something is to be heard, closed when it is quiet again, so that a player
-//! who thinks costs no power.
+//! The loudspeaker and its thread: opened for a sound, closed after silence, so that a player who thinks costs no power.
 
-/// Plays cues and music. Dropping it ends both. Without the feature `sound`, and where there is no loudspeaker, it is silent.
+/// Plays cues and music. Dropping it stops both. Silent without the feature `sound` and without a loudspeaker.
 #[derive(Debug)]
 pub struct Player {
     #[cfg(feature = "sound")]
@@ -9,7 +8,7 @@ pub struct Player {
 }
 
 impl Player {
-    /// Starts the thread; opens nothing yet. `seed` chooses the piece.
+    /// Starts the thread; opens no device yet. `seed` selects the piece.
     pub fn new(seed: u64) -> Self {
         #[cfg(not(feature = "sound"))]
         let _ = seed;
@@ -19,18 +18,18 @@ impl Player {
         }
     }
 
-    /// Plays this at a level from 0 (not at all) to [`crate::LOUDEST`].
+    /// Plays this cue at a level from 0 (silent) to [`crate::LOUDEST`].
     pub fn play(&self, cue: crate::Cue, level: u8) {
         #[cfg(feature = "sound")]
         if level > 0 {
-            // The thread is only gone where it could not be started.
+            // The thread is missing only if it could not be started.
             self.orders.send(speaker::Order::Play(cue, level)).ok();
         }
         #[cfg(not(feature = "sound"))]
         let _ = (cue, level);
     }
 
-    /// Plays music at a level from 0 (ends it) to [`crate::LOUDEST`], from now on.
+    /// Plays music from now on, at a level from 0 (stops) to [`crate::LOUDEST`].
     pub fn music(&self, level: u8) {
         #[cfg(feature = "sound")]
         self.orders.send(speaker::Order::Music(level)).ok();
@@ -60,11 +59,11 @@ mod speaker {
         None => panic!("the rate is not 0"),
     };
 
-    /// About 46 ms: a click is felt to be at once, and a slow device still fills its buffer.
+    /// About 46 ms: a click seems immediate, and a slow device still fills the buffer in time.
     const BUFFER: u32 = 2_048;
     /// Longer than the longest cue.
     const OPEN_AFTER_LAST: Duration = Duration::from_secs(4);
-    /// A device may be plugged in; looking for one at each stone would cost more than the stone.
+    /// A device may be plugged in later; searching for one at each stone would cost more than the sound.
     const TRIES_AGAIN_AFTER: Duration = Duration::from_secs(20);
 
     #[derive(Debug)]
@@ -82,7 +81,7 @@ mod speaker {
         orders
     }
 
-    /// The music with a level that glides, so that it begins and ends softly. Over once it has faded out.
+    /// Music with a gliding level, so that it fades in and out. Ends once it has faded out.
     struct Faded {
         music: Music,
         level: Arc<AtomicU8>,
@@ -141,13 +140,13 @@ mod speaker {
     }
 
     fn serve(received: &Receiver<Order>, seed: u64) {
-        // ALSA otherwise prints what it thinks of a machine without a sound card.
+        // Silences ALSA's error output on a machine without a sound card.
         let _quiet = alsa::Output::local_error_handler();
         let mut made: HashMap<Cue, Vec<f32>> = HashMap::new();
         let mut sink: Option<MixerDeviceSink> = None;
         let mut failed: Option<Instant> = None;
         let mut pieces = 0;
-        // The level of the music, shared with the piece that sounds.
+        // The level of the music, shared with the playing source.
         let mut music = Arc::new(AtomicU8::new(0));
         loop {
             let playing = music.load(Ordering::Relaxed) > 0;
@@ -159,7 +158,7 @@ mod speaker {
             match order {
                 Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => sink = None,
-                // No more of a piece that has none.
+                // No music plays: nothing to stop.
                 Ok(Order::Music(0)) if !playing => {}
                 Ok(order) => {
                     let try_now = failed.is_none_or(|when| when.elapsed() > TRIES_AGAIN_AFTER);
@@ -177,7 +176,7 @@ mod speaker {
                         }
                         Order::Music(level) if playing => music.store(level, Ordering::Relaxed),
                         Order::Music(level) => {
-                            // The piece before may still be fading, by a level of its own.
+                            // The previous piece may still fade out, with a level of its own.
                             music = Arc::new(AtomicU8::new(level));
                             pieces += 1;
                             let piece = Music::new(seed.wrapping_add(pieces));

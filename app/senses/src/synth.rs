@@ -1,31 +1,31 @@
-//! The short sounds, computed from modes of struck stone and wood and from plucked strings.
+//! Short sounds by modal synthesis of struck stone and wood, and plucked strings.
 
 use crate::Dice;
 
-/// Samples a second, one channel.
+/// Sample rate in hertz, one channel.
 pub const RATE: u32 = 44_100;
 
-/// The loudest sample of a cue at full level: several at once still fit.
+/// Peak of a cue at full level, so that several cues mix without clipping.
 const PEAK: f32 = 0.6;
 
-/// What is heard.
+/// The sounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cue {
-    /// A stone or piece is put down; a lamp is pressed.
+    /// A stone or piece is placed; a lamp is pressed.
     Stone,
-    /// Something is taken.
+    /// Something is captured.
     Capture,
     /// A general is in check.
     Check,
-    /// A second of the last ones of a clock.
+    /// One of the last seconds of a clock.
     Tick,
-    /// The player here has won, or a puzzle is solved.
+    /// This player has won, or a puzzle is solved.
     Win,
-    /// The player here has lost.
+    /// This player has lost.
     Loss,
-    /// A match has ended with nobody's defeat here: a draw, or both sides are here.
+    /// A match has ended in a draw, or both sides are on this device.
     End,
-    /// The other has moved: it is the player's turn, and their eyes may be elsewhere.
+    /// The opponent has moved, and the player may be looking elsewhere.
     YourTurn,
 }
 
@@ -43,12 +43,12 @@ impl Cue {
     ];
 }
 
-/// The cue's samples from -1 to 1, [`RATE`] a second, the same each time.
+/// The cue's samples from -1 to 1, at [`RATE`], always the same.
 pub fn samples(cue: Cue) -> Vec<f32> {
     let mut sound = Sound::default();
     match cue {
         Cue::Stone => sound.click(0.0, 1.0, 1.0),
-        // Three stones are lifted and laid into a bowl, each a little lighter.
+        // Three stones are put into a bowl, each a little lighter.
         Cue::Capture => {
             sound.click(0.0, 0.9, 1.12);
             sound.click(0.07, 0.6, 1.31);
@@ -82,14 +82,14 @@ pub fn samples(cue: Cue) -> Vec<f32> {
     sound.finished()
 }
 
-/// A sound in the making.
+/// A sound under construction.
 #[derive(Default)]
 struct Sound {
     made: Vec<f32>,
 }
 
 impl Sound {
-    /// Makes `seconds` of `wave` sound from a time on; `wave` is given the seconds since then.
+    /// Mixes in `seconds` of `wave` from a time on; `wave` gets the seconds since then.
     fn add(&mut self, from: f32, seconds: f32, mut wave: impl FnMut(f32) -> f32) {
         let (from, many) = ((from * RATE as f32) as usize, (seconds * RATE as f32) as usize);
         if self.made.len() < from + many {
@@ -100,9 +100,9 @@ impl Sound {
         }
     }
 
-    /// A stone on a wooden board: the stone's bright modes are gone in a blink, the board's low ones a little later.
+    /// A stone on a wooden board: the stone's bright modes decay faster than the board's low ones.
     fn click(&mut self, from: f32, strength: f32, pitch: f32) {
-        // Hertz, strength, and the seconds in which a mode falls to a third.
+        // Frequency in hertz, amplitude, and the time constant of decay in seconds.
         const MODES: [(f32, f32, f32); 6] = [
             (187.0, 0.55, 0.030),
             (431.0, 0.50, 0.022),
@@ -136,12 +136,12 @@ impl Sound {
     fn string(&mut self, from: f32, hertz: f32, strength: f32, seconds: f32) {
         let mut pluck = Pluck::new(hertz, strength, hertz as u64);
         self.add(from, seconds, |at| {
-            // The end is faded, so that nothing cracks when it is cut.
+            // The end is faded out, so that the cut does not click.
             pluck.sample() * ((seconds - at) / 0.1).clamp(0.0, 1.0)
         });
     }
 
-    /// At the common peak, beginning and ending with silence.
+    /// Normalised to the common peak, with silence at both ends.
     fn finished(mut self) -> Vec<f32> {
         let loudest = self.made.iter().fold(0.0_f32, |loudest, sample| loudest.max(sample.abs()));
         let many = self.made.len();
@@ -153,8 +153,8 @@ impl Sound {
     }
 }
 
-/// A plucked string after Karplus and Strong: noise that goes round a delay line as long as the string, and is dulled a
-/// little each time round. An all-pass after the dulling tunes it between whole samples.
+/// A Karplus-Strong string: noise circulates in a delay line of one period and passes a low-pass each time. An all-pass
+/// filter tunes the period between whole samples.
 pub struct Pluck {
     line: Vec<f32>,
     at: usize,
@@ -166,10 +166,10 @@ pub struct Pluck {
 }
 
 impl Pluck {
-    /// A string of this pitch from 30 to 4,000 Hz, plucked so strongly (0 to 1); `seed` varies how the finger meets it.
+    /// A string from 30 to 4,000 Hz, plucked with this strength (0 to 1); `seed` varies the excitation.
     pub fn new(hertz: f32, strength: f32, seed: u64) -> Self {
         let hertz = hertz.clamp(30.0, 4_000.0);
-        // The dulling looks half a sample ahead; from 0.1 to 1.1 samples go to the all-pass.
+        // The low-pass advances by half a sample; the all-pass adds 0.1 to 1.1 samples.
         let long = RATE as f32 / hertz + 0.5;
         let whole = (long - 0.1).floor().max(2.0);
         let rest = long - whole;
@@ -182,7 +182,7 @@ impl Pluck {
                 dull
             })
             .collect();
-        // A finger at a fifth of the string leaves out every fifth overtone.
+        // A pluck at a fifth of the string suppresses every fifth overtone.
         let finger = (many / 5).max(1);
         let mut line: Vec<f32> =
             (0..many).map(|index| noise[index] - 0.9 * noise[(index + many - finger) % many]).collect();
@@ -191,7 +191,7 @@ impl Pluck {
         for one in &mut line {
             *one = (*one - mean) / loudest * strength;
         }
-        // A low string rings for about four seconds, a high one for less than two.
+        // A low string rings for about four seconds, a high string for less than two.
         let seconds = (700.0 / hertz).clamp(0.9, 4.5);
         let keep = 0.001_f32.powf(1.0 / (hertz * seconds));
         Self {
@@ -218,7 +218,7 @@ impl Pluck {
         out
     }
 
-    /// Whether nothing more is heard of it.
+    /// Whether the string has become inaudible.
     pub fn is_over(&self) -> bool {
         self.left == 0
     }
@@ -269,7 +269,7 @@ mod tests {
         for hertz in [98.0, 261.63, 440.0, 783.99] {
             let mut pluck = Pluck::new(hertz, 1.0, 5);
             let made: Vec<f32> = (0..RATE).map(|_| pluck.sample()).collect();
-            // Where the string is most like itself a period later: the best of a fine grid round the wanted period.
+            // The period by autocorrelation: the best of a fine grid round the wanted period.
             let alike = |period: f32| -> f32 {
                 (4_000..12_000)
                     .map(|at| {

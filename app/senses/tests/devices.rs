@@ -1,5 +1,5 @@
-//! Gamepads and motors that the kernel believes in: made through /dev/uinput, found through udev. Few machines for tests have either,
-//! so these are ignored in `make test` and played in a virtual machine by `make test-devices`.
+//! Virtual gamepads and motors, made through /dev/uinput and found through udev. Few test machines have access, so `make test`
+//! ignores these tests and `make test-devices` runs them in a virtual machine.
 #![cfg(all(feature = "gamepad", feature = "vibration"))]
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -14,10 +14,10 @@ use senses::pads::{self, Press};
 use senses::{Feel, Motor};
 
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Nothing more comes within this time: less than a held direction takes to come again.
+/// Nothing arrives within this time: less than the delay of a held direction.
 const QUIET: Duration = Duration::from_millis(300);
 
-/// The buttons that every pad of the last twenty years has.
+/// The buttons that every common pad has.
 const BUTTONS: [KeyCode; 11] = [
     KeyCode::BTN_SOUTH,
     KeyCode::BTN_EAST,
@@ -34,16 +34,16 @@ const BUTTONS: [KeyCode; 11] = [
 const DIRECTIONS: [KeyCode; 4] =
     [KeyCode::BTN_DPAD_UP, KeyCode::BTN_DPAD_DOWN, KeyCode::BTN_DPAD_LEFT, KeyCode::BTN_DPAD_RIGHT];
 
-/// A gamepad, plugged in.
+/// A virtual gamepad.
 struct Pad(VirtualDevice);
 
 impl Pad {
-    /// One whose directional pad is an axis, as the kernel's driver for Xbox pads has it.
+    /// A pad whose directional pad is an axis, as with the kernel's driver for Xbox pads.
     fn with_hat() -> Self {
         let stick = AbsInfo::new(0, -32_768, 32_767, 16, 128, 0);
         let hat = AbsInfo::new(0, -1, 1, 0, 0, 0);
         let trigger = AbsInfo::new(0, 0, 255, 0, 0, 0);
-        // All that the driver has: what is known of such a pad goes by their order.
+        // All axes of the driver, because the mapping for such a pad depends on their order.
         let axes = [
             (Axis::ABS_X, stick),
             (Axis::ABS_Y, stick),
@@ -57,7 +57,7 @@ impl Pad {
         Self::new("A pad with a hat", InputId::new(BusType::BUS_USB, 0x045e, 0x028e, 0x0110), &BUTTONS, &axes)
     }
 
-    /// One that nobody has heard of, with a button for each direction.
+    /// An unknown pad with a button for each direction.
     fn with_buttons() -> Self {
         let stick = AbsInfo::new(128, 0, 255, 0, 15, 0);
         let buttons: Vec<KeyCode> = BUTTONS.into_iter().chain(DIRECTIONS).collect();
@@ -93,7 +93,7 @@ impl Pad {
     }
 }
 
-/// What a player asks for.
+/// The presses received.
 struct Asked(Receiver<Press>);
 
 impl Asked {
@@ -113,13 +113,13 @@ impl Asked {
         assert_eq!(self.0.recv_timeout(QUIET), Err(RecvTimeoutError::Timeout));
     }
 
-    /// Waits until a pad that was just plugged in is heard: udev and the listener need a moment.
+    /// Waits until a new pad is recognised: udev and the listener need some time.
     fn hears(&self, pad: &mut Pad) {
         let since = Instant::now();
         while since.elapsed() < PATIENCE {
             pad.tap(KeyCode::BTN_START);
             if self.0.recv_timeout(Duration::from_millis(100)) == Ok(Press::Menu) {
-                // Of taps before this one some may still be on the way.
+                // Earlier taps may still arrive.
                 while self.0.recv_timeout(QUIET).is_ok() {}
                 return;
             }
@@ -128,7 +128,7 @@ impl Asked {
     }
 }
 
-/// What every pad says by its buttons.
+/// The presses of every pad's buttons.
 fn says_by_buttons(pad: &mut Pad, asked: &Asked) {
     let meanings = [
         (KeyCode::BTN_SOUTH, Press::Confirm),
@@ -141,7 +141,7 @@ fn says_by_buttons(pad: &mut Pad, asked: &Asked) {
         pad.tap(button);
         assert_eq!(asked.next(), meaning, "{button:?}");
     }
-    // The others mean nothing.
+    // Other buttons have no meaning.
     for button in [KeyCode::BTN_NORTH, KeyCode::BTN_WEST, KeyCode::BTN_SELECT, KeyCode::BTN_THUMBL] {
         pad.tap(button);
     }
@@ -168,7 +168,7 @@ fn a_pad_with_a_hat_that_was_there_before_the_app_asks_for_moves() {
         pad.bend(axis, 0);
         asked.nothing();
     }
-    // The stick's axis points down where it is positive.
+    // On the stick's vertical axis, positive is down.
     for (axis, to, meaning) in [
         (Axis::ABS_Y, -30_000, Press::Up),
         (Axis::ABS_Y, 30_000, Press::Down),
@@ -198,7 +198,7 @@ fn a_pad_of_no_name_is_heard_when_it_is_plugged_in_and_again_after_it_was_gone()
             pad.tap(button);
             assert_eq!(asked.next(), meaning);
         }
-        // Held, it comes again, until the pad is pulled out.
+        // A held button repeats until the pad is unplugged.
         pad.push(KeyCode::BTN_DPAD_LEFT, true);
         for _ in 0..4 {
             assert_eq!(asked.next(), Press::Left);
@@ -219,7 +219,7 @@ fn the_kernels_motor_shakes_as_long_as_it_is_told() {
     let builder = builder.with_ff(&can).expect("effects are taken").with_ff_effects_max(4);
     let mut device = builder.build().expect("the kernel makes the motor");
     let (told, felt) = channel();
-    // The driver's side: it takes each effect in, and says how long the one is that is played.
+    // The driver's side: accepts each effect, and reports the length of a played effect.
     std::thread::spawn(move || {
         let mut lengths = Vec::new();
         loop {

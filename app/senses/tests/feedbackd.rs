@@ -1,4 +1,4 @@
-//! The motor through a message bus of the test's own, with a feedbackd that writes down what it is asked.
+//! The motor on a private message bus, with a fake feedbackd that records its calls.
 #![cfg(feature = "vibration")]
 
 use std::io::{BufRead, BufReader};
@@ -43,7 +43,7 @@ impl Drop for Bus {
     }
 }
 
-/// A feedbackd with or without a motor; says once it has its name, and then each pattern.
+/// A feedbackd with or without a motor; reports when it owns its name, and then each pattern.
 fn serve(bus: &Connection, motor: bool, patterns: &Sender<Vec<(f64, u32)>>) {
     let patterns_of = patterns.clone();
     bus.start_receive(

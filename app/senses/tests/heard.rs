@@ -1,4 +1,4 @@
-//! What is ordered reaches the loudspeaker: here ALSA writes it into a pipe.
+//! Orders reach the loudspeaker: ALSA writes the sound into a pipe.
 
 #![cfg(feature = "sound")]
 
@@ -10,7 +10,7 @@ use senses::{Cue, LOUDEST, Player};
 
 const ASKED: &str = "QIYOU_SENSES_HEARD_CHILD";
 
-/// Runs in the process of the test below only, until that ends it.
+/// Runs only in the process of the test below, which also ends it.
 #[test]
 #[ignore = "the child of the test below"]
 fn a_stone_is_ordered() {
@@ -22,13 +22,13 @@ fn a_stone_is_ordered() {
     std::thread::park();
 }
 
-/// Louder than this is a sound.
+/// Amplitude above which there is a sound.
 const HEARD: f32 = 0.01;
-/// Seconds that a sound is waited for, by the loudspeaker's count: nothing holds this one to the time of a clock, and on a busy
-/// machine it has played much silence by the time the sound that it was opened for is there.
+/// Most seconds of audio to wait for a sound: the pipe runs faster than real time, and on a busy machine much silence passes
+/// before the sound.
 const PATIENCE: usize = 600;
 
-/// The first second of sound of one channel, from -1 to 1, of a WAV stream whose length is not known.
+/// The first second with a sound, of one channel, from -1 to 1, of a WAV stream of unknown length.
 fn samples(mut wav: impl Read) -> (u32, Vec<f32>) {
     let mut header = [0; 44];
     wav.read_exact(&mut header).expect("a header comes first");

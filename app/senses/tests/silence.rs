@@ -1,4 +1,4 @@
-//! A machine that lacks a device is silent: nothing is heard, and nothing is printed.
+//! A machine without a device is silent: it plays nothing and prints nothing.
 
 use std::process::Command;
 use std::sync::mpsc::channel;
@@ -8,7 +8,7 @@ use senses::{Cue, Feel, LOUDEST, Motor, Player, pads};
 
 const ASKED: &str = "QIYOU_SENSES_CHILD";
 
-/// Runs in the process of the test below only.
+/// Runs only in the process of the test below.
 #[test]
 #[ignore = "the child of the test below"]
 fn everything_is_tried_once() {
@@ -23,7 +23,7 @@ fn everything_is_tried_once() {
     let motor = Motor::find();
     motor.shake(Feel::Strong);
     pads::listen(|_| true);
-    // What would be printed is printed by threads that look for devices.
+    // Threads that search for devices would print the messages.
     std::thread::sleep(Duration::from_millis(1_500));
     player.music(0);
 }

@@ -1,5 +1,4 @@
-//! The system bus beside bluer's own connections: whether bluetoothd is there, when the system sleeps, and what bluer does
-//! not read or do.
+//! D-Bus beside bluer's own connections: whether bluetoothd runs, when the system sleeps, and calls that bluer lacks.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,16 +16,16 @@ use tokio::task::JoinHandle;
 const BLUEZ: &str = "org.bluez";
 const CALL_WITHIN: Duration = Duration::from_secs(5);
 
-/// Devices of which something was said and that nobody has looked at yet. A hostile air fills it; who does not fit is heard
-/// again.
+/// Devices with a report that nobody has read yet. A hostile sender can fill the list; a device that does not fit is
+/// reported again.
 const DEVICES_KEPT: usize = 64;
 
-/// News from the bus.
+/// Events from the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum News {
-    /// bluetoothd left: it was stopped, or died.
+    /// bluetoothd stopped or crashed.
     ServiceLeft,
-    /// bluetoothd came.
+    /// bluetoothd started.
     ServiceCame,
     /// The system goes to sleep (`true`) or woke up.
     Sleep(bool),
@@ -47,8 +46,8 @@ impl Drop for Bus {
 }
 
 impl Bus {
-    /// Connects and subscribes; says whether bluetoothd is there now. Asking for it by its name in any other way would
-    /// have D-Bus start it.
+    /// Connects and subscribes; returns whether bluetoothd runs now. A call to bluetoothd by name would make D-Bus start
+    /// it.
     pub(super) async fn connect() -> Result<(Bus, bool), dbus::Error> {
         let (resource, connection) = dbus_tokio::connection::new_system_sync()?;
         let (tell, news) = mpsc::unbounded_channel();
@@ -60,7 +59,7 @@ impl Bus {
         });
         let bus = Bus { connection, news, resource };
 
-        // Filtered at the bus by `arg0`: without it every program that comes or goes would wake us.
+        // The bus filters by `arg0`: without the filter every program that starts or stops would wake this process.
         let owner =
             "type='signal',interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.bluez'";
         bus.connection.add_match_no_cb(owner).await?;
@@ -72,7 +71,7 @@ impl Bus {
                 if let Ok((name, old, new)) = message.read3::<String, String, String>()
                     && name == BLUEZ
                 {
-                    // bluetoothd killed: nothing else tells. Neither stream of bluer ends, btleplug sees no event.
+                    // A killed bluetoothd gives no other signal: neither stream of bluer ends, and btleplug gets no event.
                     if !old.is_empty() {
                         let _ = told.send(News::ServiceLeft);
                     }
@@ -101,7 +100,7 @@ impl Bus {
         Ok((bus, there))
     }
 
-    /// Waits for news. Cancel-safe.
+    /// Waits for the next event. Cancel-safe.
     pub(super) async fn news(&mut self) -> News {
         self.news.recv().await.unwrap_or(News::BusGone)
     }
@@ -113,16 +112,16 @@ impl Bus {
         proxy.get("org.bluez.Adapter1", "Roles").await.ok()
     }
 
-    /// Discovery on an adapter as this connection's own.
+    /// Discovery on an adapter, owned by this connection.
     pub(super) fn discovery(&self, adapter: &str) -> Discovery {
         Discovery { connection: self.connection.clone(), adapter: format!("/org/bluez/{adapter}") }
     }
 
-    /// The devices below an adapter of which BlueZ says, from now on, what comes with an advert.
+    /// Devices below an adapter whose advertisements BlueZ reports from now on.
     pub(super) async fn devices(&self, adapter: &str) -> Result<Devices, dbus::Error> {
         let (tell, heard) = mpsc::channel(DEVICES_KEPT);
         let above = format!("/org/bluez/{adapter}");
-        // Filtered at the bus as far as it can: characteristics and adapters change as well.
+        // The bus filters as far as it can: characteristics and adapters change as well.
         let changed = format!(
             "type='signal',sender='{BLUEZ}',interface='{PROPERTIES}',member='PropertiesChanged',arg0='{DEVICE}',path_namespace='{above}'"
         );
@@ -157,10 +156,10 @@ const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 const OBJECTS: &str = "org.freedesktop.DBus.ObjectManager";
 const DEVICE: &str = "org.bluez.Device1";
 
-/// What changes with an advert. Other changes need no look.
+/// Properties that change with an advertisement. Changes of others are ignored.
 const FROM_THE_AIR: [&str; 4] = ["RSSI", "ManufacturerData", "UUIDs", "Name"];
 
-/// The object that a signal is about: where it comes from, or, of one that tells of a new object, that.
+/// The object of a signal: the new object of an InterfacesAdded, else the sender's path.
 fn object(message: &Message) -> Option<String> {
     match message.member().as_deref() {
         Some("InterfacesAdded") => Some(message.get1::<dbus::Path>()?.to_string()),
@@ -184,7 +183,7 @@ fn device_address(path: &str) -> Option<bluer::Address> {
     path.rsplit('/').next()?.strip_prefix("dev_")?.replace('_', ":").parse().ok()
 }
 
-/// Devices that are being heard. Listens until dropped.
+/// Devices that are being heard. The subscription ends on drop.
 pub(super) struct Devices {
     connection: Arc<SyncConnection>,
     rules: Vec<String>,
@@ -193,7 +192,7 @@ pub(super) struct Devices {
 }
 
 impl Devices {
-    /// The next one of which something was said. `None`: never again.
+    /// The next device with a report. `None`: the bus is gone.
     pub(super) async fn next(&mut self) -> Option<bluer::Address> {
         self.heard.recv().await
     }
@@ -207,16 +206,16 @@ impl Drop for Devices {
         let (connection, rules) = (self.connection.clone(), std::mem::take(&mut self.rules));
         tokio::spawn(async move {
             for rule in rules {
-                // Fails with the bus, and then nothing is left to remove.
+                // Fails only when the bus is gone; then the match rule is gone too.
                 let _ = connection.remove_match_no_cb(&rule).await;
             }
         });
     }
 }
 
-/// BlueZ's discovery, which each connection to the bus starts and stops for itself.
+/// BlueZ's discovery. Each connection to the bus starts and stops its own.
 ///
-/// Not through bluer, whose discovery cannot be stopped and started again while its events are listened to.
+/// Not through bluer, whose discovery cannot be restarted while its event stream is open.
 #[derive(Clone)]
 pub(super) struct Discovery {
     connection: Arc<SyncConnection>,
@@ -224,7 +223,7 @@ pub(super) struct Discovery {
 }
 
 impl Discovery {
-    /// Starts it for Low Energy devices whose adverts carry this service. Never switches the adapter on.
+    /// Starts discovery of Low Energy devices that advertise this service. Never switches the adapter on.
     pub(super) async fn start(&self, service: uuid::Uuid) -> Result<(), dbus::Error> {
         let filter = PropMap::from([
             ("UUIDs".to_owned(), Variant(Box::new(vec![service.to_string()]) as _)),
@@ -235,9 +234,9 @@ impl Discovery {
         self.proxy().method_call(ADAPTER, "StartDiscovery", ()).await
     }
 
-    /// Stops and starts it, so that the controller tells again whom it hears.
+    /// Restarts discovery, so that the controller reports the devices in range again.
     pub(super) async fn restart(&self) -> Result<(), dbus::Error> {
-        // Fails when it has ended by itself meanwhile, which is no reason not to start it.
+        // Fails if discovery has ended by itself, which does not prevent a start.
         let _: Result<(), _> = self.stop().await;
         self.proxy().method_call(ADAPTER, "StartDiscovery", ()).await
     }

@@ -1,4 +1,4 @@
-//! What is right and wrong with Bluetooth here, each with a remedy.
+//! Diagnosis of Bluetooth on this machine: findings, each with a remedy.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::plan::Ability;
 
 const WITHIN: Duration = Duration::from_secs(10);
 
-/// Everything that can be said without changing anything.
+/// All findings that need no change of the system.
 pub(super) async fn diagnose(wanted: Option<&str>) -> Vec<Finding> {
     let mut findings = vec![bluez_version().await, switches(rfkill::block(Path::new(rfkill::CLASS)))];
     match timeout(WITHIN, adapter(wanted)).await {
@@ -41,7 +41,7 @@ fn broken(subject: &'static str, found: impl Into<String>, remedy: &str) -> Find
     finding(subject, Verdict::Broken, found, remedy)
 }
 
-/// BlueZ says its version nowhere on the bus.
+/// The version from `bluetoothctl`: BlueZ does not publish it on the bus.
 async fn bluez_version() -> Finding {
     let ask = || {
         let output = std::process::Command::new("bluetoothctl").arg("--version").output().ok()?;
@@ -71,7 +71,7 @@ fn judge_version(version: &str) -> Finding {
     } else if number >= (5, 62) {
         limited("bluez", version, "tried from 5.66 on; upgrade if links fail")
     } else {
-        // Before 5.62 BlueZ does not tell the MTU.
+        // Before 5.62 BlueZ does not report the MTU.
         limited("bluez", version, "before 5.62 the MTU is unknown and transfers are slow: upgrade")
     }
 }
@@ -93,7 +93,7 @@ async fn adapter(wanted: Option<&str>) -> Result<Vec<Finding>, Finding> {
         .await
         .map_err(|error| broken("bluez", format!("no system bus: {error}"), "start dbus and bluetooth"))?;
     if !there {
-        // Not asked any further: a call would start it.
+        // No further question: a call would start bluetoothd.
         return Err(broken(
             "bluez",
             "bluetoothd isn't running",
@@ -168,7 +168,7 @@ async fn abilities(bus: &Bus, adapter: &Adapter, powered: bool) -> Vec<Finding> 
         good("advert_instances", "unknown while off")
     };
     let mut findings = vec![roles, instances];
-    // Then the flags of our advert lack "BR/EDR not supported".
+    // The flags of our advertisement then lack "BR/EDR not supported".
     if adapter.is_discoverable().await.unwrap_or(false) {
         findings.push(limited(
             "adapter",

@@ -1,8 +1,9 @@
-//! The supervisor on Linux: keeps the radio as [`plan`] wants it, whatever bluetoothd, the adapter and the user do.
+//! The supervisor on Linux: keeps the radio as [`plan`] wants it, through restarts of bluetoothd, changes of the adapter and
+//! acts of the user.
 //!
-//! It is told of changes (bus names, adapters, power, sleep, what is wanted), and after each it settles: looks at the
-//! world, plans, and brings about the difference. There is no state of its own that could go stale: after a restart of
-//! bluetoothd everything is simply missing, and made again.
+//! A reconciliation loop: after each change (bus names, adapters, power, sleep, wants) it reads the state of the system,
+//! plans, and applies the difference. It caches no state that could go stale: after a restart of bluetoothd everything is
+//! missing and is made again.
 
 mod bus;
 mod doctor;
@@ -31,25 +32,27 @@ use crate::advert::{COMPANY, SERVICE, card_payload, fitting_name};
 use crate::plan::{Ability, Power, SelfTest, Trial, Turn, Turns, World, plan, renewal};
 use crate::shared::Shared;
 
-/// Any single call to BlueZ. bluer alone would wait for two minutes.
+/// Limit for any single call to BlueZ. bluer alone would wait for two minutes.
 const CALL_WITHIN: Duration = Duration::from_secs(10);
-/// After a failure.
+/// Pause after a failure.
 const RETRY: Duration = Duration::from_secs(1);
-/// While there is no bus at all.
+/// Pause while there is no bus at all.
 const RETRY_BUS: Duration = Duration::from_secs(5);
-/// Nothing tells when a switch of rfkill is turned back, so it is looked at, while it is off.
+/// Poll interval while an rfkill switch is off: no event reports that the switch is on again.
 const LOOK_AT_SWITCH: Duration = Duration::from_secs(3);
-/// An adapter that could not advertise is tried again after this.
+/// An adapter that could not advertise is tried again after this time.
 const ADVERTISE_AGAIN: Duration = Duration::from_mins(1);
-/// An adapter that had to take turns is tried again with both after this: what failed may have been BlueZ busy. The trial
-/// costs a few seconds of finding.
+/// An adapter that takes turns is tried with both at once after this time: the earlier failure may come from a busy BlueZ. The
+/// trial costs a few seconds of discovery.
 const TRY_BOTH: Duration = Duration::from_mins(10);
-/// Between taking an advert back and the next: BlueZ says "cannot advertise" or forgets when asked at once (bluez#644).
+/// Pause between unregistering an advertisement and registering the next: without it BlueZ answers "cannot advertise" or
+/// forgets the advertisement (bluez#644).
 const ADVERT_GAP: Duration = Duration::from_millis(150);
-/// Advert interval, against the kernel's 1.28 s: found in a fraction of a second, for about 50 microamperes.
+/// Advertising interval, against the kernel's 1.28 s: found in a fraction of a second, for about 50 microamperes.
 const ADVERT_INTERVAL: Duration = Duration::from_millis(100);
-/// Of adverts that are to be seldom: the longest interval that Apple's guidelines advise for accessories (Accessory Design
-/// Guidelines, Bluetooth, Advertising Interval), about a tenth of the energy; whoever scans hears it in one to four seconds.
+/// Advertising interval to save energy: the longest that Apple's guidelines advise for accessories (Accessory Design
+/// Guidelines, Bluetooth, Advertising Interval), about a tenth of the energy; a scanner hears the device in one to four
+/// seconds.
 const SELDOM_INTERVAL: Duration = Duration::from_millis(1285);
 
 /// Runs until it is dropped.
@@ -64,7 +67,7 @@ pub(crate) async fn supervise(shared: Arc<Shared>) {
 struct Supervisor {
     shared: Arc<Shared>,
     bus: Option<Bus>,
-    /// Why there is none, as it was said last.
+    /// The last logged reason why there is no bus.
     bus_error: Option<String>,
     /// bluetoothd is on the bus.
     service: bool,
@@ -75,25 +78,25 @@ struct Supervisor {
     adapter: Option<Used>,
     agent: Option<AgentHandle>,
     turns: Turns,
-    /// What belonged to a bluetoothd that left. Dropping it makes calls, and a call would have D-Bus start bluetoothd again
-    /// against its owner's will; so it is kept until the next one is there.
+    /// Handles of a bluetoothd that left. Dropping one makes D-Bus calls, and a call would make D-Bus start bluetoothd against
+    /// the user's will; they are kept until the next bluetoothd runs.
     graveyard: Vec<Box<dyn Any + Send>>,
 }
 
-/// The adapter in use and what we have on it.
+/// The adapter in use, and this program's objects on it.
 struct Used {
     adapter: Adapter,
     powered: bool,
-    /// Power changes only; all else would wake us for nothing.
+    /// Power changes only; others would wake the process for nothing.
     events: BoxStream<'static, ()>,
     test: SelfTest,
     tested: Instant,
     served: Option<Served>,
     advert: Option<Advert>,
-    /// The advert is due again, whatever its age.
+    /// The advertisement is to be registered again, whatever its age.
     renew: bool,
     scan: Option<Scan>,
-    /// BlueZ may believe that a scan of ours still runs.
+    /// BlueZ may believe that an old scan of this program still runs.
     left_scan: bool,
 }
 
@@ -104,13 +107,13 @@ struct Advert {
 }
 
 impl Advert {
-    /// When it is to be registered anew.
+    /// When the advertisement is to be registered again.
     fn renewal(&self, left: Option<std::time::Instant>) -> Instant {
         Instant::from_std(renewal(self.since.into_std(), left))
     }
 }
 
-/// Lets BlueZ forget a device, on the adapter with this name, or on the first.
+/// Makes BlueZ forget a device, on the adapter with this name, or on the first.
 pub(crate) async fn forget(adapter: Option<&str>, address: &str) {
     let forget = async {
         let session = Session::new().await?;
@@ -141,10 +144,10 @@ pub(crate) async fn power_on(shared: &Shared) -> Result<(), LinkError> {
     }
 }
 
-/// The adapters that are there, and the one asked for, if it is not.
+/// The adapters present, plus the chosen adapter if it is absent.
 pub(crate) async fn adapters(shared: &Shared) -> Vec<link::Adapter> {
     let chosen = shared.adapter();
-    // Asked of a bluetoothd that does not run, D-Bus would start it.
+    // A call to a bluetoothd that does not run would make D-Bus start it.
     let here = if shared.known_state().await == CarrierState::NoService {
         Vec::new()
     } else {
@@ -165,7 +168,7 @@ async fn adapters_here() -> bluer::Result<Vec<link::Adapter>> {
     Ok(all)
 }
 
-/// Marks which one is used and which was asked for.
+/// Marks the adapter in use and the chosen adapter.
 fn with_choice(mut here: Vec<link::Adapter>, chosen: Option<&str>) -> Vec<link::Adapter> {
     here.sort_by(|a, b| a.name.cmp(&b.name));
     let used = pick(here.iter().map(|one| one.name.clone()).collect(), chosen);
@@ -179,12 +182,12 @@ fn with_choice(mut here: Vec<link::Adapter>, chosen: Option<&str>) -> Vec<link::
     here
 }
 
-/// What is right and wrong here.
+/// All findings of [`doctor`].
 pub(crate) async fn diagnose(shared: &Shared) -> Vec<Finding> {
     doctor::diagnose(shared.adapter().as_deref()).await
 }
 
-/// The wanted adapter if it is there, else, if none is wanted, the first by name.
+/// The wanted adapter if present; without a wanted adapter the first by name.
 fn pick(mut names: Vec<String>, wanted: Option<&str>) -> Option<String> {
     names.sort();
     match wanted {
@@ -193,7 +196,7 @@ fn pick(mut names: Vec<String>, wanted: Option<&str>) -> Option<String> {
     }
 }
 
-/// Whether an error means that this user may not, rather than that something is broken.
+/// Whether an error means a missing permission of this user.
 fn is_permission(error: &str) -> bool {
     error.contains("AccessDenied") || error.contains("not authorized") || error.contains("Permission denied")
 }
@@ -216,7 +219,7 @@ impl Supervisor {
         }
     }
 
-    /// Brings about what is wanted; says when to look again without being told.
+    /// Applies the plan; returns when to run again without an event.
     async fn settle(&mut self) -> Option<Instant> {
         let mut retry = self.find_adapter().await;
         let blocked = match &self.adapter {
@@ -246,7 +249,7 @@ impl Supervisor {
         {
             let shared = &self.shared;
             let mut failed = false;
-            // Before anything starts, what must not run beside it stops.
+            // What must not run at the same time stops first.
             if !plan.scan
                 && let Some(scan) = used.scan.take()
             {
@@ -254,18 +257,18 @@ impl Supervisor {
                 used.renew = true;
             }
             if !plan.advertise && used.advert.take().is_some() && ability == Ability::InTurns && plan.scan {
-                // BlueZ takes it off the air in its own time, and a scan beside it would be refused.
+                // BlueZ takes the advertisement off the air with a delay, and refuses a scan until then.
                 sleep(ADVERT_GAP).await;
             }
-            // A link goes on without its listener.
+            // A link outlives its listener.
             if !plan.serve && wants.links == 0 {
                 used.served = None;
             }
             if plan.serve && used.served.is_none() {
                 failed |= !used.serve(shared).await;
             }
-            // The scan first, alone until both have been seen to work at once: a refused advert is an error like others, but
-            // BlueZ 5.66 dies, at once or later, of a scan that the controller refuses because it advertises.
+            // The scan starts first, and alone until both have worked at once: a refused advertisement is an ordinary error,
+            // but BlueZ 5.66 crashes, at once or later, on a scan that the controller refuses while it advertises.
             if plan.scan && used.scan.is_none() && !used.test.both_worked() && used.advert.take().is_some() {
                 sleep(ADVERT_GAP).await;
             }
@@ -277,7 +280,7 @@ impl Supervisor {
             if plan.advertise
                 && let Some(card) = shared.card()
             {
-                // A new registration takes a fifth of a second of BlueZ's time: not while a peer waits for its link.
+                // A new registration takes a fifth of a second of BlueZ's time: postponed while a connection attempt runs.
                 let renew = wants.connecting == 0;
                 failed |= !used.advertise(card, renew, shared.left()).await;
             }
@@ -296,7 +299,7 @@ impl Supervisor {
         [retry, turn_ends.map(Instant::from_std)].into_iter().flatten().min()
     }
 
-    /// Finds the bus, bluetoothd, and the adapter, and whether it is on. Returns when to try again if something failed.
+    /// Finds the bus, bluetoothd and the adapter, and reads its power. Returns when to try again if something failed.
     async fn find_adapter(&mut self) -> Option<Instant> {
         if self.bus.is_none() {
             match timeout(CALL_WITHIN, Bus::connect()).await {
@@ -313,7 +316,7 @@ impl Supervisor {
                             Err(error) => error.to_string(),
                         },
                     );
-                    // Asked for again every few seconds, said once.
+                    // Retried every few seconds, logged once.
                     if self.bus_error.as_ref() != Some(&error) {
                         tracing::warn!(error, "no system bus");
                         self.bus_error = Some(error.clone());
@@ -362,7 +365,7 @@ impl Supervisor {
                     "not used any more: taken away, or another was chosen"
                 );
                 if let Some(scan) = used.scan.take() {
-                    // Fails if it is gone, and then there is nothing to stop.
+                    // Fails if the adapter is gone; then nothing needs a stop.
                     let _ = scan.stop().await;
                 }
                 self.shared.lose_ground();
@@ -381,7 +384,7 @@ impl Supervisor {
             }
             used.powered = powered;
             let test_again = match used.test.ability() {
-                // Another program's adverts may have filled all instances for a while.
+                // Another program's advertisements may fill all instances for some time.
                 Ability::ScanOnly => Some(ADVERTISE_AGAIN),
                 Ability::InTurns => Some(TRY_BOTH),
                 Ability::Both => None,
@@ -394,9 +397,9 @@ impl Supervisor {
         Ok(())
     }
 
-    /// While a link is up, pairing is refused: bluetoothd's own plug-ins on the peer read protected characteristics of
-    /// ours, and a dialog would ask the player to pair. Only then: this adapter also serves headphones. The agent goes
-    /// with us, even if we are killed, unlike `Pairable`, which BlueZ keeps.
+    /// While a link is up, pairing is refused: bluetoothd's plug-ins on the peer read protected characteristics of this
+    /// device, and a dialog would ask the player to pair. Only while a link is up: this adapter also serves headphones. The
+    /// agent disappears with this process, even a killed one, unlike `Pairable`, which BlueZ stores.
     async fn keep_agent(&mut self, wanted: bool) {
         if !wanted {
             self.agent = None;
@@ -412,7 +415,7 @@ impl Supervisor {
         }
     }
 
-    /// Waits for anything that may change what ought to be done.
+    /// Waits for any event that may change the plan.
     async fn wait(&mut self, until: Option<Instant>) {
         let news = async {
             match &mut self.bus {
@@ -461,7 +464,7 @@ impl Supervisor {
             }
             News::Sleep(asleep) => {
                 self.asleep = asleep;
-                // Adverts are disabled over sleep, and some controllers wake up deaf: everything again.
+                // Advertising is disabled during sleep, and some controllers wake up deaf: everything is made again.
                 if !asleep && let Some(used) = &mut self.adapter {
                     used.advert = None;
                     used.left_scan |= used.scan.take().is_some();
@@ -470,11 +473,11 @@ impl Supervisor {
         }
     }
 
-    /// bluetoothd is gone: all that it held for us is gone with it, and no link is left.
+    /// bluetoothd is gone, and with it all its objects for this program; no link is left.
     fn bury(&mut self) {
         self.service = false;
         self.session_events = stream::pending().boxed();
-        // First the handles, last the session they belong to.
+        // The handles first, their session last.
         self.graveyard.push(Box::new((self.agent.take(), self.adapter.take(), self.session.take())));
         self.shared.set_state(CarrierState::NoService);
         self.shared.lose_ground();
@@ -505,7 +508,7 @@ impl Used {
         })
     }
 
-    /// Offers the GATT service. Says whether it worked.
+    /// Registers the GATT service. Returns whether that worked.
     async fn serve(&mut self, shared: &Arc<Shared>) -> bool {
         match timeout(CALL_WITHIN, Served::start(&self.adapter, shared.clone())).await {
             Ok(Ok(served)) => {
@@ -520,8 +523,8 @@ impl Used {
         }
     }
 
-    /// Advertises this card; what is on the air already anew, if `renew` and it changed or is due, `left` being when a central
-    /// was last gone. Says whether it worked.
+    /// Advertises this card. An advertisement on the air is registered again if `renew` and the card changed or the renewal is
+    /// due; `left` is when a central last disconnected. Returns whether that worked.
     async fn advertise(&mut self, card: Card, renew: bool, left: Option<std::time::Instant>) -> bool {
         if let Some(advert) = &self.advert {
             let fresh = Instant::now() < advert.renewal(left) && !self.renew;
@@ -535,8 +538,8 @@ impl Used {
         let advertisement = Advertisement {
             service_uuids: BTreeSet::from([SERVICE]),
             manufacturer_data: BTreeMap::from([(COMPANY, card_payload(&card).to_vec())]),
-            // Flags 0x06 where the adapter itself is not discoverable, or is LE only. Without "BR/EDR not supported" the
-            // peer's bluetoothd pages us on BR/EDR and the LE link dies after 4.7 s.
+            // BlueZ sets flags 0x06 if the adapter itself is not discoverable, or is LE only. Without "BR/EDR not supported"
+            // the peer's bluetoothd pages this device on BR/EDR and the LE link dies after 4.7 s.
             discoverable: Some(true),
             local_name: card.name.as_deref().map(|name| fitting_name(name).to_owned()),
             min_interval: Some(interval),
@@ -557,7 +560,7 @@ impl Used {
         worked
     }
 
-    /// Keeps discovery running. Says whether it does.
+    /// Keeps discovery running. Returns whether it runs.
     async fn listen_for_others(&mut self, bus: &Bus, shared: &Arc<Shared>) -> bool {
         if self.scan.as_ref().is_some_and(|scan| !scan.is_over()) {
             return true;
@@ -582,8 +585,8 @@ impl Used {
     }
 }
 
-/// Ends connections that outlived what was on them: a kernel keeps them when bluetoothd or this program dies, and the peer
-/// would wait out its silence, neither looking nor to be found, for nine seconds.
+/// Ends connections that outlived their link: the kernel keeps a connection when bluetoothd or this program dies, and the peer
+/// would neither scan nor advertise until its session times out after nine seconds.
 async fn hang_up_leftovers(adapter: Adapter, shared: Arc<Shared>) {
     let Ok(addresses) = adapter.device_addresses().await else { return };
     for address in addresses {
@@ -591,7 +594,7 @@ async fn hang_up_leftovers(adapter: Adapter, shared: Arc<Shared>) {
         if !device.is_connected().await.unwrap_or(false) {
             continue;
         }
-        // A bluetoothd that has just started does not know what its devices offer.
+        // A bluetoothd that has just started does not know its devices' services.
         let services = device.uuids().await.ok().flatten().unwrap_or_default();
         if (services.contains(&SERVICE) || shared.has_met(&address.to_string())) && shared.wants().links == 0
         {

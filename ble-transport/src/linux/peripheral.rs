@@ -1,10 +1,11 @@
-//! Offering the service as a peripheral, with bluer.
+//! The peripheral role: the GATT service, with bluer.
 //!
-//! Both directions go through sockets that BlueZ acquires. Taking writes by callback instead was tried: a D-Bus call for
-//! each write carried a third of the bytes (10 kB/s against 30 in the lab). The price: the write that makes BlueZ acquire
-//! the socket can be lost or lose its first byte, so the greeting is one lone write, repeated until it is answered; the
-//! socket of writes does not end when the central leaves, serves the next one too and does not say who wrote, so only a
-//! link's own numbers tell its fragments apart. The socket of notifications does close when the central leaves.
+//! Both directions use sockets that BlueZ acquires. Taking writes by callback instead was tried: a D-Bus call for each write
+//! carried a third of the bytes (10 kB/s against 30 in the lab). The sockets have a price: the write that makes BlueZ acquire the
+//! socket can be lost or lose its first byte, so the greeting is a single write, repeated until answered. The write socket
+//! outlives a disconnect of the central, serves the next central too and does not name the sender, so only the
+//! [`LinkId`](crate::stream::LinkId) tells the fragments of two links apart. The notification socket does close when the central
+//! disconnects.
 
 use std::io;
 use std::num::NonZeroU16;
@@ -33,29 +34,30 @@ use crate::stream::{
     Opening, Refusal, RefusalReason, Stream, VERSIONS, fragment_limit, read_opening, write_refusal,
 };
 
-/// Writes that wait for the stream to take them: a window and more. What does not fit is lost and sent again.
+/// Queued writes for the stream: more than a window. A write that does not fit is lost and retransmitted.
 const WAITING_WRITES: usize = 64;
 
-/// Between the end of a subscription and BlueZ's word that the whole connection has ended, if it has.
+/// Time between the end of a subscription and BlueZ's report that the connection has ended, if it has.
 const TOLD_WITHIN: Duration = Duration::from_millis(300);
-/// Between a subscription and the greeting: it follows at once, and on a bad link within 2 s. Who has subscribed and does not
-/// greet holds one of a controller's few connections for nothing.
+/// Time between a subscription and the greeting, which follows at once, and on a bad link within 2 s. A central that subscribes
+/// and does not greet occupies one of a controller's few connections.
 const GREETS_WITHIN: Duration = Duration::from_secs(6);
-/// Where the service stands among all that this device offers. A peer's bluetoothd remembers each handle, and goes on writing to it
-/// where something else, or nothing, is by now, until it is made to forget the device: after the peripheral's bluetoothd was
-/// killed a match came back after 10 to 22 s (4 of 9). So they never change: the place is far above what bluetoothd itself and a few
-/// programs take, and whichever characteristic bluer tells of first, it is registered until they are in their order.
+/// Handle of the service in this device's attribute table. A peer's bluetoothd caches handles and writes to a stale handle until
+/// it is made to forget the device: after the peripheral's bluetoothd was killed, a match came back after 10 to 22 s (4 of 9).
+/// The handles therefore never change: this handle is far above those of bluetoothd itself and of a few programs. bluer reports
+/// the two characteristics in any order, so the service is registered again until they are in order.
 const PLACE: NonZeroU16 = NonZeroU16::new(0x1000).expect("it is not zero");
-/// Registrations until both hold, each of which is in order one time in two; those refused before any place must do.
+/// Most registrations: each has the characteristics in order with probability 1/2. After `PLACE_TRIES` refusals any handle
+/// will do.
 const TRIES: u32 = 10;
 const PLACE_TRIES: u32 = 3;
 const TAKEN_BACK: Duration = Duration::from_millis(100);
-/// BlueZ tells handles about when it answers.
+/// Pause before asking again for the handles, which BlueZ reports at about the time it answers.
 const ASK_AGAIN: Duration = Duration::from_millis(5);
-/// Disconnecting takes BlueZ 2 to 3 s.
+/// Limit for a disconnect, which takes BlueZ 2 to 3 s.
 const DISCONNECTED_WITHIN: Duration = Duration::from_secs(5);
 
-/// The service is offered until this is dropped. Links that are up go on.
+/// The service is offered until this is dropped. Links that are up continue.
 pub(super) struct Served {
     _application: ApplicationHandle,
     attending: JoinHandle<()>,
@@ -87,15 +89,15 @@ impl Served {
                     refused += 1;
                 }
             }
-            // It has been dropped, and BlueZ has yet to take it back.
+            // BlueZ takes some time to remove the dropped registration.
             sleep(TAKEN_BACK).await;
         }
         unreachable!("the last try returns")
     }
 }
 
-/// Whether BlueZ has put the two characteristics where they always are. It takes them in the order in which bluer tells of them,
-/// which is any.
+/// Whether BlueZ has put the two characteristics at their fixed handles. BlueZ registers characteristics in bluer's order, which
+/// is random.
 async fn is_in_order(written: &CharacteristicControl, notified: &CharacteristicControl) -> bool {
     let begun = Instant::now();
     loop {
@@ -103,15 +105,15 @@ async fn is_in_order(written: &CharacteristicControl, notified: &CharacteristicC
             return written < notified;
         }
         if begun.elapsed() > TOLD_WITHIN {
-            // A BlueZ that does not tell.
+            // This BlueZ does not report handles.
             return true;
         }
         sleep(ASK_AGAIN).await;
     }
 }
 
-/// The service at this handle, or wherever BlueZ puts it, and the two ends of its characteristics: what is written to us, and what
-/// we notify.
+/// The service at this handle, or at any if `None`, and the controls of its characteristics: writes to this device, and
+/// notifications from it.
 fn application(place: Option<NonZeroU16>) -> (Application, CharacteristicControl, CharacteristicControl) {
     let (written, written_handle) = characteristic_control();
     let (notified, notified_handle) = characteristic_control();
@@ -151,7 +153,7 @@ fn application(place: Option<NonZeroU16>) -> (Application, CharacteristicControl
     (application, written, notified)
 }
 
-/// Takes what BlueZ hands us: sockets of writes, writes, sockets of notifications.
+/// Accepts BlueZ's events: write sockets, single writes, notification sockets.
 async fn attend(desk: Arc<Desk>, mut written: CharacteristicControl, mut notified: CharacteristicControl) {
     let mut reader: Option<CharacteristicReader> = None;
     loop {
@@ -184,10 +186,10 @@ async fn attend(desk: Arc<Desk>, mut written: CharacteristicControl, mut notifie
     }
 }
 
-/// Where centrals come in: one at a time, others are refused.
+/// Accepts centrals: one at a time, others are refused.
 ///
-/// BlueZ sends every notification to whoever subscribed, so a second central would hear the first one's traffic; it is
-/// encrypted, and a second link beside it would only confuse both.
+/// BlueZ sends every notification to every subscriber, so a second central would receive the first central's traffic; it is
+/// encrypted, but a second link would confuse both.
 struct Desk {
     shared: Arc<Shared>,
     adapter: Adapter,
@@ -196,9 +198,9 @@ struct Desk {
 
 #[derive(Default)]
 struct AtDesk {
-    /// The way to all who subscribed.
+    /// The notification socket, shared by all subscribers.
     writer: Option<Arc<CharacteristicWriter>>,
-    /// Came before the subscription was told to us.
+    /// An opening that arrived before its subscription was reported.
     waiting: Option<Opening>,
     guest: Option<Guest>,
 }
@@ -212,8 +214,8 @@ struct Guest {
 }
 
 impl Guest {
-    /// Whether another one may have its place. A central that greets anew has given the old link up before; another
-    /// central has to wait until the first one is gone.
+    /// Whether a new link may replace this one. A central that greets again has given up its old link; another central waits
+    /// until the first one has disconnected.
     fn may_be_replaced(&self) -> bool {
         self.writes.is_closed() || !self.greeted.load(Relaxed) || !is_usable(&self.writer)
     }
@@ -234,7 +236,7 @@ impl Desk {
         match (read_opening(&value), &state.guest) {
             (Some(opening), Some(guest)) if guest.nonce != opening.nonce && !guest.may_be_replaced() => {
                 tracing::info!("refused: a link is up");
-                // The guest hears it too, and knows that it is not meant.
+                // The present central receives the refusal too, and ignores it by its nonce.
                 let reason = RefusalReason::Busy;
                 let refusal = Refusal { nonce: opening.nonce, reason, versions: VERSIONS };
                 let _ = guest.writer.try_send(&write_refusal(refusal));
@@ -244,11 +246,11 @@ impl Desk {
                 state.waiting = Some(opening);
                 self.seat(state);
             }
-            // What finds no place is lost, and sent again; what is not the guest's own fails its check.
+            // A write that does not fit is lost and retransmitted; a write of another central fails the CRC.
             (_, Some(guest)) => {
                 let _ = guest.writes.try_send(value);
             }
-            // Leftovers of a link that is over, or somebody who never opened.
+            // Leftovers of a closed link, or a central that never sent an opening.
             (_, None) => {}
         }
     }
@@ -261,20 +263,20 @@ impl Desk {
         self.seat(&mut state);
     }
 
-    /// Waits until a subscriber is gone, and says so. The connection of one that does not greet is ended.
+    /// Waits until a subscriber disconnects, and reports it. Disconnects a subscriber that does not greet.
     async fn see_out(self: Arc<Self>, writer: Arc<CharacteristicWriter>) {
         tokio::select! {
             _ = writer.closed() => {}
             () = sleep(GREETS_WITHIN) => {
                 self.turn_out_if_silent(&writer).await;
-                // Whatever it is that ends a wait for the end, the central is not there any more.
+                // Any end of this wait, error included, means that the central is gone.
                 let _ = writer.closed().await;
             }
         }
         self.shared.somebody_leaves();
     }
 
-    /// One that shares its connection with a link is left alone.
+    /// Disconnects the subscriber unless a link shares its connection.
     async fn turn_out_if_silent(&self, writer: &Arc<CharacteristicWriter>) {
         let has_greeted = self.state().guest.as_ref().is_some_and(|guest| Arc::ptr_eq(&guest.writer, writer));
         if has_greeted || !is_usable(writer) || self.shared.wants().links > 0 {
@@ -287,14 +289,14 @@ impl Desk {
         }
     }
 
-    /// Begins the link that waits, once there is a way back to its central.
+    /// Starts the waiting link once the notification socket to its central exists.
     fn seat(self: &Arc<Self>, state: &mut AtDesk) {
         let Some(writer) = state.writer.clone().filter(|writer| is_usable(writer)) else { return };
         let Some(opening) = state.waiting.take() else { return };
         let Ok(nonce) = getrandom::u32() else { return };
-        // The address of who subscribed: the one thing that says who is there.
+        // The subscriber's address: the only identification of the central.
         let address = writer.device_address();
-        // bluer takes five from ATT's MTU already.
+        // bluer has already subtracted five from the ATT MTU.
         let limit = fragment_limit(Some((writer.mtu() + 3) as u16));
         tracing::debug!(%address, limit, "opening");
         let (writes, writes_in) = mpsc::channel(WAITING_WRITES);
@@ -327,7 +329,7 @@ impl Desk {
         });
     }
 
-    /// Whether this link is still the one at the desk; if so, the seat is free from now on.
+    /// Whether this link is still the current one; if so, the place becomes free.
     fn leave(&self, nonce: u32) -> bool {
         let mut state = self.state();
         let is_last = state.guest.as_ref().is_some_and(|guest| guest.nonce == nonce);
@@ -338,7 +340,7 @@ impl Desk {
     }
 }
 
-/// Watches for the end of a connection, and tells of it once.
+/// Watches for the end of a connection and reports it once.
 async fn disconnected(adapter: Adapter, address: Address, left: watch::Sender<bool>) {
     let Ok(device) = adapter.device(address) else { return };
     let Ok(events) = device.events().await else { return };
@@ -348,11 +350,11 @@ async fn disconnected(adapter: Adapter, address: Address, left: watch::Sender<bo
             break;
         }
     }
-    // The stream also ends when BlueZ removes the device, which it does only after it left.
+    // The stream also ends when BlueZ removes the device, which happens only after a disconnect.
     left.send_replace(true);
 }
 
-/// Waits until the central is gone, by whichever sign comes first.
+/// Waits until the central is gone, by the first sign.
 async fn gone(
     address: Address,
     mut has_left: watch::Receiver<bool>,
@@ -361,19 +363,19 @@ async fn gone(
 ) {
     let disconnected = async {
         if has_left.wait_for(|left| *left).await.is_err() {
-            // Nobody watches: the other signs must do.
+            // Nobody watches the connection: only the other signs count.
             std::future::pending::<()>().await;
         }
     };
     tokio::select! {
-        // Within 20 ms of the loss, where BlueZ notices it.
+        // Within 20 ms of the loss, if BlueZ detects it.
         _ = writer.closed() => tracing::debug!(%address, "unsubscribed"),
         () = disconnected => tracing::debug!(%address, "disconnected"),
         () = ground_lost => {}
     }
 }
 
-/// Notifies. Without the stream's window bursts would vanish, half of them, with Ok for each.
+/// Sends notifications. Without the stream's congestion window half of a burst is lost, with Ok for each.
 struct Notifier {
     desk: Arc<Desk>,
     nonce: u32,
@@ -397,15 +399,15 @@ impl Outgoing for Notifier {
     }
 
     async fn hang_up(&mut self) {
-        // Not if the same central has opened a new link meanwhile, nor if this device's own shares the connection, nor if
-        // nothing is left that could disconnect: a call to a stopped bluetoothd would have D-Bus start it.
+        // Four cases need no disconnect: the same central has opened a new link; a link of this device's own shares the
+        // connection; the connection is gone already; bluetoothd is stopped, and a call would make D-Bus start it.
         if self.desk.leave(self.nonce)
             && self.desk.shared.wants().links <= 1
             && self.desk.shared.state() != Some(link::CarrierState::NoService)
             && let Ok(device) = self.desk.adapter.device(self.writer.device_address())
         {
-            // A connection that has ended needs no end, and who is connected now has come anew: it must not be hung up for
-            // what is over.
+            // A connection that has ended needs no disconnect, and a new connection of the same central must not be closed on
+            // behalf of the old link.
             let left = timeout(TOLD_WITHIN, self.has_left.wait_for(|left| *left)).await;
             if left.is_ok_and(|left| left.is_ok()) {
                 return;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// Which switch is off.
+/// The kind of switch that is off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Block {
     /// By software: flight mode, `rfkill block`.
@@ -30,7 +30,7 @@ pub(super) fn block(class: &Path) -> Option<Block> {
     switches.filter_map(|path| of(&path)).max()
 }
 
-/// Where Linux keeps them.
+/// Linux's folder of rfkill switches.
 pub(super) const CLASS: &str = "/sys/class/rfkill";
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Hearing peers: BlueZ's discovery, and what it says of each device.
+//! Hearing peers: BlueZ's discovery, and the properties of each device.
 //!
-//! Not with btleplug, as elsewhere: its `start_scan` switches the adapter on, against the user's choice, and searches for
-//! Bluetooth Classic devices as well, which takes half of the time from LE.
+//! Not with btleplug, as on other systems: its `start_scan` switches the adapter on, against the user's choice, and searches
+//! for Bluetooth Classic devices as well, which takes half of the time from LE.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use super::bus::{Bus, Devices, Discovery};
 use crate::advert::{COMPANY, SERVICE, read_card};
 use crate::shared::Shared;
 
-/// A device is looked at this often at most: BlueZ reports each property of each advert as a change of its own.
+/// A device is read at most this often: BlueZ reports each property of each advertisement as a change of its own.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Devices remembered for [`LOOK_EVERY`]. More than anybody meets; a hostile air invents addresses without end.
+/// Devices remembered for [`LOOK_EVERY`]: more than are ever in range; a hostile sender can invent any number of addresses.
 const REMEMBERED: usize = 256;
 
-/// Discovery begins anew this often. A controller that filters duplicates tells of each device once in a scan, so who went
-/// away and came back, or was told of before it was ours, stays unheard until the next scan, which BlueZ begins after 10 s
-/// by itself. Long enough to hear an advert of 1.28 s, the kernel's slowest.
+/// Discovery restarts this often. A controller that filters duplicates reports each device once per scan, so a device that
+/// went away and came back, or was reported before discovery was ours, stays unheard until the next scan, which BlueZ alone
+/// begins after 10 s. Long enough to hear an advertising interval of 1.28 s, the kernel's slowest.
 const BEGIN_ANEW: Duration = Duration::from_secs(2);
 
-/// Discovery runs until [`stop`](Scan::stop), and what is heard is told until this is dropped. Dropping alone makes no call:
-/// one to a stopped bluetoothd would have D-Bus start it.
+/// Discovery runs until [`stop`](Scan::stop); sightings are reported until drop. Dropping alone makes no call: a call to a
+/// stopped bluetoothd would make D-Bus start it.
 pub(super) struct Scan {
     task: JoinHandle<()>,
     discovery: Discovery,
@@ -44,18 +44,18 @@ impl Drop for Scan {
 impl Scan {
     /// Starts discovery. Never called while the adapter is off.
     ///
-    /// `left` says that an earlier one may not have been stopped: BlueZ would answer InProgress for ever.
+    /// `left` says that an earlier discovery may still run: BlueZ would answer InProgress for ever.
     pub(super) async fn start(
         bus: &Bus,
         adapter: &Adapter,
         shared: Arc<Shared>,
         left: bool,
     ) -> Result<Scan, dbus::Error> {
-        // First the ear, so that nothing is missed.
+        // Subscribed before discovery starts, so that no report is missed.
         let devices = bus.devices(adapter.name()).await?;
         let discovery = bus.discovery(adapter.name());
         if left {
-            // BlueZ itself may have ended it.
+            // BlueZ itself may have ended discovery.
             let _: Result<(), _> = discovery.stop().await;
         }
         discovery.start(SERVICE).await?;
@@ -63,23 +63,24 @@ impl Scan {
         Ok(Scan { task, discovery })
     }
 
-    /// Returns when the radio is free; says whether BlueZ agreed. If not, it may believe that the discovery still runs.
+    /// Returns when the radio is free; says whether BlueZ agreed. If not, BlueZ may believe that the discovery still runs.
     pub(super) async fn stop(self) -> bool {
         self.task.abort();
         self.discovery.stop().await.is_ok()
     }
 
-    /// Whether discovery ended by itself: somebody switched the adapter off or took it.
+    /// Whether discovery ended by itself: the adapter was switched off or taken over.
     pub(super) fn is_over(&self) -> bool {
         self.task.is_finished()
     }
 }
 
-/// Looks at each device that BlueZ reports something of, at most every [`LOOK_EVERY`], and always once more after the last
-/// report: the signal strength may come just after a first look, and not again in this scan.
+/// Reads each reported device, at most every [`LOOK_EVERY`], and always once more after the last report: the RSSI may arrive
+/// just after a first read, and not again in this scan.
 async fn listen(mut devices: Devices, discovery: Discovery, adapter: Adapter, shared: Arc<Shared>) {
     let mut looked: HashMap<bluer::Address, Instant> = HashMap::new();
-    // If another program's discovery runs already, who is near was told before and is not told again.
+    // While another program's discovery runs, BlueZ has already reported the devices in range and does not repeat the
+    // reports.
     let known = adapter.device_addresses().await.unwrap_or_default();
     let mut due: HashMap<bluer::Address, Instant> =
         known.into_iter().take(REMEMBERED).map(|address| (address, Instant::now())).collect();
@@ -97,8 +98,8 @@ async fn listen(mut devices: Devices, discovery: Discovery, adapter: Adapter, sh
         };
         let anew = async {
             sleep_until(begun + BEGIN_ANEW).await;
-            // Who is about to be connected to must not be forgotten by BlueZ, as devices with random addresses are when
-            // discovery stops; whoever connects asks for a new scan if the peer stays unheard.
+            // During a connection attempt discovery continues, because BlueZ forgets a device with a random address when
+            // discovery stops. The attempt asks for a new scan if the peer stays unheard.
             if shared.wants().connecting > 0 {
                 shared.unheard.notified().await;
             }
@@ -131,25 +132,25 @@ async fn listen(mut devices: Devices, discovery: Discovery, adapter: Adapter, sh
         due.remove(&address);
         looked.insert(address, Instant::now());
         let Ok(device) = adapter.device(address) else { continue };
-        // Gone meanwhile: no error.
+        // The device has gone: no error.
         let Ok(properties) = device.all_properties().await else { continue };
         if let Some(sighting) = sighting(address, properties) {
             shared.sighted(sighting);
         }
     }
-    // The supervisor starts another, if one is wanted.
+    // The supervisor starts another discovery, if one is wanted.
     shared.changed.notify_one();
 }
 
-/// Services that every device offers when connected to, and none advertises.
+/// Services that every connected device has, and none advertises.
 const OF_A_CONNECTION: [Uuid; 2] =
     [uuid!("00001800-0000-1000-8000-00805f9b34fb"), uuid!("00001801-0000-1000-8000-00805f9b34fb")];
 
-/// A device's properties as a sighting. BlueZ merges the filters of all its clients, so what comes need not be one of
-/// ours; and it replays what it remembers, without a signal strength.
+/// Makes a sighting of a device's properties. BlueZ merges the discovery filters of all its clients, so a device need not be
+/// one of ours; and BlueZ replays remembered devices, without an RSSI.
 ///
-/// Of a device that anything on this system has ever connected to, BlueZ shows the services of that connection in place of
-/// those in the advert: then the advert's own bytes must do.
+/// If any program of this system has ever connected to a device, BlueZ shows the services of that connection instead of the
+/// advertised services: then the raw bytes of the advertisement decide.
 fn sighting(address: bluer::Address, properties: Vec<DeviceProperty>) -> Option<Sighting> {
     let (mut rssi, mut payload, mut services, mut name) = (None, None, HashSet::new(), None);
     for property in properties {

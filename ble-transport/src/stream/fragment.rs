@@ -1,4 +1,4 @@
-//! What one GATT write or notification holds.
+//! The format of one GATT write or notification.
 //!
 //! ```text
 //! open    0x10 lowest highest  nonce u32  limit u16  …                check u32   13 bytes
@@ -7,54 +7,52 @@
 //! others  kind+room  number u16  ack u16  [sack u32]  payload…          check u32   9 bytes, 13 with SACK
 //! ```
 //!
-//! The opener says which versions it speaks, the accepter chooses the highest that both do, or refuses and says which it speaks.
-//! What a later version adds to these three stands at the `…` and is passed over; what is written here stays as it is in every
-//! version, so that two devices of different age can always tell each other why they do not understand each other.
+//! The opener sends its range of versions. The accepter chooses the highest version in both ranges, or refuses and sends its own
+//! range. A later version may add fields to these three at the `…`; receivers ignore them. The fields above keep their place in
+//! every version, so that two devices of any age can tell each other which of them is outdated.
 //!
-//! Numbers are big-endian. The check is a CRC-32 of everything before it, so that a value which was cut short fails it. SACK is
-//! there only when something arrived out of order: at ATT's least MTU its four bytes are a third of the payload. For the
-//! numbered kinds the sum begins with the
-//! [`LinkId`] and the sender's role, which are not sent: a fragment of an older link, or one's own fragment echoed, fails
-//! its check like a damaged one. That matters because BlueZ keeps streams open across links, so that a new link begins
-//! with the old one's leftovers.
+//! Numbers are big-endian. The check is a CRC-32 of everything before it and detects a truncated value. SACK (selective
+//! acknowledgement) is present only when a fragment arrived out of order: at ATT's smallest MTU its four bytes are a third of
+//! the payload. The CRC of the numbered kinds is seeded with the [`LinkId`] and the sender's role, which are not sent: a
+//! fragment of an older link, or an echo of one's own, fails the check like a damaged fragment. That matters because BlueZ keeps
+//! streams open across links, so that a new link begins with leftovers of the old link.
 
 use bytes::Bytes;
 
-/// Versions of this layer, told when a link opens. 1 had a header of 15 bytes and was never released.
+/// Versions of this layer, sent when a link opens. Version 1 had a header of 15 bytes and was never released.
 pub const VERSIONS: Versions = Versions { lowest: 2, highest: 2 };
 
-/// Bytes around the payload of a numbered fragment; [`SACK`] more where something arrived out of order.
+/// Bytes around the payload of a numbered fragment; [`SACK`] more if a fragment arrived out of order.
 pub const OVERHEAD: usize = HEADER + CHECK;
 
 /// Bytes of a selective acknowledgement.
 pub const SACK: usize = 4;
 
-/// Smallest fragment that any link carries: ATT's least MTU of 23 less five, of which bluer's writer takes two to be
-/// safe. Opening and accepting fit it.
+/// Smallest maximum fragment of any link: ATT's smallest MTU of 23 less five, of which bluer's writer subtracts two for safety.
+/// Openings and acceptings fit.
 pub const SMALLEST: usize = 18;
 
-/// Largest fragment that is ever sent or taken.
+/// Largest fragment ever sent or accepted.
 ///
 /// Seen in the lab: writes of 511 bytes and more return Ok and vanish, and with EATT some of 500 to 508 bytes are lost.
 pub const LARGEST: usize = 496;
 
-/// Most fragments that may be on their way at once: the room has four bits, and counts in [`ROOM_UNIT`]s.
+/// Most fragments in flight: the advertised room has four bits, in [`ROOM_UNIT`]s.
 ///
-/// A 30 ms interval with two full fragments and a round trip of 60 ms need four. On a busy machine a fragment and its
-/// acknowledgement take up to 600 ms through two bluetoothd, which is 40: with 30 of them the air stood still for a fifth of
-/// the time.
+/// A 30 ms interval with two full fragments and an RTT of 60 ms need four. On a busy machine a fragment and its acknowledgement
+/// take up to 600 ms through two bluetoothd, which is 40: with 30 the air was idle for a fifth of the time.
 pub const MOST_ROOM: u8 = 15 * ROOM_UNIT;
 
-/// Fragments for each one that the room's four bits count.
+/// Fragments per unit of the room's four bits.
 pub const ROOM_UNIT: u8 = 4;
 
 const HEADER: usize = 5;
 const CHECK: usize = 4;
-/// In the byte of the kind.
+/// Flag in the kind byte.
 const WITH_SACK: u8 = 0x80;
 const LINK_ID: usize = 9;
 
-/// Tells one link from every other: a number from each side, drawn afresh for each link.
+/// Identifies one link: a nonce from each side, drawn afresh for each link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkId {
     /// Drawn by the side that opened.
@@ -63,7 +61,7 @@ pub struct LinkId {
     pub accepter: u32,
 }
 
-/// Which end of a link sent something.
+/// The two ends of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Opened the link: the GATT central.
@@ -98,7 +96,7 @@ impl Versions {
         (highest >= self.lowest.max(other.lowest)).then_some(highest)
     }
 
-    /// Whether one version is in the range.
+    /// Whether the range contains `version`.
     pub fn hold(self, version: u8) -> bool {
         (self.lowest..=self.highest).contains(&version)
     }
@@ -107,7 +105,7 @@ impl Versions {
 /// The first fragment of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
-    /// What the opener speaks.
+    /// Versions that the opener speaks.
     pub versions: Versions,
     /// The opener's half of the [`LinkId`].
     pub nonce: u32,
@@ -118,9 +116,9 @@ pub struct Opening {
 /// The answer to an [`Opening`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepting {
-    /// What both speak from now on.
+    /// The version of this link.
     pub version: u8,
-    /// Both halves.
+    /// Both nonces.
     pub link: LinkId,
     /// The largest fragment the accepter can send, in bytes.
     pub limit: u16,
@@ -129,50 +127,51 @@ pub struct Accepting {
 /// The other answer to an [`Opening`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Of the opening that is refused.
+    /// The nonce of the refused opening.
     pub nonce: u32,
     /// Why.
     pub reason: RefusalReason,
-    /// What the refusing side speaks.
+    /// Versions that the refusing side speaks.
     pub versions: Versions,
 }
 
 /// Why an [`Opening`] is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalReason {
-    /// Another link is up, or any reason that a later version may have.
+    /// Another link is up, or a reason of a later version.
     Busy,
     /// No version in common.
     Version,
 }
 
-/// What a numbered fragment is for.
+/// The type of a numbered fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Carries bytes of the stream.
     Data,
-    /// Only acknowledges. Takes no number.
+    /// Only acknowledges. Consumes no number.
     Ack,
-    /// The last bytes of the stream, or none: nothing follows.
+    /// The last bytes of the stream, or none.
     End,
-    /// Asks for an acknowledgement, when the peer had no room. Takes no number.
+    /// Window probe: asks for an acknowledgement when the peer had no room. Consumes no number.
     Probe,
-    /// The sender gave up. Takes no number.
+    /// The sender closed the link abnormally. Consumes no number.
     Reset,
 }
 
 /// A numbered fragment, or one that only acknowledges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// What it is for.
+    /// Its type.
     pub kind: Kind,
-    /// How many fragments from `ack` on the sender can take, 0 to [`MOST_ROOM`]; sent in [`ROOM_UNIT`]s, rounded down.
+    /// Receive window: how many fragments from `ack` on the sender can take, 0 to [`MOST_ROOM`]; sent in [`ROOM_UNIT`]s, rounded
+    /// down.
     pub room: u8,
-    /// Its place in the stream for [`Kind::Data`] and [`Kind::End`], else the next one to be used.
+    /// Sequence number for [`Kind::Data`] and [`Kind::End`], else the next number to be used.
     pub number: u16,
-    /// The first number that the sender has not received.
+    /// Cumulative acknowledgement: the first number that the sender has not received.
     pub ack: u16,
-    /// Bit i: `ack + 1 + i` was received too. 0 takes no place.
+    /// Selective acknowledgement: bit i says that `ack + 1 + i` was received. 0 is not sent.
     pub sack: u32,
     /// Bytes of the stream.
     pub payload: Bytes,
@@ -186,7 +185,7 @@ pub fn write_opening(opening: Opening) -> Bytes {
     with_crc(out, &[])
 }
 
-/// Reads an [`Opening`]; `None` for anything else and anything damaged.
+/// Reads an [`Opening`]; `None` for other kinds and damaged bytes.
 pub fn read_opening(bytes: &[u8]) -> Option<Opening> {
     let body = strip_crc(bytes, &[])?;
     let (&[0x10, lowest, highest], rest) = body.split_first_chunk()? else { return None };
@@ -208,7 +207,7 @@ pub fn write_accepting(accepting: Accepting) -> Bytes {
     with_crc(out, &[])
 }
 
-/// Reads an [`Accepting`]; `None` for anything else and anything damaged.
+/// Reads an [`Accepting`]; `None` for other kinds and damaged bytes.
 pub fn read_accepting(bytes: &[u8]) -> Option<Accepting> {
     let body = strip_crc(bytes, &[])?;
     let (&[0x20, version], rest) = body.split_first_chunk()? else { return None };
@@ -233,7 +232,7 @@ pub fn write_refusal(refusal: Refusal) -> Bytes {
     with_crc(out, &[])
 }
 
-/// Reads a [`Refusal`]; `None` for anything else and anything damaged.
+/// Reads a [`Refusal`]; `None` for other kinds and damaged bytes.
 pub fn read_refusal(bytes: &[u8]) -> Option<Refusal> {
     let body = strip_crc(bytes, &[])?;
     let (&[0x30, reason, lowest, highest], rest) = body.split_first_chunk()? else { return None };
@@ -246,9 +245,9 @@ pub fn read_refusal(bytes: &[u8]) -> Option<Refusal> {
 }
 
 impl Segment {
-    /// As bytes, for this link, sent by `sender`.
+    /// Encodes the segment for this link, sent by `sender`.
     ///
-    /// The whole is at most [`LARGEST`] bytes long, the room at most [`MOST_ROOM`]. The last word of a link has no SACK.
+    /// The result has at most [`LARGEST`] bytes, the room is at most [`MOST_ROOM`]. The last fragment of a link has no SACK.
     pub fn write(&self, link: LinkId, sender: Role) -> Bytes {
         debug_assert!(self.length() <= LARGEST && self.room <= MOST_ROOM);
         let has_sack = self.has_sack();
@@ -270,7 +269,7 @@ impl Segment {
         with_crc(out, &crc_seed(link, sender))
     }
 
-    /// Reads a fragment of this link sent by `sender`; `None` when it is damaged, of another link, or none of these kinds.
+    /// Reads a fragment of this link sent by `sender`; `None` if it is damaged, of another link, or of another kind.
     pub fn read(bytes: &[u8], link: LinkId, sender: Role) -> Option<Segment> {
         if bytes.len() > LARGEST {
             return None;
@@ -312,7 +311,7 @@ impl Segment {
         self.sack != 0 && self.kind != Kind::Reset
     }
 
-    /// Bytes that it takes on the air.
+    /// Encoded length in bytes.
     pub(super) fn length(&self) -> usize {
         OVERHEAD + if self.has_sack() { SACK } else { 0 } + self.payload.len()
     }
@@ -386,7 +385,7 @@ mod tests {
         }
     }
 
-    /// What a device of today sends, for every later version to read.
+    /// The present encoding of the handshake, which every later version must read.
     #[test]
     fn the_words_of_the_handshake_stay_as_they_are() {
         let opening = Opening { versions: VERSIONS, nonce: 0xDEAD_BEEF, limit: 490 };
@@ -397,7 +396,7 @@ mod tests {
         assert_eq!(write_refusal(refusal)[..], FROZEN_REFUSAL);
     }
 
-    /// The sums computed with Python: zlib.crc32.
+    /// The CRCs come from Python's zlib.crc32.
     const FROZEN_OPENING: [u8; 13] = hex(b"100202deadbeef01ea3927f2e0");
     const FROZEN_ACCEPTING: [u8; 16] = hex(b"200200000007000000090014eb24752a");
     const FROZEN_REFUSAL: [u8; 12] = hex(b"300102020000004d79fd48e6");

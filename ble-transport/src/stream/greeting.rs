@@ -1,17 +1,17 @@
-//! How often a side greets, and when it gives up.
+//! The handshake's retransmission timer and deadline.
 
 use std::time::{Duration, Instant};
 
 use super::sending::LONGEST_WAIT;
 
-/// Both greetings must have passed within this time. BlueZ answers a first write in 0.3 s, and in 2 s when it is busy.
+/// Both greetings must pass within this time. BlueZ answers a first write in 0.3 s, and in 2 s when it is busy.
 pub const GREETING_DEADLINE: Duration = Duration::from_secs(6);
 
-/// First wait before a greeting is sent again; it doubles up to [`LONGEST_WAIT`]. The first write of a link is
-/// sometimes swallowed by BlueZ, and is alone on the air, so nothing but time tells.
+/// Initial retransmission timeout of a greeting; it doubles up to [`LONGEST_WAIT`]. BlueZ sometimes swallows the first
+/// write of a link, and no later fragment can reveal that loss, so a timer must.
 pub(super) const GREETING_WAIT: Duration = Duration::from_millis(300);
 
-/// When to greet (again), and until when.
+/// When to send the greeting (again), and when to give up.
 #[derive(Debug)]
 pub(super) struct Greeting {
     pub(super) next: Instant,

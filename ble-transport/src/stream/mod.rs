@@ -1,13 +1,13 @@
-//! A reliable ordered byte stream over writes and notifications that may be lost, doubled, reordered, cut short or bent.
+//! A reliable ordered byte stream over writes and notifications that may be lost, duplicated, reordered, truncated or
+//! corrupted.
 //!
-//! GATT promises none of that away in practice: BlueZ's EATT reorders, bursts of notifications vanish although each was
-//! answered Ok, too long writes vanish too. [`Stream`] is a machine without I/O and without a clock: fragments and
-//! writes go in, [`Stream::poll`] says what to send and when to come back. It numbers fragments, acknowledges
-//! cumulatively and selectively, keeps a window in both directions, and sends again what is missing.
+//! In practice GATT rules out none of these: BlueZ's EATT reorders, bursts of notifications vanish although each returned Ok,
+//! values that are too long vanish too. [`Stream`] is a state machine without I/O and without a clock: fragments and written
+//! bytes go in, [`Stream::poll`] says what to send and when to poll again. It numbers fragments, acknowledges cumulatively and
+//! selectively (SACK), keeps a window in both directions, and retransmits lost fragments.
 //!
-//! What it deliberately does not do: it sends nothing while there is nothing to say. Whether a silent peer is still there
-//! is asked by the session's pings; here a link is dead only when something sent got no acknowledgement for
-//! [`DEAD_AFTER`].
+//! What it deliberately does not do: it sends no keep-alive. The session's pings test a silent peer; here a link is dead only
+//! when a sent fragment got no acknowledgement for [`DEAD_AFTER`].
 //!
 //! ```
 //! use std::time::Instant;
@@ -51,42 +51,42 @@ pub use fragment::{
 };
 pub use greeting::GREETING_DEADLINE;
 
-/// A link without progress for this long is dead. Below the session's 9 s of silence, so that a link which only swallows
-/// is replaced before the session gives up on it.
+/// A link without progress for this long is dead. Below the session's 9 s of silence, so that a link which loses everything is
+/// replaced before the session gives up.
 pub const DEAD_AFTER: Duration = Duration::from_secs(8);
 
-/// A link on which both sides have said everything stays for so long: if its last acknowledgement was lost, the other side asks
-/// again, and would else never know that all arrived. After this time the other side has given up as well.
+/// How long a finished link stays, like TCP's TIME-WAIT: if its last acknowledgement was lost, the peer retransmits, and would
+/// otherwise never learn that everything arrived. After this time the peer has given up as well.
 const FINISHED_STAYS: Duration = DEAD_AFTER;
 
-/// Written but not flushed bytes wait this long for more.
+/// Bytes written but not flushed wait this long for more (as with Nagle's algorithm).
 const LINGER: Duration = Duration::from_millis(5);
 
-/// Fragments on their way at the start: twice what an interval of 30 ms with two full fragments and a round trip of two
-/// intervals hold. Bursts of hundreds of notifications vanish; this is far from it.
+/// Initial congestion window: twice the fragments of an interval of 30 ms with two full fragments and an RTT of two intervals.
+/// Bursts of hundreds of notifications vanish; this is far below.
 const FIRST_WINDOW: f64 = 8.0;
 
-/// Bytes kept for the reader, and for the air: a full window.
+/// Bytes of the receive buffer, and of the send buffer: a full window.
 const BUFFER: usize = 32 * 1024;
 
-/// Largest payload that any fragment carries.
+/// Largest payload of one fragment.
 const LARGEST_PAYLOAD: usize = LARGEST - OVERHEAD;
 
-/// The largest fragment to send through a bearer whose ATT MTU is `mtu`, if it is known.
+/// The largest fragment for a bearer with this ATT MTU.
 ///
-/// Three bytes of ATT header; never above [`LARGEST`], since longer writes vanish silently; never below [`SMALLEST`],
-/// which every link carries. An unknown MTU means [`SMALLEST`]: BlueZ tells none before 5.62.
+/// The MTU less three bytes of ATT header; at most [`LARGEST`], since longer writes vanish silently; at least [`SMALLEST`],
+/// which every link carries. An unknown MTU means [`SMALLEST`]: BlueZ reports none before 5.62.
 pub fn fragment_limit(mtu: Option<u16>) -> u16 {
     let largest = mtu.unwrap_or(0).saturating_sub(3);
     largest.clamp(SMALLEST as u16, LARGEST as u16)
 }
 
-/// What [`Stream::poll`] wants done.
+/// What the caller of [`Stream::poll`] has to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// Put this on the air, then poll again.
+    /// Send this, then poll again.
     Send(Bytes),
-    /// Nothing more until something is handled, written or read, or until this time.
+    /// Nothing to send until the next call of `handle`, `write` or `read`, or until this time.
     Idle {
         /// When to poll again at the latest.
         until: Option<Instant>,
@@ -96,28 +96,28 @@ pub enum Output {
 /// How a link ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Closing {
-    /// Both sides had said that nothing follows, and everything arrived.
+    /// Both sides have sent their end, and everything arrived.
     #[error("finished by both sides")]
     Finished,
-    /// The peer gave up, or this side did.
+    /// The peer or this side reset the link.
     #[error("reset")]
     Reset,
-    /// The peer is occupied by another link.
+    /// The peer has another link.
     #[error("refused by the peer")]
     Refused,
-    /// The peer speaks no version of this layer that this side does, but these.
+    /// No version in common; the peer speaks these.
     #[error("the peer speaks versions {} to {} of the stream", .0.lowest, .0.highest)]
     WrongVersion(Versions),
     /// The greeting got no answer.
     #[error("no answer to the greeting")]
     NoAnswer,
-    /// Nothing that was sent arrived for [`DEAD_AFTER`].
+    /// Nothing that was sent got an acknowledgement for [`DEAD_AFTER`].
     #[error("no progress")]
     Stalled,
 }
 
 impl Closing {
-    /// Which device has to be updated, if that is why.
+    /// Which device has to be updated, if the link ended for lack of a common version.
     pub fn outdated(self) -> Option<link::Outdated> {
         match self {
             Closing::WrongVersion(theirs) => Some(link::Outdated::of(theirs.highest, VERSIONS.lowest)),
@@ -126,20 +126,20 @@ impl Closing {
     }
 }
 
-/// What happened on a link so far, counted in fragments.
+/// Statistics of a link, counted in fragments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Handed out to be sent, of any kind.
+    /// Sent, of any kind.
     pub sent: u64,
-    /// Of these, sent again because they were missing.
+    /// Of these, retransmissions.
     pub sent_again: u64,
-    /// Taken in, good or bad.
+    /// Received, valid or not.
     pub received: u64,
-    /// Damaged, cut short or left over from an older link.
+    /// Damaged, truncated or left over from an older link.
     pub damaged: u64,
-    /// Received before.
+    /// Received more than once.
     pub doubled: u64,
-    /// Received ahead of one that was sent earlier.
+    /// Received out of order.
     pub overtook: u64,
 }
 
@@ -148,37 +148,37 @@ pub struct Counts {
 pub struct Stream {
     role: Role,
     phase: Phase,
-    /// Largest fragment to send.
+    /// Largest fragment to send, in bytes.
     limit: u16,
     counts: Counts,
-    /// What the peer is to be told once the link is over.
+    /// The last fragment for the peer once the link is over.
     last_word: Option<Bytes>,
     versions: Versions,
 
     // Sending.
     outgoing: VecDeque<u8>,
-    /// How many of `outgoing` were flushed.
+    /// How many bytes of `outgoing` were flushed.
     flushed: usize,
-    /// When unflushed bytes leave nevertheless.
+    /// When unflushed bytes leave anyway.
     linger_until: Option<Instant>,
-    /// No more will be written.
+    /// `finish` was called.
     finishing: bool,
-    /// When the link, on which nothing more is to be said by either side, is over.
+    /// When the link ends, after both sides have finished.
     finished_at: Option<Instant>,
     end_sent: bool,
-    /// Sent and not yet acknowledged in order; the first has the number `base`.
+    /// Fragments in flight, not yet acknowledged in order; the first has the number `base`.
     flight: VecDeque<Flight>,
     base: u16,
-    /// First number that the peer has no room for.
+    /// First number beyond the peer's receive window.
     peer_limit: u16,
-    /// How many may be on their way; follows what the link bears.
+    /// Congestion window: how many fragments may be in flight.
     window: f64,
     threshold: f64,
-    /// Losses before this number belong to a burst that has narrowed the window already.
+    /// Recovery point: losses before this number belong to a burst that has already narrowed the window.
     recovering: Option<u16>,
     timing: Timing,
     backoff: u32,
-    /// One repeated fragment may leave beyond the window, to ask what is going on.
+    /// One retransmission may exceed the window, as a probe after a timeout.
     probing: bool,
     transmissions: u64,
     /// The latest-sent fragment known to have arrived, and its round trip.
@@ -188,20 +188,20 @@ pub struct Stream {
 
     // Receiving.
     expected: u16,
-    /// Arrived early: index i holds number `expected + 1 + i`.
+    /// Received out of order: index i holds number `expected + 1 + i`.
     ahead: VecDeque<Option<(Kind, Bytes)>>,
     incoming: VecDeque<u8>,
-    /// The peer's last byte is in `incoming` or was read.
+    /// The peer's end of stream is in `incoming` or was read.
     ended: bool,
     ack_due: Option<Instant>,
     ack_now: bool,
     unacknowledged: u32,
-    /// Since when a fragment is missing of which later ones are here.
+    /// Since when there is a gap before the fragments in `ahead`.
     gap_at: Option<Instant>,
     /// Fragments still to be acknowledged quickly.
     quick: u32,
     data_at: Instant,
-    /// The room last told, counted from the `expected` of then.
+    /// End of the receive window as last advertised.
     advertised_limit: u16,
 }
 
@@ -214,7 +214,7 @@ enum Phase {
 }
 
 impl Stream {
-    /// The central's end. `nonce` is drawn afresh for each link; `limit` comes from [`fragment_limit`].
+    /// Opens a link as central. `nonce` is drawn afresh for each link; `limit` comes from [`fragment_limit`].
     pub fn open(now: Instant, nonce: u32, limit: u16) -> Stream {
         Stream::open_with(now, nonce, limit, VERSIONS)
     }
@@ -225,7 +225,8 @@ impl Stream {
         Stream::new(now, Role::Opener, phase, limit, versions)
     }
 
-    /// The peripheral's end, once an opening was read. Without a version in common it refuses, and is closed.
+    /// Accepts a link as peripheral, given the peer's opening. Without a common version the stream sends a refusal and is
+    /// closed.
     pub fn accept(now: Instant, nonce: u32, limit: u16, opening: Opening) -> Stream {
         Stream::accept_with(now, nonce, limit, opening, VERSIONS)
     }
@@ -285,7 +286,7 @@ impl Stream {
         }
     }
 
-    /// Takes in what arrived. Anything damaged, foreign or impossible is dropped.
+    /// Handles a received value. Damaged, foreign or impossible values are dropped.
     pub fn handle(&mut self, now: Instant, bytes: &[u8]) {
         self.counts.received += 1;
         let from = self.role.other();
@@ -299,7 +300,7 @@ impl Stream {
                     });
                     return;
                 }
-                // Anything else is a leftover of the link before.
+                // Other fragments are leftovers of the previous link.
                 match read_accepting(bytes).filter(|accepting| accepting.link.opener == nonce) {
                     None => self.counts.damaged += 1,
                     Some(Accepting { version, .. }) if !self.versions.hold(version) => {
@@ -311,7 +312,7 @@ impl Stream {
                             self.timing.measure(now - greeting.first_sent);
                         }
                         self.open_link(now, accepting.link, accepting.limit);
-                        // The accepter waits for a word before it believes in the link.
+                        // The accepter considers the link open after the first fragment.
                         self.ack_now = true;
                     }
                 }
@@ -337,7 +338,7 @@ impl Stream {
                 let link = *link;
                 match Segment::read(bytes, link, from) {
                     Some(segment) => self.handle_segment(now, segment),
-                    // Our confirmation was lost, or the accepter's greetings crossed it.
+                    // The opener's confirmation was lost, or crossed a repeated greeting.
                     None if read_accepting(bytes).is_some_and(|accepting| accepting.link == link) => {
                         self.ack_now = true;
                     }
@@ -351,8 +352,8 @@ impl Stream {
         }
     }
 
-    /// Takes as many bytes as there is room for and says how many. They leave when flushed, when a fragment is full, or
-    /// shortly after.
+    /// Accepts as many bytes as fit the buffer and returns their number. Accepted bytes leave when flushed, when a fragment is
+    /// full, or after `LINGER`.
     pub fn write(&mut self, now: Instant, bytes: &[u8]) -> usize {
         let taken = bytes.len().min(self.writable());
         self.outgoing.extend(&bytes[..taken]);
@@ -362,23 +363,23 @@ impl Stream {
         taken
     }
 
-    /// What was written so far leaves as soon as the window allows.
+    /// Sends the bytes written so far as soon as the window allows.
     pub fn flush(&mut self) {
         self.flushed = self.outgoing.len();
     }
 
-    /// Whether everything written was acknowledged by the peer.
+    /// Whether the peer has acknowledged everything written.
     pub fn all_arrived(&self) -> bool {
         self.outgoing.is_empty() && self.flight.is_empty() && (!self.finishing || self.end_sent)
     }
 
-    /// Gives out what arrived in order: how many bytes. 0 means nothing now; see [`at_end`](Self::at_end).
+    /// Copies received bytes in order; returns their number. 0 means nothing now; see [`at_end`](Self::at_end).
     pub fn read(&mut self, into: &mut [u8]) -> usize {
         let taken = into.len().min(self.incoming.len());
         for (to, from) in into.iter_mut().zip(self.incoming.drain(..taken)) {
             *to = from;
         }
-        // A peer that was told of hardly any room must learn of new room, or it waits for its probe.
+        // A peer with hardly any advertised room must learn of freed room, or it waits for its probe.
         let told = self.advertised_limit.wrapping_sub(self.expected);
         if taken > 0 && told <= u16::from(MOST_ROOM / 4) && self.room() >= MOST_ROOM / 2 {
             self.ack_now = true;
@@ -386,12 +387,12 @@ impl Stream {
         taken
     }
 
-    /// Bytes that wait to be read.
+    /// Bytes ready to be read.
     pub fn readable(&self) -> usize {
         self.incoming.len()
     }
 
-    /// Whether the peer finished and all of it was read.
+    /// Whether the peer has finished and everything was read.
     pub fn at_end(&self) -> bool {
         self.ended && self.incoming.is_empty()
     }
@@ -405,17 +406,17 @@ impl Stream {
         }
     }
 
-    /// Nothing more will be written; the peer reads the end after the last byte. Says whether that is news.
+    /// Closes the sending side: the peer reads the end after the last byte. Returns whether this is the first call.
     pub fn finish(&mut self) -> bool {
         !std::mem::replace(&mut self.finishing, true)
     }
 
-    /// Ends the link at once and tells the peer once.
+    /// Ends the link at once and sends the peer one reset.
     pub fn reset(&mut self) {
         self.close(Closing::Reset);
     }
 
-    /// Whether the greeting is over and bytes may travel.
+    /// Whether the handshake is complete.
     pub fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Open { .. })
     }
@@ -428,29 +429,29 @@ impl Stream {
         }
     }
 
-    /// The largest fragment sent, in bytes. Agreed while greeting: the smaller of both sides' limits.
+    /// The largest fragment to send, in bytes: the smaller of both sides' limits in the handshake.
     pub fn fragment_limit(&self) -> usize {
         usize::from(self.limit)
     }
 
-    /// The round trip of a fragment and its acknowledgement, smoothed; with what the peer waits before it answers.
+    /// Smoothed round trip time (SRTT) of a fragment and its acknowledgement, including the peer's delay of acknowledgements.
     pub fn round_trip(&self) -> Option<Duration> {
         self.timing.smooth
     }
 
-    /// How many fragments may be on their way now.
+    /// Congestion window, in fragments.
     pub fn window(&self) -> u32 {
         self.window as u32
     }
 
-    /// What happened so far.
+    /// The statistics so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Ends the link if it is over by now: its greeting got no answer, or nothing arrives any more. Says when that will be.
+    /// Closes the link if its handshake or its progress has timed out by now. Returns when that will be.
     ///
-    /// [`poll`](Self::poll) does the same; this is for while the air takes nothing that it could send.
+    /// [`poll`](Self::poll) does the same; this method serves while the channel accepts nothing that `poll` could send.
     pub fn expire(&mut self, now: Instant) -> Option<Instant> {
         let at = self.dead_at()?;
         if now < at {
@@ -464,7 +465,7 @@ impl Stream {
         None
     }
 
-    /// When the link is over without a sign of the peer.
+    /// When the link times out without a sign of the peer.
     fn dead_at(&self) -> Option<Instant> {
         match &self.phase {
             Phase::Opening { greeting, .. } | Phase::Accepting { greeting, .. } => Some(greeting.deadline),
@@ -476,7 +477,7 @@ impl Stream {
         }
     }
 
-    /// What to send now, else when to come back.
+    /// The next fragment to send, or when to poll again.
     pub fn poll(&mut self, now: Instant) -> Output {
         self.expire(now);
         let output = match &mut self.phase {
@@ -494,7 +495,7 @@ impl Stream {
             }
             Phase::Closed(_) => Output::Idle { until: None },
         };
-        // After the match: a link may have closed in it.
+        // After the match, because the match may close the link.
         let output = self.last_word.take().map_or(output, Output::Send);
         if matches!(output, Output::Send(_)) {
             self.counts.sent += 1;
@@ -535,7 +536,7 @@ impl Stream {
             finished_at = Some(at);
         }
         let dead_at = self.dead_at();
-        // Bytes that linger only wait for time if nothing else holds them back.
+        // The linger timer matters only if nothing else holds the bytes back.
         let linger =
             self.linger_until.filter(|_| window_open && self.has_room() && !self.outgoing.is_empty());
         let until =
@@ -578,7 +579,8 @@ impl Stream {
     }
 }
 
-/// Whether `a` comes before `b` among numbers that wrap around and are never further apart than half their range.
+/// Whether `a` comes before `b` in serial number arithmetic (RFC 1982): numbers wrap around and are at most half their range
+/// apart.
 fn is_before(a: u16, b: u16) -> bool {
     (a.wrapping_sub(b) as i16) < 0
 }

@@ -1,4 +1,4 @@
-//! Two streams with a seeded bad air between them, in virtual time.
+//! Model test: two streams with a seeded lossy channel between them, in virtual time.
 
 #[path = "../../../tests/src/seed.rs"]
 mod seed;
@@ -13,7 +13,7 @@ use super::greeting::GREETING_WAIT;
 use super::receiving::ACK_DELAY;
 use super::*;
 
-/// Sebastiano Vigna's SplitMix64: small, and the same everywhere.
+/// Sebastiano Vigna's SplitMix64: small, and the same on every platform.
 struct Dice(u64);
 
 impl Dice {
@@ -69,12 +69,12 @@ const CLEAN: Faults = Faults {
 struct Air {
     dice: Dice,
     faults: Faults,
-    /// By time and order of sending, for each receiver.
+    /// Values in flight, by time and order of sending, for each receiver.
     flying: BTreeMap<(Instant, u64), (usize, Bytes)>,
     order: u64,
-    /// When the air is free again, each way.
+    /// When the channel is free again, each way.
     free_at: [Instant; 2],
-    /// Fragments of a link that is over.
+    /// Fragments of an old link.
     leftovers: Vec<Bytes>,
     sent: [u64; 2],
     bytes: [u64; 2],
@@ -111,7 +111,7 @@ impl Air {
         let faults = self.faults;
         let mut leaves = now;
         if let Some(full) = 30_000u64.checked_div(faults.per_interval) {
-            // A full fragment takes its share of an interval, a small one a sixth of that.
+            // A full fragment takes its share of an interval, a small one a sixth of that share.
             let share = if bytes.len() > 200 || faults.one_an_event { 6 } else { 1 };
             let takes = Duration::from_micros(full * share / 6);
             leaves = self.free_at[from].max(now);
@@ -146,7 +146,7 @@ impl Air {
     }
 }
 
-/// What one side writes and how, and what it has read.
+/// One side: what it writes and how, and what it has read.
 struct Side {
     script: Vec<u8>,
     written: usize,
@@ -164,7 +164,7 @@ struct Run {
     dice: Dice,
     sides: [Side; 2],
     limits: [u16; 2],
-    /// Whether writes are cut and flushed at random, rather than all at once.
+    /// Whether writes are split and flushed at random, or all at once.
     piecemeal: bool,
 }
 
@@ -191,7 +191,7 @@ impl Run {
         }
     }
 
-    /// Goes on until both sides have read everything and closed, or one gave up, or `patience` is over.
+    /// Runs until both sides have read everything and closed, or one gave up, or `patience` is over.
     fn go(&mut self, patience: Duration) -> [Option<Closing>; 2] {
         self.sides[0].stream = Some(Stream::open(self.now, self.dice.next() as u32, self.limits[0]));
         let end = self.now + patience;
@@ -310,7 +310,7 @@ fn check_all_arrived(seed: u64, faults: Faults, lengths: [usize; 2], limits: [u1
         );
         assert!(run.sides[i].stream.as_ref().expect("opened").at_end(), "seed {seed}: side {i} saw no end");
     }
-    // The last acknowledgement of all may be the lost one: then that side sees a dead link after the end.
+    // If the very last acknowledgement is lost, its receiver sees a dead link after the end.
     assert!(closings.contains(&Some(Closing::Finished)), "seed {seed} {faults:?}: {closings:?}");
     run
 }
@@ -364,7 +364,8 @@ fn a_dying_link_delivers_a_beginning_of_what_was_written_and_nothing_else() {
         };
         let mut run = Run::new(seed, faults, [9000, 9000]);
         let closings = run.go(Duration::from_mins(10));
-        // Without a peer nothing more is sent, and so nothing missed: that is the session's to notice.
+        // Without a peer nothing more is sent, and no loss can be noticed: detecting that is the
+        // session's task.
         let silent = run.sides[0].stream.as_ref().is_some_and(Stream::all_arrived);
         assert!(closings[0].is_some() || silent, "seed {seed}: the opener neither gave up nor rests");
         died += u32::from(closings[0] != Some(Closing::Finished));
@@ -437,7 +438,7 @@ fn bytes_that_are_not_flushed_wait_for_company() {
 
 #[test]
 fn a_stream_of_bytes_fills_the_air() {
-    // Two full fragments each 30 ms, as the lab's paced link carries.
+    // Two full fragments every 30 ms, as the lab's paced link carries.
     for from in 0..2 {
         let mut lengths = [0, 0];
         lengths[from] = 200_000;
@@ -450,7 +451,7 @@ fn a_stream_of_bytes_fills_the_air() {
         let bare = 200_000 / payload + 1;
         let bare_time = Duration::from_millis(15) * bare as u32;
         let took = run.now - run.started;
-        // Greeting, first window and the last acknowledgement are about six round trips in all.
+        // Greeting, first window and the last acknowledgement are about six round trips in total.
         let bound = bare_time + FINISHED_STAYS + Duration::from_millis(400);
         assert!(took < bound, "{took:?} for {bare_time:?}");
     }
@@ -466,7 +467,7 @@ fn the_record_of_a_whole_board_passes_at_the_least_mtu_at_one_packet_an_event() 
     run.go(Duration::from_hours(1));
     assert!(run.sides[1].read == run.sides[0].script && run.sides[0].read == run.sides[1].script);
     assert_eq!(run.counts(0).sent_again + run.counts(1).sent_again, 0, "slow is not lost");
-    // Eleven bytes a fragment, and a few words of the greeting and the end.
+    // Eleven bytes a fragment, plus a few fragments of the greeting and the end.
     let least = 2_200_u64.div_ceil(11);
     assert!(run.air.sent[0] < least + least / 5, "{:?} for {least}", run.air.sent);
 }
@@ -487,7 +488,7 @@ fn a_burst_of_losses_is_mended_within_few_round_trips() {
     central.flush();
     let mut there = sends(&mut central, now);
     assert!(there.len() >= 4);
-    // The first is lost, the others tell.
+    // The first fragment is lost; the later ones reveal the loss.
     there.remove(0);
     let later = now + Duration::from_millis(60);
     for fragment in &there {
@@ -509,7 +510,7 @@ fn a_late_answer_costs_one_fragment_and_no_window() {
     let there = sends(&mut central, now);
     assert_eq!(there.len(), 4);
     let window = central.window();
-    // The device was busy for longer than the first wait; nothing was lost.
+    // A spurious timeout: the device was busy for longer than the RTO, and nothing was lost.
     let mut late = now;
     while central.counts().sent_again == 0 {
         let Output::Idle { until: Some(until) } = central.poll(late) else { continue };
@@ -528,11 +529,11 @@ fn a_late_answer_costs_one_fragment_and_no_window() {
 
 #[test]
 fn on_a_slow_air_only_the_first_word_is_repeated() {
-    // Longer than the first wait, and than the ceiling of the timer.
+    // Longer than the initial RTO, and than the ceiling of the RTO.
     for way in [900, 1_200].map(Duration::from_millis) {
         let mut now = Instant::now();
         let (mut central, mut peripheral) = opened(now);
-        // On such an air the greeting was repeated, and measured nothing.
+        // On such a channel the greeting was repeated and gave no RTT sample.
         (central.timing, peripheral.timing) = (Timing::default(), Timing::default());
         for word in 0..10 {
             let before = central.counts().sent_again;
@@ -657,7 +658,7 @@ fn a_greeting_without_answer_ends() {
 fn another_version_is_told_as_such() {
     let now = Instant::now();
     let theirs = Versions { lowest: 9, highest: 11 };
-    // To the accepter by the opening, and to the opener by the answer.
+    // The accepter learns it from the opening, the opener from the answer.
     let mut central = Stream::open(now, 1, 490);
     sends(&mut central, now);
     let mut peripheral =
@@ -668,7 +669,7 @@ fn another_version_is_told_as_such() {
     central.handle(now, &refusal[0]);
     assert_eq!(central.closing(), Some(Closing::WrongVersion(theirs)));
     assert!(sends(&mut central, now).is_empty());
-    // An answer with a version that was not asked for.
+    // An answer with a version that was not offered.
     let mut central = Stream::open(now, 1, 490);
     let link = LinkId { opener: 1, accepter: 2 };
     central.handle(now, &write_accepting(Accepting { version: 9, link, limit: 490 }));
@@ -754,14 +755,14 @@ fn sends(stream: &mut Stream, now: Instant) -> Vec<Bytes> {
     all
 }
 
-/// Any segment, for a link that the attacker shares.
+/// Any segment, from an attacker who knows the link's nonces.
 fn any_segment() -> impl Strategy<Value = Segment> {
     let kinds = [Kind::Data, Kind::Ack, Kind::End, Kind::Probe, Kind::Reset];
     let near = prop_oneof![0..40u16, any::<u16>()];
     let payload = proptest::collection::vec(any::<u8>(), 1..LARGEST_PAYLOAD - SACK);
     (0..100usize, 0..=15u8, near.clone(), near, any::<u32>(), payload).prop_map(
         move |(kind, room, number, ack, sack, payload)| {
-            // Mostly data: it does most.
+            // Mostly data: it reaches most of the code.
             let kind = kinds[if kind < 5 { kind } else { 0 }];
             let payload = match kind {
                 Kind::Data | Kind::End => payload.into(),

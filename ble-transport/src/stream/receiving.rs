@@ -1,4 +1,4 @@
-//! What arrives: its order, and when it is acknowledged.
+//! The receiver: order, and acknowledgement policy.
 
 use std::time::{Duration, Instant};
 
@@ -6,24 +6,24 @@ use bytes::Bytes;
 
 use super::{BUFFER, Kind, LARGEST_PAYLOAD, MOST_ROOM, ROOM_UNIT, Segment, Stream};
 
-/// How long an acknowledgement waits for bytes to travel with. One default connection interval: sooner it would leave
-/// with the same connection event anyway, and a session answers a move within that time.
+/// Delayed acknowledgement: how long an ACK waits for data to travel with. One default connection interval: sooner the ACK
+/// would leave with the same connection event anyway, and a session answers a move within that time.
 pub(super) const ACK_DELAY: Duration = Duration::from_millis(30);
 
-/// Every so many fragments an acknowledgement leaves at once, so that a stream of fragments keeps its window open.
+/// Every so many fragments an ACK leaves at once, so that the sender's window stays open.
 const ACK_EVERY: u32 = 2;
 
-/// The same in the middle of a long transfer, where the window is wide: each acknowledgement costs both sides a
-/// notification through bluetoothd and D-Bus, which on a slow device takes as long as a fragment's share of the air.
+/// The same in a bulk transfer, where the window is wide: each ACK costs both sides a notification through bluetoothd and
+/// D-Bus, which on a slow device takes as long as a fragment's share of the air.
 const ACK_EVERY_IN_BULK: u32 = 8;
 pub(super) const ACK_DELAY_IN_BULK: Duration = Duration::from_millis(100);
 
-/// After a pause this long, and after anything lost, so many fragments are acknowledged quickly, so that the sender's
-/// window grows.
+/// A pause this long ends a bulk transfer. After it, and after a loss, `quick` fragments are acknowledged quickly, so that
+/// the sender's window grows.
 const BULK_ENDS_AFTER: Duration = Duration::from_millis(200);
 pub(super) const QUICK_FRAGMENTS: u32 = 16;
 
-/// What is missing for so long was lost and not overtaken: EATT's channels are apart by an interval or two.
+/// A gap this old is a loss, not reordering: EATT's channels are apart by an interval or two.
 const GAP_IS_LOSS: Duration = Duration::from_millis(150);
 
 impl Stream {
@@ -39,7 +39,7 @@ impl Stream {
             if self.quick > 0 { (ACK_EVERY, ACK_DELAY) } else { (ACK_EVERY_IN_BULK, ACK_DELAY_IN_BULK) };
         let distance = segment.number.wrapping_sub(self.expected);
         if distance >= u16::from(self.room()) {
-            // Old and already here, or ahead of all room: either way the peer needs to know where we are.
+            // A duplicate, or beyond the receive window: either way the peer needs an ACK.
             self.counts.doubled += 1;
             self.ack_now = true;
             return;
@@ -61,8 +61,8 @@ impl Stream {
             if self.quick > 0 {
                 self.ack_now = true;
             } else {
-                // Of many fragments some overtake others all the time, and what is missing mostly comes within an interval:
-                // telling of each would cost as much air and work as the bytes themselves.
+                // In a bulk transfer fragments are reordered all the time, and a gap mostly closes within an interval: an
+                // immediate ACK for each would cost as much air and work as the data.
                 self.count_for_ack(now, every, ACK_DELAY);
             }
             return;
@@ -79,7 +79,7 @@ impl Stream {
             next = self.ahead.pop_front().flatten();
         }
         if !self.ahead.is_empty() {
-            // Another one behind it.
+            // Another gap follows.
             self.gap_at = Some(now);
         }
         if self.ended || (filled_a_gap && self.quick > 0) {
@@ -88,7 +88,7 @@ impl Stream {
         self.count_for_ack(now, every, delay);
     }
 
-    /// One more fragment is to be acknowledged: now if they are so many, else within `delay`.
+    /// Counts one more unacknowledged fragment: the ACK leaves now after `every` of them, else within `delay`.
     pub(super) fn count_for_ack(&mut self, now: Instant, every: u32, delay: Duration) {
         self.unacknowledged += 1;
         if self.unacknowledged >= every {
@@ -100,16 +100,16 @@ impl Stream {
     }
 
     pub(super) fn segment(&self, kind: Kind, number: u16, payload: Bytes) -> Segment {
-        // What came earlier still than the bits can tell is told later.
+        // SACK has 32 bits; fragments beyond them are reported later.
         let told = self.ahead.iter().take(u32::BITS as usize).enumerate();
         let early = told.filter(|(_, fragment)| fragment.is_some());
         let sack = early.fold(0, |bits, (i, _)| bits | 1 << i);
-        // Told in units; taken is whatever fits.
+        // Advertised in whole units; accepted is whatever fits.
         let room = self.room() / ROOM_UNIT * ROOM_UNIT;
         Segment { kind, room, number, ack: self.expected, sack, payload }
     }
 
-    /// Fragments that would still fit if each were full. What came early has its place here already.
+    /// Receive window in full fragments. Fragments in `ahead` already have their place in it.
     pub(super) fn room(&self) -> u8 {
         let free = BUFFER.saturating_sub(self.incoming.len()) / LARGEST_PAYLOAD;
         free.min(usize::from(MOST_ROOM)) as u8

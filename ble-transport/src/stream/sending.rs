@@ -1,4 +1,4 @@
-//! What is on its way: numbers, the window, what is missing and is sent again.
+//! The sender: sequence numbers, congestion window, loss detection and retransmission.
 
 use std::time::{Duration, Instant};
 
@@ -7,17 +7,17 @@ use bytes::Bytes;
 use super::receiving::ACK_DELAY_IN_BULK;
 use super::{Kind, LinkId, MOST_ROOM, OVERHEAD, Output, SACK, Segment, Stream, is_before};
 
-/// Bounds of the retransmission timer. The radio itself repeats what it loses, so a fragment without an answer is more
-/// often late than lost: bluetoothd and D-Bus on a busy device take some 100 ms more now and then. Above the ceiling a link
-/// that was silent for some seconds would take too long to go on.
+/// Bounds of the retransmission timeout (RTO). The radio itself retransmits, so an unacknowledged fragment is more often
+/// late than lost: bluetoothd and D-Bus on a busy device sometimes take some 100 ms more. With a higher ceiling a link that
+/// was silent for some seconds would take too long to continue.
 const SHORTEST_WAIT: Duration = Duration::from_millis(400);
 pub(super) const LONGEST_WAIT: Duration = Duration::from_millis(1500);
-/// A round trip for which the ceiling is raised: a fragment can still be sent again before the link counts as dead.
+/// Largest RTT that raises the RTO's ceiling: a fragment can still be retransmitted before the link counts as dead.
 const LONGEST_ROUND_TRIP: Duration = Duration::from_secs(4);
-/// Before the first measurement.
+/// Initial RTO, before the first RTT sample.
 const FIRST_WAIT: Duration = Duration::from_millis(700);
 
-/// While the peer has no room it is asked this often.
+/// Interval of window probes while the peer has no room.
 pub(super) const PROBE_EVERY: Duration = Duration::from_millis(500);
 
 const SMALLEST_WINDOW: f64 = 2.0;
@@ -35,7 +35,7 @@ pub(super) struct Flight {
     pub(super) lost: bool,
 }
 
-/// Round trips, as RFC 6298 smooths them.
+/// RTT estimator as in RFC 6298.
 #[derive(Debug, Default)]
 pub(super) struct Timing {
     pub(super) smooth: Option<Duration>,
@@ -63,12 +63,12 @@ impl Timing {
             None => FIRST_WAIT,
             Some(smooth) => (smooth + self.variation * 4 + ACK_DELAY_IN_BULK).max(SHORTEST_WAIT),
         };
-        // The ceiling is for doubling: where a round trip takes longer, a shorter wait would repeat everything for ever.
+        // The ceiling bounds the exponential back-off only: an RTO below the RTT would retransmit everything for ever.
         (base * 2u32.pow(backoff.min(4))).min(LONGEST_WAIT.max(base.min(LONGEST_ROUND_TRIP)))
     }
 
-    /// How much later than its successors a fragment may come before it counts as lost: EATT's channels overtake each
-    /// other by about a connection interval.
+    /// Reordering window: a fragment later than its successors by more than this counts as lost. EATT's channels overtake
+    /// each other by about a connection interval.
     pub(super) fn reordering(&self) -> Duration {
         self.smooth.unwrap_or(FIRST_WAIT) / 2
     }
@@ -131,7 +131,7 @@ impl Stream {
         let mut segment = self.segment(kind, number, payload);
         self.advertised_limit = self.expected.wrapping_add(u16::from(segment.room));
         if segment.length() > usize::from(self.limit) {
-            // Sent again, at a time when there is more to tell beside it: that follows by itself.
+            // A retransmission for which the SACK has grown too long: an ACK follows by itself.
             segment.sack = 0;
         } else {
             self.ack_now = false;
@@ -149,7 +149,7 @@ impl Stream {
         is_before(self.next_number(), self.peer_limit) && self.flight.len() < usize::from(MOST_ROOM)
     }
 
-    /// Asks for room when there is something to send, nothing on its way that would bring an answer, and no room.
+    /// Starts the probe timer when there is data to send, nothing in flight, and no room at the peer.
     pub(super) fn plan_probe(&mut self, now: Instant) {
         let wants = !self.outgoing.is_empty() || (self.finishing && !self.end_sent);
         if wants && self.flight.is_empty() && !self.has_room() {
@@ -162,13 +162,14 @@ impl Stream {
         }
     }
 
-    /// Marks what must be sent again; says when to look next.
+    /// Marks lost fragments for retransmission; returns when to look again.
     pub(super) fn find_losses(&mut self, now: Instant) -> Option<Instant> {
         let mut next: Option<Instant> = None;
         let mut found = false;
-        // Fragments sent later arrived: whatever is older by more than the reordering is gone.
+        // Time-based loss detection (as RACK, RFC 8985): a later-sent fragment arrived, so everything older by more than
+        // the reordering window is lost.
         if let Some((newest, round_trip)) = self.newest_arrived {
-            // A repeated fragment's round trip may be far too short.
+            // The RTT of a retransmitted fragment may be far too short.
             let patience =
                 round_trip.max(self.timing.smooth.unwrap_or(FIRST_WAIT)) + self.timing.reordering();
             for flight in self.flight.iter_mut().filter(|flight| !flight.arrived && !flight.lost) {
@@ -186,7 +187,7 @@ impl Stream {
         if found && self.recovering.is_none() {
             self.narrow(self.window / 2.0);
         }
-        // Nothing came back at all.
+        // Retransmission timeout: no acknowledgement at all.
         let oldest = self
             .flight
             .iter()
@@ -196,8 +197,8 @@ impl Stream {
         if let Some(oldest) = oldest {
             let at = oldest.max(self.progress_at) + self.timing.wait(self.backoff);
             if now >= at {
-                // The first time one fragment asks: if the others were only late, nothing else is repeated and the
-                // window stays. After that they count as lost.
+                // The first timeout retransmits one fragment as a probe: if the others were only late, nothing else is
+                // repeated and the window stays. The second timeout counts all as lost.
                 let asks = if self.backoff == 0 { 1 } else { self.flight.len() };
                 for flight in self.flight.iter_mut().filter(|flight| !flight.arrived).take(asks) {
                     flight.lost = true;
@@ -224,7 +225,7 @@ impl Stream {
 
     pub(super) fn handle_ack(&mut self, now: Instant, segment: &Segment) {
         let in_order = usize::from(segment.ack.wrapping_sub(self.base));
-        // Behind what is known already, because fragments overtook each other; or beyond what was ever sent.
+        // An old ACK that was overtaken, or an ACK of a number never sent.
         if in_order > self.flight.len() {
             return;
         }
@@ -245,12 +246,13 @@ impl Stream {
             }
         }
         if let Some((order, round_trip, again)) = newest {
-            // Which transmission of a repeated fragment is acknowledged cannot be known: no measurement. And one that
-            // comes back sooner than any can is the earlier one, and says nothing about those sent in between.
+            // Karn's algorithm: a retransmitted fragment gives no RTT sample, because its ACK is ambiguous. An ACK sooner
+            // than the least RTT belongs to the earlier transmission, and says nothing about fragments sent in between.
             if !again {
                 self.timing.measure(round_trip);
             } else if self.timing.smooth.is_none() {
-                // Where the first wait is shorter than a round trip there is never another one: rather too long than none.
+                // If the initial RTO is below the RTT, every fragment is retransmitted and no sample would ever come: a
+                // sample that is too long is better than none.
                 self.timing.measure(slowest);
             }
             let plausible = !again || self.timing.least.is_none_or(|least| round_trip >= least);
@@ -278,7 +280,7 @@ impl Stream {
         }
     }
 
-    /// Doubles per round trip up to where the last loss was, then grows by one.
+    /// Slow start up to the threshold (ssthresh) of the last loss, then congestion avoidance: one fragment per RTT.
     pub(super) fn widen(&mut self, arrived: u32) {
         for _ in 0..arrived {
             self.window += if self.window < self.threshold { 1.0 } else { 1.0 / self.window };

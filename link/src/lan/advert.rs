@@ -1,12 +1,12 @@
-//! What a device tells the local network about itself, as the strings of a TXT record, and back.
+//! A device's announcement on the local network: the strings of a TXT record, written and parsed.
 //!
-//! As much as a Bluetooth advert carries, and for the same reason: who hears it learns that somebody plays here, and no more.
-//! Names of the service's instance and of its host are drawn by lot and drawn again with each tag, so that they tell nothing
+//! It carries as much as a Bluetooth advertisement, for the same reason: a listener learns that somebody plays here, and no
+//! more. The names of the service instance and of its host are random and change with each tag, so that they reveal nothing
 //! either.
 
 use crate::{Card, Tag, hex};
 
-/// The service type (RFC 6763, section 7): what a browser of the network shows as "Qiyou".
+/// The service type (RFC 6763, section 7): a network browser shows it as "Qiyou".
 pub const SERVICE: &str = "_qiyou._tcp.local.";
 
 /// Keys of the TXT record, one letter each (RFC 6763, section 6.4 advises at most nine).
@@ -17,16 +17,16 @@ const NAME_KEY: &str = "n";
 /// One hexadecimal digit; left out for 0.
 const WISH_KEY: &str = "w";
 
-/// Of this layout. Another number is another program to us.
+/// Version of this layout. Another version counts as another program.
 const VERSION: &str = "1";
 
 const OPEN_TO_ALL: u8 = 0b01;
 const BUSY: u8 = 0b10;
 
-/// Bytes of a name that is told: a TXT string has 255, with the key in them.
+/// Bytes of an announced name: a TXT string has 255, the key included.
 const LONGEST_NAME: usize = proto::limits::NAME_BYTES;
 
-/// The TXT record of a card: about 20 bytes, and the name where it is told.
+/// The TXT record of a card: about 20 bytes, plus the name if announced.
 pub(crate) fn card_strings(card: &Card) -> Vec<(&'static str, String)> {
     let mut state = 0;
     state |= if card.open_to_all { OPEN_TO_ALL } else { 0 };
@@ -45,7 +45,7 @@ pub(crate) fn card_strings(card: &Card) -> Vec<(&'static str, String)> {
     strings
 }
 
-/// A card as read from the network. `None` for another version and for anything that is not a card.
+/// Parses a card from a TXT record. `None` for another version and for anything that is no card.
 pub(crate) fn read_card<'a>(string: impl Fn(&str) -> Option<&'a [u8]>) -> Option<Card> {
     if string(VERSION_KEY)? != VERSION.as_bytes() {
         return None;
@@ -69,7 +69,7 @@ pub(crate) fn read_card<'a>(string: impl Fn(&str) -> Option<&'a [u8]>) -> Option
     })
 }
 
-/// The name as far as it fits, cut between characters.
+/// The longest prefix of the name that fits, cut between characters.
 fn fitting(name: &str) -> &str {
     let mut end = name.len().min(LONGEST_NAME);
     while !name.is_char_boundary(end) {
@@ -145,7 +145,7 @@ mod tests {
             bad.remove(key);
             assert_eq!(read(&bad), None, "without {key}");
         }
-        // What is told beside it never hides the card.
+        // An invalid extra field never hides the card.
         let mut odd = good.clone();
         odd.insert("w".to_owned(), b"zz".to_vec());
         assert_eq!(read(&odd).expect("still a card").wish, 0);

@@ -1,5 +1,4 @@
-//! The kernel's word that the device's interfaces or addresses are others (rtnetlink(7)), so that nobody has to look for it
-//! by the clock.
+//! The kernel's notification of changed interfaces or addresses (rtnetlink(7)), in place of polling.
 
 use std::future::pending;
 use std::io;
@@ -9,16 +8,17 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{AsyncSocket, AsyncSocketExt, SocketAddr, TokioSocket};
 use tracing::debug;
 
-/// One cable that is plugged in is several messages in a row.
+/// Debounce time: plugging in one cable causes several messages in a row.
 const TOGETHER: Duration = Duration::from_millis(100);
 
-/// Of links, of IPv4 and of IPv6 addresses: RTMGRP_LINK, RTMGRP_IPV4_IFADDR and RTMGRP_IPV6_IFADDR of linux/rtnetlink.h.
+/// Multicast groups for links, IPv4 and IPv6 addresses: RTMGRP_LINK, RTMGRP_IPV4_IFADDR and RTMGRP_IPV6_IFADDR of
+/// linux/rtnetlink.h.
 const GROUPS: u32 = 0x1 | 0x10 | 0x100;
 
-/// Listens until it is dropped, or until the kernel will say no more.
+/// A subscription to changes, until dropped or until the kernel's socket fails.
 pub(super) struct Changes {
     socket: Option<TokioSocket>,
-    /// A message was read, and what comes with it is waited for.
+    /// A message was read; the debounce time runs.
     heard: bool,
 }
 
@@ -29,12 +29,12 @@ impl Changes {
         Self { socket, heard: false }
     }
 
-    /// Where the kernel says nothing, one has to look by the clock.
+    /// Whether the kernel reports changes; otherwise the caller has to poll.
     pub(super) fn are_told(&self) -> bool {
         self.socket.is_some()
     }
 
-    /// Until something may be otherwise than before. Nothing is lost when this is dropped half-way.
+    /// Waits for a possible change. Cancel-safe.
     pub(super) async fn next(&mut self) {
         if !self.heard {
             let Some(socket) = &self.socket else { return pending().await };
@@ -58,9 +58,9 @@ fn open() -> io::Result<TokioSocket> {
     Ok(socket)
 }
 
-/// That there is a message says enough: what is so now is read elsewhere. Of one that is longer the rest is thrown away.
+/// The arrival of a message is enough: the present state is read elsewhere. The rest of a longer message is discarded.
 async fn read(socket: &TokioSocket) -> io::Result<()> {
-    /// More has come than the kernel keeps: a change all the same (ENOBUFS).
+    /// ENOBUFS: the kernel's queue overflowed. Counts as a change.
     const TOO_MANY: i32 = 105;
     match socket.recv(&mut &mut [0; 64][..]).await {
         Err(error) if error.raw_os_error() != Some(TOO_MANY) => Err(error),

@@ -1,4 +1,4 @@
-//! Connecting to a device that has several addresses, some of which may lead nowhere.
+//! Connecting to a device with several addresses, some of which may be unreachable (Happy Eyeballs, RFC 8305).
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -7,16 +7,16 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::net::TcpStream;
 
-/// The next address is tried beside the one before after so long (RFC 8305, section 5, advises 250 ms).
+/// Delay before the next address is tried in parallel (RFC 8305, section 5, advises 250 ms).
 const HEAD_START: Duration = Duration::from_millis(250);
 
-/// Nobody in a local network takes longer: two lost packets, asked again after 1 and 2 s, are in it.
+/// Enough in any local network: it covers two lost packets, retransmitted after 1 and 2 s.
 const DEADLINE: Duration = Duration::from_secs(4);
 
-/// Addresses that are tried: a device with more has some of them on the same network.
+/// Most addresses to try: a device with more has several of them on the same network.
 const MAX_ADDRESSES: usize = 8;
 
-/// The first connection that stands; the others are given up. `None` when there is none in time.
+/// The first connection that succeeds; the others are cancelled. `None` if none succeeds in time.
 pub(super) async fn first_of(mut addresses: Vec<SocketAddr>) -> Option<TcpStream> {
     addresses.sort_by_key(preference);
     addresses.truncate(MAX_ADDRESSES);
@@ -36,7 +36,8 @@ pub(super) async fn first_of(mut addresses: Vec<SocketAddr>) -> Option<TcpStream
     tokio::time::timeout(DEADLINE, first).await.ok().flatten()
 }
 
-/// Addresses of a wider reach first: what needs the number of an interface may have been heard through another one.
+/// Addresses of wider scope first: a link-local address needs an interface number and may have been heard through
+/// another interface.
 fn preference(address: &SocketAddr) -> u8 {
     match address.ip() {
         IpAddr::V4(ip) if !ip.is_link_local() => 0,

@@ -1,4 +1,4 @@
-//! Multicast DNS: a thread of the `mdns-sd` crate that announces and browses, and what it has found.
+//! Multicast DNS: a thread of the `mdns-sd` crate that announces and browses, and the peers that it has found.
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, SocketAddrV6};
@@ -15,32 +15,32 @@ use super::LanConfig;
 use super::advert::{self, SERVICE};
 use crate::{Card, LinkError};
 
-/// How often the crate looks for interfaces that came or went; it does so by the clock only. Whoever watches the carrier says when
-/// there is something to be found, so that this is a safety net.
+/// How often the crate looks for new or removed interfaces, which it only polls. A safety net:
+/// [`network_has_changed`](Mdns::network_has_changed) triggers a check after a change.
 const CHECK_SECONDS: u32 = 30;
 
-/// The same after the device's addresses have changed, for a while, since an address is often not ready at once. The crate's own
-/// 5 s would be most of a resume.
+/// The same after the device's addresses have changed, for some time, since an address is often not ready at once. The crate's
+/// own 5 s would be most of a resume.
 const HURRIED_CHECK_SECONDS: u32 = 1;
 const HURRIES_FOR: Duration = Duration::from_secs(4);
 
-/// While somebody looks around, each device that was found is asked again so often whether it is still there: the records
-/// themselves would stand for two minutes (RFC 6762, section 10) after a device went without a goodbye.
+/// While somebody scans, each found device is queried this often: its records would otherwise stand for two minutes (RFC 6762,
+/// section 10) after a device left without a goodbye.
 const ASK_AGAIN: Duration = Duration::from_secs(8);
 
-/// Who does not answer for this long has gone (RFC 6762, section 10.4, allows up to ten seconds).
+/// A device that does not answer for this long is gone (RFC 6762, section 10.4, allows up to ten seconds).
 const ANSWER_WITHIN: Duration = Duration::from_secs(4);
 
-/// Devices that are kept; a forger cannot fill the memory.
+/// Most devices kept; bounds the memory against forged records.
 const MAX_FOUND: usize = 128;
 
-/// Bytes of an instance's full name: four times what ours have.
+/// Longest full name of an instance in bytes: four times the length of our names.
 const LONGEST_NAME: usize = 160;
 
-/// The thread. Ends, with a goodbye for what is announced, when it is dropped.
+/// The mDNS thread. When dropped, it sends a goodbye for its announcements and ends.
 pub(super) struct Mdns {
     daemon: ServiceDaemon,
-    /// Ends the hurry after a change of the network.
+    /// Ends the fast polling after a change of the network.
     calming: Mutex<Option<AbortHandle>>,
 }
 
@@ -48,7 +48,7 @@ impl Mdns {
     pub(super) fn start(config: &LanConfig) -> Result<Self, LinkError> {
         let daemon = ServiceDaemon::new_with_port(config.mdns_port).map_err(lost)?;
         let unwanted = if config.loopback {
-            // A test hears itself and nobody else.
+            // In a test a device hears only itself.
             vec![IfKind::Predicate(mdns_sd::IfPredicate::new(|interface| !interface.is_loopback()))]
         } else {
             vec![IfKind::LoopbackV4, IfKind::LoopbackV6]
@@ -58,7 +58,7 @@ impl Mdns {
         Ok(Self { daemon, calming: Mutex::default() })
     }
 
-    /// This device's addresses are others. Must be called within a runtime.
+    /// This device's addresses have changed. Must be called within a runtime.
     pub(super) fn network_has_changed(&self) {
         let check_every = |daemon: &ServiceDaemon, seconds| {
             if let Err(error) = daemon.set_ip_check_interval(seconds) {
@@ -77,7 +77,7 @@ impl Mdns {
         }
     }
 
-    /// Tells the network of a service under names that nobody has had before.
+    /// Announces a service under fresh random names.
     pub(super) fn announce(self: &Arc<Self>, card: &Card, port: u16) -> Result<Announced, LinkError> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| LinkError::Lost(error.to_string()))?;
@@ -92,7 +92,7 @@ impl Drop for Mdns {
         if let Some(calming) = self.calming.lock().unwrap_or_else(PoisonError::into_inner).take() {
             calming.abort();
         }
-        // A full queue means that the thread has stopped reading; then nothing can be said.
+        // A full queue means that the thread has stopped; then no goodbye can be sent.
         let _ = self.daemon.shutdown();
     }
 }
@@ -101,7 +101,7 @@ fn lost(error: mdns_sd::Error) -> LinkError {
     LinkError::Lost(format!("multicast DNS: {error}"))
 }
 
-/// A service that the network is told of until this is dropped.
+/// A service announced until this is dropped.
 pub(super) struct Announced {
     mdns: Arc<Mdns>,
     instance: String,
@@ -109,7 +109,7 @@ pub(super) struct Announced {
 }
 
 impl Announced {
-    /// The same service with another card.
+    /// Announces the same service with another card.
     pub(super) fn update(&self, card: &Card) -> Result<(), LinkError> {
         let host = format!("{}.local.", self.instance);
         let strings = advert::card_strings(card);
@@ -128,14 +128,14 @@ impl Drop for Announced {
     }
 }
 
-/// Somebody whom the network told of.
+/// A discovered peer.
 #[derive(Clone)]
 pub(super) struct Found {
     pub(super) card: Card,
     pub(super) addresses: Vec<SocketAddr>,
 }
 
-/// Looking for services until this is dropped.
+/// Browses for services until this is dropped.
 pub(super) struct Browsing {
     mdns: Arc<Mdns>,
     found: Arc<Mutex<BTreeMap<String, Found>>>,
@@ -153,12 +153,12 @@ impl Browsing {
         Ok(Self { mdns, found, changed, task })
     }
 
-    /// Everyone now, by instance.
+    /// All peers found now, by instance.
     pub(super) fn found(&self) -> BTreeMap<String, Found> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Told when somebody comes, changes or goes.
+    /// Notified when a peer comes, changes or goes.
     pub(super) fn changed(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
@@ -209,7 +209,7 @@ async fn follow(
                 let names: Vec<String> =
                     found.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect();
                 for name in names {
-                    // A full queue: asked again in the next round.
+                    // With a full queue the query is repeated in the next round.
                     let _ = mdns.daemon.verify(name, ANSWER_WITHIN);
                 }
             }
@@ -218,7 +218,7 @@ async fn follow(
 }
 
 fn read(service: &ResolvedService) -> Option<Found> {
-    // The name becomes an id for clients and logs. Ours have 16 letters, and a number when somebody had the name before.
+    // The name becomes an id for clients and logs. Our names have 16 letters, and a number after a name conflict.
     let name = service.get_fullname();
     if name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
         return None;

@@ -1,4 +1,4 @@
-//! The device's network interfaces, and who is in the same network.
+//! This device's network interfaces, and which addresses belong to its networks.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -6,28 +6,28 @@ use if_addrs::{IfAddr, Interface};
 
 use super::dial::is_link_local;
 
-/// Interfaces with an address that are up; the loopback one only if wanted.
+/// Interfaces that are up and have an address; the loopback interface only if wanted.
 pub(super) fn usable(loopback: bool) -> Vec<Interface> {
-    // An error is a device without a network.
+    // An error counts as a device without a network.
     let mut all = if_addrs::get_if_addrs().unwrap_or_default();
     all.retain(|interface| interface.is_oper_up() && (loopback || !interface.is_loopback()));
     all
 }
 
-/// Whether this address belongs to a network that the device is in, so that it can be reached without a router.
+/// Whether this address belongs to a network of this device, so that it can be reached without a router.
 pub(super) fn is_neighbour(ip: IpAddr) -> bool {
     let ip = ip.to_canonical();
     is_link_local(&ip)
         || if_addrs::get_if_addrs().unwrap_or_default().iter().any(|own| shares_network(&own.addr, ip))
 }
 
-/// Whether this address is of a local network: one that the device is in, or a private one behind a router of the same house. What
-/// an advert or a friend code names beyond has no business here: whoever made it would have this device call wherever it likes.
+/// Whether this address is local: in a network of this device, or a private address behind a router of the same house. An advert
+/// or a friend code may name no other address: its author could make this device connect to any host.
 pub(super) fn is_local(ip: IpAddr) -> bool {
     is_private(ip) || is_neighbour(ip)
 }
 
-/// Of an address that no router passes on to the internet (RFC 1918, RFC 4193).
+/// Whether an address is private, so that no router forwards it to the internet (RFC 1918, RFC 4193).
 fn is_private(ip: IpAddr) -> bool {
     match ip.to_canonical() {
         IpAddr::V4(ip) => ip.is_private(),

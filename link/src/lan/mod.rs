@@ -1,10 +1,10 @@
 //! The local network as a carrier: devices find each other by multicast DNS (RFC 6762, RFC 6763) and connect by TCP.
 //!
-//! A device that listens announces the service [`SERVICE`] on every interface, by IPv4 and IPv6, and follows interfaces that
-//! come and go. Names that somebody else has already are changed by the multicast DNS itself; nothing of ours depends on them.
-//! Only devices in the same network may connect: a handheld with a public address does not answer the whole internet.
+//! A listening device announces the service [`SERVICE`] on every interface, by IPv4 and IPv6, and follows interfaces that come
+//! and go. Multicast DNS itself resolves name conflicts; nothing of ours depends on the names. Only devices in the same
+//! network may connect: a handheld with a public address does not answer the whole internet.
 //!
-//! Other responders on the same device, such as Avahi or systemd-resolved, are left alone: several share the port.
+//! Other responders on the same device, such as Avahi or systemd-resolved, keep working: several share the port.
 
 mod advert;
 mod changes;
@@ -41,8 +41,8 @@ pub(crate) use self::advert::{card_strings, read_card};
 /// The port of multicast DNS (RFC 6762, section 3).
 pub const MDNS_PORT: u16 = 5353;
 
-/// How often a device in reach is seen again: as an advert is heard about once a second. Interfaces are looked at as often
-/// where the kernel does not tell of their changes.
+/// How often a device in range is reported again, as a Bluetooth advertisement is heard about once a second. Interfaces are
+/// polled at the same rate if the kernel does not report their changes.
 const LOOK_PERIOD: Duration = Duration::from_secs(1);
 
 /// How a device uses the local network.
@@ -50,9 +50,9 @@ const LOOK_PERIOD: Duration = Duration::from_secs(1);
 pub struct LanConfig {
     /// The TCP port to listen on; 0: any that is free.
     pub port: u16,
-    /// The port of the multicast DNS: [`MDNS_PORT`], or another for tests that must not be heard by others.
+    /// The port of multicast DNS: [`MDNS_PORT`], or another for isolated tests.
     pub mdns_port: u16,
-    /// Whether the loopback interface is used like any other: for tests within one device.
+    /// Whether the loopback interface is used like any other, for tests on one device.
     pub loopback: bool,
 }
 
@@ -62,35 +62,35 @@ impl Default for LanConfig {
     }
 }
 
-/// The local network. Nothing is sent and no port is open before it listens, scans or connects.
+/// The local network as a transport, which sends nothing and opens no port until it listens, scans or connects.
 pub struct LanTransport {
     shared: Arc<Shared>,
 }
 
-/// What listeners, watches and dials of one transport share.
+/// State shared by listeners, watches and dials of one transport.
 struct Shared {
     config: LanConfig,
     desk: Mutex<Desk>,
-    /// This device's addresses, as they were when somebody looked last.
+    /// This device's addresses, as last read.
     own: watch::Sender<Vec<IpAddr>>,
 }
 
 #[derive(Default)]
 struct Desk {
-    /// Ends with the last listener or scan.
+    /// Lives as long as the last listener or scan.
     mdns: std::sync::Weak<Mdns>,
-    /// Ends with the last scan.
+    /// Lives as long as the last scan.
     browsing: std::sync::Weak<Browsing>,
-    /// This device's own tags, so that it does not see itself.
+    /// This device's own tags, so that it ignores its own announcements.
     own: Vec<Tag>,
-    /// Where the instances that were seen last can be reached; kept when a scan ends, since dialing comes after it.
+    /// Addresses of the instances seen last; kept when a scan ends, because dialing follows a scan.
     known: BTreeMap<String, Vec<SocketAddr>>,
-    /// Where this device listens.
+    /// The port on which this device listens.
     listens: Option<u16>,
 }
 
 impl LanTransport {
-    /// Takes part in whatever networks the device is in, now and later.
+    /// Uses all networks of the device, present and future.
     pub fn new(config: LanConfig) -> Self {
         Self { shared: Arc::new(Shared { config, desk: Mutex::default(), own: watch::Sender::default() }) }
     }
@@ -98,7 +98,7 @@ impl LanTransport {
 
 impl Shared {
     fn desk(&self) -> MutexGuard<'_, Desk> {
-        // Nothing is left half done by a panic elsewhere.
+        // A panic elsewhere leaves the state valid.
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -147,7 +147,7 @@ impl Shared {
         let Some(port) = self.desk().listens else { return Vec::new() };
         interfaces::usable(self.config.loopback)
             .into_iter()
-            // Another device has another number for the interface that a link-local address needs.
+            // A link-local address needs an interface number, which differs on another device.
             .filter(|interface| !dial::is_link_local(&interface.ip()))
             .map(|interface| SocketAddr::new(interface.ip(), port))
             .collect()
@@ -217,7 +217,7 @@ impl Transport for LanTransport {
     }
 
     async fn power_on(&self) -> Result<(), LinkError> {
-        // Which network a device joins is up to its owner and the desktop.
+        // The owner and the desktop decide which network a device joins.
         match self.shared.state() {
             CarrierState::Ready => Ok(()),
             state => Err(LinkError::Carrier(state)),
@@ -248,9 +248,9 @@ impl Transport for LanTransport {
     }
 }
 
-/// One socket for both protocols, or for IPv4 alone where a device has no IPv6.
+/// One socket for both protocols, or for IPv4 alone on a device without IPv6.
 fn bind(port: u16) -> Result<TcpListener, LinkError> {
-    /// Links that may wait to be accepted.
+    /// Connections that wait to be accepted.
     const BACKLOG: i32 = 8;
     let listen = |ip: IpAddr| {
         let domain = if ip.is_ipv6() { socket2::Domain::IPV6 } else { socket2::Domain::IPV4 };
@@ -258,7 +258,7 @@ fn bind(port: u16) -> Result<TcpListener, LinkError> {
         if ip.is_ipv6() {
             socket.set_only_v6(false)?;
         }
-        // A port of one's choice is wanted again at once after a restart.
+        // A restart needs a chosen port again at once.
         socket.set_reuse_address(true)?;
         socket.set_nonblocking(true)?;
         socket.bind(&SocketAddr::new(ip, port).into())?;
@@ -281,7 +281,7 @@ struct LanListener {
 #[async_trait]
 impl Listener for LanListener {
     async fn accept(&mut self) -> Result<Box<dyn Duplex>, LinkError> {
-        /// After an error that may pass, such as too many open files: accepting again at once would spin.
+        /// Pause after a temporary error, such as too many open files: accepting again at once would spin.
         const PAUSE: Duration = Duration::from_millis(200);
         loop {
             match self.tcp.accept().await {
@@ -303,7 +303,7 @@ impl Listener for LanListener {
                 announced.update(&card)?;
             }
         } else {
-            // Under new names, or they would link this tag to the one before.
+            // Under new names, because equal names would link this tag to the previous one.
             self.announced = None;
             self.shared.desk().own.push(card.tag);
             self.announced = Some(self.mdns.announce(&card, self.port)?);
@@ -340,9 +340,9 @@ struct Watching {
     told: Option<CarrierState>,
     changes: Changes,
     looked: bool,
-    /// Whether somebody was seen, or could not be looked for, when it was looked last.
+    /// Whether the last poll found a peer or failed.
     looks_on: bool,
-    /// `None`: not before something changes.
+    /// `None`: no poll until a change.
     next_look: Option<Instant>,
     waiting: VecDeque<WatchEvent>,
 }
@@ -366,7 +366,7 @@ impl Watching {
     async fn until_another_look(&mut self) {
         let found_others = async {
             match &mut self.browsing {
-                // Cannot fail: the sender is held beside it.
+                // Cannot fail: the sender is held beside the receiver.
                 Some((_, changed)) => drop(changed.changed().await),
                 None => pending().await,
             }
@@ -407,7 +407,7 @@ impl Watching {
             self.looks_on = true;
             return;
         };
-        // What comes from here on is looked at again.
+        // A change from here on causes another poll.
         changed.mark_unchanged();
         let found = browsing.found();
         let mut desk = self.shared.desk();

@@ -10,23 +10,23 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-/// TCP itself would wait for the network to come back, and a match that could go on over another carrier with it.
+/// TCP alone would wait for the network to return, and delay a match that could continue over another carrier.
 pub(super) struct LanStream {
     tcp: TcpStream,
-    /// `None`: it is gone, or cannot go.
+    /// `None`: the network is already gone, or cannot go.
     gone: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     is_gone: bool,
 }
 
 impl LanStream {
-    /// `own` are the addresses that this device has, as often as they are looked at.
+    /// `own` holds this device's addresses, updated with each poll.
     pub(super) fn new(tcp: TcpStream, mut own: watch::Receiver<Vec<IpAddr>>) -> io::Result<Self> {
-        // A move is one small packet and must not wait for the acknowledgement of the one before (RFC 896).
+        // Disables Nagle's algorithm (RFC 896): a move is one small packet and must not wait for the previous
+        // acknowledgement.
         tcp.set_nodelay(true)?;
         let address = tcp.local_addr()?.ip().to_canonical();
         let gone = async move {
-            // Not looked at yet, or an address that is not looked for, such as the loopback interface's: only one that was
-            // there can go.
+            // An address that was never in the list, such as the loopback interface's, cannot disappear from it.
             let there = own.wait_for(|own| own.contains(&address)).await.is_ok();
             if !there || own.wait_for(|own| !own.contains(&address)).await.is_err() {
                 std::future::pending::<()>().await;
@@ -55,7 +55,7 @@ impl AsyncRead for LanStream {
     }
 }
 
-/// Whoever writes reads too, and learns there that the network is gone.
+/// Whoever writes also reads, and reading reports the loss of the network.
 impl AsyncWrite for LanStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.tcp).poll_write(cx, bytes)

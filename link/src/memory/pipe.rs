@@ -1,4 +1,4 @@
-//! The bytes of one link: two directions, each of which is slow, falls silent or breaks.
+//! The bytes of one link: two directions, each with delay, silence or failure.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -13,14 +13,15 @@ use bytes::{Buf, Bytes};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// Bytes on their way in one direction before a writer has to wait.
+/// Bytes in flight in one direction before a writer has to wait.
 pub(super) const WINDOW: usize = 64 * 1024;
 
-/// One end of a link. Dropped, it closes: the other end reads what was on its way, then the end.
+/// One end of a link. Dropping it closes the link: the other end reads the bytes in flight, then
+/// the end.
 pub struct MemoryLink {
     read: Shared,
     write: Shared,
-    /// Until the next chunk is due.
+    /// Runs until the next chunk is due.
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
@@ -72,7 +73,7 @@ impl AsyncWrite for MemoryLink {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = self.write.lock().write(bytes, cx.waker());
         if matches!(written, Poll::Ready(Ok(0))) && !bytes.is_empty() {
-            // The bytes that this link was given are used up.
+            // The byte budget of this link is used up.
             break_link(&[self.write.clone(), self.read.clone()]);
             return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
         }
@@ -117,14 +118,14 @@ impl Shared {
 
 /// One direction of a link.
 pub(super) struct Pipe {
-    /// Chunks on their way and when each arrives, in order.
+    /// Chunks in flight with their times of arrival, in order.
     queue: VecDeque<(Instant, Bytes)>,
     queued: usize,
     state: PipeState,
     pub(super) silent: bool,
     delay: Range<Duration>,
     random: Rng,
-    /// Bytes until the link breaks, shared by both directions.
+    /// Byte budget until the link breaks, shared by both directions.
     pub(super) life: Option<Arc<Mutex<u64>>>,
     reader: Option<Waker>,
     writer: Option<Waker>,
@@ -133,7 +134,7 @@ pub(super) struct Pipe {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PipeState {
     Open,
-    /// Nothing more is written; what is on its way arrives.
+    /// Nothing more is written; bytes in flight still arrive.
     Ended,
     /// Nothing more arrives.
     Broken,
@@ -142,7 +143,7 @@ enum PipeState {
 enum Read {
     Done,
     Broken,
-    /// `due`: when to look again; `None`: when woken.
+    /// `due`: when to poll again; `None`: when woken.
     Nothing {
         due: Option<Instant>,
     },
@@ -199,7 +200,7 @@ impl Pipe {
         }
     }
 
-    /// Gives 0 for some bytes when the link's life is over.
+    /// Returns 0 for a non-empty slice when the link's byte budget is used up.
     fn write(&mut self, bytes: &[u8], waker: &Waker) -> Poll<io::Result<usize>> {
         if self.state != PipeState::Open {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));

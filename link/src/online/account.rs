@@ -1,4 +1,4 @@
-//! The task that owns the stream to the server: signing in again and again, contacts, presence, and the links' messages.
+//! The task that owns the XMPP stream to the server: sign-in with retries, contacts, presence, and the messages of links.
 
 mod letters;
 
@@ -34,29 +34,29 @@ use super::{
 use crate::lan::{card_strings, read_card};
 use crate::{Card, Duplex};
 
-/// Before another try at a server that did not answer: doubled each time, from the first to the last, times a random factor of
-/// a half to one and a half, so that the players of a server that was restarted do not all come at once.
+/// Bounds of the exponential back-off for a server that does not answer. A random factor of a half to one and a half spreads the
+/// reconnects of all players when a server restarts.
 const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 const LONGEST_BACKOFF: Duration = Duration::from_mins(1);
 
 /// Stanzas between this task and the stream's.
 const QUEUE: usize = 64;
 
-/// Contacts that are kept; more than anybody plays with.
+/// Most contacts kept: more than anybody plays with.
 const MAX_CONTACTS: usize = 512;
 
-/// Links at a time, with whomever.
+/// Most links at a time, with all peers together.
 const MAX_LINKS: usize = 64;
 
-/// Links that ended lately: a late message of theirs opens no new one.
+/// Recently ended links that are remembered: a late message of such a link opens no new one.
 const ENDED: usize = 64;
 
-/// The namespace of the card in our presence.
+/// The namespace of the card in presence stanzas.
 const CARD: &str = "urn:qiyou:card:1";
 
 const ROSTER_ID: &str = "qiyou-roster";
 
-/// What the task is told.
+/// Commands to the account's task.
 pub(super) enum Order {
     SignIn {
         account: Account,
@@ -64,7 +64,7 @@ pub(super) enum Order {
     },
     SignOut,
     TakeOver,
-    /// Say goodbye, and tell when that is done.
+    /// Disconnect from the server, and report when that is done.
     Part(oneshot::Sender<()>),
     Away(bool),
     Card(Option<Card>),
@@ -74,17 +74,17 @@ pub(super) enum Order {
         to: BareJid,
         sealed: Vec<u8>,
     },
-    /// A letter of this id was taken in here.
+    /// This device has processed the letter of this id.
     Receipt {
         to: BareJid,
         id: String,
     },
-    /// What was last read of the account's archive.
+    /// The last message read from the account's archive.
     Archive(Option<String>),
     Open(BareJid, oneshot::Sender<Option<DuplexStream>>),
 }
 
-/// What the tasks that sign in tell: of which try, and what came of it.
+/// Reports of the sign-in tasks: the attempt's number and its result.
 enum Report {
     Failed { failed: Failed, retry_in: Option<Duration> },
     Made(Result<(), Failed>),
@@ -157,20 +157,20 @@ struct Task {
     incoming: Incoming,
     reports: mpsc::UnboundedSender<(u64, Report)>,
     outgoing: mpsc::UnboundedSender<ToSend>,
-    /// Counts sign-ins, so that a report of one before is not heard.
+    /// Counts sign-ins, so that a report of an earlier one is ignored.
     era: u64,
     account: Option<Account>,
     stream: Option<StanzaStream>,
-    /// Whether the server has taken the last connection's stream management; see `supply`.
+    /// Whether the server has accepted the last connection's stream management; see `supply`.
     settled: Arc<AtomicBool>,
     card: Option<Card>,
     away: bool,
     links: BTreeMap<(FullJid, LinkName), mpsc::Sender<Told>>,
     ended: VecDeque<LinkName>,
     blocked_ids: u64,
-    /// What is to be done with contacts once there is a server to tell.
+    /// Changes of contacts that wait for a connection.
     deeds: VecDeque<(BareJid, ContactDeed)>,
-    /// Who was asked and is shown as asked, while the server has not said so yet.
+    /// Contacts shown as asked before the server has confirmed the request.
     unconfirmed: BTreeSet<BareJid>,
     post: Post,
 }
@@ -217,7 +217,7 @@ impl Task {
             }
             Order::Part(parted) => {
                 self.leave().await;
-                // Whoever asked may have given up.
+                // The caller may have given up.
                 let _ = parted.send(());
             }
             Order::Away(away) => {
@@ -233,13 +233,13 @@ impl Task {
             Order::Receipt { to, id } => self.send_receipt(&to, id).await,
             Order::Archive(last) => self.archive_read_to(last),
             Order::Open(account, reply) => {
-                // Whoever asked may have given up.
+                // The caller may have given up.
                 let _ = reply.send(self.open(account));
             }
         }
     }
 
-    /// Begins to sign in, and to sign in again whenever the connection is lost.
+    /// Starts signing in, and again whenever the connection is lost.
     fn begin(&mut self) {
         let Some(account) = self.account.clone() else { return };
         let supply = Supply {
@@ -255,9 +255,9 @@ impl Task {
         self.stream = Some(StanzaStream::new(Box::new(connector), QUEUE));
     }
 
-    /// Says goodbye to the server, if there is one.
+    /// Disconnects from the server, if connected.
     async fn leave(&mut self) {
-        /// A server that does not answer is not waited for.
+        /// Limit for a server that does not answer.
         const PATIENCE: Duration = Duration::from_secs(2);
         self.break_links();
         if let Some(stream) = self.stream.take() {
@@ -282,7 +282,7 @@ impl Task {
             Report::Failed { failed, retry_in } => {
                 info!(state = ?failed.state, detail = failed.detail, "not signed in");
                 if retry_in.is_none() {
-                    // Nothing more is tried with this stream.
+                    // This stream makes no further attempt.
                     self.stream = None;
                     self.break_links();
                 }
@@ -292,7 +292,7 @@ impl Task {
         }
     }
 
-    /// What went wrong, or went right.
+    /// Shows the result of the last attempt.
     fn show(&self, outcome: impl Into<Failed>, retry_at: Option<Instant>) {
         let Failed { state, detail, said } = outcome.into();
         self.shown.send_modify(|view| {
@@ -300,7 +300,7 @@ impl Task {
         });
     }
 
-    /// Without a connection nobody is known to be.
+    /// Without a connection every contact counts as offline.
     fn nobody_is_online(&self) {
         self.shown.send_modify(|view| {
             for contact in view.contacts.values_mut() {
@@ -315,7 +315,7 @@ impl Task {
         }
     }
 
-    // From the server.
+    // Stanzas from the server.
 
     async fn hear(&mut self, event: Event) {
         match event {
@@ -331,7 +331,7 @@ impl Task {
                 }
                 self.ask_archive().await;
                 for link in self.links.values() {
-                    // A link that takes no news is about to end.
+                    // A link whose queue is full is about to end.
                     let _ = link.try_send(Told::SendAgain);
                 }
             }
@@ -362,7 +362,7 @@ impl Task {
             Iq::Result { from, id, payload: Some(payload), .. } if id == ROSTER_ID && ours(&from) => {
                 if let Ok(roster) = Roster::try_from(payload) {
                     self.unconfirmed.clear();
-                    // What was asked of this account is not in the roster.
+                    // A pending request for this account is not in the roster.
                     self.shown.send_modify(|view| {
                         view.contacts.retain(|_, contact| {
                             contact.state == ContactState::Asks || contact.card.is_some()
@@ -399,7 +399,7 @@ impl Task {
             self.roster_item(item);
             if before == Some(ContactState::Asks) && state(&self.shown.borrow()) == Some(ContactState::Asked)
             {
-                // Both have asked: the two questions crossed.
+                // Both have asked: the two requests crossed.
                 self.send(presence::Presence::subscribed().with_to(Jid::from(account))).await;
             }
         }
@@ -407,7 +407,7 @@ impl Task {
 
     fn roster_item(&mut self, item: Item) {
         if self.unconfirmed.contains(&item.jid) {
-            // What the server says of before the question went out: its answer to that one follows.
+            // A roster push from before the server handled this request: another push answers it.
             if item.ask != Ask::Subscribe && item.subscription != Subscription::Both {
                 return;
             }
@@ -424,7 +424,7 @@ impl Task {
                 (_, Ask::Subscribe) => ContactState::Asked,
                 (Subscription::From | Subscription::To, _) => ContactState::OneWay,
                 (Subscription::None, _) => {
-                    // The other has taken this one off its list.
+                    // The other side has removed this account from its list.
                     view.contacts
                         .retain(|jid, contact| *jid != account || contact.state == ContactState::Asks);
                     return;
@@ -444,7 +444,7 @@ impl Task {
         let (account, ours) = (from.to_bare(), from.resource() == Some(super::resource()));
         match presence.type_ {
             presence::Type::Subscribe => {
-                // Who was asked from here and asks back has been accepted already.
+                // A contact that this account has asked, and that asks back, is already accepted.
                 let asked = self.shown.borrow().contacts.get(&account.to_string()).is_some_and(|contact| {
                     matches!(contact.state, ContactState::Asked | ContactState::OneWay | ContactState::Mutual)
                 });
@@ -472,7 +472,7 @@ impl Task {
             presence::Type::Unavailable | presence::Type::Error if ours => {
                 self.set_presence(&account, Presence::Offline, None);
                 if let Ok(full) = FullJid::try_from(from) {
-                    // What is on its way to it would come back as errors, one by one.
+                    // Messages in flight to that device would come back as errors, one by one.
                     self.links.retain(|(peer, _), _| *peer != full);
                 }
             }
@@ -489,7 +489,7 @@ impl Task {
         });
     }
 
-    /// Tells contacts how this player is; nobody may be seen who does not listen.
+    /// Sends this player's presence to the contacts; unavailable while nobody listens.
     async fn tell_presence(&self) {
         if self.shown.borrow().state != AccountState::Online {
             return;
@@ -525,7 +525,8 @@ impl Task {
                     Some(ContactState::Asks) => {
                         self.send(presence::Presence::subscribed().with_to(to.clone())).await;
                     }
-                    // Not when the server confirms it: the other's question may come before that, and is answered by this one.
+                    // Set now, not on the server's confirmation: the contact's own request may arrive earlier, and this one
+                    // answers it.
                     None => {
                         self.shown.send_modify(|view| {
                             if view.contacts.len() < MAX_CONTACTS {
@@ -547,11 +548,11 @@ impl Task {
                 let state =
                     self.shown.borrow().contacts.get(&account.to_string()).map(|contact| contact.state);
                 if state == Some(ContactState::Asks) {
-                    // Who asks is not in the roster, and is told no. To take it out all the same would come after that word, and
-                    // take with it what the other asks then.
+                    // A requesting account is not in the roster; the refusal is enough. A removal from the roster would follow
+                    // the refusal and delete the next request too.
                     self.send(presence::Presence::new(Type::Unsubscribed).with_to(to.clone())).await;
                 } else {
-                    // The server tells the other, and ends what there is.
+                    // The server informs the contact and ends both subscriptions.
                     let item = Item {
                         jid: account.clone(),
                         name: None,
@@ -563,7 +564,8 @@ impl Task {
                     self.set("remove", Roster { ver: None, items: vec![item] }).await;
                 }
                 if deed == ContactDeed::Block {
-                    // Last: nothing goes out to whom one blocks, and it would go on believing that both see each other.
+                    // The block comes last: the server sends nothing to a blocked account, which would go on believing in the
+                    // subscription.
                     self.set("block", blocking::Block { items: vec![to] }).await;
                 }
                 self.shown.send_modify(|view| drop(view.contacts.remove(&account.to_string())));
@@ -580,7 +582,7 @@ impl Task {
 
     // Links.
 
-    /// Opens a link to a contact that is online.
+    /// Opens a link to an online contact.
     fn open(&mut self, account: BareJid) -> Option<DuplexStream> {
         let view = self.shown.borrow();
         let contact = view.contacts.get(&account.to_string())?;
@@ -610,7 +612,7 @@ impl Task {
         let Some((name, said)) = message.payloads.iter().find_map(link::read) else { return };
         let at = (from, name);
         if message.type_ == MessageType::Error {
-            // Nobody is there: what we sent comes back.
+            // A bounced message: the peer is not there.
             self.links.remove(&at);
             return;
         }
@@ -620,7 +622,7 @@ impl Task {
                 if !self.links.contains_key(&at) {
                     let stranger = !self.accepts_links_of(&at.0.to_bare());
                     if !opens || self.ended.contains(&at.1) || self.links.len() >= MAX_LINKS || stranger {
-                        // Not to a stranger: it learns nothing.
+                        // A stranger gets no reset, and so learns nothing.
                         if !stranger {
                             let _ =
                                 self.outgoing.send(ToSend { to: at.0, link: at.1, said: Some(Said::Reset) });
@@ -636,7 +638,7 @@ impl Task {
                     place.send(stream);
                 }
                 if let Some(link) = self.links.get(&at) {
-                    // A link that is full gets it again later.
+                    // With a full queue the link gets the segment again later.
                     let _ = link.try_send(Told::Segment(segment));
                 }
             }
@@ -648,7 +650,7 @@ impl Task {
         view.contacts.get(&account.to_string()).is_some_and(|contact| contact.state == ContactState::Mutual)
     }
 
-    /// A link's message, or its end.
+    /// Sends a message of a link, or its end.
     async fn pass_on(&mut self, ToSend { to, link, said }: ToSend) {
         let Some(said) = said else {
             if self.ended.len() == ENDED {
@@ -659,12 +661,13 @@ impl Task {
             return;
         };
         if self.shown.borrow().state != AccountState::Online {
-            // It is sent again when there is a server.
+            // Retransmitted once there is a server.
             return;
         }
         let mut message = Message::chat(Jid::from(to));
         message.payloads.push(link::element(&link, &said));
-        // For a device that is there now: a server need neither keep it nor copy it to the account's other programs (XEP-0334).
+        // For a device that is online now: the server need neither store the message nor copy it to the account's other clients
+        // (XEP-0334).
         for hint in ["no-store", "no-copy"] {
             message.payloads.push(Element::builder(hint, "urn:xmpp:hints").build());
         }
@@ -672,7 +675,7 @@ impl Task {
     }
 }
 
-/// A name that nothing else has.
+/// A random name, unique with 64 bits.
 fn new_random() -> Option<String> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).ok()?;
@@ -689,7 +692,7 @@ fn new_contact(state: ContactState) -> Contact {
     Contact { state, presence: Presence::Offline, name: String::new(), card: None }
 }
 
-/// Makes a connection whenever the stream wants one.
+/// Makes a connection whenever the XMPP stream requests one.
 #[derive(Clone)]
 struct Supply {
     account: Account,
@@ -703,7 +706,7 @@ struct Supply {
 impl Supply {
     async fn run(self, mut slot: oneshot::Sender<Connection>) {
         let mut backoff = FIRST_BACKOFF;
-        // Why the connection before has ended, if the server said so.
+        // Why the server ended the previous connection, if it said so.
         let mut failed = self.last_words.take().filter(|said| !said.may_pass());
         loop {
             let connected = if let Some(failed) = failed.take() {
@@ -716,12 +719,12 @@ impl Supply {
             };
             let failed = match connected {
                 Ok(mut connection) => {
-                    // The connection before came to nothing: its stream management is of no use to the server, which would
-                    // refuse to resume it in a way that the stream does not understand, for ever.
+                    // The server never accepted the previous connection's stream management. Resuming it would fail in a way
+                    // that the stream does not understand, for ever.
                     if !self.settled.swap(false, Ordering::AcqRel) {
                         connection.features.stream_management = None;
                     }
-                    // Refused when the stream is gone: then nobody wants it.
+                    // Fails if the stream is gone: then nobody needs the connection.
                     let _ = slot.send(connection);
                     return;
                 }
@@ -730,7 +733,7 @@ impl Supply {
             let retry_in = failed.may_pass().then(|| jittered(backoff));
             let _ = self.reports.send((self.era, Report::Failed { failed, retry_in }));
             let Some(retry_in) = retry_in else {
-                // A person has to do something. The stream would fail for good if the slot were dropped before it is.
+                // A person has to act. Dropping the slot earlier would make the stream fail for good.
                 return slot.closed().await;
             };
             backoff = (backoff * 2).min(LONGEST_BACKOFF);
@@ -742,10 +745,10 @@ impl Supply {
     }
 }
 
-/// From a half to one and a half of it.
+/// A random time from 0.5 to 1.5 times `time`.
 fn jittered(time: Duration) -> Duration {
     let mut random = [0; 2];
-    // Without chance there is no jitter, and nothing else is wrong.
+    // Without randomness there is no jitter; nothing else depends on it.
     let fraction =
         getrandom::fill(&mut random).map_or(0.5, |()| f64::from(u16::from_le_bytes(random)) / 65_536.0);
     time.mul_f64(0.5 + fraction)

@@ -1,4 +1,4 @@
-//! One link over messages: a [`Pipe`] with its clock, between a byte stream on this device and stanzas to one peer.
+//! One link over XMPP messages: a [`Pipe`] with its timers, between a byte stream on this device and stanzas to one peer.
 
 use std::time::Duration;
 
@@ -14,29 +14,29 @@ use tokio_xmpp::minidom::rxml::NcName;
 
 use super::pipe::{CHUNK, Pipe, Segment};
 
-/// Namespace of our messages' payload. The number is the layout's.
+/// Namespace of a link message's payload; the number is the layout's version.
 pub(super) const NAMESPACE: &str = "urn:qiyou:link:1";
 const ELEMENT: &str = "q";
 
-/// Bytes between the pipe and whoever reads on this device: more than a window, so that the pipe rarely waits.
+/// Bytes between the pipe and its reader on this device: more than a window, so that the pipe rarely waits.
 const BUFFER: usize = 256 << 10;
 
-/// Time for the end of the stream to be acknowledged.
+/// Time for the acknowledgement of the stream's end.
 const LINGER: Duration = Duration::from_secs(5);
 
-/// Names a link between two devices: 64 random bits, drawn by who opened it.
+/// Name of a link between two devices: 64 random bits, drawn by the opener.
 pub(super) type LinkName = String;
 
-/// What one of our messages says.
+/// The content of a link message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Said {
-    /// A piece of a link; `opens` while whoever opened it has heard nothing yet.
+    /// A segment of a link; `opens` until the opener has received an answer.
     Segment { opens: bool, segment: Segment },
-    /// There is no such link, or no longer.
+    /// There is no such link.
     Reset,
 }
 
-/// The payload of a message.
+/// Encodes the payload of a message.
 pub(super) fn element(link: &str, said: &Said) -> Element {
     let builder = Element::builder(ELEMENT, NAMESPACE).attr(letter("l"), link);
     match said {
@@ -58,9 +58,9 @@ fn letter(name: &str) -> NcName {
     NcName::try_from(name).expect("a letter is a name in XML")
 }
 
-/// Reads a payload; `None` when it is not ours or makes no sense.
+/// Decodes a payload; `None` if it is invalid or not ours.
 pub(super) fn read(element: &Element) -> Option<(LinkName, Said)> {
-    /// Longest name: ours have 16 letters.
+    /// Longest accepted name: ours have 16 letters.
     const LONGEST_NAME: usize = 32;
     if !element.is(ELEMENT, NAMESPACE) {
         return None;
@@ -85,14 +85,14 @@ pub(super) fn read(element: &Element) -> Option<(LinkName, Said)> {
     Some((link, Said::Segment { opens: element.attr("o").is_some(), segment }))
 }
 
-/// What the actor tells a link.
+/// Events from the actor to a link.
 pub(super) enum Told {
     Segment(Segment),
-    /// What was on its way may be lost.
+    /// Retransmit: segments in flight may be lost.
     SendAgain,
 }
 
-/// What a link asks the actor to send.
+/// A message that a link asks the actor to send.
 pub(super) struct ToSend {
     pub(super) to: FullJid,
     pub(super) link: LinkName,
@@ -100,20 +100,20 @@ pub(super) struct ToSend {
     pub(super) said: Option<Said>,
 }
 
-/// A stream for this device's side, and for the actor's, which ends the link by dropping its own.
+/// Returns the stream of this device, and the sender of the actor, which ends the link by dropping it.
 pub(super) fn new(
     to: FullJid,
     link: LinkName,
     opened_here: bool,
     outgoing: mpsc::UnboundedSender<ToSend>,
 ) -> (DuplexStream, mpsc::Sender<Told>) {
-    /// Segments that wait for the link; more than a window are sent again anyway.
+    /// Queued segments for the link; a segment beyond a window is retransmitted anyway.
     const QUEUE: usize = 64;
     let (ours, theirs) = tokio::io::duplex(BUFFER);
     let (tell, told) = mpsc::channel(QUEUE);
     tokio::spawn(async move {
         let send = |said: Option<Said>| {
-            // When the actor has ended, so has this.
+            // If the actor has ended, this task ends too.
             let _ = outgoing.send(ToSend { to: to.clone(), link: link.clone(), said });
         };
         run(ours, told, opened_here, &send).await;
@@ -153,7 +153,7 @@ async fn run(
                 Ok(count) => pipe.write(began.elapsed(), Bytes::copy_from_slice(&buffer[..count])),
             },
             next = told.recv() => match next {
-                // Broken: this device reads the end.
+                // The link is broken: this device reads an end.
                 None => return,
                 Some(Told::SendAgain) => pipe.send_again(),
                 Some(Told::Segment(segment)) => {
@@ -163,7 +163,8 @@ async fn run(
                         return;
                     };
                     for mut chunk in arrived.chunks {
-                        // A reader that has gone makes room: the error is no news. One that does not read stops its peer.
+                        // If the reader is gone, discard: that is no error. A reader that does not read applies
+                        // back-pressure to the peer.
                         while chunk.has_remaining() {
                             match timeout(LINGER, writer.write_buf(&mut chunk)).await {
                                 Ok(Ok(count)) if count > 0 => {}
@@ -174,7 +175,7 @@ async fn run(
                     if arrived.end {
                         ended_there = true;
                         let _ = writer.shutdown().await;
-                        // Whoever has nobody to talk to has nothing to say.
+                        // Without a local writer there is nothing more to send.
                         pipe.end(began.elapsed());
                         reading = false;
                         linger = Some(Instant::now() + LINGER);

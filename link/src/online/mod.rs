@@ -1,11 +1,11 @@
 //! Play over the internet: XMPP (RFC 6120), with any account on any server.
 //!
-//! Servers carry stanzas whose payload is Noise records in base64; they see who plays with whom and when, never what. A link is
-//! a [`pipe`] of its own, since what a server has acknowledged is not what the peer has. Friends find each other by presence:
-//! it carries the same card as a Bluetooth advert, and only contacts that both people have accepted get it.
+//! Stanzas carry Noise records in base64. Servers see who plays with whom and when, and no content. A link is a [`pipe`] with its
+//! own acknowledgements, since a server's acknowledgement does not mean that the peer has the data. Friends find each other by
+//! presence, which carries the same card as a Bluetooth advertisement and goes only to contacts that both people have accepted.
 //!
-//! One task owns the stream to the server. A resource of ours that is always the same means that an account is in use on one
-//! device at a time: who signs in second takes over, and the first stops and says so.
+//! One task owns the stream to the server. The XMPP resource is always the same, so an account is in use on one device at a time:
+//! a new sign-in replaces the older one, which then stops and reports the conflict.
 
 mod account;
 mod link;
@@ -30,7 +30,7 @@ use crate::{
 
 pub use self::server::OnlineConfig;
 
-/// How often a contact that is online is seen again, as an advert is heard about once a second.
+/// How often an online contact is reported again, as a Bluetooth advertisement is heard about once a second.
 const SIGHTING_PERIOD: Duration = Duration::from_secs(1);
 
 /// An account, and how to reach its server.
@@ -38,19 +38,19 @@ const SIGHTING_PERIOD: Duration = Duration::from_secs(1);
 pub struct Account {
     jid: BareJid,
     password: String,
-    /// host:port, where the domain's own records do not say.
+    /// host:port, if the domain's DNS records do not give them.
     server: Option<String>,
 }
 
 impl Account {
-    /// `None` when it does not look like `name@server`.
+    /// `None` unless it looks like `name@server`.
     pub fn new(jid: &str, password: &str, server: Option<&str>) -> Option<Self> {
         let jid = BareJid::new(jid).ok().filter(|jid| jid.node().is_some())?;
         let server = server.filter(|server| !server.is_empty()).map(str::to_owned);
         Some(Self { jid, password: password.to_owned(), server })
     }
 
-    /// As it is written: lower case, normalised.
+    /// The normalised JID, in lower case.
     pub fn jid(&self) -> String {
         self.jid.to_string()
     }
@@ -69,141 +69,141 @@ impl std::fmt::Debug for Account {
     }
 }
 
-/// How the account is. Each but the first three asks a person, or passes by itself, as it says.
+/// State of the account. The first three are normal; each other state needs a person, or passes by itself, as described.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AccountState {
-    /// No account, or left.
+    /// No account, or signed out.
     #[default]
     SignedOut,
-    /// On the way, for the first time or again.
+    /// Signing in, for the first time or again.
     Connecting,
     /// Signed in.
     Online,
-    /// The server does not take the password.
+    /// The server rejects the password.
     WrongPassword,
-    /// Disabled or deleted.
+    /// The account is disabled or deleted.
     Gone,
     /// Another device has signed in: this one stops until a person takes over.
     Elsewhere,
-    /// No answer: tried again, ever more slowly.
+    /// No answer: retried with back-off.
     ServerGone,
-    /// The server cannot prove who it is.
+    /// The server's TLS certificate is invalid.
     Certificate,
-    /// The server refuses for a reason of its own, or offers no safe way to sign in.
+    /// The server refuses for another reason, or offers no safe mechanism to sign in.
     Policy,
-    /// A new account: somebody has that name.
+    /// New account: the name is taken.
     Taken,
-    /// A new account: the server makes none here.
+    /// New account: the server allows no registration.
     NotMade,
 }
 
-/// What is between this account and another.
+/// The presence subscription between this account and another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContactState {
-    /// It asks to see when this player is online.
+    /// The contact asks to subscribe to this player's presence.
     Asks,
-    /// It was asked, and has not answered.
+    /// This account has asked; no answer yet.
     Asked,
     /// Both see each other.
     Mutual,
-    /// One sees the other only.
+    /// Only one sees the other.
     OneWay,
 }
 
-/// How a contact is.
+/// Presence of a contact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presence {
-    /// Not here with Qiyou.
+    /// Not online with Qiyou.
     #[default]
     Offline,
     /// Free.
     Online,
-    /// In a match.
+    /// A match is in progress.
     Playing,
-    /// Said so, or its device did.
+    /// Set by the person or the device.
     Away,
 }
 
-/// Somebody on the account's list.
+/// An entry of the account's roster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contact {
-    /// What is between the two.
+    /// The subscription.
     pub state: ContactState,
-    /// How it is.
+    /// The presence.
     pub presence: Presence,
-    /// What this account's list calls it; mostly empty.
+    /// The name in the roster; mostly empty.
     pub name: String,
-    /// What its presence tells.
+    /// The card in the presence.
     pub card: Option<Card>,
 }
 
-/// Everything that people are shown of the account.
+/// The account as shown to people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    /// Empty without one.
+    /// Empty without an account.
     pub account: String,
-    /// How it is.
+    /// The state of the account.
     pub state: AccountState,
-    /// English, for logs: what the server or the system said.
+    /// English, for logs: the error of the server or the system.
     pub detail: String,
-    /// For people: the reason as whoever runs the server has written it; mostly empty.
+    /// For people: the reason in the server operator's own words; mostly empty.
     pub said: String,
-    /// When the next try is; `None`: none is planned.
+    /// When the next attempt starts; `None`: none is planned.
     pub retry_at: Option<Instant>,
     /// By account.
     pub contacts: BTreeMap<String, Contact>,
 }
 
-/// What is done with a contact.
+/// Actions on a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContactDeed {
-    /// Ask to see each other.
+    /// Ask for a subscription both ways.
     Ask,
-    /// Say yes, and ask as well.
+    /// Accept, and ask as well.
     Accept,
-    /// Off the list, both ways.
+    /// Remove from the roster, both ways.
     Remove,
-    /// Off the list, and nothing from it any more.
+    /// Remove from the roster and block all messages.
     Block,
 }
 
-/// What is heard of letters.
+/// News about letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LetterNews {
-    /// One has come, perhaps not for the first time.
+    /// A letter has arrived, perhaps not for the first time.
     Came {
-        /// Whose server says that it is from there. What is in it says who wrote it.
+        /// The account named by the sending server. Only the letter itself authenticates the author.
         account: String,
         /// For [`OnlineTransport::letter_taken_in`].
         id: String,
-        /// See [`crate::letter::open`].
+        /// For [`crate::letter::open`].
         sealed: Vec<u8>,
     },
-    /// How far one of ours has come.
+    /// A letter of this device has reached a stage.
     Stage {
-        /// As it was given to [`OnlineTransport::send_letter`].
+        /// The number given to [`OnlineTransport::send_letter`].
         number: u64,
-        /// How far.
+        /// The stage.
         stage: LetterStage,
     },
-    /// The account's archive was read up to the message of this name.
+    /// The account's archive was read up to the message of this id.
     Archive(String),
 }
 
-/// How far a letter has come.
+/// Stages of a letter in transit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LetterStage {
-    /// The account's own server has it, and acknowledged so.
+    /// The account's own server has acknowledged it.
     AtServer,
-    /// The other device has said that it was taken in, or a server says so in its name.
+    /// A receipt has arrived, from the other device or forged by a server.
     Delivered,
-    /// It came back: there is no such account, or its server keeps nothing more for it.
+    /// The letter bounced: there is no such account, or its server stores no more for it.
     Refused,
-    /// Whether it went out is not known.
+    /// Unknown whether it was sent.
     Lost,
 }
 
-/// XMPP as a carrier. Without an account it does nothing.
+/// XMPP as a carrier. Does nothing without an account.
 pub struct OnlineTransport {
     orders: mpsc::UnboundedSender<account::Order>,
     view: watch::Receiver<View>,
@@ -211,7 +211,7 @@ pub struct OnlineTransport {
     letters: Mutex<Option<mpsc::UnboundedReceiver<LetterNews>>>,
 }
 
-/// Where links that others open go: to the listener, if there is one.
+/// Where incoming links go: to the listener, if there is one.
 type Incoming = Arc<Mutex<Option<mpsc::Sender<Box<dyn Duplex>>>>>;
 
 impl OnlineTransport {
@@ -225,13 +225,13 @@ impl OnlineTransport {
         Self { orders, view, incoming, letters: Mutex::new(Some(letters)) }
     }
 
-    /// What is heard of letters from now on; `None` for everyone but the first who asks.
+    /// The stream of news about letters; `None` after the first call.
     pub fn letters(&self) -> Option<mpsc::UnboundedReceiver<LetterNews>> {
         self.letters.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Sends sealed bytes ([`crate::letter::seal`]) to whatever device the account is used on next. How far they come is told
-    /// with this number. `false` when it is no account.
+    /// Sends encrypted bytes ([`crate::letter::seal`]) to the account's next device. Progress is reported with this number.
+    /// `false` for an invalid account.
     #[must_use]
     pub fn send_letter(&self, number: u64, account: &str, sealed: Vec<u8>) -> bool {
         let Ok(to) = BareJid::new(account) else { return false };
@@ -239,38 +239,39 @@ impl OnlineTransport {
         true
     }
 
-    /// A letter that came was taken in, and is on disk: its sender is told.
+    /// Confirms a received letter once it is on disk: its sender gets a receipt.
     pub fn letter_taken_in(&self, account: &str, id: &str) {
         if let Ok(to) = BareJid::new(account) {
             self.order(account::Order::Receipt { to, id: id.to_owned() });
         }
     }
 
-    /// What the last [`LetterNews::Archive`] of this account said, before it is signed in; `None` for one that is new here.
+    /// Restores the content of the account's last [`LetterNews::Archive`] before signing in; `None` for an account that is new on
+    /// this device.
     pub fn set_archive(&self, last: Option<String>) {
         self.order(account::Order::Archive(last));
     }
 
-    /// What is so now, and each change.
+    /// The present state and each change.
     pub fn view(&self) -> watch::Receiver<View> {
         self.view.clone()
     }
 
-    /// Signs in, and stays so until told otherwise; makes the account before, if wanted. What comes of it is in the view.
+    /// Signs in, and stays signed in until told otherwise; registers the account first if `make`. The view shows the result.
     pub fn sign_in(&self, account: Account, make: bool) {
         self.order(account::Order::SignIn { account, make });
     }
 
-    /// Leaves the account. Its links break.
+    /// Signs out. The account's links break.
     pub fn sign_out(&self) {
         self.order(account::Order::SignOut);
     }
 
-    /// Sends what waits, says goodbye to the server, and stays away. Returns when the server has taken it, or after some seconds.
+    /// Sends the queue, disconnects, and stays offline. Returns when the server has accepted it, or after some seconds.
     pub async fn part(&self) {
         let (parted, done) = oneshot::channel();
         self.order(account::Order::Part(parted));
-        // Dropped with the task.
+        // The sender is dropped with the task.
         let _ = done.await;
     }
 
@@ -279,12 +280,12 @@ impl OnlineTransport {
         self.order(account::Order::TakeOver);
     }
 
-    /// Tells contacts that this player is away, or back.
+    /// Sets this player's presence to away, or back.
     pub fn set_away(&self, away: bool) {
         self.order(account::Order::Away(away));
     }
 
-    /// Does something with a contact. `false` when it is no account.
+    /// Applies an action to a contact. `false` for an invalid account.
     #[must_use]
     pub fn contact(&self, account: &str, deed: ContactDeed) -> bool {
         let Ok(jid) = BareJid::new(account) else { return false };
@@ -293,7 +294,7 @@ impl OnlineTransport {
     }
 
     fn order(&self, order: account::Order) {
-        // The task ends with this.
+        // Fails only when the task has ended.
         let _ = self.orders.send(order);
     }
 }
@@ -325,7 +326,7 @@ impl Transport for OnlineTransport {
     }
 
     async fn listen(&self, card: Card) -> Result<Box<dyn Listener>, LinkError> {
-        /// Links that may wait to be accepted.
+        /// Links that wait to be accepted.
         const BACKLOG: usize = 8;
         let (accepted, accepting) = mpsc::channel(BACKLOG);
         *self.incoming.lock().unwrap_or_else(PoisonError::into_inner) = Some(accepted.clone());
@@ -336,7 +337,7 @@ impl Transport for OnlineTransport {
 
     fn watch(&self, scan: bool) -> Watch {
         let mut view = self.view.clone();
-        // A view is news at first.
+        // The first view counts as a change.
         view.mark_changed();
         let events = futures::stream::unfold(
             (view, None, false),
@@ -426,7 +427,7 @@ impl Transport for OnlineTransport {
 
 fn sighting(account: String, contact: Contact) -> Option<WatchEvent> {
     let card = contact.card?;
-    // Both people have accepted each other: that is leave enough to be seen.
+    // Both people have accepted each other, so both may be seen.
     Some(WatchEvent::Seen(Sighting {
         tag: card.tag,
         open_to_all: true,
@@ -448,7 +449,7 @@ struct OnlineListener {
 #[async_trait]
 impl Listener for OnlineListener {
     async fn accept(&mut self) -> Result<Box<dyn Duplex>, LinkError> {
-        // Cannot end: this holds a sender.
+        // Cannot end: `self` holds a sender.
         self.accepting.recv().await.ok_or_else(|| LinkError::Lost("the account's task has ended".into()))
     }
 
@@ -462,7 +463,7 @@ impl Listener for OnlineListener {
 impl Drop for OnlineListener {
     fn drop(&mut self) {
         let mut incoming = self.incoming.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another may listen already.
+        // Another listener may have replaced this one.
         if incoming.as_ref().is_some_and(|other| other.same_channel(&self.accepted)) {
             *incoming = None;
             let _ = self.orders.send(account::Order::Card(None));

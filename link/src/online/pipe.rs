@@ -1,50 +1,49 @@
-//! A reliable ordered byte stream over messages that may be lost, doubled or reordered: a machine without I/O.
+//! A reliable ordered byte stream over messages that may be lost, duplicated or reordered: a state machine without I/O.
 //!
-//! A server keeps and delivers messages well most of the time. When it is restarted, some are lost, some come twice, some late
-//! (tried with Prosody and ejabberd), and what it has acknowledged is not what the peer has. So each chunk has a number, the
-//! peer itself acknowledges, and what it does not is sent again.
+//! Servers mostly deliver messages well. When a server restarts, some are lost, some are duplicated, some are late (tried with
+//! Prosody and ejabberd), and a server's acknowledgement does not mean that the peer has the message. The pipe therefore numbers
+//! chunks; the peer itself acknowledges, and unacknowledged chunks are retransmitted.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use bytes::Bytes;
 
-/// Bytes of one chunk: in base64, with what is around it, below the 10,000 bytes that every server must take (RFC 6120, section
+/// Bytes of one chunk: with base64 and its envelope below the 10,000 bytes that every server must accept (RFC 6120, section
 /// 13.12).
 pub(super) const CHUNK: usize = 6_000;
 
-/// Chunks on their way at a time.
+/// Send window, in chunks.
 const WINDOW: usize = 32;
 
-/// A chunk that is not acknowledged is sent again after this, then after twice as long each time, up to [`LONGEST_WAIT`]. Longer
-/// than a round trip through two servers.
+/// Initial retransmission timeout, doubled each time up to [`LONGEST_WAIT`]. Longer than a round trip through two servers.
 const FIRST_WAIT: Duration = Duration::from_secs(3);
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
-/// An acknowledgement waits so long for something to go with.
+/// Delayed acknowledgement: how long an acknowledgement waits for a chunk to travel with.
 const ACK_DELAY: Duration = Duration::from_millis(150);
 
-/// Nothing was acknowledged for this long: the peer is gone. The session's own silence is shorter; this ends what it left.
+/// Without an acknowledgement for this long the peer is gone. The session times out earlier; this cleans up.
 const GIVE_UP: Duration = Duration::from_mins(1);
 
-/// What goes in one message.
+/// The content of one message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
-    /// Number of the chunk, from 1; `None` when it only acknowledges.
+    /// Number of the chunk, from 1; `None` for a pure acknowledgement.
     pub(super) number: Option<u32>,
-    /// Every chunk up to this one has come.
+    /// Cumulative acknowledgement: every chunk up to this one has arrived.
     pub(super) acknowledged: u32,
-    /// Empty for the last chunk: the end of the stream.
+    /// Empty for the last chunk, which is the end of the stream.
     pub(super) chunk: Bytes,
 }
 
-/// One end. Times are since the link began.
+/// One end of a link. Times count from the beginning of the link.
 #[derive(Debug, Default)]
 pub(super) struct Pipe {
-    /// Not acknowledged yet, in order; the first one's number is `base + 1`.
+    /// Unacknowledged chunks in order; the first has the number `base + 1`.
     unacknowledged: VecDeque<Bytes>,
     base: u32,
-    /// How many of them have been given to [`Pipe::poll`] since the last time all were to be sent again.
+    /// How many of them [`Pipe::poll`] has returned since the last full retransmission.
     given: usize,
     resend_at: Option<Duration>,
     wait: Option<Duration>,
@@ -57,16 +56,16 @@ pub(super) struct Pipe {
     ack_at: Option<Duration>,
 }
 
-/// What came of a segment, for whoever reads.
+/// What a segment brought for the reader.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Arrived {
     pub(super) chunks: Vec<Bytes>,
-    /// After these chunks the stream ends.
+    /// The stream ends after these chunks.
     pub(super) end: bool,
 }
 
 impl Pipe {
-    /// Whether another chunk may be written.
+    /// Whether the window has room for another chunk.
     pub(super) fn has_room(&self) -> bool {
         !self.ended_here && self.unacknowledged.len() < WINDOW
     }
@@ -77,7 +76,7 @@ impl Pipe {
         self.push(now, chunk);
     }
 
-    /// Nothing more will be written.
+    /// Ends the sending direction.
     pub(super) fn end(&mut self, now: Duration) {
         if !self.ended_here {
             self.ended_here = true;
@@ -92,17 +91,17 @@ impl Pipe {
         self.unacknowledged.push_back(chunk);
     }
 
-    /// Everything written has arrived, the end included.
+    /// Whether everything written, the end included, is acknowledged.
     pub(super) fn is_done(&self) -> bool {
         self.ended_here && self.unacknowledged.is_empty()
     }
 
-    /// The peer acknowledges nothing any more.
+    /// Whether the peer has stopped acknowledging.
     pub(super) fn is_dead(&self, now: Duration) -> bool {
         !self.unacknowledged.is_empty() && now.saturating_sub(self.heard) >= GIVE_UP
     }
 
-    /// A segment came. `None`: it cannot be from an honest peer.
+    /// Handles a segment. `None`: no honest peer sends it.
     pub(super) fn handle(&mut self, now: Duration, segment: Segment) -> Option<Arrived> {
         let acknowledged = segment.acknowledged.saturating_sub(self.base) as usize;
         if acknowledged > self.unacknowledged.len() {
@@ -120,7 +119,7 @@ impl Pipe {
         if segment.chunk.len() > CHUNK {
             return None;
         }
-        // Something that came before is acknowledged again: the acknowledgement may have been lost.
+        // A duplicate is acknowledged again: the acknowledgement may have been lost.
         self.ack_at.get_or_insert(now + ACK_DELAY);
         if number > self.received && number - self.received <= WINDOW as u32 {
             self.early.insert(number, segment.chunk);
@@ -139,7 +138,7 @@ impl Pipe {
         Some(arrived)
     }
 
-    /// What was on its way may be lost: everything is sent again at once, as after a stream of the server was begun anew.
+    /// Retransmits all unacknowledged chunks at once, as after the loss of the XMPP stream.
     pub(super) fn send_again(&mut self) {
         self.given = 0;
         self.resend_at = None;
@@ -166,7 +165,7 @@ impl Pipe {
         None
     }
 
-    /// When [`Pipe::poll`] has something next without anything happening, or the peer is given up.
+    /// When to call [`Pipe::poll`] again: the next timer, or the time at which the peer counts as gone.
     pub(super) fn deadline(&self) -> Option<Duration> {
         let dead = (!self.unacknowledged.is_empty()).then_some(self.heard + GIVE_UP);
         [self.resend_at, self.ack_at, dead].into_iter().flatten().min()
@@ -178,7 +177,7 @@ mod tests {
     use super::*;
     use crate::memory::Rng;
 
-    /// Plays a whole transfer both ways over a channel that loses, doubles and reorders, and gives what each side read.
+    /// Runs a transfer both ways over a channel that loses, duplicates and reorders; returns the bytes read by each side.
     fn transfer(seed: u64, loss: u64) -> [Vec<u8>; 2] {
         let mut random = Rng::new(seed);
         let mut ends = [Pipe::default(), Pipe::default()];

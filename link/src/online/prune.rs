@@ -1,29 +1,29 @@
-//! Cuts out of an XMPP stream what would be too deep or too long for its parser.
+//! Cuts elements that are too deep or too long for the parser out of an XMPP stream.
 //!
-//! The parser builds the payload of a stanza by recursion without a limit, so that one message of a stranger's with some
-//! thousand levels would end the process on its stack. Servers pass such messages on, and keep them for whoever is away, and a
-//! stream that is resumed gets them again: closing the stream would be a loop that a stranger can set going. So what is
-//! deeper than [`DEEPEST`], and what comes after [`LONGEST`] bytes of one stanza, is left out on the way to the parser. The rest is
-//! as well-formed as what came.
+//! The parser builds the payload of a stanza by recursion without a limit, so that one message of a stranger with some thousand
+//! levels would overflow the stack and end the process. Servers forward such messages, store them for absent accounts, and send
+//! them again on a resumed stream: closing the stream would let a stranger cause an endless loop. Elements deeper than
+//! [`DEEPEST`], and all bytes after [`LONGEST`] of one stanza, are therefore dropped before the parser. The output is as
+//! well-formed as the input.
 //!
-//! This is no parser: it knows where tags begin and end, which comments, CDATA sections, quoted attributes and processing
-//! instructions can hide. What is not well-formed is passed on for the parser to refuse.
+//! This is no parser: it only recognises the boundaries of tags, which comments, CDATA sections, quoted attributes and processing
+//! instructions can imitate. Malformed input passes, for the parser to reject.
 
-/// Levels of elements, the stream's own included. XMPP uses about ten.
+/// Most nested elements, the stream's own included. XMPP uses about ten.
 pub(super) const DEEPEST: u32 = 64;
 
-/// Bytes of one stanza: more than servers let anybody send (Prosody and ejabberd 256 KiB), and more than a list of a thousand
+/// Most bytes of one stanza: more than the limits of servers (Prosody and ejabberd 256 KiB), and more than a roster of a thousand
 /// contacts.
 pub(super) const LONGEST: usize = 512 << 10;
 
-/// The state between two bytes.
+/// Lexer state between two bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     #[default]
     Text,
-    /// `<`, held back until it is known what begins.
+    /// `<`, held back until the next byte decides.
     Less,
-    /// A start tag, or one that ends itself if the last byte was a slash.
+    /// A start tag, or an empty-element tag if the last byte was a slash.
     Start {
         quote: Option<u8>,
         slash: bool,
@@ -34,20 +34,20 @@ enum State {
     Instruction {
         ending: bool,
     },
-    /// `<!`, and so many bytes of `[CDATA[` or, after one `-`, of a comment's beginning; held back.
+    /// `<!`, and so many bytes of `[CDATA[` or, after one `-`, of a comment's start; held back.
     Declaration {
         matched: usize,
     },
     Dash,
-    /// The `-` before the next byte, at most two.
+    /// The number of `-` before the next byte, at most two.
     Comment {
         dashes: u8,
     },
-    /// The `]` before the next byte, at most two.
+    /// The number of `]` before the next byte, at most two.
     Cdata {
         brackets: u8,
     },
-    /// What no XMPP stream has: the parser refuses it.
+    /// Syntax that no XMPP stream has: the parser rejects it.
     Refused,
 }
 
@@ -57,20 +57,20 @@ const CDATA: &[u8] = b"[CDATA[";
 #[derive(Debug, Default)]
 pub(super) struct Pruner {
     state: State,
-    /// Elements that are open.
+    /// Number of open elements.
     depth: u32,
-    /// Whether the tag or section that goes on is passed on.
+    /// Whether the present tag or section passes.
     passing: bool,
     /// Bytes since the last stanza ended.
     bytes: usize,
-    /// The stanza became too long at this depth: nothing is passed on any more but the ends of what is open.
+    /// The depth at which the stanza became too long: from there on only end tags pass.
     closing: Option<u32>,
-    /// Something of this stanza was left out.
+    /// Something of this stanza was dropped.
     pruned: bool,
 }
 
 impl Pruner {
-    /// Passes on what may be. Returns whether a stanza of which something was left out has ended.
+    /// Copies the passing bytes to `out`. Returns whether a stanza that lost something has ended.
     pub(super) fn pass(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
         let mut ended = false;
         for &byte in bytes {
@@ -87,17 +87,17 @@ impl Pruner {
         ended
     }
 
-    /// Whether the middle of a stanza was reached.
+    /// Whether the last byte is inside a stanza.
     pub(super) fn within_stanza(&self) -> bool {
         self.depth > 1 || self.bytes > 0
     }
 
-    /// Whether what stands in an element at this depth is passed on.
+    /// Whether text at the present depth passes.
     fn text_passes(&self) -> bool {
         self.closing.is_none() && self.depth <= DEEPEST
     }
 
-    /// Whether the end of the element that is open passes: its beginning did.
+    /// Whether the end tag of the innermost element passes: its start tag did.
     fn end_passes(&self) -> bool {
         self.depth <= self.closing.unwrap_or(DEEPEST).min(DEEPEST)
     }
@@ -172,7 +172,7 @@ impl Pruner {
                 let _ = self.put(byte, out);
                 State::Refused
             }
-            // Nobody reads it.
+            // Comments are dropped: nobody reads them.
             State::Comment { dashes: 2 } if byte == b'>' => State::Text,
             State::Comment { dashes } => {
                 State::Comment { dashes: if byte == b'-' { (dashes + 1).min(2) } else { 0 } }
@@ -180,7 +180,7 @@ impl Pruner {
             State::Cdata { brackets } => {
                 let ends = brackets == 2 && byte == b'>';
                 if ends && self.passing && self.closing.is_some() {
-                    // What stands before may have been left out.
+                    // The section's start may have been dropped.
                     out.extend(b"]]>");
                 } else if self.closing.is_none() {
                     let _ = self.put(byte, out);
@@ -212,10 +212,10 @@ impl Pruner {
         self.state
     }
 
-    /// The innermost element has ended.
+    /// Closes the innermost element.
     fn close(&mut self) {
         self.depth = self.depth.saturating_sub(1);
-        // What is beside an element that was open when the stanza became too long is left out as well.
+        // Siblings of an element that was open when the stanza became too long are dropped as well.
         self.closing = self.closing.map(|open| open.min(self.depth));
     }
 }
@@ -226,11 +226,11 @@ mod tests {
 
     const STREAM: &str = "<?xml version='1.0'?><stream:stream to='there'>";
 
-    /// What is passed on of a stream with this in it, whichever way its bytes are cut in two.
+    /// The passing part of a stream with these stanzas, equal for every place where the input is cut in two.
     fn passed(stanzas: &str) -> String {
         let all = format!("{STREAM}{stanzas}");
         let whole = prune([all.as_bytes()]);
-        // Of what is long, some cuts: a part repeats itself.
+        // For long inputs only some cuts: the input repeats.
         let step = if all.len() < 3_000 { 1 } else { all.len() / 20 };
         for cut in (0..all.len()).step_by(step) {
             let (one, other) = all.as_bytes().split_at(cut);
@@ -248,7 +248,7 @@ mod tests {
         String::from_utf8(out).expect("it was text")
     }
 
-    /// How deep it is nested, by a parser that is not ours; panics if it is not well-formed.
+    /// Nesting depth according to another parser; panics on malformed input.
     fn depth_of(stanzas: &str) -> usize {
         fn depth(element: &tokio_xmpp::minidom::Element) -> usize {
             1 + element.children().map(depth).max().unwrap_or(0)
@@ -301,7 +301,7 @@ mod tests {
             let stanza = format!("{}{}", hides.repeat(200), "</x>".repeat(200));
             assert_eq!(depth_of(&passed(&stanza)), DEEPEST as usize, "{hides}");
         }
-        // Nor does anything pretend to one.
+        // Lookalikes of nested tags.
         for flat in ["<x/>", "<x a='/'/>", "<x a='<'/>", "<x a=\"<y>\"></x>", "<x></x >"] {
             let stanza = format!("<m>{}</m>", flat.repeat(200));
             assert_eq!(passed(&stanza), stanza);
@@ -335,7 +335,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Whatever comes: what is passed on is no longer than it.
+        /// For any input, the output is no longer than the input.
         #[test]
         fn any_bytes_are_passed_without_panic(parts in proptest::collection::vec("[<>/!?'\"a\\[\\]CDATA -]{0,40}", 0..20)) {
             let all: usize = parts.iter().map(String::len).sum();

@@ -1,4 +1,4 @@
-//! Signing in at a server: TCP, TLS whose certificate must be right, SASL, and what it means when one of them fails.
+//! Signing in at a server: TCP, TLS with a verified certificate, SASL, and the meaning of each failure.
 
 use std::borrow::Cow;
 use std::io;
@@ -30,11 +30,11 @@ use tokio_xmpp::{Error, Stanza};
 use super::prune::Pruner;
 use super::{Account, AccountState};
 
-/// From the first packet to the end of SASL. A server far away on a bad network takes three seconds.
+/// Limit from the first packet to the end of SASL. A distant server on a bad network takes three seconds.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// A server that says nothing is asked after the first of these, and given up after the second: a phone that changes networks
-/// should notice sooner than its player. (The crate's own are five minutes each.)
+/// A silent server is pinged after the first, and given up after the second: the device should notice a change of networks
+/// before its player does. (The crate's defaults are five minutes each.)
 const TIMEOUTS: Timeouts =
     Timeouts { read_timeout: Duration::from_secs(20), response_timeout: Duration::from_secs(8) };
 
@@ -43,7 +43,7 @@ const TIMEOUTS: Timeouts =
 pub(super) struct Failed {
     pub(super) state: AccountState,
     pub(super) detail: String,
-    /// The reason in the words of whoever runs the server, if there are any.
+    /// The reason in the server operator's words, if any.
     pub(super) said: String,
 }
 
@@ -52,20 +52,20 @@ impl Failed {
         Self { state, detail: detail.to_string(), said: String::new() }
     }
 
-    /// Whether another try may end otherwise although nobody does anything.
+    /// Whether a retry may succeed without a person acting.
     pub(super) fn may_pass(&self) -> bool {
         self.state == AccountState::ServerGone
     }
 }
 
-/// Of which nothing more is to be said.
+/// A failure without further detail.
 impl From<AccountState> for Failed {
     fn from(state: AccountState) -> Self {
         Self::new(state, "")
     }
 }
 
-/// Whom to trust beside what the system trusts: a CA of one's own, or of a test.
+/// Certificate authorities to trust beside the system's: a private CA, or a test's.
 #[derive(Clone, Debug, Default)]
 pub struct OnlineConfig {
     /// A PEM file with certificates of authorities.
@@ -93,7 +93,7 @@ impl OnlineConfig {
     }
 }
 
-/// What a server said at the end of a stream. The crate tells it to the log only.
+/// The server's last stream error, which the crate only logs.
 #[derive(Clone, Default)]
 pub(super) struct LastWords(Arc<Mutex<Option<String>>>);
 
@@ -102,14 +102,14 @@ impl LastWords {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
     }
 
-    /// What it means, if anything was said since this was asked last.
+    /// The failure for the last stream error, if there was one since the last call.
     pub(super) fn take(&self) -> Option<Failed> {
         let text = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         Some(Failed { state: meaning(&text), said: words(&text), detail: text })
     }
 }
 
-/// What a stream error says to people, as its XML has it. What servers always say of a conflict tells nothing more.
+/// The human-readable text of a stream error, given its XML. The standard text of a conflict adds nothing and is dropped.
 fn words(text: &str) -> String {
     const OF_EVERY_CONFLICT: &str = "Replaced by new connection";
     let inner = text.split_once("<text").and_then(|(_, rest)| rest.split_once('>'));
@@ -119,11 +119,11 @@ fn words(text: &str) -> String {
     if said == OF_EVERY_CONFLICT { String::new() } else { said }
 }
 
-/// Of a stream error (RFC 6120, section 4.9.3), as its XML.
+/// The state for a stream error (RFC 6120, section 4.9.3), given its XML.
 fn meaning(text: &str) -> AccountState {
     let says = |word: &str| text.contains(word);
     if says("deleted") || says("removed") || says("disabled") || says("<not-authorized") {
-        // Prosody and ejabberd both end the streams of an account that is no more, each in its own words.
+        // Prosody and ejabberd both end the streams of a deleted account, each with its own text.
         AccountState::Gone
     } else if says("<conflict") {
         AccountState::Elsewhere
@@ -134,12 +134,12 @@ fn meaning(text: &str) -> AccountState {
     }
 }
 
-/// A new account, where the server makes any (XEP-0077).
+/// Registers a new account, where the server allows it (XEP-0077).
 pub(super) async fn make_account(account: &Account, config: &OnlineConfig) -> Result<(), Failed> {
     let within = tokio::time::timeout(DEADLINE, async {
         let (features, mut stream) = receive(open(account, config, &LastWords::default()).await?).await?;
         if !features.in_band_registration {
-            // Prosody offers it without saying so in some versions; asking does no harm.
+            // Some versions of Prosody allow registration without advertising it; asking does no harm.
             tracing::debug!("the server does not say that it makes accounts");
         }
         let id = "make-account".to_owned();
@@ -172,7 +172,7 @@ pub(super) async fn make_account(account: &Account, config: &OnlineConfig) -> Re
     within.await.map_err(|_| Failed::new(AccountState::ServerGone, "no answer in time"))?
 }
 
-/// A stream that is signed in, for the stanza stream to bind our resource on.
+/// Returns an authenticated stream, on which the stanza stream binds our resource.
 pub(super) async fn sign_in(
     account: &Account,
     config: &OnlineConfig,
@@ -180,8 +180,8 @@ pub(super) async fn sign_in(
 ) -> Result<Connection, Failed> {
     let within = tokio::time::timeout(DEADLINE, async {
         let (features, stream) = receive(open(account, config, last_words).await?).await?;
-        // No channel binding: the two servers that were tried take none, or another than the crate's. And never a mechanism
-        // that shows the password to whoever has the certificate.
+        // No channel binding: the two servers tried support none, or another than the crate's. And no mechanism that reveals
+        // the password to the certificate's owner.
         let mechanisms = features
             .sasl_mechanisms
             .into_iter()
@@ -202,7 +202,7 @@ pub(super) async fn sign_in(
 
 type Tls = Watched<TlsStream<TcpStream>>;
 
-/// Up to the stream header over TLS.
+/// Connects, up to the stream header over TLS.
 async fn open(
     account: &Account,
     config: &OnlineConfig,
@@ -278,7 +278,7 @@ fn failed(error: Error) -> Failed {
             | DefinedCondition::MechanismTooWeak => AccountState::Policy,
         },
         Error::Auth(AuthError::NoMechanism) | Error::Protocol(ProtocolError::NoTls) => AccountState::Policy,
-        // A server that does not know the password's proof may be another server.
+        // A server that fails the proof of the password (SCRAM) may be an impostor.
         Error::Auth(_) => AccountState::WrongPassword,
         Error::StreamError(said) => {
             return Failed::new(meaning(&format!("<{detail}")), format!("{said}"));
@@ -296,26 +296,26 @@ fn io_failed(error: io::Error) -> Failed {
     Failed::new(if certificate { AccountState::Certificate } else { AccountState::ServerGone }, error)
 }
 
-/// A stanza of which more comes after so long is none of an honest server: a slow network carries the longest in this time.
+/// Limit for one stanza: a slow network carries the longest within this time, so an honest server never exceeds it.
 const STANZA_WITHIN: Duration = Duration::from_mins(2);
 
-/// Reads through a buffer, cuts out what is too much for the parser, and notices a stream error on its way there.
+/// Reads through a buffer, prunes for the parser, and detects a stream error on the way.
 struct Watched<S> {
     inner: S,
     raw: Box<[u8]>,
     pruner: Pruner,
-    /// When the stanza began that goes on.
+    /// When the present stanza began.
     begun: Option<Instant>,
-    /// For the parser: what of `raw` passes.
+    /// The pruned part of `raw`, for the parser.
     buffer: Vec<u8>,
     taken: usize,
-    /// The last bytes seen, since an error may begin in one read and end in the next.
+    /// The last bytes read, since a stream error may be split between two reads.
     tail: Vec<u8>,
     last_words: LastWords,
 }
 
 const BEGINS: &[u8] = b"<stream:error";
-/// Of a stream error's text that is kept: conditions and a sentence.
+/// Bytes of a stream error's text that are kept: its conditions and a sentence.
 const KEPT: usize = 600;
 
 impl<S> Watched<S> {
@@ -332,7 +332,7 @@ impl<S> Watched<S> {
         }
     }
 
-    /// Takes in the first bytes of `raw`.
+    /// Prunes the first `count` bytes of `raw`.
     fn take_in(&mut self, count: usize) -> io::Result<()> {
         self.taken = 0;
         self.buffer.clear();
@@ -364,7 +364,7 @@ impl<S> Watched<S> {
 impl<S: AsyncRead + Unpin> AsyncBufRead for Watched<S> {
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
         let this = self.get_mut();
-        // Of what was read nothing may be left: an empty answer would mean the end.
+        // Pruning may leave nothing, and an empty read would mean the end of the stream.
         while this.taken == this.buffer.len() {
             let mut room = ReadBuf::new(&mut this.raw);
             ready!(Pin::new(&mut this.inner).poll_read(cx, &mut room))?;
@@ -430,7 +430,7 @@ mod tests {
             watched.read_to_end(&mut read).await.expect("all of it");
             assert_eq!(read, xml);
             let said = last_words.take().expect("noticed");
-            // Cut within the condition, what it means is known with the next read.
+            // If the cut is within the condition, the next read completes it.
             assert_eq!(said.state, AccountState::Elsewhere, "cut at {cut}: {}", said.detail);
         }
     }

@@ -1,4 +1,4 @@
-//! How two devices come to share keys, and to whom each tells its own.
+//! The handshake: how two devices derive keys, and to whom each reveals its static key.
 //!
 //! ```text
 //! listener   lowest highest, nonce[32], …        a challenge, fresh for each link
@@ -7,20 +7,20 @@
 //! dialer     Noise message 3                     only with XX
 //! ```
 //!
-//! Each has two bytes of length before it, big-endian. Versions are negotiated as in the stream below: the dialer answers with the
-//! highest that both speak, or with `0, lowest, highest` of its own, and both know why they part. What a later version adds to the
-//! challenge stands at the `…` and is passed over.
+//! Two bytes of length, big-endian, precede each message. Versions are negotiated as in the stream below: the dialer answers with
+//! the highest common version, or with `0, lowest, highest` of its own, and both know why they part. A later version may add
+//! fields to the challenge at the `…`; receivers ignore them.
 //!
-//! Whom a device has as a friend meets it by **IK**: the dialer knows the listener's static key and sends its own under it, so that
-//! only that listener can read who dials; the listener's never travels. Nobody else can start it: to whom the listener is no friend
-//! it does not answer at all. The challenge is part of the prologue, so that a first message that was recorded is worth nothing on
-//! another link, whatever the clocks of the two devices say.
+//! The Noise handshake pattern **IK** is for friends: the dialer knows the listener's static key and encrypts its own to it, so
+//! that only that listener learns who dials; the listener's key is never sent. A listener does not answer a dialer that is no
+//! friend. The challenge is part of the prologue, so that a recorded first message cannot be replayed on another link, whatever
+//! the clocks of the two devices say.
 //!
-//! **XX**, which tells each side's static key to whoever is there, is for people who want to meet somebody new: a listener takes it
-//! only while it is open to strangers, a dialer uses it when a person has chosen a device of which nothing is known.
+//! The pattern **XX**, which reveals each side's static key to any peer, is for people who want to meet somebody new: a listener
+//! accepts it only while it is open to strangers, a dialer uses it when a person has chosen an unknown device.
 //!
-//! A listener that does not let somebody in says nothing more and ends the link after [`REFUSED_AFTER`]: whether the dialer is
-//! blocked, forgotten, unknown, or means another device altogether looks and takes the same.
+//! A listener that refuses a dialer stays silent and ends the link after [`REFUSED_AFTER`]: a blocked, forgotten or unknown
+//! dialer, and a dialer that means another device, see the same behaviour and the same timing.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -34,14 +34,15 @@ use super::{LENGTH, SecureError, TAG};
 use crate::identity::Identity;
 use crate::{CarrierKind, Duplex};
 
-/// A handshake that takes longer is given up: four small messages take a tenth of it on the slowest carrier, and a
-/// stranger that says nothing must not hold one of a handheld's few connections.
+/// A longer handshake is given up: four small messages take a tenth of this on the slowest carrier, and a silent stranger must
+/// not occupy one of a handheld's few connections.
 pub const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(10);
 
-/// From a dialer's first message to the end of a link that the listener does not want: much longer than it takes to find out.
+/// Time from a dialer's first message to the end of a refused link: constant, and much longer than the decision takes, so that
+/// the timing reveals nothing.
 pub const REFUSED_AFTER: Duration = Duration::from_millis(500);
 
-/// Versions of this layer. 1 told each side's key to whoever was there, and was never released.
+/// Versions of this layer. Version 1 revealed each side's key to any peer, and was never released.
 pub const VERSIONS: Versions = Versions { lowest: 2, highest: 2 };
 
 /// Versions of this layer that a device speaks.
@@ -60,21 +61,21 @@ impl Versions {
     }
 }
 
-/// Whom a dialer wants to reach.
+/// The peer that a dialer wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// The owner of this static key and nobody else.
     Key([u8; 32]),
-    /// Whoever is there.
+    /// Any peer.
     Anybody,
 }
 
-/// Whom a listener lets in.
+/// The peers that a listener accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Welcome {
     /// By their static keys.
     pub friends: BTreeSet<[u8; 32]>,
-    /// Anybody else as well: a person here wants to be met.
+    /// Anybody else as well: a person on this side wants to meet somebody.
     pub strangers: bool,
 }
 
@@ -89,7 +90,7 @@ impl Welcome {
     }
 }
 
-/// This end of a link that begins.
+/// One end of a new link.
 pub(super) enum End<'a> {
     Dialer(Wanted),
     Listener(&'a Welcome),
@@ -118,8 +119,8 @@ impl Pattern {
         }
     }
 
-    /// Lengths of its messages with empty payloads (Noise revision 34, sections 7.4 and 7.5): e · e, s, tag · s, tag for XX, and
-    /// e, s, tag · e, tag for IK.
+    /// Lengths of the pattern's messages with empty payloads (Noise revision 34, sections 7.4 and 7.5): e · e, s, tag · s, tag
+    /// for XX, and e, s, tag · e, tag for IK.
     fn messages(self) -> &'static [usize] {
         match self {
             Self::Strangers => &[32, 32 + (32 + TAG) + TAG, (32 + TAG) + TAG],
@@ -129,16 +130,16 @@ impl Pattern {
 }
 
 const LONGEST_MESSAGE: usize = 32 + (32 + TAG) + TAG;
-/// Version and pattern before a dialer's first message.
+/// Bytes of version and pattern before a dialer's first message.
 const CHOICE: usize = 2;
 const NONCE: usize = 32;
 const CHALLENGE: usize = 2 + NONCE;
-/// Room for what later versions add.
+/// Longest challenge, with space for fields of later versions.
 const LONGEST_CHALLENGE: usize = 128;
-/// In place of a version: none.
+/// In place of the version: no common version.
 const NO_VERSION: u8 = 0;
 
-/// The same text on both sides; the numbers and words never change for a version.
+/// The prologue, equal on both sides; its numbers and words never change within a version.
 fn prologue(kind: CarrierKind, challenge: &[u8], choice: [u8; CHOICE]) -> Vec<u8> {
     let carrier = match kind {
         CarrierKind::Bluetooth => "bluetooth",
@@ -150,7 +151,7 @@ fn prologue(kind: CarrierKind, challenge: &[u8], choice: [u8; CHOICE]) -> Vec<u8
     [text.as_bytes(), challenge, &choice].concat()
 }
 
-/// Exchanges all messages. The handshake is finished when this returns.
+/// Exchanges all messages. The handshake is complete when this returns.
 pub(super) async fn exchange<D: Duplex>(
     duplex: &mut D,
     identity: &Identity,
@@ -221,7 +222,7 @@ async fn listen<D: Duplex>(
     let pattern = Pattern::ALL.into_iter().find(known).ok_or(SecureError::BadHandshake { message: 1 })?;
     let prologue = prologue(kind, &challenge, *choice);
     let mut noise = builder(identity, pattern, &prologue).build_responder().expect(AS_SNOW_HAS_IT);
-    // Whoever means another device, or repeats what somebody said to this one, cannot be told from one that is not let in.
+    // A message to another device, or a replayed one, must be indistinguishable from a refused dialer.
     let read = noise.read_message(message, &mut []).is_ok();
     let welcomed = match pattern {
         Pattern::Strangers => welcome.strangers,
@@ -247,12 +248,12 @@ fn builder<'a>(identity: &'a Identity, pattern: Pattern, prologue: &'a [u8]) -> 
         .expect(AS_SNOW_HAS_IT)
 }
 
-/// The peer's static key, as far as the handshake has come.
+/// The peer's static key, once the handshake has revealed it.
 pub(super) fn remote_key(noise: &HandshakeState) -> Option<[u8; 32]> {
     noise.get_remote_static()?.try_into().ok()
 }
 
-/// The Noise messages from this one on, in turns. `before`: what stands before the first that is written.
+/// Exchanges the Noise messages from this one on, in turns. `before`: a prefix of the first message written.
 async fn take_turns<D: Duplex>(
     duplex: &mut D,
     noise: &mut HandshakeState,
@@ -262,7 +263,7 @@ async fn take_turns<D: Duplex>(
 ) -> Result<(), SecureError> {
     for (message, &length) in (from..).zip(&pattern.messages()[usize::from(from) - 1..]) {
         let failed = |_| SecureError::BadHandshake { message };
-        // snow wants room for a tag even where it writes none, as in the first message.
+        // snow needs space for a tag even for a message without one, such as the first.
         let mut room = [0; LONGEST_MESSAGE + TAG];
         if noise.is_my_turn() {
             let written = noise.write_message(&[], &mut room).map_err(failed)?;
@@ -287,14 +288,14 @@ async fn write_message<D: Duplex>(duplex: &mut D, body: &[u8]) -> Result<(), Sec
     Ok(())
 }
 
-/// A message of a length that may be.
+/// Reads a message of an allowed length.
 async fn read_message<'a, D: Duplex>(
     duplex: &mut D,
     room: &'a mut [u8],
     lengths: std::ops::RangeInclusive<usize>,
 ) -> Result<&'a [u8], SecureError> {
     let mut announced = [0; LENGTH];
-    // The length first: who does not speak our protocol is noticed without waiting for the rest.
+    // The length first: a wrong protocol is detected without waiting for the rest.
     read_whole(duplex, &mut announced).await?;
     let length = usize::from(u16::from_be_bytes(announced));
     if !lengths.contains(&length) {
@@ -329,7 +330,7 @@ mod tests {
         Welcome { friends: friends.iter().map(|friend| friend.public_key()).collect(), strangers: false }
     }
 
-    /// What passes between two ends: everything that the dialer wrote, and everything that the listener wrote.
+    /// Bytes on the wire: everything that the dialer wrote, and everything that the listener wrote.
     type Transcript = [Vec<u8>; 2];
 
     async fn carry(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, seen: &mut Vec<u8>) {
@@ -345,7 +346,7 @@ mod tests {
 
     type Shaken = Result<SecureLink<DuplexStream>, SecureError>;
 
-    /// A dial, and what somebody in the air sees of it.
+    /// A handshake, and what an eavesdropper sees of it.
     async fn meet(
         dialer: &Identity,
         wanted: Wanted,
@@ -376,7 +377,7 @@ mod tests {
         transcript.iter().any(|bytes| bytes.windows(32).any(|part| part == who.public_key()))
     }
 
-    /// A dialer of XX: what it reads of the listener's key, if it is told.
+    /// A dialer with XX: the listener's key, if revealed.
     async fn learns_key(dialer: &Identity, listener: &Identity, welcome: &Welcome) -> Option<[u8; 32]> {
         let (dialed, _, _) = meet(dialer, Wanted::Anybody, listener, welcome).await;
         dialed.ok().map(|link| link.peer_key())
@@ -403,7 +404,7 @@ mod tests {
             None,
             "a friend knows how to dial"
         );
-        // By a code: the key is known to the one and not yet to the other.
+        // By friend code: only one side knows the other's key so far.
         let by_code = Wanted::Key(ben.public_key());
         let (dialed, accepted, _) = meet(&anna, by_code, &ben, &Welcome::all()).await;
         assert!(dialed.is_ok() && accepted.is_ok_and(|link| link.peer_key() == anna.public_key()));
@@ -418,7 +419,7 @@ mod tests {
             (&mallory, Wanted::Key(ben.public_key())),
             (&former, Wanted::Anybody),
             (&former, Wanted::Key(ben.public_key())),
-            // Where another device was meant, a friend is no better off.
+            // When another device is meant, a friend is treated no better.
             (&former, Wanted::Key(mallory.public_key())),
             (&carl, Wanted::Key(mallory.public_key())),
             (&carl, Wanted::Anybody),
@@ -494,7 +495,7 @@ mod tests {
         }
     }
 
-    /// What a listener of tomorrow says first, as bytes: a longer challenge, and versions that go on.
+    /// The bytes of a later version's listener: a longer challenge, and a higher range of versions.
     #[tokio::test(start_paused = true)]
     async fn todays_dialer_answers_the_challenge_of_tomorrows_listener() {
         let (mut here, mut there) = tokio::io::duplex(4_096);

@@ -1,4 +1,4 @@
-//! What a match is played by, of every game.
+//! The setup of every game.
 
 use engine::go::{GoSetup, Handicap, Scoring, Superko};
 use engine::lights_out::{Lights, LightsOutSetup, Neighbours, Start};
@@ -9,11 +9,11 @@ use proto::board::{self, lights_out_setup, setup};
 
 use super::Unreadable;
 
-/// Columns and rows of lights that two devices tell each other of: more than a person presses. Larger boards are for one device:
-/// making one of 1,000 x 1,000 from its seed takes milliseconds, and a message that asks for it 60 bytes.
+/// Most columns and rows of lights between devices: more than a person presses. Larger boards are for one device: generating a
+/// board of 1,000 x 1,000 from its seed takes milliseconds, and the message that requests it 60 bytes.
 const PEER_LIGHTS: usize = 64;
 
-/// Whether two devices may tell each other of a match by this setup.
+/// Whether two devices may play a match with this setup.
 pub fn is_for_peers(setup: &Setup) -> bool {
     match setup {
         Setup::LightsOut(LightsOutSetup { start, .. }) => {
@@ -27,13 +27,13 @@ pub fn is_for_peers(setup: &Setup) -> bool {
     }
 }
 
-/// What a peer says that a match is played by. Nothing is made of it before it is known to be small.
+/// Parses a setup from a peer. Its size is checked before anything is generated.
 pub fn read_peer_setup(setup: Option<&board::Setup>) -> Result<Setup, Unreadable> {
     read_setup(setup)
         .and_then(|setup| if is_for_peers(&setup) { Ok(setup) } else { Err(Unreadable("lights")) })
 }
 
-/// What a match is played by.
+/// The wire form of a setup.
 pub fn setup(setup: &Setup) -> board::Setup {
     let game = match setup {
         Setup::Gomoku(gomoku) => setup::Game::Gomoku(write_gomoku(gomoku)),
@@ -48,7 +48,7 @@ pub fn setup(setup: &Setup) -> board::Setup {
     board::Setup { game: Some(game) }
 }
 
-/// What a match is played by. That it makes a game is for [`engine::AnyGame::new`] to say.
+/// Parses a setup. [`engine::AnyGame::new`] decides whether it is valid.
 pub fn read_setup(setup: Option<&board::Setup>) -> Result<Setup, Unreadable> {
     Ok(match setup.and_then(|setup| setup.game.as_ref()).ok_or(Unreadable("setup"))? {
         setup::Game::Gomoku(gomoku) => Setup::Gomoku(read_gomoku(gomoku)?),
@@ -62,7 +62,7 @@ pub fn read_setup(setup: Option<&board::Setup>) -> Result<Setup, Unreadable> {
     })
 }
 
-/// Both directions of a choice that has the same names on both sides.
+/// Both directions of a choice with the same names in engine and schema.
 macro_rules! choices {
     ($($write:ident, $read:ident, $field:literal: $ours:ident = $wire:ident { $($name:ident),+ };)+) => {
         $(
@@ -98,7 +98,7 @@ fn wide(number: u32, field: &'static str) -> Result<u16, Unreadable> {
     u16::try_from(number).map_err(|_| Unreadable(field))
 }
 
-/// 0 is none: no game has a limit of no plies.
+/// 0 is no limit: no game has a limit of zero plies.
 fn limit(limit: Option<u16>) -> u32 {
     limit.unwrap_or(0).into()
 }

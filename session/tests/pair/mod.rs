@@ -1,4 +1,4 @@
-//! Two sessions, the journals beside them, and a link that can be cut at any message; no clock, no radio, no disk.
+//! Two sessions with their journals, and a link that can be cut at any message; no clock, no radio, no disk.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
@@ -14,22 +14,22 @@ use session::{
     MatchState, OfferKind, Output, Pace, Refused, Role, Session, Settled, Terms,
 };
 
-/// Which device.
+/// Index of a device.
 pub(crate) const ANNA: usize = 0;
 pub(crate) const BERT: usize = 1;
 
-/// What a device would find on its disk after a crash.
+/// The contents of a device's disk after a crash.
 #[derive(Clone, Default)]
 pub(crate) struct Journal {
     pub(crate) friend: Option<(String, [u8; 32])>,
     pub(crate) matches: Vec<(MatchRecord, Settled)>,
     pub(crate) promised: Vec<MatchId>,
-    /// Every cut of a record: match, new length, new revision.
+    /// Every truncation of a record: match, new length, new revision.
     pub(crate) cuts: Vec<(MatchId, u32, u32)>,
 }
 
 impl Journal {
-    /// As a host would write it; refuses what a host could not.
+    /// Writes an entry as a host does; panics on an entry that a host could not write.
     pub(crate) fn write(&mut self, entry: Entry) {
         let settles = matches!(entry, Entry::Settled(_) | Entry::Learned(_));
         let id = entry.match_id();
@@ -130,18 +130,18 @@ impl Journal {
     }
 }
 
-/// The journal of a device that may die before it writes.
+/// The journal of a device that may be killed before a write.
 struct Disk<'a> {
     journal: &'a mut Journal,
     dies_at: &'a mut Option<usize>,
     trace: bool,
 }
 
-/// The device is dead: nothing more is written.
+/// The device was killed: the write did not happen.
 #[derive(Debug)]
 struct Died;
 
-/// One thing is about to be done.
+/// Counts one effect, before it happens.
 fn step(dies_at: &mut Option<usize>) -> Result<(), Died> {
     match dies_at {
         Some(0) => Err(Died),
@@ -166,7 +166,7 @@ impl session::Journal for Disk<'_> {
     }
 }
 
-/// An action that a person made: it must be found in the records, unless cut by consent.
+/// A person's action: the records must contain it, unless truncated by consent.
 #[derive(Clone, Copy, Debug)]
 struct Acted {
     id: MatchId,
@@ -178,18 +178,18 @@ struct Acted {
 pub(crate) struct Device {
     pub(crate) session: Session,
     pub(crate) journal: Journal,
-    /// Told since the last look.
+    /// Events since the last look.
     pub(crate) events: Vec<Event>,
     pub(crate) tick: Option<Instant>,
     pub(crate) linked: bool,
-    /// Dies before executing its output of this number from now.
+    /// Number of effects until the device is killed.
     pub(crate) dies_at: Option<usize>,
     pub(crate) deaths: usize,
-    /// Messages on their way to this device.
+    /// Messages in flight to this device.
     pub(crate) inbox: VecDeque<Envelope>,
-    /// The link goes down here once the inbox is empty.
+    /// The link goes down on this side once the inbox is empty.
     hangs_up: bool,
-    /// All that the session was told to send, for looking at.
+    /// All messages that the session has sent, for assertions.
     pub(crate) sent: Vec<Envelope>,
 }
 
@@ -198,47 +198,47 @@ pub(crate) struct Pair {
     pub(crate) now: Instant,
     links: u8,
     acted: Vec<Acted>,
-    /// In races: who pressed what.
+    /// All presses in races: device, match, action.
     pressed: Vec<(usize, MatchId, Action)>,
     ids: u8,
     /// The message of this number, counted over both directions, is lost together with the link.
     pub(crate) cut_at: Option<(usize, Cut)>,
     pub(crate) messages: usize,
-    /// The link was cut: nothing gets through any more, whether its ends know or not.
+    /// The link was cut: no message arrives any more, whether the ends know that or not.
     dead: bool,
-    /// `QIYOU_TRACE` is set: everything is printed.
+    /// `QIYOU_TRACE` is set: print everything.
     trace: bool,
-    /// A real link under the one made up here; see [`Carrier`].
+    /// A real link under the simulated one; see [`Carrier`].
     pub(crate) carrier: Option<Box<dyn Carrier>>,
 }
 
-/// A real link that carries what the pair says: each message goes out when it is said, and is read when the pair delivers it, so
-/// that the two streams are as full, and are cut where, the schedule says.
+/// A real link under the pair's schedule: a message is written when it is sent, and read when the pair delivers it. The schedule
+/// therefore decides how full the two streams are and where they are cut.
 pub(crate) trait Carrier {
-    /// A new link, dialed by this device; whatever is left of the old one is gone.
+    /// Opens a link, dialed by this device, and drops the old one.
     fn connect(&mut self, dialer: usize);
-    /// Out to the other device.
+    /// Writes a message to the other device.
     fn send(&mut self, from: usize, envelope: &Envelope);
-    /// The next one that comes to this device.
+    /// Reads the next message to this device.
     fn receive(&mut self, to: usize) -> Envelope;
 }
 
-/// What a cut takes with it.
+/// The effect of a cut on messages in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// Everything on its way, both ways.
+    /// All messages in flight are lost, both ways.
     All,
-    /// What was sent before still arrives, both ways.
+    /// Earlier messages still arrive, both ways.
     Clean,
-    /// The sender notices at once; the receiver only when the next link comes.
+    /// The sender detects the cut at once; the receiver only with the next link.
     SenderNotices,
-    /// The other way round: the sender goes on sending into the void.
+    /// The reverse: the receiver detects the cut at once, and the sender's messages are lost.
     ReceiverNotices,
 }
 
 pub(crate) const CUTS: [Cut; 4] = [Cut::All, Cut::Clean, Cut::SenderNotices, Cut::ReceiverNotices];
 
-/// Actions after which a match that goes on is resigned.
+/// An unfinished match is resigned after this many actions.
 const PATIENCE: usize = 30;
 
 /// Small enough for random play to end by five in a row, by a full board and by neither.
@@ -246,13 +246,13 @@ pub(crate) fn small() -> Setup {
     Setup::Gomoku(GomokuSetup { size: 5, ..GomokuSetup::default() })
 }
 
-/// A race on a board that every press but one out of four puts nearer to its end.
+/// A race in which three of four presses lead nearer to the end.
 pub(crate) fn small_race() -> Setup {
     let start = Start::Random { columns: 2, rows: 2, seed: 0 };
     Setup::LightsOut(LightsOutSetup { start, race: true, ..LightsOutSetup::default() })
 }
 
-/// What this side may play now, the best first.
+/// The legal actions of this side, the best first.
 pub(crate) fn choices(state: &MatchState, now: Instant) -> Vec<Action> {
     let Some(race) = state.race(now) else { return state.position().legal_actions() };
     let AnyGame::LightsOut(lights) = &race.board else { panic!("a race is of lights") };
@@ -263,7 +263,7 @@ pub(crate) fn choices(state: &MatchState, now: Instant) -> Vec<Action> {
     best.into_iter().chain(race.board.legal_actions()).collect()
 }
 
-/// The presses that put out the board with which a race began, as the record or the own board says it.
+/// The presses that solve the starting board of a race, from the record or the own board.
 pub(crate) fn solution(race: &MatchState) -> Vec<Action> {
     let Setup::LightsOut(setup) = &race.record().setup else { panic!("it is no race") };
     let board = LightsOut::new(&setup.alone()).expect("it was played on");
@@ -273,7 +273,7 @@ pub(crate) fn solution(race: &MatchState) -> Vec<Action> {
     }
 }
 
-/// A small setup of any game; of gomoku, the game that ends in most ways at random, more often than not.
+/// A small setup of any game; mostly gomoku, which has the most kinds of ends in random play.
 pub(crate) fn any_small(number: u8) -> Setup {
     match number % 10 {
         0 => GameKind::Liuzhou.default_setup(),
@@ -288,7 +288,7 @@ pub(crate) fn any_small(number: u8) -> Setup {
     }
 }
 
-/// A pace of any kind, or none; short enough for flags to fall, and long enough for most not to.
+/// Any time control, or none; short enough for flags to fall, and long enough for most not to.
 pub(crate) fn any_pace(number: u8) -> Option<Pace> {
     let (second, minute) = (Duration::from_secs(1), Duration::from_mins(1));
     match number % 8 {
@@ -328,7 +328,7 @@ fn config(device: usize, journal: &Journal, life: usize) -> Config {
         advert_key: [device as u8 + 1; 32],
         known: journal.friend.is_some(),
         known_name_new_key: false,
-        // All that is not settled; Bert's host gives the last settled one too.
+        // All unsettled matches; Bert's host includes the last settled one.
         matches: journal
             .matches
             .iter()
@@ -412,7 +412,7 @@ impl Pair {
         self.connect_from(ANNA);
     }
 
-    /// A new link, whatever is left of an older one.
+    /// A new link, replacing an older one.
     pub(crate) fn connect_from(&mut self, dialer: usize) {
         self.links = self.links.wrapping_add(1);
         self.dead = false;
@@ -430,7 +430,7 @@ impl Pair {
         }
     }
 
-    /// One side's link goes down; the other has not noticed yet.
+    /// One side's link goes down; the other has not detected it yet.
     pub(crate) fn lose_link(&mut self, device: usize) {
         if std::mem::take(&mut self.devices[device].linked) {
             self.devices[device].inbox.clear();
@@ -444,7 +444,7 @@ impl Pair {
         self.lose_link(BERT);
     }
 
-    /// `kill -9` and a new start from the journal.
+    /// `kill -9` and a restart from the journal.
     pub(crate) fn restart(&mut self, device: usize) {
         let there = &mut self.devices[device];
         there.linked = false;
@@ -455,11 +455,11 @@ impl Pair {
         there.deaths += 1;
         there.session = Session::new(config(device, &there.journal, there.deaths));
         self.drain(device);
-        // The carrier tells the other side.
+        // The carrier informs the other side.
         self.devices[1 - device].hangs_up = true;
     }
 
-    /// Hands in one input and does what comes out. The peer is honest here: a violation is a bug.
+    /// Hands in one input and carries out the outputs. The peer is honest here: a violation is a bug.
     pub(crate) fn input(&mut self, device: usize, input: Input) {
         let context = format!("{input:?}");
         if self.trace {
@@ -499,7 +499,7 @@ impl Pair {
                 Output::Send(envelope) => self.transmit(device, envelope),
                 Output::Event(event) => self.devices[device].events.push(event),
                 Output::Close(_) => {
-                    // What was sent before still arrives.
+                    // Earlier messages still arrive.
                     self.devices[1 - device].hangs_up = true;
                     self.devices[device].hangs_up = true;
                     self.devices[device].inbox.clear();
@@ -537,7 +537,7 @@ impl Pair {
                 self.cut_at = None;
                 self.dead = true;
                 if matches!(cut, Cut::SenderNotices | Cut::ReceiverNotices) {
-                    // From here on nothing gets through, and one side does not know.
+                    // From here on no message arrives, and one side does not know.
                     self.devices[to].inbox.clear();
                     self.devices[from].inbox.clear();
                 }
@@ -551,7 +551,7 @@ impl Pair {
         }
     }
 
-    /// What a session has in memory is what its journal holds, whenever it is idle.
+    /// Invariant: an idle session's state equals its journal.
     fn check_journal(&self, device: usize) {
         let Device { session, journal, .. } = &self.devices[device];
         for state in session.matches() {
@@ -560,7 +560,7 @@ impl Pair {
                 .iter()
                 .find(|(record, _)| record.id == state.id())
                 .expect("a match was saved");
-            // An own offer is void with the revision it was made at; the journal need not strike it out.
+            // An own offer is void at any other revision; the journal need not remove it.
             let offered = record.offered.filter(|offered| offered.revision == record.revision);
             let record = MatchRecord { offered, ..record.clone() };
             assert_eq!(*state.record(), record, "memory and journal of device {device}");
@@ -570,7 +570,7 @@ impl Pair {
         }
     }
 
-    /// Delivers one message, or lets the link end where it was to. Returns whether there was anything.
+    /// Delivers one message, or lets the link end where scheduled. Returns whether there was anything.
     pub(crate) fn deliver(&mut self, device: usize) -> bool {
         if let Some(envelope) = self.devices[device].inbox.pop_front() {
             if let Some(carrier) = &mut self.carrier {
@@ -586,7 +586,7 @@ impl Pair {
         false
     }
 
-    /// Until nothing is on its way. No time passes.
+    /// Delivers until nothing is in flight. No time passes.
     pub(crate) fn run(&mut self) {
         for _ in 0..10_000 {
             let (anna, bert) = (self.deliver(ANNA), self.deliver(BERT));
@@ -621,7 +621,7 @@ impl Pair {
         self.now = end;
     }
 
-    /// Lets time pass with ticks when they are due, and nothing delivered.
+    /// Lets time pass with ticks when they are due, without delivery.
     pub(crate) fn delay(&mut self, duration: Duration) {
         let end = self.now + duration;
         while self.now < end {
@@ -651,7 +651,7 @@ impl Pair {
         id
     }
 
-    /// The same by these terms.
+    /// The same with these terms.
     pub(crate) fn begin_with(&mut self, device: usize, terms: Terms) -> MatchId {
         let id = self.fresh_id();
         self.command(device, Command::Invite { id, terms, counters: None }).expect("the peer is here");
@@ -662,12 +662,12 @@ impl Pair {
         id
     }
 
-    /// Time passes, and nothing arrives.
+    /// Lets time pass without delivery.
     pub(crate) fn wait_without_delivery(&mut self, duration: Duration) {
         self.now = self.now + duration;
     }
 
-    /// Plays, and remembers that it must not be lost.
+    /// Plays an action, and remembers that it must not be lost.
     pub(crate) fn act(&mut self, device: usize, id: MatchId, action: Action) -> Result<(), Refused> {
         let state = self.devices[device].session.match_state(id).ok_or(Refused::NoSuchMatch)?;
         let (revision, ply) = (state.record().revision, state.ply() + 1);
@@ -689,7 +689,7 @@ impl Pair {
         let saved = self.devices[device].journal.record(id).is_some_and(|record| {
             record.revision == revision && record.actions.get(ply as usize - 1) == Some(&action)
         });
-        // A crash before it was written: the person sees that it was not played.
+        // A crash before the write: the person sees that the action was not played.
         assert!(saved || self.devices[device].deaths > deaths, "an action was taken but not written");
         if saved {
             self.acted.push(Acted { id, revision, ply, action });
@@ -697,7 +697,7 @@ impl Pair {
         Ok(())
     }
 
-    /// All that this device's journal has of its person's presses in a race, in the record or before it.
+    /// All presses of this device's person in a race that its journal has, in the record or before it.
     fn pressed_of(&self, device: usize, id: MatchId) -> Vec<Action> {
         let Some(record) = self.devices[device].journal.record(id) else { return Vec::new() };
         let second =
@@ -718,7 +718,7 @@ impl Pair {
         self.command(device, Command::AnswerOffer { id, accept })
     }
 
-    /// Both hold the same record of this match, and know it.
+    /// Both devices have the same record of this match, and know that.
     pub(crate) fn check_level(&self, id: MatchId) {
         let [anna, bert] = [ANNA, BERT].map(|device| self.devices[device].state(id));
         assert!(anna.record().agrees_with(bert.record()), "{:?}\n{:?}", anna.record(), bert.record());
@@ -727,7 +727,7 @@ impl Pair {
         assert!(anna.is_level() && bert.is_level());
     }
 
-    /// A stable link, everything brought level, every open question answered.
+    /// A stable link, all records in sync, all open questions answered.
     pub(crate) fn heal(&mut self) {
         self.cut_at = None;
         for device in &mut self.devices {
@@ -742,7 +742,7 @@ impl Pair {
                 self.run();
             }
         }
-        // A match that only one journal knows comes as an invitation; more than one, one after another.
+        // A match that only one journal has comes as an invitation; several come one after another.
         for _ in 0..session::MAX_MATCHES {
             let asked = self.answer_everything();
             if !asked {
@@ -777,7 +777,7 @@ impl Pair {
         asked
     }
 
-    /// Every record is the same on both sides, nothing is lost or doubled.
+    /// Asserts that every record is equal on both sides, with nothing lost or duplicated.
     pub(crate) fn check_equal(&self) {
         let [anna, bert] = [ANNA, BERT].map(|device| &self.devices[device].journal.matches);
         assert_eq!(anna.len(), bert.len(), "both journals know the same matches");
@@ -815,7 +815,7 @@ impl Pair {
             let there = record.actions.get(acted.ply as usize - 1) == Some(&acted.action);
             assert!(there || cut, "an action was lost: {acted:?} in {record:?}");
         }
-        // At rest and with a link, both show the same clocks.
+        // With a link and nothing in flight, both show the same clocks.
         for mine in self.devices[ANNA].session.matches() {
             let Some(theirs) = self.devices[BERT].session.match_state(mine.id()) else { continue };
             for side in Side::BOTH {
@@ -834,13 +834,13 @@ impl Pair {
         }
     }
 
-    /// Every match can still be brought to its end, and is then settled on both sides.
+    /// Plays every match to its end, and asserts that it is settled on both sides.
     pub(crate) fn finish(&mut self) {
-        // One that is settled need not be in memory after a restart.
+        // A settled match may be missing after a restart.
         let open = |state: &&MatchState| state.record().result.is_none();
         let ids: Vec<_> = self.devices[ANNA].session.matches().filter(open).map(MatchState::id).collect();
         for id in ids {
-            // A clock may have come to its end at this very moment.
+            // A flag may fall at this very moment.
             self.wait(Duration::ZERO);
             self.run();
             if self.devices[ANNA].state(id).record().paused {
@@ -849,7 +849,7 @@ impl Pair {
                 self.answer(ANNA, id, true).expect("asked");
                 self.run();
             }
-            // Enough for a full board of gomoku. Games without an end of their own end by resigning.
+            // Enough for a full board of gomoku. Other games may go on for ever and end by resignation.
             for _ in 0..PATIENCE {
                 if self.devices[ANNA].state(id).record().result.is_some() {
                     break;
@@ -882,7 +882,7 @@ impl Pair {
         self.finish();
     }
 
-    /// The invitation that this device's person is asked about.
+    /// The invitation that this device's person has to answer.
     pub(crate) fn invited(&self, device: usize) -> Option<MatchId> {
         let mut open = None;
         for event in &self.devices[device].events {

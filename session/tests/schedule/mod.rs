@@ -1,4 +1,4 @@
-//! What people, links and power supplies do, by lot: lists of operations that are made from a seed, and how each is done.
+//! Random operations of people, links and power supplies: lists derived from a seed, and how each operation is carried out.
 
 use std::time::Duration;
 
@@ -8,40 +8,40 @@ use session::{Command, MatchId, MatchState, OfferKind, Terms};
 
 use crate::pair::{ANNA, CUTS, Cut, Pair, any_colours, any_pace, any_small, choices};
 
-/// One thing that happens. A list of them, without anything random left, makes a run.
+/// One operation. A list of operations contains no randomness and determines a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Op {
-    /// Plays the action of this number, in the match of this number.
+    /// Plays the action of this number in the match of this number.
     Act(usize, u8, u8),
-    /// A match begins without ado.
+    /// Begins a match at once.
     Begin(u8, u8, u8),
-    /// By the setup, the pace and the colours of these numbers; instead of an answer, if it is asked itself.
+    /// Invites with the setup, pace and colours of these numbers; or counters an open invitation.
     Invite(usize, u8, u8, u8),
     AnswerInvite(usize, bool),
-    /// Looks at a position of the record, and tries so many moves; or back to its end.
+    /// Analyses a position of the record with so many tried moves; or returns to its end.
     Analyse(usize, u8, u8, u8),
     Withdraw(usize),
     Offer(usize, u8, OfferKind),
     AnswerOffer(usize, u8, bool),
     Resign(usize, u8),
     Leave(usize),
-    /// So many messages to this device arrive.
+    /// Delivers so many messages to this device.
     Deliver(usize, u8),
-    /// The next message to this device arrives a second time, later.
+    /// Delivers the next message to this device a second time, later.
     Duplicate(usize),
-    /// Everything arrives.
+    /// Delivers everything.
     Run,
     Wait(Duration),
-    /// Time passes, and nothing arrives.
+    /// Lets time pass without delivery.
     Delay(Duration),
     /// A new link, dialed by this device.
     Connect(usize),
-    /// The message that is so many from now is lost, and the link with it.
+    /// Cuts the link at the message this many from now, which is lost.
     CutAt(u8, Cut),
-    /// This device's carrier says that the link is gone.
+    /// This device's carrier reports the link as lost.
     Lose(usize),
     Restart(usize),
-    /// Dies before the thing it does that is so many from now.
+    /// Kills the device this many effects from now.
     DieAt(usize, u8),
 }
 
@@ -60,7 +60,7 @@ const KINDS: [OfferKind; 12] = [
     OfferKind::Continue,
 ];
 
-/// `calm`: how often everything on its way arrives before the next thing happens, 0 to 2.
+/// `calm`: how often all messages arrive before the next operation, 0 to 2.
 fn random_op(rng: &mut Rng, calm: u32) -> Op {
     let device = rng.below(2) as usize;
     let which = rng.below(64) as u8;
@@ -90,22 +90,22 @@ fn random_op(rng: &mut Rng, calm: u32) -> Op {
     }
 }
 
-/// Does one thing. What is refused is not done.
+/// Carries out one operation. A refused operation is skipped.
 pub(crate) fn perform(pair: &mut Pair, op: Op) {
     fn chosen(pair: &Pair, device: usize, which: u8) -> Option<MatchId> {
         let ids: Vec<_> = pair.devices[device].session.matches().map(MatchState::id).collect();
-        // The latest as often as all others together: there something happens.
+        // The latest match as often as all others together, because most happens there.
         let which = if which.is_multiple_of(2) { ids.len() } else { 1 + usize::from(which / 2) };
         ids.get(which.checked_sub(1)? % ids.len().max(1)).copied()
     }
     match op {
         Op::Act(device, which, number) => {
-            // Whoever is to move, mostly: what is refused says little.
+            // Mostly the side to move: a refused action tests little.
             let can_act = |device: usize| pair.devices[device].session.matches().any(MatchState::can_act);
             let device = if can_act(device) { device } else { 1 - device };
             let Some(id) = chosen(pair, device, which) else { return };
             let actions = choices(pair.devices[device].state(id), pair.now);
-            // Few points, so that fives come about; and now and then the last, which in Go are passing and agreeing.
+            // Few points, so that fives are completed; sometimes the last actions, which in Go are passing and agreeing.
             let few = actions.len().min(6);
             let skipped = if number >= 200 { actions.len() - actions.len().min(3) } else { 0 };
             if few > 0 {
@@ -176,8 +176,8 @@ pub(crate) fn perform(pair: &mut Pair, op: Op) {
         Op::Duplicate(_) if pair.carrier.is_some() => {}
         Op::Duplicate(device) => {
             let inbox = &mut pair.devices[device].inbox;
-            // The frames below let no message come twice on one link; a carrier above which they are not in order might. The
-            // first words of a link are left alone.
+            // The frame codec drops duplicates on one link; a carrier without it might not. The first messages of a link are
+            // left alone.
             if let Some(first) =
                 inbox.front().filter(|e| !matches!(e, Envelope::Hello(_) | Envelope::Pair(_)))
             {
@@ -189,7 +189,7 @@ pub(crate) fn perform(pair: &mut Pair, op: Op) {
         Op::Wait(duration) => pair.wait(duration),
         Op::Delay(duration) => pair.delay(duration),
         Op::Connect(device) => {
-            // A new link in place of one that still stands is rare.
+            // Replacing a link that is up is rare.
             if pair.devices.iter().any(|device| !device.linked)
                 || device == ANNA && pair.messages.is_multiple_of(8)
             {

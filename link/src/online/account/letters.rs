@@ -1,9 +1,9 @@
-//! Letters on their way: sealed bytes in messages that servers keep for an account that is away.
+//! Letters in transit: encrypted bytes in messages that servers store for an absent account.
 //!
-//! What is known of a letter comes from three places: that the server has it, from the acknowledgements of stream management
-//! (XEP-0198); that the other device has taken it in, from a receipt (XEP-0184), which anybody's server can make up and which
-//! therefore is only ever shown; and what the friend holds, from the friend's own letters, which nobody can make up. Letters that
-//! another program of the account has fetched, or that the server has not kept for delivery, are read from its archive (XEP-0313).
+//! The state of a letter comes from three sources. Stream management (XEP-0198) acknowledges that the server has it. A receipt
+//! (XEP-0184) says that the other device has processed it; any server can forge a receipt, so a receipt is only displayed. The
+//! friend's own letters say what the friend has; nobody can forge those. Letters that another client of the account has fetched,
+//! or that the server has not kept for delivery, are read from the server's archive (XEP-0313).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -24,28 +24,28 @@ use super::{Task, new_random};
 use crate::letter::MAX_LETTER;
 use crate::online::{AccountState, LetterNews, LetterStage, Presence};
 
-/// Namespace of our letters' payload. The number is the layout's.
+/// Namespace of a letter's payload; the number is the layout's version.
 const NAMESPACE: &str = "urn:qiyou:letter:1";
 const ELEMENT: &str = "letter";
 
-/// Begins the ids of questions about the archive.
+/// Prefix of the ids of archive queries.
 const ARCHIVE_ID: &str = "qiyou-archive-";
 
-/// Messages of the archive that are asked for at a time, and how many times in a row. The first time an account is used here only
-/// the last page is read.
+/// Messages per page of the archive, and pages in a row. The first time an account is used on this device only the last page is
+/// read.
 const PAGE: usize = 100;
 const PAGES: u32 = 20;
 
-/// Letters on their way, and ids of letters that have come: an account's offline messages and its archive often hold the same.
+/// Letters in transit, and ids of received letters: an account's offline messages and its archive often hold the same letter.
 const KEPT: usize = 256;
 
 /// Letters of one account.
 pub(super) struct Post {
     news: mpsc::UnboundedSender<LetterNews>,
-    /// By the id of the message.
+    /// Keyed by the id of the message.
     sent: BTreeMap<String, (u64, BareJid)>,
     read: VecDeque<String>,
-    /// The last message of the archive that was seen.
+    /// The last archive message that was read.
     last: Option<String>,
     pages: u32,
 }
@@ -56,7 +56,7 @@ impl Post {
     }
 
     fn tell(&self, news: LetterNews) {
-        // Who does not listen plays no matches by letter.
+        // Without a receiver nobody plays by letter.
         let _ = self.news.send(news);
     }
 }
@@ -71,7 +71,7 @@ impl Task {
         let mut message = letter_to(&to);
         let here = self.shown.borrow().contacts.get(&to.to_string()).map(|contact| contact.presence);
         if here.is_some_and(|presence| presence != Presence::Offline) {
-            // Past other programs of the account. When the device has gone meanwhile, it is kept all the same.
+            // Addressed past the account's other clients. If the device has gone offline, the server stores the message anyway.
             message.to = Some(Jid::from(to.with_resource(crate::online::resource())));
         }
         message.id = Some(Id(id.clone()));
@@ -89,14 +89,14 @@ impl Task {
         });
     }
 
-    /// Tells the sender's device that its letter was taken in here.
+    /// Sends a receipt to the sender's device: this device has processed the letter.
     pub(super) async fn send_receipt(&self, to: &BareJid, id: String) {
         let mut message = letter_to(to);
         message.payloads.push(receipts::Received { id }.into());
         self.send(message).await;
     }
 
-    /// After this message of the archive the next sign-in reads on.
+    /// Sets the archive message after which the next sign-in continues reading.
     pub(super) fn archive_read_to(&mut self, last: Option<String>) {
         self.post.last = last;
     }
@@ -109,7 +109,7 @@ impl Task {
     async fn ask_page(&mut self) {
         self.post.pages += 1;
         let after = self.post.last.clone();
-        // The last page comes first where nothing was read before.
+        // Without a previous position, start with the last page.
         let before = after.is_none().then(String::new);
         let set = Some(SetQuery { max: Some(PAGE), after, before, index: None });
         let id = format!("{ARCHIVE_ID}{}", self.post.pages);
@@ -118,7 +118,7 @@ impl Task {
         self.send(Iq::Set { from: None, to: None, id, payload: query.into() }).await;
     }
 
-    /// The end of a page, or that there is none. Whether the answer was to a question about the archive.
+    /// Handles the end of a page, or an error. Returns whether this answered an archive query.
     pub(super) async fn hear_archive(&mut self, iq: &Iq) -> bool {
         match iq {
             Iq::Result { id, payload, .. } if id.starts_with(ARCHIVE_ID) => {
@@ -138,7 +138,7 @@ impl Task {
             }
             Iq::Error { id, error, .. } if id.starts_with(ARCHIVE_ID) => {
                 debug!(condition = ?error.defined_condition, "the archive is not read");
-                // It no longer has the message that was read last.
+                // The archive no longer holds the last message read.
                 if self.post.last.take().is_some() && self.post.pages == 1 {
                     self.ask_page().await;
                 }
@@ -148,14 +148,14 @@ impl Task {
         }
     }
 
-    /// Whether the message was about letters.
+    /// Handles a message about letters; returns whether it was one.
     pub(super) fn hear_letter(&mut self, message: &Message) -> bool {
         let own = self.account.as_ref().map(|account| account.jid.clone());
         let from = message.from.as_ref().map(Jid::to_bare);
         let find =
             |name: &str, namespace: &str| message.payloads.iter().find(|payload| payload.is(name, namespace));
         if let Some(result) = find("result", ns::MAM) {
-            // Only this account's own server answers for its archive.
+            // Only this account's own server may answer for its archive.
             if (from.is_none() || from == own)
                 && let Ok(Result_ { forwarded, .. }) = Result_::try_from(result.clone())
             {
@@ -200,7 +200,7 @@ impl Task {
     }
 }
 
-/// To whatever device the account is used on next: servers keep it until then.
+/// Addressed to the account's next device: servers store the message until then.
 fn letter_to(account: &BareJid) -> Message {
     let mut message = Message::chat(Jid::from(account.clone()));
     message.payloads.push(Element::builder("store", "urn:xmpp:hints").build());
@@ -217,8 +217,7 @@ fn read(element: &Element) -> Option<Vec<u8>> {
     BASE64_STANDARD.decode(text.trim()).ok()
 }
 
-/// Waits until the server has acknowledged the message. A server without stream management says nothing more than that it took
-/// the bytes.
+/// Waits until the server has acknowledged the message. Without stream management, only until the bytes were sent.
 async fn reached_server(mut token: StanzaToken) -> bool {
     match token.wait_for(StanzaStage::Acked).await {
         Some(state) => matches!(state, StanzaState::Acked { .. }),

@@ -1,8 +1,8 @@
-//! The frame codec against `LengthDelimitedCodec`, in turns within one run.
+//! Benchmark of the frame codec against `LengthDelimitedCodec`, alternating within one run.
 //!
-//! Decoding: both get the same bytes in the same pieces; the other codec is set to our layout, skips the header and gives the
-//! payload, without looking at magic, number, sequence or version. Encoding: the other codec cannot write our layout, so it
-//! writes what it would be used for instead, four bytes of length and the payload: sixteen bytes a frame fewer than ours.
+//! Decoding: both get the same bytes in the same pieces; the other codec is set to our layout, skips the header and returns
+//! the payload, without checking magic, number, sequence or version. Encoding: the other codec cannot write our layout, so it
+//! writes its own usual one, four bytes of length and the payload: sixteen bytes a frame fewer than ours.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -12,20 +12,20 @@ use bytes::{Bytes, BytesMut};
 use proto::frame::{Arrival, FrameCodec, FrameLimit, HEADER_BYTES, Outgoing};
 use tokio_util::codec::{Decoder, Encoder, LengthDelimitedCodec};
 
-/// Payload bytes: a ping, a move, a piece of a record.
+/// Payload bytes: a ping, a move, part of a record.
 const PAYLOADS: [usize; 3] = [16, 64, 1024];
 
 /// The payload whose ratio must not fall below 1.
 const JUDGED: usize = 64;
 
-/// Bytes of payload that go through each codec in one turn: about a millisecond, so that a turn is long against the clock's
-/// steps and short against a time slice of the scheduler.
+/// Bytes of payload per codec and turn: about a millisecond, which is long against the clock's resolution and short against a
+/// time slice of the scheduler.
 const TURN: usize = 1 << 20;
 
-/// Turns of each codec. The fastest is what is told: whatever else the machine does only ever adds.
+/// Turns of each codec. The fastest counts: other load on the machine only adds time.
 const TURNS: usize = 61;
 
-/// What one read brings and one write takes: the buffer that `Framed` begins with.
+/// Bytes of one read or write: the initial buffer of `Framed`.
 const BUFFER: usize = 8 << 10;
 
 /// Prints the table; fails if ours is slower at [`JUDGED`] bytes.
@@ -73,7 +73,7 @@ fn measure(payload: usize) -> (Cost, Cost) {
         let outgoing = Outgoing { msgid: 6, payload: payload.clone() };
         codec.encode(outgoing, &mut wire).expect("is shorter than the limit");
     }
-    // Once for nothing: warm caches, and the same frames out of both.
+    // A warm-up, which also checks that both decode the same frames.
     let (_, ours) = decode_ours(&wire);
     let (_, other) = decode_other(&wire);
     assert_eq!((ours, other), (frames, frames));
@@ -112,7 +112,7 @@ fn encode_other(frames: usize, payload: &Bytes) -> Duration {
     })
 }
 
-/// As `Framed` does: into one buffer, which is written out when it is full.
+/// As `Framed` does: into one buffer, written out when full.
 fn encode(frames: usize, mut next: impl FnMut(&mut BytesMut)) -> Duration {
     let mut buffer = BytesMut::with_capacity(2 * BUFFER);
     let begun = Instant::now();
@@ -148,7 +148,7 @@ fn decode_other(wire: &[u8]) -> (Duration, usize) {
     })
 }
 
-/// Time, and how many frames came out.
+/// The time, and the number of decoded frames.
 fn decode(wire: &[u8], mut next: impl FnMut(&mut BytesMut) -> Option<usize>) -> (Duration, usize) {
     let mut buffer = BytesMut::with_capacity(BUFFER);
     let mut frames = 0;

@@ -1,5 +1,5 @@
-//! Speed of what several crates make together; `make bench` runs it beside the AI's and the app's own. Figures are compared
-//! within one run only: each part measures itself against something, in turns.
+//! Benchmarks across crates; `make bench` runs them beside those of the AI and the app. Figures are compared within one run
+//! only: each part alternates with its own baseline.
 
 use std::process::ExitCode;
 

@@ -1,6 +1,7 @@
-//! The lab's hands inside a guest: plugs the emulated controller into the kernel, starts and kills programs.
+//! The lab's agent inside a guest: connects the emulated controller to the kernel, starts and kills programs.
 //!
-//! Ordinary threads, one per program; it ends with the guest. It is the guest's first process, so it must not return.
+//! Plain threads, one per program; the agent ends with the guest. The agent is the guest's first process (PID 1), so
+//! it must not return.
 
 use crate::h4::Splitter;
 use crate::orders::{AGENT_PORT, Done, HCI_PORT, Message, Order, Output, Program, User, What};
@@ -42,7 +43,8 @@ pub(crate) fn run() -> Result<()> {
     bail!("the lab went away")
 }
 
-/// A port reads as "nothing" until the other side has opened it, and again after it has closed it.
+/// A virtio-serial port. Reads return 0 bytes until the other side has opened it, and again after the other side has
+/// closed it.
 struct Port(File);
 
 impl Read for Port {
@@ -71,12 +73,12 @@ fn open_port(name: &str) -> Result<File> {
     bail!("no port named {name}")
 }
 
-/// The cable between the controller's port and the kernel: `hci0` exists while it is plugged in.
+/// The connection between the controller's port and the kernel: `hci0` exists while it is plugged in.
 struct Cable {
     port: File,
-    /// The kernel's end, while it is plugged in.
+    /// The kernel's end (/dev/vhci), while plugged in.
     kernel: Arc<Mutex<Option<File>>>,
-    /// Carries what the kernel sends, and ends soon after the kernel's end is taken away.
+    /// Forwards packets from the kernel; ends soon after the kernel's end is dropped.
     reader: Mutex<Option<thread::JoinHandle<()>>>,
 }
 
@@ -91,8 +93,8 @@ impl Cable {
                 loop {
                     match splitter.next() {
                         Ok(Some(packet)) => {
-                            // One packet a write. While the adapter is switched off the kernel refuses with ENXIO, and
-                            // what arrives then is lost, as it would be on a real one.
+                            // One packet per write. While the adapter is off the kernel refuses with ENXIO, and the
+                            // packet is lost, as with a real adapter.
                             if let Some(kernel) = lock(&to_kernel).as_mut()
                                 && let Err(error) = kernel.write_all(&packet)
                                 && error.raw_os_error() != Some(rustix::io::Errno::NXIO.raw_os_error())
@@ -111,7 +113,7 @@ impl Cable {
 
     fn plug(&self) -> Result<()> {
         let file = OpenOptions::new().read(true).write(true).open("/dev/vhci").context("/dev/vhci")?;
-        // The kernel's own packet type for "make me a controller", of the primary kind.
+        // vhci's vendor packet that creates a controller, of the primary type.
         (&file).write_all(&[0xff, 0x00])?;
         let (mut from_kernel, mut to_port) = (file.try_clone()?, self.port.try_clone()?);
         *lock(&self.kernel) = Some(file);
@@ -125,7 +127,7 @@ impl Cable {
                     continue;
                 }
                 match from_kernel.read(&mut buffer) {
-                    // The answer to the packet above.
+                    // The answer to the creation packet.
                     Ok(length) if length == 0 || buffer[0] == 0xff => {}
                     Ok(length) => {
                         if let Err(error) = to_port.write_all(&buffer[..length]) {
@@ -161,9 +163,9 @@ struct Agent {
     cable: Cable,
     started: Instant,
     lab: Mutex<File>,
-    /// Programs that were started and have not ended, by name.
+    /// Running programs by name.
     running: Mutex<HashMap<String, Pid>>,
-    /// Told whenever one of them ends.
+    /// Notified when a program ends.
     ended: Condvar,
 }
 
@@ -256,7 +258,7 @@ impl Agent {
         let running = lock(&self.running);
         let Some(&pid) = running.get(name) else { bail!("{name} does not run") };
         kill_process(pid, signal)?;
-        // Longer than any program of ours takes to part politely.
+        // Longer than any of our programs takes to shut down.
         let (_running, late) = self
             .ended
             .wait_timeout_while(running, Duration::from_secs(15), |running| running.contains_key(name))
@@ -295,6 +297,6 @@ fn command(program: &Program) -> Result<Command> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A thread that panicked leaves at worst a stale name behind.
+    // A thread that panicked leaves at worst a stale name.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,8 @@
-//! The air between the two handhelds: every HCI packet between a guest and its emulated controller passes here.
+//! The simulated radio between the two handhelds: every HCI packet between a guest and its emulated controller passes
+//! here.
 //!
-//! Data waits for connection events as it would on a radio, and faults are made here. One thread, one queue: what
-//! happens to a packet depends only on those before it.
+//! Data waits for connection events as on a real radio, and faults are injected here. One thread, one queue: the handling
+//! of a packet depends only on earlier packets.
 
 use crate::h4::{self, Event, Splitter};
 use crate::meter::{Meter, Traffic};
@@ -15,16 +16,16 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
-/// BlueZ's own choice of connection interval is 30 to 50 ms.
+/// The connection interval. BlueZ itself chooses 30 to 50 ms.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(30);
-/// Data packets a device may send in one connection event: what small controllers manage.
+/// Data packets per device and connection event: what small controllers manage.
 pub(crate) const PACKETS_PER_EVENT: u32 = 6;
-/// The kernel's default supervision timeout: so long is a lost link silent before both ends are told.
+/// The kernel's default supervision timeout: how long a lost link is silent before both ends are told.
 const SUPERVISION: Duration = Duration::from_millis(420);
-/// "Connection timeout", the reason both ends are given.
+/// The HCI reason "connection timeout", reported to both ends.
 const CONNECTION_TIMEOUT: u8 = 0x08;
 
-/// A handhelds' side of the air.
+/// One handheld's side of the radio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Side {
     A = 0,
@@ -39,7 +40,7 @@ impl Side {
         }
     }
 
-    /// Its address in the network of the two.
+    /// Its address in the network of the two guests.
     pub(crate) fn address(self) -> &'static str {
         match self {
             Side::A => "10.77.0.1",
@@ -48,41 +49,41 @@ impl Side {
     }
 }
 
-/// What can be done to the radio.
+/// Faults of the radio.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
     /// Loses the link: silence, and after the supervision timeout both ends are told. Neither hears the other's
-    /// adverts for `away`, which begins with the silence.
+    /// advertisements for `away`, which begins with the silence.
     Cut {
         away: Duration,
     },
-    /// Ends the link as if the other side had hung up.
+    /// Ends the link as if the other side had disconnected.
     Kick,
-    /// Holds all data back, so that nothing arrives and no error is seen, until `Unmute`.
+    /// Delays all data without an error, until `Unmute`.
     Mute,
     Unmute,
-    /// Takes a side's controller away; the other side hears nothing of it any more. Its host is told nothing: it loses the
-    /// cable.
+    /// Removes a side's controller; the other side hears nothing of it. The side's own host is not told here: its cable is
+    /// unplugged separately.
     Unplug(Side),
-    /// Gives it back, as after power on, and without a [`Quirk`].
+    /// Restores the controller, in its state after power on and without a [`Quirk`].
     Plug(Side),
 }
 
-/// What a controller cannot do.
+/// Limitations of a controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Quirk {
-    /// Advertise and scan at once.
+    /// It cannot advertise and scan at once.
     OneAtATime,
-    /// Advertise.
+    /// It cannot advertise.
     NoAdverts,
 }
 
-/// A handle on the air.
+/// A handle of the radio's task.
 #[derive(Clone)]
 pub(crate) struct Air(mpsc::UnboundedSender<Input>);
 
 impl Air {
-    /// Listens on `hci-A` and `hci-B` in `directory` and gives each guest that comes a controller of its own there.
+    /// Listens on `hci-A` and `hci-B` in `directory`, and gives each connecting guest a controller of its own.
     pub(crate) fn start(directory: &Path, controllers: PathBuf) -> Result<Air> {
         let listeners =
             ["hci-A", "hci-B"].map(|name| std::os::unix::net::UnixListener::bind(directory.join(name)));
@@ -112,20 +113,20 @@ impl Air {
         Ok(air)
     }
 
-    /// Does `fault` and returns when it is done; for a cut, when both ends have been told.
+    /// Injects `fault` and returns when it is complete; for a cut, when both ends have been told.
     pub(crate) async fn fault(&self, fault: Fault) -> Result<Struck> {
         let (done, wait) = oneshot::channel();
         self.0.send(Input::Fault(fault, done)).ok().context("the air is gone")?;
         wait.await.context("the air is gone")
     }
 
-    /// Ends the air; guests that are still there see their controllers vanish.
+    /// Stops the radio; running guests see their controllers vanish.
     pub(crate) fn stop(&self) {
-        // An air that has ended already is what was asked for.
+        // Already stopped is fine.
         let _ = self.0.send(Input::Stop);
     }
 
-    /// From now on this side's controller refuses what it cannot do.
+    /// From now on this side's controller rejects the commands that the quirk excludes.
     pub(crate) fn limit(&self, side: Side, quirk: Quirk) -> Result<()> {
         self.0.send(Input::Limit(side, quirk)).ok().context("the air is gone")
     }
@@ -137,14 +138,14 @@ impl Air {
     }
 }
 
-/// Whether a fault met a link.
+/// Whether a fault hit a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Struck {
     Link,
     Nothing,
 }
 
-/// What the meters say.
+/// The meters' values.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) traffic: Traffic,
@@ -227,22 +228,22 @@ async fn seat(
     })
 }
 
-/// One handheld's place.
+/// The state of one side.
 struct Seat {
     to_host: OwnedWriteHalf,
     to_controller: OwnedWriteHalf,
     /// Data that waits for a connection event.
     waiting: VecDeque<Vec<u8>>,
-    /// The event that this side sends in, by number, and how much of it is used.
+    /// The connection event in which this side sends, by number, and how much of it is used.
     event: Option<u64>,
     sent: u32,
     links: BTreeSet<u16>,
-    /// Answers to commands of ours, which the host must not see.
+    /// Answers to the radio's own commands, hidden from the host.
     statuses_to_hide: u32,
-    /// Told to the host instead of the controller's reason, once.
+    /// Reported to the host once, in place of the controller's reason.
     reason: Option<u8>,
     quirk: Option<Quirk>,
-    /// As its host wanted last, and it agreed.
+    /// The last advertising state that the host requested and the controller accepted.
     advertises: bool,
     scans: bool,
     unplugged: bool,
@@ -252,7 +253,7 @@ struct Seat {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Weather {
     Clear,
-    /// Data is held back.
+    /// Data is delayed.
     Muted,
     /// Data is lost.
     Lost,
@@ -262,9 +263,9 @@ struct State {
     seats: [Seat; 2],
     weather: Weather,
     begun: Instant,
-    /// A cut in progress: when the silence ends, and who waits for the end of the links.
+    /// A cut in progress: the end of the silence, and the channel to report when the links have ended.
     cut: Option<(Instant, oneshot::Sender<Struck>)>,
-    /// Adverts are not heard before this.
+    /// Advertisements are dropped before this time.
     away_until: Option<Instant>,
 }
 
@@ -299,7 +300,7 @@ impl State {
         }
     }
 
-    /// The number of the interval that `now` is in.
+    /// The number of the connection interval at `now`.
     fn interval(&self, now: Instant) -> u64 {
         (now.duration_since(self.begun).as_micros() / INTERVAL.as_micros()) as u64
     }
@@ -309,7 +310,7 @@ impl State {
         Some(self.begun + INTERVAL * u32::try_from(next).ok()?)
     }
 
-    /// Both sides send what has waited, up to the limit; who had nothing to send is silent until the next event.
+    /// Both sides send their queues, up to the limit; a side with an empty queue is silent until the next event.
     async fn connection_event(&mut self) -> Result<()> {
         let now = self.interval(Instant::now());
         for side in [Side::A, Side::B] {
@@ -362,7 +363,7 @@ impl State {
             (h4::ACL, Weather::Lost) => {}
             (h4::ACL, weather) => {
                 seat.waiting.push_back(packet);
-                // An event that this side opened goes on while it has more to send.
+                // An event that this side opened continues while it has more to send.
                 if weather == Weather::Clear && seat.event == Some(now) {
                     self.send_waiting(side).await?;
                 }
@@ -378,7 +379,7 @@ impl State {
             match h4::event(&packet) {
                 Event::Connected(link) => {
                     seat.links.insert(link);
-                    // A controller that was connected to has stopped its advert by itself.
+                    // A controller stops advertising by itself when it becomes the peripheral.
                     seat.advertises &= !h4::is_peripheral(&packet);
                 }
                 Event::Disconnected(link) => {
@@ -446,7 +447,7 @@ impl State {
         Ok(())
     }
 
-    /// The supervision timeout has passed. Data stays lost until both hosts have heard of it.
+    /// The supervision timeout has passed. Data stays lost until both hosts have been told.
     async fn tell_of_the_cut(&mut self) -> Result<()> {
         let Some((_, done)) = self.cut.take() else { return Ok(()) };
         if self.seats.iter().all(|s| s.links.is_empty()) {
@@ -457,9 +458,9 @@ impl State {
         Ok(())
     }
 
-    /// Ends every link by one side's controller, unseen by its host; each host is told `reason` if given.
+    /// Ends every link through one side's controller, hidden from its host; each host is told `reason` if given.
     async fn hang_up(&mut self, reason: Option<u8>) -> Result<()> {
-        // Either end's command ends the link at both; the side whose link list is longer knows them all.
+        // A command at either end ends the link at both; the side with more links knows them all.
         let side = usize::from(self.seats[0].links.len() < self.seats[1].links.len());
         for seat in &mut self.seats {
             if !seat.links.is_empty() {
@@ -503,7 +504,7 @@ mod tests {
     const DISCONNECT_TAKEN: [u8; 7] = [h4::EVENT, 0x0f, 4, 0, 1, 6, 4];
     const ADVERT: [u8; 5] = [h4::EVENT, 0x3e, 2, 2, 0];
 
-    /// Both ends of both sides: what a guest and an emulator would hold.
+    /// Both ends of both sides: the sockets of a guest and an emulator.
     struct Ends {
         air: Air,
         hosts: [UnixStream; 2],
@@ -540,7 +541,7 @@ mod tests {
         }
     }
 
-    /// When it has passed, the air has handled what the host sent before.
+    /// A barrier: afterwards the radio has handled the host's earlier packets.
     fn pass_a_command(ends: &mut Ends, side: usize) {
         let reset = [h4::COMMAND, 3, 12, 0];
         ends.hosts[side].write_all(&reset).unwrap();
@@ -570,7 +571,7 @@ mod tests {
         links_up(&mut ends);
         let air = ends.air.clone();
         let cut = std::thread::spawn(move || wait(air.fault(Fault::Cut { away: Duration::ZERO })).unwrap());
-        // The air hangs up at one side, by a command that its host has not sent.
+        // The radio disconnects at one side, with a command that its host has not sent.
         expect(&mut ends.controllers[0], &h4::disconnect(7));
         ends.hosts[1].write_all(&data(1)).unwrap();
         pass_a_command(&mut ends, 1);
@@ -582,7 +583,7 @@ mod tests {
             expect(&mut ends.hosts[side], &told);
         }
         assert_eq!(cut.join().unwrap(), Struck::Link);
-        // The next link works, and what was sent in between never comes.
+        // The next link works, and the data sent in between never arrives.
         links_up(&mut ends);
         ends.hosts[1].write_all(&data(2)).unwrap();
         expect(&mut ends.controllers[1], &data(2));
@@ -628,7 +629,7 @@ mod tests {
         }
         ends.controllers[0].write_all(&ADVERT).unwrap();
         ends.hosts[0].write_all(&data(1)).unwrap();
-        // The other way round, so that both have been handled.
+        // In the reverse order, so that both have been handled.
         ends.controllers[0].write_all(&LINK_UP).unwrap();
         pass_a_command(&mut ends, 1);
         wait(ends.air.fault(Fault::Plug(Side::A))).unwrap();

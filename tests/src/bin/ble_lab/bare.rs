@@ -1,6 +1,6 @@
-//! The smallest possible GATT service and its client: what the radio, the kernel and BlueZ cost without us.
+//! A minimal GATT service and its client: the baseline of radio, kernel and BlueZ without our code.
 //!
-//! The game's figures are reported beside these, taken in the same run on the same air: an echo of one characteristic
+//! The game's figures are reported beside these, taken in the same run on the same radio: an echo of one characteristic
 //! value for a move's round trip, a loop of writes without response for the stream's goodput.
 
 use anyhow::{Context, Result, bail, ensure};
@@ -29,21 +29,21 @@ const SERVICE: Uuid = uuid!("7f1c2d60-5b0e-4c39-9a8e-3b1d0c5e9a01");
 const WRITTEN: Uuid = uuid!("7f1c2d61-5b0e-4c39-9a8e-3b1d0c5e9a01");
 const NOTIFIED: Uuid = uuid!("7f1c2d62-5b0e-4c39-9a8e-3b1d0c5e9a01");
 
-/// First byte of a value: send it back.
+/// Kind byte: echo the value.
 const ECHO: u8 = b'E';
-/// Count it.
+/// Kind byte: count the value.
 const SINK: u8 = b'S';
-/// Say what was counted, as JSON behind the same byte.
+/// Kind byte: report the count, as JSON after the same byte.
 const COUNT: u8 = b'C';
-/// Begin to count anew, and say so.
+/// Kind byte: reset the count and confirm.
 const ANEW: u8 = b'N';
 
-/// What the server counted of the write loop.
+/// The server's statistics of the write loop.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Sunk {
     values: u32,
     bytes: u64,
-    /// Values that did not come right behind the one sent before them.
+    /// Values that do not directly follow their predecessor.
     misplaced: u32,
     /// From the first value to the last, in microseconds.
     took: u64,
@@ -71,10 +71,10 @@ pub(crate) struct Load {
     write_bytes: usize,
 }
 
-/// What `drive` prints, as one line of JSON.
+/// The output of `drive`, as one line of JSON.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Bare {
-    /// Milliseconds from the start of the scan to the first advert, and on to the first answer.
+    /// Milliseconds from the start of the scan to the first advertisement, and from there to the first answer.
     pub(crate) found: f64,
     pub(crate) connected: f64,
     /// Each echo, in milliseconds.
@@ -87,7 +87,7 @@ pub(crate) struct Bare {
     pub(crate) goodput: f64,
 }
 
-/// About that of a move in its Noise record and its fragment.
+/// About the size of a move in its Noise record and its fragment.
 const ECHO_BYTES: usize = 60;
 
 #[derive(clap::Args)]
@@ -118,13 +118,13 @@ pub(crate) async fn serve(how: Serving) -> Result<()> {
     offered.attend().await
 }
 
-/// The service beside other things in this process; ends with an error only.
+/// Runs the service beside other tasks of this process; returns only on an error.
 pub(crate) async fn serve_beside() -> Result<()> {
     let session = bluer::Session::new().await?;
     Offered::on(&session.default_adapter().await?).await?.attend().await
 }
 
-/// The service, on an adapter.
+/// The registered service.
 struct Offered {
     application: ApplicationHandle,
     written: CharacteristicControl,
@@ -167,7 +167,7 @@ impl Offered {
 
     async fn attend(self) -> Result<()> {
         let Offered { application, written, notified } = self;
-        // Offered until it is dropped.
+        // Registered until dropped.
         let _application = application;
         let (mut written, mut notified) = (Box::pin(written), Box::pin(notified));
         let (mut reader, mut writer): (Option<CharacteristicReader>, Option<CharacteristicWriter>) =
@@ -192,7 +192,7 @@ impl Offered {
                 value = value => match value {
                     Ok(value) if !value.is_empty() => {
                         if let Some(answer) = counter.take(value) {
-                            // The client may have left; the next one brings its own writer.
+                            // The client may have left; the next client brings its own writer.
                             if let Some(writer) = &writer && let Err(error) = writer.send(&answer).await {
                                 eprintln!("answer: {error}");
                             }
@@ -213,7 +213,7 @@ struct Counter {
 }
 
 impl Counter {
-    /// Takes a value and returns what to send back.
+    /// Handles a value and returns the answer.
     fn take(&mut self, value: Vec<u8>) -> Option<Vec<u8>> {
         match value.first() {
             Some(&ECHO) => Some(value),
@@ -276,12 +276,12 @@ pub(crate) async fn drive(load: Load) -> Result<()> {
         goodput: sunk.goodput(),
     };
     println!("{}", serde_json::to_string(&bare)?);
-    // btleplug's own disconnect takes 2 s and more; ending the process ends the link as well, but not for sure.
+    // btleplug's own disconnect takes 2 s and more; the end of the process would end the link too, but not reliably.
     link.peripheral.disconnect().await?;
     Ok(())
 }
 
-/// Echoes a value now and then on a link that others have made, until killed, and prints how many milliseconds each took.
+/// Echoes a value now and then over an existing connection, until killed, and prints the milliseconds of each echo.
 pub(crate) async fn pace(load: Pace) -> Result<()> {
     let mut link = Link::beside(&load.address).await?;
     println!("up");
@@ -302,7 +302,7 @@ pub(crate) struct Pace {
     every_ms: u64,
 }
 
-/// Keeps a link up until killed, comes back whenever it is lost, and says so: "up", "down" and why.
+/// Keeps a link up until killed, reconnects after each loss, and prints "up", or "down" with the reason.
 pub(crate) async fn hold() -> Result<()> {
     let manager = Manager::new().await?;
     loop {
@@ -325,7 +325,8 @@ pub(crate) async fn hold() -> Result<()> {
 async fn find(manager: &Manager) -> Result<Peripheral> {
     let adapter = manager.adapters().await?.into_iter().next().context("no adapter")?;
     let begun = Instant::now();
-    // A controller tells each advert once in a scan, and may have told it before it was ours: so several short scans.
+    // A controller reports each advertisement once per scan, and may have reported it before this program scanned: hence
+    // several short scans.
     while begun.elapsed() < Duration::from_secs(30) {
         adapter.start_scan(ScanFilter { services: vec![SERVICE] }).await?;
         let heard = timeout(Duration::from_secs(2), hear(&adapter)).await;
@@ -342,7 +343,7 @@ async fn hear(adapter: &Adapter) -> Result<Peripheral> {
     loop {
         events.next().await.context("no more events")?;
         for peripheral in adapter.peripherals().await? {
-            // Without a signal strength it is a memory of bluetoothd's, not an advert.
+            // Without an RSSI it is a device that bluetoothd remembers, not an advertisement.
             let seen = peripheral.properties().await?;
             if seen.is_some_and(|p| p.services.contains(&SERVICE) && p.rssi.is_some()) {
                 return Ok(peripheral);
@@ -371,18 +372,18 @@ impl Link {
                 .context("the service lacks a characteristic")
         };
         let written = characteristic(WRITTEN)?;
-        // Of all that the peer notifies whomever here.
+        // btleplug delivers the peer's notifications for every program on this machine.
         let notes = peripheral.notifications().await?.filter(|note| ready(note.uuid == NOTIFIED)).boxed();
         peripheral.subscribe(&characteristic(NOTIFIED)?).await?;
         let mut link = Link { peripheral, written, notes };
-        // The write that opens BlueZ's pipe to the server must be alone: it can lose what follows it.
+        // The write that opens BlueZ's socket at the server must be alone: a following write can be lost.
         link.echo(0, 20, WriteType::WithResponse).await?;
         Ok(link)
     }
 
-    /// On the connection that somebody else has made to this address.
+    /// Uses the connection that another program has made to this address.
     pub(crate) async fn beside(address: &str) -> Result<Link> {
-        // It must live as long as what comes from it, and these are programs that do one thing.
+        // The manager must outlive everything that it creates; leaking it is fine in a program with one task.
         let manager = Box::leak(Box::new(Manager::new().await?));
         let adapter = manager.adapters().await?.into_iter().next().context("no adapter")?;
         for peripheral in adapter.peripherals().await? {
@@ -393,7 +394,7 @@ impl Link {
         bail!("no connection to {address}")
     }
 
-    /// So many echoes, each in milliseconds.
+    /// `count` echoes, each in milliseconds.
     pub(crate) async fn echoes(&mut self, count: u32) -> Result<Vec<f64>> {
         let mut took = Vec::new();
         for number in 1..=count {
@@ -404,7 +405,7 @@ impl Link {
         Ok(took)
     }
 
-    /// So many writes of `length` bytes, one right after the other; bytes a second at the other side.
+    /// `writes` writes of `length` bytes in a row; returns bytes a second at the receiver.
     pub(crate) async fn goodput(&mut self, writes: u32, length: usize) -> Result<f64> {
         self.write(&[ANEW], WriteType::WithoutResponse).await?;
         ensure!(self.note(Duration::from_secs(20)).await?.first() == Some(&ANEW), "an answer to nothing");
@@ -423,14 +424,14 @@ impl Link {
         Ok(note.context("the link ended")?.value)
     }
 
-    /// Whether what came back is what was sent.
+    /// Whether the echo equals the value sent.
     async fn echo(&mut self, number: u32, length: usize, how: WriteType) -> Result<bool> {
         let sent = value(ECHO, number, length);
         self.write(&sent, how).await?;
         Ok(self.note(ECHO_LIMIT).await? == sent)
     }
 
-    /// Asks until all has arrived, or nothing more comes.
+    /// Asks for the count until all have arrived or no more do.
     async fn settled(&mut self, all: u32) -> Result<Sunk> {
         let (mut last, mut since) = (Sunk::default(), Instant::now());
         loop {
@@ -452,14 +453,14 @@ impl Link {
     }
 }
 
-/// An echo takes two connection intervals; this is an age on a link that works.
+/// An echo takes two connection intervals; far more than a working link needs.
 const ECHO_LIMIT: Duration = Duration::from_secs(2);
 
 fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
 }
 
-/// A value that tells its number, so that order can be checked, filled up with bytes that follow from it.
+/// A value with its number, so that order can be checked, padded with bytes derived from the number.
 fn value(kind: u8, number: u32, length: usize) -> Vec<u8> {
     let mut value = vec![kind];
     value.extend(number.to_le_bytes());

@@ -1,4 +1,5 @@
-//! The lab's own proof: a fault that nobody feels would let every test pass. Each is made once on the bare service.
+//! Tests of the lab itself: if a fault had no effect, every test would pass. Each fault is injected once on the
+//! bare service.
 
 use crate::air::{Fault, Struck};
 use crate::guest::Heard;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio::time::{Instant, timeout};
 
-/// Longer than any of them lasts, BlueZ's own slowness included.
+/// Longer than any fault lasts, BlueZ's slowness included.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 pub(crate) async fn each_is_felt_and_passes(lab: &Lab, report: &mut Report) -> Result<()> {
@@ -79,7 +80,7 @@ async fn back_up(
     Ok(())
 }
 
-/// Waits until the program of this name prints a line that begins with `word`.
+/// Waits until the program of this name prints a line beginning with `word`.
 pub(crate) async fn expect(from: &mut Receiver<Heard>, program: &str, word: &str) -> Result<()> {
     let heard = timeout(PATIENCE, async {
         loop {

@@ -1,4 +1,4 @@
-//! Whole matches over the air: two people who have never met, their hosts, and an AI in each seat.
+//! Whole matches over the radio: two people who have never met, their hosts, and an AI in each seat.
 
 use crate::air::{Air, Fault, Quirk, Side, Struck};
 use crate::lab::Lab;
@@ -13,29 +13,29 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How long an idle match is looked at, after what its beginning has left to do is done.
+/// How long an idle match is observed, after the work of its beginning has settled.
 const IDLE: Duration = Duration::from_mins(1);
 const SETTLED: Duration = Duration::from_secs(10);
 
-/// A whole match of an AI that plays at once.
+/// Limit for a whole match of AIs that play at once.
 const MATCH_LIMIT: Duration = Duration::from_mins(2);
 
-/// What is played, and by whom.
+/// A game and its players.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fixture {
-    /// As the report calls it.
+    /// Name in the report.
     pub(crate) name: &'static str,
-    /// What `qiyouctl invite` is told of the game.
+    /// Arguments of `qiyouctl invite` about the game.
     rules: &'static [&'static str],
-    /// Levels at A and at B: they hardly think, so that the time is the radio's, and differ, so that matches end.
+    /// Levels at A and at B: they hardly think, so that the radio dominates the time, and differ, so that matches end.
     levels: [&'static str; 2],
-    /// Whether a piece stays where it was put: then a point that comes twice is a move that was played twice.
+    /// Whether a piece never moves: then a repeated point is a move that was played twice.
     pieces_stay: bool,
-    /// Whether both press at the same time, each on its own device, and whole runs enter the record.
+    /// Whether it is a race: both press at the same time, and whole runs enter the record.
     race: bool,
 }
 
-/// The game of which there are most matches.
+/// The game of most matches.
 pub(crate) const GOMOKU: Fixture = Fixture {
     name: "gomoku",
     rules: &["--game", "gomoku"],
@@ -44,8 +44,7 @@ pub(crate) const GOMOKU: Fixture = Fixture {
     race: false,
 };
 
-/// The other games: with moves that take, pieces that move, decisions of several steps, two who must agree on what is dead,
-/// and two who race.
+/// The other games: with captures, moving pieces, decisions of several steps, an agreement about dead stones, and a race.
 pub(crate) const OTHERS: [Fixture; 4] = [
     Fixture {
         name: "liuzhou",
@@ -77,39 +76,40 @@ pub(crate) const OTHERS: [Fixture; 4] = [
     },
 ];
 
-/// What happens to a match while it is played.
+/// Faults during a match.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Strike {
-    /// The link is lost; the two do not hear each other for so long.
+    /// The link is lost; the two do not hear each other for this long.
     Cut(Duration),
-    /// The link ends as if the other side had hung up.
+    /// The link ends as if the other side had disconnected.
     Kick,
-    /// `kill -9` on a host, which is started again.
+    /// `kill -9` and restart of a host.
     Kill(Who),
-    /// The adapter is switched off for so long.
+    /// The adapter is switched off for this long.
     Power(Who, Duration),
-    /// The adapter is switched off by rfkill for so long.
+    /// rfkill blocks the adapter for this long.
     Blocked(Who, Duration),
-    /// The adapter is taken out, and put back after so long.
+    /// The adapter is unplugged for this long.
     Unplugged(Who, Duration),
     /// From now on the adapter cannot advertise while it scans; the link is lost. Ends with [`Strike::Unplugged`].
     OneAtATime(Who),
     /// From now on the adapter cannot advertise; the link is lost. Ends with [`Strike::Unplugged`].
     NoAdverts(Who),
-    /// The person chooses another adapter, on which nobody is heard, for so long; it is taken out, and the first one is chosen.
+    /// The person chooses another adapter, in whose range nobody is, for this long; then it is unplugged, and the first adapter
+    /// is chosen.
     AnotherAdapter(Who, Duration),
-    /// bluetoothd is killed, and started after so long.
+    /// bluetoothd is killed, and restarted after this long.
     Bluetoothd(Who, Duration),
-    /// The whole machine stops for so long: suspend, as the other side sees it.
+    /// The whole machine stops for this long, which looks like suspend to the other side.
     Freeze(Who, Duration),
-    /// The system says that it goes to sleep, stops for so long, and says that it has woken up.
+    /// The system announces sleep, stops for this long, and announces its wake-up.
     Suspended(Who, Duration),
-    /// Nothing gets through for so long, and nobody is told.
+    /// No data arrives for this long, and nobody is told.
     Silence(Duration),
 }
 
 impl Strike {
-    /// As the report calls it.
+    /// Name in the report.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Strike::Cut(Duration::ZERO) => "cut",
@@ -158,13 +158,13 @@ fn went_over(name: &'static str, begun: Instant, report: &mut Report) {
     report.resumed(name, took);
 }
 
-/// Until the next cut.
+/// As good as for ever: until the next cut.
 const FOR_GOOD: Duration = Duration::from_hours(1);
 
-/// Out of range for so long, an adapter is found out: three tries a second apart fail.
+/// Out of range for this long, an adapter's limitation is detected: three attempts a second apart fail.
 const FOUND_OUT: Duration = Duration::from_secs(5);
 
-/// Numbers that follow from a seed (SplitMix64), so that a run can be had again.
+/// Pseudo-random numbers from a seed (SplitMix64), so that a run can be repeated.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -178,20 +178,20 @@ impl Dice {
     }
 }
 
-/// Two hosts that have met, and what they played so far.
+/// Two hosts that have met, and their matches.
 pub(crate) struct Table<'a> {
     a: Player<'a>,
     b: Player<'a>,
     air: &'a Air,
     fixture: Fixture,
-    /// Of matches that were played to their end.
+    /// Finished matches.
     matches: Vec<String>,
-    /// How many AIs were seated, so that each has a name of its own.
+    /// Number of AIs started, for distinct names.
     bots: Cell<u32>,
 }
 
 impl<'a> Table<'a> {
-    /// They find each other by scanning, compare the short strings and begin a match.
+    /// The two find each other by scanning, compare the short strings and begin a match.
     pub(crate) async fn meet(lab: &'a Lab, report: &mut Report) -> Result<Table<'a>> {
         let (a, b) = tokio::try_join!(Player::start(&lab.a), Player::start(&lab.b))?;
         for (player, name) in [(&a, "Ann"), (&b, "Ben")] {
@@ -231,7 +231,7 @@ impl<'a> Table<'a> {
         Ok(table)
     }
 
-    /// Two who know each other begin another match.
+    /// The two begin another match.
     pub(crate) async fn again(&mut self, fixture: Fixture) -> Result<()> {
         self.fixture = fixture;
         self.invite().await?;
@@ -259,7 +259,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// `qiyouctl bot` stays until the match is over or its host dies.
+    /// `qiyouctl bot` runs until the match is over or its host dies.
     async fn seat_bot(&self, who: Who) -> Result<()> {
         let bot = ["qiyouctl", "bot", "--wait", "30", "--level", self.fixture.levels[who as usize]];
         self.bots.set(self.bots.get() + 1);
@@ -284,12 +284,12 @@ impl<'a> Table<'a> {
         [&self.a, &self.b].iter().all(|p| p.see(View::over))
     }
 
-    /// A match in which nobody does anything for a while; then the AIs sit down.
+    /// A match in which nobody acts for some time; then the AIs play.
     pub(crate) async fn idle(&mut self, report: &mut Report) -> Result<()> {
         self.fixture = GOMOKU;
         self.invite().await?;
         self.accept().await?;
-        // What the beginning of a match leaves to be done: acknowledgements, links of programs that have ended.
+        // The work of a match's beginning: acknowledgements, links of ended programs.
         sleep(SETTLED).await;
         let wakes = || async { tokio::try_join!(self.a.guest.wakes_of_host(), self.b.guest.wakes_of_host()) };
         let (before, read, begun) = (wakes().await?, self.air.reading().await?, Instant::now());
@@ -307,7 +307,7 @@ impl<'a> Table<'a> {
             each.iter().map(|(_, count)| count).sum()
         };
         let woken = [new(&before.0, &after.0), new(&before.1, &after.1)];
-        // The aim is one a second; what is asserted leaves room for a value that must be sent again.
+        // The goal is one wake-up a second; the assertion leaves room for a retransmission.
         report.check(woken.iter().all(|&count| count as f64 <= seconds * 1.5), || {
             format!("idle hosts were woken {woken:?} times in {seconds:.0} s")
         })?;
@@ -322,8 +322,8 @@ impl<'a> Table<'a> {
         self.seat_bots().await
     }
 
-    /// A match goes over to the local network while the two cannot hear each other by radio, stays there when they can, and
-    /// goes back when the cable is pulled. Nobody does anything but play.
+    /// A match moves to the local network while the radio is cut, stays there when the radio is back, and returns when the
+    /// network cable is pulled. The people only play.
     pub(crate) async fn changes_carriers(&mut self, report: &mut Report) -> Result<()> {
         self.fixture = GOMOKU;
         let both = [&self.a, &self.b];
@@ -337,7 +337,7 @@ impl<'a> Table<'a> {
         for player in both {
             player.guest.cable(true).await?;
         }
-        // The lab's own proof that there is a network.
+        // Checks the lab itself: the network works.
         let ping = ["ping", "-c", "1", "-W", "20", Side::A.address()];
         self.b.guest.run(User::Root, &ping, Duration::from_secs(30)).await?;
 
@@ -346,7 +346,7 @@ impl<'a> Table<'a> {
         self.is_carried_by(Carrier::Network).await?;
         went_over("to_the_network", begun, report);
         self.move_by_hand(&["e1", "g1", "i1"]).await?;
-        // The radio is clear again, for as long as it takes to find somebody whom one looks for.
+        // The radio is back, for as long as a search would need.
         self.air.fault(Fault::Cut { away: Duration::ZERO }).await?;
         sleep(FOUND_OUT).await;
         let links = self.air.reading().await?.links;
@@ -376,7 +376,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Each point is played by whoever's turn it is, and then seen by both.
+    /// The side to move plays each point, and both sides then see it.
     async fn move_by_hand(&self, points: &[&str]) -> Result<()> {
         let may = |view: &View| view.room.as_ref().is_some_and(|room| room.can_act);
         let before = self.ply();
@@ -390,8 +390,8 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Plays the match to its end. Strikes are taken from the end of the list, at moments that the dice choose, as many as
-    /// the match is long enough for. Returns the length of the match.
+    /// Plays the match to its end. Faults are taken from the end of the list, at random moments, as many as the match has time
+    /// for. Returns the length of the match.
     pub(crate) async fn play(
         &mut self,
         strikes: &mut Vec<Strike>,
@@ -399,8 +399,8 @@ impl<'a> Table<'a> {
         report: &mut Report,
     ) -> Result<usize> {
         while let Some(&strike) = strikes.last() {
-            // Some moves in peace, so that each strike meets another position, then somewhere within a move's time. A race of
-            // AIs is over in a moment: it is struck while it begins.
+            // Some moves without a fault, so that each fault hits another position, then a random moment within a move's time.
+            // A race of AIs is short: the fault hits its beginning.
             if !self.fixture.race {
                 let wanted = self.ply() + 1 + dice.roll(4) as usize;
                 self.until_either(MATCH_LIMIT, "moves", |view| view.ply() >= wanted).await?;
@@ -428,7 +428,7 @@ impl<'a> Table<'a> {
         self.judge(report).await
     }
 
-    /// Waits for something at either side, or for the end of the match.
+    /// Waits for a condition at either side, or for the end of the match.
     async fn until_either(
         &self,
         limit: Duration,
@@ -441,11 +441,11 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Does it and waits until the two are together again. Whether it met anything.
+    /// Injects a fault and waits until the two are connected again. Returns whether it hit a link.
     async fn strike(&self, strike: Strike, report: &mut Report) -> Result<bool> {
-        // When nothing stands in the way of the link any more.
+        // When nothing obstructs the link any more.
         let mut free = Instant::now();
-        // What the person at one side must have been told by the end.
+        // The state that the person at one side must have been told by the end.
         let mut told: Option<(Who, &[RadioState])> = None;
         for player in [&self.a, &self.b] {
             player.forget_radio();
@@ -483,10 +483,10 @@ impl<'a> Table<'a> {
             Strike::Blocked(who, time) => {
                 self.without_a_link().await?;
                 self.player(who).guest.block(true).await?;
-                // The emulated controller would go on advertising, and whoever dialed it would be linked to nobody.
+                // The emulated controller would go on advertising, and a dialer would be linked to nobody.
                 self.air.fault(Fault::Unplug(who.side())).await?;
                 told = Some((who, &[RadioState::RadioBlocked]));
-                // How often the switch is looked at, and a little.
+                // The poll interval of the switch, with a margin.
                 sleep(time + Duration::from_secs(4)).await;
                 self.air.fault(Fault::Plug(who.side())).await?;
                 self.player(who).guest.block(false).await?;
@@ -503,8 +503,8 @@ impl<'a> Table<'a> {
                 told = Some((who, &[RadioState::RadioNoAdapter]));
             }
             Strike::OneAtATime(who) | Strike::NoAdverts(who) => {
-                // What cannot advertise at all is first taken for what cannot do it beside a scan; where the two are together
-                // again soon, that is where it ends.
+                // A controller that cannot advertise at all is first taken for one that cannot advertise beside a scan; if the
+                // two reconnect soon, detection ends there.
                 let (quirk, states): (_, &[_]) = if strike == Strike::OneAtATime(who) {
                     (Quirk::OneAtATime, &[RadioState::RadioTakingTurns])
                 } else {
@@ -530,7 +530,7 @@ impl<'a> Table<'a> {
                 told = Some((who, &[RadioState::RadioNoService]));
             }
             Strike::Freeze(who, time) => {
-                // Shorter than what makes the other side look for a new link; only the match must go on.
+                // Shorter than the timeout after which the other side looks for a new link; only the match must continue.
                 self.player(who).guest.freeze(time).await?;
                 return Ok(true);
             }
@@ -542,7 +542,7 @@ impl<'a> Table<'a> {
                 self.no_link().await?;
                 self.player(who).guest.freeze(time).await?;
                 if !self.over() {
-                    // Who sleeps looks for the other one when it wakes up: until then nobody needs to spend energy.
+                    // The waking device searches for the other: until then neither needs to scan.
                     let scans = self.air.reading().await?.scans;
                     report.check(scans == [false; 2], || {
                         format!("somebody looks for a device that sleeps: {scans:?}")
@@ -574,7 +574,8 @@ impl<'a> Table<'a> {
         Ok(true)
     }
 
-    /// A second adapter comes, is chosen, kept over a restart of the host and taken away; then whichever is first is wanted.
+    /// A second adapter is plugged in, chosen, kept over a restart of the host, and unplugged; then the first one present is
+    /// wanted.
     async fn another_adapter(&self, who: Who, time: Duration, report: &mut Report) -> Result<()> {
         let (player, other) = (self.player(who), self.player(who.other()));
         let mut expect = async |adapters: &[(&str, &str)]| {
@@ -607,9 +608,8 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Ends the link and lets bluetoothd notice, while nobody is heard and so nobody is dialed: this kernel ends in a BUG
-    /// (`hci_chan_del`) when an adapter goes away while bluetoothd has a channel open or opens one, and takes bluetoothd with
-    /// it.
+    /// Ends the link and lets bluetoothd detect that, while nobody is heard and so nobody dials: this kernel hits a BUG
+    /// (`hci_chan_del`) when an adapter goes away while bluetoothd has or opens a channel, and takes bluetoothd down.
     async fn without_a_link(&self) -> Result<()> {
         self.air.fault(Fault::Cut { away: Duration::from_millis(1500) }).await?;
         self.no_link().await?;
@@ -617,7 +617,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Waits until the link has ended by itself. BlueZ takes 2 to 3 s for it.
+    /// Waits until the link has ended by itself, which takes BlueZ 2 to 3 s.
     async fn no_link(&self) -> Result<()> {
         let begun = Instant::now();
         while self.air.reading().await?.links > 0 {
@@ -627,7 +627,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Holds the two records on disk against each other and against all that was ever told of the match.
+    /// Compares the two records on disk with each other and with everything that was shown of the match.
     async fn judge(&mut self, report: &mut Report) -> Result<usize> {
         let (at_a, at_b) = tokio::try_join!(self.a.saved(), self.b.saved())?;
         let equal = at_a == at_b;
@@ -646,7 +646,7 @@ impl<'a> Table<'a> {
         }
         for player in [&self.a, &self.b] {
             let (last, told) = player.see(|view| (view.record(), view.told.clone()));
-            // What was ever shown to a person must be in the end what it was then.
+            // Every move ever shown to a person must be unchanged at the end.
             let kept = told.iter().zip(&last).filter(|(then, now)| then == now).count();
             report.moves_lost += (told.len() - kept) as u32;
             report.moves_lost += saved.actions.len().abs_diff(last.len()) as u32;
@@ -668,7 +668,7 @@ impl<'a> Table<'a> {
         Ok(saved.actions.len())
     }
 
-    /// From giving a move to the host to the other's acknowledgement, each so far, in milliseconds.
+    /// Milliseconds from giving each move to the host until the other side's acknowledgement, so far.
     pub(crate) fn move_seen(&self) -> Vec<f64> {
         [&self.a, &self.b].into_iter().flat_map(|player| player.see(|view| view.move_seen.clone())).collect()
     }
@@ -678,7 +678,7 @@ impl<'a> Table<'a> {
         for player in [&self.a, &self.b] {
             player.stop().await?;
         }
-        // BlueZ takes 2 to 3 s to end a link. One that stays is said rather than judged: BlueZ owns it by then.
+        // BlueZ takes 2 to 3 s to end a link. A remaining link is reported, not failed: BlueZ owns it by then.
         sleep(Duration::from_secs(4)).await;
         if self.air.reading().await?.links > 0 {
             println!("ble-lab: both hosts have ended and their link is still up");

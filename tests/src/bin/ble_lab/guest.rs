@@ -1,4 +1,4 @@
-//! One handheld: a QEMU guest with its own kernel, D-Bus and bluetoothd, and the line to the agent in it.
+//! One handheld: a QEMU guest with its own kernel, D-Bus and bluetoothd, and the connection to its agent.
 
 use crate::air::Side;
 use crate::orders::{AGENT_PORT, Done, HCI_PORT, Message, Order, Output, Program, User, What};
@@ -15,13 +15,13 @@ use tokio::process::{Child, Command};
 use tokio::sync::{broadcast, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 
-/// Half of it is what the root file system may hold: kernel modules, userland, our programs and the saves. With 192 MB the disk
-/// was full in the middle of a match.
+/// Half of it bounds the root file system: kernel modules, userland, our programs and the saves. With 192 MB the disk filled up
+/// in the middle of a match.
 const MEMORY: &str = "320";
-/// A cold start takes 4 s on an idle machine, and 60 s were seen on a crowded one.
+/// A cold start takes 4 s on an idle machine; 60 s were seen on a busy one.
 const BOOT_LIMIT: Duration = Duration::from_mins(2);
 
-/// What a started program said, or that it ended.
+/// Output of a started program, or its end.
 #[derive(Clone, Debug)]
 pub(crate) enum Heard {
     /// A line of output.
@@ -35,13 +35,13 @@ pub(crate) enum Heard {
     },
 }
 
-/// Where the pieces of a guest are.
+/// Paths of a guest's parts.
 pub(crate) struct Parts<'a> {
     pub(crate) kernel: &'a Path,
     pub(crate) initrd: &'a Path,
-    /// Holds the sockets; the air listens here already.
+    /// Folder of the sockets; the radio already listens there.
     pub(crate) work: &'a Path,
-    /// For the console's log.
+    /// Folder of the console's log.
     pub(crate) out: &'a Path,
 }
 
@@ -68,7 +68,7 @@ struct Line {
 }
 
 impl Guest {
-    /// Boots it, and returns when its agent has plugged the controller in.
+    /// Boots the guest; returns when its agent has plugged in the controller.
     pub(crate) async fn boot(side: Side, parts: &Parts<'_>) -> Result<Guest> {
         let socket = |port: &str| parts.work.join(format!("{port}-{side:?}"));
         let listener = UnixListener::bind(socket(AGENT_PORT))?;
@@ -80,7 +80,7 @@ impl Guest {
         let (reader, writer) = stream.into_split();
         let line =
             Arc::new(Line { writer: tokio::sync::Mutex::new((0, writer)), answers: Answers::default() });
-        // More than the lines of one whole match, so that a slow listener misses none.
+        // More than the lines of one whole match, so that a slow receiver misses none.
         let (heard, _) = broadcast::channel(16_384);
         let (ready, booted) = oneshot::channel();
         let log = std::fs::File::create(parts.out.join(format!("heard-{side:?}.log")))?;
@@ -92,7 +92,7 @@ impl Guest {
         Ok(Guest { side, kernel, qemu, line, heard })
     }
 
-    /// What its programs say from now on.
+    /// The output of its programs from now on.
     pub(crate) fn hear(&self) -> broadcast::Receiver<Heard> {
         self.heard.subscribe()
     }
@@ -117,14 +117,14 @@ impl Guest {
         }
     }
 
-    /// Runs a program to its end and returns what it said, whatever its exit code.
+    /// Runs a program to its end and returns its output, whatever its exit code.
     pub(crate) async fn try_run(&self, user: User, arguments: &[&str], limit: Duration) -> Result<Done> {
         let program = program(user, arguments);
         let limit_ms = limit.as_millis() as u64;
         self.order(What::Run { program, limit_ms }, limit + Duration::from_secs(20)).await
     }
 
-    /// The same, and an exit code other than 0 is an error.
+    /// The same; an exit code other than 0 is an error.
     pub(crate) async fn run(&self, user: User, arguments: &[&str], limit: Duration) -> Result<Done> {
         let done = self.try_run(user, arguments, limit).await?;
         if done.code != Some(0) {
@@ -150,7 +150,7 @@ impl Guest {
         self.order(what, Duration::from_secs(30)).await.map(|_| ())
     }
 
-    /// `kill -9`, and it is dead when this returns.
+    /// `kill -9`; returns when the process is dead.
     pub(crate) async fn kill(&self, name: &str) -> Result<()> {
         self.signal(name, rustix::process::Signal::KILL).await
     }
@@ -169,7 +169,7 @@ impl Guest {
 
     /// Starts bluetoothd as Debian's service does, and waits for the adapter to be on D-Bus and powered.
     pub(crate) async fn start_bluetoothd(&self) -> Result<()> {
-        // BLUEZ_DEBUG=1: bluetoothd tells all that it does.
+        // BLUEZ_DEBUG=1: bluetoothd logs everything.
         let command: &[&str] = match std::env::var_os("BLUEZ_DEBUG") {
             Some(_) => &["/bin/bluetoothd", "-n", "-d"],
             None => &["/bin/bluetoothd", "-n"],
@@ -185,20 +185,20 @@ impl Guest {
         self.power(true).await
     }
 
-    /// A second adapter, with nobody in its range: BlueZ's emulator runs in the guest for it. Returns when it is on.
+    /// A second adapter, with nobody in range: BlueZ's emulator runs in the guest. Returns when the adapter is on.
     pub(crate) async fn plug_another(&self) -> Result<()> {
         self.start("btvirt", User::Root, &["btvirt", "-L", "-l1"], Output::Log).await?;
         self.listed(ANOTHER, true).await?;
         self.power_of(ANOTHER, true).await
     }
 
-    /// Takes it away again.
+    /// Unplugs the second adapter.
     pub(crate) async fn unplug_another(&self) -> Result<()> {
         self.kill("btvirt").await?;
         self.listed(ANOTHER, false).await
     }
 
-    /// Waits until bluetoothd has this adapter, or has it no more.
+    /// Waits until bluetoothd lists this adapter, or no longer does.
     async fn listed(&self, adapter: &str, there: bool) -> Result<()> {
         let begun = Instant::now();
         loop {
@@ -227,7 +227,7 @@ impl Guest {
         let arguments = [&CALL_BLUEZ[..], &[path.as_str()], &set].concat();
         let begun = Instant::now();
         loop {
-            // BlueZ answers Busy while it is still at the wish before.
+            // BlueZ answers Busy while it still handles the previous request.
             match self.run(User::Root, &arguments, Duration::from_secs(20)).await {
                 Err(error)
                     if error.to_string().contains("Busy") && begun.elapsed() < Duration::from_secs(15) =>
@@ -239,7 +239,7 @@ impl Guest {
         }
     }
 
-    /// Flight mode, as `rfkill block bluetooth` makes it.
+    /// Flight mode, as with `rfkill block bluetooth`.
     pub(crate) async fn block(&self, on: bool) -> Result<()> {
         let value = u8::from(on);
         let write = format!("for switch in /sys/class/rfkill/*; do echo {value} > $switch/soft; done");
@@ -247,18 +247,18 @@ impl Guest {
         Ok(())
     }
 
-    /// Takes the adapter out of the machine. The air must have taken the controller away before.
+    /// Unplugs the adapter. The radio must have removed the controller before.
     pub(crate) async fn unplug(&self) -> Result<()> {
         self.order(What::Unplug, Duration::from_secs(30)).await.map(|_| ())
     }
 
-    /// Puts it back, after the air has.
+    /// Plugs the adapter in, after the radio has restored the controller.
     pub(crate) async fn plug(&self) -> Result<()> {
         self.order(What::Plug, Duration::from_secs(30)).await?;
         self.adapter_on().await
     }
 
-    /// Puts the network's cable in, or pulls it out: the two guests are alone in that network.
+    /// Plugs in the network cable, or pulls it: the two guests are alone in that network.
     pub(crate) async fn cable(&self, plugged: bool) -> Result<()> {
         let address = self.side.address();
         let turn = if plugged { "up" } else { "down" };
@@ -268,7 +268,7 @@ impl Guest {
         Ok(())
     }
 
-    /// The services that bluetoothd says a device has.
+    /// The services of a device, according to bluetoothd.
     pub(crate) async fn services_of(&self, device: &str) -> Result<String> {
         let path = format!("/org/bluez/hci0/dev_{}", device.replace(':', "_"));
         let get = ["dbus-send", "--system", "--print-reply=literal", "--dest=org.bluez", path.as_str()];
@@ -276,25 +276,25 @@ impl Guest {
         Ok(self.run(User::Root, &[&get[..], &what].concat(), Duration::from_secs(10)).await?.stdout)
     }
 
-    /// Lets bluetoothd forget every device it knows.
+    /// Makes bluetoothd forget every device.
     pub(crate) async fn forget_devices(&self) -> Result<()> {
         let call = ["dbus-send", "--system", "--print-reply", "--dest=org.bluez"];
         let limit = Duration::from_secs(20);
         let list = [&call[..], &["/", "org.freedesktop.DBus.ObjectManager.GetManagedObjects"]].concat();
         let objects = self.run(User::Root, &list, limit).await?.stdout;
         let paths = objects.split('"').filter(|path| path.starts_with("/org/bluez/hci0/dev_"));
-        // A device, not its services below it.
+        // A device's object, not its services' objects below it.
         let devices: BTreeSet<&str> = paths.filter(|path| path.matches('/').count() == 4).collect();
         for device in devices {
             let path = format!("objpath:{device}");
             let remove = ["/org/bluez/hci0", "org.bluez.Adapter1.RemoveDevice", path.as_str()];
-            // It may have gone by itself meanwhile.
+            // The device may have been removed meanwhile.
             self.try_run(User::Root, &[&call[..], &remove].concat(), limit).await?;
         }
         Ok(())
     }
 
-    /// Tells every program that the machine is about to sleep, or has woken up, as logind does.
+    /// Announces sleep or wake-up to every program, as logind does.
     pub(crate) async fn say_sleep(&self, soon: bool) -> Result<()> {
         let soon = format!("boolean:{soon}");
         let signal = ["dbus-send", "--system", "--type=signal", "/org/freedesktop/login1"];
@@ -303,7 +303,7 @@ impl Guest {
         Ok(())
     }
 
-    /// How often each thread of the host has gone to sleep, and so was woken, since it began: name and count.
+    /// Number of voluntary context switches of each thread of the host since its start: name and count. Each is a wake-up.
     pub(crate) async fn wakes_of_host(&self) -> Result<Vec<(String, u64)>> {
         let each = "for t in /proc/$(pidof qiyoud)/task/*; do \
                     echo ${t##*/}-$(cat $t/comm) $(grep ^voluntary_ctxt_switches $t/status); done";
@@ -315,14 +315,14 @@ impl Guest {
         said.lines().map(|line| count(line).with_context(|| format!("not a thread: {line:?}"))).collect()
     }
 
-    /// What the host here holds in memory, in kB.
+    /// Resident memory of the host here, in kB.
     pub(crate) async fn memory_of_host(&self) -> Result<u64> {
         let each = "grep ^VmRSS /proc/$(pidof qiyoud)/status";
         let said = self.run(User::Root, &["sh", "-c", each], Duration::from_secs(10)).await?.stdout;
         said.split_whitespace().nth(1).and_then(|held| held.parse().ok()).with_context(|| said.clone())
     }
 
-    /// Stops the whole machine for a while: what suspend looks like from outside.
+    /// Stops the whole machine for some time: suspend as seen from outside.
     pub(crate) async fn freeze(&self, time: Duration) -> Result<()> {
         let pid = rustix::process::Pid::from_raw(self.qemu.id().context("QEMU has ended")? as i32)
             .context("a pid")?;
@@ -331,7 +331,7 @@ impl Guest {
         Ok(rustix::process::kill_process(pid, rustix::process::Signal::CONT)?)
     }
 
-    /// Writes what it logged to `out`, as far as it still answers.
+    /// Writes the guest's logs to `out`, as far as it still answers.
     pub(crate) async fn save_logs(&self, out: &Path) {
         let keep =
             |name: &str, text: &[u8]| std::fs::write(out.join(format!("{name}-{:?}.log", self.side)), text);
@@ -352,7 +352,7 @@ impl Guest {
 }
 
 const CALL_BLUEZ: [&str; 4] = ["dbus-send", "--system", "--print-reply=literal", "--dest=org.bluez"];
-/// The adapter on the lab's air, and the one that a guest makes for itself.
+/// The adapter on the lab's radio, and the guest's own second adapter.
 const ADAPTER: &str = "hci0";
 const ANOTHER: &str = "hci1";
 
@@ -370,9 +370,9 @@ fn program(user: User, arguments: &[&str]) -> Program {
     }
 }
 
-/// The guest's machine. Plain emulation, so that it works and times alike with and without KVM.
+/// The guest's machine. Pure emulation, so that behaviour and timing are the same with and without KVM.
 fn qemu(side: Side, parts: &Parts<'_>, socket: &dyn Fn(&str) -> PathBuf) -> Result<Command> {
-    // Ends with the lab however the lab ends.
+    // Killed with the lab, however the lab ends.
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", "qemu-system-x86_64"]);
     command.args(["-accel", "tcg", "-machine", "pc", "-cpu", "max", "-smp", "1", "-m", MEMORY]);
@@ -387,7 +387,7 @@ fn qemu(side: Side, parts: &Parts<'_>, socket: &dyn Fn(&str) -> PathBuf) -> Resu
         command.arg("-chardev").arg(format!("socket,id={port},path={}", socket(port).display()));
         command.arg("-device").arg(format!("virtserialport,chardev={port},name={port}"));
     }
-    // A cable between the two, of datagrams: an end that is not there yet is no error.
+    // A datagram cable between the two: a missing peer is no error.
     let [own, others] =
         [side, side.other()].map(|side| parts.work.join(format!("lan-{side:?}")).display().to_string());
     command
@@ -410,7 +410,7 @@ async fn listen(
     let mut ready = Some(ready);
     let mut lines = BufReader::new(reader).lines();
     while let Ok(Some(text)) = lines.next_line().await {
-        // Nobody may be listening, which is no error.
+        // Without a receiver there is no error.
         let tell = |what| drop(heard.send(what));
         match serde_json::from_str(&text) {
             Ok(Message::Ready { kernel }) => drop(ready.take().map(|ready| ready.send(kernel))),
@@ -429,6 +429,6 @@ async fn listen(
             Err(error) => eprintln!("ble-lab: not understood ({error}): {text}"),
         }
     }
-    // Whoever waits for an answer learns that none comes.
+    // Waiting callers learn that no answer comes.
     line.answers.with(HashMap::clear);
 }

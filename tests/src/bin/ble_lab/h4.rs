@@ -1,13 +1,13 @@
-//! HCI packets as they travel on a serial line (Bluetooth Core, Vol 4, Part A): a type byte, then the packet.
+//! HCI packets on a serial line (H4; Bluetooth Core, Vol 4, Part A): a type byte, then the packet.
 
 use anyhow::{Result, bail};
 
-/// The type bytes that matter here.
+/// The relevant type bytes.
 pub(crate) const COMMAND: u8 = 1;
 pub(crate) const ACL: u8 = 2;
 pub(crate) const EVENT: u8 = 4;
 
-/// Cuts a byte stream into packets; any cut of the stream gives the same packets.
+/// Splits a byte stream into packets, independent of how the stream arrives.
 #[derive(Default)]
 pub(crate) struct Splitter(Vec<u8>);
 
@@ -16,7 +16,8 @@ impl Splitter {
         self.0.extend_from_slice(bytes);
     }
 
-    /// The next whole packet, or `None` until more bytes come. An unknown type means that the line is out of step.
+    /// The next whole packet, or `None` until more bytes arrive. An unknown type means that the stream has lost
+    /// its packet boundary.
     pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>> {
         let buffer = &self.0;
         let byte = |at: usize| buffer.get(at).map(|&b| b as usize);
@@ -36,10 +37,10 @@ impl Splitter {
     }
 }
 
-/// What the lab reads out of a command to a controller.
+/// A host's command, as far as the lab parses it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Command {
-    /// Adverts on or off.
+    /// Advertising on or off.
     Advertise(bool),
     /// Scanning on or off.
     Scan(bool),
@@ -48,7 +49,7 @@ pub(crate) enum Command {
     Other,
 }
 
-/// Reads a command packet, type byte included.
+/// Parses a command packet, type byte included.
 pub(crate) fn command(packet: &[u8]) -> Command {
     let on = packet.get(4) == Some(&1);
     match packet.get(1..3) {
@@ -60,31 +61,31 @@ pub(crate) fn command(packet: &[u8]) -> Command {
     }
 }
 
-/// The answer of a controller that does not do what this command wants: "command disallowed".
+/// The answer "command disallowed" to this command.
 pub(crate) fn disallowed(command: &[u8]) -> [u8; 7] {
     let byte = |at| command.get(at).copied().unwrap_or_default();
     [EVENT, 0x0e, 4, 1, byte(1), byte(2), 0x0c]
 }
 
-/// Commands that silence a controller: no adverts, no scan, everything as after power on.
+/// Commands that silence a controller: advertising off, scanning off, reset.
 pub(crate) const SILENCE: [&[u8]; 3] =
     [&[COMMAND, 0x0a, 0x20, 1, 0], &[COMMAND, 0x0c, 0x20, 2, 0, 0], &[COMMAND, 0x03, 0x0c, 0]];
 
-/// What the lab reads out of an event from a controller.
+/// A controller's event, as far as the lab parses it.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Event {
-    /// An LE link came up, with this handle.
+    /// An LE link is up, with this handle.
     Connected(u16),
     /// A link ended.
     Disconnected(u16),
-    /// The controller took or refused a Disconnect command.
+    /// The controller has accepted or rejected a Disconnect command.
     DisconnectStatus,
-    /// Somebody's advert was heard.
+    /// An advertisement was heard.
     Advert,
     Other,
 }
 
-/// Reads an event packet, type byte included.
+/// Parses an event packet, type byte included.
 pub(crate) fn event(packet: &[u8]) -> Event {
     let handle = |at: usize| Some(u16::from_le_bytes([*packet.get(at)?, *packet.get(at + 1)?]) & 0x0fff);
     let read = || {
@@ -99,15 +100,15 @@ pub(crate) fn event(packet: &[u8]) -> Event {
     read().unwrap_or(Event::Other)
 }
 
-/// Whether an event of a link that came up says that this end is the peripheral.
+/// Whether a connection event says that this end is the peripheral.
 pub(crate) fn is_peripheral(packet: &[u8]) -> bool {
     packet.get(7) == Some(&1)
 }
 
-/// The position of the reason in a disconnection event.
+/// Offset of the reason in a disconnection event.
 pub(crate) const DISCONNECTION_REASON: usize = 6;
 
-/// Asks a controller to end a link, as its host would ("remote user terminated").
+/// A Disconnect command as the host would send it ("remote user terminated").
 pub(crate) fn disconnect(handle: u16) -> [u8; 7] {
     let [low, high] = handle.to_le_bytes();
     [COMMAND, 0x06, 0x04, 3, low, high, 0x13]

@@ -1,4 +1,4 @@
-//! The whole of a run: two handhelds are made, the parts are played one after the other, everything is cleared away.
+//! A whole run: makes two handhelds, runs the parts one after another, cleans up.
 
 use crate::air::{Air, Fault, Side};
 use crate::bare::Bare;
@@ -80,18 +80,18 @@ enum Part {
     Strangers,
 }
 
-/// A run that hangs must not take CI's job with it. How long it should take is a bar of the report's: what else the machine does
-/// slows the guests.
+/// A hanging run must not take down CI's job. The expected time is a bar in the report: other load on the machine slows the
+/// guests.
 const LIMIT: Duration = Duration::from_mins(20);
 const SOAK_LIMIT: Duration = Duration::from_hours(2);
 
-/// Plays, reports, clears away. Ends early on SIGINT and SIGTERM.
+/// Runs, reports, cleans up. Ends early on SIGINT and SIGTERM.
 pub(crate) async fn run(options: Options) -> Result<()> {
     let begun = Instant::now();
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let mut report = Report::default();
     let limit = if options.soak { SOAK_LIMIT } else { LIMIT };
-    // Whatever ends first, the other processes end with the futures that own them.
+    // Whichever ends first, the other processes end with the futures that own them.
     let result = tokio::select! {
         played = timeout(limit, play(&options, &mut report)) => played.unwrap_or_else(|_| bail!("not done after {limit:?}")),
         _ = interrupt.recv() => bail!("interrupted"),
@@ -132,7 +132,7 @@ async fn play(options: &Options, report: &mut Report) -> Result<()> {
 
 async fn parts(lab: &Lab, options: &Options, report: &mut Report) -> Result<()> {
     let plays = |part| options.only.is_empty() || options.only.contains(&part);
-    // The matches come first, while each device is new to the other.
+    // The matches come first, while the devices do not know each other.
     let games = [
         Part::Game,
         Part::Idle,
@@ -157,7 +157,7 @@ async fn parts(lab: &Lab, options: &Options, report: &mut Report) -> Result<()> 
     }
     if plays(Part::Bare) {
         bare(lab, report).await.context("the bare service")?;
-        // Nothing is forgotten here: the next part must find a device that something else has connected to.
+        // Nothing is forgotten here: the next part must find a device that another program has connected to.
         lab.end_links().await?;
     }
     if plays(Part::Stream) {
@@ -180,7 +180,7 @@ pub(crate) struct Lab {
     pub(crate) air: Air,
     pub(crate) out: PathBuf,
     controllers: Child,
-    /// Their socket: whoever connects is given one of its own.
+    /// The emulator's socket: each connection gets a controller of its own.
     controllers_at: PathBuf,
 }
 
@@ -205,8 +205,8 @@ impl Lab {
         Ok(())
     }
 
-    /// Ends a link that a part has left behind and lets both BlueZ forget it: of a device that it knows, BlueZ tells the
-    /// services of the last connection and not those of the advert.
+    /// Ends leftover links and makes both BlueZ forget each other: for a known device, BlueZ reports the services of the last
+    /// connection instead of those in the advertisement.
     async fn clear_the_air(&self) -> Result<()> {
         self.end_links().await?;
         tokio::try_join!(self.a.forget_devices(), self.b.forget_devices())?;
@@ -234,7 +234,7 @@ impl Lab {
     }
 }
 
-/// Starts BlueZ's controller emulator out of the guests' own tree, and returns it with its socket for LE controllers.
+/// Starts BlueZ's controller emulator from the guests' own tree; returns it with its socket for LE controllers.
 async fn controllers(options: &Options) -> Result<(Child, PathBuf)> {
     let root = options.base.join("root");
     let log = std::fs::File::create(options.out.join("btvirt.log"))?;
@@ -257,7 +257,7 @@ async fn controllers(options: &Options) -> Result<(Child, PathBuf)> {
     Ok((child, socket))
 }
 
-/// Matches in peace until there are figures worth having, then under fire.
+/// Runs matches without faults until there are enough samples, then with faults.
 async fn matches(
     lab: &Lab,
     options: &Options,
@@ -276,7 +276,7 @@ async fn matches(
     report.packets_per_move = per_move(traffic.packets);
     report.values_per_move = per_move(traffic.values);
     if let Some(mut pace) = pace {
-        // Moves and bare echoes on one link at one time, so that what else the machine does slows both.
+        // Moves and bare echoes on one link at one time, so that other load slows both.
         let first = table.move_seen().len();
         pace.begin(lab).await.context("echoes beside a match")?;
         moves = 0;
@@ -304,7 +304,7 @@ async fn matches(
     }
     let fires =
         [(Part::Cuts, cuts as Fire), (Part::Kills, kills), (Part::Suspends, suspends), (Part::Storm, storm)];
-    // In a soak every game takes its turn; gomoku's matches are short, and its moves can be told apart.
+    // A soak rotates through all games; gomoku's matches are short, and its moves are distinguishable.
     let mut turns = [GOMOKU].into_iter().chain(OTHERS.into_iter().filter(|_| options.soak)).cycle();
     for (part, fire) in fires {
         let mut strikes = if plays(part) { fire(options.soak, &mut dice) } else { Vec::new() };
@@ -322,15 +322,15 @@ async fn matches(
     table.leave().await
 }
 
-/// Enough for a p95.
+/// Enough samples for a p95.
 const ENOUGH_MOVES: usize = 60;
 
-/// What strikes in a part, the last first.
+/// The faults of a part, the last first.
 type Fire = fn(bool, &mut Dice) -> Vec<Strike>;
 
 fn cuts(soak: bool, dice: &mut Dice) -> Vec<Strike> {
     let count = if soak { 200 } else { 6 };
-    // Every third time they are out of range for a while as well.
+    // One time in three out of range for some time as well.
     let away =
         |dice: &mut Dice| Duration::from_millis(if dice.roll(3) == 0 { 500 + dice.roll(3000) } else { 0 });
     (0..count).map(|_| Strike::Cut(away(dice))).collect()
@@ -343,12 +343,12 @@ fn kills(soak: bool, _: &mut Dice) -> Vec<Strike> {
 
 fn suspends(soak: bool, dice: &mut Dice) -> Vec<Strike> {
     let each = if soak { 5 } else { 1 };
-    // Shorter and longer than what makes the other side give a silent link up.
+    // Shorter and longer than the timeout after which the other side gives up a silent link.
     let mut time = || Duration::from_secs(2 + dice.roll(if soak { 15 } else { 2 }));
     (0..each).flat_map(|_| [Strike::Suspended(Who::B, time()), Strike::Suspended(Who::A, time())]).collect()
 }
 
-/// In a soak 20 adapter power cycles and 20 restarts of bluetoothd, and now and then all other faults between them.
+/// In a soak, 20 adapter power cycles and 20 restarts of bluetoothd, with all other faults now and then between them.
 fn storm(soak: bool, dice: &mut Dice) -> Vec<Strike> {
     let rounds = if soak { 10 } else { 1 };
     let mut strikes = Vec::new();
@@ -373,8 +373,8 @@ fn storm(soak: bool, dice: &mut Dice) -> Vec<Strike> {
                 Strike::AnotherAdapter(other, pause(dice)),
             ]);
             if soak {
-                // Shorter than what makes both sides give the link up at the same time: this kernel ends in the BUG that
-                // `without_a_link` keeps away from, on both machines at once.
+                // Shorter than the timeout after which both sides would give up the link at the same time: that triggers the
+                // kernel BUG that `without_a_link` avoids, on both machines at once.
                 strikes.extend([
                     Strike::Freeze(one, Duration::from_secs(4)),
                     Strike::Freeze(other, Duration::from_secs(7)),
@@ -392,7 +392,7 @@ fn storm(soak: bool, dice: &mut Dice) -> Vec<Strike> {
 struct Pace(Receiver<Heard>);
 
 impl Pace {
-    /// Before the two meet: what they find at each other is looked at once.
+    /// Before the two meet: each looks at the other's services once.
     async fn offer(lab: &Lab) -> Result<Pace> {
         let mut server = lab.a.hear();
         let serve = ["ble-lab", "bare-serve", "--silent"];
@@ -408,7 +408,7 @@ impl Pace {
         faults::expect(&mut self.0, "bare-pace", "up").await
     }
 
-    /// Each echo's milliseconds.
+    /// The milliseconds of each echo.
     async fn end(mut self, lab: &Lab) -> Result<Vec<f64>> {
         lab.b.kill("bare-pace").await?;
         lab.a.kill("bare-serve").await?;
@@ -425,8 +425,8 @@ impl Pace {
     }
 }
 
-/// Scans, and echoes and long messages over our stream and over a bare service on the same link, one after the other, as an
-/// ordinary user, with BlueZ as it is shipped.
+/// Scans, then echoes and long messages over our stream and over a bare service on the same link, alternating, as an ordinary
+/// user, with an unmodified BlueZ.
 async fn stream(lab: &Lab, report: &mut Report) -> Result<()> {
     lab.air.reading().await?;
     let mut server = lab.a.hear();
@@ -452,13 +452,13 @@ async fn stream(lab: &Lab, report: &mut Report) -> Result<()> {
         goodput / 1e3,
         bare_goodput / 1e3,
     );
-    // Every byte was compared by the two programs, which fail if one differs.
+    // The two programs compare every byte and fail on a difference.
     report.checks += 1;
     Ok(())
 }
 
-/// What makes the stream's part hard: B's bluetoothd has connected to A before, to another service, and shows that
-/// connection's services in place of those that A advertises.
+/// The hard case for the stream: B's bluetoothd has connected to another service of A before, and shows that connection's
+/// services instead of those that A advertises.
 async fn knows_only_a_connection(lab: &Lab, report: &mut Report) -> Result<()> {
     let services = lab.b.services_of(ADDRESS_OF_A).await?;
     let generic = services.contains("00001800-0000-1000-8000-00805f9b34fb");
@@ -469,7 +469,7 @@ async fn knows_only_a_connection(lab: &Lab, report: &mut Report) -> Result<()> {
 /// The emulator's first controller.
 pub(crate) const ADDRESS_OF_A: &str = "00:AA:01:00:00:42";
 
-/// Echo and write loop between the two with nothing of ours, of values as long as the stream's.
+/// Echo and write loop between the two without our code, with values as long as the stream's.
 async fn bare(lab: &Lab, report: &mut Report) -> Result<()> {
     let length = LARGEST.to_string();
     faults::serve(lab).await?;

@@ -1,11 +1,12 @@
 //! The Bluetooth lab: two virtual handhelds meet over an emulated radio and play.
 //!
-//! `run` works on the machine that has the repository: it starts BlueZ's controller emulator, the [`air`] between the
-//! controllers and two QEMU guests with Debian's own kernel and bluetoothd, lets them play, and writes
-//! `report.json`. Every other command runs inside a guest: `agent` obeys `run`, the rest are measuring programs that
-//! the agent starts as an ordinary user. `tests/ble-lab/run` builds everything and is what people call.
+//! `run` works on the machine that has the repository: it starts BlueZ's controller emulator, the [`air`] (the
+//! simulated radio) between the controllers, and two QEMU guests with Debian's own kernel and bluetoothd, lets them
+//! play, and writes `report.json`. Every other command runs inside a guest: `agent` obeys `run`, the rest are
+//! measuring programs that the agent starts as an ordinary user. `tests/ble-lab/run` builds everything; people call
+//! that script.
 //!
-//! Nothing here judges times: they are reported, and what must hold is counts, order and content.
+//! No time is judged here: times are reported; assertions are about counts, order and content.
 
 mod agent;
 mod air;

@@ -1,10 +1,11 @@
-//! Counts what goes over the air, by reading the data packets as they pass: it needs no help from what it measures.
+//! Traffic counters of the radio, which parse the data packets as they pass and need no support from the
+//! programs.
 
 use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::Sub;
 
-/// Totals since the start of the air, both directions together.
+/// Totals since the start of the radio, both directions together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Traffic {
     /// HCI data packets.
@@ -13,7 +14,7 @@ pub(crate) struct Traffic {
     pub(crate) bytes: u64,
     /// ATT writes and notifications.
     pub(crate) values: u64,
-    /// Of those, the ones on an enhanced (EATT) channel, where order is not kept between channels.
+    /// Of those, values on an enhanced (EATT) channel; order between channels is not kept.
     pub(crate) values_on_eatt: u64,
 }
 
@@ -35,18 +36,18 @@ pub(crate) struct Meter {
     pub(crate) traffic: Traffic,
     /// Longest value seen in an ATT write or notification, in bytes.
     pub(crate) longest_value: usize,
-    /// L2CAP frames that have not all arrived, by link.
+    /// Incomplete L2CAP frames, by link.
     frames: HashMap<u16, Vec<u8>>,
-    /// Bytes of an EATT message still to come, by link and channel.
+    /// Missing bytes of an EATT message, by link and channel.
     messages: HashMap<(u16, u16), usize>,
 }
 
-/// ATT's own channel; channels from `DYNAMIC` on are EATT here, since the game uses no other.
+/// ATT's fixed channel; channels from `DYNAMIC` on are EATT here, since the game uses no other.
 const ATT: u16 = 4;
 const DYNAMIC: u16 = 0x40;
 
 impl Meter {
-    /// Takes a data packet, type byte included. What it cannot read counts as bytes only.
+    /// Counts a data packet, type byte included. An unparsable packet counts as bytes only.
     pub(crate) fn data(&mut self, packet: &[u8]) {
         let Some((header, body)) = packet.get(1..).and_then(|p| p.split_at_checked(4)) else { return };
         self.traffic.packets += 1;
@@ -88,7 +89,7 @@ impl Meter {
         }
     }
 
-    /// Takes the beginning of an ATT message of `length` bytes.
+    /// Counts the beginning of an ATT message of `length` bytes.
     fn att(&mut self, part: &[u8], length: usize, eatt: bool) {
         // Write request, notification, write command: a byte, a handle, the value.
         if let Some(0x12 | 0x1b | 0x52) = part.first() {

@@ -1,4 +1,4 @@
-//! What the lab and the agent in a guest say to each other: JSON, one message a line.
+//! The protocol between the lab and the agent in a guest: JSON, one message a line.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,9 +19,9 @@ pub(crate) enum What {
     Kill { name: String, signal: i32 },
     /// Reads a file.
     Fetch { path: String },
-    /// Takes the adapter away; done when the kernel has noticed.
+    /// Unplugs the adapter; answered when the kernel has removed it.
     Unplug,
-    /// Gives it back.
+    /// Plugs the adapter in.
     Plug,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Program {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum User {
     Root,
-    /// An ordinary user, id 1000, in no group: who plays.
+    /// The player: an ordinary user, id 1000, in no group.
     Player,
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum User {
 pub(crate) enum Output {
     /// `/var/log/NAME.log`, both streams.
     Log,
-    /// Standard output comes back as [`Message::Line`]; the rest to the log.
+    /// Standard output is returned as [`Message::Line`]; standard error goes to the log.
     Lines,
 }
 

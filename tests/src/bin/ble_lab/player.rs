@@ -1,4 +1,4 @@
-//! A handheld in play: its host, the lab's eyes on it, and `qiyouctl` as the hands of the person who holds it.
+//! A handheld in play: its host, a watching client (see `watch`), and `qiyouctl` in place of its person.
 
 use crate::guest::{Guest, Heard};
 use crate::orders::{Output, User};
@@ -12,49 +12,49 @@ use std::time::Duration;
 use tokio::sync::{broadcast::error::RecvError, watch};
 use tokio::time::timeout;
 
-/// Where a host keeps its record.
+/// The host's database.
 const DATABASE: &str = "/home/player/.local/share/qiyou/qiyou.db";
-/// A person's command answers at once; this is a guest on a crowded machine.
+/// A command answers at once; this limit allows for a guest on a busy machine.
 const HANDS: Duration = Duration::from_secs(30);
-/// The levels that play here need none of it.
+/// The levels that play here need none of this time.
 const BOT_TIME_MS: &str = "100";
-/// Longer than any single thing takes, a search for a lost peer included.
+/// Longer than any single step, a search for a lost peer included.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Player<'a> {
     pub(crate) guest: &'a Guest,
-    /// Whether its host plays in the local network too.
+    /// Whether its host also uses the local network.
     in_network: Cell<bool>,
     view: watch::Sender<View>,
 }
 
-/// What the eyes have seen so far; it outlives the host.
+/// The state seen so far; it outlives the host.
 #[derive(Debug, Default)]
 pub(crate) struct View {
-    /// Whether the host runs and has told its whole state.
+    /// Whether the host runs and has sent its whole state.
     ready: bool,
-    /// How often it has told its whole state: once for each start.
+    /// How often the host has sent its whole state: once per start.
     pub(crate) starts: u32,
-    /// Who was heard, and their names.
+    /// Devices heard, with their names.
     pub(crate) nearby: BTreeMap<String, String>,
     pub(crate) comparison: Option<Comparison>,
-    /// One from the other side that waits for an answer.
+    /// An open invitation from the other side.
     pub(crate) invitation: Option<String>,
-    /// The match that is played or was played last.
+    /// The present match, or the last one.
     pub(crate) room: Option<Room>,
-    /// The longest record that was ever told of it.
+    /// The longest record ever shown of the match.
     pub(crate) told: Vec<String>,
     /// How often its link came up.
     pub(crate) times_up: u32,
     /// Milliseconds from giving an action to the host to the other's acknowledgement.
     pub(crate) move_seen: Vec<f64>,
-    /// What was told of the radio since it was last asked for: a state and its sentence.
+    /// States of the radio since the last query, each with its sentence.
     radio: Vec<(RadioState, String)>,
-    /// The newest things that a person would be told, for when something fails.
+    /// The latest notices to the person, for error reports.
     notices: Vec<String>,
 }
 
-/// Equal if two people see the same.
+/// Equal if both people see the same.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Comparison {
     pub(crate) emoji: Vec<u32>,
@@ -62,7 +62,7 @@ pub(crate) struct Comparison {
 }
 
 impl<'a> Player<'a> {
-    /// Starts the host and opens the eyes.
+    /// Starts the host and the watching client.
     pub(crate) async fn start(guest: &'a Guest) -> Result<Player<'a>> {
         let mut heard = guest.hear();
         let (view, _) = watch::channel(View::default());
@@ -96,7 +96,7 @@ impl<'a> Player<'a> {
         self.until("the host is ready", |view| view.ready).await
     }
 
-    /// The host begins anew, with the local network as a second way or without it.
+    /// Restarts the host, with the local network as a second carrier or without.
     pub(crate) async fn start_again(&self, in_network: bool) -> Result<()> {
         self.guest.signal("qiyoud", rustix::process::Signal::TERM).await?;
         self.until("the host has ended", |view| !view.ready).await?;
@@ -104,25 +104,25 @@ impl<'a> Player<'a> {
         self.start_host().await
     }
 
-    /// `kill -9`, and the eyes have noticed.
+    /// `kill -9`; returns when the watching client has detected it.
     pub(crate) async fn kill_host(&self) -> Result<()> {
         self.guest.kill("qiyoud").await?;
         self.until("the host is gone", |view| !view.ready).await
     }
 
-    /// Parts as a person does who closes everything.
+    /// Stops the host as a person who closes everything.
     pub(crate) async fn stop(&self) -> Result<()> {
         self.guest.kill("watch").await?;
         self.guest.signal("qiyoud", rustix::process::Signal::TERM).await
     }
 
-    /// What `qiyouctl` says to these words.
+    /// The output of `qiyouctl` with these arguments.
     pub(crate) async fn ctl(&self, words: &[&str]) -> Result<String> {
         let arguments = [&["qiyouctl"], words].concat();
         Ok(self.guest.run(User::Player, &arguments, HANDS).await?.stdout)
     }
 
-    /// Waits until what is seen is so.
+    /// Waits until a condition on the view holds.
     pub(crate) async fn until(&self, what: &str, so: impl FnMut(&View) -> bool) -> Result<()> {
         self.within(PATIENCE, what, so).await
     }
@@ -145,8 +145,8 @@ impl<'a> Player<'a> {
         read(&self.view.borrow())
     }
 
-    /// Waits until a person here was told of one of these states of the radio, since they were last forgotten; returns the
-    /// sentence. Once the match is over nobody is looked for, and what an adapter cannot do is not found out.
+    /// Waits until the person was told one of these states of the radio, since the last reset; returns the sentence. After
+    /// the end of the match nothing is searched for, and an adapter's limitation is not detected.
     pub(crate) async fn told_of(&self, states: &[RadioState]) -> Result<Option<String>> {
         let is_told = |view: &View| view.radio.iter().any(|(told, _)| states.contains(told));
         self.until(&format!("{states:?}"), |view| view.over() || is_told(view)).await?;
@@ -162,17 +162,17 @@ impl<'a> Player<'a> {
         self.view.send_modify(|view| view.radio.clear());
     }
 
-    /// The person has closed the room.
+    /// Clears the room after the person has closed it.
     pub(crate) fn forget_room(&self) {
         self.view.send_modify(|view| (view.room, view.invitation) = (None, None));
     }
 
-    /// The record as it is on this device's disk: a row a match, without what differs from device to device.
+    /// The records on this device's disk: one row per match, without device-specific columns.
     pub(crate) async fn saved(&self) -> Result<Vec<Saved>> {
         let directory = tempfile::tempdir()?;
         let file = directory.path().join("qiyou.db");
         std::fs::write(&file, self.guest.fetch(DATABASE).await?)?;
-        // What was written lately is in the log beside it, if there is one.
+        // Recent writes are in the write-ahead log, if there is one.
         if let Ok(log) = self.guest.fetch(&format!("{DATABASE}-wal")).await {
             std::fs::write(directory.path().join("qiyou.db-wal"), log)?;
         }
@@ -230,7 +230,7 @@ impl View {
             What::Ready => (self.ready, self.starts) = (true, self.starts + 1),
             What::Gone => {
                 (self.ready, self.comparison, self.invitation) = (false, None, None);
-                // Its end of the link went with it.
+                // Its end of the link is gone too.
                 self.room.iter_mut().for_each(|room| room.link_up = false);
             }
             What::Nearby { id, name } => drop(self.nearby.insert(id, name)),
@@ -268,7 +268,7 @@ impl View {
 
     fn note(&mut self, text: String) {
         self.notices.push(text);
-        // The last few tell why something did not come.
+        // The last few explain why something did not happen.
         if self.notices.len() > 8 {
             self.notices.remove(0);
         }

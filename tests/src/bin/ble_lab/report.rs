@@ -1,76 +1,76 @@
-//! What a run of the lab says: `report.json` for machines, a table for people.
+//! The output of a run: `report.json` for programs, a table for people.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The keys are a contract with whoever reads `report.json`; what a run did not measure is null. Times in milliseconds.
+/// The keys are a contract with readers of `report.json`; null means not measured. Times in milliseconds.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Report {
-    /// From the start of a scan to the other's advert.
+    /// From the start of a scan to the other side's advertisement.
     pub(crate) found: Option<f64>,
-    /// The same of several scans, one after the other.
+    /// The same for several scans in a row.
     pub(crate) found_again: Option<Quantiles>,
-    /// From there to a link that both trust: GATT, stream, Noise, hello.
+    /// From there to an authenticated link: GATT, stream, Noise, hello.
     pub(crate) connected: Option<f64>,
-    /// From the start of the scan to the first move at the other side.
+    /// From the start of the scan to the first move on the other side.
     pub(crate) first_move: Option<f64>,
-    /// From a move given to the mover's host to the other side's acknowledgement in its hand.
+    /// From giving a move to the mover's host until it has the other side's acknowledgement.
     pub(crate) move_seen: Option<Quantiles>,
-    /// A characteristic value to the other side and back, with nothing of ours in between.
+    /// A characteristic value to the other side and back, without our code.
     pub(crate) bare_round_trip: Option<Quantiles>,
-    /// Of matches, from the loss of the link to both sides together again; where they were out of range, from their return.
+    /// Of matches: from the loss of the link, or from the return into range, until both sides are connected again.
     pub(crate) resume: Option<Quantiles>,
-    /// The same after each kind of fault, from when nothing stood in the way any more: the adapter was on again, bluetoothd
-    /// on the bus, the host's process started.
+    /// The same after each kind of fault, from the moment when nothing obstructed the link: the adapter was on, bluetoothd was
+    /// on the bus, the host's process had started.
     pub(crate) resume_after: BTreeMap<&'static str, Resumes>,
     /// Longest value in an ATT write or notification, in bytes.
     pub(crate) att_payload: Option<usize>,
-    /// Bytes in HCI data packets, both ways, all layers, by moves played.
+    /// Bytes in HCI data packets, both ways, all layers, per move.
     pub(crate) bytes_per_move: Option<f64>,
-    /// Those packets, and the ATT writes and notifications in them, by moves played.
+    /// Those packets, and the ATT writes and notifications in them, per move.
     pub(crate) packets_per_move: Option<f64>,
     pub(crate) values_per_move: Option<f64>,
-    /// What a match costs in which nobody does anything.
+    /// The cost of an idle match.
     pub(crate) idle: Option<Idle>,
-    /// The stream's bytes a second by those of a bare loop of writes without response of the same size.
+    /// Ratio of the stream's goodput to that of a bare loop of writes without response of the same size.
     pub(crate) goodput_ratio: Option<f64>,
-    /// From the start of another stack's scan to the encrypted hello of a host in its hand.
+    /// From the start of another stack's scan until it has the encrypted hello of a host.
     pub(crate) stranger_met: Option<f64>,
-    /// Of a stranger that leaves without a word and is back at once: from the start of its scan to a connection on which it may
-    /// speak. The first of them comes as one who was never there.
+    /// Of a stranger that leaves without a goodbye and returns at once: from the start of its scan to a connection on which it
+    /// may send. The first sample is a first visit.
     pub(crate) stranger_again: Option<Quantiles>,
-    /// Connections that this took in all, seven at least.
+    /// Total connections of these samples, seven at least.
     pub(crate) stranger_tries: u32,
-    /// Ways of breaking the rules that were answered as they should be.
+    /// Protocol violations that were answered correctly.
     pub(crate) nonsense_answered: u32,
-    /// What the host that met it held in memory before and after, in kB.
+    /// Memory of the host that met the stranger before and after, in kB.
     pub(crate) nonsense_memory_kb: Option<[u64; 2]>,
     /// Matches that a second implementation of the protocol has played with a host, equal at both in the end.
     pub(crate) stranger_matches: usize,
-    /// Whether two who were to compare strings with somebody in between saw different ones; null if nobody was.
+    /// Whether two people with a man in the middle saw different strings; null if not tested.
     pub(crate) between_strings_differ: Option<bool>,
     pub(crate) matches: u32,
     pub(crate) moves: u32,
-    /// The same by game.
+    /// Results by game.
     pub(crate) games: BTreeMap<&'static str, Played>,
     pub(crate) cuts: u32,
     pub(crate) kills: u32,
     pub(crate) moves_lost: u32,
     pub(crate) moves_doubled: u32,
-    /// Whether both sides' records were the same after every match; null if none was played.
+    /// Whether both records were equal after every match; null if none was played.
     pub(crate) records_equal: Option<bool>,
     pub(crate) seconds: f64,
-    /// Whether every part of CI's run was asked for.
+    /// Whether every part of CI's run was requested.
     pub(crate) is_whole: bool,
-    /// What was aimed at, of what this run has measured.
+    /// The goals for the figures that this run has measured.
     bars: Vec<Bar>,
-    /// What was asserted and held.
+    /// Number of assertions that held.
     #[serde(skip)]
     pub(crate) checks: u32,
 }
 
-/// A figure and what it should be. Missed, it is said and no error: what else the machine does slows the guests.
+/// A figure and its goal. A miss is reported and is no error: other load on the machine slows the guests.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 struct Bar {
     name: &'static str,
@@ -82,24 +82,24 @@ struct Bar {
 /// Two linked hosts while their people think.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Idle {
-    /// How long it was looked at.
+    /// Duration of the observation.
     pub(crate) seconds: f64,
-    /// How often a second a thread of the host at A, and at B, was woken.
+    /// Wake-ups a second of the host's threads at A and at B.
     pub(crate) wakes_per_second: [f64; 2],
-    /// On the air, both ways together.
+    /// ATT values on the radio, both ways together.
     pub(crate) values_per_minute: f64,
     pub(crate) packets_per_minute: f64,
     pub(crate) bytes_per_minute: f64,
 }
 
-/// Matches of one game that were played to their end, with equal records.
+/// Finished matches of one game, with equal records.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Played {
     pub(crate) matches: u32,
     pub(crate) moves: u32,
 }
 
-/// How matches went on after one kind of fault.
+/// Resumed matches after one kind of fault.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Resumes {
     pub(crate) count: usize,
@@ -122,7 +122,7 @@ impl std::fmt::Display for Quantiles {
 }
 
 impl Quantiles {
-    /// `None` of nothing.
+    /// `None` without samples.
     pub(crate) fn of(samples: &[f64]) -> Option<Quantiles> {
         let mut sorted = samples.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -133,14 +133,14 @@ impl Quantiles {
 }
 
 impl Report {
-    /// Ends the run unless `held`.
+    /// Fails the run unless `held`.
     pub(crate) fn check(&mut self, held: bool, otherwise: impl FnOnce() -> String) -> anyhow::Result<()> {
         anyhow::ensure!(held, otherwise());
         self.checks += 1;
         Ok(())
     }
 
-    /// A match of so many moves has ended.
+    /// Counts a finished match with its moves.
     pub(crate) fn played(&mut self, game: &'static str, moves: usize) {
         let played = self.games.entry(game).or_default();
         played.matches += 1;
@@ -149,7 +149,7 @@ impl Report {
         self.moves += moves as u32;
     }
 
-    /// A match went on so many milliseconds after this fault.
+    /// Counts a match that resumed after this fault, with the milliseconds.
     pub(crate) fn resumed(&mut self, fault: &'static str, took: f64) {
         let after = self.resume_after.entry(fault).or_default();
         after.samples.push(took);

@@ -1,8 +1,8 @@
-//! Devices that are none of ours: a central with another Bluetooth stack, written from the protocol's description, meets a
-//! host, breaks its rules, plays a whole match with it, and sits between two of them.
+//! Interoperability and attacks: a central with another Bluetooth stack, written from the protocol's description, meets a host,
+//! violates its protocol, plays a whole match with it, and acts as man in the middle.
 //!
 //! The stranger is a Python program (`tests/ble-lab/stranger`) on a controller of its own, beside those of the guests. It
-//! tells what it saw; here is what that must be.
+//! reports what it saw; the expectations are here.
 
 use crate::lab::{ADDRESS_OF_A, Lab};
 use crate::orders::{Output, User};
@@ -18,11 +18,11 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-/// Between two things that a stranger tells lies at most a meeting with a guest on a crowded machine.
+/// Limit between two reports of a stranger: at most a meeting with a guest on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// How hosts end a link that somebody spoils, by what was done. `Some` is the reason of a goodbye (`ByeReason`), which only
-/// a peer can be told that still speaks in frames.
+/// How a host ends a link after each violation. `Some` is the reason of a goodbye (`ByeReason`), which the host can only
+/// send to a peer that still speaks in frames.
 const ANSWERS: [(&str, &str, Option<u32>); 12] = [
     ("no greeting", "none", None),
     ("random values in between", "hello from Ann", None),
@@ -37,18 +37,18 @@ const ANSWERS: [(&str, &str, Option<u32>); 12] = [
     ("a message before the hello", "hung up", Some(BYE_VIOLATION)),
     ("a hello of versions nobody speaks", "hung up", Some(BYE_VERSION)),
 ];
-/// How far one comes who leaves without a word, and is back at once.
+/// The stages after which a stranger leaves without a goodbye and returns at once.
 const LEAVES_AFTER: [&str; 7] =
     ["a connection", "a connection", "a greeting", "a greeting", "a hello", "a hello", "a hello"];
 
-/// What a host may hold more after nonsense than before, in kB: an allocator gives little back.
+/// Most memory growth of a host after the violations, in kB: an allocator returns little.
 const MORE_KB: u64 = 4096;
 
 const BYE_VERSION: u32 = proto::peer::ByeReason::ByeVersion as u32;
 const BYE_STRINGS_DIFFER: u32 = proto::peer::ByeReason::ByeStringsDiffer as u32;
 const BYE_VIOLATION: u32 = proto::peer::ByeReason::ByeViolation as u32;
 
-/// Where the program is, and what runs it.
+/// Paths of the program and its interpreter.
 pub(crate) struct Stack {
     pub(crate) python: PathBuf,
     pub(crate) program: PathBuf,
@@ -56,8 +56,9 @@ pub(crate) struct Stack {
     pub(crate) controllers: PathBuf,
 }
 
-/// What the program tells; its own words are in `stranger.py`. `Hands` is what the host's person does now: words for `qiyouctl`,
-/// or `comparison` for what is on the screen; the program waits for what that says. `Kept` is a match as the program has it.
+/// Reports of the program; the JSON is defined in `stranger.py`. `Hands` asks for an act of the host's person: arguments of
+/// `qiyouctl`, or `comparison` for the string on the screen; the program waits for the result. `Kept` is a match as the program
+/// has it.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 enum Told {
@@ -75,7 +76,7 @@ enum Told {
     Over,
 }
 
-/// A host as the one between the two knows it.
+/// A host from the man in the middle's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum End {
@@ -101,7 +102,7 @@ struct Hello {
     wants_comparison: bool,
 }
 
-/// Both hosts begin as on their first day: nobody knows anybody.
+/// Both hosts start without any friend.
 pub(crate) async fn come_and_go(lab: &Lab, stack: &Stack, report: &mut Report) -> Result<()> {
     for guest in [&lab.a, &lab.b] {
         guest.run(User::Player, &["rm", "-rf", "/home/player/.local/share/qiyou"], PATIENCE).await?;
@@ -133,7 +134,7 @@ pub(crate) async fn come_and_go(lab: &Lab, stack: &Stack, report: &mut Report) -
     Ok(())
 }
 
-/// Up to the encrypted hello of a host and a goodbye. Returns the host's key.
+/// Runs up to the encrypted hello of a host and a goodbye. Returns the host's key.
 async fn meet(lab: &Lab, stack: &Stack, report: &mut Report) -> Result<String> {
     let mut stranger = Stranger::start(lab, stack, "meet")?;
     let Told::Met { card, hello, key, end, took_ms } = stranger.next().await? else {
@@ -141,7 +142,7 @@ async fn meet(lab: &Lab, stack: &Stack, report: &mut Report) -> Result<String> {
     };
     println!("ble-lab: another stack: scan to the host's encrypted hello {took_ms:.0} ms");
     report.stranger_met = Some(took_ms);
-    // Version 1, open to all, named; the five bytes after it change with the hour.
+    // Version 1, open to all, named; the five bytes after it are the rotating tag.
     let ours = card.flags == "06"
         && card.name == "Ann"
         && card.payload.len() == 12
@@ -158,7 +159,7 @@ async fn meet(lab: &Lab, stack: &Stack, report: &mut Report) -> Result<String> {
     Ok(key)
 }
 
-/// Leaves in every way without a word, and is back at once.
+/// Leaves at every stage without a goodbye, and returns at once.
 async fn come_again(lab: &Lab, stack: &Stack, report: &mut Report) -> Result<()> {
     let mut stranger = Stranger::start(lab, stack, "again")?;
     let mut took = Vec::new();
@@ -188,8 +189,8 @@ async fn misbehave(lab: &Lab, stack: &Stack, report: &mut Report) -> Result<()> 
     stranger.ends().await
 }
 
-/// Whole matches with a second implementation of the protocol, through lost links and by consent. What it finds to hold counts
-/// here; at the end the host's disk holds the very matches that it has.
+/// Whole matches with a second implementation of the protocol, with lost links and offers. The program's checks are counted
+/// here; at the end the host's disk must have the same matches as the program.
 async fn play(lab: &Lab, stack: &Stack, ann: &Player<'_>, report: &mut Report) -> Result<()> {
     let mut stranger = Stranger::start(lab, stack, "play")?;
     let mut kept = Vec::new();
@@ -217,7 +218,7 @@ async fn play(lab: &Lab, stack: &Stack, ann: &Player<'_>, report: &mut Report) -
     report.stranger_matches = kept.len();
     let moves: usize = kept.iter().map(|one| one.actions.len()).sum();
     println!("ble-lab: another program has played {} matches of {moves} moves", kept.len());
-    // What it compared is no string of those who come after it.
+    // The program's comparison must not be mistaken for a later one.
     ann.forget_comparison();
     Ok(())
 }
@@ -229,8 +230,8 @@ fn on_screen(player: &Player<'_>) -> Value {
     })
 }
 
-/// Ben means to meet Ann, and is linked to somebody who calls itself Ann and speaks to the real one in Ben's name. Each has
-/// an honest talk with the one between, who passes on all that they say.
+/// Man in the middle: Ben wants to meet Ann, and is linked to a stranger that calls itself Ann and speaks to the real Ann
+/// in Ben's name. Each has a valid link with the stranger, which forwards all messages.
 async fn between(
     lab: &Lab,
     stack: &Stack,
@@ -240,7 +241,7 @@ async fn between(
 ) -> Result<()> {
     let mut stranger = Stranger::start(lab, stack, "between")?;
     let Told::Posing { address } = stranger.next().await? else { bail!("it does not pose as somebody") };
-    // Ann and her double are both near, under one name: Ben takes the wrong one.
+    // Ann and her impostor are both near, with one name: Ben takes the wrong one.
     meet_at(ben, "meet-double", &address).await?;
     let Told::Between { dialer_key, listener_key } = stranger.next().await? else {
         bail!("it does not get in between")
@@ -260,12 +261,12 @@ async fn between(
     let [at_a, at_b] = &strings;
     println!("ble-lab: somebody in between: {} at A, {} at B", at_a.digits, at_b.digits);
     report.check(strings.iter().all(is_whole), || format!("not whole: {strings:?}"))?;
-    // Each part alone differs but for one time in a million, or in sixteen million.
+    // Each part alone differs except one time in a million, or in sixteen million.
     let differ = at_a.digits != at_b.digits && at_a.emoji != at_b.emoji;
     report.between_strings_differ = Some(differ);
     report.check(differ, || format!("nobody can notice who is in between: {strings:?}"))?;
 
-    // Both screens say that the other person has said "the same"; that was the stranger's word.
+    // Both screens say that the other person has answered "the same"; the stranger sent that.
     for player in [ann, ben] {
         player.ctl(&["different"]).await?;
     }
@@ -291,7 +292,7 @@ async fn between(
     Ok(())
 }
 
-/// What the comparison is for: with nobody in between the strings are the same.
+/// The control case: without a man in the middle the strings are equal.
 async fn directly((ann, ben): (&Player<'_>, &Player<'_>), report: &mut Report) -> Result<()> {
     for player in [ann, ben] {
         player.forget_comparison();
@@ -322,7 +323,7 @@ fn is_whole(string: &Comparison) -> bool {
     string.emoji.len() == 4 && string.digits.len() == 6
 }
 
-/// A running stranger; it ends with this.
+/// A running stranger; killed on drop.
 struct Stranger {
     what: &'static str,
     process: Child,
@@ -343,7 +344,7 @@ impl Stranger {
         Ok(Stranger { what, process, says: BufReader::new(stdout).lines(), hears })
     }
 
-    /// Tells it what it has asked for.
+    /// Sends the result of a request to the program.
     async fn answer(&mut self, said: &str) -> Result<()> {
         let mut line = serde_json::to_vec(said)?;
         line.push(b'\n');
@@ -358,7 +359,7 @@ impl Stranger {
         serde_json::from_str(&line).with_context(|| line.clone())
     }
 
-    /// It has said everything and gives its controller back.
+    /// Waits until the stranger has reported everything and released its controller.
     async fn ends(mut self) -> Result<()> {
         let status = timeout(PATIENCE, self.process.wait()).await.context("the stranger does not end")??;
         ensure!(status.success(), "the stranger ended with {status}; see stranger-{}.log", self.what);

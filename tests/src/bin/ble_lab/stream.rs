@@ -1,8 +1,8 @@
-//! The project's own byte stream between two guests, with nothing above it: what `ble-transport` costs over the bare
+//! The project's own byte stream between two guests, with nothing above it: the cost of `ble-transport` over the bare
 //! service.
 //!
-//! Client to server: a kind byte, a length (u32, big-endian), so many bytes. The server answers an [`ECHO`] with the same
-//! message and a [`SINK`] with a [`Sunk`] as JSON in a message of the same form.
+//! Client to server: a kind byte, a length (u32, big-endian), then that many bytes. The server answers an [`ECHO`] with
+//! the same message and a [`SINK`] with a [`Sunk`] as JSON in a message of the same form.
 
 use crate::bare;
 use anyhow::{Context, Result, bail, ensure};
@@ -17,10 +17,10 @@ use tokio::time::{sleep, timeout};
 
 const ECHO: u8 = b'E';
 const SINK: u8 = b'S';
-/// What a length may say: much more than any load here.
+/// Longest accepted length: much more than any load here.
 const MOST: u32 = 64 * 1024 * 1024;
 
-/// By which the two find each other; real tags change every 15 minutes.
+/// The tag by which the two find each other; real tags change every 15 minutes.
 const TAG: Tag = Tag(*b"lab!!");
 
 #[derive(clap::Args)]
@@ -44,28 +44,28 @@ pub(crate) struct Load {
     writes: u32,
 }
 
-/// What `drive` prints, as one line of JSON.
+/// The output of `drive`, as one line of JSON.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Streamed {
-    /// Milliseconds from the start of each scan to the first advert, and on to a stream.
+    /// Milliseconds from the start of each scan to the first advertisement, and from there to a stream.
     pub(crate) found: Vec<f64>,
     pub(crate) connected: f64,
     /// Each echo, in milliseconds.
     pub(crate) round_trips: Vec<f64>,
-    /// Of each round, bytes a second at the receiver, from the first byte's arrival to the last's.
+    /// For each round: bytes a second at the receiver, from the first byte's arrival to the last's.
     pub(crate) goodput: Vec<f64>,
-    /// The same of the bare service.
+    /// The same for the bare service.
     pub(crate) bare_round_trips: Vec<f64>,
     pub(crate) bare_goodput: Vec<f64>,
 }
 
-/// What the server saw of a sink's message.
+/// The server's statistics of a sink's message.
 #[derive(Debug, Serialize, Deserialize)]
 struct Sunk {
     /// Microseconds from the first part to the last, and the bytes after that first part.
     took: u64,
     bytes: u64,
-    /// Bytes that are not what they should be.
+    /// Number of wrong bytes.
     wrong: u64,
 }
 
@@ -83,7 +83,7 @@ pub(crate) async fn serve() -> Result<()> {
             ended = &mut bare => return ended?.context("the bare service"),
         };
         println!("accepted");
-        // One client at a time is what the lab sends.
+        // The lab sends one client at a time.
         if let Err(error) = converse(&mut *duplex).await {
             println!("ended: {error:#}");
         }
@@ -133,7 +133,7 @@ pub(crate) async fn drive(load: Load) -> Result<()> {
         let (_, watch) = find(&bluetooth).await?;
         found.push(milliseconds(begun));
         drop(watch);
-        // BlueZ stops its discovery.
+        // BlueZ needs some time to stop discovery.
         sleep(Duration::from_millis(500)).await;
     }
     let begun = Instant::now();
@@ -162,7 +162,7 @@ pub(crate) async fn drive(load: Load) -> Result<()> {
     Ok(())
 }
 
-/// Scans until the server is heard; the scan goes on as long as the watch is kept.
+/// Scans until the server is heard; the scan lasts as long as the watch is held.
 async fn find(bluetooth: &BleTransport) -> Result<(Address, Watch)> {
     let mut watch = bluetooth.watch(true);
     let address = timeout(Duration::from_secs(30), async {
@@ -187,7 +187,7 @@ async fn echoes(duplex: &mut dyn Duplex, load: &Load, took: &mut Vec<f64>) -> Re
     Ok(())
 }
 
-/// Bytes a second at the other side.
+/// Sends a sink message; returns bytes a second at the receiver.
 async fn sink(duplex: &mut dyn Duplex, bytes: usize) -> Result<f64> {
     let all: Vec<u8> = (0..bytes as u64).map(filling).collect();
     send(duplex, SINK, &all).await?;
@@ -224,7 +224,7 @@ fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
 }
 
-/// The byte at a position: no short period, so that a part put in the wrong place shows.
+/// The byte at a position, without a short period, so that a misplaced part is detected.
 fn filling(at: u64) -> u8 {
     (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u8
 }

@@ -1,6 +1,6 @@
-//! The lab's eyes on a host: a client of its control socket that does nothing and prints what the host tells.
+//! A client of a host's control socket that only watches and prints the host's events for the lab.
 //!
-//! It comes back by itself when the host does, since hosts are killed here.
+//! It reconnects by itself, since hosts are killed here.
 
 use anyhow::{Context, Result, bail};
 use futures::{SinkExt, StreamExt};
@@ -12,19 +12,20 @@ use tokio::net::UnixStream;
 use tokio::time::sleep;
 use tokio_util::codec::Framed;
 
-/// A printed line: what the host told, and when by its own clock, in microseconds; 0 of what it did not tell.
+/// A printed line: an event, and its time by the host's clock, in microseconds; 0 for an event of this
+/// program's own.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Told {
     pub(crate) at: u64,
     pub(crate) what: What,
 }
 
-/// As [`control::Carrier`] has them.
+/// As in [`control::Carrier`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Carrier {
     Bluetooth,
     Network,
-    /// There was no link yet, or one that this lab does not make.
+    /// No link yet, or a carrier that this lab does not use.
     Other,
 }
 
@@ -38,10 +39,10 @@ impl From<control::Carrier> for Carrier {
     }
 }
 
-/// What of an event the lab looks at.
+/// The part of an event that the lab uses.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum What {
-    /// Attached; what comes before `Ready` is the present state.
+    /// Attached; the events before `Ready` are the present state.
     Attached,
     Ready,
     /// The host is gone.
@@ -83,13 +84,13 @@ pub(crate) struct Room {
     pub(crate) record: Vec<String>,
     pub(crate) over: bool,
     pub(crate) link_up: bool,
-    /// What the link runs over.
+    /// The link's carrier.
     pub(crate) carrier: Carrier,
     /// Whether it is this side's turn.
     pub(crate) can_act: bool,
     /// The other side has said goodbye.
     pub(crate) left: bool,
-    /// The last action of this side that the other acknowledged, and how long that took. 0 of none.
+    /// The last action of this side that the other side acknowledged, and how long that took. 0 for none.
     pub(crate) seen_ply: u32,
     pub(crate) seen_after_us: u32,
 }
