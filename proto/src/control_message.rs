@@ -117,6 +117,7 @@ impl Bounded for Request {
                 | Body::SetAway(_),
             ) => Ok(()),
             Some(Body::Block(block)) => id(&block.peer, "Block.peer"),
+            Some(Body::SendAway(away)) => id(&away.peer, "SendAway.peer"),
             Some(Body::Unblock(unblock)) => id(&unblock.peer, "Unblock.peer"),
             Some(Body::SetNote(set)) => {
                 id(&set.peer, "SetNote.peer")?;
@@ -335,6 +336,7 @@ impl Bounded for Event {
                 | Body::FriendGone(gone)
                 | Body::RoomGone(gone)
                 | Body::BlockedGone(gone)
+                | Body::StrangerGone(gone)
                 | Body::GiftGone(gone)
                 | Body::ContactGone(gone),
             ) => id(&gone.id, "Gone.id"),
@@ -355,6 +357,10 @@ impl Bounded for Event {
                 id(&friend.account, "Friend.account")?;
                 name(&friend.name, "Friend.name")?;
                 bound(limits::is_note(&friend.note), "Friend.note")
+            }
+            Some(Body::Stranger(stranger)) => {
+                id(&stranger.id, "Stranger.id")?;
+                name(&stranger.name, "Stranger.name")
             }
             Some(Body::Blocked(blocked)) => {
                 id(&blocked.id, "Blocked.id")?;

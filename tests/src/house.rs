@@ -183,6 +183,8 @@ pub struct Seen {
     pub ended: Vec<control::InvitationGone>,
     /// By id.
     pub blocked: BTreeMap<String, control::Blocked>,
+    /// Connected, and no friends.
+    pub strangers: BTreeMap<String, control::Stranger>,
     /// The tablebase of Liuzhou chess's endings.
     pub endings: control::Endings,
     /// `None` if the host cannot play online.
@@ -231,6 +233,8 @@ impl Seen {
             Body::Connecting(one) => drop(self.connecting.insert(one.peer.clone(), one)),
             Body::Notice(notice) => self.notices.push(notice),
             Body::Said(said) => self.said.push(said),
+            Body::Stranger(one) => drop(self.strangers.insert(one.id.clone(), one)),
+            Body::StrangerGone(gone) => drop(self.strangers.remove(&gone.id)),
             Body::Blocked(one) => drop(self.blocked.insert(one.id.clone(), one)),
             Body::BlockedGone(gone) => drop(self.blocked.remove(&gone.id)),
             Body::Endings(endings) => self.endings = endings,

@@ -6,7 +6,7 @@ use bytes::BytesMut;
 use link::identity::Identity;
 use link::secure::{self, SecureLink, Wanted};
 use link::{Card, CarrierKind, Duplex, Tag, Transport};
-use proto::control::{self, NoticeKind, request};
+use proto::control::{self, Carrier, NoticeKind, RefusalCode, request};
 use proto::frame::{FrameCodec, FrameLimit, Outgoing};
 use proto::peer::{Envelope, Hello, Ping, Play};
 use tests::house::{Device, House, Seen, begin_match, friends};
@@ -223,6 +223,47 @@ async fn strangers_who_wait_for_ever_hold_no_place_for_ever() {
     tokio::time::sleep(Duration::from_mins(1)).await;
     let mut ben = house.device("Ben").await;
     friends(&mut anna, &mut ben).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_person_sees_which_strangers_wait_and_sends_them_away() {
+    let mut house = House::new(46);
+    let mut anna = house.device("Anna").await;
+    let silent = [
+        tokio::spawn(greets_and_stays(shake_hands(&house, "Anna").await)),
+        tokio::spawn(greets_and_stays(shake_hands(&house, "Anna").await)),
+    ];
+    anna.client.until("both are shown", |seen| seen.strangers.len() == 2).await;
+    let mut ben = house.device("Ben").await;
+    let id = ben.client.find("Anna").await;
+    ben.client.done(request::Body::Meet(control::Meet { peer: id.clone() })).await;
+    anna.client.until("Ben is", |seen| seen.strangers.values().any(|one| one.comparing)).await;
+    let shown: Vec<control::Stranger> = anna.client.seen.strangers.values().cloned().collect();
+    assert_eq!(shown.len(), 3);
+    assert!(shown.iter().all(|one| !one.mine && one.carrier == i32::from(Carrier::Memory)), "{shown:?}");
+    anna.open_app().await;
+    assert_eq!(anna.client.seen.strangers.len(), 3, "whoever comes later sees them as well");
+
+    for one in shown {
+        anna.client.done(request::Body::SendAway(control::SendAway { peer: one.id.clone() })).await;
+        assert!(!anna.client.seen.strangers.contains_key(&one.id));
+    }
+    assert!(anna.client.seen.comparisons.is_empty());
+    for stranger in silent {
+        timeout(Duration::from_secs(3), stranger).await.expect("let go of").expect("it ends");
+    }
+    // He reads what he would of a no to the strings.
+    ben.client.until("refused", |seen| !seen.notices.is_empty()).await;
+    assert_eq!(ben.client.seen.notices[0].kind(), NoticeKind::NoticeStringsDiffer);
+    ben.client.done(request::Body::Meet(control::Meet { peer: id })).await;
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    anna.client.done(request::Body::Scan(control::Scan { on: true })).await;
+    assert!(anna.client.seen.strangers.is_empty() && anna.client.seen.comparisons.is_empty());
+    // When she asks for him herself, he is welcome.
+    friends(&mut anna, &mut ben).await;
+    let friend = anna.client.seen.friends.keys().next().expect("a friend").clone();
+    let refused = anna.client.ask(request::Body::SendAway(control::SendAway { peer: friend })).await;
+    assert_eq!(refused.expect_err("a friend").code(), RefusalCode::RefusalBadRequest);
 }
 
 #[tokio::test(start_paused = true)]

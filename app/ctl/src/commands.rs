@@ -405,6 +405,7 @@ impl Conversation {
         all.extend(state.radios.values().cloned().map(event::Body::Radio));
         all.extend(state.friends.values().cloned().map(event::Body::Friend));
         all.extend(state.blocked.values().cloned().map(event::Body::Blocked));
+        all.extend(state.strangers.values().cloned().map(event::Body::Stranger));
         all.extend(state.nearby.values().cloned().map(event::Body::Nearby));
         all.extend(state.comparisons.values().cloned().map(event::Body::Comparison));
         all.extend(state.invitations.values().cloned().map(event::Body::Invitation));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::{SinkExt, StreamExt};
 use proto::control::{
     Account, Attach, Blocked, Comparison, Connecting, Contact, Event, Friend, Gift, Invitation, Me, Message,
-    Nearby, Radio, Refusal, RefusalCode, Reply, Request, Room, event, reply, request,
+    Nearby, Radio, Refusal, RefusalCode, Reply, Request, Room, Stranger, event, reply, request,
 };
 use proto::frame::{Arrival, FrameCodec, FrameError, FrameLimit, Outgoing};
 use tokio::net::UnixStream;
@@ -98,6 +98,8 @@ pub(crate) struct State {
     pub(crate) rooms: BTreeMap<String, Room>,
     pub(crate) connecting: BTreeMap<String, Connecting>,
     pub(crate) blocked: BTreeMap<String, Blocked>,
+    /// Connected, and no friends.
+    pub(crate) strangers: BTreeMap<String, Stranger>,
     /// `None`: the host is built without online play.
     pub(crate) account: Option<Account>,
     pub(crate) contacts: BTreeMap<String, Contact>,
@@ -119,6 +121,8 @@ impl State {
                 | Body::Endings(_)
                 | Body::Activated(_),
             ) => {}
+            Some(Body::Stranger(one)) => drop(self.strangers.insert(one.id.clone(), one)),
+            Some(Body::StrangerGone(gone)) => drop(self.strangers.remove(&gone.id)),
             Some(Body::Blocked(blocked)) => drop(self.blocked.insert(blocked.id.clone(), blocked)),
             Some(Body::BlockedGone(gone)) => drop(self.blocked.remove(&gone.id)),
             Some(Body::Me(me)) => self.me = me,

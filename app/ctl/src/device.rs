@@ -22,6 +22,13 @@ pub(crate) enum DeviceCommand {
         /// Name or id
         who: String,
     },
+    /// Who is connected and no friend: waits to be compared with, or says nothing yet
+    Strangers,
+    /// End the connection of such a one; it is not let in again for five minutes
+    SendAway {
+        /// Name or id
+        who: String,
+    },
     /// Who is blocked
     Blocked,
     /// A note about a friend that nobody else sees; without a text, show it
@@ -163,6 +170,18 @@ impl Conversation {
                 let peer = one_of(&who, blocked.iter().map(|one| (&*one.id, &*one.name)))?
                     .ok_or_else(|| Failure::NotToBe(format!("nobody called {who} is blocked")))?;
                 self.ask_done(request::Body::Unblock(control::Unblock { peer })).await
+            }
+            DeviceCommand::Strangers => self
+                .host
+                .state
+                .strangers
+                .values()
+                .try_for_each(|one| self.print(|| words::stranger(one), || json::stranger(one))),
+            DeviceCommand::SendAway { who } => {
+                let strangers = self.host.state.strangers.values();
+                let peer = one_of(&who, strangers.map(|one| (&*one.id, &*one.name)))?
+                    .ok_or_else(|| Failure::NotToBe(format!("no stranger called {who} is connected")))?;
+                self.ask_done(request::Body::SendAway(control::SendAway { peer })).await
             }
             DeviceCommand::Blocked => self.host.state.blocked.values().try_for_each(|one| {
                 self.print(|| format!("{}  {}", one.name, one.id), || json::blocked(one))

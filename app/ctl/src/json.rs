@@ -4,7 +4,7 @@
 use proto::board::Result as MatchResult;
 use proto::control::{
     Account, Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Contact, Event, Friend,
-    GameSheet, Gift, HintFound, Invitation, MatchSummary, Nearby, Race, Room, Seat, event, seat,
+    GameSheet, Gift, HintFound, Invitation, MatchSummary, Nearby, Race, Room, Seat, Stranger, event, seat,
 };
 use serde_json::{Value, json};
 
@@ -92,6 +92,8 @@ pub(crate) fn event(event: &Event) -> Value {
                 "detail": notice.detail, "seconds": notice.seconds}),
         ),
         Some(event::Body::Connecting(one)) => ("connecting", connecting(one)),
+        Some(event::Body::Stranger(one)) => ("stranger", stranger(one)),
+        Some(event::Body::StrangerGone(gone)) => ("stranger_gone", json!({"id": gone.id})),
         Some(event::Body::Blocked(one)) => ("blocked", blocked(one)),
         Some(event::Body::BlockedGone(gone)) => ("blocked_gone", json!({"id": gone.id})),
     };
@@ -113,6 +115,11 @@ pub(crate) fn friend(friend: &Friend) -> Value {
         "carrier": words::carrier(friend.carrier), "account": friend.account,
         "presence": words::presence(friend.presence), "met_by": words::carrier(friend.met_by),
         "unreached": words::unreached(friend.unreached)})
+}
+
+pub(crate) fn stranger(one: &Stranger) -> Value {
+    json!({"id": one.id, "name": one.name, "carrier": words::carrier(one.carrier), "comparing": one.comparing,
+        "mine": one.mine})
 }
 
 pub(crate) fn blocked(one: &Blocked) -> Value {

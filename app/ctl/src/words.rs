@@ -5,7 +5,7 @@ use proto::control::{
     AccountState, Adapter, Board, Carrier, CheckState, Clock, ColourChoice, ComparisonEnd, ConnectState,
     ContactState, EndingsState, FactKind, FriendCode, GameSheet, HintFound, InvitationEnd, LetterState,
     LinkState, MarkKind, NoticeKind, OfferKind, PeerLink, PieceKind, Presence, Race, RadioState, Room, Score,
-    Seat, ThreatKind, Unreached, Visibility, score, seat,
+    Seat, Stranger, ThreatKind, Unreached, Visibility, score, seat,
 };
 use proto::peer::{DeclineReason, Phrase};
 
@@ -71,6 +71,17 @@ pub(crate) fn presence(number: i32) -> String {
 
 pub(crate) fn unreached(number: i32) -> String {
     word!(Unreached, number, "UNREACHED_")
+}
+
+/// Who it is, and what it does here.
+pub(crate) fn stranger(one: &Stranger) -> String {
+    let name = if one.name.is_empty() { "(no name yet)" } else { &one.name };
+    let does = match (one.comparing, one.mine) {
+        (true, _) => "waits for the strings to be compared",
+        (false, true) => "was asked for here",
+        (false, false) => "has connected, and shows nothing yet",
+    };
+    format!("{name} by {}: {does}  {}", carrier(one.carrier), one.id)
 }
 
 /// The same for a person, with a comma before it; empty for a reachable peer.

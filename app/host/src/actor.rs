@@ -47,6 +47,7 @@ use crate::rings::Rings;
 use crate::room::{PlayerId, Room, Seat};
 use crate::show::Refusal;
 use crate::store::{SavedBlocked, Store};
+use crate::strangers::Strangers;
 use crate::work::Work;
 
 /// After a write that failed, the next try for a bot or a peer that waits: a person who deletes something sees play go on.
@@ -142,6 +143,7 @@ pub(crate) struct Actor {
     /// Matches that friends show, until the person has said whether to keep them.
     pub(crate) gifts: Vec<Gift>,
     pub(crate) rings: Rings,
+    pub(crate) strangers: Strangers,
     pub(crate) last_gift: u64,
     /// Whose strings clients have been shown.
     pub(crate) compared: BTreeSet<PlayerId>,
@@ -256,6 +258,7 @@ impl Actor {
             invitations: BTreeMap::new(),
             gifts: Vec::new(),
             rings: Rings::default(),
+            strangers: Strangers::default(),
             last_gift: 0,
             data_dir: config.data_dir.clone(),
             compared: BTreeSet::new(),
@@ -495,6 +498,7 @@ impl Actor {
         events.extend(self.reach_events());
         events.extend(self.people_events());
         events.extend(self.blocked_events());
+        events.extend(self.strangers.events());
         events.extend(self.gift_events());
         events.extend(self.rooms.values().map(|room| event::Body::Room(self.shown(room))));
         events

@@ -42,6 +42,8 @@ pub(crate) enum Standing {
     Unwritable,
     Friend,
     Stranger,
+    /// A stranger whom a person here has sent away a moment ago.
+    SentAway,
 }
 
 /// What the host would do just now.
@@ -85,6 +87,7 @@ pub(crate) enum Verdict {
 pub(crate) enum Why {
     Blocked,
     Unwritable,
+    SentAway,
     /// An address from an old friend code, or somebody who repeats a friend's tag.
     Another,
     /// Only friends may connect.
@@ -103,7 +106,8 @@ pub(crate) fn admit(caller: &Caller, rules: &Rules) -> Verdict {
         Standing::Blocked => return Verdict::Refuse(Why::Blocked),
         Standing::Unwritable => return Verdict::Refuse(Why::Unwritable),
         _ if caller.is_another => return Verdict::Refuse(Why::Another),
-        Standing::Friend | Standing::Stranger => {}
+        Standing::SentAway if caller.role == Role::Listener => return Verdict::Refuse(Why::SentAway),
+        Standing::Friend | Standing::Stranger | Standing::SentAway => {}
     }
     if let Some((role, age)) = caller.in_use {
         let both_dialed = role != caller.role && age < GLARE;
@@ -171,6 +175,13 @@ mod tests {
     fn nobody_blocked_and_nobody_whose_moves_cannot_be_kept_is_let_in() {
         assert_eq!(admit(&caller(Standing::Blocked), &open()), Verdict::Refuse(Why::Blocked));
         assert_eq!(admit(&caller(Standing::Unwritable), &open()), Verdict::Refuse(Why::Unwritable));
+    }
+
+    #[test]
+    fn a_stranger_who_was_sent_away_comes_back_only_when_a_person_here_asks_for_it() {
+        let sent_away = caller(Standing::SentAway);
+        assert_eq!(admit(&sent_away, &open()), Verdict::Refuse(Why::SentAway));
+        assert_eq!(admit(&Caller { role: Role::Dialer, ..sent_away }, &open()), Verdict::Take);
     }
 
     #[test]

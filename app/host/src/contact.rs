@@ -194,6 +194,9 @@ impl Actor {
                 return;
             }
         }
+        if role == Role::Dialer {
+            self.strangers.want(key);
+        }
         if caller.in_use.is_some() {
             debug!("another link to the same peer takes over");
             self.drop_link(key, Some(ByeReason::ByeReplaced));
@@ -238,6 +241,7 @@ impl Actor {
             _ if self.blocked.contains_key(&key) => Standing::Blocked,
             Some(peer) if peer.rebuild.is_some() => Standing::Unwritable,
             Some(peer) if peer.friend.is_some() => Standing::Friend,
+            _ if self.strangers.is_sent_away(key, Instant::now()) => Standing::SentAway,
             _ => Standing::Stranger,
         };
         let link = peer.and_then(|peer| peer.link.as_ref());

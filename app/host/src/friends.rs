@@ -3,13 +3,14 @@
 use proto::control::{self, RefusalCode, event};
 use proto::limits;
 use proto::peer::ByeReason;
-use session::MatchId;
+use session::{MatchId, Role};
+use tokio::time::Instant;
 use tracing::warn;
 
 use crate::actor::Actor;
 use crate::dialing::Target;
 use crate::room::{PlayerId, Seat};
-use crate::show::Refusal;
+use crate::show::{self, Refusal};
 use crate::store::{SavedBlocked, SavedFriend, StoreError};
 
 /// Key of settings, with a friend's: its account.
@@ -73,6 +74,38 @@ impl Actor {
         self.blocked.insert(key, blocked);
         self.tell(event::Body::Blocked(shown));
         Ok(())
+    }
+
+    /// Ends the link of a stranger, who reads no more than that this device leaves.
+    pub(crate) fn send_away(&mut self, who: &str) -> Result<(), Refusal> {
+        let key = self.player(who)?;
+        if self.people.get(&key).is_none_or(|peer| peer.friend.is_some()) {
+            let detail = "only who is no friend is sent away: forget or block a friend";
+            return Err(Refusal::new(RefusalCode::RefusalBadRequest, detail));
+        }
+        self.strangers.send_away(key, Instant::now());
+        self.part_from(key, ByeReason::ByeLeaving);
+        self.show_strangers();
+        Ok(())
+    }
+
+    /// Tells what is new about the strangers that are connected.
+    pub(crate) fn show_strangers(&mut self) {
+        let strangers = self.people.values().filter(|peer| peer.friend.is_none());
+        let names = &self.names;
+        let news = self.strangers.show(strangers.filter_map(|peer| {
+            let link = peer.link.as_ref()?;
+            Some(control::Stranger {
+                id: peer.key.to_string(),
+                name: names.shown(peer.key),
+                carrier: show::carrier(link.kind).into(),
+                comparing: peer.is_comparing(),
+                mine: link.role == Role::Dialer,
+            })
+        }));
+        for body in news {
+            self.tell(body);
+        }
     }
 
     pub(crate) fn unblock(&mut self, who: &str) -> Result<(), Refusal> {

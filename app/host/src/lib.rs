@@ -77,6 +77,7 @@ mod room;
 mod secrets;
 mod show;
 mod store;
+mod strangers;
 mod unreached;
 mod visibility;
 mod work;

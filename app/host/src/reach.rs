@@ -547,6 +547,7 @@ impl Actor {
                 self.tell(event::Body::Radio(shown));
             }
         }
+        self.show_strangers();
         let friends: Vec<(PlayerId, control::Friend)> =
             self.people.values().filter_map(|peer| Some((peer.key, self.shown_friend(peer)?))).collect();
         let gone: Vec<PlayerId> = self

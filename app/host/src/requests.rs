@@ -93,6 +93,7 @@ impl Actor {
                 self.command(key, Command::TakeTheirs(id)).map(|()| done())
             }
             Body::Analyse(analyse) => self.analyse(&analyse).map(|()| done()),
+            Body::SendAway(away) => self.send_away(&away.peer).map(|()| done()),
             Body::Block(block) => self.block(&block.peer).map(|()| done()),
             Body::Unblock(unblock) => self.unblock(&unblock.peer).map(|()| done()),
             Body::SetNote(set) => {

@@ -102,7 +102,13 @@ impl HostState {
             Body::ContactGone(gone) => {
                 self.contacts.remove(&gone.id);
             }
-            Body::Ready(_) | Body::Notice(_) | Body::Said(_) | Body::Judgements(_) | Body::Activated(_) => {}
+            Body::Ready(_)
+            | Body::Notice(_)
+            | Body::Said(_)
+            | Body::Judgements(_)
+            | Body::Activated(_)
+            | Body::Stranger(_)
+            | Body::StrangerGone(_) => {}
         }
     }
 
