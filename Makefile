@@ -76,7 +76,7 @@ ble-lab: ## two virtual handhelds with real BlueZ play whole matches over an emu
 	@scripts/need build lab
 	tests/ble-lab/run
 
-ble-strangers: ## of the lab only this: another Bluetooth stack meets the hosts, breaks their rules and sits between two
+ble-strangers: ## of the lab only this: another Bluetooth stack meets the hosts, plays with one, breaks their rules and sits between two
 	@scripts/need build lab
 	tests/ble-lab/run --only strangers
 
