@@ -6,7 +6,8 @@
 //!
 //! What this crate deliberately does not do: it knows no game and no friend, it encrypts nothing (that is `link::secure`),
 //! it asks nobody whether they are still there (the session pings), and it never switches an adapter on unasked. On other
-//! systems than Linux it is a central only: it finds and cannot be found, and says so.
+//! systems than Linux it is a central only: it finds and cannot be found, and says so. That it compiles for Windows and macOS is
+//! what `scripts/portable` checks; it was never run there.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), link::LinkError> {
