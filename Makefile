@@ -7,7 +7,7 @@ LINTED ?= qiyou/online,tests/online
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
 WITHIN = CARGO_TARGET_$(TRIPLE)_RUNNER='$(CURDIR)/scripts/within'
 
-.PHONY: help play build test test-online fuzz check supply deb tarball repository test-deb test-carriers test-devices ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune night
+.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-carriers test-devices ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune night
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -41,6 +41,10 @@ check: ## formatting, clippy, docs (online play too) and the manual's form, with
 supply: ## what comes in from others, by deny.toml: licences, sources, libraries that are there twice, known holes
 	@scripts/need build supply
 	scripts/supply
+
+portable: ## what other systems could use compiles for them: below the host for Windows and macOS, rules and matches for WebAssembly
+	@scripts/need build
+	scripts/portable
 
 night: ## what takes too long for each change: make night, or make night PARTS="long fuzz …"; see docs/nightly.md
 	@scripts/need build test lab carriers
@@ -76,7 +80,7 @@ ble-lab: ## two virtual handhelds with real BlueZ play whole matches over an emu
 	@scripts/need build lab
 	tests/ble-lab/run
 
-ble-strangers: ## of the lab only this: another Bluetooth stack meets the hosts, breaks their rules and sits between two
+ble-strangers: ## of the lab only this: another Bluetooth stack meets the hosts, plays with one, breaks their rules and sits between two
 	@scripts/need build lab
 	tests/ble-lab/run --only strangers
 

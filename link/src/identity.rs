@@ -5,15 +5,16 @@
 //! this device would be a stranger to all its friends.
 
 use std::fmt;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use snow::params::DHChoice;
 use snow::resolvers::{CryptoResolver, DefaultResolver};
 use zeroize::Zeroizing;
+
+use crate::owners;
 
 /// This device's keys. `Debug` shows the fingerprint only.
 pub struct Identity {
@@ -95,10 +96,12 @@ impl Identity {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
-        let mode = file.metadata().map_err(failed)?.mode() & 0o777;
-        if mode & 0o077 != 0 {
-            file.set_permissions(fs::Permissions::from_mode(OWNER_ONLY))
-                .map_err(|source| IdentityError::TooOpen { path: path.to_owned(), mode, source })?;
+        if let Some(mode) = owners::open_to_others(&file).map_err(failed)? {
+            owners::close_to_others(&file).map_err(|source| IdentityError::TooOpen {
+                path: path.to_owned(),
+                mode,
+                source,
+            })?;
             tracing::warn!(path = %path.display(), mode = format!("{mode:o}"), "the identity could be read by others; closed now");
         }
         let mut text = Zeroizing::new(Vec::with_capacity(LONGEST_FILE));
@@ -192,7 +195,6 @@ pub fn fingerprint(public_key: &[u8; 32]) -> String {
     text
 }
 
-const OWNER_ONLY: u32 = 0o600;
 const FIRST_LINE: &str = "qiyou identity 1\n";
 const SECRET: &str = "secret ";
 const ADVERT: &str = "advert ";
@@ -238,17 +240,14 @@ fn write_new(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io:
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
-    DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    owners::create_folder(directory)?;
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     let unfinished = directory.join(format!(".identity-{:016x}", u64::from_ne_bytes(random)));
-    let written =
-        OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(&unfinished).and_then(
-            |mut file| {
-                fill(&mut file)?;
-                file.sync_all()
-            },
-        );
+    let written = owners::create_file(&unfinished).and_then(|mut file| {
+        fill(&mut file)?;
+        file.sync_all()
+    });
     // `hard_link` fails on an existing file, while a rename would silently replace another process's fresh key.
     let placed = written.and_then(|()| match fs::hard_link(&unfinished, path) {
         // FAT has no hard links; there a rename accepts the race.
@@ -260,12 +259,13 @@ fn write_new(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io:
     // Absent after a rename.
     let _ = fs::remove_file(&unfinished);
     placed?;
-    File::open(directory)?.sync_all()
+    owners::sync_folder(directory)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).expect("exists").mode() & 0o777

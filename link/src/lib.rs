@@ -47,6 +47,7 @@ mod local;
 pub mod memory;
 #[cfg(feature = "online")]
 pub mod online;
+mod owners;
 pub mod secure;
 mod tag;
 

@@ -7,6 +7,10 @@
 //! Other responders on the same device, such as Avahi or systemd-resolved, keep working: several share the port.
 
 mod advert;
+#[cfg(target_os = "linux")]
+mod changes;
+#[cfg(not(target_os = "linux"))]
+#[path = "untold.rs"]
 mod changes;
 mod dial;
 mod discovery;

@@ -15,6 +15,8 @@ from talk import FRIENDS_FRAME, PATIENCE, Closed, Talk
 PING_AFTER, PING_AFTER_OF_LISTENER, DEAD_AFTER = 5.0, 6.0, 9.0
 LAST_WORDS = 2.0
 DIALED_WITHIN = 4.0
+# For what the other side does: it may run in an emulated machine beside much else.
+WAITS = 45.0
 
 
 class TcpStream:
@@ -68,6 +70,8 @@ class Session:
         self._talk, self._drop = talk, drop
         self._heard_at = time.monotonic()
         self._pinged = False
+        self._listens = asyncio.Event()
+        self._listens.set()
         self._changed = asyncio.Event()
         # One message after another, in the order in which the link said them.
         self._sending = asyncio.Lock()
@@ -83,7 +87,7 @@ class Session:
         await self._flush()
         return result
 
-    async def until(self, what, so, within=PATIENCE):
+    async def until(self, what, so, within=WAITS):
         """Waits until it is so, and returns what it is; `what` names it where it does not come to be."""
         try:
             async with asyncio.timeout(within):
@@ -96,7 +100,7 @@ class Session:
         except TimeoutError:
             raise TimeoutError(f"waited in vain for {what}; lately {self.link.news[-3:]}") from None
 
-    async def news(self, kind, within=PATIENCE):
+    async def news(self, kind, within=WAITS):
         """Waits for news of that kind and takes it."""
 
         def found():
@@ -115,6 +119,13 @@ class Session:
         self.deaf()
         await self._drop()
 
+    def hold(self):
+        """What comes waits until `go_on`, as on a slow link."""
+        self._listens.clear()
+
+    def go_on(self):
+        self._listens.set()
+
     def deaf(self):
         """Nothing that comes from now on is heard, nor is anything said."""
         for task in self._tasks:
@@ -126,6 +137,7 @@ class Session:
         try:
             while self.link.phase != OVER:
                 msgid, payload = await self._talk.receive(within=None)
+                await self._listens.wait()
                 self._heard_at, self._pinged = time.monotonic(), False
                 self.link.handle(msgid, payload)
                 if self.link.phase == UP:

@@ -83,9 +83,10 @@ class Match:
 
     # What two agree upon.
 
-    def take_back_to(self, side):
-        """How long the record is without this side's last decision and what came after it; nothing without one."""
-        own = [ply for ply in range(1, len(self.actions) + 1) if self.mover(ply) == side]
+    def take_back_to(self, side, length=None):
+        """How long the record is (or was, at that length) without this side's last decision and what came after it; nothing without one."""
+        length = len(self.actions) if length is None else length
+        own = [ply for ply in range(1, length + 1) if self.mover(ply) == side]
         return own[-1] - 1 if own else None
 
     def may_be_offered(self, kind, to_ply, side):
@@ -702,14 +703,16 @@ class Link:
             return
         if reach.their_offer or offer.revision > match.revision:
             raise Violation("a second offer, or one of a newer revision")
+        theirs = records.other(match.side)
+        is_take_back = offer.kind == m.TAKE_BACK and offer.revision == match.revision
+        if offer.ply > len(match.actions) or is_take_back and offer.to_ply != match.take_back_to(theirs, offer.ply):
+            raise Violation("an offer that was never possible")
         reach.last_offer = offer.offer_id
         reach.their_offer = offer
-        same_record = (offer.ply, offer.revision) == (len(match.actions), match.revision)
-        if not same_record or not match.may_be_offered(offer.kind, offer.to_ply, records.other(match.side)):
+        if offer.revision < match.revision or not match.may_be_offered(offer.kind, offer.to_ply, theirs):
             self._answer_offer(match, False)
-        elif match.offer and match.offer["kind"] == offer.kind != m.TAKE_BACK:
-            self._answer_offer(match, True)
         elif match.offer and match.side == m.FIRST:
+            # Both ask at the same time.
             self._answer_offer(match, False)
         elif not match.offer:
             self.news.append(("offer", offer))
@@ -776,6 +779,10 @@ class Link:
         if reach.their_offer:
             if answer.accept:
                 self._answer_offer(match, False)
+            elif kind == reach.their_offer.kind != m.TAKE_BACK:
+                # Both asked for the same.
+                self._answer_offer(match, True)
+                self.news.append(("agreed", kind))
             else:
                 self.news.append(("offer", reach.their_offer))
 

@@ -16,8 +16,8 @@ from peer import UP, Device
 # Neither list has a five but the stranger's whole one.
 HOSTS = [gomoku.point_named(name) for name in "a1 c1 e1 g1 i1 k1 m1 o1 a3 c3 e3".split()]
 STRANGERS = [gomoku.point_named(name) for name in "d8 e8 f8 g8 h8".split()]
-# A moment that is no promise: the host looks at what was said and shows it.
-SHOWN_WITHIN = 20.0
+# The host takes in what it was told, and shows it.
+SHOWN_WITHIN = 45.0
 LOOK_EVERY = 0.1
 
 
@@ -226,12 +226,15 @@ async def loses_an_answer_with_the_link(game):
 
 
 async def pauses(game):
-    """By consent, and goes on by consent."""
+    """Both ask for it in the same moment, and have it once; they go on by consent."""
+    revision = game.match.revision
+    game.session.hold()
+    await game.hands("pause")
     await game.session.do(game.link.offer, game.match, m.PAUSE)
-    await game.host_shows("the offer", lambda room: room["offer"] == {"kind": "pause", "mine": False})
-    await game.hands("yes")
-    await game.session.news("agreed")
+    game.session.go_on()
+    await game.session.until("a pause", lambda: game.match.paused)
     room = await game.host_shows("a pause", lambda room: room["paused"])
+    game.check("two who ask for the same have it once", game.match.revision == room["revision"] == revision + 1)
     game.check("nobody plays in a pause", not room["can_act"] and not game.match.is_our_turn())
     await game.hands("continue")
     offer = await game.session.news("offer")

@@ -218,7 +218,7 @@ async def between(radio, name, posing):
     await left.accept(opening)
     with_dialer = Talk(left, dialer=False)
     await with_dialer.shake_hands()
-    _, right = await radio.dial(card)
+    _, _, right = await radio.reach(lambda heard: heard.address == card.address)
     with_listener = await greet(right)
     tell("between", dialer_key=with_dialer.peer_key, listener_key=with_listener.peer_key)
 
@@ -269,10 +269,10 @@ async def play(radio, name):
         if not holds:
             sys.exit(f"does not hold: {claim}")
 
-    host_key = device_key = before = None
+    host_key = device_key = before = hang_up = None
 
     async def dial(device, friend):
-        nonlocal host_key, device_key, before
+        nonlocal host_key, device_key, before, hang_up
         if before:
             # The host hangs up after a goodbye.
             await before.gone()
@@ -292,7 +292,7 @@ async def play(radio, name):
             if not stream.is_gone():
                 await connection.disconnect()
 
-        before = stream
+        before, hang_up = stream, drop
         await stream.open()
         key = host_key if friend else None
         session = await Session.begin(device, stream, drop, friend=key, carrier="bluetooth")
@@ -300,7 +300,12 @@ async def play(radio, name):
         return session
 
     with tempfile.TemporaryDirectory(prefix="qiyou-stranger.") as folder:
-        matches = await playing.play(folder, dial, hands, check)
+        try:
+            matches = await playing.play(folder, dial, hands, check)
+        finally:
+            # A controller that vanishes in the middle of a connection leaves the host with one that is dead.
+            if hang_up:
+                await hang_up()
     keys = {True: device_key, False: host_key}
     for match in matches:
         # In the words of the host's own record.

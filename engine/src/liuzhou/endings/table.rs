@@ -13,7 +13,6 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt as _;
 
 /// Plies by number.
 pub(super) struct Table {
@@ -90,7 +89,7 @@ impl Table {
         let size = usize::try_from(file.metadata()?.len()).map_err(|_| wrong())?;
         let end = size.checked_sub(TRAILER).ok_or_else(wrong)?;
         let mut trailer = [0; TRAILER];
-        file.read_exact_at(&mut trailer, end as u64)?;
+        read_at(&file, &mut trailer, end as u64)?;
         let [late, far] = [8, 12].map(|at| four(&trailer[at..]) as usize);
         let mut table = Self { store: Store::File(file), count, late, far: Vec::new() };
         let fits = trailer[..8] == kind && trailer[16..] == *MAGIC && end == table.far_at() + FAR * far;
@@ -157,9 +156,26 @@ impl Table {
                 into.copy_from_slice(&bytes[at..at + into.len()]);
                 Ok(())
             }
-            Store::File(file) => file.read_exact_at(into, at as u64),
+            Store::File(file) => read_at(file, into, at as u64),
         }
     }
+}
+
+/// Fills `into` with what the file has from `at` on. Several threads may read at the same time.
+#[cfg(unix)]
+fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, into, at)
+}
+
+/// Elsewhere a file has one position for all its readers: they wait for each other.
+#[cfg(not(unix))]
+fn read_at(mut file: &File, into: &mut [u8], at: u64) -> io::Result<()> {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    use std::sync::{Mutex, PoisonError};
+    static READING: Mutex<()> = Mutex::new(());
+    let _reading = READING.lock().unwrap_or_else(PoisonError::into_inner);
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(into)
 }
 
 fn four(bytes: &[u8]) -> u32 {
