@@ -1,8 +1,8 @@
 """The bytes of Qiyou's protocol, written a second time from its description.
 
 Fragments (what one GATT write or notification holds), frames (20 bytes before each message), protobuf's encoding and, by hand, the
-hello and the verdict that only these need; all messages are in messages.py. Nothing here was generated from, linked with or copied from the Rust code: where the two disagree, one of them is
-not what the documents say.
+hello and the verdict of strangers who want no more; all messages are in messages.py. Nothing here was generated from, linked with or
+copied from the Rust code: where the two disagree, one of them is not what the documents say.
 """
 
 import struct
