@@ -573,3 +573,38 @@ fn what_a_program_of_any_schema_left_is_read_and_played_on() {
         assert_eq!(page.0.len(), 2, "schema {schema}");
     }
 }
+
+#[test]
+#[ignore = "a benchmark of seconds: scripts/bench runs it"]
+fn bench_pages_of_a_million_matches() {
+    let (_directory, store) = store();
+    let friend = seat_text(SEATS[1]);
+    let setup = setup_bytes(&record(1).setup);
+    let rows = "
+        WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000000)
+        INSERT INTO matches (match_id, setup, first_seat, second_seat, ending, winner, open, began_unix_ms, changed_unix_ms)
+        SELECT randomblob(16), ?1, 'here', iif(n % 3 = 0, ?2, 'bot:' || (n % 10 + 1)), iif(n % 50 = 0, NULL, 32),
+               n % 3, n % 1000 = 0, n, n FROM numbers";
+    store.connection.execute(rows, params![setup, friend]).expect("written");
+    let bot = |outcome| MatchFilter { game: None, opponent: Opponent::Bot, outcome };
+    let any = |outcome| MatchFilter { game: None, opponent: Opponent::Anyone, outcome };
+    let players = vec![PlayerId([7; 32])];
+    let called = Opponent::Called { players, part: "anna".into() };
+    for (what, filter, skip) in [
+        ("the first page", any(Went::Any), 0),
+        ("page 100", any(Went::Any), 2_500),
+        ("won", any(Went::Won), 0),
+        ("unfinished", any(Went::Unfinished), 0),
+        ("against a bot, drawn", bot(Went::Drawn), 0),
+        ("against a friend by name", MatchFilter { game: None, opponent: called, outcome: Went::Any }, 0),
+        ("of another game", MatchFilter { game: Some(GameKind::Go), ..any(Went::Any) }, 0),
+    ] {
+        let mut best = Duration::MAX;
+        for _ in 0..3 {
+            let began = std::time::Instant::now();
+            store.page(&filter, skip, 25).expect("read");
+            best = best.min(began.elapsed());
+        }
+        println!("store: a million matches, {what}: {:.1} ms", best.as_secs_f64() * 1e3);
+    }
+}
