@@ -234,7 +234,7 @@ pub enum Refused {
     /// The record is as long as one may be ([`proto::limits::RECORD_ACTIONS`]).
     #[error("the record is full")]
     RecordFull,
-    /// The peer is away. Actions are kept and sent later; invitations and offers need it here.
+    /// The peer is away. Actions are kept and sent later; invitations and offers need a connected peer.
     #[error("the peer is away")]
     Away,
     /// The strings have not been compared yet.

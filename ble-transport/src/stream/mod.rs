@@ -59,7 +59,7 @@ pub const DEAD_AFTER: Duration = Duration::from_secs(8);
 /// otherwise never learn that everything arrived. After this time the peer has given up as well.
 const FINISHED_STAYS: Duration = DEAD_AFTER;
 
-/// Bytes written but not flushed wait this long for more (as with Nagle's algorithm).
+/// Bytes written but not flushed wait this long for more (like TCP_CORK).
 const LINGER: Duration = Duration::from_millis(5);
 
 /// Initial congestion window: twice the fragments of an interval of 30 ms with two full fragments and an RTT of two intervals.

@@ -675,7 +675,7 @@ impl Task {
     }
 }
 
-/// A random name, unique with 64 bits.
+/// A random link name of 64 bits.
 fn new_random() -> Option<String> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).ok()?;
