@@ -73,7 +73,7 @@ pub(crate) fn unreached(number: i32) -> String {
     word!(Unreached, number, "UNREACHED_")
 }
 
-/// Who it is, and what it does here.
+/// A stranger in one line: name and state.
 pub(crate) fn stranger(one: &Stranger) -> String {
     let name = if one.name.is_empty() { "(no name yet)" } else { &one.name };
     let does = match (one.comparing, one.mine) {
