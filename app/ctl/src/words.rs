@@ -84,7 +84,7 @@ pub(crate) fn stranger(one: &Stranger) -> String {
     format!("{name} by {}: {does}  {}", carrier(one.carrier), one.id)
 }
 
-/// The same for a person, with a comma before it; empty for a reachable peer.
+/// Why a peer is unreached, for a person, with a comma before the text; empty for a reachable peer.
 pub(crate) fn why_unreached(why: Unreached) -> &'static str {
     match why {
         Unreached::Unspecified => "",
