@@ -366,7 +366,7 @@ async fn wait_until(until: Option<Instant>) {
 mod tests {
     use super::*;
     use crate::stream::{
-        Kind, LinkId, MOST_ROOM, Opening, Refusal, RefusalReason, Role, Segment, VERSIONS, Versions,
+        Kind, LinkId, MAX_WINDOW, Opening, Refusal, RefusalReason, Role, Segment, VERSIONS, Versions,
         fragment_limit, read_opening, write_refusal,
     };
     use futures::stream;
@@ -597,7 +597,7 @@ mod tests {
         let link = LinkId { opener: 1, accepter: 2 };
         for number in 0..2 {
             let payload = Bytes::from_static(b"h8");
-            let segment = Segment { kind: Kind::Data, room: MOST_ROOM, number, ack: 0, sack: 0, payload };
+            let segment = Segment { kind: Kind::Data, room: MAX_WINDOW, number, ack: 0, sack: 0, payload };
             to_central.send(segment.write(link, Role::Opener)).expect("it listens");
         }
         peripheral.greeted().await.expect("greeted");

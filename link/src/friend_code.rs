@@ -31,7 +31,7 @@ pub struct FriendCode {
     pub name: String,
     /// The device's tag when the code was made.
     pub tag: Option<Tag>,
-    /// Where it can be dialed: socket addresses of the local network, and accounts. At most [`PLACES`].
+    /// Where the device can be dialed: socket addresses of the local network, and accounts. At most [`PLACES`].
     pub places: Vec<Address>,
 }
 

@@ -11,7 +11,7 @@ mod system {
 
     const OWNER_ONLY: u32 = 0o600;
 
-    /// The permission bits of a file that others may read, write or run.
+    /// The file's permission bits, if users other than its owner have any access.
     pub(crate) fn open_to_others(file: &File) -> io::Result<Option<u32>> {
         let mode = file.metadata()?.mode() & 0o777;
         Ok((mode & 0o077 != 0).then_some(mode))
@@ -21,23 +21,23 @@ mod system {
         file.set_permissions(Permissions::from_mode(OWNER_ONLY))
     }
 
-    /// With those above it that are missing.
+    /// Creates a folder and its missing parents.
     pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)
     }
 
-    /// `AlreadyExists` where there is one.
+    /// Fails with `AlreadyExists` if the file exists.
     pub(crate) fn create_file(path: &Path) -> io::Result<File> {
         OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(path)
     }
 
-    /// Until names in it are on the disk.
+    /// Flushes the folder's entries to disk.
     pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
         File::open(path)?.sync_all()
     }
 }
 
-/// Windows closes a user's own folders to others, and what is made in them with them.
+/// On Windows the user's own folders deny access to others, and new files inherit that.
 #[cfg(not(unix))]
 mod system {
     use std::fs::{self, File, OpenOptions};
@@ -60,7 +60,7 @@ mod system {
         OpenOptions::new().write(true).create_new(true).open(path)
     }
 
-    /// A folder cannot be opened there.
+    /// Windows cannot open a folder.
     pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
         Ok(())
     }

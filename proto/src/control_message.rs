@@ -121,7 +121,7 @@ impl Bounded for Request {
             Some(Body::Unblock(unblock)) => id(&unblock.peer, "Unblock.peer"),
             Some(Body::SetNote(set)) => {
                 id(&set.peer, "SetNote.peer")?;
-                // No bound here: the host refuses a bad note with an error text.
+                // Only the bound of any text: the host refuses an invalid note with an error.
                 text(&set.note, "SetNote.note")
             }
             Some(Body::SaveEverything(save)) => {

@@ -67,7 +67,7 @@ pub enum FrameLimit {
     /// A peer that is not authenticated yet. The longest message that it may send, a hello with 12 resume points, is
     /// below 1 KiB.
     Stranger,
-    /// An authenticated peer. The longest message, a record of 1,024 actions, is 7 KiB.
+    /// An authenticated peer. The longest message, a record of 1,024 actions with their times, is 12 KiB.
     Peer,
     /// A program of the same user on the local socket. A hundred full records in notation are 600 KiB.
     Local,

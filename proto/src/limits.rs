@@ -23,8 +23,8 @@ pub const RESUME_POINTS: usize = 12;
 /// Actions of one record. A gomoku board of 20x20 is full after 400.
 pub const RECORD_ACTIONS: usize = 1_024;
 
-/// Bytes of a record's packed actions: the longest, a step on a board of 1,000 x 1,000, takes 4 and 3, so that the longest
-/// record is half the 16 KiB of a frame.
+/// Bytes of a record's packed actions: the longest, a step on a board of 1,000 x 1,000, takes 4 and 3, so that the actions fill
+/// less than half of a frame's 16 KiB.
 pub const RECORD_BYTES: usize = 7 * RECORD_ACTIONS;
 
 /// Bytes of a record's times: a varint of 32 bits takes 5, so that with [`RECORD_BYTES`] the longest record is 12 KiB.

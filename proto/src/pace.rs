@@ -28,7 +28,7 @@ pub const SUSTAINED: Duration = Duration::from_millis(20);
 #[error("more than 100 frames at once or 50 a second")]
 pub struct TooFast;
 
-/// Token bucket for the frames of one link and direction. Has no clock: the caller passes the time.
+/// Rate limiter for the frames of one link and direction (GCRA, a leaky bucket). Has no clock: the caller passes the time.
 #[derive(Clone, Debug, Default)]
 pub struct RateLimit {
     /// Theoretical arrival time of the next frame from a sender that keeps exactly to [`SUSTAINED`] (the "virtual scheduling

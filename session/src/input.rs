@@ -204,7 +204,7 @@ pub enum Refused {
     /// No such match.
     #[error("no such match")]
     NoSuchMatch,
-    /// No such invitation, or it is over.
+    /// No such open invitation.
     #[error("no such invitation")]
     NoSuchInvitation,
     /// There is no offer to answer.
@@ -234,13 +234,13 @@ pub enum Refused {
     /// The record is as long as one may be ([`proto::limits::RECORD_ACTIONS`]).
     #[error("the record is full")]
     RecordFull,
-    /// The peer is away. Actions are kept and sent later; invitations and offers need it here.
+    /// The peer is away. Actions are kept and sent later; invitations and offers need a connected peer.
     #[error("the peer is away")]
     Away,
     /// The strings have not been compared yet.
     #[error("compare the short string first")]
     NotCompared,
-    /// No string is being compared, or it was answered already.
+    /// No string waits for an answer.
     #[error("there is nothing to compare")]
     NothingToCompare,
     /// One invitation is open already.
@@ -298,7 +298,7 @@ pub enum Error {
     /// The user's command was refused.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// The peer broke the protocol; `poll` gives a `Bye` and a `Close`.
+    /// The peer violated the protocol; `poll` returns a `Bye` and a `Close`.
     #[error(transparent)]
     Violation(#[from] Violation),
 }

@@ -239,7 +239,7 @@ impl Invitations {
         })
     }
 
-    /// Whether the record matches the drawing of this match's colours; `None` if none is in progress.
+    /// Whether the record matches the drawing of this match's colours; `None` if no drawing is in progress.
     pub(crate) fn drawn(&self, record: &MatchRecord, reveal: Option<[u8; 32]>) -> Option<bool> {
         let drawing = self.drawing.iter().find(|drawing| drawing.id == record.id)?;
         let side = reveal.and_then(|reveal| drawing.side(reveal));
@@ -452,7 +452,7 @@ impl Invitations {
             return Ok(None);
         }
         if self.mine.as_ref().is_some_and(|mine| mine.id < id) {
-            // Of two crossing invitations this device's stands; the peer sees the same two ids and answers it.
+            // Of two crossing invitations this device's stands; the peer sees the same two ids and answers this invitation.
             return Ok(None);
         }
         let mut agreed = false;

@@ -8,7 +8,8 @@ use crate::clock::Clocks;
 use crate::record::Chain;
 use crate::{Instant, MatchRecord, MatchResult, ShownClock};
 
-/// A record and the state derived from it. Its actions and times change only through [`Line::push`] and [`Line::cut`].
+/// A record and the state derived from it. The record's actions and times change only through [`Line::push`] and
+/// [`Line::cut`].
 #[derive(Clone)]
 pub(crate) struct Line {
     pub(crate) record: MatchRecord,
@@ -30,7 +31,7 @@ pub(crate) struct Line {
 /// One action of the record.
 #[derive(Clone, Copy)]
 struct Step {
-    /// The side that decided it.
+    /// The side that decided the action.
     by: Side,
     /// The digest after this action.
     chain: Chain,

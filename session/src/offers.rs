@@ -1,9 +1,9 @@
 //! Offers, which need the other side's consent: take back, draw, new game, pause and its end.
 //!
 //! Each offer is answered exactly once, or ends with the link. The accepting side writes the acceptance to its journal first,
-//! the offering side when the answer arrives; it increments the record's revision. If the answer is lost, the offering side
-//! finds a newer record at the peer. It adopts that record because of its own offer, which it wrote to the journal before
-//! sending.
+//! the offering side when the answer arrives; an acceptance increments the record's revision. If the answer is lost, the
+//! offering side finds a newer record at the peer, and adopts that record because of its own offer, which is in the journal
+//! since before it was sent.
 //!
 //! The session begins a new game, because adding a match may drop another: a match's transitions return a [`Following`].
 //!

@@ -103,7 +103,7 @@ pub enum Entry {
     Ended {
         /// Which match.
         id: MatchId,
-        /// Greater than before if the end was agreed; then an own offer is void, as with every new revision.
+        /// Incremented if the end was agreed, which makes an own offer void, as every new revision does.
         revision: u32,
         /// The result.
         result: MatchResult,
@@ -279,7 +279,7 @@ pub enum Event {
 pub enum InvitationEnd {
     /// The other side declined.
     Declined(peer::DeclineReason),
-    /// The inviter withdrew it.
+    /// The inviter withdrew the invitation.
     Withdrawn,
     /// No answer for 60 s.
     TimedOut,

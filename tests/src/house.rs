@@ -183,7 +183,7 @@ pub struct Seen {
     pub ended: Vec<control::InvitationGone>,
     /// By id.
     pub blocked: BTreeMap<String, control::Blocked>,
-    /// Connected, and no friends.
+    /// Connected peers that are no friends.
     pub strangers: BTreeMap<String, control::Stranger>,
     /// The tablebase of Liuzhou chess's endings.
     pub endings: control::Endings,

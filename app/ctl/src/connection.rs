@@ -98,7 +98,7 @@ pub(crate) struct State {
     pub(crate) rooms: BTreeMap<String, Room>,
     pub(crate) connecting: BTreeMap<String, Connecting>,
     pub(crate) blocked: BTreeMap<String, Blocked>,
-    /// Connected, and no friends.
+    /// Connected peers that are no friends.
     pub(crate) strangers: BTreeMap<String, Stranger>,
     /// `None`: the host is built without online play.
     pub(crate) account: Option<Account>,

@@ -73,7 +73,7 @@ pub(crate) fn unreached(number: i32) -> String {
     word!(Unreached, number, "UNREACHED_")
 }
 
-/// Who it is, and what it does here.
+/// A stranger in one line: name and state.
 pub(crate) fn stranger(one: &Stranger) -> String {
     let name = if one.name.is_empty() { "(no name yet)" } else { &one.name };
     let does = match (one.comparing, one.mine) {
@@ -84,7 +84,7 @@ pub(crate) fn stranger(one: &Stranger) -> String {
     format!("{name} by {}: {does}  {}", carrier(one.carrier), one.id)
 }
 
-/// The same for a person, with a comma before it; empty for a reachable peer.
+/// Why a peer is unreached, for a person, with a comma before the text; empty for a reachable peer.
 pub(crate) fn why_unreached(why: Unreached) -> &'static str {
     match why {
         Unreached::Unspecified => "",

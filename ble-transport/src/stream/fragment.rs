@@ -37,14 +37,14 @@ pub const SMALLEST: usize = 18;
 /// Seen in the lab: writes of 511 bytes and more return Ok and vanish, and with EATT some of 500 to 508 bytes are lost.
 pub const LARGEST: usize = 496;
 
-/// Most fragments in flight: the advertised room has four bits, in [`ROOM_UNIT`]s.
+/// Most fragments in flight: the advertised room has four bits, in [`WINDOW_UNIT`]s.
 ///
 /// A 30 ms interval with two full fragments and an RTT of 60 ms need four. On a busy machine a fragment and its acknowledgement
 /// take up to 600 ms through two bluetoothd, which is 40: with 30 the air was idle for a fifth of the time.
-pub const MOST_ROOM: u8 = 15 * ROOM_UNIT;
+pub const MAX_WINDOW: u8 = 15 * WINDOW_UNIT;
 
 /// Fragments per unit of the room's four bits.
-pub const ROOM_UNIT: u8 = 4;
+pub const WINDOW_UNIT: u8 = 4;
 
 const HEADER: usize = 5;
 const CHECK: usize = 4;
@@ -164,7 +164,7 @@ pub enum Kind {
 pub struct Segment {
     /// Its type.
     pub kind: Kind,
-    /// Receive window: how many fragments from `ack` on the sender can take, 0 to [`MOST_ROOM`]; sent in [`ROOM_UNIT`]s, rounded
+    /// Receive window: how many fragments from `ack` on the sender can take, 0 to [`MAX_WINDOW`]; sent in [`WINDOW_UNIT`]s, rounded
     /// down.
     pub room: u8,
     /// Sequence number for [`Kind::Data`] and [`Kind::End`], else the next number to be used.
@@ -247,9 +247,9 @@ pub fn read_refusal(bytes: &[u8]) -> Option<Refusal> {
 impl Segment {
     /// Encodes the segment for this link, sent by `sender`.
     ///
-    /// The result has at most [`LARGEST`] bytes, the room is at most [`MOST_ROOM`]. The last fragment of a link has no SACK.
+    /// The result has at most [`LARGEST`] bytes, the room is at most [`MAX_WINDOW`]. The last fragment of a link has no SACK.
     pub fn write(&self, link: LinkId, sender: Role) -> Bytes {
-        debug_assert!(self.length() <= LARGEST && self.room <= MOST_ROOM);
+        debug_assert!(self.length() <= LARGEST && self.room <= MAX_WINDOW);
         let has_sack = self.has_sack();
         let kind = match self.kind {
             Kind::Data => 0x40,
@@ -259,7 +259,7 @@ impl Segment {
             Kind::Reset => 0x80,
         };
         let mut out = Vec::with_capacity(self.length());
-        out.push(kind | if has_sack { WITH_SACK } else { 0 } | (self.room / ROOM_UNIT));
+        out.push(kind | if has_sack { WITH_SACK } else { 0 } | (self.room / WINDOW_UNIT));
         out.extend(self.number.to_be_bytes());
         out.extend(self.ack.to_be_bytes());
         if has_sack {
@@ -299,7 +299,7 @@ impl Segment {
         let number = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
         Some(Segment {
             kind,
-            room: (header[0] & 0x0F) * ROOM_UNIT,
+            room: (header[0] & 0x0F) * WINDOW_UNIT,
             number: number(1),
             ack: number(3),
             sack,
@@ -480,7 +480,7 @@ mod tests {
             };
             let [number, ack] = numbers;
             let sack = if told && kind != Kind::Reset { sack } else { 0 };
-            let segment = Segment { kind, room: room * ROOM_UNIT, number, ack, sack, payload };
+            let segment = Segment { kind, room: room * WINDOW_UNIT, number, ack, sack, payload };
             let bytes = segment.write(LINK, Role::Opener);
             prop_assert_eq!(bytes.len(), segment.length());
             prop_assert_eq!(Segment::read(&bytes, LINK, Role::Opener), Some(segment));

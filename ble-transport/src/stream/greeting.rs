@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use super::sending::LONGEST_WAIT;
+use super::sending::MAX_RTO;
 
 /// Both greetings must pass within this time. BlueZ answers a first write in 0.3 s, and in 2 s when it is busy.
 pub const GREETING_DEADLINE: Duration = Duration::from_secs(6);
 
-/// Initial retransmission timeout of a greeting; it doubles up to [`LONGEST_WAIT`]. BlueZ sometimes swallows the first
+/// Initial retransmission timeout of a greeting; it doubles up to [`MAX_RTO`]. BlueZ sometimes swallows the first
 /// write of a link, and no later fragment can reveal that loss, so a timer must.
 pub(super) const GREETING_WAIT: Duration = Duration::from_millis(300);
 
@@ -46,7 +46,7 @@ impl Greeting {
         }
         self.sent += 1;
         self.next = now + self.wait;
-        self.wait = (self.wait * 2).min(LONGEST_WAIT);
+        self.wait = (self.wait * 2).min(MAX_RTO);
         Greet::Now
     }
 }

@@ -42,12 +42,12 @@ use bytes::Bytes;
 
 use greeting::{Greet, Greeting};
 use receiving::QUICK_FRAGMENTS;
-use sending::{Flight, PROBE_EVERY, Timing};
+use sending::{InFlight, PROBE_EVERY, RttEstimator};
 
 pub use fragment::{
-    Accepting, Kind, LARGEST, LinkId, MOST_ROOM, OVERHEAD, Opening, ROOM_UNIT, Refusal, RefusalReason, Role,
-    SACK, SMALLEST, Segment, VERSIONS, Versions, read_accepting, read_opening, read_refusal, write_accepting,
-    write_opening, write_refusal,
+    Accepting, Kind, LARGEST, LinkId, MAX_WINDOW, OVERHEAD, Opening, Refusal, RefusalReason, Role, SACK,
+    SMALLEST, Segment, VERSIONS, Versions, WINDOW_UNIT, read_accepting, read_opening, read_refusal,
+    write_accepting, write_opening, write_refusal,
 };
 pub use greeting::GREETING_DEADLINE;
 
@@ -57,9 +57,9 @@ pub const DEAD_AFTER: Duration = Duration::from_secs(8);
 
 /// How long a finished link stays, like TCP's TIME-WAIT: if its last acknowledgement was lost, the peer retransmits, and would
 /// otherwise never learn that everything arrived. After this time the peer has given up as well.
-const FINISHED_STAYS: Duration = DEAD_AFTER;
+const TIME_WAIT: Duration = DEAD_AFTER;
 
-/// Bytes written but not flushed wait this long for more (as with Nagle's algorithm).
+/// Bytes written but not flushed wait this long for more (like TCP_CORK).
 const LINGER: Duration = Duration::from_millis(5);
 
 /// Initial congestion window: twice the fragments of an interval of 30 ms with two full fragments and an RTT of two intervals.
@@ -132,15 +132,15 @@ pub struct Counts {
     /// Sent, of any kind.
     pub sent: u64,
     /// Of these, retransmissions.
-    pub sent_again: u64,
+    pub retransmitted: u64,
     /// Received, valid or not.
     pub received: u64,
     /// Damaged, truncated or left over from an older link.
     pub damaged: u64,
     /// Received more than once.
-    pub doubled: u64,
+    pub duplicates: u64,
     /// Received out of order.
-    pub overtook: u64,
+    pub reordered: u64,
 }
 
 /// One end of one link. See the [module](self).
@@ -167,16 +167,16 @@ pub struct Stream {
     finished_at: Option<Instant>,
     end_sent: bool,
     /// Fragments in flight, not yet acknowledged in order; the first has the number `base`.
-    flight: VecDeque<Flight>,
+    flight: VecDeque<InFlight>,
     base: u16,
     /// First number beyond the peer's receive window.
     peer_limit: u16,
     /// Congestion window: how many fragments may be in flight.
-    window: f64,
-    threshold: f64,
+    congestion_window: f64,
+    ssthresh: f64,
     /// Recovery point: losses before this number belong to a burst that has already narrowed the window.
-    recovering: Option<u16>,
-    timing: Timing,
+    recovery_point: Option<u16>,
+    rtt: RttEstimator,
     backoff: u32,
     /// One retransmission may exceed the window, as a probe after a timeout.
     probing: bool,
@@ -187,9 +187,9 @@ pub struct Stream {
     probe_at: Option<Instant>,
 
     // Receiving.
-    expected: u16,
+    next_expected: u16,
     /// Received out of order: index i holds number `expected + 1 + i`.
-    ahead: VecDeque<Option<(Kind, Bytes)>>,
+    reorder_buffer: VecDeque<Option<(Kind, Bytes)>>,
     incoming: VecDeque<u8>,
     /// The peer's end of stream is in `incoming` or was read.
     ended: bool,
@@ -261,19 +261,19 @@ impl Stream {
             end_sent: false,
             flight: VecDeque::new(),
             base: 0,
-            peer_limit: u16::from(MOST_ROOM),
-            window: FIRST_WINDOW,
-            threshold: f64::from(MOST_ROOM),
-            recovering: None,
-            timing: Timing::default(),
+            peer_limit: u16::from(MAX_WINDOW),
+            congestion_window: FIRST_WINDOW,
+            ssthresh: f64::from(MAX_WINDOW),
+            recovery_point: None,
+            rtt: RttEstimator::default(),
             backoff: 0,
             probing: false,
             transmissions: 0,
             newest_arrived: None,
             progress_at: now,
             probe_at: None,
-            expected: 0,
-            ahead: VecDeque::new(),
+            next_expected: 0,
+            reorder_buffer: VecDeque::new(),
             incoming: VecDeque::new(),
             ended: false,
             ack_due: None,
@@ -282,7 +282,7 @@ impl Stream {
             gap_at: None,
             quick: QUICK_FRAGMENTS,
             data_at: now,
-            advertised_limit: u16::from(MOST_ROOM),
+            advertised_limit: u16::from(MAX_WINDOW),
         }
     }
 
@@ -309,7 +309,7 @@ impl Stream {
                     }
                     Some(accepting) => {
                         if greeting.sent == 1 {
-                            self.timing.measure(now - greeting.first_sent);
+                            self.rtt.measure(now - greeting.first_sent);
                         }
                         self.open_link(now, accepting.link, accepting.limit);
                         // The accepter considers the link open after the first fragment.
@@ -322,7 +322,7 @@ impl Stream {
                 match Segment::read(bytes, link, from) {
                     Some(segment) => {
                         if greeting.sent == 1 {
-                            self.timing.measure(now - greeting.first_sent);
+                            self.rtt.measure(now - greeting.first_sent);
                         }
                         let limit = self.limit;
                         self.open_link(now, link, limit);
@@ -343,7 +343,7 @@ impl Stream {
                         self.ack_now = true;
                     }
                     None if read_opening(bytes).is_some_and(|opening| opening.nonce == link.opener) => {
-                        self.counts.doubled += 1;
+                        self.counts.duplicates += 1;
                     }
                     None => self.counts.damaged += 1,
                 }
@@ -380,8 +380,8 @@ impl Stream {
             *to = from;
         }
         // A peer with hardly any advertised room must learn of freed room, or it waits for its probe.
-        let told = self.advertised_limit.wrapping_sub(self.expected);
-        if taken > 0 && told <= u16::from(MOST_ROOM / 4) && self.room() >= MOST_ROOM / 2 {
+        let told = self.advertised_limit.wrapping_sub(self.next_expected);
+        if taken > 0 && told <= u16::from(MAX_WINDOW / 4) && self.receive_window() >= MAX_WINDOW / 2 {
             self.ack_now = true;
         }
         taken
@@ -436,12 +436,12 @@ impl Stream {
 
     /// Smoothed round trip time (SRTT) of a fragment and its acknowledgement, including the peer's delay of acknowledgements.
     pub fn round_trip(&self) -> Option<Duration> {
-        self.timing.smooth
+        self.rtt.smooth
     }
 
     /// Congestion window, in fragments.
     pub fn window(&self) -> u32 {
-        self.window as u32
+        self.congestion_window as u32
     }
 
     /// The statistics so far.
@@ -505,13 +505,13 @@ impl Stream {
 
     fn poll_open(&mut self, now: Instant, link: LinkId) -> Output {
         let retry_at = self.find_losses(now);
-        let on_the_way = self.flight.iter().filter(|flight| !flight.arrived && !flight.lost).count();
-        let window_open = (on_the_way as f64) < self.window.floor();
+        let on_the_way = self.flight.iter().filter(|flight| !flight.acknowledged && !flight.lost).count();
+        let window_open = (on_the_way as f64) < self.congestion_window.floor();
         if (window_open || self.probing)
             && let Some(index) = self.flight.iter().position(|flight| flight.lost)
         {
             self.probing = false;
-            return self.send_again(now, link, index);
+            return self.retransmit(now, link, index);
         }
         if window_open && let Some(output) = self.send_new(now, link) {
             return output;
@@ -528,7 +528,7 @@ impl Stream {
         }
         let mut finished_at = None;
         if self.ended && self.finishing && self.all_arrived() {
-            let at = *self.finished_at.get_or_insert(now + FINISHED_STAYS);
+            let at = *self.finished_at.get_or_insert(now + TIME_WAIT);
             if now >= at {
                 self.phase = Phase::Closed(Closing::Finished);
                 return Output::Idle { until: None };

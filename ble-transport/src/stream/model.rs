@@ -446,13 +446,13 @@ fn a_stream_of_bytes_fills_the_air() {
         run.piecemeal = false;
         let closings = run.go(Duration::from_mins(1));
         assert_eq!(closings[1 - from], Some(Closing::Finished));
-        assert_eq!(run.counts(from).sent_again, 0);
+        assert_eq!(run.counts(from).retransmitted, 0);
         let payload = usize::from(run.limits[0]) - OVERHEAD;
         let bare = 200_000 / payload + 1;
         let bare_time = Duration::from_millis(15) * bare as u32;
         let took = run.now - run.started;
         // Greeting, first window and the last acknowledgement are about six round trips in total.
-        let bound = bare_time + FINISHED_STAYS + Duration::from_millis(400);
+        let bound = bare_time + TIME_WAIT + Duration::from_millis(400);
         assert!(took < bound, "{took:?} for {bare_time:?}");
     }
 }
@@ -466,7 +466,7 @@ fn the_record_of_a_whole_board_passes_at_the_least_mtu_at_one_packet_an_event() 
     run.piecemeal = false;
     run.go(Duration::from_hours(1));
     assert!(run.sides[1].read == run.sides[0].script && run.sides[0].read == run.sides[1].script);
-    assert_eq!(run.counts(0).sent_again + run.counts(1).sent_again, 0, "slow is not lost");
+    assert_eq!(run.counts(0).retransmitted + run.counts(1).retransmitted, 0, "slow is not lost");
     // Eleven bytes a fragment, plus a few fragments of the greeting and the end.
     let least = 2_200_u64.div_ceil(11);
     assert!(run.air.sent[0] < least + least / 5, "{:?} for {least}", run.air.sent);
@@ -498,7 +498,7 @@ fn a_burst_of_losses_is_mended_within_few_round_trips() {
         }
     }
     let again = sends(&mut central, later + Duration::from_millis(100));
-    assert!(!again.is_empty() && central.counts().sent_again == 1, "not only after the long wait");
+    assert!(!again.is_empty() && central.counts().retransmitted == 1, "not only after the long wait");
 }
 
 #[test]
@@ -512,7 +512,7 @@ fn a_late_answer_costs_one_fragment_and_no_window() {
     let window = central.window();
     // A spurious timeout: the device was busy for longer than the RTO, and nothing was lost.
     let mut late = now;
-    while central.counts().sent_again == 0 {
+    while central.counts().retransmitted == 0 {
         let Output::Idle { until: Some(until) } = central.poll(late) else { continue };
         late = until;
     }
@@ -523,7 +523,7 @@ fn a_late_answer_costs_one_fragment_and_no_window() {
         central.handle(late, &fragment);
     }
     assert!(sends(&mut central, late + Duration::from_secs(1)).is_empty() && central.all_arrived());
-    assert_eq!(central.counts().sent_again, 1);
+    assert_eq!(central.counts().retransmitted, 1);
     assert!(central.window() >= window);
 }
 
@@ -534,9 +534,9 @@ fn on_a_slow_air_only_the_first_word_is_repeated() {
         let mut now = Instant::now();
         let (mut central, mut peripheral) = opened(now);
         // On such a channel the greeting was repeated and gave no RTT sample.
-        (central.timing, peripheral.timing) = (Timing::default(), Timing::default());
+        (central.rtt, peripheral.rtt) = (RttEstimator::default(), RttEstimator::default());
         for word in 0..10 {
-            let before = central.counts().sent_again;
+            let before = central.counts().retransmitted;
             central.write(now, b"h8");
             central.flush();
             let mut there = VecDeque::new();
@@ -557,7 +557,7 @@ fn on_a_slow_air_only_the_first_word_is_repeated() {
                 }
                 peripheral.read(&mut [0; 100]);
             }
-            let again = central.counts().sent_again - before;
+            let again = central.counts().retransmitted - before;
             assert!(again == 0 || word == 0 && again <= 2, "{again} times at word {word}, {way:?}");
         }
     }
@@ -768,7 +768,7 @@ fn any_segment() -> impl Strategy<Value = Segment> {
                 Kind::Data | Kind::End => payload.into(),
                 Kind::Ack | Kind::Probe | Kind::Reset => Bytes::new(),
             };
-            Segment { kind, room: room * ROOM_UNIT, number, ack, sack, payload }
+            Segment { kind, room: room * WINDOW_UNIT, number, ack, sack, payload }
         },
     )
 }
@@ -792,10 +792,10 @@ proptest! {
             if let Some(noise) = noise.get(i) {
                 peripheral.handle(now, noise);
             }
-            prop_assert!(sends(&mut peripheral, now).len() <= 2 * usize::from(MOST_ROOM));
+            prop_assert!(sends(&mut peripheral, now).len() <= 2 * usize::from(MAX_WINDOW));
             prop_assert!(peripheral.incoming.len() <= BUFFER);
-            prop_assert!(peripheral.ahead.len() <= usize::from(MOST_ROOM));
-            prop_assert!(peripheral.flight.len() <= usize::from(MOST_ROOM));
+            prop_assert!(peripheral.reorder_buffer.len() <= usize::from(MAX_WINDOW));
+            prop_assert!(peripheral.flight.len() <= usize::from(MAX_WINDOW));
         }
     }
 }

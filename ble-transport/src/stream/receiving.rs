@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use super::{BUFFER, Kind, LARGEST_PAYLOAD, MOST_ROOM, ROOM_UNIT, Segment, Stream};
+use super::{BUFFER, Kind, LARGEST_PAYLOAD, MAX_WINDOW, Segment, Stream, WINDOW_UNIT};
 
 /// Delayed acknowledgement: how long an ACK waits for data to travel with. One default connection interval: sooner the ACK
 /// would leave with the same connection event anyway, and a session answers a move within that time.
@@ -37,10 +37,10 @@ impl Stream {
         self.data_at = now;
         let (every, delay) =
             if self.quick > 0 { (ACK_EVERY, ACK_DELAY) } else { (ACK_EVERY_IN_BULK, ACK_DELAY_IN_BULK) };
-        let distance = segment.number.wrapping_sub(self.expected);
-        if distance >= u16::from(self.room()) {
+        let distance = segment.number.wrapping_sub(self.next_expected);
+        if distance >= u16::from(self.receive_window()) {
             // A duplicate, or beyond the receive window: either way the peer needs an ACK.
-            self.counts.doubled += 1;
+            self.counts.duplicates += 1;
             self.ack_now = true;
             return;
         }
@@ -49,14 +49,14 @@ impl Stream {
         }
         if distance > 0 {
             let index = usize::from(distance) - 1;
-            if self.ahead.len() <= index {
-                self.ahead.resize(index + 1, None);
+            if self.reorder_buffer.len() <= index {
+                self.reorder_buffer.resize(index + 1, None);
             }
-            if self.ahead[index].is_some() {
-                self.counts.doubled += 1;
+            if self.reorder_buffer[index].is_some() {
+                self.counts.duplicates += 1;
             }
-            self.ahead[index] = Some((segment.kind, segment.payload));
-            self.counts.overtook += 1;
+            self.reorder_buffer[index] = Some((segment.kind, segment.payload));
+            self.counts.reordered += 1;
             self.gap_at.get_or_insert(now);
             if self.quick > 0 {
                 self.ack_now = true;
@@ -71,14 +71,14 @@ impl Stream {
         let mut next = Some((segment.kind, segment.payload));
         while let Some((kind, payload)) = next {
             self.incoming.extend(&payload);
-            self.expected = self.expected.wrapping_add(1);
+            self.next_expected = self.next_expected.wrapping_add(1);
             if kind == Kind::End {
                 self.ended = true;
-                self.ahead.clear();
+                self.reorder_buffer.clear();
             }
-            next = self.ahead.pop_front().flatten();
+            next = self.reorder_buffer.pop_front().flatten();
         }
-        if !self.ahead.is_empty() {
+        if !self.reorder_buffer.is_empty() {
             // Another gap follows.
             self.gap_at = Some(now);
         }
@@ -101,17 +101,17 @@ impl Stream {
 
     pub(super) fn segment(&self, kind: Kind, number: u16, payload: Bytes) -> Segment {
         // SACK has 32 bits; fragments beyond them are reported later.
-        let told = self.ahead.iter().take(u32::BITS as usize).enumerate();
+        let told = self.reorder_buffer.iter().take(u32::BITS as usize).enumerate();
         let early = told.filter(|(_, fragment)| fragment.is_some());
         let sack = early.fold(0, |bits, (i, _)| bits | 1 << i);
         // Advertised in whole units; accepted is whatever fits.
-        let room = self.room() / ROOM_UNIT * ROOM_UNIT;
-        Segment { kind, room, number, ack: self.expected, sack, payload }
+        let room = self.receive_window() / WINDOW_UNIT * WINDOW_UNIT;
+        Segment { kind, room, number, ack: self.next_expected, sack, payload }
     }
 
     /// Receive window in full fragments. Fragments in `ahead` already have their place in it.
-    pub(super) fn room(&self) -> u8 {
+    pub(super) fn receive_window(&self) -> u8 {
         let free = BUFFER.saturating_sub(self.incoming.len()) / LARGEST_PAYLOAD;
-        free.min(usize::from(MOST_ROOM)) as u8
+        free.min(usize::from(MAX_WINDOW)) as u8
     }
 }

@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use super::receiving::ACK_DELAY_IN_BULK;
-use super::{Kind, LinkId, MOST_ROOM, OVERHEAD, Output, SACK, Segment, Stream, is_before};
+use super::{Kind, LinkId, MAX_WINDOW, OVERHEAD, Output, SACK, Segment, Stream, is_before};
 
 /// Bounds of the retransmission timeout (RTO). The radio itself retransmits, so an unacknowledged fragment is more often
 /// late than lost: bluetoothd and D-Bus on a busy device sometimes take some 100 ms more. With a higher ceiling a link that
 /// was silent for some seconds would take too long to continue.
-const SHORTEST_WAIT: Duration = Duration::from_millis(400);
-pub(super) const LONGEST_WAIT: Duration = Duration::from_millis(1500);
+const MIN_RTO: Duration = Duration::from_millis(400);
+pub(super) const MAX_RTO: Duration = Duration::from_millis(1500);
 /// Largest RTT that raises the RTO's ceiling: a fragment can still be retransmitted before the link counts as dead.
 const LONGEST_ROUND_TRIP: Duration = Duration::from_secs(4);
 /// Initial RTO, before the first RTT sample.
-const FIRST_WAIT: Duration = Duration::from_millis(700);
+const INITIAL_RTO: Duration = Duration::from_millis(700);
 
 /// Interval of window probes while the peer has no room.
 pub(super) const PROBE_EVERY: Duration = Duration::from_millis(500);
@@ -23,27 +23,27 @@ pub(super) const PROBE_EVERY: Duration = Duration::from_millis(500);
 const SMALLEST_WINDOW: f64 = 2.0;
 
 #[derive(Debug)]
-pub(super) struct Flight {
+pub(super) struct InFlight {
     pub(super) kind: Kind,
     pub(super) payload: Bytes,
     pub(super) first_sent_at: Instant,
     pub(super) sent_at: Instant,
     /// Order of the latest transmission among all.
-    pub(super) order: u64,
-    pub(super) again: bool,
-    pub(super) arrived: bool,
+    pub(super) transmission: u64,
+    pub(super) retransmitted: bool,
+    pub(super) acknowledged: bool,
     pub(super) lost: bool,
 }
 
 /// RTT estimator as in RFC 6298.
 #[derive(Debug, Default)]
-pub(super) struct Timing {
+pub(super) struct RttEstimator {
     pub(super) smooth: Option<Duration>,
     pub(super) least: Option<Duration>,
     pub(super) variation: Duration,
 }
 
-impl Timing {
+impl RttEstimator {
     pub(super) fn measure(&mut self, sample: Duration) {
         self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
         match self.smooth {
@@ -58,33 +58,33 @@ impl Timing {
         }
     }
 
-    pub(super) fn wait(&self, backoff: u32) -> Duration {
+    pub(super) fn rto(&self, backoff: u32) -> Duration {
         let base = match self.smooth {
-            None => FIRST_WAIT,
-            Some(smooth) => (smooth + self.variation * 4 + ACK_DELAY_IN_BULK).max(SHORTEST_WAIT),
+            None => INITIAL_RTO,
+            Some(smooth) => (smooth + self.variation * 4 + ACK_DELAY_IN_BULK).max(MIN_RTO),
         };
         // The ceiling bounds the exponential back-off only: an RTO below the RTT would retransmit everything for ever.
-        (base * 2u32.pow(backoff.min(4))).min(LONGEST_WAIT.max(base.min(LONGEST_ROUND_TRIP)))
+        (base * 2u32.pow(backoff.min(4))).min(MAX_RTO.max(base.min(LONGEST_ROUND_TRIP)))
     }
 
     /// Reordering window: a fragment later than its successors by more than this counts as lost. EATT's channels overtake
     /// each other by about a connection interval.
     pub(super) fn reordering(&self) -> Duration {
-        self.smooth.unwrap_or(FIRST_WAIT) / 2
+        self.smooth.unwrap_or(INITIAL_RTO) / 2
     }
 }
 
 impl Stream {
-    pub(super) fn send_again(&mut self, now: Instant, link: LinkId, index: usize) -> Output {
+    pub(super) fn retransmit(&mut self, now: Instant, link: LinkId, index: usize) -> Output {
         self.transmissions += 1;
-        self.counts.sent_again += 1;
+        self.counts.retransmitted += 1;
         let order = self.transmissions;
         let number = self.base.wrapping_add(index as u16);
         let flight = &mut self.flight[index];
         flight.lost = false;
-        flight.again = true;
+        flight.retransmitted = true;
         flight.sent_at = now;
-        flight.order = order;
+        flight.transmission = order;
         let (kind, payload) = (flight.kind, flight.payload.clone());
         self.send_segment(link, kind, number, payload)
     }
@@ -93,7 +93,7 @@ impl Stream {
         if !self.has_room() || self.end_sent {
             return None;
         }
-        let sack = if self.ahead.is_empty() { 0 } else { SACK };
+        let sack = if self.reorder_buffer.is_empty() { 0 } else { SACK };
         let largest = usize::from(self.limit) - OVERHEAD - sack;
         let pressed = self.flushed > 0 || self.finishing || self.linger_until.is_some_and(|at| now >= at);
         let ready = self.outgoing.len() >= largest || (pressed && !self.outgoing.is_empty());
@@ -114,14 +114,14 @@ impl Stream {
         }
         let number = self.next_number();
         self.transmissions += 1;
-        self.flight.push_back(Flight {
+        self.flight.push_back(InFlight {
             kind,
             payload: payload.clone(),
             first_sent_at: now,
             sent_at: now,
-            order: self.transmissions,
-            again: false,
-            arrived: false,
+            transmission: self.transmissions,
+            retransmitted: false,
+            acknowledged: false,
             lost: false,
         });
         Some(self.send_segment(link, kind, number, payload))
@@ -129,7 +129,7 @@ impl Stream {
 
     pub(super) fn send_segment(&mut self, link: LinkId, kind: Kind, number: u16, payload: Bytes) -> Output {
         let mut segment = self.segment(kind, number, payload);
-        self.advertised_limit = self.expected.wrapping_add(u16::from(segment.room));
+        self.advertised_limit = self.next_expected.wrapping_add(u16::from(segment.room));
         if segment.length() > usize::from(self.limit) {
             // A retransmission for which the SACK has grown too long: an ACK follows by itself.
             segment.sack = 0;
@@ -146,7 +146,7 @@ impl Stream {
     }
 
     pub(super) fn has_room(&self) -> bool {
-        is_before(self.next_number(), self.peer_limit) && self.flight.len() < usize::from(MOST_ROOM)
+        is_before(self.next_number(), self.peer_limit) && self.flight.len() < usize::from(MAX_WINDOW)
     }
 
     /// Starts the probe timer when there is data to send, nothing in flight, and no room at the peer.
@@ -170,10 +170,9 @@ impl Stream {
         // the reordering window is lost.
         if let Some((newest, round_trip)) = self.newest_arrived {
             // The RTT of a retransmitted fragment may be far too short.
-            let patience =
-                round_trip.max(self.timing.smooth.unwrap_or(FIRST_WAIT)) + self.timing.reordering();
-            for flight in self.flight.iter_mut().filter(|flight| !flight.arrived && !flight.lost) {
-                if flight.order < newest {
+            let patience = round_trip.max(self.rtt.smooth.unwrap_or(INITIAL_RTO)) + self.rtt.reordering();
+            for flight in self.flight.iter_mut().filter(|flight| !flight.acknowledged && !flight.lost) {
+                if flight.transmission < newest {
                     let at = flight.sent_at + patience;
                     if now >= at {
                         flight.lost = true;
@@ -184,31 +183,31 @@ impl Stream {
                 }
             }
         }
-        if found && self.recovering.is_none() {
-            self.narrow(self.window / 2.0);
+        if found && self.recovery_point.is_none() {
+            self.on_loss(self.congestion_window / 2.0);
         }
         // Retransmission timeout: no acknowledgement at all.
         let oldest = self
             .flight
             .iter()
-            .filter(|flight| !flight.arrived && !flight.lost)
+            .filter(|flight| !flight.acknowledged && !flight.lost)
             .map(|flight| flight.sent_at)
             .min();
         if let Some(oldest) = oldest {
-            let at = oldest.max(self.progress_at) + self.timing.wait(self.backoff);
+            let at = oldest.max(self.progress_at) + self.rtt.rto(self.backoff);
             if now >= at {
                 // The first timeout retransmits one fragment as a probe: if the others were only late, nothing else is
                 // repeated and the window stays. The second timeout counts all as lost.
                 let asks = if self.backoff == 0 { 1 } else { self.flight.len() };
-                for flight in self.flight.iter_mut().filter(|flight| !flight.arrived).take(asks) {
+                for flight in self.flight.iter_mut().filter(|flight| !flight.acknowledged).take(asks) {
                     flight.lost = true;
                 }
                 if self.backoff > 0 {
-                    self.narrow(SMALLEST_WINDOW);
+                    self.on_loss(SMALLEST_WINDOW);
                 }
                 self.probing = self.backoff == 0;
                 self.backoff += 1;
-                let again = now + self.timing.wait(self.backoff);
+                let again = now + self.rtt.rto(self.backoff);
                 next = Some(next.map_or(again, |next| next.min(again)));
             } else {
                 next = Some(next.map_or(at, |next| next.min(at)));
@@ -217,10 +216,10 @@ impl Stream {
         next
     }
 
-    pub(super) fn narrow(&mut self, to: f64) {
-        self.threshold = (self.window / 2.0).max(SMALLEST_WINDOW);
-        self.window = to.max(SMALLEST_WINDOW);
-        self.recovering = Some(self.next_number());
+    pub(super) fn on_loss(&mut self, to: f64) {
+        self.ssthresh = (self.congestion_window / 2.0).max(SMALLEST_WINDOW);
+        self.congestion_window = to.max(SMALLEST_WINDOW);
+        self.recovery_point = Some(self.next_number());
     }
 
     pub(super) fn handle_ack(&mut self, now: Instant, segment: &Segment) {
@@ -235,13 +234,13 @@ impl Stream {
         for (index, flight) in self.flight.iter_mut().enumerate() {
             let early = index > in_order && (index - in_order - 1) < 32;
             let is_here = index < in_order || (early && segment.sack >> (index - in_order - 1) & 1 == 1);
-            if is_here && !flight.arrived {
-                flight.arrived = true;
+            if is_here && !flight.acknowledged {
+                flight.acknowledged = true;
                 flight.lost = false;
                 arrived += 1;
                 slowest = slowest.max(now - flight.first_sent_at);
-                if newest.is_none_or(|(order, _, _)| flight.order > order) {
-                    newest = Some((flight.order, now - flight.sent_at, flight.again));
+                if newest.is_none_or(|(order, _, _)| flight.transmission > order) {
+                    newest = Some((flight.transmission, now - flight.sent_at, flight.retransmitted));
                 }
             }
         }
@@ -249,27 +248,27 @@ impl Stream {
             // Karn's algorithm: a retransmitted fragment gives no RTT sample, because its ACK is ambiguous. An ACK sooner
             // than the least RTT belongs to the earlier transmission, and says nothing about fragments sent in between.
             if !again {
-                self.timing.measure(round_trip);
-            } else if self.timing.smooth.is_none() {
+                self.rtt.measure(round_trip);
+            } else if self.rtt.smooth.is_none() {
                 // If the initial RTO is below the RTT, every fragment is retransmitted and no sample would ever come: a
                 // sample that is too long is better than none.
-                self.timing.measure(slowest);
+                self.rtt.measure(slowest);
             }
-            let plausible = !again || self.timing.least.is_none_or(|least| round_trip >= least);
+            let plausible = !again || self.rtt.least.is_none_or(|least| round_trip >= least);
             if plausible && self.newest_arrived.is_none_or(|(known, _)| order > known) {
                 self.newest_arrived = Some((order, round_trip));
             }
             self.progress_at = now;
             self.backoff = 0;
-            let limited = self.flight.len() as f64 + 1.0 >= self.window;
-            if self.recovering.is_none() && limited {
-                self.widen(arrived);
+            let limited = self.flight.len() as f64 + 1.0 >= self.congestion_window;
+            if self.recovery_point.is_none() && limited {
+                self.on_ack(arrived);
             }
         }
         self.flight.drain(..in_order);
         self.base = segment.ack;
-        if self.recovering.is_some_and(|until| !is_before(self.base, until)) {
-            self.recovering = None;
+        if self.recovery_point.is_some_and(|until| !is_before(self.base, until)) {
+            self.recovery_point = None;
         }
         let edge = segment.ack.wrapping_add(u16::from(segment.room));
         if is_before(self.peer_limit, edge) {
@@ -281,10 +280,10 @@ impl Stream {
     }
 
     /// Slow start up to the threshold (ssthresh) of the last loss, then congestion avoidance: one fragment per RTT.
-    pub(super) fn widen(&mut self, arrived: u32) {
+    pub(super) fn on_ack(&mut self, arrived: u32) {
         for _ in 0..arrived {
-            self.window += if self.window < self.threshold { 1.0 } else { 1.0 / self.window };
+            self.congestion_window += if self.congestion_window < self.ssthresh { 1.0 } else { 1.0 / self.congestion_window };
         }
-        self.window = self.window.min(f64::from(MOST_ROOM));
+        self.congestion_window = self.congestion_window.min(f64::from(MAX_WINDOW));
     }
 }

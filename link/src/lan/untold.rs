@@ -1,6 +1,6 @@
-//! Other systems than Linux: nobody tells of changed interfaces, and they are looked at by the clock.
+//! Systems other than Linux: no notification of changed interfaces; the caller polls.
 
-/// Hears nothing.
+/// Never yields a change.
 pub(super) struct Changes;
 
 impl Changes {

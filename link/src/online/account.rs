@@ -362,7 +362,7 @@ impl Task {
             Iq::Result { from, id, payload: Some(payload), .. } if id == ROSTER_ID && ours(&from) => {
                 if let Ok(roster) = Roster::try_from(payload) {
                     self.unconfirmed.clear();
-                    // A pending request for this account is not in the roster.
+                    // Requests to this account are not in the roster: their entries stay.
                     self.shown.send_modify(|view| {
                         view.contacts.retain(|_, contact| {
                             contact.state == ContactState::Asks || contact.card.is_some()
@@ -407,7 +407,7 @@ impl Task {
 
     fn roster_item(&mut self, item: Item) {
         if self.unconfirmed.contains(&item.jid) {
-            // A roster push from before the server handled this request: another push answers it.
+            // Sent before the server handled this account's request: the push that answers the request follows.
             if item.ask != Ask::Subscribe && item.subscription != Subscription::Both {
                 return;
             }
@@ -675,7 +675,7 @@ impl Task {
     }
 }
 
-/// A random name, unique with 64 bits.
+/// A random link name of 64 bits.
 fn new_random() -> Option<String> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).ok()?;

@@ -163,8 +163,8 @@ async fn run(
                         return;
                     };
                     for mut chunk in arrived.chunks {
-                        // If the reader is gone, discard: that is no error. A reader that does not read applies
-                        // back-pressure to the peer.
+                        // Back-pressure: a slow reader delays the peer. A reader that is gone, or that does not read for
+                        // `LINGER`, resets the link.
                         while chunk.has_remaining() {
                             match timeout(LINGER, writer.write_buf(&mut chunk)).await {
                                 Ok(Ok(count)) if count > 0 => {}
@@ -175,7 +175,7 @@ async fn run(
                     if arrived.end {
                         ended_there = true;
                         let _ = writer.shutdown().await;
-                        // Without a local writer there is nothing more to send.
+                        // The peer has ended its direction: this side ends too.
                         pipe.end(began.elapsed());
                         reading = false;
                         linger = Some(Instant::now() + LINGER);

@@ -46,7 +46,7 @@ pub(crate) struct View {
     pub(crate) told: Vec<String>,
     /// How often its link came up.
     pub(crate) times_up: u32,
-    /// Milliseconds from giving an action to the host to the other's acknowledgement.
+    /// Milliseconds from giving an action to the host until the other side's acknowledgement.
     pub(crate) move_seen: Vec<f64>,
     /// States of the radio since the last query, each with its sentence.
     radio: Vec<(RadioState, String)>,
