@@ -10,9 +10,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use engine::{GameKind, Side};
-use link::friend_code::FriendCode;
+use link::Duplex;
 use link::identity::Identity;
-use link::{Address, Duplex};
 use proto::control::{self, Language, NoticeKind, RefusalCode, Visibility, event};
 use proto::peer::ByeReason;
 use session::{MatchId, OfferKind};
@@ -38,9 +37,9 @@ use crate::journal::Journal;
 use crate::links::{LinkId, LinkNews};
 use crate::names::Names;
 use crate::nearby::Neighbourhood;
-use crate::people::Peer;
 use crate::puzzles::PuzzleRoom;
 use crate::reach::{Radio, RadioNews};
+use crate::registry::People;
 use crate::responder::{Responder, done};
 use crate::rest::Rest;
 use crate::rings::Rings;
@@ -133,8 +132,7 @@ pub(crate) struct Actor {
     /// Told to friends only; makes this device's tags.
     pub(crate) advert_key: [u8; 32],
     pub(crate) clients: Clients,
-    /// Friends, and strangers while they are connected.
-    pub(crate) people: BTreeMap<PlayerId, Peer>,
+    pub(crate) people: People,
     pub(crate) names: Names,
     /// Links from their dialing or accepting on, whoever is at the other end.
     pub(crate) links: BTreeMap<LinkId, LinkTask>,
@@ -145,23 +143,12 @@ pub(crate) struct Actor {
     pub(crate) rings: Rings,
     pub(crate) strangers: Strangers,
     pub(crate) last_gift: u64,
-    /// Whose strings clients have been shown.
-    pub(crate) compared: BTreeSet<PlayerId>,
     alarm: Alarm,
     pub(crate) nearby: Neighbourhood,
-    /// Accounts of friends.
-    pub(crate) accounts: BTreeMap<PlayerId, String>,
-    /// Over which carriers friends became friends.
-    pub(crate) met_by: BTreeMap<PlayerId, control::Carrier>,
     #[cfg(feature = "online")]
     pub(crate) online: Option<crate::online::Online>,
-    /// Of friend codes that were read since the host started: where to look for those people.
-    pub(crate) codes: BTreeMap<PlayerId, FriendCode>,
-    /// Where players were met, to tell clients who asked for the address.
-    pub(crate) met_at: BTreeMap<PlayerId, Address>,
     pub(crate) dialing: Dialing,
     pub(crate) radios: Vec<Radio>,
-    pub(crate) told_friends: BTreeMap<PlayerId, control::Friend>,
     pub(crate) rooms: BTreeMap<MatchId, Room>,
     /// Rooms of puzzles; they have ids of their own.
     pub(crate) puzzles: BTreeMap<MatchId, PuzzleRoom>,
@@ -251,7 +238,7 @@ impl Actor {
             advert_key,
             identity: Arc::new(identity),
             clients: Clients::default(),
-            people: BTreeMap::new(),
+            people: People::default(),
             names: Names::default(),
             links: BTreeMap::new(),
             last_link: 0,
@@ -261,22 +248,16 @@ impl Actor {
             strangers: Strangers::default(),
             last_gift: 0,
             data_dir: config.data_dir.clone(),
-            compared: BTreeSet::new(),
             alarm: if config.kernel_timer { Alarm::of_kernel() } else { Alarm::of_tokio() },
             nearby: Neighbourhood::default(),
-            accounts: BTreeMap::new(),
-            met_by: BTreeMap::new(),
             #[cfg(feature = "online")]
             online: config.online.map(|online| {
                 let transport = Arc::new(link::online::OnlineTransport::new(online));
                 let secrets = crate::secrets::Secrets::new(config.data_dir.clone(), config.secrets.clone());
                 crate::online::Online::new(transport, secrets)
             }),
-            codes: BTreeMap::new(),
-            met_at: BTreeMap::new(),
             dialing: Dialing::default(),
             radios: Vec::new(),
-            told_friends: BTreeMap::new(),
             rooms: BTreeMap::new(),
             puzzles: BTreeMap::new(),
             dirty: BTreeSet::new(),

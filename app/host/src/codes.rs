@@ -59,7 +59,7 @@ impl Actor {
         }
         #[cfg(feature = "online")]
         self.ask_accounts_of_code(&code);
-        self.codes.insert(key, code);
+        self.people.set_code(key, code);
         if !self.radios.is_empty() {
             self.seek(Target::Friend(key));
         }
@@ -68,7 +68,7 @@ impl Actor {
 
     /// Where somebody may be according to the code: near under the tag that it told, else at the places in it.
     pub(crate) fn ways_of_code(&self, key: PlayerId) -> Vec<Address> {
-        let Some(code) = self.codes.get(&key) else { return Vec::new() };
+        let Some(code) = self.people.code(key) else { return Vec::new() };
         let near = code.tag.and_then(|tag| self.nearby.with_tag(tag));
         let mut ways: Vec<Address> = near.map_or_else(Vec::new, |near| near.places(None).cloned().collect());
         let kinds: Vec<_> = self.radios.iter().map(Radio::kind).collect();

@@ -204,7 +204,7 @@ impl Actor {
         let known = standing == Standing::Friend;
         if !self.people.contains_key(&key) {
             match self.new_peer(key, None) {
-                Ok(peer) => drop(self.people.insert(key, peer)),
+                Ok(peer) => self.people.insert(key, peer),
                 Err(error) => {
                     warn!(%error, "a peer cannot be looked up");
                     return refuse(&ends, ByeReason::ByeLeaving);

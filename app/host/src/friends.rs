@@ -27,28 +27,17 @@ impl Actor {
         // Who is forgotten must not recognise this device any more; who is not learns the new key with the next hello.
         let advert_key = self.chance.bytes();
         self.journal.keep(|store| store.forget(key, &advert_key))?;
-        self.forget_ways(key);
         self.set_advert_key(advert_key);
         self.part_from(key, ByeReason::ByeLeaving);
         Ok(())
-    }
-
-    /// Where somebody was met, who is a friend no longer.
-    fn forget_ways(&mut self, key: PlayerId) {
-        self.met_by.remove(&key);
-        self.accounts.remove(&key);
-        for begins in [crate::people::MET_BY, ACCOUNT_OF] {
-            // It says where, and not who.
-            let _ = self.journal.keep(|store| store.remove_setting(&format!("{begins}{key}")));
-        }
     }
 
     /// Wants nothing to do with a player any more, whoever it is: a friend, a device that was connected to, or one that asks.
     pub(crate) fn block(&mut self, who: &str) -> Result<(), Refusal> {
         let key = self.anybody(who)?;
         let address = self
-            .met_at
-            .get(&key)
+            .people
+            .met_at(key)
             .map(ToString::to_string)
             .or_else(|| self.nearby.of_player(key)?.places(None).next().map(ToString::to_string));
         let friend = self.people.get(&key).and_then(|peer| peer.friend.as_ref());
@@ -62,7 +51,6 @@ impl Actor {
         let new_advert_key = friend.is_some().then(|| self.chance.bytes());
         self.journal.keep(|store| store.block(&blocked, new_advert_key.as_ref()))?;
         if let Some(advert_key) = new_advert_key {
-            self.forget_ways(key);
             self.set_advert_key(advert_key);
         }
         // The same goodbye as any other: being blocked is not told.
@@ -162,11 +150,10 @@ impl Actor {
         self.journal.keep(|store| store.same_person(old, new, &advert_key))?;
         self.set_advert_key(advert_key);
         // The account is the same person's; where it was met is told anew.
-        let account = self.accounts.get(&old).cloned();
-        self.forget_ways(old);
-        if let Some(account) = account.filter(|_| !self.accounts.contains_key(&new)) {
+        let account = self.people.account(old).cloned();
+        if let Some(account) = account.filter(|_| self.people.account(new).is_none()) {
             let _ = self.journal.keep(|store| store.set_setting(&format!("{ACCOUNT_OF}{new}"), &account));
-            self.accounts.insert(new, account);
+            self.people.set_account(new, account);
         }
         for id in self.rooms_with(old) {
             let Some(room) = self.rooms.get_mut(&id) else { continue };
@@ -197,7 +184,7 @@ impl Actor {
         Ok(())
     }
 
-    /// The link, rooms, invitations and all else with this player end here; records stay.
+    /// The link, rooms, invitations and all else with this player end here, and what is known of it; records stay.
     fn part_from(&mut self, key: PlayerId, last_word: ByeReason) {
         self.drop_link(key, Some(last_word));
         for id in self.rooms_with(key) {
@@ -216,8 +203,12 @@ impl Actor {
         }
         self.give_up(&Target::Friend(key));
         self.comparison_over(key, control::ComparisonEnd::Unspecified);
-        self.people.remove(&key);
+        self.people.forget(key);
         self.names.forget(key);
+        for begins in [crate::people::MET_BY, ACCOUNT_OF] {
+            // It says where, and not who.
+            let _ = self.journal.keep(|store| store.remove_setting(&format!("{begins}{key}")));
+        }
     }
 
     fn friend(&self, key: PlayerId) -> Result<&SavedFriend, Refusal> {
@@ -231,7 +222,7 @@ impl Actor {
     fn anybody(&self, who: &str) -> Result<PlayerId, Refusal> {
         let met = |key: &PlayerId| {
             self.people.contains_key(key)
-                || self.met_at.contains_key(key)
+                || self.people.met_at(*key).is_some()
                 || self.nearby.of_player(*key).is_some()
         };
         PlayerId::parse(who)

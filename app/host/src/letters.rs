@@ -77,7 +77,7 @@ impl Actor {
         };
         for (key, account) in self.journal.settings_of(ACCOUNT_OF).unwrap_or_else(kept) {
             if let Some(key) = PlayerId::parse(&key) {
-                self.accounts.insert(key, account);
+                self.people.set_account(key, account);
             }
         }
         for (_, text) in self.journal.settings_of(ASKED).unwrap_or_else(kept) {
@@ -99,10 +99,10 @@ impl Actor {
 
     /// A friend was seen, or is said to be, under this account.
     pub(crate) fn learn_account(&mut self, key: PlayerId, account: &str) {
-        if self.accounts.get(&key).is_some_and(|known| known == account) {
+        if self.people.account(key).is_some_and(|known| known == account) {
             return;
         }
-        self.accounts.insert(key, account.to_owned());
+        self.people.set_account(key, account.to_owned());
         // Without it only letters to this friend wait until it is seen again.
         let _ = self.journal.keep(|store| store.set_setting(&format!("{ACCOUNT_OF}{key}"), account));
     }
@@ -165,7 +165,7 @@ impl Actor {
         let mut next: Option<Instant> = None;
         for key in self.people.keys().copied().collect::<Vec<_>>() {
             let Some(peer) = self.people.get(&key).filter(|peer| peer.friend.is_some()) else { continue };
-            if peer.link.is_some() || peer.rebuild.is_some() || !self.accounts.contains_key(&key) {
+            if peer.link.is_some() || peer.rebuild.is_some() || self.people.account(key).is_none() {
                 continue;
             }
             let lacking: Vec<(MatchId, Standing)> = peer
@@ -220,7 +220,7 @@ impl Actor {
 
     /// Gives its number, by which one hears of it.
     fn write_letter(&mut self, key: PlayerId, envelope: &Envelope) -> Option<u64> {
-        let account = self.accounts.get(&key)?;
+        let account = self.people.account(key)?;
         let sealed = letter::seal(&self.identity, &key.0, &encode(envelope))?;
         let online = self.online.as_mut()?;
         online.letters += 1;
@@ -312,7 +312,7 @@ impl Actor {
     /// Whose it is is known by the key that opens it; the account says which to try first.
     fn open_letter(&self, account: &str, sealed: &[u8]) -> Option<(PlayerId, Vec<u8>)> {
         let friends = || self.people.values().filter(|peer| peer.friend.is_some()).map(|peer| peer.key);
-        let expected = |key: &PlayerId| self.accounts.get(key).is_some_and(|known| known == account);
+        let expected = |key: &PlayerId| self.people.account(*key).is_some_and(|known| known == account);
         let (first, rest): (Vec<_>, Vec<_>) = friends().partition(expected);
         first
             .into_iter()
@@ -409,7 +409,7 @@ impl Actor {
     /// A match with a friend who is away: it begins here, and the friend is asked when it comes by.
     pub(crate) fn invite_by_letter(&mut self, key: PlayerId, wish: &Wish) -> Result<MatchId, Refusal> {
         let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
-        if !self.accounts.contains_key(&key) {
+        if self.people.account(key).is_none() {
             return Err(Refusal::new(
                 RefusalCode::RefusalCannotReach,
                 "no account of this friend is known: meet once online, or read a code that holds it",

@@ -68,6 +68,7 @@ mod people;
 mod play;
 mod puzzles;
 mod reach;
+mod registry;
 mod requests;
 mod responder;
 mod rest;

@@ -230,8 +230,7 @@ impl Actor {
     }
 
     fn shown_contact(&self, jid: &str, contact: &Contact) -> control::Contact {
-        let friend =
-            self.accounts.iter().find(|(_, account)| *account == jid).map(|(key, _)| key.to_string());
+        let friend = self.people.of_account(jid).map(|key| key.to_string());
         control::Contact {
             account: jid.to_owned(),
             state: match contact.state {

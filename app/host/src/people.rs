@@ -152,10 +152,13 @@ impl Actor {
             let peer = self.new_peer(key, Some(friend))?;
             self.people.insert(key, peer);
         }
-        let met_by = self.journal.settings_of(MET_BY)?.into_iter();
-        self.met_by = met_by
-            .filter_map(|(key, name)| Some((PlayerId::parse(&key)?, control::Carrier::from_str_name(&name)?)))
-            .collect();
+        for (key, name) in self.journal.settings_of(MET_BY)? {
+            if let (Some(key), Some(carrier)) =
+                (PlayerId::parse(&key), control::Carrier::from_str_name(&name))
+            {
+                self.people.set_met_by(key, carrier);
+            }
+        }
         Ok(())
     }
 
@@ -274,14 +277,16 @@ impl Actor {
         let (now, unix_ms) = (self.session_now(), self.now_unix_ms());
         let mut events = Vec::new();
         let mut result = Ok(());
-        while let Some(peer) = self.people.get_mut(&key) {
+        loop {
+            let met_by = self.people.met_by(key).is_some();
+            let Some(peer) = self.people.get_mut(&key) else { break };
             let mut kept = OfPeer {
                 journal: &mut self.journal,
                 key,
                 now: unix_ms,
                 friend: peer.friend.as_ref(),
                 carrier: peer.link.as_ref().map(|link| show::carrier(link.kind)),
-                met_by: self.met_by.contains_key(&key),
+                met_by,
                 met: Vec::new(),
             };
             let polled = peer.session.poll(&mut kept);
@@ -351,9 +356,9 @@ impl Actor {
             && peer.friend.is_none()
             && peer.link.is_none()
         {
-            self.people.remove(&key);
+            self.people.part(key);
             self.names.forget(key);
-            if self.compared.remove(&key) {
+            if self.people.hide_string(key) {
                 self.tell(comparison_gone(key, ComparisonEnd::Unspecified));
             }
         }
@@ -364,7 +369,7 @@ impl Actor {
     fn met(&mut self, key: PlayerId, Met { friend, carrier, renamed }: Met) {
         self.names.put(key, &friend.name, true);
         if let Some(carrier) = carrier {
-            self.met_by.insert(key, carrier);
+            self.people.set_met_by(key, carrier);
         }
         if let Some(peer) = self.people.get_mut(&key) {
             peer.name.clone_from(&friend.name);
@@ -574,7 +579,7 @@ impl Actor {
     fn tell_comparison(&mut self, key: PlayerId) {
         let name = self.names.shown(key);
         if let Some(shown) = self.people.get(&key).and_then(|peer| peer.shown_comparison(name)) {
-            self.compared.insert(key);
+            self.people.show_string(key);
             self.tell(event::Body::Comparison(shown));
         }
     }
@@ -583,7 +588,7 @@ impl Actor {
         if let Some(peer) = self.people.get_mut(&key) {
             peer.comparison = None;
         }
-        if self.compared.remove(&key) {
+        if self.people.hide_string(key) {
             self.tell(comparison_gone(key, end));
         }
     }
@@ -764,7 +769,7 @@ impl Actor {
         let friend = peer.friend.as_ref()?;
         let id = peer.key.to_string();
         let near = self.nearby.get(&id);
-        let account = self.accounts.get(&peer.key);
+        let account = self.people.account(peer.key);
         let carrier = peer.link.as_ref().map(|link| link.kind).or_else(|| near?.carriers().next());
         let presence = account.map_or(control::Presence::Unspecified, |account| self.presence_of(account));
         let is_online = !matches!(presence, control::Presence::Unspecified | control::Presence::Offline);
@@ -782,7 +787,7 @@ impl Actor {
             met_unix_ms: friend.met_unix_ms.try_into().unwrap_or(0),
             muted: friend.muted,
             note: friend.note.clone(),
-            met_by: self.met_by.get(&peer.key).copied().unwrap_or_default().into(),
+            met_by: self.people.met_by(peer.key).unwrap_or_default().into(),
             presence: presence.into(),
             unreached: unreached::why(seen, self.means()).into(),
             account: account.cloned().unwrap_or_default(),

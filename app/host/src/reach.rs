@@ -316,7 +316,7 @@ impl Actor {
             #[cfg(feature = "online")]
             self.learn_account(key, &sighting.address.text);
             #[cfg(not(feature = "online"))]
-            self.accounts.insert(key, sighting.address.text.clone());
+            self.people.set_account(key, sighting.address.text.clone());
         }
         let friend = friend.and_then(|key| Some((key, self.people.get(&key)?.name.as_str())));
         let heard = self.nearby.hear(sighting, friend, now);
@@ -442,7 +442,7 @@ impl Actor {
     pub(crate) fn is_at(&mut self, address: &Address, key: PlayerId) {
         self.dialing_hears(Heard::IsAt(address.clone(), key));
         self.nearby.is_player(address, key);
-        self.met_at.insert(key, address.clone());
+        self.people.set_met_at(key, address.clone());
         self.invitations_meant(address, key);
     }
 
@@ -496,7 +496,7 @@ impl Actor {
         let name = self.target_name(target);
         let mut ids = vec![target_id(target)];
         if let Target::Friend(key) = target {
-            ids.extend(self.met_at.get(key).map(ToString::to_string));
+            ids.extend(self.people.met_at(*key).map(ToString::to_string));
         }
         for peer in ids {
             self.tell(event::Body::Connecting(control::Connecting {
@@ -548,23 +548,10 @@ impl Actor {
             }
         }
         self.show_strangers();
-        let friends: Vec<(PlayerId, control::Friend)> =
+        let shown =
             self.people.values().filter_map(|peer| Some((peer.key, self.shown_friend(peer)?))).collect();
-        let gone: Vec<PlayerId> = self
-            .told_friends
-            .keys()
-            .filter(|key| !friends.iter().any(|(friend, _)| friend == *key))
-            .copied()
-            .collect();
-        for key in gone {
-            self.told_friends.remove(&key);
-            self.tell(event::Body::FriendGone(control::Gone { id: key.to_string() }));
-        }
-        for (key, friend) in friends {
-            if self.told_friends.get(&key) != Some(&friend) {
-                self.told_friends.insert(key, friend.clone());
-                self.tell(event::Body::Friend(friend));
-            }
+        for body in self.people.news(shown) {
+            self.tell(body);
         }
     }
 
