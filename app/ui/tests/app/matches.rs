@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use engine::{Action, AnyGame, GameKind, Level, Limits, Side};
 use proto::control::Room;
 use qiyou::headless::Stage;
-use qiyou::screens::{BoardAdapter, Dialog, NewGameAdapter, Run};
+use qiyou::screens::{BoardAdapter, Dialog, Ground, NewGameAdapter, Run};
 use slint::ComponentHandle;
 
 use crate::ends::{Watcher, index_for_first, replayed, tap_index};
@@ -126,9 +126,11 @@ fn chosen(bot: &mut dyn engine::Bot, game: &AnyGame, nodes: u64) -> Action {
 /// Taps what this action needs, whichever side `table` sees the board from; `anna` sees it from the first.
 fn tap(table: &Table<'_>, anna: &Table<'_>, action: Action) {
     let at = |point| {
-        let name = &anna.points()[index_for_first(anna, point)].name;
-        let index = table.points().iter().position(|one| one.name == name);
-        tap_index(table, index.expect("both see the same points"));
+        let (index, all) = (index_for_first(anna, point), anna.points().len());
+        let river = anna.app.window().global::<BoardAdapter<'_>>().get_ground() == Ground::River;
+        // Each sits at an own side of xiangqi's board.
+        let across = river && !std::ptr::eq(table, anna);
+        tap_index(table, if across { all - 1 - index } else { index });
     };
     match action {
         Action::Place(point) | Action::Capture(point) | Action::Toggle(point) => at(point),

@@ -383,16 +383,16 @@ fn xiangqi_is_played_against_the_device_by_taps_and_by_keys() {
     table.new_game("Xiangqi");
     table.tap("Weaker");
     table.start();
-    table.tap("H2 red cannon");
-    table.tap("E2 empty possible");
+    table.tap("File 2, row 3 red cannon");
+    table.tap("File 5, row 3 empty possible");
     table.my_turn_after(2);
-    assert!(table.says("E2 red cannon") && table.says("H2 empty"));
+    assert!(table.says("File 5, row 3 red cannon") && table.says("File 2, row 3 empty"));
     let cursor = Cell::new((4, 4));
     table.key(Key::UpArrow);
     table.go_to(&cursor, (0, 0));
     table.go_to(&cursor, (0, 1));
     table.my_turn_after(4);
-    assert!(table.says("A1 red chariot"));
+    assert!(table.says("File 9, row 2 red chariot"));
     table.tap("Hint");
     table.until("a step is advised", || {
         let board = table.app.window().global::<BoardAdapter<'_>>();
