@@ -71,6 +71,7 @@ mod reach;
 mod requests;
 mod responder;
 mod rest;
+mod rhythm;
 mod rings;
 mod room;
 #[cfg(feature = "online")]
