@@ -392,7 +392,8 @@ fn told(room: &control::Room) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_two_passes_between_two_devices_the_dead_stones_are_marked_once_for_both_and_disagreement_is_told() {
+async fn after_two_passes_between_two_devices_the_dead_stones_are_marked_once_for_both_and_disagreement_is_told()
+ {
     let mut house = House::new(36);
     let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
     friends(&mut anna, &mut ben).await;
@@ -428,14 +429,18 @@ async fn after_two_passes_between_two_devices_the_dead_stones_are_marked_once_fo
         assert!(counted > 0, "what each surrounds is shown");
     }
     anna.client.play("agree").await.expect("agreed");
-    ben.client.until("her agreement", |seen| seen.room().is_some_and(|room| room.record.len() == plies + 2)).await;
+    ben.client
+        .until("her agreement", |seen| seen.room().is_some_and(|room| room.record.len() == plies + 2))
+        .await;
     // Ben sees it otherwise.
     ben.client.play("dead B5").await.expect("it is alive");
     ben.client.play("agree").await.expect("agreed");
     let all = |room: &control::Room| room.record.len() == plies + 4;
     anna.client.until("the other's marks", |seen| seen.room().is_some_and(all)).await;
     let room = anna.client.seen.room().expect("one room");
-    assert!(told(room).ends_with(" You do not agree about the stones at B5: tap them to change it, or play on."));
+    assert!(
+        told(room).ends_with(" You do not agree about the stones at B5: tap them to change it, or play on.")
+    );
     let resume = proto::board::action::Kind::Resume(true);
     let choices = &room.board.as_ref().expect("a board").choices;
     assert!(choices.iter().any(|choice| choice.kind == Some(resume)), "play on is offered");
@@ -482,8 +487,7 @@ async fn after_two_passes_the_dead_stones_are_marked_at_once_with_the_count_and_
     let room = anna.client.seen.room().expect("one room").clone();
     assert_eq!(room.board.as_ref().map(control::Board::turn), mine);
     assert!(
-        told(&room)
-            .ends_with(" You do not agree about the stones at B5: tap them to change it, or play on."),
+        told(&room).ends_with(" You do not agree about the stones at B5: tap them to change it, or play on."),
         "{}",
         told(&room)
     );

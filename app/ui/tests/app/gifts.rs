@@ -154,16 +154,32 @@ fn a_hint_in_go_is_told_in_points_of_whoever_is_to_move() {
         lead_tenths,
         ..Default::default()
     };
-    let lines = vec![line("D16", true, 640, 125), line("Q3", true, 500, 3), line("K10", true, 380, -70), line("A1", false, 500, 0)];
+    let lines = vec![
+        line("D16", true, 640, 125),
+        line("Q3", true, 500, 3),
+        line("K10", true, 380, -70),
+        line("A1", false, 500, 0),
+    ];
     for request in told.answer(&stage) {
         if let request::Body::Hint(_) = body(&request) {
-            let found = control::HintFound { action: Some(crate::support::place(3, 15)), lines: lines.clone(), ..Default::default() };
+            let found = control::HintFound {
+                action: Some(crate::support::place(3, 15)),
+                lines: lines.clone(),
+                ..Default::default()
+            };
             told.reply(request.id, reply::Body::Hint(found));
         }
     }
     stage.settle(&told.scene);
-    let said: Vec<String> = names(&told).into_iter().filter(|name| name.contains('%') || name.contains("points") || name.contains("even")).collect();
-    assert_eq!(said, ["12.5 points ahead", "about even", "7 points behind"], "no chance in percent, and nothing of what was not weighed");
+    let said: Vec<String> = names(&told)
+        .into_iter()
+        .filter(|name| name.contains('%') || name.contains("points") || name.contains("even"))
+        .collect();
+    assert_eq!(
+        said,
+        ["12.5 points ahead", "about even", "7 points behind"],
+        "no chance in percent, and nothing of what was not weighed"
+    );
 }
 
 #[test]

@@ -1016,11 +1016,12 @@ fn a_passing_remark_takes_no_tap_from_what_stands_under_it() {
             continue;
         }
         assert_eq!(remark(&told), Remark::Renamed, "it is still read");
-        let before = (told.asked(), dialog(&told)).1;
-        tap_at_once(&told, name);
-        stage.pass(Duration::ZERO);
+        told.asked();
+        let before = dialog(&told);
+        let at = tap_at_once(&told, name);
+        stage.pass(Duration::from_millis(150));
         let (asked, now) = (told.asked(), dialog(&told));
-        assert!(!asked.is_empty() || now != before, "{name} does nothing");
+        assert!(!asked.is_empty() || now != before, "{name} at {at:?} does nothing");
         covered.push(name);
         told.app.ask(Dialog::None);
         stage.pass(Duration::ZERO);
@@ -1029,11 +1030,73 @@ fn a_passing_remark_takes_no_tap_from_what_stands_under_it() {
     assert!(covered.len() >= 5, "{covered:?}");
 }
 
-/// As `tap`, but no time passes.
-fn tap_at_once(told: &Told, name: &str) {
+/// As `tap`, but no time passes. Where it was.
+fn tap_at_once(told: &Told, name: &str) -> (f32, f32) {
     let element = ElementHandle::find_by_accessible_label(told.app.window(), name)
         .find(|element| element.accessible_role().is_some())
         .unwrap_or_else(|| panic!("nothing is called {name}"));
     let (position, size) = (element.absolute_position(), element.size());
-    told.scene.tap(position.x + size.width / 2.0, position.y + size.height / 2.0);
+    let at = (position.x + size.width / 2.0, position.y + size.height / 2.0);
+    told.scene.tap(at.0, at.1);
+    at
+}
+
+#[test]
+fn whether_the_computer_takes_its_time_is_chosen_in_the_settings_and_told_to_the_host() {
+    let stage = Stage::new();
+    let mut told = Told::new(&stage, SIZES[0]);
+    told.prefer(false, false, 0);
+    stage.settle(&told.scene);
+    let fronts = |told: &mut Told| -> Vec<bool> {
+        let asked = told.asked();
+        let fronts = asked.iter().filter_map(|one| match body(one) {
+            request::Body::Front(front) => Some(front.unhurried),
+            _ => None,
+        });
+        fronts.collect()
+    };
+    assert_eq!(fronts(&mut told).last(), Some(&true), "from the beginning");
+    told.app.go(Page::Settings);
+    stage.settle(&told.scene);
+    told.app.window().global::<qiyou::screens::SettingsAdapter<'_>>().invoke_toggle_unhurried();
+    stage.settle(&told.scene);
+    assert_eq!(fronts(&mut told), [false]);
+}
+
+#[test]
+fn the_buttons_at_the_end_of_a_match_are_seen_whole_on_a_phone_and_say_the_colours_of_the_next() {
+    let stage = Stage::new();
+    let setup = engine::GameKind::Xiangqi.default_setup();
+    let game = engine::AnyGame::from_position(&setup, "3k5/4R4/9/9/9/9/9/9/9/4K4 w").expect("a position");
+    let mut room = games::against_the_device(&game, engine::Side::First);
+    room.result = Some(proto::board::Result {
+        winner: Side::First.into(),
+        ending: proto::board::Ending::Resigned.into(),
+    });
+    (room.can_act, room.can_analyse) = (false, true);
+    let told = playing(&stage, room);
+    assert!(says(&told, "Rematch: this time you are Black"));
+    for name in ["Rematch", "Home", "Review", "Rematch with the same colours"] {
+        let button =
+            ElementHandle::find_by_accessible_label(told.app.window(), name).next().expect("a button");
+        let foot = button.absolute_position().y + button.size().height;
+        assert!(foot <= 720.0, "{name} ends at {foot}");
+    }
+}
+
+#[test]
+fn a_stone_on_nine_by_nine_needs_one_touch_and_on_nineteen_two() {
+    let stage = Stage::new();
+    for (size, touches) in [("9", 1), ("19", 2)] {
+        let setup = games::chosen(engine::GameKind::Go, &[("size", size)]);
+        let mut told =
+            playing(&stage, games::against_the_device(&games::played(&setup, ""), engine::Side::First));
+        let mut asked = 0;
+        for _ in 0..touches {
+            assert_eq!(asked, 0, "{size}");
+            tap(&stage, &told, "E5 empty");
+            asked += told.asked().len();
+        }
+        assert_eq!(asked, 1, "{size}");
+    }
 }
