@@ -419,6 +419,7 @@ fn control_messages() -> Vec<(&'static str, Message)> {
         (
             "front",
             ask(request::Body::Front(control::Front {
+                unhurried: true,
                 on: true,
                 language: control::Language::Chinese.into(),
             })),

@@ -356,11 +356,12 @@ async fn dead_stones_are_agreed_on_by_both_and_play_can_be_resumed() {
     )
     .await;
     play(&mut anna, &mut ben, &id, &["C3", "A1", "pass", "pass"]).await;
-    // Ben wants to go on; then both mark the same stone and agree.
+    // The lone white stone is proposed to both as dead. Ben wants to go on; then both agree to what is proposed again.
+    both_see(&mut anna, &mut ben, &id, |room| room.record.last().is_some_and(|last| last == "dead A1")).await;
     anna.plays(&id, "agree").await;
-    ben.sees("her agreement", |seen| seen.rooms[&id].record.len() == 5).await;
+    ben.sees("her agreement", |seen| seen.rooms[&id].record.len() == 6).await;
     ben.plays(&id, "resume").await;
-    both_see(&mut anna, &mut ben, &id, |room| room.record.len() == 6 && room.result.is_none()).await;
+    both_see(&mut anna, &mut ben, &id, |room| room.record.len() == 7 && room.result.is_none()).await;
     for _ in 0..2 {
         let turn = word(&anna.room(&id).await["turn"]).to_owned();
         let mover = if turn == "first" { &anna } else { &ben };
@@ -368,7 +369,8 @@ async fn dead_stones_are_agreed_on_by_both_and_play_can_be_resumed() {
         mover.plays(&id, "pass").await;
         both_see(&mut anna, &mut ben, &id, |room| room.record.len() == plies).await;
     }
-    for action in ["dead A1", "agree", "agree"] {
+    both_see(&mut anna, &mut ben, &id, |room| room.record.last().is_some_and(|last| last == "dead A1")).await;
+    for action in ["agree", "agree"] {
         let plies = anna.device.client.seen.rooms[&id].record.len() + 1;
         let turn = word(&anna.room(&id).await["turn"]).to_owned();
         let mover = if turn == "first" { &anna } else { &ben };

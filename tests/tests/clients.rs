@@ -9,7 +9,7 @@ use host::{Host, HostConfig, HostError, StoreError};
 use proto::board::{Ending, Side};
 use proto::control::{self, Attach, Message, RefusalCode, Request, reply, request};
 use proto::frame::{FrameCodec, FrameLimit, Outgoing};
-use tests::house::{Client, House, settle};
+use tests::house::{Client, House, begin_match_of, friends, settle};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::codec::Encoder;
 
@@ -378,6 +378,77 @@ async fn the_endings_of_liuzhou_chess_are_worked_out_and_deleted_as_a_person_wan
     assert!(!table.exists() && anna.client.seen.endings.state() == State::EndingsNone);
 }
 
+/// The stones that are marked as dead.
+fn dead(room: &control::Room) -> Vec<u32> {
+    let marks = room.board.iter().flat_map(|board| &board.marks);
+    marks.filter(|mark| mark.kind() == control::MarkKind::MarkDead).map(|mark| mark.at).collect()
+}
+
+/// What is told of the position: the count, and what is not agreed on.
+fn told(room: &control::Room) -> String {
+    let facts = room.board.iter().flat_map(|board| &board.facts);
+    let mut told = facts.filter(|fact| fact.kind() == control::FactKind::FactTold);
+    told.next().and_then(|fact| fact.words.clone()).expect("the count is told").en
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_two_passes_between_two_devices_the_dead_stones_are_marked_once_for_both_and_disagreement_is_told()
+ {
+    let mut house = House::new(36);
+    let (mut anna, mut ben) = (house.device("Anna").await, house.device("Ben").await);
+    friends(&mut anna, &mut ben).await;
+    let choice = control::GameChoice {
+        game: proto::board::Game::Go.into(),
+        options: vec![control::ChosenOption { option: "size".into(), value: "9".into() }],
+        ..Default::default()
+    };
+    begin_match_of(&mut anna, &mut ben, Some(choice)).await;
+    let mut plies = 0;
+    // As on one device: two walls, and a white stone that is lost behind Black's.
+    let walls = (1..=9).flat_map(|row| [format!("D{row}"), format!("F{row}")]);
+    let moves: Vec<String> = walls.chain(["pass", "B5", "pass", "pass"].map(String::from)).collect();
+    for (number, text) in moves.iter().enumerate() {
+        let mover = if number % 2 == 0 { &mut anna } else { &mut ben };
+        mover.client.play(text).await.expect("legal");
+        plies += 1;
+        for device in [&mut anna, &mut ben] {
+            device
+                .client
+                .until("the move", |seen| seen.room().is_some_and(|room| room.record.len() >= plies))
+                .await;
+        }
+    }
+    for device in [&mut anna, &mut ben] {
+        let marked = |room: &control::Room| dead(room) == [4 * 1_024 + 1];
+        device.client.until("the proposal", |seen| seen.room().is_some_and(marked)).await;
+        let room = device.client.seen.room().expect("one room");
+        assert_eq!(room.record[plies..], ["dead B5"], "proposed once, by the device that has the turn");
+        assert_eq!(told(room), "Black 36, White 43.5 with 7.5 komi: White is 7.5 ahead.");
+        let territory = room.board.iter().flat_map(|board| &board.marks);
+        let counted = territory.filter(|mark| mark.kind() == control::MarkKind::MarkTerritory).count();
+        assert!(counted > 0, "what each surrounds is shown");
+    }
+    anna.client.play("agree").await.expect("agreed");
+    ben.client
+        .until("her agreement", |seen| seen.room().is_some_and(|room| room.record.len() == plies + 2))
+        .await;
+    // Ben sees it otherwise.
+    ben.client.play("dead B5").await.expect("it is alive");
+    ben.client.play("agree").await.expect("agreed");
+    let all = |room: &control::Room| room.record.len() == plies + 4;
+    anna.client.until("the other's marks", |seen| seen.room().is_some_and(all)).await;
+    let room = anna.client.seen.room().expect("one room");
+    assert!(
+        told(room).ends_with(" You do not agree about the stones at B5: tap them to change it, or play on.")
+    );
+    let resume = proto::board::action::Kind::Resume(true);
+    let choices = &room.board.as_ref().expect("a board").choices;
+    assert!(choices.iter().any(|choice| choice.kind == Some(resume)), "play on is offered");
+    anna.client.play("resume").await.expect("they play on");
+    let resumed = |room: &control::Room| room.record.len() == plies + 5 && dead(room).is_empty();
+    ben.client.until("it goes on", |seen| seen.room().is_some_and(resumed)).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn after_two_passes_the_dead_stones_are_marked_at_once_with_the_count_and_can_be_changed() {
     let mut house = House::new(35);
@@ -400,18 +471,9 @@ async fn after_two_passes_the_dead_stones_are_marked_at_once_with_the_count_and_
     for text in ["pass", "B5", "pass", "pass"] {
         anna.client.play(text).await.expect("legal");
     }
-    let dead = |room: &control::Room| -> Vec<u32> {
-        let marks = room.board.iter().flat_map(|board| &board.marks);
-        marks.filter(|mark| mark.kind() == control::MarkKind::MarkDead).map(|mark| mark.at).collect()
-    };
     anna.client.until("the proposal", |seen| seen.room().is_some_and(|room| !dead(room).is_empty())).await;
     let room = anna.client.seen.room().expect("one room").clone();
     assert_eq!(dead(&room), [4 * 1_024 + 1]);
-    let told = |room: &control::Room| {
-        let facts = room.board.iter().flat_map(|board| &board.facts);
-        let mut told = facts.filter(|fact| fact.kind() == control::FactKind::FactTold);
-        told.next().and_then(|fact| fact.words.clone()).expect("the count is told").en
-    };
     assert_eq!(told(&room), "Black 36, White 43.5 with 7.5 komi: White is 7.5 ahead.");
     // Whose turn it is may see it otherwise, and then nothing is proposed again.
     let mine = room.board.as_ref().map(control::Board::turn);
@@ -425,8 +487,7 @@ async fn after_two_passes_the_dead_stones_are_marked_at_once_with_the_count_and_
     let room = anna.client.seen.room().expect("one room").clone();
     assert_eq!(room.board.as_ref().map(control::Board::turn), mine);
     assert!(
-        told(&room)
-            .ends_with(" You do not agree about the stones at B5: touch them to change it, or play on."),
+        told(&room).ends_with(" You do not agree about the stones at B5: tap them to change it, or play on."),
         "{}",
         told(&room)
     );

@@ -218,7 +218,7 @@ async fn a_notification_that_is_chosen_brings_what_it_is_about_to_the_front_or_s
 }
 
 async fn look(device: &mut Device, on: bool) {
-    let front = control::Front { on, language: control::Language::English.into() };
+    let front = control::Front { on, language: control::Language::English.into(), unhurried: false };
     device.client.done(request::Body::Front(front)).await;
 }
 

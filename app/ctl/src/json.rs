@@ -293,7 +293,7 @@ pub(crate) fn hint(hint: &HintFound) -> Value {
     json!({
         "action": hint.notation,
         "lines": hint.lines.iter().map(|line| json!({"line": line.line, "permille": line.permille,
-            "depth": line.depth})).collect::<Vec<_>>(),
+            "judged": line.judged, "lead_tenths": line.lead_tenths, "depth": line.depth})).collect::<Vec<_>>(),
         "threats": hint.threats.iter().map(|threat| json!({"kind": words::threat(threat.kind),
             "side": words::side(threat.side),
             "at": threat.at.iter().map(|at| json!([at % 1024, at / 1024])).collect::<Vec<_>>(),

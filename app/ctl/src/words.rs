@@ -367,9 +367,11 @@ pub(crate) fn hint(hint: &HintFound) -> String {
         return hint.notation.clone();
     }
     let lines = hint.lines.iter().map(|line| {
+        let lead = f64::from(line.lead_tenths) / 10.0;
+        let lead = if line.lead_tenths == 0 { String::new() } else { format!(", {lead:+.1} points") };
         let score =
             line.score.as_ref().map_or_else(String::new, |found| format!(", {}", self::score(*found)));
-        format!("{:>5.1} %{score}: {}", f64::from(line.permille) / 10.0, line.line.join(" "))
+        format!("{:>5.1} %{lead}{score}: {}", f64::from(line.permille) / 10.0, line.line.join(" "))
     });
     let threats =
         hint.threats.iter().filter_map(|threat| threat.words.as_ref()).map(|words| words.en.clone());

@@ -450,6 +450,7 @@ impl Actor {
             Some(_) if !self.clients.is_attached(id) => Err(bad("attach first")),
             Some(Body::Front(front)) => {
                 self.clients.set_front(id, front.on);
+                self.clients.set_unhurried(id, front.unhurried);
                 self.someone_looks(front.language()).map(|()| done())
             }
             Some(Body::Scan(scan)) => {

@@ -258,8 +258,8 @@ impl Actor {
         };
         let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
         let format = Format::by_extension(ending).ok_or_else(|| bad("no such format"))?;
-        let id = saved.record.id.to_string();
-        let name = |ending: &str| format!("{}-{}.{}", kind.word(), &id[..8], ending.to_ascii_lowercase());
+        let heading = self.heading(&saved)?;
+        let name = |ending: &str| file_name(kind, &heading, &ending.to_ascii_lowercase());
         // A file that was taken in is given back as it came, with its comments and variations.
         if let Some(kept) = self.journal.file_of(saved.record.id)?.filter(|kept| {
             (export.format.is_empty() || Format::by_extension(&kept.ending) == Some(format))
@@ -268,7 +268,7 @@ impl Actor {
             let content = kept.content.into();
             return Ok(Answer::File(control::File { name: name(&kept.ending), content }));
         }
-        let heading = self.heading(&saved)?;
+        let name = name(ending);
         let file = GameFile {
             start: replayed(&saved.record, 0)?,
             actions: saved.record.actions.clone(),
@@ -282,7 +282,7 @@ impl Actor {
         if content.len() > limits::FILE_BYTES {
             return Err(bad("it is too long for a file"));
         }
-        Ok(Answer::File(control::File { name: name(ending), content: content.into_bytes().into() }))
+        Ok(Answer::File(control::File { name, content: content.into_bytes().into() }))
     }
 
     /// What a file is to say of a match: who played, when, how it ended.
@@ -292,7 +292,7 @@ impl Actor {
             // Of two people here nobody is known by name.
             Seat::Here if alone => String::new(),
             Seat::Here => self.name.clone(),
-            Seat::Bot(level) => format!("Qiyou, level {}", level.number()),
+            Seat::Bot(level) => format!("{BOT}{}", level.number()),
             Seat::Peer(key) => self.people.get(&key).map_or_else(String::new, |peer| peer.name.clone()),
         };
         let [first, second] = saved.seats.map(name);
@@ -423,6 +423,26 @@ fn read_file(name: &str, content: &[u8]) -> Result<GameFile, Refusal> {
     })
 }
 
+/// What a match is called as a file: `2026-11-24 Ann – Level 3.pgn`, or with its game where nobody is known by name.
+fn file_name(kind: GameKind, heading: &Heading, ending: &str) -> String {
+    /// Signs that no file system refuses in a name, and how many of them: a name is 255 bytes at most.
+    const SIGNS: usize = 24;
+    let plain = |text: &str| {
+        let text = text.replace(BOT, "Level ");
+        let allowed = text.chars().filter(|sign| !sign.is_control() && !"/\\:*?\"<>|".contains(*sign));
+        allowed.take(SIGNS).collect::<String>().trim_matches([' ', '.']).to_owned()
+    };
+    let named = [&heading.first, &heading.second].map(|name| plain(name));
+    let named: Vec<&str> = named.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+    let (date, named) = (plain(&heading.date), named.join(" – "));
+    let who = if named.is_empty() { kind.word() } else { &named };
+    let parts: Vec<&str> = [date.as_str(), who].into_iter().filter(|part| !part.is_empty()).collect();
+    format!("{}.{ending}", parts.join(" "))
+}
+
+/// What a file calls a bot, before its level.
+const BOT: &str = "Qiyou, level ";
+
 /// What a list shows of a name or an event: one line, and no longer than any that is meant to be read. The file keeps the whole.
 fn short(said: &str) -> String {
     const MOST: usize = proto::limits::CLIENT_ID_BYTES / 4;
@@ -525,6 +545,23 @@ pub(crate) fn chances(kind: GameKind, score: Score) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_saved_match_is_called_after_its_day_and_who_played_it() {
+        let heading = |first: &str, second: &str, date: &str| Heading {
+            first: first.into(),
+            second: second.into(),
+            event: String::new(),
+            date: date.into(),
+            ended: None,
+        };
+        let name = |heading| file_name(GameKind::Xiangqi, &heading, "pgn");
+        assert_eq!(name(heading("Ann", "Qiyou, level 3", "2026-11-24")), "2026-11-24 Ann – Level 3.pgn");
+        assert_eq!(name(heading("", "", "2026-11-24")), "2026-11-24 xiangqi.pgn", "of two people here");
+        assert_eq!(name(heading("", "", "")), "xiangqi.pgn");
+        let hostile = name(heading("../a/b\u{7}", &"很".repeat(300), "1.1.?"));
+        assert_eq!(hostile, format!("1.1 ab – {}.pgn", "很".repeat(24)), "it stays in its folder and fits");
+    }
 
     #[test]
     fn a_game_is_told_by_the_files_name_and_content() {

@@ -127,6 +127,10 @@ impl Actor {
         let (salt, nonce) = (self.chance.bytes(), self.chance.bytes());
         Ok(move || {
             let sealed = seal(&passphrase, &pack(&identity, &saves), Cost::default(), salt, nonce);
+            // The app's own folder may not be there yet; a longer way that is not there is a mistake.
+            if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
+                fs::create_dir(folder).map_err(|error| disk(&error))?;
+            }
             write_new(&path, &sealed).map_err(|error| {
                 if error.kind() == io::ErrorKind::AlreadyExists {
                     let (zh, en) = ("已经有同名的文件了。", "A file with that name already exists.");

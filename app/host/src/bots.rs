@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use engine::{AnyGame, Bot, GameKind, Level, Limits, Report};
 
+use crate::rhythm::Rhythm;
+
 /// Makes a bot. The engine's own, unless a test wants another.
 pub type BotMaker = Arc<dyn Fn(GameKind, Level, u64) -> Box<dyn Bot> + Send + Sync>;
 
@@ -52,6 +54,7 @@ struct Job {
     ticket: u64,
     game: AnyGame,
     time: Duration,
+    rhythm: Rhythm,
     stop: Arc<AtomicBool>,
 }
 
@@ -71,13 +74,13 @@ impl BotThread {
     }
 
     /// Thinks about this position from now on; what it thought about before is dropped.
-    pub(crate) fn think(&mut self, game: AnyGame, revision: u32, time: Duration) {
+    pub(crate) fn think(&mut self, game: AnyGame, revision: u32, time: Duration, rhythm: Rhythm) {
         self.stop();
         self.about = Some((game.ply(), revision));
         self.ticket += 1;
         self.stop = Arc::default();
         // A thread that has ended has said so, and that news is on its way.
-        let _ = self.jobs.send(Job { ticket: self.ticket, game, time, stop: self.stop.clone() });
+        let _ = self.jobs.send(Job { ticket: self.ticket, game, time, rhythm, stop: self.stop.clone() });
     }
 
     /// Ends the present search, if any. What it still says has an old ticket.
@@ -116,13 +119,30 @@ fn work(make: impl FnOnce() -> Box<dyn Bot>, inbox: &mpsc::Receiver<Job>, tell: 
             if !job.stop.load(Ordering::Relaxed) {
                 let began = Instant::now();
                 let chosen = choose(&mut *bot, &job, tell);
-                tell(job.ticket, BotNews::Chosen(chosen, began.elapsed()));
+                let thought = began.elapsed();
+                if let Some(answer) = chosen.as_ref().and_then(|report| report.line.first()) {
+                    wait(&job, began + job.rhythm.least(&job.game, *answer));
+                }
+                tell(job.ticket, BotNews::Chosen(chosen, thought));
             }
             next = inbox.recv().ok();
         }
     }));
     if all.is_err() {
         tell(ticket, BotNews::Panicked);
+    }
+}
+
+/// Waits until then, or until the job is given up.
+fn wait(job: &Job, until: Instant) {
+    /// A frame: no one sees that an answer which is not wanted any more goes on for so long.
+    const STEP: Duration = Duration::from_millis(15);
+    while !job.stop.load(Ordering::Relaxed) {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        std::thread::sleep(left.min(STEP));
     }
 }
 

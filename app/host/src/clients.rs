@@ -31,6 +31,8 @@ struct Client {
     in_front: bool,
     /// It has said whether somebody looks at it: it has a window.
     has_window: bool,
+    /// Its person wants bots to answer unhurried.
+    unhurried: bool,
 }
 
 impl Clients {
@@ -45,8 +47,15 @@ impl Clients {
         let id = ClientId(self.last);
         let (queue, waiting) = mpsc::channel(connection::QUEUE);
         let connection = tasks.spawn(connection::run(stream, waiting, move |news| tell(id, news)));
-        let client =
-            Client { queue, connection, attached: None, scanning: false, in_front: false, has_window: false };
+        let client = Client {
+            queue,
+            connection,
+            attached: None,
+            scanning: false,
+            in_front: false,
+            has_window: false,
+            unhurried: false,
+        };
         self.connected.insert(id, client);
     }
 
@@ -84,6 +93,17 @@ impl Clients {
         if let Some(client) = self.connected.get_mut(&id) {
             (client.in_front, client.has_window) = (on, true);
         }
+    }
+
+    /// Whether the client's person wants bots to answer unhurried.
+    pub(crate) fn set_unhurried(&mut self, id: ClientId, unhurried: bool) {
+        if let Some(client) = self.connected.get_mut(&id) {
+            client.unhurried = unhurried;
+        }
+    }
+
+    pub(crate) fn anyone_unhurried(&self) -> bool {
+        self.connected.values().any(|client| client.unhurried)
     }
 
     /// Whether the client shows who is near.

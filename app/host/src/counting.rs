@@ -1,6 +1,6 @@
 //! Go's counting: once both have passed, the stones that the engine holds dead are marked at once for the person whose turn it is,
-//! who changes what is wrong or agrees. A bot marks for itself, and so do two people on two devices: each sees what the other
-//! touches, which a proposal in between would undo.
+//! who changes what is wrong or agrees. Between two devices the one whose player has the turn proposes, and its marks go to the
+//! other as that player's own would. Whoever marks a stone before the proposal is there marks alone, and so does a bot.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -21,27 +21,37 @@ const PLAYOUTS: u64 = 1_000;
 pub(crate) type About = (MatchId, u32, u32);
 
 impl Actor {
-    /// Asks the engine which stones are dead where both have just passed and a person here has the turn.
+    /// Asks the engine which stones are dead where both have just passed and a person here has the turn; once for each position,
+    /// however often its room changes.
     pub(crate) fn propose_dead(&mut self, id: MatchId) {
-        let Some(go) = self.rooms.get(&id).and_then(waits_for_marks) else { return };
-        let room = &self.rooms[&id];
-        let about = (id, room.ply(), room.record().revision);
-        let (go, seed, inbox) = (go.clone(), self.chance.seed(), self.inbox.clone());
-        let time = TIME.min(self.bot_time);
+        let Some(room) = self.rooms.get(&id) else { return };
+        let at = self.waits_for_marks(room).map(|_| (room.ply(), room.record().revision));
+        let (Some((ply, revision)), true) = (at, room.counted != at) else {
+            self.rooms.get_mut(&id).expect("just seen").counted = at;
+            return;
+        };
+        let AnyGame::Go(go) = room.game().clone() else { return };
+        let (seed, inbox, time) = (self.chance.seed(), self.inbox.clone(), TIME.min(self.bot_time));
         let work = move || {
             let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| dead(&go, seed, time)));
             // When the actor has ended, so has the match.
-            let _ = inbox.send(Message::DeadProposed(about, found.unwrap_or_default()));
+            let _ = inbox.send(Message::DeadProposed((id, ply, revision), found.unwrap_or_default()));
         };
-        if let Err(error) = std::thread::Builder::new().name("counting".into()).spawn(work) {
-            warn!(%error, "no thread for a proposal of dead stones");
+        match std::thread::Builder::new().name("counting".into()).spawn(work) {
+            Ok(_) => self.rooms.get_mut(&id).expect("just seen").counted = at,
+            Err(error) => warn!(%error, "no thread for a proposal of dead stones"),
         }
     }
 
     /// Marks a stone of each chain as the person whose turn it is would; nothing where something was done meanwhile.
     pub(crate) fn dead_proposed(&mut self, (id, ply, revision): About, stones: &[Point]) {
         let Some(room) = self.rooms.get(&id) else { return };
-        if (room.ply(), room.record().revision) != (ply, revision) || waits_for_marks(room).is_none() {
+        if (room.ply(), room.record().revision) != (ply, revision) {
+            return;
+        }
+        if self.waits_for_marks(room).is_none() {
+            // Paused meanwhile: once that is over, it is asked again.
+            self.rooms.get_mut(&id).expect("just seen").counted = None;
             return;
         }
         for &stone in stones {
@@ -51,15 +61,14 @@ impl Actor {
             }
         }
     }
-}
 
-/// The position, where the last two actions are passes and a person here is to mark the dead stones.
-fn waits_for_marks(room: &Room) -> Option<&Go> {
-    let AnyGame::Go(go) = room.game() else { return None };
-    let passed = room.record().actions.last_chunk::<2>() == Some(&[Action::Pass; 2]);
-    let person = |side: Side| room.seat(side) == Seat::Here && room.bot(side).is_none();
-    let turn = room.turn()?;
-    (passed && !room.record().paused && room.peer().is_none() && person(turn)).then_some(go)
+    /// Whether the last two actions are passes and a person here may mark the dead stones now.
+    fn waits_for_marks(&self, room: &Room) -> Option<()> {
+        let passed = room.record().actions.last_chunk::<2>() == Some(&[Action::Pass; 2]);
+        let person = |side: Side| room.seat(side) == Seat::Here && room.bot(side).is_none();
+        let go = matches!(room.game(), AnyGame::Go(_));
+        (go && passed && !room.record().paused && person(self.turn(room)?)).then_some(())
+    }
 }
 
 /// One stone of each chain that the engine holds dead.

@@ -10,7 +10,6 @@ use proto::control::{self, RefusalCode};
 use proto::limits;
 use session::{Colours, Pace, Terms, wire};
 
-use crate::archive;
 use crate::show::{self, Refusal};
 
 fn bad(what: impl ToString) -> Refusal {
@@ -197,12 +196,14 @@ fn hint_line(game: &AnyGame, report: &Report) -> control::HintLine {
             break;
         }
     }
-    // From -1000 to 1000 made 0 to 1000.
-    let permille = i32::midpoint(archive::chances(game.kind(), report.score), 1_000);
+    let judgement = show::judgement(game, report);
+    let (permille, lead_tenths) = judgement.unwrap_or((500, 0));
     control::HintLine {
         line,
         spoken,
-        permille: permille.clamp(0, 1_000) as u32,
+        permille,
+        judged: judgement.is_some(),
+        lead_tenths,
         score: Some(show::score(report.score)),
         depth: report.depth,
     }

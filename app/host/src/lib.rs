@@ -72,6 +72,7 @@ mod registry;
 mod requests;
 mod responder;
 mod rest;
+mod rhythm;
 mod rings;
 mod room;
 #[cfg(feature = "online")]

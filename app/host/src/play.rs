@@ -12,11 +12,15 @@ use tracing::{debug, error, warn};
 use crate::actor::{Actor, Message};
 use crate::bots::{self, BotNews, BotThread};
 use crate::journal::OfRoom;
+use crate::rhythm::Rhythm;
 use crate::room::Room;
 use crate::show::{self, Refusal};
 
 /// Actions of a bot's line that are shown.
 const SHOWN_LINE: usize = limits::LINE_ACTIONS;
+
+/// Decisions of a bot for which what its clock has left must still do: half of a long game's.
+const DECISIONS: u32 = 30;
 
 impl Actor {
     /// Plays for the side to move, whoever decides for it here. Saved before anyone sees it.
@@ -88,13 +92,10 @@ impl Actor {
         }
     }
 
-    /// A bot's time for this decision: what its level takes, and not more than a part of what its clock has left.
-    fn bot_time_for(&self, id: MatchId, level: engine::Level) -> Duration {
-        /// Decisions for which the time must still do: half of a long game's.
-        const DECISIONS: u32 = 30;
+    /// What a bot's clock has left for this decision; `None` without one.
+    fn left_for_bot(&self, id: MatchId) -> Option<Duration> {
         let room = &self.rooms[&id];
-        let usual = bots::time_for(level).min(self.bot_time);
-        let left = match room.peer() {
+        match room.peer() {
             None => room.left_for_action(),
             Some(key) => self
                 .people
@@ -102,8 +103,7 @@ impl Actor {
                 .and_then(|peer| peer.match_state(id))
                 .and_then(|state| state.clock(room.game().turn(), self.session_now()))
                 .map(|clock| clock.left),
-        };
-        left.map_or(usual, |left| usual.min(left / DECISIONS))
+        }
     }
 
     /// Sends the bot that is to decide to work, and stops those that are not.
@@ -148,10 +148,18 @@ impl Actor {
                     }
                 }
             }
-            let time = self.bot_time_for(id, level);
+            let left = self.left_for_bot(id);
+            let usual = bots::time_for(level).min(self.bot_time);
+            // What its level takes, and not more than a part of what its clock has left.
+            let time = left.map_or(usual, |left| usual.min(left / DECISIONS));
+            let rhythm = Rhythm {
+                wanted: self.clients.anyone_unhurried(),
+                race: self.rooms[&id].record().setup.is_race(),
+                left,
+            };
             let bot = self.bots.get_mut(&key).expect("it was made above");
             if bot.about != Some(about) {
-                bot.think(game, about.1, time);
+                bot.think(game, about.1, time, rhythm);
                 self.tell_thinking(id, side, true, None);
             }
         }

@@ -88,6 +88,8 @@ pub(crate) struct Room {
     pub(crate) follows: Option<MatchId>,
     /// The match itself, where it is one without a peer.
     local: Option<LocalMatch>,
+    /// Go, after two passes: for which ply and revision dead stones were proposed, or are being.
+    pub(crate) counted: Option<(u32, u32)>,
     /// With a peer: the last action of this device that it has acknowledged, and the microseconds that took. 0 of none.
     pub(crate) seen_action: (u32, u32),
     record: MatchRecord,
@@ -113,6 +115,7 @@ impl Room {
             assists: [None; 2],
             follows: None,
             local: None,
+            counted: None,
             seen_action: (0, 0),
             record: empty,
             game,

@@ -159,7 +159,7 @@ impl App {
             }),
             Purpose::Nothing,
         );
-        desk.tell_language();
+        desk.tell_front();
         desk.moved();
         desk.show();
         let listener = Rc::downgrade(&desk);
@@ -333,7 +333,8 @@ impl Desk {
 
     /// Changes preferences, keeps them, and shows them.
     pub(crate) fn prefer(&self, change: impl FnOnce(&mut Preferences)) {
-        let spoke_chinese = self.see().chinese();
+        let told = |inner: &Inner| (inner.chinese(), inner.preferences.unhurried);
+        let before_told = told(&self.see());
         let music = {
             let inner = &mut *self.inner.borrow_mut();
             let before = inner.preferences.music_level;
@@ -345,9 +346,8 @@ impl Desk {
         if let Some(level) = music {
             self.senses.borrow().music(level);
         }
-        let speaks_chinese = self.see().chinese();
-        if speaks_chinese != spoke_chinese {
-            self.tell_language();
+        if told(&self.see()) != before_told {
+            self.tell_front();
         }
         self.show();
     }
@@ -371,12 +371,17 @@ impl Desk {
         self.senses.borrow().has_motor()
     }
 
-    /// Tells the host that somebody looks, so that the desktop need not notify, and in which language it would.
-    fn tell_language(&self) {
+    /// Tells the host that somebody looks, so that the desktop need not notify, in which language it would, and whether bots are to
+    /// answer unhurried.
+    fn tell_front(&self) {
         let chinese = self.inner.borrow().chinese();
         let language = if chinese { control::Language::Chinese } else { control::Language::English };
-        let on = self.inner.borrow().in_front;
-        self.ask(request::Body::Front(control::Front { on, language: language.into() }), Purpose::Nothing);
+        let (on, unhurried) = {
+            let inner = self.see();
+            (inner.in_front, inner.preferences.unhurried)
+        };
+        let front = control::Front { on, language: language.into(), unhurried };
+        self.ask(request::Body::Front(front), Purpose::Nothing);
     }
 
     /// Tells the host what people near may be told: the game that they would be invited to.
@@ -389,7 +394,7 @@ impl Desk {
     pub(crate) fn set_in_front(&self, on: bool) {
         let changed = std::mem::replace(&mut self.inner.borrow_mut().in_front, on) != on;
         if changed {
-            self.tell_language();
+            self.tell_front();
         }
     }
 

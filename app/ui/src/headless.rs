@@ -212,6 +212,19 @@ impl Scene {
         Picture { width: size.width, height: size.height, pixels: self.shown.borrow().clone() }
     }
 
+    /// What would be seen if all of it were drawn anew: another picture than [`Scene::picture`] where a change was not drawn.
+    pub fn anew(&self) -> Picture {
+        let size = self.size.get();
+        let mut pixels = vec![Rgb8Pixel::default(); (size.width * size.height) as usize];
+        self.window.request_redraw();
+        self.window.draw_if_needed(|renderer| {
+            renderer.set_repaint_buffer_type(RepaintBufferType::NewBuffer);
+            renderer.render(&mut pixels, size.width as usize);
+            renderer.set_repaint_buffer_type(RepaintBufferType::ReusedBuffer);
+        });
+        Picture { width: size.width, height: size.height, pixels }
+    }
+
     /// A finger down and up again at this place, in logical pixels.
     pub fn tap(&self, x: f32, y: f32) {
         let position = LogicalPosition::new(x, y);

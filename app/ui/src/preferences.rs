@@ -106,6 +106,16 @@ pub struct LastGame {
     pub options: Vec<(String, String)>,
 }
 
+impl LastGame {
+    /// How this game, by its word, is begun the first time: Go on its small board and with a level that a beginner can beat.
+    pub fn first(game: &str) -> Self {
+        match game {
+            "go" => Self { level: 1, options: vec![("size".into(), "9".into())], ..Self::default() },
+            _ => Self::default(),
+        }
+    }
+}
+
 impl Default for LastGame {
     fn default() -> Self {
         Self {
@@ -149,6 +159,8 @@ pub struct Preferences {
     pub paper: Paper,
     /// No animations.
     pub reduced_motion: bool,
+    /// The device answers so that the own move is seen to arrive first.
+    pub unhurried: bool,
     /// Index into [`Preferences::TEXT_SCALES`].
     pub text_size: usize,
     /// Letters and numbers round the board.
@@ -183,6 +195,7 @@ impl Default for Preferences {
             language: Language::System,
             paper: Paper::System,
             reduced_motion: false,
+            unhurried: true,
             text_size: 0,
             coordinates: true,
             confirm_moves: Confirm::Small,

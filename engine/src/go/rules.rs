@@ -143,7 +143,7 @@ impl Go {
                     format!("双方对 {} 的死活看法不同：点棋子可改，也可以接着下。", chains.join("、"))
                 }
                 Language::English => format!(
-                    " You do not agree about the stones at {}: touch them to change it, or play on.",
+                    " You do not agree about the stones at {}: tap them to change it, or play on.",
                     chains.join(", ")
                 ),
             };

@@ -119,8 +119,7 @@ fn announce(desk: &Desk, before: &Room, after: &Room) {
     let chinese = desk.see().chinese();
     let said = new_game::said(after.spoken.last(), chinese);
     let written = after.record.last().map_or("", String::as_str);
-    // Points are said as on the board's edge: h8 is H8.
-    let words = if said.is_empty() { written.to_uppercase() } else { said.to_owned() };
+    let words = if said.is_empty() { game::written(written) } else { said.to_owned() };
     page.set_game(game::shown(is.game()));
     page.set_mover(side(was.turn()));
     page.set_taken(taken(was, is) as i32);

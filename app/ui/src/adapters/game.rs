@@ -73,10 +73,17 @@ pub(crate) fn column_name(game: wire::Game, column: usize) -> String {
 }
 
 /// A row as its players call it, from 0 at the bottom.
-pub(crate) fn row_name(game: wire::Game, row: usize) -> String {
-    // Xiangqi counts ranks from 0 (ICCS).
-    let first = usize::from(game != wire::Game::Xiangqi);
-    (row + first).to_string()
+pub(crate) fn row_name(row: usize) -> String {
+    (row + 1).to_string()
+}
+
+/// A move in the notation with its points as at the board's edge: h8 is H8, xa6 is xA6.
+pub(crate) fn written(notation: &str) -> String {
+    let next = notation.chars().skip(1).map(Some).chain([None]);
+    let named = |(sign, next): (char, Option<char>)| {
+        if next.is_some_and(|next| next.is_ascii_digit()) { sign.to_ascii_uppercase() } else { sign }
+    };
+    notation.chars().zip(next).map(named).collect()
 }
 
 /// The files of xiangqi as both sides count them, from their own right: in Chinese Red has Chinese figures, Black others. The
@@ -99,6 +106,12 @@ mod tests {
         assert_eq!([0, 8, 14, 25, 26].map(gomoku), ["A", "I", "O", "Z", "AA"]);
         let go = |column| column_name(wire::Game::Go, column);
         assert_eq!([0, 7, 8, 18, 24].map(go), ["A", "H", "J", "T", "Z"]);
+    }
+
+    #[test]
+    fn points_are_written_as_at_the_edge_and_words_are_left_as_they_are() {
+        let said = ["h8", "c3-c4xd5", "xa6", "pass", "dead D4"].map(written);
+        assert_eq!(said, ["H8", "C3-C4xD5", "xA6", "pass", "dead D4"]);
     }
 
     #[test]

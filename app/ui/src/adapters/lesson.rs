@@ -138,7 +138,7 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     let board = told.board.clone().unwrap_or_default();
     let page = window.global::<LessonAdapter>();
     let layout = Layout::still(&board);
-    let mut points = plain_points(&board, &layout);
+    let mut points = plain_points(&board, &layout, inner.chinese());
     let mut mark = |at: u32, set: &dyn Fn(&mut PointView)| {
         if let Some(point) = layout.index(at).and_then(|index| points.get_mut(index)) {
             set(point);

@@ -122,7 +122,8 @@ fn view(inner: &Inner, near: &control::Nearby) -> Neighbour {
         friend: near.is_friend,
         signal: signal(near.rssi_dbm),
         progress: progress(inner, &near.id, near.connected),
-        busy: near.busy,
+        // Whom this device is connected with may be busy with nobody else than it.
+        busy: near.busy && !near.connected,
         wish: game::shown(near.wish()),
         by_bluetooth: by(control::Carrier::Bluetooth),
         by_lan: by(control::Carrier::Lan),

@@ -134,8 +134,11 @@ pub(crate) fn found(desk: &Desk, search: u32, list: control::Matches) {
     }
 }
 
-/// Where people keep what they have got: downloads, documents, or else everything of theirs.
+/// Where people keep what they have got: what the app has saved, downloads, documents, or else everything of theirs.
 fn files_folder() -> PathBuf {
+    if let Some(own) = own_folder().filter(|folder| folder.is_dir()) {
+        return own;
+    }
     let user = directories::UserDirs::new();
     let user = user.as_ref();
     let folder = user.and_then(|user| user.download_dir().or(user.document_dir()));
@@ -244,13 +247,19 @@ pub(crate) fn kept(desk: &Desk, room: String) {
     open(desk);
 }
 
-/// A path in the folder for documents that no file has, as near to this name as can be.
+/// Where the app's own files go: `Qiyou` among the documents, or at home where there is no such folder. It may not be there yet.
+fn own_folder() -> Option<PathBuf> {
+    let user = directories::UserDirs::new()?;
+    let documents = user.document_dir().filter(|folder| folder.is_dir());
+    Some(documents.unwrap_or_else(|| user.home_dir()).join("Qiyou"))
+}
+
+/// A path in the app's folder that no file has, as near to this name as can be.
 pub(super) fn free_file(name: &str) -> Option<PathBuf> {
-    let user = directories::UserDirs::new();
-    let folder = user.as_ref().and_then(|user| user.document_dir());
-    let folder =
-        folder.filter(|folder| folder.is_dir()).or(user.as_ref().map(directories::UserDirs::home_dir));
-    let folder = folder?;
+    free_in(&own_folder()?, name)
+}
+
+fn free_in(folder: &Path, name: &str) -> Option<PathBuf> {
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "txt"));
     let name = |number: u32| match number {
         1 => folder.join(name),
@@ -260,10 +269,11 @@ pub(super) fn free_file(name: &str) -> Option<PathBuf> {
     Some((1..SAME_NAME).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(SAME_NAME)))
 }
 
-/// A match as a file of its own in the folder for documents. A file of that name is not written over.
+/// A match as a file of its own in the app's folder. A file of that name is not written over.
 pub(crate) fn save(desk: &Desk, file: &control::File) {
     let Some(free) = free_file(&file.name) else { return desk.remark(Remark::Disk, "") };
-    match fs::write(&free, &file.content) {
+    let folder = free.parent().unwrap_or(Path::new("/"));
+    match fs::create_dir_all(folder).and_then(|()| fs::write(&free, &file.content)) {
         Ok(()) => desk.remark(Remark::SavedFile, &free.display().to_string()),
         Err(error) => {
             tracing::warn!(%error, path = %free.display(), "a match could not be written");

@@ -221,8 +221,11 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     page.set_total(seen.total as i32);
     let last = (seen.ply as usize).checked_sub(1);
     let spoken = last.and_then(|last| replay.spoken.get(last));
-    let written = last.and_then(|last| replay.record.get(last)).map_or("", String::as_str);
-    page.set_move(spoken.map_or(written, |words| new_game::said(Some(words), inner.chinese())).into());
+    let written =
+        last.and_then(|last| replay.record.get(last)).map(|one| game::written(one)).unwrap_or_default();
+    page.set_move(
+        spoken.map_or(written, |words| new_game::said(Some(words), inner.chinese()).to_owned()).into(),
+    );
     let Some(board) = &seen.board else { return };
     let layout = Layout::still(board);
     let Names { below, above, left } = names(board.game(), &layout, inner.chinese());
@@ -230,7 +233,7 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     update(&desk.replay.upper, &above);
     update(&desk.replay.numbers, &left);
     page.set_ground(game::ground(board.game()));
-    update(&desk.replay.points, &plain_points(board, &layout));
+    update(&desk.replay.points, &plain_points(board, &layout, inner.chinese()));
     let (columns, rows) = layout.seen();
     page.set_columns(columns);
     page.set_rows(rows);

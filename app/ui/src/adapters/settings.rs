@@ -74,6 +74,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     page.on_toggle_reduced_motion(when!(desk, |desk| {
         desk.prefer(|known| known.reduced_motion = !known.reduced_motion);
     }));
+    page.on_toggle_unhurried(when!(desk, |desk| desk.prefer(|known| known.unhurried = !known.unhurried)));
     page.on_set_text_size(when!(desk, |desk, index| {
         desk.prefer(|known| known.text_size = usize::try_from(index).unwrap_or(0));
     }));
@@ -152,6 +153,7 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     });
     page.set_theme(paper);
     page.set_reduced_motion(known.reduced_motion);
+    page.set_unhurried(known.unhurried);
     page.set_text_size(known.text_size as i32);
     page.set_coordinates(known.coordinates);
     page.set_board_style(i32::from(known.board_style.min(2)));
@@ -177,6 +179,17 @@ fn endings(told: &control::Endings) -> EndingsState {
 
 /// The first half of a key's fingerprint in groups of four: 64 bits are plenty to tell two devices on a table apart.
 fn spaced(fingerprint: &str) -> String {
-    let signs: Vec<char> = fingerprint.chars().take(16).collect();
+    let signs: Vec<char> = fingerprint.chars().filter(|sign| *sign != '-').take(16).collect();
     signs.chunks(4).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_grouped_once_however_the_host_writes_it() {
+        let groups = "ouly 7fpw 4sab cdef";
+        assert_eq!(["ouly-7fpw-4sab-cdef-ghij", "ouly7fpw4sabcdefghij"].map(spaced), [groups; 2]);
+    }
 }

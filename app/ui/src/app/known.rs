@@ -251,9 +251,10 @@ impl Inner {
         self.state.invitations.iter().find(|invitation| invitation.mine)
     }
 
-    /// How this game was last begun.
+    /// How this game was last begun, or is the first time.
     pub(crate) fn last(&self, game: WireGame) -> LastGame {
-        self.preferences.games.get(adapters::game::word(game)).cloned().unwrap_or_default()
+        let word = adapters::game::word(game);
+        self.preferences.games.get(word).cloned().unwrap_or_else(|| LastGame::first(word))
     }
 
     /// The game that people nearby are invited to.

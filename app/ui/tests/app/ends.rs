@@ -256,6 +256,7 @@ fn the_child_of_the_test_below() {
     app.prefer(Preferences {
         language: Language::English,
         reduced_motion: true,
+        unhurried: false,
         confirm_moves: Confirm::Never,
         ..Preferences::default()
     });

@@ -12,7 +12,7 @@ use slint::{ComponentHandle, Model};
 
 use crate::support::people::{advice, gift, hinted};
 use crate::support::{Told, body, games, here, peer, room};
-use crate::touches::{dialog, page, remark, says, started, tap};
+use crate::touches::{dialog, names, page, remark, says, started, tap};
 
 fn asked(stage: &Stage, told: &mut Told) -> Vec<request::Body> {
     told.answer(stage).iter().map(|one| body(one).clone()).collect()
@@ -134,6 +134,52 @@ fn a_hint_tells_ways_to_go_on_and_what_is_threatened_until_the_board_changes() {
     told.say(event::Body::Room(games::against_the_device(&next, engine::Side::First)));
     stage.settle(&told.scene);
     assert_eq!((board().get_advice().row_count(), board().get_threats().row_count()), (0, 0));
+}
+
+#[test]
+fn a_hint_in_go_is_told_in_points_of_whoever_is_to_move() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    let game = games::played(&engine::GameKind::Go.default_setup(), "Q16 D4");
+    told.say(event::Body::Room(games::against_the_device(&game, engine::Side::First)));
+    stage.pass(Duration::ZERO);
+    told.app.open_room("room");
+    told.answer(&stage);
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Hint");
+    let line = |point: &str, judged, permille, lead_tenths| control::HintLine {
+        line: vec![point.into()],
+        judged,
+        permille,
+        lead_tenths,
+        ..Default::default()
+    };
+    let lines = vec![
+        line("D16", true, 640, 125),
+        line("Q3", true, 500, 3),
+        line("K10", true, 380, -70),
+        line("A1", false, 500, 0),
+    ];
+    for request in told.answer(&stage) {
+        if let request::Body::Hint(_) = body(&request) {
+            let found = control::HintFound {
+                action: Some(crate::support::place(3, 15)),
+                lines: lines.clone(),
+                ..Default::default()
+            };
+            told.reply(request.id, reply::Body::Hint(found));
+        }
+    }
+    stage.settle(&told.scene);
+    let said: Vec<String> = names(&told)
+        .into_iter()
+        .filter(|name| name.contains('%') || name.contains("points") || name.contains("even"))
+        .collect();
+    assert_eq!(
+        said,
+        ["12.5 points ahead", "about even", "7 points behind"],
+        "no chance in percent, and nothing of what was not weighed"
+    );
 }
 
 #[test]

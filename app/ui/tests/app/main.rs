@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod drawn;
 mod ends;
 mod feel;
 mod gifts;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use engine::{Action, AnyGame, GameKind, Level, Limits, Side};
 use proto::control::Room;
 use qiyou::headless::Stage;
-use qiyou::screens::{BoardAdapter, Dialog, NewGameAdapter, Run};
+use qiyou::screens::{BoardAdapter, Dialog, Ground, NewGameAdapter, Run};
 use slint::ComponentHandle;
 
 use crate::ends::{Watcher, index_for_first, replayed, tap_index};
@@ -52,8 +52,14 @@ fn play_nearby(kind: GameKind, name: &str, options: &[(&str, &str)], choices: &[
         .map(|(level, nodes)| (engine::bot(kind, Level::new(level).expect("a level"), 7), nodes));
     let (mut done, mut missed) = (0, 0);
     let last = loop {
-        let know = |watcher: &mut Watcher| watcher.look().is_some_and(|room| room.record.len() == done);
-        if !stage.until(&[&anna.scene, &ben.scene], || know(&mut of_anna) && know(&mut of_ben)) {
+        let mut known = || {
+            let count = |watcher: &mut Watcher| watcher.look().map(|room| room.record.len());
+            count(&mut of_anna).filter(|here| Some(*here) == count(&mut of_ben) && *here >= done)
+        };
+        // The device of whoever has the turn marks the dead stones by itself, if there are any.
+        if stage.until(&[&anna.scene, &ben.scene], || known().is_some()) {
+            done = known().unwrap_or(done);
+        } else {
             let told = |table: &Table<'_>, watcher: &mut Watcher| {
                 let record = watcher.look().map(|room| (room.record.len(), room.can_act, room.link));
                 format!("{record:?}, shows {} plies, {:?}, {:?}", table.ply(), table.page(), table.dialog())
@@ -71,8 +77,11 @@ fn play_nearby(kind: GameKind, name: &str, options: &[(&str, &str)], choices: &[
         let game = replayed(&setup, &room.record);
         let anna_moves = game.turn() == Side::First;
         let mover = if anna_moves { &anna } else { &ben };
-        both("the turn", &mut || mover.live() && mover.ply() as usize == done);
+        both("the turn", &mut || mover.live() && mover.ply() as usize >= done);
         stage.settle(&mover.scene);
+        if mover.ply() as usize > done {
+            continue;
+        }
         let (bot, nodes) = &mut bots[usize::from(!anna_moves)];
         let action = chosen(bot.as_mut(), &game, *nodes);
         // The board moves under a finger when the card of a lost link comes or goes: who sees that nothing happened taps again.
@@ -89,7 +98,7 @@ fn play_nearby(kind: GameKind, name: &str, options: &[(&str, &str)], choices: &[
             }
             missed += 1;
             assert!(missed <= 2, "ply {done}: taps do nothing; {:?}, {:?}", mover.page(), mover.dialog());
-            both("the turn again", &mut || mover.live() && mover.ply() as usize == done);
+            both("the turn again", &mut || mover.live() && mover.ply() as usize >= done);
             stage.settle(&mover.scene);
         }
         if done % 20 == 5 {
@@ -126,9 +135,11 @@ fn chosen(bot: &mut dyn engine::Bot, game: &AnyGame, nodes: u64) -> Action {
 /// Taps what this action needs, whichever side `table` sees the board from; `anna` sees it from the first.
 fn tap(table: &Table<'_>, anna: &Table<'_>, action: Action) {
     let at = |point| {
-        let name = &anna.points()[index_for_first(anna, point)].name;
-        let index = table.points().iter().position(|one| one.name == name);
-        tap_index(table, index.expect("both see the same points"));
+        let (index, all) = (index_for_first(anna, point), anna.points().len());
+        let river = anna.app.window().global::<BoardAdapter<'_>>().get_ground() == Ground::River;
+        // Each sits at an own side of xiangqi's board.
+        let across = river && !std::ptr::eq(table, anna);
+        tap_index(table, if across { all - 1 - index } else { index });
     };
     match action {
         Action::Place(point) | Action::Capture(point) | Action::Toggle(point) => at(point),

@@ -59,6 +59,7 @@ impl<'a> Table<'a> {
         app.prefer(Preferences {
             language: Language::English,
             reduced_motion: true,
+            unhurried: false,
             confirm_moves: Confirm::Never,
             games: GAMES.map(|game| (game.to_owned(), LastGame { level: 2, ..LastGame::default() })).into(),
             ..Preferences::default()
@@ -383,16 +384,16 @@ fn xiangqi_is_played_against_the_device_by_taps_and_by_keys() {
     table.new_game("Xiangqi");
     table.tap("Weaker");
     table.start();
-    table.tap("H2 red cannon");
-    table.tap("E2 empty possible");
+    table.tap("File 2, row 3 red cannon");
+    table.tap("File 5, row 3 empty possible");
     table.my_turn_after(2);
-    assert!(table.says("E2 red cannon") && table.says("H2 empty"));
+    assert!(table.says("File 5, row 3 red cannon") && table.says("File 2, row 3 empty"));
     let cursor = Cell::new((4, 4));
     table.key(Key::UpArrow);
     table.go_to(&cursor, (0, 0));
     table.go_to(&cursor, (0, 1));
     table.my_turn_after(4);
-    assert!(table.says("A1 red chariot"));
+    assert!(table.says("File 9, row 2 red chariot"));
     table.tap("Hint");
     table.until("a step is advised", || {
         let board = table.app.window().global::<BoardAdapter<'_>>();
@@ -567,15 +568,11 @@ fn every_lesson_is_played_to_its_end_by_taps_and_leads_to_a_match() {
         loop {
             while !shown().get_finished() {
                 let points: Vec<PointView> = shown().get_points().iter().collect();
-                let wanted = points.iter().find(|point| point.hint).expect("something to touch is marked");
-                // A screen reader's name of a point begins with where it is.
-                let name = format!("{} ", wanted.name);
-                let element = ElementQuery::from_root(table.app.window())
-                    .match_inherits("Point")
-                    .find_all()
-                    .into_iter()
-                    .find(|one| one.accessible_label().is_some_and(|label| label.starts_with(&name)))
-                    .expect("the point is on the page");
+                let wanted =
+                    points.iter().position(|point| point.hint).expect("something to touch is marked");
+                let shown_points =
+                    ElementQuery::from_root(table.app.window()).match_inherits("Point").find_all();
+                let element = &shown_points[wanted];
                 let (at, size) = (element.absolute_position(), element.size());
                 table.scene.tap(at.x + size.width / 2.0, at.y + size.height / 2.0);
                 touches += 1;

@@ -590,27 +590,27 @@ fn a_touched_piece_shows_where_it_can_go_and_the_next_touch_steps_there() {
     let stage = Stage::new();
     let start = games::played(&engine::GameKind::Xiangqi.default_setup(), "");
     let mut told = playing(&stage, games::against_the_device(&start, engine::Side::First));
-    tap(&stage, &told, "E5 empty");
+    tap(&stage, &told, "File 5, row 6 empty");
     assert_eq!((remark(&told), told.asked().len()), (Remark::PickFirst, 0));
-    tap(&stage, &told, "B2 red cannon");
+    tap(&stage, &told, "File 8, row 3 red cannon");
     assert_eq!(
         targets(&told),
         start.view().steps.iter().filter(|(from, _)| (from.column, from.row) == (1, 2)).count()
     );
-    tap(&stage, &told, "H0 red horse");
+    tap(&stage, &told, "File 2, row 1 red horse");
     assert_eq!(targets(&told), 2, "another piece of mine is picked instead");
-    tap(&stage, &told, "H0 red horse picked");
+    tap(&stage, &told, "File 2, row 1 red horse picked");
     assert_eq!(targets(&told), 0, "touched again it is put down");
-    tap(&stage, &told, "H0 red horse");
+    tap(&stage, &told, "File 2, row 1 red horse");
     told.scene.key(Key::Escape);
     stage.settle(&told.scene);
     assert_eq!((targets(&told), page(&told)), (0, Page::Board), "Escape puts it down and stays");
     assert_eq!(told.asked(), []);
-    tap(&stage, &told, "H0 red horse");
-    tap(&stage, &told, "G2 empty possible");
+    tap(&stage, &told, "File 2, row 1 red horse");
+    tap(&stage, &told, "File 3, row 3 empty possible");
     assert_eq!(acted(&mut told), step(at(7, 0), at(6, 2)));
     // What the piece cannot do is asked for too: the host knows why not.
-    tap(&stage, &told, "H1 empty");
+    tap(&stage, &told, "File 2, row 2 empty");
     assert_eq!(acted(&mut told), step(at(7, 0), at(7, 1)));
 }
 
@@ -623,10 +623,10 @@ fn black_sees_the_board_from_his_own_side() {
         let point = ElementHandle::find_by_accessible_label(told.app.window(), name).next().expect("a point");
         (point.absolute_position().x, point.absolute_position().y)
     };
-    let (mine, theirs) = (down("A9 black chariot"), down("A0 red chariot"));
+    let (mine, theirs) = (down("File 1, row 1 black chariot"), down("File 1, row 10 red chariot"));
     assert!(mine.1 > theirs.1 && mine.0 > 180.0, "{mine:?} {theirs:?}");
-    tap(&stage, &told, "H9 black horse");
-    tap(&stage, &told, "G7 empty possible");
+    tap(&stage, &told, "File 8, row 1 black horse");
+    tap(&stage, &told, "File 7, row 3 empty possible");
     assert_eq!(acted(&mut told), step(at(7, 9), at(6, 7)));
 }
 
@@ -639,14 +639,14 @@ fn a_step_that_would_lose_is_only_made_after_a_question() {
     room.board.as_mut().expect("a board").losing_steps = vec![losing];
     let mut told = playing(&stage, room);
     let try_it = |told: &Told| {
-        tap(&stage, told, "H0 red horse");
-        tap(&stage, told, "G2 empty possible");
+        tap(&stage, told, "File 2, row 1 red horse");
+        tap(&stage, told, "File 3, row 3 empty possible");
     };
     try_it(&told);
     assert_eq!((dialog(&told), told.asked().len()), (Dialog::Losing, 0));
     tap(&stage, &told, "Choose another move");
     assert_eq!((dialog(&told), told.asked().len()), (Dialog::None, 0));
-    tap(&stage, &told, "G2 empty possible");
+    tap(&stage, &told, "File 3, row 3 empty possible");
     tap(&stage, &told, "Play it anyway");
     assert_eq!(acted(&mut told), action::Kind::Step(losing));
 }
@@ -892,7 +892,7 @@ fn in_check() -> control::Room {
 
 fn lit(told: &Told) -> Vec<String> {
     let points = told.app.window().global::<BoardAdapter<'_>>().get_points();
-    points.iter().filter(|point| point.flash).map(|point| point.name.to_string()).collect()
+    points.iter().filter(|point| point.flash).map(|point| format!("{}/{}", point.name, point.row)).collect()
 }
 
 fn remark_says(told: &Told) -> String {
@@ -907,9 +907,9 @@ fn a_check_is_said_and_marked_with_what_gives_it_and_what_can_help() {
     assert!(says(&told, said), "for eyes and for a screen reader: {:?}", names(&told));
     assert!(says(&told, "You are in check"));
     for (point, what) in [
-        ("E0 red general in check can help", "the general"),
-        ("E5 black chariot gives check", "what gives it"),
-        ("D0 red adviser can help", "what can help"),
+        ("File 5, row 1 red general in check can help", "the general"),
+        ("File 5, row 6 black chariot gives check", "what gives it"),
+        ("File 6, row 1 red adviser can help", "what can help"),
     ] {
         assert!(says(&told, point), "{what}: {:?}", names(&told));
     }
@@ -922,7 +922,7 @@ fn a_check_is_said_and_marked_with_what_gives_it_and_what_can_help() {
 fn a_piece_that_cannot_move_says_why_and_lights_what_holds_it() {
     let stage = Stage::new();
     let mut told = playing(&stage, in_check());
-    tap(&stage, &told, "A2 red horse");
+    tap(&stage, &told, "File 9, row 3 red horse");
     assert_eq!(remark(&told), Remark::Told);
     assert_eq!(remark_says(&told), "this horse cannot end the check");
     assert!(told.asked().is_empty(), "nothing is asked of the host");
@@ -930,7 +930,7 @@ fn a_piece_that_cannot_move_says_why_and_lights_what_holds_it() {
     // It is lit for a moment only.
     told.app.window().global::<BoardAdapter<'_>>().invoke_touch(7 * 9);
     stage.pass(Duration::ZERO);
-    assert_eq!(lit(&told), ["E5"]);
+    assert_eq!(lit(&told), ["5/6"]);
     stage.pass(Duration::from_secs(2));
     assert!(lit(&told).is_empty());
 }
@@ -941,8 +941,8 @@ fn what_a_refusal_is_about_lights_up_on_the_board_until_the_next_move() {
     let setup = engine::GameKind::Xiangqi.default_setup();
     let game = engine::AnyGame::new(&setup).expect("the default");
     let mut told = playing(&stage, games::against_the_device(&game, engine::Side::First));
-    tap(&stage, &told, "A0 red chariot");
-    tap(&stage, &told, "A5 empty");
+    tap(&stage, &told, "File 9, row 1 red chariot");
+    tap(&stage, &told, "File 9, row 6 empty");
     let asked = told.asked();
     let refusal = control::Refusal {
         code: control::RefusalCode::RefusalIllegal.into(),
@@ -955,7 +955,7 @@ fn what_a_refusal_is_about_lights_up_on_the_board_until_the_next_move() {
     };
     told.reply(asked[0].id, reply::Body::Refusal(refusal));
     stage.pass(Duration::ZERO);
-    assert_eq!(lit(&told), ["A3"]);
+    assert_eq!(lit(&told), ["9/4"]);
     assert_eq!(remark_says(&told), "your soldier on file 9 is in the chariot's way");
     let mut moved = game;
     moved
@@ -978,6 +978,10 @@ fn files_are_named_at_the_edge_as_the_words_name_them_in_each_language() {
     told.prefer(true, false, 0);
     stage.settle(&told.scene);
     assert_eq!(edge(&told), "九八七六五四三二一");
+    // A screen reader hears the same, and how far from the near side.
+    for name in ["九路，第 3 行 红马", "五路，第 6 行 黑车 正在将军"] {
+        assert!(says(&told, name), "{name}: {:?}", names(&told));
+    }
 }
 
 #[test]
@@ -992,4 +996,107 @@ fn a_formation_of_the_other_side_is_told_and_every_stone_that_it_took_is_marked(
     let taken: Vec<String> =
         points.iter().filter(|point| point.taken).map(|point| point.name.to_string()).collect();
     assert_eq!(taken, ["A6"]);
+}
+
+#[test]
+fn a_passing_remark_takes_no_tap_from_what_stands_under_it() {
+    let stage = Stage::new();
+    let mut told = playing(&stage, games::against_the_device(&games::go_counting(), engine::Side::First));
+    told.say(event::Body::Notice(control::Notice {
+        kind: control::NoticeKind::NoticeRenamed.into(),
+        name: "Ben".into(),
+        detail: "Benjamin".into(),
+        ..Default::default()
+    }));
+    stage.pass(Duration::ZERO);
+    told.scene.draw();
+    let mut covered = Vec::new();
+    for name in ["Agree and count", "Play on", "Undo", "Hint", "New", "Resign", "More"] {
+        if !says(&told, name) {
+            continue;
+        }
+        assert_eq!(remark(&told), Remark::Renamed, "it is still read");
+        told.asked();
+        let before = dialog(&told);
+        let at = tap_at_once(&told, name);
+        stage.pass(Duration::from_millis(150));
+        let (asked, now) = (told.asked(), dialog(&told));
+        assert!(!asked.is_empty() || now != before, "{name} at {at:?} does nothing");
+        covered.push(name);
+        told.app.ask(Dialog::None);
+        stage.pass(Duration::ZERO);
+        told.scene.draw();
+    }
+    assert!(covered.len() >= 5, "{covered:?}");
+}
+
+/// As `tap`, but no time passes. Where it was.
+fn tap_at_once(told: &Told, name: &str) -> (f32, f32) {
+    let element = ElementHandle::find_by_accessible_label(told.app.window(), name)
+        .find(|element| element.accessible_role().is_some())
+        .unwrap_or_else(|| panic!("nothing is called {name}"));
+    let (position, size) = (element.absolute_position(), element.size());
+    let at = (position.x + size.width / 2.0, position.y + size.height / 2.0);
+    told.scene.tap(at.0, at.1);
+    at
+}
+
+#[test]
+fn whether_the_computer_takes_its_time_is_chosen_in_the_settings_and_told_to_the_host() {
+    let stage = Stage::new();
+    let mut told = Told::new(&stage, SIZES[0]);
+    told.prefer(false, false, 0);
+    stage.settle(&told.scene);
+    let fronts = |told: &mut Told| -> Vec<bool> {
+        let asked = told.asked();
+        let fronts = asked.iter().filter_map(|one| match body(one) {
+            request::Body::Front(front) => Some(front.unhurried),
+            _ => None,
+        });
+        fronts.collect()
+    };
+    assert_eq!(fronts(&mut told).last(), Some(&true), "from the beginning");
+    told.app.go(Page::Settings);
+    stage.settle(&told.scene);
+    told.app.window().global::<qiyou::screens::SettingsAdapter<'_>>().invoke_toggle_unhurried();
+    stage.settle(&told.scene);
+    assert_eq!(fronts(&mut told), [false]);
+}
+
+#[test]
+fn the_buttons_at_the_end_of_a_match_are_seen_whole_on_a_phone_and_say_the_colours_of_the_next() {
+    let stage = Stage::new();
+    let setup = engine::GameKind::Xiangqi.default_setup();
+    let game = engine::AnyGame::from_position(&setup, "3k5/4R4/9/9/9/9/9/9/9/4K4 w").expect("a position");
+    let mut room = games::against_the_device(&game, engine::Side::First);
+    room.result = Some(proto::board::Result {
+        winner: Side::First.into(),
+        ending: proto::board::Ending::Resigned.into(),
+    });
+    (room.can_act, room.can_analyse) = (false, true);
+    let told = playing(&stage, room);
+    assert!(says(&told, "Rematch: this time you are Black"));
+    for name in ["Rematch", "Home", "Review", "Rematch with the same colours"] {
+        let button =
+            ElementHandle::find_by_accessible_label(told.app.window(), name).next().expect("a button");
+        let foot = button.absolute_position().y + button.size().height;
+        assert!(foot <= 720.0, "{name} ends at {foot}");
+    }
+}
+
+#[test]
+fn a_stone_on_nine_by_nine_needs_one_touch_and_on_nineteen_two() {
+    let stage = Stage::new();
+    for (size, touches) in [("9", 1), ("19", 2)] {
+        let setup = games::chosen(engine::GameKind::Go, &[("size", size)]);
+        let mut told =
+            playing(&stage, games::against_the_device(&games::played(&setup, ""), engine::Side::First));
+        let mut asked = 0;
+        for _ in 0..touches {
+            assert_eq!(asked, 0, "{size}");
+            tap(&stage, &told, "E5 empty");
+            asked += told.asked().len();
+        }
+        assert_eq!(asked, 1, "{size}");
+    }
 }

@@ -157,6 +157,7 @@ pub(crate) fn advice(game: &engine::AnyGame) -> control::HintFound {
     let line = |moves: &str, permille| control::HintLine {
         line: moves.split(' ').map(Into::into).collect(),
         permille,
+        judged: true,
         ..Default::default()
     };
     let threats = engine::threats::threats(game).into_iter().map(|threat| control::Threat {

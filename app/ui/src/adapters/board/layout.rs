@@ -79,6 +79,18 @@ impl Layout {
         (self.wide, self.high) != (self.columns, self.rows)
     }
 
+    /// What the board's edge calls an index that is seen: whole, with 0; or in xiangqi, whose edge counts files alone, the near
+    /// side's file and the row from that side.
+    pub(super) fn point_name(&self, kind: wire::Game, index: usize, chinese: bool) -> (SharedString, i32) {
+        if kind == wire::Game::Xiangqi {
+            let files = game::file_names(self.turned, chinese);
+            let file = files.get(self.left + index % self.wide).copied().unwrap_or_default();
+            return (file.into(), (self.rows - self.top - index / self.wide) as i32);
+        }
+        let (column, row) = self.place(index);
+        (format!("{}{}", game::column_name(kind, column), game::row_name(row)).into(), 0)
+    }
+
     /// Column and row from the bottom left, of an index that is seen.
     pub(super) fn place(&self, index: usize) -> (usize, usize) {
         let (x, y) = (self.left + index % self.wide, self.top + index / self.wide);
@@ -130,7 +142,7 @@ pub(crate) fn names(kind: wire::Game, layout: &Layout, chinese: bool) -> Names {
             let mut below: Vec<SharedString> =
                 (0..layout.columns).map(|column| game::column_name(kind, column).into()).collect();
             let mut left: Vec<SharedString> =
-                (0..layout.rows).rev().map(|row| game::row_name(kind, row).into()).collect();
+                (0..layout.rows).rev().map(|row| game::row_name(row).into()).collect();
             if layout.turned {
                 below.reverse();
                 left.reverse();

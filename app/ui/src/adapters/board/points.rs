@@ -5,7 +5,7 @@ use proto::control::{self, MarkKind, Room};
 use slint::{Model, SharedString};
 
 use super::layout::{FIRST_ZOOM, Layout, Names, ZOOMS, names};
-use super::show::thinking_of;
+use super::show::{moves, thinking_of};
 use super::touch::picked;
 use super::{Rows, near_side, other, point_of};
 use crate::adapters::{game, new_game, update};
@@ -85,7 +85,7 @@ pub(super) fn show_points(
     update(&desk.board.upper, &above);
     update(&desk.board.numbers, &left);
     let facing = (inner.preferences.face_to_face && room.mine.len() == 2).then(|| other(near_side(room)));
-    let mut points = plain_points(board, layout);
+    let mut points = plain_points(board, layout, inner.chinese());
     let mut mark = |at: u32, set: &dyn Fn(&mut PointView)| {
         if let Some(index) = layout.index(at) {
             set(&mut points[index]);
@@ -124,13 +124,15 @@ pub(super) fn show_points(
 }
 
 /// The points that are seen, with what stands there and what is marked by the rules alone.
-pub(crate) fn plain_points(board: &control::Board, layout: &Layout) -> Vec<PointView> {
+pub(crate) fn plain_points(board: &control::Board, layout: &Layout, chinese: bool) -> Vec<PointView> {
     let kind = board.game();
     let mut points: Vec<PointView> = (0..layout.wide * layout.high)
         .map(|index| {
             let (column, row) = layout.place(index);
+            let (name, row_from_near) = layout.point_name(kind, index, chinese);
             PointView {
-                name: format!("{}{}", game::column_name(kind, column), game::row_name(kind, row)).into(),
+                name,
+                row: row_from_near,
                 lamp: if kind == wire::Game::LightsOut {
                     1 + i32::from(is_set(&board.lights, board, column, row))
                 } else {
@@ -224,14 +226,9 @@ fn show_advice(
     let advice: Vec<Advice> = lines
         .iter()
         .map(|line| Advice {
-            line: if line.spoken.is_empty() {
-                line.line.join(" ").into()
-            } else {
-                let said: Vec<&str> =
-                    line.spoken.iter().map(|words| new_game::said(Some(words), chinese)).collect();
-                said.join(" ").into()
-            },
-            percent: (line.permille as i32 + 5) / 10,
+            line: moves(&line.line, &line.spoken, chinese).join(" ").into(),
+            percent: if line.judged { (line.permille as i32 + 5) / 10 } else { -1 },
+            lead_tenths: line.lead_tenths,
         })
         .collect();
     update(&desk.board.advice, &advice);

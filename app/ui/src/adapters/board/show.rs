@@ -189,13 +189,17 @@ fn show_race(page: &BoardAdapter<'_>, room: &Room) {
 
 /// Numbered pairs of moves, as players write them where that is known.
 pub(crate) fn pairs(record: &[String], spoken: &[control::Words], chinese: bool) -> Vec<SharedString> {
-    let said: Vec<&str> = if spoken.len() == record.len() {
-        spoken.iter().map(|words| new_game::said(Some(words), chinese)).collect()
+    let numbered = |(index, pair): (usize, &[String])| format!("{}. {}", index + 1, pair.join(" ")).into();
+    moves(record, spoken, chinese).chunks(2).enumerate().map(numbered).collect()
+}
+
+/// Moves as players write them where that is known, else with their points as at the board's edge.
+pub(super) fn moves(notation: &[String], spoken: &[control::Words], chinese: bool) -> Vec<String> {
+    if !spoken.is_empty() && spoken.len() == notation.len() {
+        spoken.iter().map(|words| new_game::said(Some(words), chinese).to_owned()).collect()
     } else {
-        record.iter().map(String::as_str).collect()
-    };
-    let numbered = |(index, pair): (usize, &[&str])| format!("{}. {}", index + 1, pair.join(" ")).into();
-    said.chunks(2).enumerate().map(numbered).collect()
+        notation.iter().map(|one| game::written(one)).collect()
+    }
 }
 
 /// What is said of the position beside its points.
@@ -391,14 +395,7 @@ fn thought(thinking: &Thinking, near: wire::Side, chinese: bool) -> Thought {
         lead_tenths: lead,
         win_in,
         loss_in,
-        line: if thinking.spoken.is_empty() {
-            thinking.line.join(" ")
-        } else {
-            let said: Vec<&str> =
-                thinking.spoken.iter().map(|words| new_game::said(Some(words), chinese)).collect();
-            said.join(" ")
-        }
-        .into(),
+        line: moves(&thinking.line, &thinking.spoken, chinese).join(" ").into(),
         known: !thinking.line.is_empty(),
     }
 }

@@ -1,0 +1,107 @@
+//! How soon a bot's answer is shown. A person sees the own move arrive before the answer comes, and takes an answer that needs
+//! thought from somebody who seems to think. Asked for by clients with a window; a match whose time is short is played at once.
+
+use std::time::Duration;
+
+use engine::{Action, AnyGame};
+
+/// The longest animation of a move, 0.18 s, and some of the time in which the eye finds it.
+const OWN_MOVE: Duration = Duration::from_millis(200);
+
+/// After that, for an answer that asks for no thought.
+const ANSWER: Duration = Duration::from_millis(400);
+
+/// More, where a person would think.
+const THOUGHT: Duration = Duration::from_millis(500);
+
+/// An answer may take so many parts of what its clock has left: a game of ten minutes is played unhurried to its last half minute.
+const PARTS_OF_THE_CLOCK: u32 = 30;
+
+/// What the match says of how long its bot may wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rhythm {
+    /// A person looks on and wants it.
+    pub(crate) wanted: bool,
+    /// Two race: each press counts.
+    pub(crate) race: bool,
+    /// On the bot's clock, for this action.
+    pub(crate) left: Option<Duration>,
+}
+
+impl Rhythm {
+    /// From the moment in which the position came up until the answer to it is shown, at the least. Zero where nobody waits for it:
+    /// in a race, when time is short, and for marks of dead stones, of which several make one answer.
+    pub(crate) fn least(&self, game: &AnyGame, answer: Action) -> Duration {
+        if !self.wanted || self.race || matches!(answer, Action::Toggle(_)) {
+            return Duration::ZERO;
+        }
+        let wait = OWN_MOVE + ANSWER + if is_plain(game, answer) { Duration::ZERO } else { THOUGHT };
+        match self.left {
+            Some(left) if left / PARTS_OF_THE_CLOCK < wait => Duration::ZERO,
+            _ => wait,
+        }
+    }
+}
+
+/// Whether a person would give this answer without thinking: the game has hardly begun, it takes back what has just taken, stands
+/// beside the last stone or is the only one.
+fn is_plain(game: &AnyGame, answer: Action) -> bool {
+    /// Actions of the beginning, which go by habit.
+    const HABIT: u32 = 4;
+    let last = game.view().last.and_then(target);
+    let answers_there = last.zip(target(answer)).is_some_and(|(last, here)| {
+        last.column.abs_diff(here.column) <= 1 && last.row.abs_diff(here.row) <= 1
+    });
+    game.ply() < HABIT || answers_there || target(answer).is_none() || game.legal_actions().len() == 1
+}
+
+/// The point where an action ends, if it has one.
+fn target(action: Action) -> Option<engine::Point> {
+    match action {
+        Action::Place(at) | Action::Capture(at) | Action::Press(at) | Action::Toggle(at) => Some(at),
+        Action::Step { to, .. } => Some(to),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::{GameKind, Point};
+
+    use super::*;
+
+    const UNHURRIED: Rhythm = Rhythm { wanted: true, race: false, left: None };
+
+    fn played(kind: GameKind, actions: &str) -> AnyGame {
+        let mut game = AnyGame::new(&kind.default_setup()).expect("the default is valid");
+        for text in actions.split_whitespace() {
+            game.act(game.parse(text).expect("a move of this game")).expect("legal");
+        }
+        game
+    }
+
+    fn ms(rhythm: Rhythm, game: &AnyGame, answer: &str) -> u128 {
+        rhythm.least(game, game.parse(answer).expect("a move of this game")).as_millis()
+    }
+
+    #[test]
+    fn an_answer_waits_for_the_own_move_and_longer_where_a_person_would_think() {
+        let game = played(GameKind::Gomoku, "h8 i9 g7 f6 i7");
+        assert_eq!(ms(UNHURRIED, &game, "j7"), 600, "beside the last stone");
+        assert_eq!(ms(UNHURRIED, &game, "d12"), 1_100, "elsewhere on the board");
+        assert_eq!(ms(UNHURRIED, &played(GameKind::Gomoku, "h8"), "d12"), 600, "the game begins");
+        let taken = played(GameKind::Xiangqi, "h2e2 h9g7 h0g2 b9c7 e2e6");
+        assert_eq!(ms(UNHURRIED, &taken, "c7e6"), 600, "it captures what has just captured");
+    }
+
+    #[test]
+    fn nothing_waits_in_a_race_when_time_is_short_or_where_nobody_wants_it() {
+        let game = played(GameKind::Gomoku, "h8 i9 g7 f6 i7");
+        let with = |left: u64| Rhythm { left: Some(Duration::from_secs(left)), ..UNHURRIED };
+        assert_eq!([600, 40, 20, 3].map(|left| ms(with(left), &game, "d12")), [1_100, 1_100, 0, 0]);
+        assert_eq!(ms(Rhythm { race: true, ..UNHURRIED }, &game, "d12"), 0);
+        assert_eq!(ms(Rhythm { wanted: false, ..UNHURRIED }, &game, "d12"), 0);
+        let counting = played(GameKind::Go, "Q16 D4 pass pass");
+        assert_eq!(UNHURRIED.least(&counting, Action::Toggle(Point::new(3, 3))), Duration::ZERO);
+    }
+}
