@@ -25,7 +25,7 @@ impl Actor {
     /// however often its room changes.
     pub(crate) fn propose_dead(&mut self, id: MatchId) {
         let Some(room) = self.rooms.get(&id) else { return };
-        let at = self.waits_for_marks(room).map(|_| (room.ply(), room.record().revision));
+        let at = self.waits_for_marks(room).map(|()| (room.ply(), room.record().revision));
         let (Some((ply, revision)), true) = (at, room.counted != at) else {
             self.rooms.get_mut(&id).expect("just seen").counted = at;
             return;

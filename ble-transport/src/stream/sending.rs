@@ -282,7 +282,8 @@ impl Stream {
     /// Slow start up to the threshold (ssthresh) of the last loss, then congestion avoidance: one fragment per RTT.
     pub(super) fn on_ack(&mut self, arrived: u32) {
         for _ in 0..arrived {
-            self.congestion_window += if self.congestion_window < self.ssthresh { 1.0 } else { 1.0 / self.congestion_window };
+            self.congestion_window +=
+                if self.congestion_window < self.ssthresh { 1.0 } else { 1.0 / self.congestion_window };
         }
         self.congestion_window = self.congestion_window.min(f64::from(MAX_WINDOW));
     }

@@ -256,17 +256,17 @@ fn own_folder() -> Option<PathBuf> {
 
 /// A path in the app's folder that no file has, as near to this name as can be.
 pub(super) fn free_file(name: &str) -> Option<PathBuf> {
-    free_in(&own_folder()?, name)
+    Some(free_in(&own_folder()?, name))
 }
 
-fn free_in(folder: &Path, name: &str) -> Option<PathBuf> {
+fn free_in(folder: &Path, name: &str) -> PathBuf {
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "txt"));
     let name = |number: u32| match number {
         1 => folder.join(name),
         _ => folder.join(format!("{stem}-{number}.{ending}")),
     };
     // A match that has been saved a thousand times takes the place of the last.
-    Some((1..SAME_NAME).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(SAME_NAME)))
+    (1..SAME_NAME).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(SAME_NAME))
 }
 
 /// A match as a file of its own in the app's folder. A file of that name is not written over.
