@@ -1001,7 +1001,7 @@ fn a_formation_of_the_other_side_is_told_and_every_stone_that_it_took_is_marked(
 #[test]
 fn a_passing_remark_takes_no_tap_from_what_stands_under_it() {
     let stage = Stage::new();
-    let mut told = playing(&stage, games::against_the_device(&games::go_counting(), engine::Side::First));
+    let mut told = playing(&stage, games::against_the_device(&games::go_counting(), engine::Side::Second));
     told.say(event::Body::Notice(control::Notice {
         kind: control::NoticeKind::NoticeRenamed.into(),
         name: "Ben".into(),
