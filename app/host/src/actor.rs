@@ -47,6 +47,7 @@ use crate::room::{PlayerId, Room, Seat};
 use crate::show::Refusal;
 use crate::store::{SavedBlocked, Store};
 use crate::strangers::Strangers;
+use crate::visibility::Openness;
 use crate::work::Work;
 
 /// After a write that failed, the next try for a bot or a peer that waits: a person who deletes something sees play go on.
@@ -120,13 +121,9 @@ pub(crate) struct Actor {
     pub(crate) wall_clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
     pub(crate) started: Instant,
     pub(crate) name: String,
-    pub(crate) visibility: Visibility,
+    pub(crate) openness: Openness,
     /// What the person here would like to play with somebody near.
     pub(crate) wish: Option<GameKind>,
-    /// Friends may find this device while no client is attached.
-    pub(crate) found_when_closed: bool,
-    /// When a client was last attached; before the first one, when the host started.
-    pub(crate) last_used: Instant,
     pub(crate) blocked: BTreeMap<PlayerId, SavedBlocked>,
     pub(crate) identity: Arc<Identity>,
     /// Told to friends only; makes this device's tags.
@@ -230,10 +227,8 @@ impl Actor {
             wall_clock: config.wall_clock,
             started: Instant::now(),
             name,
-            visibility,
+            openness: Openness::new(visibility, found_when_closed, Instant::now()),
             wish,
-            found_when_closed,
-            last_used: Instant::now(),
             blocked: BTreeMap::new(),
             advert_key,
             identity: Arc::new(identity),
@@ -503,9 +498,9 @@ impl Actor {
     pub(crate) fn me(&self) -> control::Me {
         control::Me {
             name: self.name.clone(),
-            visibility: self.visibility.into(),
+            visibility: self.openness.visibility().into(),
             fingerprint: self.identity.fingerprint(),
-            found_when_closed: self.found_when_closed,
+            found_when_closed: self.openness.found_when_closed(),
         }
     }
 

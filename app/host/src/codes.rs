@@ -21,7 +21,7 @@ impl Actor {
             key: self.identity.public_key(),
             name: self.name.clone(),
             // Who may be seen by nobody tells no tag that could be looked for.
-            tag: (self.visibility != Visibility::Nobody).then_some(tag),
+            tag: (self.openness.visibility() != Visibility::Nobody).then_some(tag),
             places,
         };
         let qr = code.qr();

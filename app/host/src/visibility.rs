@@ -21,32 +21,67 @@ pub(crate) struct Exposure {
     pub(crate) seldom: bool,
 }
 
-impl Actor {
-    pub(crate) fn exposure(&self) -> Exposure {
+/// What the person has chosen, and whether anybody uses this device.
+pub(crate) struct Openness {
+    visibility: Visibility,
+    /// Friends may find this device while no client is attached.
+    found_when_closed: bool,
+    /// When a client was last attached; before the first one, when the host started.
+    last_used: Instant,
+}
+
+impl Openness {
+    pub(crate) fn new(visibility: Visibility, found_when_closed: bool, now: Instant) -> Self {
+        Self { visibility, found_when_closed, last_used: now }
+    }
+
+    pub(crate) fn visibility(&self) -> Visibility {
+        self.visibility
+    }
+
+    pub(crate) fn found_when_closed(&self) -> bool {
+        self.found_when_closed
+    }
+
+    /// Somebody uses this device now.
+    pub(crate) fn note_use(&mut self, now: Instant) {
+        self.last_used = now;
+    }
+
+    pub(crate) fn exposure(&self, now: Instant) -> Exposure {
         let exposed = |to, seldom| Exposure { to, seldom };
-        match (self.visibility, self.used_until() > Instant::now(), self.found_when_closed) {
+        match (self.visibility, self.used_until() > now, self.found_when_closed) {
             (visibility, true, _) => exposed(visibility, false),
             (Visibility::Nobody, false, _) | (_, false, false) => exposed(Visibility::Nobody, false),
             (Visibility::Friends | Visibility::Everyone, false, true) => exposed(Visibility::Friends, true),
         }
     }
 
-    /// Until when this device counts as used, if no client comes.
+    /// When the exposure changes by itself, if no client comes.
+    pub(crate) fn changes_at(&self, now: Instant) -> Option<Instant> {
+        Some(self.used_until()).filter(|until| *until > now)
+    }
+
     fn used_until(&self) -> Instant {
         self.last_used + STILL_OPEN
+    }
+}
+
+impl Actor {
+    pub(crate) fn exposure(&self) -> Exposure {
+        self.openness.exposure(Instant::now())
     }
 
     /// When the exposure changes by itself.
     pub(crate) fn exposure_deadline(&self) -> Option<Instant> {
-        let until = self.used_until();
-        (!self.clients.anyone_attached() && until > Instant::now() && !self.radios.is_empty())
-            .then_some(until)
+        let alone = !self.clients.anyone_attached() && !self.radios.is_empty();
+        self.openness.changes_at(Instant::now()).filter(|_| alone)
     }
 
-    /// Called after every message: somebody uses this device now.
+    /// Called after every message.
     pub(crate) fn note_use(&mut self) {
         if self.clients.anyone_attached() {
-            self.last_used = Instant::now();
+            self.openness.note_use(Instant::now());
         }
     }
 
@@ -54,7 +89,7 @@ impl Actor {
         let visibility = Visibility::try_from(number)
             .map_err(|_| Refusal::new(RefusalCode::RefusalBadRequest, "no such visibility"))?;
         self.journal.keep(|store| store.set_setting(VISIBILITY, visibility.as_str_name()))?;
-        self.visibility = visibility;
+        self.openness.visibility = visibility;
         let me = self.me();
         self.tell(event::Body::Me(me));
         Ok(done())
@@ -62,9 +97,46 @@ impl Actor {
 
     pub(crate) fn set_found_when_closed(&mut self, on: bool) -> Result<Answer, Refusal> {
         self.journal.keep(|store| store.set_setting(FOUND_WHEN_CLOSED, if on { "yes" } else { "no" }))?;
-        self.found_when_closed = on;
+        self.openness.found_when_closed = on;
         let me = self.me();
         self.tell(event::Body::Me(me));
         Ok(done())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_device_that_nobody_uses_is_found_by_friends_at_most_and_only_if_its_person_wants_it() {
+        let start = Instant::now();
+        let (used, unused) = (start + STILL_OPEN - Duration::from_millis(1), start + STILL_OPEN);
+        let (nobody, friends, everyone) = (Visibility::Nobody, Visibility::Friends, Visibility::Everyone);
+        for (chosen, when_closed, at, to, seldom) in [
+            (everyone, false, used, everyone, false),
+            (friends, false, used, friends, false),
+            (nobody, true, used, nobody, false),
+            (everyone, false, unused, nobody, false),
+            (everyone, true, unused, friends, true),
+            (friends, true, unused, friends, true),
+            (nobody, true, unused, nobody, false),
+        ] {
+            let openness = Openness::new(chosen, when_closed, start);
+            let case = format!("{chosen:?}, when closed: {when_closed}, used: {}", at == used);
+            assert_eq!(openness.exposure(at), Exposure { to, seldom }, "{case}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_use_puts_the_end_of_it_off() {
+        let start = Instant::now();
+        let mut openness = Openness::new(Visibility::Everyone, false, start);
+        assert_eq!(openness.changes_at(start), Some(start + STILL_OPEN));
+        let later = start + Duration::from_hours(1);
+        assert_eq!(openness.changes_at(later), None, "it has changed already");
+        openness.note_use(later);
+        assert_eq!(openness.changes_at(later), Some(later + STILL_OPEN));
+        assert_eq!(openness.exposure(later).to, Visibility::Everyone);
     }
 }
