@@ -82,7 +82,9 @@ fn tap_action(table: &Table<'_>, action: Action) {
         }
         Action::Pass => table.tap("Pass"),
         Action::Agree => table.tap("Agree and count"),
-        Action::Resume | Action::Choose(_) | Action::Done(_) => panic!("{action:?} is not needed here"),
+        // The player sees stones as dead or alive that the device does not, and plays it out.
+        Action::Resume => table.tap("Play on"),
+        Action::Choose(_) | Action::Done(_) => panic!("{action:?} is not needed here"),
     }
 }
 
