@@ -6,8 +6,8 @@ use clap::{Subcommand, ValueEnum};
 use proto::control::{self, reply, request};
 use serde_json::json;
 
-use crate::commands::{Conversation, unexpected};
 use crate::connection::Failure;
+use crate::conversation::{Conversation, unexpected};
 use crate::{json, words};
 
 #[derive(Subcommand)]

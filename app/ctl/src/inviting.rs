@@ -7,8 +7,8 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::arguments::{Colour, GameChoice, TermsChoice};
-use crate::commands::{Conversation, unexpected, within};
 use crate::connection::Failure;
+use crate::conversation::{Conversation, unexpected, within};
 use crate::meeting::comparison_text;
 use crate::playing::choice;
 use crate::{json, pace, words};

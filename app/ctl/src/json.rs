@@ -4,12 +4,13 @@
 use proto::board::Result as MatchResult;
 use proto::control::{
     Account, Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Contact, Event, Friend,
-    GameSheet, Gift, HintFound, Invitation, MatchSummary, Nearby, Race, Room, Seat, Stranger, event, seat,
+    GameSheet, Gift, HintFound, Invitation, MatchSummary, Nearby, Puzzle, Race, Room, Seat, Stranger, event,
+    seat,
 };
 use serde_json::{Value, json};
 
 use crate::connection::Failure;
-use crate::{pace, puzzles, words};
+use crate::{pace, words};
 
 pub(crate) fn failure(failure: &Failure) -> Value {
     let code = match failure {
@@ -222,7 +223,7 @@ pub(crate) fn room(room: &Room) -> Value {
         "clocks": room.clocks.iter().map(clock).collect::<Vec<_>>(),
         "can_pause": room.can_pause, "can_continue": room.can_continue, "can_adjourn": room.can_adjourn,
         "can_analyse": room.can_analyse, "analysis": analysis(room.analysis.as_ref()),
-        "race": room.race.as_ref().map(race), "puzzle": puzzles::state(room),
+        "race": room.race.as_ref().map(race), "puzzle": puzzle_room(room),
         "differs": room.differs, "seen_ply": room.seen_ply, "follows": room.follows,
     })
 }
@@ -298,5 +299,19 @@ pub(crate) fn hint(hint: &HintFound) -> Value {
             "side": words::side(threat.side),
             "at": threat.at.iter().map(|at| json!([at % 1024, at / 1024])).collect::<Vec<_>>(),
             "says": threat.words.as_ref().map(|words| &words.en)})).collect::<Vec<_>>(),
+    })
+}
+
+pub(crate) fn puzzle(puzzle: &Puzzle) -> Value {
+    json!({"id": puzzle.id, "grade": puzzle.grade, "moves": puzzle.moves, "solved": puzzle.solved,
+        "solved_unix_ms": puzzle.solved_unix_ms, "tries": puzzle.tries, "daily": puzzle.daily,
+        "goal_en": puzzle.goal.as_ref().map(|goal| &goal.en), "goal_zh": puzzle.goal.as_ref().map(|goal| &goal.zh)})
+}
+
+/// The state of a puzzle's room; `null` for any other.
+fn puzzle_room(room: &Room) -> Value {
+    room.puzzle.as_ref().map_or(Value::Null, |state| {
+        json!({"puzzle": state.puzzle.as_ref().map(puzzle), "progress": words::puzzle_progress(state), "left": state.left,
+            "say_en": state.say.as_ref().map(|say| &say.en), "next": state.next})
     })
 }

@@ -9,6 +9,7 @@ mod arguments;
 mod board;
 mod commands;
 mod connection;
+mod conversation;
 mod device;
 mod inviting;
 mod json;

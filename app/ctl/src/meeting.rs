@@ -4,8 +4,8 @@ use proto::control::{self, AccountState, ComparisonEnd, ConnectState, event, rep
 use proto::short_string::PICTURES;
 use serde_json::json;
 
-use crate::commands::{Conversation, unexpected, within};
 use crate::connection::{Failure, State};
+use crate::conversation::{Conversation, unexpected, within};
 use crate::{json, words};
 
 impl Conversation {

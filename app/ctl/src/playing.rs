@@ -5,8 +5,8 @@ use proto::control::{self, OfferKind, Room, Seat, reply, request, seat};
 use serde_json::json;
 
 use crate::arguments::{AnalysisStep, Colour, GameChoice, LocalSeat};
-use crate::commands::{Conversation, forever, unexpected, within};
 use crate::connection::Failure;
+use crate::conversation::{Conversation, forever, unexpected, within};
 use crate::{board as board_text, json, pace, words};
 
 impl Conversation {

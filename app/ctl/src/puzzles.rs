@@ -1,11 +1,12 @@
 //! Commands about puzzles: the list, and a puzzle as a room.
 
-use proto::control::{self, Puzzle, PuzzleProgress, PuzzleState, Room, reply, request};
-use serde_json::{Value, json};
+use proto::control::{self, Puzzle, reply, request};
+use serde_json::json;
 
 use crate::arguments::Game;
-use crate::commands::{Conversation, unexpected};
 use crate::connection::Failure;
+use crate::conversation::{Conversation, unexpected};
+use crate::json;
 
 fn number(game: Option<Game>) -> i32 {
     game.map_or(0, |game| game.number().into())
@@ -25,7 +26,7 @@ impl Conversation {
                 )?;
             }
         }
-        list.puzzles.iter().try_for_each(|puzzle| self.print(|| line(puzzle), || as_json(puzzle)))
+        list.puzzles.iter().try_for_each(|puzzle| self.print(|| line(puzzle), || json::puzzle(puzzle)))
     }
 
     pub(crate) async fn puzzle(&mut self, which: Option<String>, game: Game) -> Result<(), Failure> {
@@ -46,28 +47,4 @@ fn line(puzzle: &Puzzle) -> String {
         (false, tries) => format!("tried {tries} times"),
     };
     format!("{id}  grade {grade}, {state}: {goal}")
-}
-
-fn as_json(puzzle: &Puzzle) -> Value {
-    json!({"id": puzzle.id, "grade": puzzle.grade, "moves": puzzle.moves, "solved": puzzle.solved,
-        "solved_unix_ms": puzzle.solved_unix_ms, "tries": puzzle.tries, "daily": puzzle.daily,
-        "goal_en": puzzle.goal.as_ref().map(|goal| &goal.en), "goal_zh": puzzle.goal.as_ref().map(|goal| &goal.zh)})
-}
-
-/// The state of a puzzle's room; `null` for any other.
-pub(crate) fn state(room: &Room) -> Value {
-    room.puzzle.as_ref().map_or(Value::Null, |state| {
-        json!({"puzzle": state.puzzle.as_ref().map(as_json), "progress": progress(state), "left": state.left,
-            "say_en": state.say.as_ref().map(|say| &say.en), "next": state.next})
-    })
-}
-
-fn progress(state: &PuzzleState) -> &'static str {
-    match state.progress() {
-        PuzzleProgress::PuzzleUnspecified => "unknown",
-        PuzzleProgress::PuzzleOpen => "open",
-        PuzzleProgress::PuzzleJudging => "judging",
-        PuzzleProgress::PuzzleWrong => "wrong",
-        PuzzleProgress::PuzzleSolved => "solved",
-    }
 }

@@ -4,8 +4,8 @@ use proto::board::{Ending, Game, GomokuOpening, GomokuRule, Result as MatchResul
 use proto::control::{
     AccountState, Adapter, Board, Carrier, CheckState, Clock, ColourChoice, ComparisonEnd, ConnectState,
     ContactState, EndingsState, FactKind, FriendCode, GameSheet, HintFound, InvitationEnd, LetterState,
-    LinkState, MarkKind, NoticeKind, OfferKind, PeerLink, PieceKind, Presence, Race, RadioState, Room, Score,
-    Seat, Stranger, ThreatKind, Unreached, Visibility, score, seat,
+    LinkState, MarkKind, NoticeKind, OfferKind, PeerLink, PieceKind, Presence, PuzzleProgress, PuzzleState,
+    Race, RadioState, Room, Score, Seat, Stranger, ThreatKind, Unreached, Visibility, score, seat,
 };
 use proto::peer::{DeclineReason, Phrase};
 
@@ -376,4 +376,15 @@ pub(crate) fn hint(hint: &HintFound) -> String {
     let threats =
         hint.threats.iter().filter_map(|threat| threat.words.as_ref()).map(|words| words.en.clone());
     lines.chain(threats).collect::<Vec<_>>().join("\n")
+}
+
+/// How far a puzzle's room is, as one word.
+pub(crate) fn puzzle_progress(state: &PuzzleState) -> &'static str {
+    match state.progress() {
+        PuzzleProgress::PuzzleUnspecified => "unknown",
+        PuzzleProgress::PuzzleOpen => "open",
+        PuzzleProgress::PuzzleJudging => "judging",
+        PuzzleProgress::PuzzleWrong => "wrong",
+        PuzzleProgress::PuzzleSolved => "solved",
+    }
 }
