@@ -60,7 +60,12 @@ macro_rules! games {
                 match self {
                     $(Self::$name => <$setup as Options>::presets()
                         .into_iter()
-                        .map(|NamedSetup { word, name, setup }| NamedSetup { word, name, setup: Setup::$name(setup) })
+                        .map(|NamedSetup { word, name, setup, decides }| NamedSetup {
+                            word,
+                            name,
+                            setup: Setup::$name(setup),
+                            decides,
+                        })
                         .collect(),)+
                 }
             }
@@ -208,10 +213,17 @@ impl Setup {
         matches!(self, Self::LightsOut(LightsOutSetup { race: true, .. }))
     }
 
-    /// The word of the preset that this is unchanged, if it is one.
+    /// The word of the preset by whose rules this is played: all options that the preset decides have its values.
     pub fn preset(&self) -> Option<&'static str> {
-        let presets = self.kind().presets();
-        presets.into_iter().find(|preset| preset.setup == *self).map(|preset| preset.word)
+        let decided = |setup: &Self, decides: &[&str]| -> Vec<String> {
+            let options = setup.options().into_iter();
+            options.filter(|option| decides.contains(&option.word)).map(|option| option.chosen).collect()
+        };
+        let is_played = |preset: &NamedSetup<Self>| match preset.decides {
+            [] => preset.setup == *self,
+            decides => decided(&preset.setup, decides) == decided(self, decides),
+        };
+        self.kind().presets().into_iter().find(is_played).map(|preset| preset.word)
     }
 }
 

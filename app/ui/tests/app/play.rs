@@ -338,7 +338,7 @@ fn go_is_played_by_taps_to_its_count_and_by_keys() {
     table.new_game("Go");
     table.tap("Same screen");
     table.tap("9 × 9");
-    table.until("the small board", || table.app.window().global::<NewGameAdapter<'_>>().get_preset() < 0);
+    table.until("the small board", || table.app.window().global::<NewGameAdapter<'_>>().get_go_size() == 9);
     table.start();
     for (ply, point) in (1..).zip(["E5 empty", "D5 empty", "J9 empty", "E6 empty"]) {
         table.tap(point);

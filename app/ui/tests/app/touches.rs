@@ -102,7 +102,7 @@ fn a_new_match_is_opened_as_it_was_chosen_and_shown_when_the_host_tells_it() {
     }
     told.answer(&stage);
     // A five on the edge wins, below what is seen at once: no.
-    told.app.window().global::<NewGameAdapter<'_>>().invoke_choose_value(3, 1);
+    told.app.window().global::<NewGameAdapter<'_>>().invoke_choose_value(2, 1);
     told.answer(&stage);
     tap(&stage, &told, "Start");
     let asked = told.asked();
@@ -820,13 +820,13 @@ fn what_one_option_brings_with_it_goes_again_with_it() {
         options.iter().map(|option| option.name.to_string()).collect()
     };
     touch(&mut told, &|page| page.invoke_choose_preset(1));
-    assert_eq!(names(&told), ["Board", "Scoring", "Komi", "Repetition (superko)", "Handicap"]);
+    assert_eq!(names(&told), ["Board", "Handicap", "Komi"], "scoring is the rules, superko is for few");
     touch(&mut told, &|page| page.invoke_choose_value(0, 0));
-    touch(&mut told, &|page| page.invoke_step_value(4, 1));
-    assert_eq!(names(&told).last().map(String::as_str), Some("Handicap stones"));
-    touch(&mut told, &|page| page.invoke_choose_value(5, 1));
-    touch(&mut told, &|page| page.invoke_step_value(4, -1));
-    assert_eq!(names(&told).len(), 5);
+    touch(&mut told, &|page| page.invoke_step_value(1, 1));
+    assert_eq!(names(&told), ["Board", "Handicap", "Handicap stones", "Komi"]);
+    touch(&mut told, &|page| page.invoke_choose_value(2, 1));
+    touch(&mut told, &|page| page.invoke_step_value(1, -1));
+    assert_eq!(names(&told), ["Board", "Handicap", "Komi"]);
     tap(&stage, &told, "Start");
     let open = told.answer(&stage).into_iter().find_map(|one| match one.body {
         Some(request::Body::OpenRoom(open)) => open.choice,
@@ -835,6 +835,36 @@ fn what_one_option_brings_with_it_goes_again_with_it() {
     let open = open.expect("a match is opened");
     let options: Vec<_> = open.options.iter().map(|one| (one.option.as_str(), one.value.as_str())).collect();
     assert_eq!((open.preset.as_str(), options), ("japanese", vec![("size", "9"), ("handicap", "0")]));
+}
+
+#[test]
+fn the_size_of_a_go_board_and_its_rules_are_chosen_apart() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.app.new_game(qiyou::screens::Game::Go);
+    let touch = |told: &mut Told, touch: &dyn Fn(&NewGameAdapter<'_>)| {
+        told.answer(&stage);
+        touch(&told.app.window().global::<NewGameAdapter<'_>>());
+        told.answer(&stage);
+        stage.settle(&told.scene);
+    };
+    let seen = |told: &Told| {
+        let page = told.app.window().global::<NewGameAdapter<'_>>();
+        let komi = page.get_options().iter().find(|option| option.name == "Komi").expect("komi is offered");
+        (page.get_go_size(), page.get_preset(), komi.value.to_string())
+    };
+    touch(&mut told, &|_| {});
+    assert_eq!(seen(&told), (9, 0, "7.5".into()), "a first match: a small board by Chinese rules");
+    touch(&mut told, &|page| page.invoke_choose_preset(1));
+    assert_eq!(seen(&told), (9, 1, "6.5".into()));
+    touch(&mut told, &|page| page.invoke_choose_value(0, 2));
+    assert_eq!(seen(&told), (19, 1, "6.5".into()));
+    touch(&mut told, &|page| page.invoke_step_value(1, 1));
+    assert_eq!(seen(&told), (19, 1, "0.5".into()), "full komi would take back what two stones give");
+    touch(&mut told, &|page| page.invoke_choose_preset(0));
+    assert_eq!(seen(&told), (19, 0, "0.5".into()));
+    touch(&mut told, &|page| page.invoke_step_value(1, -1));
+    assert_eq!(seen(&told), (19, 0, "7.5".into()));
 }
 
 /// The device has just played H8's neighbour at the end of this line, and the match goes on.
