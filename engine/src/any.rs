@@ -264,6 +264,16 @@ impl AnyGame {
     pub fn notation(&self, action: Action) -> String {
         each_game!(self, game => game.notation(action))
     }
+    /// What has just come about, or is to be done now, in a sentence for both players: swap2's stones and choices, the formations of
+    /// Liuzhou chess and what they take, how a count in Go stands. `None` where the board says all.
+    pub fn told(&self, language: Language) -> Option<String> {
+        match self {
+            Self::Gomoku(game) => game.told(language),
+            Self::Liuzhou(game) => game.told(language),
+            Self::Go(game) => game.told(language),
+            Self::Xiangqi(_) | Self::LightsOut(_) => None,
+        }
+    }
     /// The action as the game's players write it, Chinese and English, where that is not [`Self::notation`]: 炮二平五 and
     /// `C2=5` in xiangqi, points with the capital letters of the board's edge in gomoku and Liuzhou chess. `None` for other
     /// games, and for what the piece there could not do.

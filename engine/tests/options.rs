@@ -118,9 +118,13 @@ fn handicap_stones_in_go_bring_a_komi_of_half_a_point_unless_another_was_chosen(
         let options = setup.options();
         options.iter().find(|option| option.word == "komi-half-points").expect("it has komi").chosen.clone()
     };
-    for (option, value, then) in
-        [("handicap", "4", "1"), ("handicap", "2", "1"), ("handicap", "0", "15"), ("komi-half-points", "13", "13"), ("handicap", "3", "13")]
-    {
+    for (option, value, then) in [
+        ("handicap", "4", "1"),
+        ("handicap", "2", "1"),
+        ("handicap", "0", "15"),
+        ("komi-half-points", "13", "13"),
+        ("handicap", "3", "13"),
+    ] {
         setup.choose(option, value).expect("it is offered");
         assert_eq!(komi(&setup), then, "after {option} {value}");
     }

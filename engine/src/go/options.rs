@@ -100,7 +100,7 @@ impl Options for GoSetup {
             ));
         }
         // Below the handicap, on which the usual komi depends: options are chosen in this order.
-        rows.extend([
+        let last = [
             Row::number(
                 "komi-half-points",
                 Both::new("贴目", "Komi"),
@@ -110,7 +110,7 @@ impl Options for GoSetup {
                 |setup: &Self| setup.komi_half_points.into(),
                 |setup, half_points| setup.komi_half_points = half_points as u8,
             ),
-            Row::listed(
+            Row::<Self>::listed(
                 "superko",
                 Both::new("全局同形", "Repetition (superko)"),
                 vec![
@@ -119,7 +119,8 @@ impl Options for GoSetup {
                 ],
             )
             .seldom(),
-        ]);
+        ];
+        rows.extend(last);
         rows
     }
 

@@ -17,7 +17,7 @@ fn stones(count: u32) -> Both {
 
 impl Options for LiuzhouSetup {
     fn rows(&self) -> Vec<Row<Self>> {
-        let usual = vec![
+        let usual: Vec<Row<Self>> = vec![
             Row::listed(
                 "several",
                 Both::new("一步成几城", "Several formations at once"),
@@ -46,7 +46,7 @@ impl Options for LiuzhouSetup {
             ),
             switch!("diagonals", "斜线算", "Diagonals count", diagonals),
         ];
-        let seldom = [
+        let seldom: Vec<Row<Self>> = vec![
             Row::listed(
                 "safety",
                 Both::new("城中子", "Stones in a formation"),
@@ -130,7 +130,7 @@ impl Options for LiuzhouSetup {
                 ],
             ),
         ];
-        usual.into_iter().chain(seldom.map(Row::seldom)).collect()
+        usual.into_iter().chain(seldom.into_iter().map(Row::seldom)).collect()
     }
 
     fn presets() -> Vec<NamedSetup<Self>> {

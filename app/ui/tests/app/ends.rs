@@ -80,7 +80,7 @@ fn tap_action(table: &Table<'_>, action: Action) {
             table.stage.settle(&table.scene);
             tap_point(table, to);
         }
-        Action::Pass => table.tap("Pass"),
+        Action::Pass => table.pass(),
         Action::Agree => table.tap("Agree and count"),
         // The player sees stones as dead or alive that the device does not, and plays it out.
         Action::Resume => table.tap("Play on"),
