@@ -15,7 +15,7 @@ use proto::board::{self as wire, Action, action};
 use proto::control::{self, FactKind, OfferKind as WireOffer, PeerLink, Room, TouchKind, request};
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::{editor, when};
+use super::{editor, replay, when};
 use crate::app::{Choosing, Desk, HintState, Purpose};
 use crate::screens::{
     Advice, BoardAdapter, ChoiceKind, Dialog, LineView, MainWindow, Navigation, PointView, Remark,
@@ -24,7 +24,7 @@ use crate::screens::{
 pub(crate) use layout::Look;
 pub(super) use layout::{Layout, Names, names};
 pub(super) use points::plain_points;
-pub(super) use show::{ending, pairs, show};
+pub(super) use show::{counts_area, ending, pairs, show};
 pub(crate) use solving::Solving;
 pub(crate) use touch::put_down;
 pub(super) use touch::{Touch, meaning};
@@ -144,6 +144,12 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     }));
     page.on_take_back(when!(desk, |desk| offer(&desk, WireOffer::OfferTakeBack)));
     page.on_analyse(when!(desk, |desk, step| analyse(&desk, step)));
+    page.on_review(when!(desk, |desk| {
+        let room = desk.see().room.clone();
+        if let Some(room) = room {
+            replay::review(&desk, &room);
+        }
+    }));
     page.on_new_game_same(when!(desk, |desk| offer(&desk, WireOffer::OfferNewGameSame)));
     page.on_offer_draw(when!(desk, |desk| offer(&desk, WireOffer::OfferDraw)));
     page.on_new_game(when!(desk, |desk| begin_again(&desk)));
@@ -426,7 +432,7 @@ fn near_side(room: &Room) -> wire::Side {
 }
 
 /// The number that a fact of this kind tells of a side, if it is told.
-fn fact(board: &control::Board, kind: FactKind, of: wire::Side) -> Option<u32> {
+pub(super) fn fact(board: &control::Board, kind: FactKind, of: wire::Side) -> Option<u32> {
     let mut facts = board.facts.iter();
     facts.find(|fact| fact.kind() == kind && fact.side() == of).map(|fact| fact.number)
 }

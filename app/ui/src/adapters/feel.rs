@@ -19,6 +19,16 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
         // So that a level is heard when it is chosen.
         desk.hear(Cue::Stone);
     }));
+    page.on_toggle_sound(when!(desk, |desk| {
+        desk.prefer(|known| {
+            if known.sound_level == 0 {
+                known.sound_level = known.last_sound_level.clamp(1, LOUDEST);
+            } else {
+                known.last_sound_level = std::mem::take(&mut known.sound_level);
+            }
+        });
+        desk.hear(Cue::Stone);
+    }));
     page.on_set_music(when!(desk, |desk, chosen| desk.prefer(|known| known.music_level = level(chosen))));
     page.on_toggle_vibration(when!(desk, |desk| {
         desk.prefer(|known| known.vibration = !known.vibration);

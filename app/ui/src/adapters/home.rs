@@ -61,7 +61,7 @@ struct Unfinished<'a> {
     id: &'a str,
     setup: Option<&'a wire::Setup>,
     seats: [&'a Option<Seat>; 2],
-    ply: u32,
+    moves: u32,
     board: Option<&'a control::Board>,
     mine: bool,
 }
@@ -82,11 +82,13 @@ fn unfinished(inner: &Inner) -> Vec<Unfinished<'_>> {
         id: &room.id,
         setup: room.setup.as_ref(),
         seats: [&room.first, &room.second],
-        ply: room.board.as_ref().map_or(0, |board| board.ply),
+        moves: room.moves,
         board: room.board.as_ref(),
         mine: room.board.as_ref().is_some_and(|board| room.mine.contains(&board.turn)),
     });
-    let kept = inner.state.matches.iter().filter(|kept| kept.result.is_none() && !kept.open);
+    // What came of a file is no match of this person's.
+    let kept = inner.state.matches.iter();
+    let kept = kept.filter(|kept| kept.result.is_none() && !kept.open && kept.origin.is_none());
     let kept = kept.filter(|kept| !inner.state.rooms.contains_key(&kept.room_id));
     let kept = kept.map(|kept| {
         let turn = kept.board.as_ref().map_or(wire::Side::First, control::Board::turn);
@@ -95,7 +97,7 @@ fn unfinished(inner: &Inner) -> Vec<Unfinished<'_>> {
             id: &kept.room_id,
             setup: kept.setup.as_ref(),
             seats: [&kept.first, &kept.second],
-            ply: kept.ply,
+            moves: kept.moves,
             board: kept.board.as_ref(),
             mine: seat.as_ref().is_some_and(|seat| matches!(seat.who, Some(seat::Who::Here(_)))),
         }
@@ -108,7 +110,7 @@ fn card(desk: &Desk, one: &Unfinished<'_>) -> UnfinishedMatch {
     UnfinishedMatch {
         room: one.id.into(),
         game: game_of(one.setup),
-        ply: one.ply.try_into().unwrap_or(i32::MAX),
+        moves: one.moves.try_into().unwrap_or(i32::MAX),
         opponent,
         name: name.into(),
         level,

@@ -1,5 +1,7 @@
 //! A kept match, looked through. The host tells each position that is asked for, and judges them on request.
 
+mod turning;
+
 use std::rc::Rc;
 
 use proto::board as wire;
@@ -7,17 +9,14 @@ use proto::control::{self, Seat, request, seat};
 use senses::Cue;
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::board::{Layout, Names, ending, names, pairs, plain_points};
+use super::board::{Layout, Names, counts_area, ending, fact, names, pairs, plain_points, point_of};
 use super::{game, game_of, home, new_game, records, side, update, when};
 use crate::app::{Desk, Purpose};
-use crate::screens::{
-    Ending, MainWindow, Mistake, Opponent, Page, PointView, RecordsAdapter, ReplayAdapter, Side,
-};
+use turning::{beside, turning_points};
 
-/// A fall of so much in one move, of 2,000 from sure win to sure loss, is marked as a mistake.
-const MISTAKE: i32 = 350;
-/// Marks of one match at most: the worst ones.
-const MISTAKES: usize = 6;
+use crate::screens::{
+    Ending, MainWindow, Opponent, Page, PointView, RecordsAdapter, ReplayAdapter, Side, TurningPoint,
+};
 
 /// Rows of the models that the page draws from.
 #[derive(Default)]
@@ -28,7 +27,7 @@ pub(crate) struct Rows {
     numbers: Rc<VecModel<SharedString>>,
     record: Rc<VecModel<SharedString>>,
     bars: Rc<VecModel<i32>>,
-    mistakes: Rc<VecModel<Mistake>>,
+    turning_points: Rc<VecModel<TurningPoint>>,
 }
 
 /// The match that is looked through.
@@ -52,14 +51,16 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     page.set_row_names(ModelRc::from(desk.replay.numbers.clone()));
     page.set_record(ModelRc::from(desk.replay.record.clone()));
     page.set_bars(ModelRc::from(desk.replay.bars.clone()));
-    page.set_mistakes(ModelRc::from(desk.replay.mistakes.clone()));
-    page.on_go(when!(desk, |desk, ply| {
-        desk.change(|inner| {
-            if let Some(replay) = &mut inner.replay {
-                replay.wanted = ply.max(0) as u32;
-            }
-        });
-        look(&desk);
+    page.set_turning_points(ModelRc::from(desk.replay.turning_points.clone()));
+    page.on_go(when!(desk, |desk, ply| go(&desk, ply.max(0) as u32)));
+    page.on_turn(when!(desk, |desk, forward| {
+        let to = {
+            let inner = desk.see();
+            inner.replay.as_ref().and_then(|replay| replay.turn(forward))
+        };
+        if let Some(ply) = to {
+            go(&desk, ply);
+        }
     }));
     page.on_judge(when!(desk, |desk, on| judge(&desk, on)));
     page.on_play_on(when!(desk, |desk, against_device| play_on(&desk, against_device)));
@@ -74,6 +75,63 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
             desk.ask(request::Body::Discard(control::Discard { room_id }), Purpose::Discard);
         }
     }));
+}
+
+impl Replay {
+    fn ply(&self) -> u32 {
+        self.seen.as_ref().map_or(0, |seen| seen.ply)
+    }
+
+    /// The position before the next turning point, or before the last one.
+    fn turn(&self, forward: bool) -> Option<u32> {
+        let points = turning_points(&self.judged.positions);
+        let ply = beside(&points, self.ply() as usize + 1, forward)?;
+        Some(ply as u32 - 1)
+    }
+
+    /// The better move, where a turning point is to come.
+    fn better(&self) -> Option<&wire::Action> {
+        let ply = self.ply() as usize;
+        let turns = turning_points(&self.judged.positions).iter().any(|point| point.ply == ply + 1);
+        self.judged.positions.get(ply).filter(|_| turns)?.best_action.as_ref()
+    }
+
+    /// The move after so many actions, as players write it.
+    fn written(&self, ply: usize, chinese: bool) -> String {
+        let Some(last) = ply.checked_sub(1) else { return String::new() };
+        match self.spoken.get(last) {
+            Some(words) => new_game::said(Some(words), chinese).to_owned(),
+            None => self.record.get(last).map(|one| game::written(one)).unwrap_or_default(),
+        }
+    }
+}
+
+fn go(desk: &Desk, ply: u32) {
+    desk.change(|inner| {
+        if let Some(replay) = &mut inner.replay {
+            replay.wanted = ply;
+        }
+    });
+    look(desk);
+}
+
+/// Turns to the page with the match on the board, and looks for its turning points.
+pub(super) fn review(desk: &Desk, room: &control::Room) {
+    let summary = control::MatchSummary {
+        room_id: room.id.clone(),
+        setup: room.setup.clone(),
+        first: room.first.clone(),
+        second: room.second.clone(),
+        ply: room.record.len() as u32,
+        moves: room.moves,
+        result: room.result,
+        record: room.record.clone(),
+        revision: room.revision,
+        open: true,
+        ..Default::default()
+    };
+    open(desk, summary);
+    judge(desk, true);
 }
 
 pub(super) fn room(desk: &Desk) -> Option<String> {
@@ -219,13 +277,9 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     let Some(seen) = &replay.seen else { return };
     page.set_ply(seen.ply as i32);
     page.set_total(seen.total as i32);
-    let last = (seen.ply as usize).checked_sub(1);
-    let spoken = last.and_then(|last| replay.spoken.get(last));
-    let written =
-        last.and_then(|last| replay.record.get(last)).map(|one| game::written(one)).unwrap_or_default();
-    page.set_move(
-        spoken.map_or(written, |words| new_game::said(Some(words), inner.chinese()).to_owned()).into(),
-    );
+    page.set_moves(seen.moves as i32);
+    page.set_total_moves(seen.total_moves as i32);
+    page.set_move(replay.written(seen.ply as usize, inner.chinese()).into());
     let Some(board) = &seen.board else { return };
     let layout = Layout::still(board);
     let Names { below, above, left } = names(board.game(), &layout, inner.chinese());
@@ -233,10 +287,35 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     update(&desk.replay.upper, &above);
     update(&desk.replay.numbers, &left);
     page.set_ground(game::ground(board.game()));
-    update(&desk.replay.points, &plain_points(board, &layout, inner.chinese()));
+    let points = |of| fact(board, control::FactKind::FactHalfPoints, of).unwrap_or(0);
+    if seen.ply == seen.total {
+        page.set_lead(points(wire::Side::First).abs_diff(points(wire::Side::Second)) as i32);
+    }
+    page.set_area(counts_area(summary.setup.as_ref()));
+    let mut points = plain_points(board, &layout, inner.chinese());
+    let arrow = draw_better(replay.better(), &layout, &mut points);
+    page.set_arrow_from(arrow.map_or(-1, |(from, _)| from as i32));
+    page.set_arrow_to(arrow.map_or(-1, |(_, to)| to as i32));
+    update(&desk.replay.points, &points);
     let (columns, rows) = layout.seen();
     page.set_columns(columns);
     page.set_rows(rows);
+}
+
+/// The better move on the board: a step as an arrow between two of the points, anything else as a mark.
+fn draw_better(
+    better: Option<&wire::Action>,
+    layout: &Layout,
+    points: &mut [PointView],
+) -> Option<(usize, usize)> {
+    let better = better?;
+    if let Some(wire::action::Kind::Step(step)) = &better.kind {
+        return layout.index(step.from).zip(layout.index(step.to));
+    }
+    if let Some(index) = point_of(better).and_then(|at| layout.index(at)) {
+        (points[index].marked, points[index].hint) = (true, true);
+    }
+    None
 }
 
 /// The graph: a bar for every judged position, and spots where a move cost most.
@@ -251,19 +330,20 @@ fn show_judged(page: &ReplayAdapter<'_>, desk: &Desk, replay: &Replay, chinese: 
     let down = |permille: i32| (1_000 - permille) as f32 / 2_000.0;
     let bars: Vec<i32> = judged.iter().map(|one| one.permille).collect();
     update(&desk.replay.bars, &bars);
-    let mut falls: Vec<(i32, usize)> = judged
-        .windows(2)
-        .enumerate()
-        .map(|(before, pair)| ((pair[0].permille - pair[1].permille).abs(), before + 1))
-        .filter(|(fall, _)| *fall >= MISTAKE)
-        .collect();
-    falls.sort_by_key(|(fall, ply)| (-fall, *ply));
-    falls.truncate(MISTAKES);
-    let mistakes: Vec<Mistake> = falls
-        .into_iter()
-        .map(|(_, ply)| Mistake { ply: ply as i32, across: across(ply), down: down(judged[ply].permille) })
-        .collect();
-    update(&desk.replay.mistakes, &mistakes);
+    let found = turning_points(judged);
+    let shown = |point: &turning::TurningPoint| TurningPoint {
+        ply: point.ply as i32,
+        number: point.ply as i32,
+        side: side(point.side),
+        r#move: replay.written(point.ply, chinese).into(),
+        before: point.before,
+        after: point.after,
+        across: across(point.ply),
+        down: down(judged[point.ply].permille),
+    };
+    update(&desk.replay.turning_points, &found.iter().map(shown).collect::<Vec<_>>());
+    page.set_turns_before(replay.turn(false).is_some());
+    page.set_turns_after(replay.turn(true).is_some());
     let here = replay.seen.as_ref().and_then(|seen| judged.get(seen.ply as usize));
     page.set_judged_here(here.is_some());
     page.set_permille(here.map_or(0, |here| here.permille));
