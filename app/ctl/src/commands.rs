@@ -1,5 +1,6 @@
 //! The commands: what each one asks, waits for and prints.
 
+use client::{json, words};
 use proto::board::Side;
 use proto::control::{
     self, CheckState, Event, NoticeKind, OfferKind, Room, Visibility, event, reply, request,
@@ -12,7 +13,7 @@ use crate::connection::{Connection, Failure};
 use crate::conversation::{Conversation, forever, unexpected, within};
 use crate::inviting::{self, asked_for};
 use crate::meeting::comparison_text;
-use crate::{board as board_text, json, words};
+use crate::{board as board_text, text};
 
 pub(crate) async fn run(arguments: Arguments) -> Result<(), Failure> {
     let path = arguments
@@ -123,7 +124,7 @@ impl Conversation {
                         format!(
                             "{}{}",
                             board_text::text(&room.board.clone().unwrap_or_default()),
-                            words::room(&room)
+                            text::room(&room)
                         )
                     },
                     || json::board(&room),
@@ -163,7 +164,7 @@ impl Conversation {
                     return Err(Failure::Usage(format!("at most {most} characters can be said at once")));
                 }
                 let say = if phrase {
-                    let phrase = words::read_phrase(&text)?.into();
+                    let phrase = words::read_phrase(&text).map_err(Failure::Usage)?.into();
                     control::Say { room_id, phrase, text: String::new() }
                 } else {
                     control::Say { room_id, phrase: 0, text }
@@ -182,7 +183,7 @@ impl Conversation {
             Command::Puzzle { which, game } => self.puzzle(which, game).await,
             Command::Rooms => {
                 let rooms: Vec<Room> = self.host.state.rooms.values().cloned().collect();
-                rooms.iter().try_for_each(|room| self.print(|| words::room(room), || json::room(room)))
+                rooms.iter().try_for_each(|room| self.print(|| text::room(room), || json::room(room)))
             }
             Command::Matches { limit } => self.matches(limit).await,
             Command::Resume { id } => self.resume(&id).await,
@@ -274,7 +275,7 @@ impl Conversation {
 
     fn print_event(&self, event: &Event) -> Result<(), Failure> {
         let text = || match &event.body {
-            Some(event::Body::Room(room)) => words::room(room),
+            Some(event::Body::Room(room)) => text::room(room),
             Some(event::Body::Comparison(comparison)) => comparison_text(comparison),
             Some(event::Body::Notice(notice)) if notice.kind() == NoticeKind::NoticeDiskFull => {
                 format!("cannot save, play stops: {}", notice.detail)

@@ -11,6 +11,7 @@ use proto::control::{
     Nearby, Radio, Refusal, RefusalCode, Reply, Request, Room, Stranger, event, reply, request,
 };
 use proto::frame::{Arrival, FrameCodec, FrameError, FrameLimit, Outgoing};
+use serde_json::{Value, json};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::codec::Framed;
@@ -54,6 +55,16 @@ impl Failure {
             Self::NotToBe(_) => 5,
             Self::Unwell => 6,
         }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let code = match self {
+            Self::Refused(refusal) => {
+                refusal.code().as_str_name().trim_start_matches("REFUSAL_").to_lowercase()
+            }
+            _ => String::new(),
+        };
+        json!({"error": self.to_string(), "exit": self.code(), "refusal": code, "remedy": self.remedy()})
     }
 
     /// What the person can do.

@@ -3,12 +3,13 @@
 use std::io::Write as _;
 use std::time::Duration;
 
+use client::{json, words};
 use proto::control::{self, Invitation, RadioState, Room, request};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::connection::{Connection, Failure};
-use crate::{json, words};
+use crate::text;
 
 /// No deadline: until interrupted or the daemon ends.
 pub(crate) fn forever() -> Instant {
@@ -55,7 +56,7 @@ impl Conversation {
 
     pub(crate) fn print_room(&self, id: &str) -> Result<(), Failure> {
         match self.host.state.rooms.get(id) {
-            Some(room) => self.print(|| words::room(room), || json::room(room)),
+            Some(room) => self.print(|| text::room(room), || json::room(room)),
             None => Ok(()),
         }
     }

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Subcommand, ValueEnum};
+use client::json;
 use proto::control::{self, reply, request};
 use serde_json::json;
 
 use crate::connection::Failure;
 use crate::conversation::{Conversation, unexpected};
-use crate::{json, words};
+use crate::text;
 
 #[derive(Subcommand)]
 pub(crate) enum DeviceCommand {
@@ -176,7 +177,7 @@ impl Conversation {
                 .state
                 .strangers
                 .values()
-                .try_for_each(|one| self.print(|| words::stranger(one), || json::stranger(one))),
+                .try_for_each(|one| self.print(|| text::stranger(one), || json::stranger(one))),
             DeviceCommand::SendAway { who } => {
                 let strangers = self.host.state.strangers.values();
                 let peer = one_of(&who, strangers.map(|one| (&*one.id, &*one.name)))?
@@ -229,7 +230,7 @@ impl Conversation {
         }
         let list = self.host.ask(request::Body::ListAdapters(control::ListAdapters {})).await?;
         let reply::Body::Adapters(list) = list else { return Err(unexpected()) };
-        list.adapters.iter().try_for_each(|one| self.print(|| words::adapter(one), || json::adapter(one)))
+        list.adapters.iter().try_for_each(|one| self.print(|| text::adapter(one), || json::adapter(one)))
     }
 
     /// The id of the person with this name or id: a friend, a device nearby, or a partner of a comparison.

@@ -1,5 +1,6 @@
 //! Commands about invitations.
 
+use client::{json, pace, words};
 use proto::board::Side;
 use proto::control::{self, ColourChoice, ConnectState, InvitationEnd, event, reply, request};
 use proto::peer::DeclineReason;
@@ -11,7 +12,6 @@ use crate::connection::Failure;
 use crate::conversation::{Conversation, unexpected, within};
 use crate::meeting::comparison_text;
 use crate::playing::choice;
-use crate::{json, pace, words};
 
 /// Seconds to wait for an answer: an invitation expires after a minute, and the answer travels for some seconds.
 pub(crate) const ANSWER_SECONDS: u64 = 75;

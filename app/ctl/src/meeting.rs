@@ -1,12 +1,13 @@
 //! Commands by which people find, compare and remember each other.
 
+use client::{json, words};
 use proto::control::{self, AccountState, ComparisonEnd, ConnectState, event, reply, request};
 use proto::short_string::PICTURES;
 use serde_json::json;
 
 use crate::connection::{Failure, State};
 use crate::conversation::{Conversation, unexpected, within};
-use crate::{json, words};
+use crate::text;
 
 impl Conversation {
     pub(crate) async fn scan(&mut self, seconds: u64) -> Result<(), Failure> {
@@ -20,7 +21,7 @@ impl Conversation {
                         let name = if one.name.is_empty() { "(no name)" } else { &one.name };
                         let signal =
                             if one.rssi_dbm == 0 { String::new() } else { format!("  {} dBm", one.rssi_dbm) };
-                        format!("{name}  {}{signal}{friend}  {}", words::carriers(&one.carriers), one.id)
+                        format!("{name}  {}{signal}{friend}  {}", text::carriers(&one.carriers), one.id)
                     },
                     || json::event(&event),
                 )?,
@@ -158,7 +159,7 @@ impl Conversation {
     pub(crate) async fn code(&mut self, plain: bool) -> Result<(), Failure> {
         let asked = request::Body::ShowFriendCode(control::ShowFriendCode {});
         let reply::Body::FriendCode(code) = self.host.ask(asked).await? else { return Err(unexpected()) };
-        let qr = words::qr(&code);
+        let qr = text::qr(&code);
         self.print(
             || if plain { code.text.clone() } else { format!("{qr}\n{}", code.text) },
             || json!({"code": code.text, "side": code.side, "qr": qr}),
@@ -172,7 +173,7 @@ impl Conversation {
                     (true, _) => format!(", connected by {}", words::carrier(friend.carrier)),
                     (false, true) => format!(", near by {}", words::carrier(friend.carrier)),
                     (false, false) => {
-                        let why = words::why_unreached(friend.unreached());
+                        let why = text::why_unreached(friend.unreached());
                         match friend.met_by() {
                             control::Carrier::Unspecified => why.to_owned(),
                             met_by => format!("{why}, first met by {}", words::carrier(met_by.into())),

@@ -1,5 +1,6 @@
 //! Commands of play: starting, continuing and showing matches.
 
+use client::{json, pace, words};
 use proto::board::Side;
 use proto::control::{self, OfferKind, Room, Seat, reply, request, seat};
 use serde_json::json;
@@ -7,7 +8,7 @@ use serde_json::json;
 use crate::arguments::{AnalysisStep, Colour, GameChoice, LocalSeat};
 use crate::connection::Failure;
 use crate::conversation::{Conversation, forever, unexpected, within};
-use crate::{board as board_text, json, pace, words};
+use crate::{board as board_text, text};
 
 impl Conversation {
     pub(crate) async fn new_match(
@@ -48,14 +49,14 @@ impl Conversation {
         let reply::Body::Sheet(sheet) = self.host.ask(request::Body::Describe(describe)).await? else {
             return Err(unexpected());
         };
-        self.print(|| words::sheet(&sheet), || json::sheet(&sheet))
+        self.print(|| text::sheet(&sheet), || json::sheet(&sheet))
     }
 
     pub(crate) async fn hint(&mut self, lines: u32, room: Option<&str>) -> Result<(), Failure> {
         let room_id = self.room(room, |room| room.can_act)?.id;
         let ask = request::Body::Hint(control::Hint { room_id, lines });
         let reply::Body::Hint(hint) = self.host.ask(ask).await? else { return Err(unexpected()) };
-        self.print(|| words::hint(&hint), || json::hint(&hint))
+        self.print(|| text::hint(&hint), || json::hint(&hint))
     }
 
     pub(crate) async fn bot(&mut self, level: u32, wait: u64, room: Option<&str>) -> Result<(), Failure> {
@@ -96,7 +97,7 @@ impl Conversation {
             if let Some(over) = &room.result {
                 let value = json!({"room_id": id, "ply": told, "result": json::result(*over),
                     "digest": json::digest(room.digest), "revision": room.revision, "record": room.record});
-                return self.print(|| words::result(*over), || value);
+                return self.print(|| text::result(*over), || value);
             }
             self.host.next_until(forever()).await?;
         }
@@ -167,7 +168,7 @@ impl Conversation {
         for one in self.list(limit).await? {
             let text = || {
                 let state =
-                    one.result.as_ref().map_or_else(|| "unfinished".into(), |over| words::result(*over));
+                    one.result.as_ref().map_or_else(|| "unfinished".into(), |over| text::result(*over));
                 let id = one.room_id.get(..8).unwrap_or(&one.room_id);
                 let (first, second) = (words::seat(one.first.as_ref()), words::seat(one.second.as_ref()));
                 let setup = words::setup(one.setup.as_ref());

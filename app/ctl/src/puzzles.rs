@@ -1,12 +1,12 @@
 //! Commands about puzzles: the list, and a puzzle as a room.
 
+use client::json;
 use proto::control::{self, Puzzle, reply, request};
 use serde_json::json;
 
 use crate::arguments::Game;
 use crate::connection::Failure;
 use crate::conversation::{Conversation, unexpected};
-use crate::json;
 
 fn number(game: Option<Game>) -> i32 {
     game.map_or(0, |game| game.number().into())

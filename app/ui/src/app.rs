@@ -10,6 +10,7 @@ use std::path::Path;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
+use client::{Client, FromHost, HostState};
 use proto::board::Game as WireGame;
 use proto::control::{self, GameChoice, Request, request};
 use slint::{ComponentHandle, PlatformError};
@@ -17,13 +18,11 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::adapters;
 use crate::art::Sprites;
-use crate::client::{Client, FromHost};
 use crate::feel::{Nothing, Senses};
 use crate::fonts;
 use crate::memory;
 use crate::preferences::{LastOpponent, Preferences, Store};
 use crate::screens::{Dialog, Game, MainWindow, Navigation, Page, Remark};
-use crate::state::HostState;
 
 use way::Way;
 

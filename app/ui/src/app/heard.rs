@@ -3,12 +3,12 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use client::FromHost;
 use proto::control::{self, Event, InvitationEnd, NoticeKind, RefusalCode, Reply, Room, event, reply};
 use slint::ComponentHandle;
 
 use super::{Desk, Purpose};
 use crate::adapters;
-use crate::client::FromHost;
 use crate::screens::{BoardAdapter, Dialog, Page, Remark};
 use senses::{Cue, Feel};
 

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use client::{Client, HostState};
 use proto::board::{Action, Game as WireGame, Setup, action};
 use proto::control::{self, GameChoice, GameSheet, Room};
 
 use super::way::Way;
 use crate::adapters;
-use crate::client::Client;
 use crate::preferences::{LastGame, Preferences, Store};
 use crate::screens::{Dialog, Page};
-use crate::state::HostState;
 
 /// What a reply will be about.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,34 +9,34 @@ use proto::control::{
 
 /// The host's state as far as screens show it. Keys are the host's ids.
 #[derive(Default)]
-pub(crate) struct HostState {
-    pub(crate) me: Me,
-    pub(crate) radios: BTreeMap<i32, Radio>,
-    pub(crate) nearby: BTreeMap<String, Nearby>,
-    pub(crate) friends: BTreeMap<String, Friend>,
-    pub(crate) connecting: BTreeMap<String, Connecting>,
-    pub(crate) blocked: BTreeMap<String, Blocked>,
+pub struct HostState {
+    pub me: Me,
+    pub radios: BTreeMap<i32, Radio>,
+    pub nearby: BTreeMap<String, Nearby>,
+    pub friends: BTreeMap<String, Friend>,
+    pub connecting: BTreeMap<String, Connecting>,
+    pub blocked: BTreeMap<String, Blocked>,
     /// For play over the internet; `None`: this host cannot.
-    pub(crate) account: Option<Account>,
+    pub account: Option<Account>,
     /// On the account's list, by their accounts.
-    pub(crate) contacts: BTreeMap<String, Contact>,
+    pub contacts: BTreeMap<String, Contact>,
     /// Liuzhou chess's table of endings.
-    pub(crate) endings: Endings,
+    pub endings: Endings,
     /// At most one is shown: the first that came.
-    pub(crate) comparisons: Vec<Comparison>,
-    pub(crate) invitations: Vec<Invitation>,
+    pub comparisons: Vec<Comparison>,
+    pub invitations: Vec<Invitation>,
     /// Matches that friends show: the first that came is asked about first.
-    pub(crate) gifts: Vec<Gift>,
-    pub(crate) rooms: BTreeMap<String, Room>,
+    pub gifts: Vec<Gift>,
+    pub rooms: BTreeMap<String, Room>,
     /// The latest report of each room's bot: while it thinks, or what it found in the end.
-    pub(crate) thinking: BTreeMap<String, Thinking>,
+    pub thinking: BTreeMap<String, Thinking>,
     /// From the last `ListMatches`, the latest first.
-    pub(crate) matches: Vec<MatchSummary>,
+    pub matches: Vec<MatchSummary>,
 }
 
 impl HostState {
     /// Takes in one event. Events that are no state (notices, ends of invitations) pass through the caller.
-    pub(crate) fn apply(&mut self, event: &Event) {
+    pub fn apply(&mut self, event: &Event) {
         let Some(body) = &event.body else { return };
         match body.clone() {
             Body::Me(me) => self.me = me,
@@ -112,11 +112,11 @@ impl HostState {
         }
     }
 
-    pub(crate) fn bluetooth(&self) -> Option<&Radio> {
+    pub fn bluetooth(&self) -> Option<&Radio> {
         self.radio(Carrier::Bluetooth)
     }
 
-    pub(crate) fn radio(&self, carrier: Carrier) -> Option<&Radio> {
+    pub fn radio(&self, carrier: Carrier) -> Option<&Radio> {
         self.radios.get(&(carrier as i32))
     }
 }

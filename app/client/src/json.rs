@@ -9,20 +9,9 @@ use proto::control::{
 };
 use serde_json::{Value, json};
 
-use crate::connection::Failure;
 use crate::{pace, words};
 
-pub(crate) fn failure(failure: &Failure) -> Value {
-    let code = match failure {
-        Failure::Refused(refusal) => {
-            refusal.code().as_str_name().trim_start_matches("REFUSAL_").to_lowercase()
-        }
-        _ => String::new(),
-    };
-    json!({"error": failure.to_string(), "exit": failure.code(), "refusal": code, "remedy": failure.remedy()})
-}
-
-pub(crate) fn event(event: &Event) -> Value {
+pub fn event(event: &Event) -> Value {
     let (kind, mut value) = match &event.body {
         None => ("unknown", json!({})),
         Some(event::Body::Ready(_)) => ("ready", json!({})),
@@ -103,14 +92,14 @@ pub(crate) fn event(event: &Event) -> Value {
     value
 }
 
-pub(crate) fn nearby(nearby: &Nearby) -> Value {
+pub fn nearby(nearby: &Nearby) -> Value {
     json!({"id": nearby.id, "name": nearby.name, "is_friend": nearby.is_friend, "rssi_dbm": nearby.rssi_dbm,
         "age_ms": nearby.age_ms, "carrier": words::carrier(nearby.carrier), "connected": nearby.connected,
         "carriers": nearby.carriers.iter().map(|one| words::carrier(*one)).collect::<Vec<_>>(),
         "busy": nearby.busy, "wish": (nearby.wish != 0).then(|| words::game(nearby.wish))})
 }
 
-pub(crate) fn friend(friend: &Friend) -> Value {
+pub fn friend(friend: &Friend) -> Value {
     json!({"id": friend.id, "name": friend.name, "near": friend.near, "connected": friend.connected,
         "met_unix_ms": friend.met_unix_ms, "muted": friend.muted, "note": friend.note,
         "carrier": words::carrier(friend.carrier), "account": friend.account,
@@ -118,47 +107,47 @@ pub(crate) fn friend(friend: &Friend) -> Value {
         "unreached": words::unreached(friend.unreached)})
 }
 
-pub(crate) fn stranger(one: &Stranger) -> Value {
+pub fn stranger(one: &Stranger) -> Value {
     json!({"id": one.id, "name": one.name, "carrier": words::carrier(one.carrier), "comparing": one.comparing,
         "mine": one.mine})
 }
 
-pub(crate) fn blocked(one: &Blocked) -> Value {
+pub fn blocked(one: &Blocked) -> Value {
     json!({"id": one.id, "name": one.name, "since_unix_ms": one.since_unix_ms})
 }
 
-pub(crate) fn adapter(one: &Adapter) -> Value {
+pub fn adapter(one: &Adapter) -> Value {
     json!({"name": one.name, "address": one.address, "powered": one.powered, "in_use": one.in_use,
         "chosen": one.chosen, "here": one.here})
 }
 
-pub(crate) fn account(account: &Account) -> Value {
+pub fn account(account: &Account) -> Value {
     let sentence = account.sentence.as_ref().map_or("", |words| words.en.as_str());
     json!({"account": account.account, "state": words::account_state(account.state), "sentence": sentence,
         "detail": account.detail, "can_make": account.can_make, "retry_ms": account.retry_ms})
 }
 
-pub(crate) fn contact(contact: &Contact) -> Value {
+pub fn contact(contact: &Contact) -> Value {
     json!({"account": contact.account, "state": words::contact_state(contact.state), "name": contact.name,
         "presence": words::presence(contact.presence), "friend": contact.friend})
 }
 
-pub(crate) fn gift(gift: &Gift) -> Value {
+pub fn gift(gift: &Gift) -> Value {
     json!({"gift_id": gift.gift_id, "peer": gift.peer, "name": gift.name,
         "match": gift.r#match.as_ref().map(summary)})
 }
 
-pub(crate) fn connecting(connecting: &Connecting) -> Value {
+pub fn connecting(connecting: &Connecting) -> Value {
     json!({"peer": connecting.peer, "name": connecting.name, "state": words::connect(connecting.state)})
 }
 
-pub(crate) fn comparison(comparison: &Comparison) -> Value {
+pub fn comparison(comparison: &Comparison) -> Value {
     json!({"peer": comparison.peer, "name": comparison.name, "emoji": comparison.emoji,
         "digits": comparison.digits, "answered_here": comparison.answered_here,
         "answered_there": comparison.answered_there, "known_name_new_key": comparison.known_name_new_key})
 }
 
-pub(crate) fn invitation(invitation: &Invitation) -> Value {
+pub fn invitation(invitation: &Invitation) -> Value {
     json!({"invite_id": invitation.invite_id, "peer": invitation.peer, "name": invitation.name,
         "mine": invitation.mine, "setup": words::setup(invitation.setup.as_ref()),
         "my_side": words::side(invitation.my_side), "expires_ms": invitation.expires_ms,
@@ -166,12 +155,12 @@ pub(crate) fn invitation(invitation: &Invitation) -> Value {
         "counters": invitation.counters, "by_letter": invitation.by_letter})
 }
 
-pub(crate) fn check(check: &Check) -> Value {
+pub fn check(check: &Check) -> Value {
     json!({"subject": check.subject, "state": words::check(check.state), "found": check.found,
         "remedy": check.remedy})
 }
 
-pub(crate) fn result(result: MatchResult) -> Value {
+pub fn result(result: MatchResult) -> Value {
     json!({"winner": words::side(result.winner), "ending": words::ending(result.ending)})
 }
 
@@ -189,17 +178,17 @@ fn clock(clock: &Clock) -> Value {
 }
 
 /// `null` at the end of the record.
-pub(crate) fn analysis(shown: Option<&Analysis>) -> Value {
+pub fn analysis(shown: Option<&Analysis>) -> Value {
     shown.map_or(Value::Null, |shown| {
         json!({"ply": shown.ply, "tried": shown.tried, "can_act": shown.can_act, "shared": shown.shared})
     })
 }
 
-pub(crate) fn digest(digest: u64) -> String {
+pub fn digest(digest: u64) -> String {
     format!("{digest:016x}")
 }
 
-pub(crate) fn room(room: &Room) -> Value {
+pub fn room(room: &Room) -> Value {
     let board = room.board.clone().unwrap_or_default();
     json!({
         "id": room.id, "setup": words::setup(room.setup.as_ref()),
@@ -239,7 +228,7 @@ fn race(race: &Race) -> Value {
 }
 
 /// A room with every stone, for `board`.
-pub(crate) fn board(shown: &Room) -> Value {
+pub fn board(shown: &Room) -> Value {
     let Board { columns, rows, pieces, marks, facts, .. } = shown.board.clone().unwrap_or_default();
     let mut value = room(shown);
     value["columns"] = columns.into();
@@ -265,7 +254,7 @@ pub(crate) fn board(shown: &Room) -> Value {
     value
 }
 
-pub(crate) fn sheet(sheet: &GameSheet) -> Value {
+pub fn sheet(sheet: &GameSheet) -> Value {
     json!({
         "setup": words::setup(sheet.setup.as_ref()),
         "preset": sheet.preset,
@@ -279,7 +268,7 @@ pub(crate) fn sheet(sheet: &GameSheet) -> Value {
     })
 }
 
-pub(crate) fn summary(summary: &MatchSummary) -> Value {
+pub fn summary(summary: &MatchSummary) -> Value {
     json!({
         "id": summary.room_id, "setup": words::setup(summary.setup.as_ref()),
         "first": seat(summary.first.as_ref()), "second": seat(summary.second.as_ref()),
@@ -290,7 +279,7 @@ pub(crate) fn summary(summary: &MatchSummary) -> Value {
     })
 }
 
-pub(crate) fn hint(hint: &HintFound) -> Value {
+pub fn hint(hint: &HintFound) -> Value {
     json!({
         "action": hint.notation,
         "lines": hint.lines.iter().map(|line| json!({"line": line.line, "permille": line.permille,
@@ -302,7 +291,7 @@ pub(crate) fn hint(hint: &HintFound) -> Value {
     })
 }
 
-pub(crate) fn puzzle(puzzle: &Puzzle) -> Value {
+pub fn puzzle(puzzle: &Puzzle) -> Value {
     json!({"id": puzzle.id, "grade": puzzle.grade, "moves": puzzle.moves, "solved": puzzle.solved,
         "solved_unix_ms": puzzle.solved_unix_ms, "tries": puzzle.tries, "daily": puzzle.daily,
         "goal_en": puzzle.goal.as_ref().map(|goal| &goal.en), "goal_zh": puzzle.goal.as_ref().map(|goal| &goal.zh)})
