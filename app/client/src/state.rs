@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proto::control::{
     Account, Blocked, Carrier, Comparison, Connecting, Contact, Endings, Event, Friend, Gift, Invitation,
-    MatchSummary, Me, Nearby, Radio, Room, Thinking, event::Body,
+    Guest, MatchSummary, Me, Nearby, Radio, Room, Thinking, event::Body,
 };
 
 /// The host's state as far as screens show it. Keys are the host's ids.
@@ -28,6 +28,8 @@ pub struct HostState {
     /// Matches that friends show: the first that came is asked about first.
     pub gifts: Vec<Gift>,
     pub rooms: BTreeMap<String, Room>,
+    /// Codes that are shown to guests, by room and side; side 0: to watch.
+    pub guests: BTreeMap<(String, i32), Guest>,
     /// The latest report of each room's bot: while it thinks, or what it found in the end.
     pub thinking: BTreeMap<String, Thinking>,
     /// From the last `ListMatches`, the latest first.
@@ -79,6 +81,12 @@ impl HostState {
             Body::RoomGone(gone) => {
                 self.rooms.remove(&gone.id);
                 self.thinking.remove(&gone.id);
+            }
+            Body::Guest(guest) => {
+                self.guests.insert((guest.room_id.clone(), guest.side), guest);
+            }
+            Body::GuestGone(gone) => {
+                self.guests.remove(&(gone.room_id, gone.side));
             }
             Body::Thinking(thinking) => {
                 self.thinking.insert(thinking.room_id.clone(), thinking);

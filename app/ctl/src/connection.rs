@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
 use proto::control::{
-    Account, Attach, Blocked, Comparison, Connecting, Contact, Event, Friend, Gift, Invitation, Me, Message,
+    Account, Attach, Blocked, Comparison, Connecting, Contact, Event, Friend, Gift, Guest, Invitation, Me, Message,
     Nearby, Radio, Refusal, RefusalCode, Reply, Request, Room, Stranger, event, reply, request,
 };
 use proto::frame::{Arrival, FrameCodec, FrameError, FrameLimit, Outgoing};
@@ -116,6 +116,8 @@ pub(crate) struct State {
     pub(crate) contacts: BTreeMap<String, Contact>,
     /// Matches that friends show, by number.
     pub(crate) gifts: BTreeMap<String, Gift>,
+    /// Codes that are shown to guests, by room and side.
+    pub(crate) guests: BTreeMap<(String, i32), Guest>,
 }
 
 impl State {
@@ -157,6 +159,10 @@ impl State {
             Some(Body::ContactGone(gone)) => drop(self.contacts.remove(&gone.id)),
             Some(Body::Gift(gift)) => drop(self.gifts.insert(gift.gift_id.clone(), gift)),
             Some(Body::GiftGone(gone)) => drop(self.gifts.remove(&gone.id)),
+            Some(Body::Guest(guest)) => {
+                drop(self.guests.insert((guest.room_id.clone(), guest.side), guest));
+            }
+            Some(Body::GuestGone(gone)) => drop(self.guests.remove(&(gone.room_id, gone.side))),
             Some(Body::Connecting(connecting)) => {
                 drop(self.connecting.insert(connecting.peer.clone(), connecting));
             }

@@ -58,7 +58,8 @@ impl Actor {
     /// Starts or stops the clock of a match without a peer, whichever is due. A bot that could not be asked costs nobody time.
     pub(crate) fn check_clock(&mut self, id: MatchId) {
         let held = self.stalled.contains_key(&id);
-        if self.rooms.contains_key(&id) {
+        if let Some(room) = self.rooms.get(&id) {
+            let held = held || self.waits_for_guest(room);
             // Holding refuses nothing and keeps only what a clock shows: a disk that is full was told.
             let _ = self.command_here(id, LocalCommand::Hold(held));
         }

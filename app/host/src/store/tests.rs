@@ -162,7 +162,7 @@ fn a_file_from_before_matches_had_an_origin_opens_and_takes_files_in() {
         let known = store.load(MatchId([1; 16])).expect("read").expect("there");
         assert_eq!((known.origin, known.open), (None, true));
         assert!(store.file_of(MatchId([1; 16])).expect("read").is_none());
-        store.take_in(&taken, [Seat::Here; 2], (&origin, &file), 2).expect("saved");
+        store.take_in(&taken, Seat::BOTH_HERE, (&origin, &file), 2).expect("saved");
     }
     let mut store = Store::open(directory.path()).expect("opens");
     let saved = store.load(taken.id).expect("read").expect("there");
