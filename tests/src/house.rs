@@ -171,6 +171,8 @@ pub struct Seen {
     pub notices: Vec<Notice>,
     /// Notifications that the person has activated, all so far.
     pub activated: Vec<control::Activated>,
+    /// Codes that are shown to guests, by room and side; side 0: to watch.
+    pub guests: BTreeMap<(String, i32), control::Guest>,
     /// Matches that friends show, in order of arrival.
     pub gifts: Vec<control::Gift>,
     /// Results of comparisons, all so far.
@@ -216,6 +218,8 @@ impl Seen {
             Body::Activated(one) => self.activated.push(one),
             Body::Gift(gift) => self.gifts.push(gift),
             Body::GiftGone(gone) => self.gifts.retain(|one| one.gift_id != gone.id),
+            Body::Guest(one) => drop(self.guests.insert((one.room_id.clone(), one.side), one)),
+            Body::GuestGone(gone) => drop(self.guests.remove(&(gone.room_id, gone.side))),
             Body::Radio(radio) => self.radio = Some(radio),
             Body::Me(me) => self.me = me,
             Body::Nearby(one) => drop(self.nearby.insert(one.id.clone(), one)),
@@ -419,7 +423,7 @@ impl Client {
 
 fn bot(level: Option<u32>) -> Seat {
     let who = level.map_or(seat::Who::Here(true), seat::Who::BotLevel);
-    Seat { who: Some(who), name: String::new(), bot_assists: false }
+    Seat { who: Some(who), ..Seat::default() }
 }
 
 /// Two devices whose players have compared strings.

@@ -577,9 +577,12 @@ impl Actor {
         shown.pace = session::Pace::write(record.pace);
         shown.pace_name = record.pace.map(crate::games::pace_name);
         shown.paused = record.paused;
-        if let Some(race) = self.race(room) {
+        if let Some((mine, race)) = self.race_for(room, viewer) {
             let mut board = crate::show::board(&race.board, over || race.run.is_some());
-            let to_move = if shown.can_act { record.my_side } else { record.my_side.other() };
+            if room.peer().is_none() {
+                shown.can_act = viewer.side(room).is_some() && room.can_press(mine);
+            }
+            let to_move = if shown.can_act { mine } else { mine.other() };
             if !over {
                 board.turn = crate::show::side(to_move).into();
             }
@@ -608,15 +611,17 @@ impl Actor {
                 by: crate::show::side(open.by).into(),
                 number: open.number,
             });
-            shown.can_pause = !over && !record.paused && room.ply() > 0 && open(OfferKind::Pause);
+            let begun = room.ply() > 0 || record.setup.is_race();
+            shown.can_pause = !over && !record.paused && begun && open(OfferKind::Pause);
             shown.can_continue = record.paused && open(OfferKind::Continue);
-            shown.can_take_back = !record.paused && last.is_some() && open(OfferKind::TakeBack);
+            let race = record.setup.is_race();
+            shown.can_take_back = !race && !record.paused && last.is_some() && open(OfferKind::TakeBack);
             shown.can_offer_draw = !over
                 && (room.seats == Seat::BOTH_HERE || side.is_some())
                 && open(OfferKind::Draw);
             shown.can_resign = speaks && !over;
             shown.can_new_game =
-                room.ply() > 0 && (open(OfferKind::NewGame) || open(OfferKind::NewGameSame));
+                begun && (open(OfferKind::NewGame) || open(OfferKind::NewGameSame));
             let here = matches!(viewer, Viewer::Here);
             shown.can_adjourn = here && !over;
             shown.can_analyse = here && over;
@@ -666,14 +671,29 @@ impl Actor {
         shown
     }
 
-    /// The race that a room shows, if it is one.
+    /// The race that a room shows, and whose; a watcher of one without a peer sees the first side's.
+    fn race_for(&self, room: &Room, viewer: Viewer) -> Option<(Side, session::Race)> {
+        if room.peer().is_some() {
+            return Some((room.record().my_side, self.race(room)?));
+        }
+        let side = viewer.side(room).unwrap_or(Side::First);
+        Some((side, room.race(side, self.session_now())?))
+    }
+
+    /// The race of this device's person, if it is one.
     pub(crate) fn race(&self, room: &Room) -> Option<session::Race> {
+        if room.peer().is_none() {
+            return room.race(room.side_here()?, self.session_now());
+        }
         let peer = self.people.get(&room.peer()?)?;
         peer.match_state(room.id())?.race(self.session_now())
     }
 
     /// Whose decision is next, if that side may decide now. In a race this device's, while its player has something to press.
     pub(crate) fn turn(&self, room: &Room) -> Option<Side> {
+        if room.record().setup.is_race() && room.peer().is_none() {
+            return room.side_here().filter(|side| room.can_press(*side));
+        }
         if room.record().setup.is_race() {
             let peer = self.people.get(&room.peer()?).filter(|peer| peer.rebuild.is_none())?;
             return peer.match_state(room.id())?.can_act().then_some(room.record().my_side);
@@ -713,7 +733,7 @@ impl Viewer {
     /// The side that this viewer speaks for in a match with a guest.
     fn side(self, room: &Room) -> Option<Side> {
         match self {
-            Self::Here => Side::BOTH.into_iter().find(|side| *room.seat(*side) == Seat::Here),
+            Self::Here => room.side_here(),
             #[cfg(feature = "guest")]
             Self::Guest(side) => Some(side),
             #[cfg(feature = "guest")]

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use engine::{AnyGame, Language, Side};
+use engine::{Action, AnyGame, Language, Side};
 use guest::{ConnectionId, Denied, Desk, Effect, News, Outbox, Place, Rate, Role, Server, Token, Why, form};
 use link::friend_code::Qr;
 use proto::control::{self, RefusalCode, Words, event};
@@ -475,16 +475,27 @@ impl Actor {
                     .map_err(|_| Not::from(bad("that is no action of this game")))?;
                 let at = act.ply as usize;
                 let same_revision = act.revision == record.revision;
-                let is_there = record.actions.get(at) == Some(&action) && room.deciders().get(at) == Some(&side);
+                let race = record.setup.is_race();
+                let (is_there, ply) = if race {
+                    let presses = room.run_of(side).iter().filter(|one| matches!(one, Action::Press(_)));
+                    (room.run_of(side).get(at) == Some(&action), presses.count() as u32)
+                } else {
+                    let mine = room.deciders().get(at) == Some(&side);
+                    (mine && record.actions.get(at) == Some(&action), room.ply())
+                };
                 if same_revision && is_there {
                     return Ok(form::done(number));
                 }
-                if !same_revision || act.ply != room.ply() {
+                if !same_revision || act.ply != ply {
                     return Err(stale());
                 }
                 if self.waits_for_guest(room) {
                     let why = "somebody is away: the match waits";
                     return Err(Refusal::new(RefusalCode::RefusalLinkLost, why).into());
+                }
+                if race {
+                    self.press(id, side, action)?;
+                    return Ok(form::done(number));
                 }
                 if room.turn().is_some_and(|turn| turn != side) {
                     return Err(Refusal::new(RefusalCode::RefusalNotYourTurn, "it is not your turn").into());

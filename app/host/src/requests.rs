@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use engine::lights_out::{LightsOutSetup, Start};
 use engine::{AnyGame, Level, Limits, Setup, Side};
 use link::{CarrierKind, Transport, Verdict};
 use proto::control::{self, ColourChoice, NoticeKind, RefusalCode, event, request};
@@ -166,7 +167,7 @@ impl Actor {
                 let room = &self.rooms[&id];
                 let Some(key) = room.peer() else {
                     let none = || Refusal::new(RefusalCode::RefusalNoOffer, "nobody offers anything here");
-                    let side = side_here(room).filter(|_| room.needs_consent()).ok_or_else(none)?;
+                    let side = room.side_here().filter(|_| room.needs_consent()).ok_or_else(none)?;
                     return self.answer_offer_of(id, side, None, answer.accept).map(|()| done());
                 };
                 let command = Command::AnswerOffer { id, accept: answer.accept };
@@ -294,8 +295,18 @@ impl Actor {
     fn open_room(&mut self, open: control::OpenRoom) -> Result<Answer, Refusal> {
         let setup = self.chosen_setup(open.setup.as_ref(), open.choice.as_ref())?;
         let seats = [local_seat(open.first.as_ref())?, local_seat(open.second.as_ref())?];
-        needs_one_device(&setup)?;
         let pace = Pace::read(open.pace.as_ref())
+            .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
+        let people = seats.iter().all(|seat| matches!(seat, Seat::Here | Seat::Guest(_)));
+        let (setup, pace) = if people && seats != Seat::BOTH_HERE {
+            // As two play it on two devices: Lights Out becomes a race.
+            let Terms { setup, pace, .. } = Terms { setup, pace, colours: Colours::Random }.for_two();
+            (self.drawn(setup), pace)
+        } else {
+            needs_one_device(&setup)?;
+            (setup, pace)
+        };
+        AnyGame::new(&setup)
             .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
         let record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First).with_pace(pace);
         let id = self.begin(record, seats, None)?;
@@ -303,6 +314,15 @@ impl Actor {
             self.discard(&open.replaces)?;
         }
         Ok(in_room(id))
+    }
+
+    /// A race on a random board gets another one, which nobody knows.
+    fn drawn(&mut self, mut setup: Setup) -> Setup {
+        if let Setup::LightsOut(LightsOutSetup { start: Start::Random { seed, .. }, race: true, .. }) = &mut setup {
+            // As a drawn board of two devices: 32 bits, and 0 stands for one that is not drawn yet.
+            *seed = u64::from((self.chance.seed() as u32).max(1));
+        }
+        setup
     }
 
     /// A new match without a peer.
@@ -363,7 +383,7 @@ impl Actor {
         }
         if room.needs_consent() && kind != OfferKind::Adjourn {
             let nobody = || Refusal::new(RefusalCode::RefusalBadRequest, "nobody here plays in this room");
-            let side = side_here(room).ok_or_else(nobody)?;
+            let side = room.side_here().ok_or_else(nobody)?;
             return self.offer_by(id, side, kind).map(|new| new.map_or_else(done, in_room));
         }
         match kind {
@@ -399,9 +419,9 @@ impl Actor {
         let [first, second] = room.seats.clone();
         let swaps = kind == OfferKind::NewGame;
         let seats = if swaps { [second, first] } else { [first, second] };
-        let before = room.record();
-        let record = MatchRecord::new(MatchId(self.chance.bytes()), before.setup.next(), Side::First)
-            .with_pace(before.pace);
+        let (setup, pace) = (room.record().setup.next(), room.record().pace);
+        let setup = self.drawn(setup);
+        let record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First).with_pace(pace);
         let new = self.begin(record, seats, Some(id))?;
         self.guests_follow(id, new, swaps);
         self.close_room(id)?;
@@ -449,7 +469,7 @@ impl Actor {
         let room = &self.rooms[&id];
         let (over, paused) = (room.record().result.is_some(), room.record().paused);
         let possible = match kind {
-            OfferKind::TakeBack if room.last_decision_of(by).is_none() => {
+            OfferKind::TakeBack if room.record().setup.is_race() || room.last_decision_of(by).is_none() => {
                 let why = "no action here to take back";
                 return Err(Refusal::new(RefusalCode::RefusalNothingToTakeBack, why));
             }
@@ -736,11 +756,6 @@ impl Actor {
 
 fn invitation_id(name: &str) -> Result<MatchId, Refusal> {
     parse_match_name(name).ok_or_else(|| Refusal::new(RefusalCode::RefusalNoOffer, "no such invitation"))
-}
-
-/// The side of the person at this device, where it is one alone.
-fn side_here(room: &Room) -> Option<Side> {
-    Side::BOTH.into_iter().find(|side| *room.seat(*side) == Seat::Here)
 }
 
 /// A setup that can be played without another device.

@@ -284,6 +284,27 @@ impl Room {
         self.local.as_ref()?.before_last_of(|one| one == side)
     }
 
+    /// A race without a peer, from this side's point of view.
+    pub(crate) fn race(&self, side: Side, now: session::Instant) -> Option<session::Race> {
+        self.local.as_ref()?.race(side, now)
+    }
+
+    /// Whether this side may press a light in a race without a peer.
+    pub(crate) fn can_press(&self, side: Side) -> bool {
+        self.local.as_ref().is_some_and(|local| local.can_press(side))
+    }
+
+    /// The presses of this side in a race without a peer.
+    #[cfg(feature = "guest")]
+    pub(crate) fn run_of(&self, side: Side) -> &[Action] {
+        self.local.as_ref().map_or(&[], |local| local.run_of(side))
+    }
+
+    /// The side of the person at this device, where it is one alone, or of the first of two.
+    pub(crate) fn side_here(&self) -> Option<Side> {
+        Side::BOTH.into_iter().find(|side| *self.seat(*side) == Seat::Here)
+    }
+
     /// Whose decision each action was.
     pub(crate) fn deciders(&self) -> &[Side] {
         &self.deciders

@@ -122,7 +122,7 @@ pub(super) fn opponent(seats: [&Option<Seat>; 2]) -> (Opponent, String, i32) {
     let mut found = (Opponent::Here, String::new(), 0);
     for seat in seats.into_iter().flatten() {
         match &seat.who {
-            Some(seat::Who::Peer(_)) => return (Opponent::Peer, seat.name.clone(), 0),
+            Some(seat::Who::Peer(_) | seat::Who::Guest(_)) => return (Opponent::Peer, seat.name.clone(), 0),
             Some(seat::Who::BotLevel(level)) if !seat.bot_assists => {
                 found = (Opponent::Bot, String::new(), *level as i32);
             }
