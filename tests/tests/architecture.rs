@@ -97,9 +97,17 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn unsafe_code_is_forbidden_in_every_crate() {
-    for library in
-        ["proto", "session", "link", "ble-transport", "app/client", "app/host", "app/senses", "packaging/pages", "tests"]
-    {
+    for library in [
+        "proto",
+        "session",
+        "link",
+        "ble-transport",
+        "app/client",
+        "app/host",
+        "app/senses",
+        "packaging/pages",
+        "tests",
+    ] {
         let front = fs::read_to_string(root().join(library).join("src/lib.rs")).expect("a front door");
         assert!(front.contains("#![forbid(unsafe_code)]"), "{library} does not forbid unsafe code");
     }

@@ -1,22 +1,10 @@
-//! The byte stream to the host: requests out, replies and events in.
+//! A connection on tasks of its own, for a caller that must not wait: a window's thread.
 
-use futures::{SinkExt, StreamExt};
-use proto::control::{Event, Message, Reply, Request};
-use proto::frame::{Arrival, FrameCodec, FrameLimit, Outgoing};
+use proto::control::Request;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio_util::codec::{FramedRead, FramedWrite};
 
-/// What comes from the host.
-#[derive(Debug)]
-pub enum FromHost {
-    /// A change, or a part of the present state.
-    Event(Box<Event>),
-    /// The answer to a request.
-    Reply(Box<Reply>),
-    /// The stream has ended; why, for the log. Nothing comes after it.
-    Lost(String),
-}
+use crate::stream::{self, FromHost, Lost, Messages, Requests};
 
 /// The way to the host. Dropping it ends the connection.
 #[derive(Clone, Debug)]
@@ -58,57 +46,35 @@ pub fn connect<S: AsyncRead + AsyncWrite + Send + 'static>(
     let (requests, to_send) = unbounded_channel::<Request>();
     let (arrived, from_host) = unbounded_channel();
     tokio::spawn(async move {
-        let why = match opening.await {
-            Err(why) => why,
+        match opening.await {
+            Err(why) => drop(arrived.send(FromHost::Lost(Lost::Unreachable(why)))),
             Ok(stream) => {
-                let (reading, writing) = tokio::io::split(stream);
-                tokio::spawn(write(to_send, writing));
-                match read(reading, &arrived).await {
-                    Some(why) => why,
-                    None => return,
-                }
+                let (requests, messages) = stream::open(stream);
+                tokio::spawn(write(to_send, requests));
+                read(messages, &arrived).await;
             }
-        };
-        arrived.send(FromHost::Lost(why)).ok();
+        }
     });
     (Client { requests }, from_host)
 }
 
-/// Ends with the app, or with the stream: the reading side tells why.
-async fn write(mut to_send: UnboundedReceiver<Request>, writing: impl AsyncWrite + Unpin) {
-    let mut frames = FramedWrite::new(writing, FrameCodec::new(FrameLimit::Local));
+/// Ends with the caller, or with the stream: the reading side tells why.
+async fn write(mut to_send: UnboundedReceiver<Request>, mut requests: Requests<impl AsyncWrite + Unpin>) {
     while let Some(request) = to_send.recv().await {
-        let message = Message::Request(request);
-        if let Err(error) = frames.send(Outgoing::from(&message)).await {
+        if let Err(error) = requests.send(request).await {
             tracing::warn!(%error, "a request could not be sent");
             return;
         }
     }
 }
 
-/// Why the stream has ended; `None` when the app has.
-async fn read(reading: impl AsyncRead + Unpin, arrived: &UnboundedSender<FromHost>) -> Option<String> {
-    let mut frames = FramedRead::new(reading, FrameCodec::new(FrameLimit::Local));
+/// Ends with the caller, or with the stream.
+async fn read(mut messages: Messages<impl AsyncRead + Unpin>, arrived: &UnboundedSender<FromHost>) {
     loop {
-        let frame = match frames.next().await {
-            None => return Some("the host closed the connection".into()),
-            Some(Err(error)) => return Some(error.to_string()),
-            Some(Ok(Arrival::Next(frame))) => frame,
-            Some(Ok(Arrival::Old(_))) => continue,
-            Some(Ok(Arrival::Gap { due, .. })) => return Some(format!("message {due} is missing")),
-        };
-        let said = match Message::decode(frame.msgid, &frame.payload) {
-            Ok(Message::Event(event)) => FromHost::Event(Box::new(event)),
-            Ok(Message::Reply(reply)) => FromHost::Reply(Box::new(reply)),
-            Ok(Message::Request(_)) => return Some("the host sent a request".into()),
-            // A newer host may say more than we know.
-            Err(error) => {
-                tracing::warn!(%error, "a message of the host was left out");
-                continue;
-            }
-        };
-        if arrived.send(said).is_err() {
-            return None;
+        let said = messages.next().await;
+        let is_last = matches!(said, FromHost::Lost(_));
+        if arrived.send(said).is_err() || is_last {
+            return;
         }
     }
 }

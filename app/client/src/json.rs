@@ -4,22 +4,19 @@
 use proto::board::Result as MatchResult;
 use proto::control::{
     Account, Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Contact, Event, Friend,
-    GameSheet, Gift, Guest, HintFound, Invitation, MatchSummary, Nearby, Puzzle, Race, Room, Seat, Stranger, event,
-    seat,
+    GameSheet, Gift, Guest, HintFound, Invitation, MatchSummary, Me, Nearby, Puzzle, PuzzleCount, Race, Room, Seat,
+    Stranger, Taken, event, seat,
 };
 use serde_json::{Value, json};
 
 use crate::{pace, words};
 
+/// An event: its fields, `event` for its kind, and `t_us`.
 pub fn event(event: &Event) -> Value {
     let (kind, mut value) = match &event.body {
         None => ("unknown", json!({})),
         Some(event::Body::Ready(_)) => ("ready", json!({})),
-        Some(event::Body::Me(me)) => (
-            "me",
-            json!({"name": me.name, "visibility": words::visibility(me.visibility),
-                "fingerprint": me.fingerprint, "found_when_closed": me.found_when_closed}),
-        ),
+        Some(event::Body::Me(one)) => ("me", me(one)),
         Some(event::Body::Radio(radio)) => (
             "radio",
             json!({"carrier": words::carrier(radio.carrier), "state": words::radio(radio.state),
@@ -96,6 +93,13 @@ pub fn event(event: &Event) -> Value {
     value
 }
 
+/// This device, as others see it.
+pub fn me(me: &Me) -> Value {
+    json!({"name": me.name, "visibility": words::visibility(me.visibility),
+        "fingerprint": me.fingerprint, "found_when_closed": me.found_when_closed})
+}
+
+/// A device in reach.
 pub fn nearby(nearby: &Nearby) -> Value {
     json!({"id": nearby.id, "name": nearby.name, "is_friend": nearby.is_friend, "rssi_dbm": nearby.rssi_dbm,
         "age_ms": nearby.age_ms, "carrier": words::carrier(nearby.carrier), "connected": nearby.connected,
@@ -103,6 +107,7 @@ pub fn nearby(nearby: &Nearby) -> Value {
         "busy": nearby.busy, "wish": (nearby.wish != 0).then(|| words::game(nearby.wish))})
 }
 
+/// A friend.
 pub fn friend(friend: &Friend) -> Value {
     json!({"id": friend.id, "name": friend.name, "near": friend.near, "connected": friend.connected,
         "met_unix_ms": friend.met_unix_ms, "muted": friend.muted, "note": friend.note,
@@ -111,31 +116,37 @@ pub fn friend(friend: &Friend) -> Value {
         "unreached": words::unreached(friend.unreached)})
 }
 
+/// Somebody who is connected and no friend.
 pub fn stranger(one: &Stranger) -> Value {
     json!({"id": one.id, "name": one.name, "carrier": words::carrier(one.carrier), "comparing": one.comparing,
         "mine": one.mine})
 }
 
+/// Somebody who is never let in.
 pub fn blocked(one: &Blocked) -> Value {
     json!({"id": one.id, "name": one.name, "since_unix_ms": one.since_unix_ms})
 }
 
+/// A Bluetooth adapter.
 pub fn adapter(one: &Adapter) -> Value {
     json!({"name": one.name, "address": one.address, "powered": one.powered, "in_use": one.in_use,
         "chosen": one.chosen, "here": one.here})
 }
 
+/// The account for play over the internet.
 pub fn account(account: &Account) -> Value {
     let sentence = account.sentence.as_ref().map_or("", |words| words.en.as_str());
     json!({"account": account.account, "state": words::account_state(account.state), "sentence": sentence,
         "detail": account.detail, "can_make": account.can_make, "retry_ms": account.retry_ms})
 }
 
+/// Somebody on the account's list.
 pub fn contact(contact: &Contact) -> Value {
     json!({"account": contact.account, "state": words::contact_state(contact.state), "name": contact.name,
         "presence": words::presence(contact.presence), "friend": contact.friend})
 }
 
+/// A match that a friend shows.
 pub fn gift(gift: &Gift) -> Value {
     json!({"gift_id": gift.gift_id, "peer": gift.peer, "name": gift.name,
         "match": gift.r#match.as_ref().map(summary)})
@@ -147,16 +158,19 @@ pub fn guest(guest: &Guest) -> Value {
         "present": guest.present, "asks": guest.asks, "watchers": guest.watchers, "came": guest.came})
 }
 
+/// How far a try to connect has come.
 pub fn connecting(connecting: &Connecting) -> Value {
     json!({"peer": connecting.peer, "name": connecting.name, "state": words::connect(connecting.state)})
 }
 
+/// A short string that two people compare.
 pub fn comparison(comparison: &Comparison) -> Value {
     json!({"peer": comparison.peer, "name": comparison.name, "emoji": comparison.emoji,
         "digits": comparison.digits, "answered_here": comparison.answered_here,
         "answered_there": comparison.answered_there, "known_name_new_key": comparison.known_name_new_key})
 }
 
+/// An invitation, ours or theirs.
 pub fn invitation(invitation: &Invitation) -> Value {
     json!({"invite_id": invitation.invite_id, "peer": invitation.peer, "name": invitation.name,
         "mine": invitation.mine, "setup": words::setup(invitation.setup.as_ref()),
@@ -165,11 +179,13 @@ pub fn invitation(invitation: &Invitation) -> Value {
         "counters": invitation.counters, "by_letter": invitation.by_letter})
 }
 
+/// A line of the doctor's.
 pub fn check(check: &Check) -> Value {
     json!({"subject": check.subject, "state": words::check(check.state), "found": check.found,
         "remedy": check.remedy})
 }
 
+/// How a match ended.
 pub fn result(result: MatchResult) -> Value {
     json!({"winner": words::side(result.winner), "ending": words::ending(result.ending)})
 }
@@ -184,6 +200,7 @@ fn seat(seat: Option<&Seat>) -> Value {
         "away": seat.is_some_and(|seat| seat.away)})
 }
 
+/// A side's clock.
 pub fn clock(clock: &Clock) -> Value {
     json!({"left_ms": clock.left_ms, "running": clock.running, "byo_yomi": clock.byo_yomi,
         "periods": clock.periods})
@@ -196,10 +213,12 @@ pub fn analysis(shown: Option<&Analysis>) -> Value {
     })
 }
 
+/// 16 hexadecimal digits.
 pub fn digest(digest: u64) -> String {
     format!("{digest:016x}")
 }
 
+/// A room without its board.
 pub fn room(room: &Room) -> Value {
     let board = room.board.clone().unwrap_or_default();
     json!({
@@ -229,6 +248,7 @@ pub fn room(room: &Room) -> Value {
     })
 }
 
+/// A race as one of its two sees it.
 pub fn race(race: &Race) -> Value {
     json!({
         "my_presses": race.my_presses, "my_elapsed_ms": race.my_elapsed_ms,
@@ -266,6 +286,7 @@ pub fn board(shown: &Room) -> Value {
     value
 }
 
+/// What may be chosen of a game, and its rules.
 pub fn sheet(sheet: &GameSheet) -> Value {
     json!({
         "setup": words::setup(sheet.setup.as_ref()),
@@ -280,6 +301,7 @@ pub fn sheet(sheet: &GameSheet) -> Value {
     })
 }
 
+/// A kept match.
 pub fn summary(summary: &MatchSummary) -> Value {
     json!({
         "id": summary.room_id, "setup": words::setup(summary.setup.as_ref()),
@@ -291,6 +313,7 @@ pub fn summary(summary: &MatchSummary) -> Value {
     })
 }
 
+/// A hint.
 pub fn hint(hint: &HintFound) -> Value {
     json!({
         "action": hint.notation,
@@ -303,10 +326,21 @@ pub fn hint(hint: &HintFound) -> Value {
     })
 }
 
+/// A puzzle.
 pub fn puzzle(puzzle: &Puzzle) -> Value {
     json!({"id": puzzle.id, "grade": puzzle.grade, "moves": puzzle.moves, "solved": puzzle.solved,
         "solved_unix_ms": puzzle.solved_unix_ms, "tries": puzzle.tries, "daily": puzzle.daily,
         "goal_en": puzzle.goal.as_ref().map(|goal| &goal.en), "goal_zh": puzzle.goal.as_ref().map(|goal| &goal.zh)})
+}
+
+/// How many puzzles of a game there are.
+pub fn puzzle_count(count: &PuzzleCount) -> Value {
+    json!({"game": words::game(count.game).replace('_', "-"), "puzzles": count.puzzles, "solved": count.solved})
+}
+
+/// What the next start brings.
+pub fn taken(taken: &Taken) -> Value {
+    json!({"name": taken.name, "friends": taken.friends, "matches": taken.matches})
 }
 
 /// The state of a puzzle's room; `null` for any other.

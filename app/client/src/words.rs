@@ -4,8 +4,8 @@ use proto::board::{Ending, Game, GomokuOpening, GomokuRule, Setup, Side, setup};
 use proto::control::{
     AccountState, Carrier, CheckState, ColourChoice, ComparisonEnd, ConnectState, ContactState, EndingsState,
     FactKind, InvitationEnd, LetterState, LinkState, MarkKind, NoticeKind, OfferKind, PeerLink, PieceKind,
-    Presence, PuzzleProgress, PuzzleState, RadioState, Score, Seat, ThreatKind, Unreached, Visibility, score,
-    seat,
+    Presence, PuzzleProgress, PuzzleState, RadioState, RefusalCode, Score, Seat, ThreatKind, Unreached,
+    Visibility, score, seat,
 };
 use proto::peer::{DeclineReason, Phrase};
 
@@ -22,84 +22,41 @@ macro_rules! word {
     };
 }
 
-pub fn side(number: i32) -> String {
-    word!(Side, number, "SIDE_")
+/// A function for each enum.
+macro_rules! words {
+    ($($name:ident: $enum:ident without $prefix:literal;)*) => {$(
+        #[doc = concat!("A number of [`", stringify!($enum), "`] as a word; `unknown_` and the number where it is none.")]
+        pub fn $name(number: i32) -> String {
+            word!($enum, number, $prefix)
+        }
+    )*};
 }
 
-pub fn game(number: i32) -> String {
-    word!(Game, number, "GAME_")
-}
-
-pub fn ending(number: i32) -> String {
-    word!(Ending, number, "ENDING_")
-}
-
-pub fn threat(number: i32) -> String {
-    word!(ThreatKind, number, "THREAT_")
-}
-
-pub fn carrier(number: i32) -> String {
-    word!(Carrier, number, "CARRIER_")
-}
-
-pub fn endings(number: i32) -> String {
-    word!(EndingsState, number, "ENDINGS_")
-}
-
-pub fn radio(number: i32) -> String {
-    word!(RadioState, number, "RADIO_")
-}
-
-pub fn account_state(number: i32) -> String {
-    word!(AccountState, number, "ACCOUNT_")
-}
-
-pub fn contact_state(number: i32) -> String {
-    word!(ContactState, number, "CONTACT_")
-}
-
-pub fn presence(number: i32) -> String {
-    word!(Presence, number, "PRESENCE_")
-}
-
-pub fn unreached(number: i32) -> String {
-    word!(Unreached, number, "UNREACHED_")
-}
-
-pub fn connect(number: i32) -> String {
-    word!(ConnectState, number, "CONNECT_")
-}
-
-pub fn invitation_end(number: i32) -> String {
-    word!(InvitationEnd, number, "INVITATION_")
-}
-
-pub fn comparison_end(number: i32) -> String {
-    word!(ComparisonEnd, number, "COMPARISON_")
-}
-
-pub fn decline_reason(number: i32) -> String {
-    word!(DeclineReason, number, "DECLINE_")
-}
-
-pub fn colours(number: i32) -> String {
-    word!(ColourChoice, number, "COLOUR_")
-}
-
-pub fn offer(number: i32) -> String {
-    word!(OfferKind, number, "OFFER_")
-}
-
-pub fn notice(number: i32) -> String {
-    word!(NoticeKind, number, "NOTICE_")
-}
-
-pub fn visibility(number: i32) -> String {
-    word!(Visibility, number, "VISIBILITY_")
-}
-
-pub fn check(number: i32) -> String {
-    word!(CheckState, number, "CHECK_")
+words! {
+    side: Side without "SIDE_";
+    game: Game without "GAME_";
+    ending: Ending without "ENDING_";
+    threat: ThreatKind without "THREAT_";
+    carrier: Carrier without "CARRIER_";
+    endings: EndingsState without "ENDINGS_";
+    radio: RadioState without "RADIO_";
+    account_state: AccountState without "ACCOUNT_";
+    contact_state: ContactState without "CONTACT_";
+    presence: Presence without "PRESENCE_";
+    unreached: Unreached without "UNREACHED_";
+    connect: ConnectState without "CONNECT_";
+    invitation_end: InvitationEnd without "INVITATION_";
+    comparison_end: ComparisonEnd without "COMPARISON_";
+    decline_reason: DeclineReason without "DECLINE_";
+    colours: ColourChoice without "COLOUR_";
+    offer: OfferKind without "OFFER_";
+    notice: NoticeKind without "NOTICE_";
+    visibility: Visibility without "VISIBILITY_";
+    check: CheckState without "CHECK_";
+    piece: PieceKind without "PIECE_";
+    mark: MarkKind without "MARK_";
+    fact: FactKind without "FACT_";
+    refusal: RefusalCode without "REFUSAL_";
 }
 
 /// The schema's name of a phrase without its prefix, with hyphens: `good-move`.
@@ -107,6 +64,7 @@ pub fn phrase(number: i32) -> String {
     word!(Phrase, number, "PHRASE_").replace('_', "-")
 }
 
+/// The inverse of [`phrase`]; the error lists the phrases that there are.
 pub fn read_phrase(word: &str) -> Result<Phrase, String> {
     let name = format!("PHRASE_{}", word.replace('-', "_").to_uppercase());
     Phrase::from_str_name(&name).filter(|phrase| *phrase != Phrase::Unspecified).ok_or_else(|| {
@@ -116,18 +74,7 @@ pub fn read_phrase(word: &str) -> Result<Phrase, String> {
     })
 }
 
-pub fn piece(number: i32) -> String {
-    word!(PieceKind, number, "PIECE_")
-}
-
-pub fn mark(number: i32) -> String {
-    word!(MarkKind, number, "MARK_")
-}
-
-pub fn fact(number: i32) -> String {
-    word!(FactKind, number, "FACT_")
-}
-
+/// Whether the peer is there: `up`.
 pub fn link(link: &LinkState) -> String {
     word!(PeerLink, link.state, "PEER_LINK_")
 }
@@ -137,6 +84,7 @@ pub fn letter(number: i32) -> String {
     word!(LetterState, number, "LETTER_STATE_").replace('_', " ")
 }
 
+/// The game and the rules that differ from its usual ones: `gomoku 15x15, renju`.
 pub fn setup(setup: Option<&Setup>) -> String {
     match setup.and_then(|setup| setup.game.as_ref()) {
         Some(setup::Game::Gomoku(gomoku)) => {
@@ -174,6 +122,7 @@ pub fn seat(seat: Option<&Seat>) -> String {
     }
 }
 
+/// In pawns or points of the game's own measure, or in plies to the end: `+1.20`, `wins in 5`.
 pub fn score(score: Score) -> String {
     match score.score {
         Some(score::Score::Points(points)) => format!("{:+.2}", f64::from(points) / 100.0),

@@ -52,7 +52,7 @@ impl Conversation {
             Command::Away { off } => {
                 self.ask_done(request::Body::SetAway(control::SetAway { away: !off })).await
             }
-            Command::Contacts => self.host.state.contacts.values().try_for_each(|one| {
+            Command::Contacts => self.host.state().contacts.values().try_for_each(|one| {
                 let (state, presence) = (words::contact_state(one.state), words::presence(one.presence));
                 self.print(|| format!("{}  {presence}  {state}", one.account), || json::contact(one))
             }),
@@ -189,7 +189,7 @@ impl Conversation {
             Command::Puzzles { game } => self.puzzles(game).await,
             Command::Puzzle { which, game } => self.puzzle(which, game).await,
             Command::Rooms => {
-                let rooms: Vec<Room> = self.host.state.rooms.values().cloned().collect();
+                let rooms: Vec<Room> = self.host.state().rooms.values().cloned().collect();
                 rooms.iter().try_for_each(|room| self.print(|| text::room(room), || json::room(room)))
             }
             Command::Matches { limit } => self.matches(limit).await,
@@ -254,31 +254,13 @@ impl Conversation {
             self.host.ask(request::Body::Scan(control::Scan { on: true })).await?;
         }
         // The present state is printed first, as the events that lead to it.
-        for body in self.present() {
-            self.print_event(&Event { body: Some(body), monotonic_us: 0 })?;
+        for event in self.host.state().replicate() {
+            self.print_event(&event)?;
         }
         while let Some(event) = self.host.next_until(forever()).await? {
             self.print_event(&event)?;
         }
         Ok(())
-    }
-
-    fn present(&self) -> Vec<event::Body> {
-        let state = &self.host.state;
-        let mut all = vec![event::Body::Me(state.me.clone())];
-        all.extend(state.radios.values().cloned().map(event::Body::Radio));
-        all.extend(state.friends.values().cloned().map(event::Body::Friend));
-        all.extend(state.blocked.values().cloned().map(event::Body::Blocked));
-        all.extend(state.strangers.values().cloned().map(event::Body::Stranger));
-        all.extend(state.nearby.values().cloned().map(event::Body::Nearby));
-        all.extend(state.comparisons.values().cloned().map(event::Body::Comparison));
-        all.extend(state.invitations.values().cloned().map(event::Body::Invitation));
-        all.extend(state.rooms.values().cloned().map(event::Body::Room));
-        all.extend(state.guests.values().cloned().map(event::Body::Guest));
-        all.extend(state.account.clone().map(event::Body::Account));
-        all.extend(state.contacts.values().cloned().map(event::Body::Contact));
-        all.push(event::Body::Ready(control::Ready {}));
-        all
     }
 
     fn print_event(&self, event: &Event) -> Result<(), Failure> {

@@ -34,7 +34,7 @@ impl Conversation {
             }
             GuestCommand::LetIn { place } => self.answer_guest(&place, true).await,
             GuestCommand::TurnAway { place } => self.answer_guest(&place, false).await,
-            GuestCommand::List => self.host.state.guests.values().try_for_each(|guest| {
+            GuestCommand::List => self.host.state().guests.values().try_for_each(|guest| {
                 self.print(|| text::guest(guest), || json::guest(guest))
             }),
         }

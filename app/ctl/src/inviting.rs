@@ -98,7 +98,7 @@ impl Conversation {
     }
 
     pub(crate) fn invitations(&self) -> Result<(), Failure> {
-        self.host.state.invitations.values().try_for_each(|one| {
+        self.host.state().invitations.iter().try_for_each(|one| {
             let text = || {
                 let to = if one.mine { "to" } else { "from" };
                 let side = match one.my_side() {

@@ -1,11 +1,11 @@
 //! Commands by which people find, compare and remember each other.
 
-use client::{json, words};
+use client::{HostState, json, words};
 use proto::control::{self, AccountState, ComparisonEnd, ConnectState, event, reply, request};
 use proto::short_string::PICTURES;
 use serde_json::json;
 
-use crate::connection::{Failure, State};
+use crate::connection::Failure;
 use crate::conversation::{Conversation, unexpected, within};
 use crate::text;
 
@@ -44,11 +44,11 @@ impl Conversation {
         self.host.ask(request::Body::Meet(control::Meet { peer: peer.clone() })).await?;
         loop {
             if let Some(comparison) =
-                self.host.state.comparisons.values().find(|one| one.peer == peer || one.name == who)
+                self.host.state().comparisons.iter().find(|one| one.peer == peer || one.name == who)
             {
                 return self.print(|| comparison_text(comparison), || json::comparison(comparison));
             }
-            if let Some(connecting) = self.host.state.connecting.get(&peer) {
+            if let Some(connecting) = self.host.state().connecting.get(&peer) {
                 match connecting.state() {
                     ConnectState::ConnectUp if self.is_friend(&peer, who) => {
                         return self.print(|| "connected".into(), || json::connecting(connecting));
@@ -66,7 +66,7 @@ impl Conversation {
     }
 
     fn is_friend(&self, peer: &str, who: &str) -> bool {
-        let state = &self.host.state;
+        let state = self.host.state();
         state.friends.contains_key(peer)
             || state.friends.values().any(|friend| friend.name == who && friend.connected)
             || state.nearby.get(peer).is_some_and(|one| one.is_friend)
@@ -80,7 +80,7 @@ impl Conversation {
     ) -> Result<(), Failure> {
         let deadline = within(wait);
         let found = loop {
-            let comparisons = self.host.state.comparisons.values();
+            let comparisons = self.host.state().comparisons.iter();
             let found: Vec<_> = comparisons
                 .filter(|one| who.as_deref().is_none_or(|who| one.name == who || one.peer == who))
                 .cloned()
@@ -140,12 +140,12 @@ impl Conversation {
             let sign_in = control::SignIn { account, password, make_it: make, server };
             self.host.ask(request::Body::SignIn(sign_in)).await?;
             let deadline = within(wait);
-            let busy = |state: &State| {
+            let busy = |state: &HostState| {
                 state.account.as_ref().is_some_and(|one| one.state() == AccountState::AccountConnecting)
             };
-            while busy(&self.host.state) && self.host.next_until(deadline).await?.is_some() {}
+            while busy(self.host.state()) && self.host.next_until(deadline).await?.is_some() {}
         }
-        let Some(account) = &self.host.state.account else {
+        let Some(account) = &self.host.state().account else {
             return Err(Failure::NotToBe("this daemon was built without online play".into()));
         };
         let text = || {
@@ -167,7 +167,7 @@ impl Conversation {
     }
 
     pub(crate) fn friends(&self) -> Result<(), Failure> {
-        self.host.state.friends.values().try_for_each(|friend| {
+        self.host.state().friends.values().try_for_each(|friend| {
             let text = || {
                 let reach = match (friend.connected, friend.near) {
                     (true, _) => format!(", connected by {}", words::carrier(friend.carrier)),

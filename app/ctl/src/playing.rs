@@ -86,7 +86,7 @@ impl Conversation {
         self.host.ask(request::Body::SetSeat(set)).await?;
         let mut told = room.record.len();
         loop {
-            let Some(room) = self.host.state.rooms.get(&id).cloned() else {
+            let Some(room) = self.host.state().rooms.get(&id).cloned() else {
                 return Err(Failure::NotToBe("the room was closed".into()));
             };
             told = told.min(room.record.len());
@@ -133,7 +133,7 @@ impl Conversation {
         };
         let analyse = control::Analyse { room_id: room_id.clone(), step: Some(step) };
         self.host.ask(request::Body::Analyse(analyse)).await?;
-        let room = self.host.state.rooms.get(&room_id).cloned().unwrap_or_default();
+        let room = self.host.state().rooms.get(&room_id).cloned().unwrap_or_default();
         let shown = room.analysis.as_ref();
         let board = shown.and_then(|shown| shown.board.clone()).or_else(|| room.board.clone());
         self.print(

@@ -2,7 +2,6 @@
 
 use client::json;
 use proto::control::{self, Puzzle, reply, request};
-use serde_json::json;
 
 use crate::arguments::Game;
 use crate::connection::Failure;
@@ -18,11 +17,11 @@ impl Conversation {
         let reply::Body::Puzzles(list) = self.host.ask(ask).await? else { return Err(unexpected()) };
         if game.is_none() {
             for count in &list.counts {
-                let name = proto::board::Game::try_from(count.game).unwrap_or_default();
-                let name = name.as_str_name().trim_start_matches("GAME_").to_lowercase().replace('_', "-");
+                let value = json::puzzle_count(count);
+                let name = value["game"].as_str().unwrap_or_default().to_owned();
                 self.print(
                     || format!("{name}: {} puzzles, {} solved", count.puzzles, count.solved),
-                    || json!({"game": name, "puzzles": count.puzzles, "solved": count.solved}),
+                    || value,
                 )?;
             }
         }

@@ -19,6 +19,7 @@ pub(crate) struct Gift {
     number: u64,
     from: PlayerId,
     record: MatchRecord,
+    came_unix_ms: i64,
 }
 
 impl Actor {
@@ -42,7 +43,7 @@ impl Actor {
             return;
         }
         self.last_gift += 1;
-        let gift = Gift { number: self.last_gift, from, record };
+        let gift = Gift { number: self.last_gift, from, record, came_unix_ms: self.now_unix_ms() };
         if let Some(shown) = self.shown_gift(&gift) {
             self.gifts.push(gift);
             self.tell(event::Body::Gift(shown));
@@ -78,7 +79,7 @@ impl Actor {
             seats: Seat::BOTH_HERE,
             open: false,
             settled: true,
-            changed_unix_ms: self.now_unix_ms(),
+            changed_unix_ms: gift.came_unix_ms,
             origin: None,
         };
         Some(control::Gift {

@@ -38,9 +38,6 @@ const MATCHES_ASKED: u32 = 12;
 /// until then is let go of.
 const STARTING: Duration = Duration::from_secs(3);
 
-/// The version of `proto::control` that this app speaks.
-const CONTROL_VERSION: u32 = 1;
-
 /// Why the app could not open.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
@@ -87,7 +84,7 @@ impl App {
             locale: locale.to_owned(),
             client,
             state: HostState::default(),
-            ready: false,
+            matches: Vec::new(),
             next_request: 1,
             asked: BTreeMap::new(),
             way: Way::default(),
@@ -151,13 +148,7 @@ impl App {
             new_game: adapters::new_game::Rows::default(),
         });
         adapters::attach(&window, &desk);
-        desk.ask(
-            request::Body::Attach(control::Attach {
-                client: format!("qiyou {}", env!("CARGO_PKG_VERSION")),
-                version: CONTROL_VERSION,
-            }),
-            Purpose::Nothing,
-        );
+        desk.ask(client::attach(concat!("qiyou ", env!("CARGO_PKG_VERSION"))), Purpose::Nothing);
         desk.tell_front();
         desk.moved();
         desk.show();
@@ -512,7 +503,7 @@ impl Desk {
             if inner.page() != Page::NewGame {
                 inner.countering = None;
             }
-            (inner.page(), inner.scanning, inner.ready)
+            (inner.page(), inner.scanning, inner.state.ready)
         };
         let scan = matches!(page, Page::Home | Page::Nearby | Page::Friends);
         if scan != scanning && ready {

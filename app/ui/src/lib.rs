@@ -19,7 +19,7 @@ pub mod headless;
 mod memory;
 mod preferences;
 
-pub use ::client::{Client, FromHost, HandOfHost, connect};
+pub use ::client::{Client, FromHost, HandOfHost, Lost, connect};
 pub use ::screens;
 pub use app::{App, AppError, Work};
 pub use feel::{Devices, Senses, press};

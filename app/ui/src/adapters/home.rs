@@ -75,7 +75,7 @@ fn unfinished(inner: &Inner) -> Vec<Unfinished<'_>> {
         .filter(|room| room.result.is_none() && room.puzzle.is_none() && !room.mine.is_empty())
         .collect();
     let latest = |room: &control::Room| {
-        inner.state.matches.iter().position(|kept| kept.room_id == room.id).unwrap_or(usize::MAX)
+        inner.matches.iter().position(|kept| kept.room_id == room.id).unwrap_or(usize::MAX)
     };
     open.sort_by_key(|room| (room.link.is_none(), latest(room)));
     let open = open.into_iter().map(|room| Unfinished {
@@ -86,7 +86,7 @@ fn unfinished(inner: &Inner) -> Vec<Unfinished<'_>> {
         board: room.board.as_ref(),
         mine: room.board.as_ref().is_some_and(|board| room.mine.contains(&board.turn)),
     });
-    let kept = inner.state.matches.iter().filter(|kept| kept.result.is_none() && !kept.open);
+    let kept = inner.matches.iter().filter(|kept| kept.result.is_none() && !kept.open);
     let kept = kept.filter(|kept| !inner.state.rooms.contains_key(&kept.room_id));
     let kept = kept.map(|kept| {
         let turn = kept.board.as_ref().map_or(wire::Side::First, control::Board::turn);

@@ -22,8 +22,8 @@ impl Desk {
             FromHost::Event(event) => self.event(*event),
             FromHost::Reply(reply) => self.reply(*reply),
             FromHost::Lost(why) => {
-                tracing::error!(why, "the host is gone");
-                let begun = self.see().ready;
+                tracing::error!(%why, "the host is gone");
+                let begun = self.see().state.ready;
                 self.remark(if begun { Remark::HostLost } else { Remark::HostFailed }, "");
             }
         }
@@ -50,7 +50,6 @@ impl Desk {
         }
         match event.body {
             Some(event::Body::Ready(_)) => {
-                self.inner.borrow_mut().ready = true;
                 self.moved();
                 self.tell_wish();
             }
@@ -254,7 +253,7 @@ impl Desk {
                 }
             }
             (Some(reply::Body::Matches(list)), Purpose::ListMatches) => {
-                self.inner.borrow_mut().state.matches = list.matches;
+                self.inner.borrow_mut().matches = list.matches;
             }
             (Some(reply::Body::Matches(list)), Purpose::Records { search }) => {
                 adapters::records::found(self, search, list);

@@ -130,8 +130,8 @@ pub(crate) struct Inner {
     pub(crate) locale: String,
     pub(super) client: Client,
     pub(crate) state: HostState,
-    /// The host has told the whole present state.
-    pub(crate) ready: bool,
+    /// Unfinished matches for the first page, the latest first.
+    pub(crate) matches: Vec<control::MatchSummary>,
     pub(super) next_request: u64,
     pub(super) asked: BTreeMap<u64, Purpose>,
     pub(super) way: Way,

@@ -557,7 +557,7 @@ fn a_rematch_is_followed_to_its_new_room() {
 fn a_host_that_is_gone_is_said_and_stays_said() {
     let stage = Stage::new();
     let told = started(&stage);
-    told.hand.say.send(qiyou::FromHost::Lost("for the test".into())).expect("the app listens");
+    told.hand.say.send(qiyou::FromHost::Lost(qiyou::Lost::Closed)).expect("the app listens");
     stage.settle(&told.scene);
     for _ in 0..5 {
         stage.pass(Duration::from_secs(5));
