@@ -29,6 +29,7 @@ export class BoardView {
     this.#picture.append(this.#ground, this.#things, this.#aim);
     this.#grid.className = "points";
     this.#grid.setAttribute("role", "grid");
+    this.#grid.setAttribute("aria-describedby", "board-help");
     host.append(this.#picture, this.#grid);
     host.addEventListener("pointerdown", (event) => this.#down(event));
     host.addEventListener("pointermove", (event) => this.#move(event));

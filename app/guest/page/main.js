@@ -116,6 +116,11 @@ function takeRoom(room) {
     state.part = { left: 0, top: 0, zoom: FIRST_ZOOM };
   }
   if (state.review && (state.review.ply > room.record.length || before?.revision !== room.revision)) look(Math.min(state.review.ply, room.record.length));
+  // An offer of this side that is gone while nothing else has changed was declined.
+  const kept = (one) => JSON.stringify([one.id, one.ply, one.revision, one.result, one.paused]);
+  if (before?.offer?.mine && !room.offer && kept(before) === kept(room)) {
+    remark(say("declined", seatName(room, other(nearSide(room)), state.host)));
+  }
   announceChange(before, room);
 }
 
@@ -358,7 +363,6 @@ async function showRules() {
 
 const OFFERS = {
   take_back: "asksUndo", draw: "asksDraw", new_game: "asksNew", new_game_same: "asksNew", pause: "asksPause", continue: "asksContinue",
-  adjourn: "asksAdjourn",
 };
 
 function showOffer() {

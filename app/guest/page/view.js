@@ -98,7 +98,7 @@ export function taskText(state) {
 
 const ASKED = {
   take_back: "askedUndo", draw: "askedDraw", new_game: "askedNew", new_game_same: "askedNew", pause: "askedPause",
-  continue: "askedContinue", adjourn: "askedAdjourn",
+  continue: "askedContinue",
 };
 
 function raceText(room, mine, since) {

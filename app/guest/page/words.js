@@ -1,8 +1,7 @@
 // What the player reads, in English and Chinese. {0}, {1} are put in later; a bar parts one from many, by the first number put in.
-const TABLE = {
+export const ALL = {
   qiyou: ["Qiyou", "棋友"],
   language: ["中文", "English"],
-  languageName: ["Chinese", "英文"],
 
   gomoku: ["Gomoku", "五子棋"],
   liuzhou: ["Liuzhou", "六洲棋"],
@@ -13,11 +12,9 @@ const TABLE = {
 
   // Before the game
   hello: ["{0} invites you to play {1}", "{0} 邀你下{1}"],
-  helloWatch: ["You are watching {0}", "你正在旁观：{0}"],
   yourName: ["Your name", "你的名字"],
   nameHint: ["{0} sees this name.", "{0} 会看到这个名字。"],
   sitDown: ["Play", "来一局"],
-  watch: ["Watch", "旁观"],
   referee: ["The other device is the referee and keeps the game.", "对方的设备当裁判，棋局也保存在那里。"],
   theHost: ["Your friend", "对方"],
   readable: [
@@ -99,7 +96,6 @@ const TABLE = {
   askedNew: ["was asked for a new game…", "等对方答应重新开局…"],
   askedPause: ["was asked for a pause…", "等对方答应暂停…"],
   askedContinue: ["was asked to continue…", "等对方答应继续…"],
-  askedAdjourn: ["was asked for another day…", "等对方答应改天再下…"],
   inHand: ["{0} in hand", "手中 {0}"],
   inHandTaken: ["{0} in hand · captured {1}", "手中 {0} · 吃 {1}"],
   capturedN: ["captured {0}", "吃 {0}"],
@@ -146,7 +142,6 @@ const TABLE = {
   newGame: ["New game", "新局"],
   pause: ["Pause", "暂停"],
   continue: ["Continue", "继续"],
-  adjourn: ["Finish another day", "改天再下"],
   moves: ["Moves", "着法"],
   noMoves: ["No moves yet.", "还没有走棋。"],
   close: ["Close", "关闭"],
@@ -158,7 +153,6 @@ const TABLE = {
   sendMessage: ["Send", "发送"],
   write: ["Write a message", "自己写一句"],
   saySomething: ["Say something", "说句话"],
-  muted: ["Hide messages", "屏蔽发言"],
   zoomIn: ["Zoom in", "放大"],
   zoomOut: ["Zoom out", "缩小"],
   left: ["Move left", "左移"],
@@ -172,7 +166,6 @@ const TABLE = {
   asksNew: ["{0} would like a new game", "{0} 想重新开一局"],
   asksPause: ["{0} would like a pause", "{0} 想暂停一下"],
   asksContinue: ["{0} would like to continue", "{0} 想接着下"],
-  asksAdjourn: ["{0} would like to finish another day", "{0} 想改天再下"],
   swapped: ["Colours are swapped.", "双方换先。"],
   agree: ["Agree", "同意"],
   decline: ["Decline", "不同意"],
@@ -238,8 +231,6 @@ const TABLE = {
 
   // Remarks
   pickFirst: ["Tap one of your own pieces first", "先点一枚自己的棋子"],
-  notNow: ["It isn't your turn yet", "还没轮到你"],
-  notSent: ["That didn't arrive. Try again.", "没有送到，请再试一次。"],
 
   // The title line
   moveN: ["Move {0}", "第 {0} 步"],
@@ -283,7 +274,6 @@ const TABLE = {
   forbiddenPoint: ["forbidden", "禁手"],
   waitsHere: ["waits to be confirmed", "等待确认"],
   played: ["{0}: {1}", "{0}：{1}"],
-  clockLeft: ["{0} left", "剩 {0}"],
 };
 
 export const PHRASES = {
@@ -344,12 +334,12 @@ export function setChinese(on) {
 
 /// The sentence of this name with what is put into it.
 export function say(name, ...given) {
-  const entry = TABLE[name];
+  const entry = ALL[name];
   return entry ? fill(pick(entry), given) : name;
 }
 
 export function knows(name) {
-  return name in TABLE;
+  return name in ALL;
 }
 
 export function phrase(name) {
