@@ -9,7 +9,7 @@ import { WebSocketServer } from "ws";
 export const PAGE = fileURLToPath(new URL("../../app/guest/page/", import.meta.url));
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 
-/// Serves on loopback; gives {address, close}. The token names the story.
+/// Serves on loopback; gives {address, heard, close}. The token names the story. `connected` in place of stories is given each WebSocket.
 export async function stage(stories) {
   const server = createServer(async (request, response) => {
     const name = new URL(request.url, "http://x").pathname.slice(1) || "index.html";
@@ -33,6 +33,10 @@ export async function stage(stories) {
   const sockets = new WebSocketServer({ server, path: "/play" });
   const heard = [];
   sockets.on("connection", (socket) => {
+    if (stories.connected) {
+      stories.connected(socket);
+      return;
+    }
     let story = null;
     const send = (message) => socket.send(JSON.stringify(message));
     socket.on("message", (data) => {

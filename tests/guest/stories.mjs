@@ -1,7 +1,7 @@
 // Every state that the page can show, as the host's messages. Only to be looked at and measured; what the messages are is said in
 // docs/guest.md, and docs/guest-examples.json has the host's own.
 
-const welcome = { version: 1, as: "seat", side: "second", name: "Ben", host: "Anna's Deck", program: "qiyou 0.1.0" };
+export const welcome = { version: 1, as: "seat", side: "second", name: "Ben", host: "Anna's Deck", program: "qiyou 0.1.0" };
 const words = (en, zh) => ({ en, zh });
 /// A point by its column and row, both from 0.
 export const point = (column, row) => row * 1024 + column;
@@ -198,3 +198,7 @@ export const STORIES = {
   stopping: { sends: [{ closed: { why: "host_stopping", words: words("Qiyou was closed there.", "那边关掉了「棋友」。"), seconds: 0 } }] },
   waitlong: { sends: [{ closed: { why: "wait", words: words("", ""), seconds: 60 } }] },
 };
+
+/// Rooms that tests of the page's talk begin with.
+export const ROOMS = { gomoku, xiangqi, go, racing, alone, counted: room(counted, { record: go.record }), over, offered };
+export { quiet };

@@ -16,6 +16,8 @@ const TICK = 250;
 const REMARK_STAYS = 4_000;
 const SAID_STAYS = 12_000;
 const FLASH_STAYS = 1_200;
+/// How long after its answer an action is shown as sent where no new position comes.
+const ROOM_FOLLOWS = 1_500;
 /// Presses of lights that wait for the one before to be answered.
 const MOST_AHEAD = 4;
 /// Width that the rest needs beside the board.
@@ -97,21 +99,22 @@ function startedKey() {
 }
 
 function keyOf(room) {
-  return `${room.id} ${room.ply} ${room.revision}`;
+  return `${room.id} ${room.ply} ${room.revision} ${room.race?.my_presses ?? ""}`;
 }
 
 function takeRoom(room) {
   const before = state.room;
   state.room = room;
   state.roomAt = performance.now();
+  if (before?.id !== room.id) state.ahead = [];
   if (keyOf(room) !== state.key) {
     state.key = keyOf(room);
-    state.picked = state.waiting = state.sent = null;
+    state.picked = state.waiting = null;
+    settle();
     if (openDialog() === "losing") closeDialog();
   }
   if (before && before.id !== room.id) {
     state.review = null;
-    state.ahead = [];
     state.flipped = false;
     state.part = { left: 0, top: 0, zoom: FIRST_ZOOM };
   }
@@ -274,12 +277,21 @@ async function act(action) {
   const reply = await connection.ask("act", {
     room: room.id, ply: room.race ? room.race.my_presses : room.ply, revision: room.revision, action,
   });
-  // The next position may be there already.
-  if (state.key === key || room.race) state.sent = null;
+  // The next position may be there already, or comes in a moment.
+  if (state.key === key) {
+    if (reply?.ok) setTimeout(() => state.key === key && settle(), ROOM_FOLLOWS);
+    else settle();
+  }
   if (reply && !reply.ok) {
     state.ahead = [];
     refused(reply);
   }
+  render();
+}
+
+/// What was sent is done with: the next press that waits goes.
+function settle() {
+  state.sent = null;
   const next = state.ahead.shift();
   if (next && isLive()) act(next);
   render();
@@ -508,8 +520,7 @@ function showPage(to) {
   if (page === to) return;
   const first = !page;
   page = to;
-  if (to === "match") board.focusable = true;
-  else if (!first) at(`${to}-title`).focus();
+  if (to !== "match" && !first) at(`${to}-title`).focus();
 }
 
 /// That the connection is lost, and when it is tried again.
@@ -725,13 +736,13 @@ function listen() {
     const name = at("start-name").value.trim();
     state.started = true;
     store(startedKey(), "1");
+    draw();
+    board.focus();
     if (name && name !== state.name) {
       state.name = name;
       store("qiyou.name", name);
       refused(await connection.ask("name", { name }));
     }
-    render();
-    board.focus();
   });
   at("start-name").addEventListener("input", () => (at("start-name").dataset.touched = "1"));
   at("strip-now").addEventListener("click", () => connection.nudge());
