@@ -19,28 +19,31 @@ export const SIZES = {
   wide: { width: 1280, height: 800, deviceScaleFactor: 1, hasTouch: false, isMobile: false },
 };
 
-/// A browser with a profile of its own, whose first language this is. Gives {page(options), close()}; every page is of a fresh context
+/// A browser with a profile of its own, whose first language this is; `proxy`: the port of a SOCKS proxy on loopback. Gives {page(options), close()}; every page is of a fresh context
 /// where the engine can do that.
-export async function launch(engine, { language = "en" } = {}) {
+export async function launch(engine, { language = "en", proxy = 0 } = {}) {
   const profile = await mkdtemp(join(tmpdir(), "qiyou-guest-"));
   const forget = () => rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   try {
-    return engine === "webkit" ? await webkit(profile, language, forget) : await puppet(engine, profile, language, forget);
+    return engine === "webkit" ? await webkit(profile, language, proxy, forget) : await puppet(engine, profile, language, proxy, forget);
   } catch (error) {
     await forget();
     throw error;
   }
 }
 
-async function puppet(engine, profile, language, forget) {
+async function puppet(engine, profile, language, proxy, forget) {
   const locale = language === "zh" ? "zh-CN" : "en-US";
   const options =
     engine === "firefox"
-      ? { browser: "firefox", executablePath: FIREFOX, extraPrefsFirefox: { "intl.accept_languages": locale, "dom.w3c_touch_events.enabled": 1 } }
+      ? { browser: "firefox", executablePath: FIREFOX, extraPrefsFirefox: {
+          "intl.accept_languages": locale, "dom.w3c_touch_events.enabled": 1,
+          ...(proxy ? { "network.proxy.type": 1, "network.proxy.socks": "127.0.0.1", "network.proxy.socks_port": proxy, "network.proxy.socks_version": 5, "network.proxy.allow_hijacking_localhost": true } : {}),
+        } }
       : {
           browser: "chrome", executablePath: CHROMIUM,
           args: ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-            "--disable-component-update", "--disable-sync", `--lang=${locale}`, `--accept-lang=${locale}`],
+            "--disable-component-update", "--disable-sync", `--lang=${locale}`, `--accept-lang=${locale}`, ...(proxy ? [`--proxy-server=socks5://127.0.0.1:${proxy}`] : [])],
         };
   const browser = await puppeteer.launch({ headless: true, userDataDir: profile, ...options });
   return {
@@ -154,7 +157,7 @@ async function miniBrowser() {
   throw new Error("WebKit's MiniBrowser is not installed");
 }
 
-async function webkit(profile, language, forget) {
+async function webkit(profile, language, proxy, forget) {
   const port = await freePort();
   const display = await screen();
   const locale = language === "zh" ? "zh_CN.UTF-8" : "en_US.UTF-8";
@@ -178,7 +181,8 @@ async function webkit(profile, language, forget) {
     ready = await ask("GET", "/status").then(() => true, () => false);
     if (!ready) await new Promise((later) => setTimeout(later, 100));
   }
-  const browserOptions = { binary: await miniBrowser(), args: ["--automation"] };
+  const wanted = { "webkitgtk:browserOptions": { binary: await miniBrowser(), args: ["--automation"] } };
+  if (proxy) wanted.proxy = { proxyType: "manual", socksProxy: `127.0.0.1:${proxy}`, socksVersion: 5 };
   const stop = async () => {
     driver.kill("SIGTERM");
     display.close();
@@ -187,7 +191,7 @@ async function webkit(profile, language, forget) {
   return {
     engine: "webkit",
     page: async (options) => {
-      const { sessionId } = await ask("POST", "/session", { capabilities: { alwaysMatch: { "webkitgtk:browserOptions": browserOptions } } });
+      const { sessionId } = await ask("POST", "/session", { capabilities: { alwaysMatch: wanted } });
       return Driven.make((method, path, body) => ask(method, `/session/${sessionId}${path}`, body), options);
     },
     close: stop,

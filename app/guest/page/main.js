@@ -695,6 +695,7 @@ function layOut() {
     moved: board.what !== undefined && board.what !== what && !state.review, glyphs: position.game === "xiangqi" && needGlyphs(render),
   };
   board.what = what;
+  at("board").dataset.ply = position.ply;
   const [width, height] = [document.documentElement.clientWidth, window.innerHeight];
   const wide = width > height && width >= 560;
   at("match").classList.toggle("wide", wide);
