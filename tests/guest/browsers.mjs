@@ -64,10 +64,10 @@ class Puppet {
     self.engine = engine;
     self.context = context;
     self.inner = await context.newPage();
-    self.inner.on("pageerror", (error) => self.problems.push(String(error)));
-    self.inner.on("console", (message) => {
-      if (["error", "warn", "warning"].includes(message.type()) && !/WebSocket|can.t establish a connection/.test(message.text())) self.problems.push(message.text());
-    });
+    // That a connection was lost is said by every browser, and no fault of the page.
+    const note = (text) => /WebSocket|can.t establish a connection|ERR_INTERNET_DISCONNECTED/.test(text) || self.problems.push(text);
+    self.inner.on("pageerror", (error) => note(String(error)));
+    self.inner.on("console", (message) => ["error", "warn", "warning"].includes(message.type()) && note(message.text()));
     await self.resize(size);
     if (engine === "chromium") {
       await self.inner.emulateMediaFeatures([
@@ -75,6 +75,13 @@ class Puppet {
       ]);
     }
     return self;
+  }
+
+  /// Another page of the same browser: what one keeps the other has.
+  async sibling() {
+    const other = new Puppet();
+    Object.assign(other, { engine: this.engine, context: this.context, inner: await this.context.newPage() });
+    return other;
   }
 
   async resize(size) {

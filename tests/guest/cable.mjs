@@ -4,6 +4,8 @@ import { connect, createServer } from "node:net";
 export class Cable {
   #server;
   #sockets = new Set();
+  /// Connections that came through so far.
+  served = 0;
   /// through, cut (connections end and none begins) or silent (connections stay, and nothing passes).
   state = "through";
 
@@ -59,6 +61,7 @@ export class Cable {
       const far = connect(port, host);
       this.#keep(far);
       far.on("connect", () => {
+        this.served += 1;
         socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
         socket.pipe(far);
         far.pipe(socket);

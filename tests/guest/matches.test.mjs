@@ -7,13 +7,11 @@ import { fileURLToPath } from "node:url";
 import { launch } from "./browsers.mjs";
 import { Cable } from "./cable.mjs";
 import { Host, rest } from "./host.mjs";
-import { Player } from "./player.mjs";
+import { sit } from "./player.mjs";
 
 const GAMES = JSON.parse(readFileSync(fileURLToPath(new URL("games.json", import.meta.url)), "utf8"));
 const ENGINES = (process.env.ENGINES ?? "chromium").split(",");
 const SHORT = process.env.SHORT === "1";
-const LIMIT = 15_000;
-
 let host;
 let cable;
 const browsers = {};
@@ -30,27 +28,17 @@ after(async () => {
   await host?.close();
 });
 
-/// Opens a code and sits down.
-async function sit(engine, url, { game, side = "second", size = "phone", keys = false, name = "Ben" } = {}) {
-  const page = await browsers[engine].page({ size });
-  const player = new Player(page, game, side, keys);
-  await page.goto(url);
-  await page.until(() => !document.getElementById("start").hidden && !document.getElementById("start-form").hidden, LIMIT);
-  await page.run(() => document.getElementById("start-name").focus());
-  await page.run(() => (document.getElementById("start-name").value = ""));
-  await page.type(name);
-  await page.key("Enter");
-  await page.until(() => !document.getElementById("match").hidden, LIMIT);
-  return player;
-}
-
-/// Whom the connection is cut from, and for how long; or the page is loaded again, or the way falls silent.
 async function trouble(player, which) {
   if (which === "reload") await player.page.reload();
   else {
-    cable[which]();
-    await rest(which === "cut" ? 700 : 200);
+    const before = cable.served;
+    cable.cut();
+    await rest(400);
     cable.mend();
+    for (let tries = 0; cable.served === before; tries += 1) {
+      assert.ok(tries < 300, "the page comes back by the cable");
+      await rest(50);
+    }
   }
 }
 
@@ -97,7 +85,7 @@ for (const engine of ENGINES) {
       test(`${engine}: a whole match of ${game} is played by ${keys ? "keys" : "fingers"}, with reloads and lost connections between`, async () => {
         const room = await host.room(game, "--colour", colour, ...options);
         const side = colour === "first" ? "second" : "first";
-        const player = await sit(engine, room.url, { game, side, size: keys ? "wide" : "phone", keys });
+        const player = await sit(browsers[engine], room.url, { game, side, size: keys ? "wide" : "phone", keys });
         const actions = GAMES[game].split(" ");
         await playOut(room, player, actions, { every });
         const board = await host.board(room.id);

@@ -134,3 +134,23 @@ export class Player {
     }, selector);
   }
 }
+
+/// Opens a code in a page of its own and sits down.
+export async function sit(browser, url, { game = "gomoku", side = "second", size = "phone", keys = false, name = "Ben" } = {}) {
+  const page = await browser.page({ size });
+  await page.goto(url);
+  await begin(page, name);
+  return new Player(page, game, side, keys);
+}
+
+/// Gives the name.
+export async function begin(page, name = "Ben") {
+  await page.until(() => !document.getElementById("start").hidden, 15_000);
+  await page.run(() => {
+    document.getElementById("start-name").value = "";
+    document.getElementById("start-name").focus();
+  });
+  await page.type(name);
+  await page.key("Enter");
+  await page.until(() => !document.getElementById("match").hidden, 15_000);
+}
