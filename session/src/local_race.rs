@@ -199,7 +199,8 @@ impl LocalMatch {
     fn beaten(&self) -> Option<Side> {
         let racing = self.racing.as_ref().filter(|_| self.race_goes_on())?;
         let ended = |side: Side| racing.sides[side.index()].ended();
-        let beaten = |side: &Side| ended(*side).is_none() && ended(side.other()).is_some_and(|run| run.finished);
+        let beaten =
+            |side: &Side| ended(*side).is_none() && ended(side.other()).is_some_and(|run| run.finished);
         Side::BOTH.into_iter().find(beaten)
     }
 
@@ -237,9 +238,7 @@ impl LocalMatch {
     ) -> Result<(), Undone<J::Error>> {
         let pressed: Vec<Action> = actions.iter().map(|action| kept(side, *action)).collect();
         let id = self.id();
-        journal
-            .keep(&Entry::Pressed { id, pressed: pressed.clone(), spent_ms })
-            .map_err(Undone::Journal)?;
+        journal.keep(&Entry::Pressed { id, pressed: pressed.clone(), spent_ms }).map_err(Undone::Journal)?;
         self.line.record.run.extend(pressed);
         let racing = self.racing.as_mut().ok_or(Refused::WrongPhase)?;
         for action in actions {
@@ -262,7 +261,12 @@ impl LocalMatch {
     }
 
     /// A whole run of the side to move enters the record. `last`: nothing of the runs is kept beside the record any more.
-    fn enter_run<J: Journal>(&mut self, run: Vec<Action>, last: bool, journal: &mut J) -> Result<(), Undone<J::Error>> {
+    fn enter_run<J: Journal>(
+        &mut self,
+        run: Vec<Action>,
+        last: bool,
+        journal: &mut J,
+    ) -> Result<(), Undone<J::Error>> {
         let mut game = self.line.game().clone();
         let mut moves = Vec::with_capacity(run.len());
         for action in &run {

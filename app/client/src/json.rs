@@ -4,8 +4,8 @@
 use proto::board::Result as MatchResult;
 use proto::control::{
     Account, Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Contact, Event, Friend,
-    GameSheet, Gift, Guest, HintFound, Invitation, MatchSummary, Me, Nearby, Puzzle, PuzzleCount, Race, Room, Seat,
-    Stranger, Taken, event, seat,
+    GameSheet, Gift, Guest, HintFound, Invitation, MatchSummary, Me, Nearby, Puzzle, PuzzleCount, Race, Room,
+    Seat, Stranger, Taken, event, seat,
 };
 use serde_json::{Value, json};
 

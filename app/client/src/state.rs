@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use proto::control::{
-    Account, Blocked, Carrier, Comparison, Connecting, Contact, Endings, Event, Friend, Gift, Guest, Invitation, Me,
-    Nearby, Radio, Ready, Room, Stranger, Thinking, event::Body,
+    Account, Blocked, Carrier, Comparison, Connecting, Contact, Endings, Event, Friend, Gift, Guest,
+    Invitation, Me, Nearby, Radio, Ready, Room, Stranger, Thinking, event::Body,
 };
 
 /// What the host has told so far. Keys are the host's ids.

@@ -21,7 +21,8 @@ impl Conversation {
                     return Err(unexpected());
                 };
                 let qr = text::qr(code.side, &code.dark);
-                let all = || [&code.url].into_iter().chain(&code.others).cloned().collect::<Vec<_>>().join("\n");
+                let all =
+                    || [&code.url].into_iter().chain(&code.others).cloned().collect::<Vec<_>>().join("\n");
                 self.print(
                     || if plain { code.url.clone() } else { format!("{qr}\n{}", all()) },
                     || json!({"url": code.url, "others": code.others, "side": code.side, "qr": qr}),
@@ -34,9 +35,12 @@ impl Conversation {
             }
             GuestCommand::LetIn { place } => self.answer_guest(&place, true).await,
             GuestCommand::TurnAway { place } => self.answer_guest(&place, false).await,
-            GuestCommand::List => self.host.state().guests.values().try_for_each(|guest| {
-                self.print(|| text::guest(guest), || json::guest(guest))
-            }),
+            GuestCommand::List => self
+                .host
+                .state()
+                .guests
+                .values()
+                .try_for_each(|guest| self.print(|| text::guest(guest), || json::guest(guest))),
         }
     }
 

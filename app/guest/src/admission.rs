@@ -64,7 +64,8 @@ mod tests {
     fn a_crowd_and_a_greedy_address_are_kept_out_until_somebody_leaves() {
         let admission = Admission::new(5, 2);
         let address = |number: u8| IpAddr::from([10, 0, 0, number]);
-        let mut held: Vec<Admitted> = [1, 1, 2, 3].into_iter().filter_map(|n| admission.admit(address(n))).collect();
+        let mut held: Vec<Admitted> =
+            [1, 1, 2, 3].into_iter().filter_map(|n| admission.admit(address(n))).collect();
         assert_eq!(held.len(), 4);
         assert!(admission.admit(address(1)).is_none(), "two of one address are there");
         held.extend(admission.admit(address(2)));

@@ -191,7 +191,13 @@ impl Desk {
 /// People.
 impl Desk {
     /// The first message of a connection.
-    pub fn hello(&mut self, now: Instant, connection: ConnectionId, from: IpAddr, hello: &Hello) -> Vec<Effect> {
+    pub fn hello(
+        &mut self,
+        now: Instant,
+        connection: ConnectionId,
+        from: IpAddr,
+        hello: &Hello,
+    ) -> Vec<Effect> {
         let close = |why, wait| vec![Effect::Close(connection, why, wait)];
         if self.place_of(connection).is_some() || self.waits(connection) {
             return close(Why::BadMessage, Duration::ZERO);
@@ -205,9 +211,12 @@ impl Desk {
         let token = Token::read(&hello.token);
         // Every code is compared, whichever fits, so that the time tells nothing of the others.
         let fits = |code: &Token| token.is_some_and(|token| token.is(code));
-        let place = self.codes.iter().fold(None, |found, (place, code)| {
-            if fits(&code.token) { Some(place.clone()) } else { found }
-        });
+        let place = self.codes.iter().fold(
+            None,
+            |found, (place, code)| {
+                if fits(&code.token) { Some(place.clone()) } else { found }
+            },
+        );
         let Some(place) = place else {
             if self.closed.iter().fold(false, |closed, one| closed | fits(one)) {
                 return close(Why::CodeClosed, Duration::ZERO);
@@ -229,8 +238,7 @@ impl Desk {
         }
         match &mut code.holder {
             None => {
-                code.holder =
-                    Some(Holder { tab: hello.tab.clone(), connection: Some(connection), last: 0 });
+                code.holder = Some(Holder { tab: hello.tab.clone(), connection: Some(connection), last: 0 });
                 vec![Effect::Welcome(connection), Effect::Changed(place)]
             }
             Some(holder) if holder.tab == hello.tab => {
@@ -558,7 +566,10 @@ mod tests {
         world.desk.show(seat("a"), token(1));
         let (first, _) = world.come(token(1), "phone");
         let (other, _) = world.come(token(1), "tablet");
-        assert_eq!(world.desk.close(&seat("a")), [close(first, Why::CodeClosed), close(other, Why::CodeClosed)]);
+        assert_eq!(
+            world.desk.close(&seat("a")),
+            [close(first, Why::CodeClosed), close(other, Why::CodeClosed)]
+        );
         assert!(!world.desk.is_open());
         for _ in 0..10 {
             let (one, effects) = world.come(token(1), "phone");
@@ -582,11 +593,15 @@ mod tests {
         assert_eq!(world.desk.admit(guest, &look("b")), Err(Denied::OtherRoom));
         assert_eq!(world.desk.admit(watcher, &look("a")), Ok(&bench("a")));
         assert_eq!(world.desk.admit(watcher, &resign), Err(Denied::Watching));
-        assert_eq!(world.desk.admit(watcher, &say(r#"{"say":{"id":1,"phrase":"hello"}}"#)), Err(Denied::Watching));
+        assert_eq!(
+            world.desk.admit(watcher, &say(r#"{"say":{"id":1,"phrase":"hello"}}"#)),
+            Err(Denied::Watching)
+        );
         assert_eq!(world.desk.admit(99, &look("a")), Err(Denied::BadMessage), "nobody");
         let (waits, _) = world.come(token(1), "tablet");
         assert_eq!(world.desk.admit(waits, &resign), Err(Denied::BadMessage), "who waits says nothing");
-        let again = Hello { version: VERSION, token: token(2).to_string(), tab: "phone".into(), name: String::new() };
+        let again =
+            Hello { version: VERSION, token: token(2).to_string(), tab: "phone".into(), name: String::new() };
         assert_eq!(world.desk.hello(world.now, guest, HOME.into(), &again), [close(guest, Why::BadMessage)]);
     }
 
@@ -641,7 +656,8 @@ mod tests {
     fn an_old_page_and_the_end_of_the_host_are_told() {
         let mut world = World::new();
         world.desk.show(seat("a"), token(1));
-        let hello = Hello { version: 2, token: token(1).to_string(), tab: "phone".into(), name: String::new() };
+        let hello =
+            Hello { version: 2, token: token(1).to_string(), tab: "phone".into(), name: String::new() };
         assert_eq!(world.desk.hello(world.now, 1, HOME.into(), &hello), [close(1, Why::TooOld)]);
         world.last = 1;
         let (guest, _) = world.come(token(1), "phone");

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use client::{json, pace, words};
 use proto::board::{Action, Choice, Setup, Side, Step, action, setup};
-use proto::control::{self, Board, Fact, LinkState, Mark, PeerLink, Piece, Room, Seat, Touch, TouchKind, Warning, Words, seat};
+use proto::control::{
+    self, Board, Fact, LinkState, Mark, PeerLink, Piece, Room, Seat, Touch, TouchKind, Warning, Words, seat,
+};
 use proto::peer::Phrase;
 use serde_json::{Value, json};
 
@@ -89,7 +91,9 @@ fn why_words(why: Why) -> Words {
         Why::NoHello | Why::BadMessage => ("这一页出错了。请刷新。", "This page made an error. Reload it."),
         Why::TooFast => ("点得太快了。", "That was too fast."),
         Why::TooSlow => ("连接太慢。", "The connection is too slow."),
-        Why::HostStopping => ("主人的设备关闭了棋友。棋局已保存。", "The host's device closed Qiyou. The game is kept there."),
+        Why::HostStopping => {
+            ("主人的设备关闭了棋友。棋局已保存。", "The host's device closed Qiyou. The game is kept there.")
+        }
     };
     Words { zh: zh.into(), en: en.into() }
 }
@@ -101,7 +105,8 @@ pub fn done(id: u64) -> String {
 
 /// A message was not carried out: a word, a sentence, and the points that it speaks of.
 pub fn refused(id: u64, word: &str, words: &Words, points: &[u32]) -> String {
-    json!({"reply": {"id": id, "ok": false, "refused": word, "words": both(words), "points": points}}).to_string()
+    json!({"reply": {"id": id, "ok": false, "refused": word, "words": both(words), "points": points}})
+        .to_string()
 }
 
 /// The answer to a ping.
@@ -144,7 +149,8 @@ fn phrase_words(phrase: Phrase) -> Option<Words> {
 
 /// A position of the record.
 pub fn position(id: u64, room: &str, ply: u32, total: u32, board: &Board) -> String {
-    json!({"position": {"id": id, "room": room, "ply": ply, "total": total, "board": self::board(board)}}).to_string()
+    json!({"position": {"id": id, "room": room, "ply": ply, "total": total, "board": self::board(board)}})
+        .to_string()
 }
 
 /// The record as a file.
@@ -255,7 +261,8 @@ fn touch(touch: Option<&Touch>) -> Value {
         TouchKind::TouchPress => "press",
         TouchKind::TouchChoose => "choose",
     };
-    let warning = |one: &Warning| json!({"at": one.at, "words": maybe(one.words.as_ref()), "points": one.points});
+    let warning =
+        |one: &Warning| json!({"at": one.at, "words": maybe(one.words.as_ref()), "points": one.points});
     json!({"kind": kind, "stone": words::side(touch.stone),
         "warnings": touch.warnings.iter().map(warning).collect::<Vec<_>>(),
         "stuck": touch.stuck.iter().map(warning).collect::<Vec<_>>()})
@@ -267,7 +274,8 @@ fn lights(board: &Board) -> Vec<String> {
         return Vec::new();
     }
     let (columns, bytes) = (board.columns as usize, (board.columns as usize).div_ceil(8));
-    let lit = |row: &[u8], column: usize| row.get(column / 8).is_some_and(|byte| byte >> (column % 8) & 1 == 1);
+    let lit =
+        |row: &[u8], column: usize| row.get(column / 8).is_some_and(|byte| byte >> (column % 8) & 1 == 1);
     let text = |row: &[u8]| (0..columns).map(|column| if lit(row, column) { '1' } else { '0' }).collect();
     board.lights.chunks(bytes.max(1)).take(board.rows as usize).map(text).collect()
 }
@@ -313,7 +321,12 @@ mod tests {
     #[test]
     fn lights_are_a_text_for_each_row_from_the_bottom() {
         // Ten columns take two bytes a row.
-        let board = Board { columns: 10, rows: 2, lights: vec![0b0000_0101, 0b10, 0xFF, 0xFF].into(), ..Board::default() };
+        let board = Board {
+            columns: 10,
+            rows: 2,
+            lights: vec![0b0000_0101, 0b10, 0xFF, 0xFF].into(),
+            ..Board::default()
+        };
         assert_eq!(lights(&board), ["1010000001", "1111111111"]);
         let cut = Board { columns: 10, rows: 2, lights: vec![1].into(), ..Board::default() };
         assert_eq!(lights(&cut), ["1000000000"], "fewer bytes than the board has are no panic");
@@ -324,7 +337,8 @@ mod tests {
         let phrases: Vec<Phrase> = (1..64).filter_map(|number| Phrase::try_from(number).ok()).collect();
         assert_eq!(phrases.len(), 17);
         assert!(phrases.iter().all(|phrase| phrase_words(*phrase).is_some()));
-        let message: Value = serde_json::from_str(&closed(Why::Wait, Duration::from_millis(40_001))).expect("JSON");
+        let message: Value =
+            serde_json::from_str(&closed(Why::Wait, Duration::from_millis(40_001))).expect("JSON");
         assert_eq!((&message["closed"]["why"], &message["closed"]["seconds"]), (&json!("wait"), &json!(41)));
     }
 }

@@ -74,7 +74,10 @@ pub struct Hello {
 /// Says no secret.
 impl std::fmt::Debug for Hello {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Hello").field("version", &self.version).field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Hello")
+            .field("version", &self.version)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -133,7 +136,9 @@ pub struct Yes;
 
 impl<'de> Deserialize<'de> for Yes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        bool::deserialize(deserializer)?.then_some(Self).ok_or_else(|| D::Error::custom("only true says something"))
+        bool::deserialize(deserializer)?
+            .then_some(Self)
+            .ok_or_else(|| D::Error::custom("only true says something"))
     }
 }
 
@@ -461,7 +466,8 @@ mod tests {
     #[test]
     fn every_example_of_a_page_in_the_documentation_passes() {
         let examples: serde_json::Value =
-            serde_json::from_str(include_str!("../../../docs/guest-examples.json")).expect("the file is JSON");
+            serde_json::from_str(include_str!("../../../docs/guest-examples.json"))
+                .expect("the file is JSON");
         let from_page = examples["from_page"].as_array().expect("a list");
         assert!(from_page.len() >= 15);
         for example in from_page {

@@ -20,7 +20,9 @@ mod server;
 mod token;
 
 pub use desk::{Denied, Desk, Effect, Place, Role, Why};
-pub use gate::{Act, Action, Answer, File, Hello, Look, Malformed, Message, Name, Offer, Resign, Rules, Say, read};
+pub use gate::{
+    Act, Action, Answer, File, Hello, Look, Malformed, Message, Name, Offer, Resign, Rules, Say, read,
+};
 pub use outbox::Outbox;
 pub use rate::Rate;
 pub use server::{News, Permit, Server};

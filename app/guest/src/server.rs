@@ -152,8 +152,10 @@ impl Server {
     /// Where the device can be reached now, the best first, each as it stands in a URL: `192.168.1.5:41234`. Requests that name one
     /// of them are answered from now on.
     pub fn authorities(&self) -> Vec<String> {
-        let now: Vec<String> =
-            lan::own_addresses(self.shared.loopback).into_iter().map(|ip| SocketAddr::new(ip, self.port).to_string()).collect();
+        let now: Vec<String> = lan::own_addresses(self.shared.loopback)
+            .into_iter()
+            .map(|ip| SocketAddr::new(ip, self.port).to_string())
+            .collect();
         let mut known = self.shared.authorities.lock().unwrap_or_else(PoisonError::into_inner);
         // Addresses come and go; a page that is open keeps the one that its code has shown.
         const KNOWN: usize = 64;
@@ -338,13 +340,16 @@ fn file(name: &str, headers: &HeaderMap) -> Response<Full<Bytes>> {
     let all = headers.get_all(header::ACCEPT_ENCODING).into_iter().filter_map(|value| value.to_str().ok());
     let gzip = all.flat_map(|value| value.split(',')).any(|one| {
         let mut parts = one.split(';');
-        let refused = |rest: &str| matches!(rest.trim().strip_prefix("q="), Some("0" | "0.0" | "0.00" | "0.000"));
+        let refused =
+            |rest: &str| matches!(rest.trim().strip_prefix("q="), Some("0" | "0.0" | "0.00" | "0.000"));
         parts.next().is_some_and(|coding| coding.trim().eq_ignore_ascii_case("gzip")) && !parts.any(refused)
     });
     let Some(file) = files::find(name, gzip) else { return empty(StatusCode::NOT_FOUND) };
     let is_same = !file.tag.is_empty()
-        && only(headers, header::IF_NONE_MATCH).is_some_and(|tags| tags.split(',').any(|tag| tag.trim() == file.tag));
-    let mut response = if is_same { empty(StatusCode::NOT_MODIFIED) } else { Response::new(Full::new(file.content)) };
+        && only(headers, header::IF_NONE_MATCH)
+            .is_some_and(|tags| tags.split(',').any(|tag| tag.trim() == file.tag));
+    let mut response =
+        if is_same { empty(StatusCode::NOT_MODIFIED) } else { Response::new(Full::new(file.content)) };
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.content_type));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
@@ -468,7 +473,9 @@ impl Page {
         let farewell = async {
             let last = Frame::text(form::closed(why, wait));
             let frame = CloseFrame { code: CloseCode::Normal, reason: why.word().into() };
-            if self.socket.send(last).await.is_err() || self.socket.send(Frame::Close(Some(frame))).await.is_err() {
+            if self.socket.send(last).await.is_err()
+                || self.socket.send(Frame::Close(Some(frame))).await.is_err()
+            {
                 return;
             }
             // What still comes is not heard, but a socket that is closed with bytes unread takes the last words with it.

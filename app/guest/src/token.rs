@@ -58,7 +58,14 @@ mod tests {
         assert!(Token::read(&text).is_some_and(|read| read.is(&token)));
         assert!(!Token::new([0; 16]).is(&token));
         let cut = &text[..21];
-        for wrong in ["", cut, &format!("{text}="), &format!("{text}A"), &text.replace(&text[3..4], "*"), "棋".repeat(8).as_str()] {
+        for wrong in [
+            "",
+            cut,
+            &format!("{text}="),
+            &format!("{text}A"),
+            &text.replace(&text[3..4], "*"),
+            "棋".repeat(8).as_str(),
+        ] {
             assert!(Token::read(wrong).is_none(), "{wrong}");
         }
     }

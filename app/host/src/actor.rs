@@ -616,12 +616,10 @@ impl Actor {
             shown.can_continue = record.paused && open(OfferKind::Continue);
             let race = record.setup.is_race();
             shown.can_take_back = !race && !record.paused && last.is_some() && open(OfferKind::TakeBack);
-            shown.can_offer_draw = !over
-                && (room.seats == Seat::BOTH_HERE || side.is_some())
-                && open(OfferKind::Draw);
+            shown.can_offer_draw =
+                !over && (room.seats == Seat::BOTH_HERE || side.is_some()) && open(OfferKind::Draw);
             shown.can_resign = speaks && !over;
-            shown.can_new_game =
-                begun && (open(OfferKind::NewGame) || open(OfferKind::NewGameSame));
+            shown.can_new_game = begun && (open(OfferKind::NewGame) || open(OfferKind::NewGameSame));
             let here = matches!(viewer, Viewer::Here);
             shown.can_adjourn = here && !over;
             shown.can_analyse = here && over;

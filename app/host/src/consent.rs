@@ -73,7 +73,8 @@ impl Offers {
 
     /// A side answers the other's offer; `None` for the number means the one that is open.
     pub(crate) fn answer(&mut self, by: Side, number: Option<u32>, accept: bool) -> Result<Outcome, NoOffer> {
-        let open = self.open.filter(|open| open.by != by && number.is_none_or(|number| number == open.number));
+        let open =
+            self.open.filter(|open| open.by != by && number.is_none_or(|number| number == open.number));
         let Some(open) = open else {
             let known = number.is_some_and(|number| self.answered == Some((number, accept)));
             return if known { Ok(Outcome::Known) } else { Err(NoOffer) };

@@ -295,7 +295,12 @@ impl Actor {
     }
 
     pub(crate) fn guest_events(&self) -> Vec<event::Body> {
-        self.guests.desk.places().filter_map(|place| self.shown_guest(place)).map(event::Body::Guest).collect()
+        self.guests
+            .desk
+            .places()
+            .filter_map(|place| self.shown_guest(place))
+            .map(event::Body::Guest)
+            .collect()
     }
 
     pub(crate) fn guests_deadline(&self) -> Option<Instant> {
@@ -404,7 +409,11 @@ impl Actor {
 
     fn guest_asked(&mut self, connection: ConnectionId, message: guest::Message) {
         let Some(number) = message.id() else {
-            return self.do_effects(vec![Effect::Close(connection, Why::BadMessage, std::time::Duration::ZERO)]);
+            return self.do_effects(vec![Effect::Close(
+                connection,
+                Why::BadMessage,
+                std::time::Duration::ZERO,
+            )]);
         };
         let denied = match self.guests.desk.admit(connection, &message) {
             Ok(place) => match whereabouts(place).filter(|(id, _)| self.rooms.contains_key(id)) {
@@ -440,7 +449,9 @@ impl Actor {
     ) -> Result<String, Not> {
         use guest::Message as Asked;
         let number = message.id().unwrap_or(0);
-        if matches!(message, Asked::Look(_) | Asked::File(_) | Asked::Rules(_)) && !self.guests.reads.may(now()) {
+        if matches!(message, Asked::Look(_) | Asked::File(_) | Asked::Rules(_))
+            && !self.guests.reads.may(now())
+        {
             return Err(Not::new("busy", "请稍等。", "Wait a moment."));
         }
         let room = &self.rooms[&id];
@@ -567,7 +578,8 @@ impl Actor {
         let no = |why: &str| Refusal::new(RefusalCode::RefusalIllegal, why);
         match kind {
             OfferKind::TakeBack => {
-                let nothing = || Refusal::new(RefusalCode::RefusalNothingToTakeBack, "no action to take back");
+                let nothing =
+                    || Refusal::new(RefusalCode::RefusalNothingToTakeBack, "no action to take back");
                 let ply = self.rooms[&id].last_decision_of(side).ok_or_else(nothing)?;
                 self.command_here(id, LocalCommand::TakeBack { ply })
             }

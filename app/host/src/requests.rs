@@ -318,7 +318,9 @@ impl Actor {
 
     /// A race on a random board gets another one, which nobody knows.
     fn drawn(&mut self, mut setup: Setup) -> Setup {
-        if let Setup::LightsOut(LightsOutSetup { start: Start::Random { seed, .. }, race: true, .. }) = &mut setup {
+        if let Setup::LightsOut(LightsOutSetup { start: Start::Random { seed, .. }, race: true, .. }) =
+            &mut setup
+        {
             // As a drawn board of two devices: 32 bits, and 0 stands for one that is not drawn yet.
             *seed = u64::from((self.chance.seed() as u32).max(1));
         }
@@ -458,9 +460,10 @@ impl Actor {
             self.check_offer(id, open.by, open.kind)?;
         }
         let room = self.rooms.get_mut(&id).expect("it was there above");
-        let outcome = room.offers.answer(side, number, accept).map_err(|NoOffer| {
-            Refusal::new(RefusalCode::RefusalNoOffer, "nobody offers anything here")
-        })?;
+        let outcome = room
+            .offers
+            .answer(side, number, accept)
+            .map_err(|NoOffer| Refusal::new(RefusalCode::RefusalNoOffer, "nobody offers anything here"))?;
         self.offer_came_to(id, outcome).map(drop)
     }
 
@@ -567,8 +570,7 @@ impl Actor {
     fn resign(&mut self, resign: control::Resign) -> Result<Answer, Refusal> {
         let id = self.room_id(&resign.room_id)?;
         let room = &self.rooms[&id];
-        let here: Vec<Side> =
-            Side::BOTH.into_iter().filter(|side| *room.seat(*side) == Seat::Here).collect();
+        let here: Vec<Side> = Side::BOTH.into_iter().filter(|side| *room.seat(*side) == Seat::Here).collect();
         let side = match (show::parse_side(resign.side), here.as_slice()) {
             (Some(side), here) if here.contains(&side) => side,
             (None, [side]) => *side,
@@ -778,9 +780,7 @@ pub(crate) fn local_seat(seat: Option<&control::Seat>) -> Result<Seat, Refusal> 
             .and_then(Level::new)
             .map(Seat::Bot)
             .ok_or_else(|| bad("a bot's level is 1 to 10")),
-        Some(Who::Guest(_)) => {
-            Ok(Seat::Guest(limits::fit_name(seat.map_or("", |seat| seat.name.as_str()))))
-        }
+        Some(Who::Guest(_)) => Ok(Seat::Guest(limits::fit_name(seat.map_or("", |seat| seat.name.as_str())))),
         Some(Who::Peer(_)) => Err(bad("a match with another device begins with an invitation")),
     }
 }

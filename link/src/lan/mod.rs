@@ -39,9 +39,9 @@ use crate::{
 };
 
 pub use self::advert::SERVICE;
-pub use self::interfaces::is_neighbour;
 #[cfg(feature = "online")]
 pub(crate) use self::advert::{card_strings, read_card};
+pub use self::interfaces::is_neighbour;
 
 /// The port of multicast DNS (RFC 6762, section 3).
 pub const MDNS_PORT: u16 = 5353;

@@ -31,10 +31,9 @@ fn a_guest() -> Option<control::Seat> {
 
 /// A room of this game with a guest at this side.
 async fn open(client: &mut Client, game: Game, options: &[(&str, &str)], guest: Side) -> String {
-    let options = options.iter().map(|(option, value)| control::ChosenOption {
-        option: (*option).into(),
-        value: (*value).into(),
-    });
+    let options = options
+        .iter()
+        .map(|(option, value)| control::ChosenOption { option: (*option).into(), value: (*value).into() });
     let choice = control::GameChoice { game: game.into(), preset: String::new(), options: options.collect() };
     let (first, second) = if guest == Side::First { (a_guest(), here()) } else { (here(), a_guest()) };
     let open = control::OpenRoom { first, second, choice: Some(choice), ..Default::default() };
@@ -118,11 +117,14 @@ async fn whole_match(game: Game, options: &[(&str, &str)], guest: Side, seed: u6
     let (mut heard, mut reloads) = (Vec::new(), 0);
     page.until_room(|_| true).await;
     loop {
-        client.until("the guest is here", |seen| {
-            let seat = |room: &control::Room| if guest == Side::First { room.first.clone() } else { room.second.clone() };
-            seen.rooms.get(&id).and_then(seat).is_some_and(|seat| !seat.away)
-        })
-        .await;
+        client
+            .until("the guest is here", |seen| {
+                let seat = |room: &control::Room| {
+                    if guest == Side::First { room.first.clone() } else { room.second.clone() }
+                };
+                seen.rooms.get(&id).and_then(seat).is_some_and(|seat| !seat.away)
+            })
+            .await;
         let room = client.seen.rooms[&id].clone();
         if room.result.is_some() {
             break;
@@ -154,7 +156,11 @@ async fn whole_match(game: Game, options: &[(&str, &str)], guest: Side, seed: u6
             assert!(again["ok"] == json!(true), "{action:?} again, over: {over}: {again}");
             client.until("the guest's action", |seen| seen.rooms[&id].record.len() > before).await;
         } else {
-            let act = control::Act { room_id: id.clone(), action: Some(wire::action(action)), notation: String::new() };
+            let act = control::Act {
+                room_id: id.clone(),
+                action: Some(wire::action(action)),
+                notation: String::new(),
+            };
             if let Err(refusal) = client.ask(request::Body::Act(act)).await {
                 // A race of this test with the dead stones that the host proposes, or with the page that is being reloaded.
                 assert!(
@@ -172,10 +178,15 @@ async fn whole_match(game: Game, options: &[(&str, &str)], guest: Side, seed: u6
     assert!(reloads > 3, "{reloads} reloads");
     // It stands in the records under the guest's name.
     let listed = control::ListMatches { limit: 10, opponent: "ben".into(), ..Default::default() };
-    let Ok(reply::Body::Matches(list)) = client.ask(request::Body::ListMatches(listed)).await else { panic!("no list") };
+    let Ok(reply::Body::Matches(list)) = client.ask(request::Body::ListMatches(listed)).await else {
+        panic!("no list")
+    };
     let [one] = list.matches.as_slice() else { panic!("one match of Ben's, not {}", list.matches.len()) };
     let seat = if guest == Side::First { &one.first } else { &one.second };
-    assert_eq!(seat.as_ref().map(|seat| (seat.name.as_str(), seat.who.clone())), Some(("Ben", Some(seat::Who::Guest(true)))));
+    assert_eq!(
+        seat.as_ref().map(|seat| (seat.name.as_str(), seat.who.clone())),
+        Some(("Ben", Some(seat::Who::Guest(true))))
+    );
     let file = page.ask("file", json!({"room": id})).await;
     assert!(file["text"].as_str().is_some_and(|text| text.contains("Ben")), "{file}");
     let look = page.ask("look", json!({"room": id, "ply": 1})).await;
@@ -314,7 +325,9 @@ async fn what_needs_consent_waits_for_the_other_person() {
     client.until("the offer", |seen| seen.rooms[&id].offer.is_some()).await;
     let open = client.seen.rooms[&id].offer.expect("open");
     assert_eq!((open.kind(), open.mine, open.number), (OfferKind::OfferTakeBack, false, 1));
-    client.done(request::Body::AnswerOffer(control::AnswerOffer { room_id: id.clone(), accept: false })).await;
+    client
+        .done(request::Body::AnswerOffer(control::AnswerOffer { room_id: id.clone(), accept: false }))
+        .await;
     page.until_room(|room| room["offer"].is_null()).await;
     assert_eq!(page.room["ply"], json!(2));
     let ours = control::Offer { room_id: id.clone(), kind: OfferKind::OfferTakeBack.into() };
@@ -338,9 +351,18 @@ async fn what_needs_consent_waits_for_the_other_person() {
     client.done(request::Body::Offer(ours)).await;
     page.until_room(|room| room["result"]["ending"] == json!("draw_agreed")).await;
     // Words go both ways, and each once.
-    client.done(request::Body::Say(control::Say { room_id: id.clone(), text: "well played".into(), ..Default::default() })).await;
+    client
+        .done(request::Body::Say(control::Say {
+            room_id: id.clone(),
+            text: "well played".into(),
+            ..Default::default()
+        }))
+        .await;
     let heard = page.until("said", |_| true).await;
-    assert_eq!((&heard["text"], &heard["mine"], &heard["name"]), (&json!("well played"), &json!(false), &json!("Anna")));
+    assert_eq!(
+        (&heard["text"], &heard["mine"], &heard["name"]),
+        (&json!("well played"), &json!(false), &json!("Anna"))
+    );
     assert_eq!(page.ask("say", json!({"phrase": "thanks"})).await["ok"], json!(true));
     client.until("the words", |seen| seen.said.iter().any(|said| !said.mine)).await;
     let thanks = client.seen.said.iter().filter(|said| !said.mine).collect::<Vec<_>>();
@@ -356,9 +378,15 @@ async fn a_match_waits_for_an_absent_guest_and_no_clock_runs() {
     let mut house = House::new(6);
     let mut device = device(&mut house).await;
     let client = &mut device.client;
-    let pace = proto::board::Pace { kind: proto::board::PaceKind::PaceSuddenDeath.into(), main_s: 600, ..Default::default() };
+    let pace = proto::board::Pace {
+        kind: proto::board::PaceKind::PaceSuddenDeath.into(),
+        main_s: 600,
+        ..Default::default()
+    };
     let open = control::OpenRoom { first: here(), second: a_guest(), pace: Some(pace), ..Default::default() };
-    let Ok(reply::Body::RoomId(id)) = client.ask(request::Body::OpenRoom(open)).await else { panic!("no room") };
+    let Ok(reply::Body::RoomId(id)) = client.ask(request::Body::OpenRoom(open)).await else {
+        panic!("no room")
+    };
     let running = |room: &control::Room| room.clocks.iter().any(|clock| clock.running);
     assert!(!running(&client.seen.rooms[&id]) && !client.seen.rooms[&id].can_act);
     let refused = client.play("h8").await.expect_err("it waits");
@@ -369,11 +397,12 @@ async fn a_match_waits_for_an_absent_guest_and_no_clock_runs() {
     client.until("it goes on", |seen| running(&seen.rooms[&id]) && seen.rooms[&id].can_act).await;
     client.play("h8").await.expect("Anna's turn");
     drop(page);
-    client.until("it waits", |seen| {
-        let room = &seen.rooms[&id];
-        !running(room) && room.second.as_ref().is_some_and(|seat| seat.away)
-    })
-    .await;
+    client
+        .until("it waits", |seen| {
+            let room = &seen.rooms[&id];
+            !running(room) && room.second.as_ref().is_some_and(|seat| seat.away)
+        })
+        .await;
     let mut page = Page::come(&code, TAB, 0).await;
     page.until_room(|room| room["clocks"][1]["running"] == json!(true)).await;
     assert_eq!(page.room["ply"], json!(1));
@@ -390,7 +419,11 @@ async fn a_second_person_with_the_same_code_is_told_and_the_host_decides() {
     other.until("taken", |_| true).await;
     client.until("it is asked", |seen| seen.guests[&key].asks).await;
     let answer = |accept| {
-        request::Body::AnswerGuest(control::AnswerGuest { room_id: id.clone(), side: Side::Second.into(), accept })
+        request::Body::AnswerGuest(control::AnswerGuest {
+            room_id: id.clone(),
+            side: Side::Second.into(),
+            accept,
+        })
     };
     client.done(answer(false)).await;
     assert_eq!(other.closed().await, "seat_taken");
@@ -425,7 +458,10 @@ async fn watchers_see_every_change_and_can_do_nothing() {
     for watcher in &mut watchers {
         watcher.until_room(|room| room["ply"] == json!(2)).await;
         let room = &watcher.room;
-        assert_eq!((&room["you"], &room["can_act"], &room["can_resign"]), (&json!("unspecified"), &json!(false), &json!(false)));
+        assert_eq!(
+            (&room["you"], &room["can_act"], &room["can_resign"]),
+            (&json!("unspecified"), &json!(false), &json!(false))
+        );
     }
     let mut watcher = watchers.remove(0);
     let act = watcher.act(&json!({"place": 2})).await;
@@ -454,7 +490,9 @@ fn listening() -> BTreeSet<String> {
         .collect();
     ["/proc/net/tcp", "/proc/net/tcp6"]
         .into_iter()
-        .flat_map(|table| std::fs::read_to_string(table).unwrap_or_default().lines().map(str::to_owned).collect::<Vec<_>>())
+        .flat_map(|table| {
+            std::fs::read_to_string(table).unwrap_or_default().lines().map(str::to_owned).collect::<Vec<_>>()
+        })
         .filter_map(|line| {
             let fields: Vec<&str> = line.split_whitespace().collect();
             let (local, state, inode) = (fields.get(1)?, fields.get(3)?, fields.get(9)?);
@@ -471,7 +509,11 @@ fn nothing_listens_before_a_code_is_shown_nor_after_the_last_is_closed() {
     let name = "nothing_listens_before_a_code_is_shown_nor_after_the_last_is_closed";
     if std::env::var_os(ALONE).is_none() {
         let program = std::env::current_exe().expect("this program");
-        let run = std::process::Command::new(program).args(["--exact", name]).env(ALONE, "1").output().expect("it runs");
+        let run = std::process::Command::new(program)
+            .args(["--exact", name])
+            .env(ALONE, "1")
+            .output()
+            .expect("it runs");
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
         return;
     }
@@ -485,10 +527,20 @@ fn nothing_listens_before_a_code_is_shown_nor_after_the_last_is_closed() {
         let seat = code(client, &id, false).await;
         assert_eq!(listening().len(), 1);
         let bench = code(client, &id, true).await;
-        assert_eq!((seat.authority == bench.authority, listening().len()), (true, 1), "one port for all codes");
+        assert_eq!(
+            (seat.authority == bench.authority, listening().len()),
+            (true, 1),
+            "one port for all codes"
+        );
         let mut page = Page::come(&seat, TAB, 0).await;
         page.until_room(|_| true).await;
-        let close = |watch| request::Body::CloseGuestCode(control::CloseGuestCode { room_id: id.clone(), watch, ..Default::default() });
+        let close = |watch| {
+            request::Body::CloseGuestCode(control::CloseGuestCode {
+                room_id: id.clone(),
+                watch,
+                ..Default::default()
+            })
+        };
         client.done(close(false)).await;
         assert_eq!(page.closed().await, "code_closed");
         assert_eq!(listening().len(), 1, "watchers may still come");
@@ -500,7 +552,12 @@ fn nothing_listens_before_a_code_is_shown_nor_after_the_last_is_closed() {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
         assert_eq!(listening(), BTreeSet::new());
-        assert!(client.seen.guests.is_empty() || { client.until("told", |seen| seen.guests.is_empty()).await; true });
+        assert!(
+            client.seen.guests.is_empty() || {
+                client.until("told", |seen| seen.guests.is_empty()).await;
+                true
+            }
+        );
     });
 }
 
@@ -549,7 +606,9 @@ async fn five_wrong_codes_wait_and_a_closed_one_says_so() {
     let mut device = device(&mut house).await;
     let (id, code, mut page) = with_guest(&mut device.client).await;
     let renew = control::ShowGuestCode { room_id: id, renew: true, ..Default::default() };
-    let Ok(reply::Body::GuestCode(new)) = device.client.ask(request::Body::ShowGuestCode(renew)).await else { panic!("no code") };
+    let Ok(reply::Body::GuestCode(new)) = device.client.ask(request::Body::ShowGuestCode(renew)).await else {
+        panic!("no code")
+    };
     assert_eq!(page.closed().await, "code_closed");
     assert_eq!(Page::come(&code, TAB, 0).await.closed().await, "code_closed");
     let wrong = Code { token: "AAAAAAAAAAAAAAAAAAAAAA".into(), ..code.clone() };
@@ -557,7 +616,11 @@ async fn five_wrong_codes_wait_and_a_closed_one_says_so() {
         assert_eq!(Page::come(&wrong, TAB, 0).await.closed().await, "wrong_code");
     }
     assert_eq!(Page::come(&wrong, TAB, 0).await.closed().await, "wait");
-    assert_eq!(Page::come(&Code::read(&new.url), TAB, 0).await.closed().await, "wait", "even with the right one");
+    assert_eq!(
+        Page::come(&Code::read(&new.url), TAB, 0).await.closed().await,
+        "wait",
+        "even with the right one"
+    );
 }
 
 /// Bytes of this process in memory.
@@ -575,8 +638,18 @@ async fn a_hostile_client_costs_bounded_memory_and_disturbs_nobody() {
     let other = open(client, Game::Go, &[("size", "9")], Side::First).await;
     // Messages that are none, and the ids of other rooms.
     for message in [
-        "", "null", "[]", "{}", "{\"stop\":{}}", "{\"room\":{}}", "\u{0}", "{\"act\":null}", "{\"hello\":{}}",
-        "{\"ping\":1e400}", "{\"say\":{\"id\":1,\"text\":\"\\ud800\"}}", "{\"list_matches\":{\"limit\":1}}",
+        "",
+        "null",
+        "[]",
+        "{}",
+        "{\"stop\":{}}",
+        "{\"room\":{}}",
+        "\u{0}",
+        "{\"act\":null}",
+        "{\"hello\":{}}",
+        "{\"ping\":1e400}",
+        "{\"say\":{\"id\":1,\"text\":\"\\ud800\"}}",
+        "{\"list_matches\":{\"limit\":1}}",
     ] {
         let mut bad = Page::come(&code, TAB, 0).await;
         bad.until("welcome", |_| true).await;
@@ -597,7 +670,8 @@ async fn a_hostile_client_costs_bounded_memory_and_disturbs_nobody() {
     }
     // Valid messages with random bytes changed.
     let mut rng = Rng::new(13);
-    let examples: Value = serde_json::from_str(include_str!("../../../docs/guest-examples.json")).expect("JSON");
+    let examples: Value =
+        serde_json::from_str(include_str!("../../../docs/guest-examples.json")).expect("JSON");
     let examples = examples["from_page"].as_array().expect("a list").clone();
     for round in 0..60 {
         let mut fuzzed = Page::come(&code, TAB, 0).await;
@@ -632,7 +706,9 @@ async fn a_hostile_client_costs_bounded_memory_and_disturbs_nobody() {
     }
     // Meanwhile the other match goes on.
     let opened = control::OpenRoom { first: here(), second: here(), ..Default::default() };
-    let Ok(reply::Body::RoomId(third)) = client.ask(request::Body::OpenRoom(opened)).await else { panic!("no room") };
+    let Ok(reply::Body::RoomId(third)) = client.ask(request::Body::OpenRoom(opened)).await else {
+        panic!("no room")
+    };
     for notation in ["a1", "b1", "c1"] {
         let act = control::Act { room_id: third.clone(), notation: notation.into(), action: None };
         client.done(request::Body::Act(act)).await;
@@ -653,7 +729,8 @@ async fn a_hostile_client_costs_bounded_memory_and_disturbs_nobody() {
 
 /// Checks that what the host sends has the form of the documentation's examples, and that no kind of message is undocumented.
 fn compare_with_examples(heard: &[Value]) {
-    let examples: Value = serde_json::from_str(include_str!("../../../docs/guest-examples.json")).expect("JSON");
+    let examples: Value =
+        serde_json::from_str(include_str!("../../../docs/guest-examples.json")).expect("JSON");
     let examples = examples["from_host"].as_array().expect("a list");
     let mut compared = BTreeSet::new();
     for message in heard {
@@ -679,7 +756,8 @@ fn compare_with_examples(heard: &[Value]) {
 fn same_form(example: &Value, sent: &Value, path: &str) {
     match (example, sent) {
         (Value::Object(example), Value::Object(sent)) => {
-            let alternatives = path.ends_with("action") || path.ends_with("last") || path.ends_with("choices");
+            let alternatives =
+                path.ends_with("action") || path.ends_with("last") || path.ends_with("choices");
             let keys = |map: &serde_json::Map<String, Value>| map.keys().cloned().collect::<BTreeSet<_>>();
             if alternatives {
                 return;
@@ -695,7 +773,9 @@ fn same_form(example: &Value, sent: &Value, path: &str) {
             }
         }
         (Value::Null, _) | (_, Value::Null) => {}
-        (Value::Bool(_), Value::Bool(_)) | (Value::Number(_), Value::Number(_)) | (Value::String(_), Value::String(_)) => {}
+        (Value::Bool(_), Value::Bool(_))
+        | (Value::Number(_), Value::Number(_))
+        | (Value::String(_), Value::String(_)) => {}
         (example, sent) => panic!("{path}: {sent} where the documentation has {example}"),
     }
 }

@@ -134,7 +134,10 @@ impl Page {
     /// Waits for a message of this kind for which the condition holds; returns its content.
     pub(crate) async fn until(&mut self, kind: &str, mut so: impl FnMut(&Value) -> bool) -> Value {
         loop {
-            let message = self.next().await.unwrap_or_else(|| panic!("it ended before {kind}: {:?}", self.heard.last()));
+            let message = self
+                .next()
+                .await
+                .unwrap_or_else(|| panic!("it ended before {kind}: {:?}", self.heard.last()));
             if let Some(content) = message.get(kind)
                 && so(content)
             {

@@ -664,7 +664,8 @@ impl MatchFilter {
             Opponent::Called { players, part } => {
                 let listed = "(SELECT value FROM json_each(?))";
                 // Small letters of ASCII only, as SQLite makes them; the part is small already.
-                let guest = |seat| format!("({seat} LIKE 'guest:%' AND instr(lower(substr({seat}, 7)), ?) > 0)");
+                let guest =
+                    |seat| format!("({seat} LIKE 'guest:%' AND instr(lower(substr({seat}, 7)), ?) > 0)");
                 conditions.push(format!(
                     "(first_seat IN {listed} OR second_seat IN {listed} OR instr(said, ?) > 0 OR {} OR {})",
                     guest("first_seat"),

@@ -517,6 +517,7 @@ fn an_offer_of_the_other_side_is_answered_in_a_dialog() {
         kind: control::OfferKind::OfferDraw.into(),
         mine: false,
         by: Side::Second.into(),
+        number: 0,
     });
     let mut told = playing(&stage, offered);
     assert_eq!(dialog(&told), Dialog::Offer);
