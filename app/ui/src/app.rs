@@ -10,6 +10,7 @@ use std::path::Path;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
+use client::{Client, FromHost, HostState};
 use proto::board::Game as WireGame;
 use proto::control::{self, GameChoice, Request, request};
 use slint::{ComponentHandle, PlatformError};
@@ -17,13 +18,11 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::adapters;
 use crate::art::Sprites;
-use crate::client::{Client, FromHost};
 use crate::feel::{Nothing, Senses};
 use crate::fonts;
 use crate::memory;
 use crate::preferences::{LastOpponent, Preferences, Store};
 use crate::screens::{Dialog, Game, MainWindow, Navigation, Page, Remark};
-use crate::state::HostState;
 
 use way::Way;
 
@@ -38,9 +37,6 @@ const MATCHES_ASKED: u32 = 12;
 /// Pictures that are drawn within this time are kept for the next start, those of the first page, and code that was needed only
 /// until then is let go of.
 const STARTING: Duration = Duration::from_secs(3);
-
-/// The version of `proto::control` that this app speaks.
-const CONTROL_VERSION: u32 = 1;
 
 /// Why the app could not open.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +84,7 @@ impl App {
             locale: locale.to_owned(),
             client,
             state: HostState::default(),
-            ready: false,
+            matches: Vec::new(),
             next_request: 1,
             asked: BTreeMap::new(),
             way: Way::default(),
@@ -155,13 +151,7 @@ impl App {
             new_game: adapters::new_game::Rows::default(),
         });
         adapters::attach(&window, &desk);
-        desk.ask(
-            request::Body::Attach(control::Attach {
-                client: format!("qiyou {}", env!("CARGO_PKG_VERSION")),
-                version: CONTROL_VERSION,
-            }),
-            Purpose::Nothing,
-        );
+        desk.ask(client::attach(concat!("qiyou ", env!("CARGO_PKG_VERSION"))), Purpose::Nothing);
         desk.tell_front();
         desk.moved();
         desk.show();
@@ -516,7 +506,7 @@ impl Desk {
             if inner.page() != Page::NewGame {
                 inner.countering = None;
             }
-            (inner.page(), inner.scanning, inner.ready)
+            (inner.page(), inner.scanning, inner.state.ready)
         };
         let scan = matches!(page, Page::Home | Page::Nearby | Page::Friends);
         if scan != scanning && ready {

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use client::{Client, HostState};
 use proto::board::{Action, Game as WireGame, Setup, action};
 use proto::control::{self, GameChoice, GameSheet, Room};
 
 use super::way::Way;
 use crate::adapters;
-use crate::client::Client;
 use crate::preferences::{LastGame, Preferences, Store};
 use crate::screens::{Dialog, Page};
-use crate::state::HostState;
 
 /// What a reply will be about.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,8 +140,8 @@ pub(crate) struct Inner {
     pub(crate) locale: String,
     pub(super) client: Client,
     pub(crate) state: HostState,
-    /// The host has told the whole present state.
-    pub(crate) ready: bool,
+    /// Unfinished matches for the first page, the latest first.
+    pub(crate) matches: Vec<control::MatchSummary>,
     pub(super) next_request: u64,
     pub(super) asked: BTreeMap<u64, Purpose>,
     pub(super) way: Way,

@@ -517,6 +517,7 @@ fn an_offer_of_the_other_side_is_answered_in_a_dialog() {
         kind: control::OfferKind::OfferDraw.into(),
         mine: false,
         by: Side::Second.into(),
+        number: 0,
     });
     let mut told = playing(&stage, offered);
     assert_eq!(dialog(&told), Dialog::Offer);
@@ -557,7 +558,7 @@ fn a_rematch_is_followed_to_its_new_room() {
 fn a_host_that_is_gone_is_said_and_stays_said() {
     let stage = Stage::new();
     let told = started(&stage);
-    told.hand.say.send(qiyou::FromHost::Lost("for the test".into())).expect("the app listens");
+    told.hand.say.send(qiyou::FromHost::Lost(qiyou::Lost::Closed)).expect("the app listens");
     stage.settle(&told.scene);
     for _ in 0..5 {
         stage.pass(Duration::from_secs(5));

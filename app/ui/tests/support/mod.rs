@@ -567,6 +567,7 @@ pub(crate) const STORIES: [(&str, Tell); 71] = [
             kind: control::OfferKind::OfferTakeBack.into(),
             mine: false,
             by: Side::First.into(),
+            number: 0,
         });
         open(stage, told, room);
     }),

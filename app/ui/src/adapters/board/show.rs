@@ -306,7 +306,7 @@ fn seat_of(inner: &Inner, room: &Room, board: &control::Board, of: wire::Side) -
     let said = inner.said_by(room, room.mine.contains(&(of as i32)));
     let (who, level) = match seat.and_then(|seat| seat.who.as_ref()) {
         Some(seat::Who::BotLevel(level)) => (Opponent::Bot, *level as i32),
-        Some(seat::Who::Peer(_)) => (Opponent::Peer, 0),
+        Some(seat::Who::Peer(_) | seat::Who::Guest(_)) => (Opponent::Peer, 0),
         Some(seat::Who::Here(_)) | None => (Opponent::Here, 0),
     };
     Seat {
