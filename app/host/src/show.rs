@@ -164,6 +164,13 @@ fn words(say: impl Fn(Language) -> String) -> control::Words {
 /// What a number or a mark alone does not say.
 fn say_more(game: &AnyGame, marks: &mut [control::Mark], facts: &mut Vec<control::Fact>) {
     use control::{FactKind, MarkKind as Kind};
+    if game.told(Language::English).is_some() {
+        facts.push(control::Fact {
+            kind: FactKind::FactTold.into(),
+            words: Some(words(|language| game.told(language).unwrap_or_default())),
+            ..control::Fact::default()
+        });
+    }
     match game {
         AnyGame::Gomoku(game) => {
             let opening = game.opening();
@@ -187,13 +194,6 @@ fn say_more(game: &AnyGame, marks: &mut [control::Mark], facts: &mut Vec<control
                 words: Some(words(|language| game.phase_words(language).into())),
                 ..control::Fact::default()
             });
-            if game.told(Language::English).is_some() {
-                facts.push(control::Fact {
-                    kind: FactKind::FactTold.into(),
-                    words: Some(words(|language| game.told(language).unwrap_or_default())),
-                    ..control::Fact::default()
-                });
-            }
             if game.made().next().is_some() {
                 let names = |language| {
                     let names: Vec<&str> =
@@ -218,16 +218,7 @@ fn say_more(game: &AnyGame, marks: &mut [control::Mark], facts: &mut Vec<control
                 });
             }
         }
-        AnyGame::Go(game) => {
-            if game.told(Language::English).is_some() {
-                facts.push(control::Fact {
-                    kind: FactKind::FactTold.into(),
-                    words: Some(words(|language| game.told(language).unwrap_or_default())),
-                    ..control::Fact::default()
-                });
-            }
-        }
-        AnyGame::LightsOut(_) => {}
+        AnyGame::Go(_) | AnyGame::LightsOut(_) => {}
     }
 }
 

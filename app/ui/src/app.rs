@@ -26,7 +26,7 @@ use crate::screens::{Dialog, Game, MainWindow, Navigation, Page, Remark};
 
 use way::Way;
 
-pub(crate) use known::{HintState, Inner, Inviting, Losing, Picked, Purpose};
+pub(crate) use known::{Choosing, HintState, Inner, Inviting, Losing, Picked, Purpose};
 
 /// How long the app looks around before it says that nobody is near: three advertising rounds of a device that takes turns.
 const LOOKS_ALONE_AFTER: Duration = Duration::from_secs(10);
@@ -94,6 +94,7 @@ impl App {
             room_sheet: None,
             picked: None,
             losing: None,
+            choosing: None,
             waiting: None,
             turned: false,
             said: [None, None],
@@ -110,6 +111,8 @@ impl App {
             unsolvable: None,
             look: adapters::board::Look::default(),
             hint: None,
+            solving: None,
+            shown_solution: None,
             new_game: WireGame::Gomoku,
             sheets: BTreeMap::new(),
             all_options: false,
@@ -462,7 +465,7 @@ impl Desk {
         self.moved();
         self.show();
         if std::mem::take(&mut self.inner.borrow_mut().solve_when_there) {
-            adapters::board::hint(self);
+            adapters::board::solve(self);
         }
     }
 

@@ -151,7 +151,6 @@ impl Desk {
                 self.inner.borrow_mut().look = adapters::board::Look::default();
                 self.ask_rules();
             }
-            adapters::board::solve_on(self);
         } else if waited {
             self.open_room(&room.id);
         }
