@@ -2,9 +2,10 @@
 
 mod heard;
 mod known;
+mod page;
 mod way;
 
-use std::cell::{Cell, Ref, RefCell};
+use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::{Rc, Weak};
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use client::{Client, FromHost, HostState};
 use proto::board::Game as WireGame;
-use proto::control::{self, GameChoice, Request, request};
+use proto::control::{self, GameChoice, request};
 use slint::{ComponentHandle, PlatformError};
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -24,9 +25,11 @@ use crate::memory;
 use crate::preferences::{LastOpponent, Preferences, Store};
 use crate::screens::{Dialog, Game, MainWindow, Navigation, Page, Remark};
 
+use page::{Questions, Sensation, Step};
 use way::Way;
 
 pub(crate) use known::{Choosing, HintState, Inner, Inviting, Losing, Picked, Purpose};
+pub(crate) use page::{Answer, Asked, Cx, Pages};
 
 /// How long the app looks around before it says that nobody is near: three advertising rounds of a device that takes turns.
 const LOOKS_ALONE_AFTER: Duration = Duration::from_secs(10);
@@ -82,11 +85,8 @@ impl App {
             preferences: store.load(),
             store,
             locale: locale.to_owned(),
-            client,
             state: HostState::default(),
             matches: Vec::new(),
-            next_request: 1,
-            asked: BTreeMap::new(),
             way: Way::default(),
             question: Dialog::None,
             room: None,
@@ -100,13 +100,8 @@ impl App {
             said: [None, None],
             records: adapters::records::Search::default(),
             replay: None,
-            editor: adapters::editor::Editor::default(),
             people: adapters::friends::People::default(),
-            giving: None,
-            backup: adapters::backup::Backup::default(),
-            puzzles: adapters::puzzles::Puzzles::default(),
             adapters: Vec::new(),
-            lesson: adapters::lesson::Lesson::default(),
             solve_when_there: false,
             unsolvable: None,
             look: adapters::board::Look::default(),
@@ -131,21 +126,23 @@ impl App {
         let desk = Rc::new(Desk {
             window: window.as_weak(),
             sprites,
-            inner: RefCell::new(inner),
+            state: RefCell::new(State {
+                known: inner,
+                pages: Pages::default(),
+                questions: Questions::new(client),
+            }),
+            turns: Cell::new(0),
+            stale: Cell::new(false),
             looking: slint::Timer::default(),
             saying: slint::Timer::default(),
             home: adapters::home::Rows::default(),
             records: adapters::records::Rows::default(),
-            editor: adapters::editor::Rows::default(),
-            lesson: adapters::lesson::Rows::default(),
             senses: RefCell::new(Rc::new(Nothing)),
             taken: Cell::new(0),
             shown: Cell::new(0),
             replay: adapters::replay::Rows::default(),
             board: adapters::board::Rows::default(),
             friends: adapters::friends::Rows::default(),
-            gifts: adapters::gifts::Rows::default(),
-            puzzles: adapters::puzzles::Rows::default(),
             settings: adapters::settings::Rows::default(),
             invitation: adapters::invitation::Rows::default(),
             new_game: adapters::new_game::Rows::default(),
@@ -262,7 +259,7 @@ impl App {
 
     /// Turns to the lesson of this game, as its button does.
     pub fn learn(&self, game: Game) {
-        adapters::lesson::open(&self.desk, adapters::game::of(game));
+        self.desk.turn(|pages, cx| pages.lesson.open(adapters::game::of(game), cx));
     }
 
     /// Whom a new match of this game is against, as chosen on its page.
@@ -279,26 +276,44 @@ async fn listen(desk: Weak<Desk>, mut from_host: UnboundedReceiver<FromHost>) {
         desk.take(said);
     }
 }
+/// All that changes.
+struct State {
+    known: Inner,
+    pages: Pages,
+    questions: Questions,
+}
+
+/// A touch or a message that is being handled.
+pub(crate) struct Turn<'a>(&'a Desk);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.turns.set(self.0.turns.get() - 1);
+        if self.0.turns.get() == 0 && self.0.stale.take() {
+            self.0.show();
+        }
+    }
+}
+
 /// The app behind its window. Adapters hold it weakly in their callbacks.
 pub(crate) struct Desk {
     pub(crate) window: slint::Weak<MainWindow>,
     pub(crate) sprites: Rc<Sprites>,
-    inner: RefCell<Inner>,
+    state: RefCell<State>,
+    /// How many turns are under way, one within another, and whether the pages are to be shown when the outermost ends.
+    turns: Cell<u32>,
+    stale: Cell<bool>,
     looking: slint::Timer,
     /// What was said stays to be read for a while.
     saying: slint::Timer,
     pub(crate) home: adapters::home::Rows,
     pub(crate) records: adapters::records::Rows,
-    pub(crate) editor: adapters::editor::Rows,
-    pub(crate) lesson: adapters::lesson::Rows,
     senses: RefCell<Rc<dyn Senses>>,
     taken: Cell<u64>,
     shown: Cell<u64>,
     pub(crate) replay: adapters::replay::Rows,
     pub(crate) board: adapters::board::Rows,
     pub(crate) friends: adapters::friends::Rows,
-    pub(crate) gifts: adapters::gifts::Rows,
-    pub(crate) puzzles: adapters::puzzles::Rows,
     pub(crate) settings: adapters::settings::Rows,
     pub(crate) invitation: adapters::invitation::Rows,
     pub(crate) new_game: adapters::new_game::Rows,
@@ -306,22 +321,79 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn see(&self) -> Ref<'_, Inner> {
-        self.inner.borrow()
+        Ref::map(self.state.borrow(), |state| &state.known)
     }
 
     /// Changes what is known, then shows it.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Inner)) {
-        change(&mut self.inner.borrow_mut());
+        change(&mut self.known_mut());
         self.show();
     }
 
     /// Sends a request; `purpose` says what to do with its reply.
     pub(crate) fn ask(&self, body: request::Body, purpose: Purpose) {
-        let inner = &mut *self.inner.borrow_mut();
-        let id = inner.next_request;
-        inner.next_request += 1;
-        inner.asked.insert(id, purpose);
-        inner.client.send(Request { id, body: Some(body) });
+        self.state.borrow_mut().questions.send(body, Asked::App(purpose));
+    }
+
+    fn known_mut(&self) -> RefMut<'_, Inner> {
+        RefMut::map(self.state.borrow_mut(), |state| &mut state.known)
+    }
+
+    pub(crate) fn pages(&self) -> Ref<'_, Pages> {
+        Ref::map(self.state.borrow(), |state| &state.pages)
+    }
+
+    /// Until the guard is dropped, what is to be shown is put off: pages are shown once for each touch and each message.
+    pub(crate) fn begin_turn(&self) -> Turn<'_> {
+        self.turns.set(self.turns.get() + 1);
+        Turn(self)
+    }
+
+    /// Lets a page do its part, then does what it wants done.
+    pub(crate) fn turn(&self, act: impl FnOnce(&mut Pages, &mut Cx<'_>)) {
+        let _turn = self.begin_turn();
+        let wishes = {
+            let State { known, pages, questions } = &mut *self.state.borrow_mut();
+            let mut cx = Cx::new(known, questions);
+            act(pages, &mut cx);
+            cx.into_wishes()
+        };
+        self.show();
+        for change in wishes.preferences {
+            self.prefer(change);
+        }
+        for sensation in wishes.felt {
+            match sensation {
+                Sensation::Heard(cue) => self.hear(cue),
+                Sensation::Felt(feel) => self.feel(feel),
+            }
+        }
+        for step in wishes.steps {
+            self.take_step(step);
+        }
+    }
+
+    fn take_step(&self, step: Step) {
+        match step {
+            Step::Page(page) => self.go(page),
+            Step::Back => self.back(),
+            Step::Leave(page) => self.leave(page),
+            Step::Dialog(dialog) => self.open(dialog),
+            Step::Remark(remark, name) => self.remark(remark, &name),
+            Step::Refused(refusal, otherwise) => self.tell_refusal(&refusal, otherwise),
+            Step::Room(id) => self.open_room(&id),
+            Step::LeaveRoom => self.leave_room(),
+            Step::NewGame(game) => adapters::new_game::open(self, game),
+            Step::Puzzles(game) => {
+                self.turn(|pages, _cx| pages.puzzles.choose_game(game));
+                self.go(Page::Puzzles);
+            }
+            Step::Replay(summary) => adapters::replay::open(self, *summary),
+            Step::SearchRecords => adapters::records::search(self),
+            Step::LookForBackups => adapters::records::look_for_backups(self),
+            Step::App(purpose, answer) => self.replied(purpose, *answer),
+            Step::SolveWhenThere(solve) => self.known_mut().solve_when_there = solve,
+        }
     }
 
     /// Changes preferences, keeps them, and shows them.
@@ -329,7 +401,7 @@ impl Desk {
         let told = |inner: &Inner| (inner.chinese(), inner.preferences.unhurried);
         let before_told = told(&self.see());
         let music = {
-            let inner = &mut *self.inner.borrow_mut();
+            let inner = &mut *self.known_mut();
             let before = inner.preferences.music_level;
             change(&mut inner.preferences);
             inner.store.save(&inner.preferences);
@@ -367,7 +439,7 @@ impl Desk {
     /// Tells the host that somebody looks, so that the desktop need not notify, in which language it would, and whether bots are to
     /// answer unhurried.
     fn tell_front(&self) {
-        let chinese = self.inner.borrow().chinese();
+        let chinese = self.see().chinese();
         let language = if chinese { control::Language::Chinese } else { control::Language::English };
         let (on, unhurried) = {
             let inner = self.see();
@@ -385,7 +457,7 @@ impl Desk {
 
     /// Whether the window is the one that the person looks at: while it is not, the desktop notifies.
     pub(crate) fn set_in_front(&self, on: bool) {
-        let changed = std::mem::replace(&mut self.inner.borrow_mut().in_front, on) != on;
+        let changed = std::mem::replace(&mut self.known_mut().in_front, on) != on;
         if changed {
             self.tell_front();
         }
@@ -393,7 +465,7 @@ impl Desk {
 
     pub(crate) fn go(&self, page: Page) {
         {
-            let inner = &mut *self.inner.borrow_mut();
+            let inner = &mut *self.known_mut();
             inner.question = Dialog::None;
             inner.way.go(page);
         }
@@ -420,7 +492,7 @@ impl Desk {
         match page {
             Page::Home => {}
             Page::Board => adapters::board::ask_to_leave(self),
-            _ => self.inner.borrow_mut().way.back(),
+            _ => self.known_mut().way.back(),
         }
         self.moved();
         self.show();
@@ -428,7 +500,7 @@ impl Desk {
 
     /// What this page shows is gone.
     fn leave(&self, page: Page) {
-        self.inner.borrow_mut().way.leave(page);
+        self.known_mut().way.leave(page);
         self.moved();
         self.show();
     }
@@ -441,11 +513,11 @@ impl Desk {
     pub(crate) fn open_room(&self, id: &str) {
         let room = self.see().state.rooms.get(id).cloned();
         let Some(room) = room else {
-            self.inner.borrow_mut().open_when_there = Some(id.to_owned());
+            self.known_mut().open_when_there = Some(id.to_owned());
             return;
         };
         let left = {
-            let inner = &mut *self.inner.borrow_mut();
+            let inner = &mut *self.known_mut();
             inner.question = Dialog::None;
             inner.open_when_there = None;
             inner.hint = None;
@@ -464,7 +536,7 @@ impl Desk {
         self.ask_rules();
         self.moved();
         self.show();
-        if std::mem::take(&mut self.inner.borrow_mut().solve_when_there) {
+        if std::mem::take(&mut self.known_mut().solve_when_there) {
             adapters::board::solve(self);
         }
     }
@@ -485,7 +557,7 @@ impl Desk {
     /// Leaves the board page for the one before it. The host closes the room, and keeps an unfinished match.
     pub(crate) fn leave_room(&self) {
         let left = {
-            let inner = &mut *self.inner.borrow_mut();
+            let inner = &mut *self.known_mut();
             inner.question = Dialog::None;
             inner.way.leave(Page::Board);
             // What the host has closed already, as a match that was put off, need not be closed.
@@ -501,7 +573,7 @@ impl Desk {
     /// After the page has changed: look around where that is of use, and ask for what the page shows.
     fn moved(self: &Desk) {
         let (page, scanning, ready) = {
-            let inner = &mut *self.inner.borrow_mut();
+            let inner = &mut *self.known_mut();
             // Whoever turns away from the page of other terms has not sent them.
             if inner.page() != Page::NewGame {
                 inner.countering = None;
@@ -510,7 +582,7 @@ impl Desk {
         };
         let scan = matches!(page, Page::Home | Page::Nearby | Page::Friends);
         if scan != scanning && ready {
-            self.inner.borrow_mut().scanning = scan;
+            self.known_mut().scanning = scan;
             self.ask(request::Body::Scan(control::Scan { on: scan }), Purpose::Nothing);
         }
         if page == Page::Home && ready {
@@ -524,7 +596,7 @@ impl Desk {
             );
         }
         if page == Page::Puzzles && ready {
-            adapters::puzzles::ask(self);
+            self.turn(|pages, cx| pages.puzzles.list(cx));
         }
         if page == Page::Settings && ready {
             self.ask(request::Body::ListAdapters(control::ListAdapters {}), Purpose::ListAdapters);
@@ -547,7 +619,7 @@ impl Desk {
 
     /// From now on "nobody near" is only said after a while.
     fn look_afresh(self: &Rc<Self>) {
-        self.inner.borrow_mut().looked_long = false;
+        self.known_mut().looked_long = false;
         let desk = Rc::downgrade(self);
         self.looking.start(slint::TimerMode::SingleShot, LOOKS_ALONE_AFTER, move || {
             if let Some(desk) = desk.upgrade() {
@@ -567,6 +639,10 @@ impl Desk {
 
     /// Lets every adapter show what is known now. Values that have not changed cost nothing: Slint compares them.
     pub(crate) fn show(&self) {
+        if self.turns.get() > 0 {
+            self.stale.set(true);
+            return;
+        }
         self.shown.set(self.shown.get() + 1);
         if let Some(window) = self.window.upgrade() {
             adapters::show(&window, self);

@@ -15,7 +15,7 @@ use proto::board::{self as wire, Action, action};
 use proto::control::{self, FactKind, OfferKind as WireOffer, PeerLink, Room, TouchKind, request};
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::{editor, when};
+use super::{touched, when};
 use crate::app::{Choosing, Desk, HintState, Purpose};
 use crate::screens::{
     Advice, BoardAdapter, ChoiceKind, Dialog, LineView, MainWindow, Navigation, PointView, Remark,
@@ -94,7 +94,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
         let paused = desk.see().room.as_ref().is_some_and(|room| room.paused);
         offer(&desk, if paused { WireOffer::OfferContinue } else { WireOffer::OfferPause });
     }));
-    page.on_change_board(when!(desk, |desk| editor::change(&desk)));
+    page.on_change_board(touched!(desk, |pages, cx| pages.editor.change(cx)));
     page.on_adjourn(when!(desk, |desk| offer(&desk, WireOffer::OfferAdjourn)));
     page.on_choose(when!(desk, |desk, index| {
         let chosen = {

@@ -6,7 +6,7 @@ use proto::board as wire;
 use proto::control::{self, Seat, request, seat};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
-use super::{game, game_of, nearby, new_game, puzzles, records, update, when};
+use super::{game, game_of, nearby, new_game, records, touched, update, when};
 use crate::app::{Desk, Inner, Purpose};
 use crate::screens::{HomeAdapter, MainWindow, Opponent, Page, UnfinishedMatch};
 
@@ -21,10 +21,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     home.on_choose(when!(desk, |desk, game| new_game::open(&desk, game::of(game))));
     home.on_open_nearby(when!(desk, |desk| desk.go(Page::Nearby)));
     home.on_open_settings(when!(desk, |desk| desk.go(Page::Settings)));
-    home.on_open_puzzles(when!(desk, |desk| {
-        let game = desk.see().puzzles_game();
-        puzzles::open_page(&desk, game);
-    }));
+    home.on_open_puzzles(touched!(desk, |pages, cx| cx.go.puzzles(pages.puzzles.game())));
     home.on_open_friends(when!(desk, |desk| desk.go(Page::Friends)));
     home.set_unfinished(ModelRc::from(desk.home.unfinished.clone()));
     home.on_resume(when!(desk, |desk, room| resume(&desk, &room)));

@@ -3,7 +3,7 @@
 
 pub(crate) mod backup;
 pub(crate) mod board;
-mod comparison;
+pub(crate) mod comparison;
 pub(crate) mod editor;
 pub(crate) mod feel;
 pub(crate) mod friends;
@@ -38,16 +38,17 @@ pub(crate) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     friends::attach(window, desk);
     board::attach(window, desk);
     comparison::attach(window, desk);
-    gifts::attach(window, desk);
-    backup::attach(window, desk);
+    backup::Backup::attach(window, desk);
     invitation::attach(window, desk);
-    editor::attach(window, desk);
     feel::attach(window, desk);
-    lesson::attach(window, desk);
     records::attach(window, desk);
-    puzzles::attach(window, desk);
     replay::attach(window, desk);
     settings::attach(window, desk);
+    let pages = desk.pages();
+    pages.editor.attach(window, desk);
+    pages.gifts.attach(window, desk);
+    pages.lesson.attach(window, desk);
+    pages.puzzles.attach(window, desk);
 }
 
 /// Shows on every page what is known now.
@@ -58,16 +59,17 @@ pub(crate) fn show(window: &MainWindow, desk: &Desk) {
     nearby::show(window, desk);
     friends::show(window, desk);
     board::show(window, desk);
-    comparison::show(window, desk);
-    gifts::show(window, desk);
-    backup::show(window, desk);
     invitation::show(window, desk);
-    editor::show(window, desk);
     feel::show(window, desk);
-    lesson::show(window, desk);
     records::show(window, desk);
-    puzzles::show(window, desk);
     replay::show(window, desk);
+    let (known, pages) = (desk.see(), desk.pages());
+    comparison::show(window, &known);
+    pages.backup.show(window, &known);
+    pages.editor.show(window, &known);
+    pages.gifts.show(window, &known, &desk.sprites);
+    pages.lesson.show(window, &known);
+    pages.puzzles.show(window, &known, &desk.sprites);
     // Last, so that a page is complete before it is turned to.
     navigation::show(window, desk);
 }
@@ -78,12 +80,26 @@ macro_rules! when {
         let desk = std::rc::Rc::downgrade($desk);
         move |$($argument),*| {
             if let Some($it) = desk.upgrade() {
+                let _turn = $it.begin_turn();
                 $body
             }
         }
     }};
 }
 pub(crate) use when;
+
+/// Makes a closure for a callback that lets a page do its part; see [`Cx`](crate::app::Cx).
+macro_rules! touched {
+    ($desk:expr, |$pages:ident, $cx:ident $(, $argument:ident)*| $body:expr) => {{
+        let desk = std::rc::Rc::downgrade($desk);
+        move |$($argument),*| {
+            if let Some(desk) = desk.upgrade() {
+                desk.turn(|$pages, $cx| $body);
+            }
+        }
+    }};
+}
+pub(crate) use touched;
 
 thread_local! {
     /// Rows of models that were changed on this thread.

@@ -10,7 +10,7 @@ use proto::board as wire;
 use proto::control::{self, ChosenOption, GameChoice, GameOption, GameSheet, Seat, request, seat};
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::{editor, game, nearby, puzzles, update, when};
+use super::{game, nearby, touched, update, when};
 use crate::app::{Desk, Inner, Purpose};
 use crate::preferences::{LastColour, LastGame, LastOpponent, OwnPace};
 use crate::screens::{
@@ -124,12 +124,9 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
             remember(&desk, |last| last.pace = OWN.into());
         }
     }));
-    page.on_open_puzzles(when!(desk, |desk| {
-        let game = desk.see().new_game;
-        puzzles::open_page(&desk, game);
-    }));
+    page.on_open_puzzles(touched!(desk, |_pages, cx| cx.go.puzzles(cx.known.new_game)));
     page.on_start(when!(desk, |desk| start(&desk)));
-    page.on_set_up(when!(desk, |desk| editor::open(&desk)));
+    page.on_set_up(touched!(desk, |pages, cx| pages.editor.open(cx)));
 }
 
 /// Turns to the page for this game.

@@ -147,7 +147,7 @@ fn files_folder() -> PathBuf {
 }
 
 /// Opens the choice of a file with everything of a device.
-pub(super) fn look_for_backups(desk: &Desk) {
+pub(crate) fn look_for_backups(desk: &Desk) {
     look_for(desk, true);
 }
 
@@ -198,7 +198,7 @@ fn enter(desk: &Desk, index: i32) {
         return;
     }
     if desk.see().records.backups {
-        return backup::chosen(desk, path);
+        return desk.turn(|pages, cx| pages.backup.chosen(path, cx));
     }
     desk.open(Dialog::None);
     take_in(desk, &path, Purpose::Import);

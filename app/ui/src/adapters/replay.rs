@@ -44,6 +44,12 @@ pub(crate) struct Replay {
     judging: bool,
 }
 
+impl Replay {
+    pub(crate) fn room_id(&self) -> &str {
+        &self.summary.room_id
+    }
+}
+
 pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     let page = window.global::<ReplayAdapter>();
     page.set_points(ModelRc::from(desk.replay.points.clone()));
@@ -81,7 +87,7 @@ pub(super) fn room(desk: &Desk) -> Option<String> {
 }
 
 /// Turns to the page with this match, at its end.
-pub(super) fn open(desk: &Desk, summary: control::MatchSummary) {
+pub(crate) fn open(desk: &Desk, summary: control::MatchSummary) {
     desk.change(|inner| {
         inner.replay = Some(Replay {
             wanted: summary.ply,

@@ -7,7 +7,7 @@ use client::FromHost;
 use proto::control::{self, Event, InvitationEnd, NoticeKind, RefusalCode, Reply, Room, event, reply};
 use slint::ComponentHandle;
 
-use super::{Desk, Purpose};
+use super::{Answer, Asked, Desk, Purpose};
 use crate::adapters;
 use crate::screens::{BoardAdapter, Dialog, Page, Remark};
 use senses::{Cue, Feel};
@@ -18,6 +18,7 @@ const SAID_STAYS: Duration = Duration::from_secs(8);
 impl Desk {
     pub(super) fn take(self: &Rc<Self>, said: FromHost) {
         self.taken.set(self.taken.get() + 1);
+        let _turn = self.begin_turn();
         match said {
             FromHost::Event(event) => self.event(*event),
             FromHost::Reply(reply) => self.reply(*reply),
@@ -44,16 +45,19 @@ impl Desk {
             self.feel(Feel::Strong);
         }
         let scanned_before = self.see().state.bluetooth().is_some_and(|radio| radio.scanning);
-        self.inner.borrow_mut().state.apply(&event);
+        self.known_mut().state.apply(&event);
         if !scanned_before && self.see().state.bluetooth().is_some_and(|radio| radio.scanning) {
             self.look_afresh();
+        }
+        if let Some(body) = &event.body {
+            self.turn(|pages, cx| pages.gifts.hear(body, cx));
         }
         match event.body {
             Some(event::Body::Ready(_)) => {
                 self.moved();
                 self.tell_wish();
             }
-            Some(event::Body::Radio(_)) => self.inner.borrow_mut().switching_on = false,
+            Some(event::Body::Radio(_)) => self.known_mut().switching_on = false,
             Some(event::Body::Room(room)) => self.room_changed(&room),
             Some(event::Body::InvitationGone(gone)) => self.invitation_gone(&gone, gone_name),
             Some(event::Body::Invitation(invitation)) if !invitation.mine => {
@@ -61,13 +65,12 @@ impl Desk {
             }
             Some(event::Body::Invitation(_)) => {
                 // The host's own account of it takes over.
-                self.inner.borrow_mut().inviting = None;
+                self.known_mut().inviting = None;
             }
             Some(event::Body::Said(said)) => self.said(said),
             Some(event::Body::Judgements(judged)) => adapters::replay::judged(self, judged),
             Some(event::Body::Connecting(connecting)) => self.connecting(&connecting),
             Some(event::Body::Notice(notice)) => self.notice(&notice),
-            Some(event::Body::Friend(friend)) => adapters::gifts::friend_changed(self, &friend),
             Some(event::Body::Activated(chosen)) => self.activated(&chosen),
             _ => {}
         }
@@ -97,7 +100,7 @@ impl Desk {
                 tracing::warn!(%error, "the window cannot be shown");
             }
         }
-        self.inner.borrow_mut().question = Dialog::None;
+        self.known_mut().question = Dialog::None;
         if !chosen.room_id.is_empty() {
             let shown = {
                 let inner = self.see();
@@ -117,7 +120,7 @@ impl Desk {
         if !said.mine {
             self.hear(Cue::Tick);
         }
-        self.inner.borrow_mut().said[mine] = Some(said);
+        self.known_mut().said[mine] = Some(said);
         let desk = Rc::downgrade(self);
         self.saying.start(slint::TimerMode::SingleShot, SAID_STAYS, move || {
             if let Some(desk) = desk.upgrade() {
@@ -143,12 +146,12 @@ impl Desk {
             }
         }
         if opened || followed {
-            self.inner.borrow_mut().room = Some(adapters::board::seen(room));
+            self.known_mut().room = Some(adapters::board::seen(room));
             if let Some(window) = self.window.upgrade() {
                 window.global::<BoardAdapter>().set_tick(0);
             }
             if followed {
-                self.inner.borrow_mut().look = adapters::board::Look::default();
+                self.known_mut().look = adapters::board::Look::default();
                 self.ask_rules();
             }
         } else if waited {
@@ -159,11 +162,8 @@ impl Desk {
     fn connecting(&self, connecting: &control::Connecting) {
         let asked = self.see().inviting.as_ref().is_some_and(|inviting| inviting.peer == connecting.peer);
         let failed = matches!(connecting.state(), control::ConnectState::ConnectFailed);
-        if failed {
-            self.inner.borrow_mut().giving = None;
-        }
         if asked && failed {
-            self.inner.borrow_mut().inviting = None;
+            self.known_mut().inviting = None;
             self.remark(Remark::CannotReach, &connecting.name);
         }
     }
@@ -171,7 +171,7 @@ impl Desk {
     /// `name`: the other person's, as far as the invitation said it.
     fn invitation_gone(&self, gone: &control::InvitationGone, name: Option<String>) {
         let name = {
-            let inner = &mut *self.inner.borrow_mut();
+            let inner = &mut *self.known_mut();
             inner.invite_sheets.remove(&gone.invite_id);
             let answered = inner.answered.take_if(|id| *id == gone.invite_id).is_some();
             let countering = inner.countering.take_if(|theirs| theirs.invite_id == gone.invite_id).is_some();
@@ -223,14 +223,14 @@ impl Desk {
                 return self.remark(Remark::Renamed, &format!("{} → {}", notice.name, notice.detail));
             }
             NoticeKind::NoticeCannotReach => {
-                self.inner.borrow_mut().inviting = None;
+                self.known_mut().inviting = None;
                 Remark::CannotReach
             }
             NoticeKind::NoticeRadioChanged => Remark::RadioChanged,
             NoticeKind::NoticeClocksDiffer => Remark::ClocksDiffer,
             NoticeKind::NoticeAdjourned => Remark::Adjourned,
             NoticeKind::NoticeSavesSetAside => {
-                self.inner.borrow_mut().set_aside = Some(notice.detail.clone());
+                self.known_mut().set_aside = Some(notice.detail.clone());
                 self.open(Dialog::Saves);
                 return;
             }
@@ -240,76 +240,97 @@ impl Desk {
     }
 
     fn reply(self: &Rc<Self>, reply: Reply) {
-        let Some(purpose) = self.inner.borrow_mut().asked.remove(&reply.id) else { return };
-        match (reply.body, purpose) {
-            (Some(reply::Body::Refusal(refusal)), purpose) => self.refused(&refusal, &purpose),
-            (Some(reply::Body::RoomId(room)), Purpose::OpenRoom) => self.open_room(&room),
-            (Some(reply::Body::InviteId(invite)), Purpose::Invite) => {
-                let inner = &mut *self.inner.borrow_mut();
+        let Some(asked) = self.state.borrow_mut().questions.take(reply.id) else { return };
+        let answer = match reply.body {
+            Some(reply::Body::Refusal(refusal)) => {
+                tracing::info!(code = ?refusal.code(), detail = refusal.detail, ?asked, "refused");
+                Err(refusal)
+            }
+            Some(body) => Ok(body),
+            // Of a newer host.
+            None => return,
+        };
+        self.turn(|pages, cx| match asked {
+            Asked::Nothing => {
+                if let Err(refusal) = answer
+                    && !is_of_radio(&refusal)
+                {
+                    cx.go.refused(refusal, Remark::BadRequest);
+                }
+            }
+            Asked::Done => {
+                if let Err(refusal) = answer {
+                    cx.go.refused(refusal, Remark::BadRequest);
+                }
+            }
+            Asked::Backup(question) => pages.backup.reply(&question, answer, cx),
+            Asked::Editor(adapters::editor::Question) => adapters::editor::reply(answer, cx),
+            Asked::Gifts(question) => adapters::gifts::reply(question, answer, cx),
+            Asked::Lesson(question) => pages.lesson.reply(&question, answer, cx),
+            Asked::Puzzles(question) => pages.puzzles.reply(&question, answer, cx),
+            Asked::App(purpose) => cx.go.app(purpose, answer),
+        });
+    }
+
+    /// The reply to what no page has asked.
+    pub(super) fn replied(&self, purpose: Purpose, answer: Answer) {
+        match (answer, purpose) {
+            (Err(refusal), purpose) => self.refused(&refusal, &purpose),
+            (Ok(reply::Body::RoomId(room)), Purpose::OpenRoom) => self.open_room(&room),
+            (Ok(reply::Body::InviteId(invite)), Purpose::Invite) => {
+                let inner = &mut *self.known_mut();
                 // The invitation's own event may have come first, and with it taken over.
                 if let Some(inviting) = &mut inner.inviting {
                     inviting.invite = Some(invite);
                 }
             }
-            (Some(reply::Body::Matches(list)), Purpose::ListMatches) => {
-                self.inner.borrow_mut().matches = list.matches;
+            (Ok(reply::Body::Matches(list)), Purpose::ListMatches) => {
+                self.known_mut().matches = list.matches;
             }
-            (Some(reply::Body::Matches(list)), Purpose::Records { search }) => {
+            (Ok(reply::Body::Matches(list)), Purpose::Records { search }) => {
                 adapters::records::found(self, search, list);
             }
-            (Some(reply::Body::Lesson(lesson)), Purpose::Teach(asked)) => {
-                adapters::lesson::taught(self, &asked, lesson);
-            }
-            (Some(reply::Body::Position(position)), Purpose::Look) => adapters::replay::seen(self, position),
-            (Some(reply::Body::File(file)), Purpose::Export) => adapters::records::save(self, &file),
-            (Some(reply::Body::RoomId(room)), Purpose::LookAt) => adapters::records::kept(self, room),
-            (Some(reply::Body::RoomId(_)), Purpose::Import) => {
+            (Ok(reply::Body::Position(position)), Purpose::Look) => adapters::replay::seen(self, position),
+            (Ok(reply::Body::File(file)), Purpose::Export) => adapters::records::save(self, &file),
+            (Ok(reply::Body::RoomId(room)), Purpose::LookAt) => adapters::records::kept(self, room),
+            (Ok(reply::Body::RoomId(_)), Purpose::Import) => {
                 self.remark(Remark::Copied, "");
                 adapters::records::search(self);
             }
-            (Some(reply::Body::Done(_)), Purpose::Give { peer }) => adapters::gifts::given(self, &peer),
-            (Some(reply::Body::Done(_)), Purpose::SaveEverything) => adapters::backup::saved(self),
-            (Some(reply::Body::Taken(taken)), Purpose::TakeEverything) => {
-                adapters::backup::taken(self, taken);
-            }
-            (Some(reply::Body::FriendCode(code)), Purpose::ShowCode) => {
+            (Ok(reply::Body::FriendCode(code)), Purpose::ShowCode) => {
                 adapters::friends::code_told(self, code);
             }
-            (Some(reply::Body::Puzzles(list)), Purpose::Puzzles { game }) => {
-                adapters::puzzles::found(self, game, list);
+            (Ok(reply::Body::Done(_)), Purpose::AddFriend) => adapters::friends::added(self),
+            (Ok(reply::Body::Done(_)), Purpose::Contact) => self.remark(Remark::ContactAsked, ""),
+            (Ok(reply::Body::Adapters(list)), Purpose::ListAdapters) => {
+                self.known_mut().adapters = list.adapters;
             }
-            (Some(reply::Body::Done(_)), Purpose::AddFriend) => adapters::friends::added(self),
-            (Some(reply::Body::Done(_)), Purpose::Contact) => self.remark(Remark::ContactAsked, ""),
-            (Some(reply::Body::Adapters(list)), Purpose::ListAdapters) => {
-                self.inner.borrow_mut().adapters = list.adapters;
-            }
-            (Some(reply::Body::Done(_)), Purpose::Discard) => {
+            (Ok(reply::Body::Done(_)), Purpose::Discard) => {
                 self.leave(Page::Replay);
                 adapters::records::search(self);
             }
-            (Some(reply::Body::Hint(hint)), Purpose::Hint { room, ply, revision }) => {
+            (Ok(reply::Body::Hint(hint)), Purpose::Hint { room, ply, revision }) => {
                 adapters::board::advised(self, (room, ply, revision), hint);
             }
-            (Some(reply::Body::Sheet(sheet)), Purpose::DescribeChoice { game, choice }) => {
+            (Ok(reply::Body::Sheet(sheet)), Purpose::DescribeChoice { game, choice }) => {
                 adapters::new_game::described(self, game, &choice, sheet);
             }
-            (Some(reply::Body::Sheet(sheet)), Purpose::DescribeInvitation { invite }) => {
-                let inner = &mut *self.inner.borrow_mut();
+            (Ok(reply::Body::Sheet(sheet)), Purpose::DescribeInvitation { invite }) => {
+                let inner = &mut *self.known_mut();
                 if inner.state.invitations.iter().any(|open| open.invite_id == invite) {
                     inner.invite_sheets.insert(invite, sheet);
                 }
             }
-            (Some(reply::Body::Sheet(sheet)), Purpose::DescribeRoom { setup }) => {
-                self.inner.borrow_mut().room_sheet = Some((setup, sheet));
+            (Ok(reply::Body::Sheet(sheet)), Purpose::DescribeRoom { setup }) => {
+                self.known_mut().room_sheet = Some((setup, sheet));
             }
             _ => {}
         }
     }
 
     fn refused(&self, refusal: &control::Refusal, purpose: &Purpose) {
-        tracing::info!(code = ?refusal.code(), detail = refusal.detail, ?purpose, "refused");
         {
-            let inner = &mut *self.inner.borrow_mut();
+            let inner = &mut *self.known_mut();
             match purpose {
                 Purpose::Invite => (inner.inviting, inner.answered) = (None, None),
                 Purpose::PowerOn => inner.switching_on = false,
@@ -328,11 +349,6 @@ impl Desk {
                 adapters::new_game::not_described(self, *game, choice);
                 return;
             }
-            Purpose::SaveEverything | Purpose::TakeEverything => {
-                adapters::backup::refused(self, refusal);
-                return;
-            }
-            Purpose::Teach(asked) => adapters::lesson::not_taught(self, asked),
             // A newer host's match may be of a game that has no sheet here.
             Purpose::DescribeRoom { .. } | Purpose::DescribeInvitation { .. } => return,
             _ => {}
@@ -340,43 +356,56 @@ impl Desk {
         if *purpose == Purpose::Act {
             self.board.flash.light(self, &refusal.points);
         }
+        let otherwise = match purpose {
+            Purpose::Hint { .. } => Remark::NoHint,
+            Purpose::AddFriend => Remark::NotAdded,
+            Purpose::Account | Purpose::Contact => Remark::AccountTrouble,
+            _ => Remark::BadRequest,
+        };
+        // Asking at the start what nobody has touched needs no remark.
+        if !matches!(purpose, Purpose::Nothing | Purpose::ListMatches | Purpose::ListAdapters)
+            || !is_of_radio(refusal)
+        {
+            self.tell_refusal(refusal, otherwise);
+        }
+    }
+
+    /// Says why the host refused. `otherwise`: what is said of a request that it did not understand.
+    pub(super) fn tell_refusal(&self, refusal: &control::Refusal, otherwise: Remark) {
         if let Some(reason) = &refusal.reason {
             let said = if self.see().chinese() { &reason.zh } else { &reason.en };
             self.remark(Remark::Told, said);
             return;
         }
-        let remark = match refusal.code() {
-            RefusalCode::RefusalNoSuchPeer => Remark::NoSuchPeer,
-            RefusalCode::RefusalNoSuchRoom => Remark::NoSuchRoom,
-            RefusalCode::RefusalNotYourTurn => Remark::NotYourTurn,
-            RefusalCode::RefusalOccupied => Remark::Occupied,
-            RefusalCode::RefusalOffBoard => Remark::OffBoard,
-            RefusalCode::RefusalGameOver => Remark::GameOver,
-            RefusalCode::RefusalIllegal => Remark::Illegal,
-            RefusalCode::RefusalNothingToTakeBack => Remark::NothingToTakeBack,
-            RefusalCode::RefusalNoOffer => Remark::NoOffer,
-            RefusalCode::RefusalRadio => Remark::Radio,
-            RefusalCode::RefusalCannotReach => Remark::CannotReach,
-            RefusalCode::RefusalNotCompared => Remark::NotCompared,
-            RefusalCode::RefusalBusy => Remark::Busy,
-            RefusalCode::RefusalDisk => Remark::Disk,
-            RefusalCode::RefusalVersion => Remark::Version,
-            RefusalCode::RefusalLinkLost => Remark::LinkLost,
-            RefusalCode::RefusalPaused => Remark::Paused,
-            RefusalCode::RefusalTime => Remark::OutOfTime,
-            RefusalCode::RefusalBadRequest | RefusalCode::RefusalUnspecified => match purpose {
-                Purpose::Hint { .. } => Remark::NoHint,
-                Purpose::AddFriend => Remark::NotAdded,
-                Purpose::Account | Purpose::Contact => Remark::AccountTrouble,
-                _ => Remark::BadRequest,
+        self.remark(
+            match refusal.code() {
+                RefusalCode::RefusalNoSuchPeer => Remark::NoSuchPeer,
+                RefusalCode::RefusalNoSuchRoom => Remark::NoSuchRoom,
+                RefusalCode::RefusalNotYourTurn => Remark::NotYourTurn,
+                RefusalCode::RefusalOccupied => Remark::Occupied,
+                RefusalCode::RefusalOffBoard => Remark::OffBoard,
+                RefusalCode::RefusalGameOver => Remark::GameOver,
+                RefusalCode::RefusalIllegal => Remark::Illegal,
+                RefusalCode::RefusalNothingToTakeBack => Remark::NothingToTakeBack,
+                RefusalCode::RefusalNoOffer => Remark::NoOffer,
+                RefusalCode::RefusalRadio => Remark::Radio,
+                RefusalCode::RefusalCannotReach => Remark::CannotReach,
+                RefusalCode::RefusalNotCompared => Remark::NotCompared,
+                RefusalCode::RefusalBusy => Remark::Busy,
+                RefusalCode::RefusalDisk => Remark::Disk,
+                RefusalCode::RefusalVersion => Remark::Version,
+                RefusalCode::RefusalLinkLost => Remark::LinkLost,
+                RefusalCode::RefusalPaused => Remark::Paused,
+                RefusalCode::RefusalTime => Remark::OutOfTime,
+                RefusalCode::RefusalBadRequest | RefusalCode::RefusalUnspecified => otherwise,
+                RefusalCode::RefusalUnsolvable => Remark::Unsolvable,
             },
-            RefusalCode::RefusalUnsolvable => Remark::Unsolvable,
-        };
-        // Asking at the start what nobody has touched needs no remark.
-        if !matches!(purpose, Purpose::Nothing | Purpose::ListMatches | Purpose::ListAdapters)
-            || !matches!(remark, Remark::Radio)
-        {
-            self.remark(remark, "");
-        }
+            "",
+        );
     }
+}
+
+/// The pages about people show the trouble of a radio by themselves.
+fn is_of_radio(refusal: &control::Refusal) -> bool {
+    refusal.code() == RefusalCode::RefusalRadio && refusal.reason.is_none()
 }

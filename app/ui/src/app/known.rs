@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use client::{Client, HostState};
+use client::HostState;
 use proto::board::{Action, Game as WireGame, Setup, action};
 use proto::control::{self, GameChoice, GameSheet, Room};
 
@@ -42,18 +42,10 @@ pub(crate) enum Purpose {
     },
     /// A position of the match that is looked through.
     Look,
-    /// A step of a lesson.
-    Teach(control::Teach),
     Export,
     Import,
     /// A file that the app was opened with.
     LookAt,
-    /// A match was shown to this friend.
-    Give {
-        peer: String,
-    },
-    SaveEverything,
-    TakeEverything,
     /// A match that was looked through is gone.
     Discard,
     /// Something about a person was changed.
@@ -63,10 +55,6 @@ pub(crate) enum Purpose {
     Account,
     Contact,
     ListAdapters,
-    /// Those of this game.
-    Puzzles {
-        game: WireGame,
-    },
     /// What an invitation of theirs would be played by.
     DescribeInvitation {
         invite: String,
@@ -138,12 +126,9 @@ pub(crate) struct Inner {
     pub(crate) preferences: Preferences,
     pub(super) store: Store,
     pub(crate) locale: String,
-    pub(super) client: Client,
     pub(crate) state: HostState,
     /// Unfinished matches for the first page, the latest first.
     pub(crate) matches: Vec<control::MatchSummary>,
-    pub(super) next_request: u64,
-    pub(super) asked: BTreeMap<u64, Purpose>,
     pub(super) way: Way,
     /// A dialog of our own; others' come first.
     pub(super) question: Dialog,
@@ -164,15 +149,9 @@ pub(crate) struct Inner {
     pub(super) said: [Option<control::Said>; 2],
     pub(crate) records: adapters::records::Search,
     pub(crate) replay: Option<adapters::replay::Replay>,
-    pub(crate) editor: adapters::editor::Editor,
     pub(crate) people: adapters::friends::People,
-    /// A match for a friend who is being connected.
-    pub(crate) giving: Option<adapters::gifts::Giving>,
-    pub(crate) backup: adapters::backup::Backup,
-    pub(crate) puzzles: adapters::puzzles::Puzzles,
     /// Bluetooth adapters as they were last told.
     pub(crate) adapters: Vec<control::Adapter>,
-    pub(crate) lesson: adapters::lesson::Lesson,
     /// The board that is being opened is to be solved at once.
     pub(crate) solve_when_there: bool,
     /// A match whose board no presses put out, as the host has found.
@@ -244,6 +223,11 @@ impl Inner {
             _ => None,
         })?;
         self.state.friends.get(peer)
+    }
+
+    /// The match that is looked through.
+    pub(crate) fn replay_room(&self) -> Option<String> {
+        self.replay.as_ref().map(|replay| replay.room_id().to_owned())
     }
 
     /// What the player of this side has last said, while it is shown.
