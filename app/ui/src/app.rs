@@ -34,9 +34,6 @@ pub(crate) use page::{Answer, Asked, Cx, Pages};
 /// How long the app looks around before it says that nobody is near: three advertising rounds of a device that takes turns.
 const LOOKS_ALONE_AFTER: Duration = Duration::from_secs(10);
 
-/// Unfinished matches that the first page offers to go on with; the records have all.
-const MATCHES_ASKED: u32 = 12;
-
 /// Pictures that are drawn within this time are kept for the next start, those of the first page, and code that was needed only
 /// until then is let go of.
 const STARTING: Duration = Duration::from_secs(3);
@@ -86,7 +83,6 @@ impl App {
             store,
             locale: locale.to_owned(),
             state: HostState::default(),
-            matches: Vec::new(),
             way: Way::default(),
             question: Dialog::None,
             room: None,
@@ -98,10 +94,6 @@ impl App {
             waiting: None,
             turned: false,
             said: [None, None],
-            records: adapters::records::Search::default(),
-            replay: None,
-            people: adapters::friends::People::default(),
-            adapters: Vec::new(),
             solve_when_there: false,
             unsolvable: None,
             look: adapters::board::Look::default(),
@@ -113,7 +105,6 @@ impl App {
             all_options: false,
             inviting: None,
             switching_on: false,
-            set_aside: None,
             neighbour: String::new(),
             countering: None,
             invite_sheets: BTreeMap::new(),
@@ -135,15 +126,10 @@ impl App {
             stale: Cell::new(false),
             looking: slint::Timer::default(),
             saying: slint::Timer::default(),
-            home: adapters::home::Rows::default(),
-            records: adapters::records::Rows::default(),
             senses: RefCell::new(Rc::new(Nothing)),
             taken: Cell::new(0),
             shown: Cell::new(0),
-            replay: adapters::replay::Rows::default(),
             board: adapters::board::Rows::default(),
-            friends: adapters::friends::Rows::default(),
-            settings: adapters::settings::Rows::default(),
             invitation: adapters::invitation::Rows::default(),
             new_game: adapters::new_game::Rows::default(),
         });
@@ -254,7 +240,7 @@ impl App {
 
     /// Keeps the match in this file among the records, and looks it through.
     pub fn look_at_file(&self, path: &Path) {
-        adapters::records::look_at(&self.desk, path);
+        self.desk.turn(|_pages, cx| adapters::records::look_at(path, cx));
     }
 
     /// Turns to the lesson of this game, as its button does.
@@ -306,15 +292,10 @@ pub(crate) struct Desk {
     looking: slint::Timer,
     /// What was said stays to be read for a while.
     saying: slint::Timer,
-    pub(crate) home: adapters::home::Rows,
-    pub(crate) records: adapters::records::Rows,
     senses: RefCell<Rc<dyn Senses>>,
     taken: Cell<u64>,
     shown: Cell<u64>,
-    pub(crate) replay: adapters::replay::Rows,
     pub(crate) board: adapters::board::Rows,
-    pub(crate) friends: adapters::friends::Rows,
-    pub(crate) settings: adapters::settings::Rows,
     pub(crate) invitation: adapters::invitation::Rows,
     pub(crate) new_game: adapters::new_game::Rows,
 }
@@ -388,9 +369,11 @@ impl Desk {
                 self.turn(|pages, _cx| pages.puzzles.choose_game(game));
                 self.go(Page::Puzzles);
             }
-            Step::Replay(summary) => adapters::replay::open(self, *summary),
-            Step::SearchRecords => adapters::records::search(self),
-            Step::LookForBackups => adapters::records::look_for_backups(self),
+            Step::Replay(summary) => self.turn(|pages, cx| pages.replay.open(*summary, cx)),
+            Step::SearchRecords => self.turn(|pages, cx| pages.records.search(cx)),
+            Step::LookForBackups => self.turn(|pages, cx| pages.records.look_for(true, cx)),
+            Step::TakeBackup(path) => self.turn(|pages, cx| pages.backup.chosen(path, cx)),
+            Step::Invite(peer) => adapters::nearby::invite(self, &peer),
             Step::App(purpose, answer) => self.replied(purpose, *answer),
             Step::SolveWhenThere(solve) => self.known_mut().solve_when_there = solve,
         }
@@ -585,21 +568,13 @@ impl Desk {
             self.known_mut().scanning = scan;
             self.ask(request::Body::Scan(control::Scan { on: scan }), Purpose::Nothing);
         }
-        if page == Page::Home && ready {
-            self.ask(
-                request::Body::ListMatches(control::ListMatches {
-                    limit: MATCHES_ASKED,
-                    outcome: control::Outcome::Unfinished.into(),
-                    ..Default::default()
-                }),
-                Purpose::ListMatches,
-            );
-        }
-        if page == Page::Puzzles && ready {
-            self.turn(|pages, cx| pages.puzzles.list(cx));
-        }
-        if page == Page::Settings && ready {
-            self.ask(request::Body::ListAdapters(control::ListAdapters {}), Purpose::ListAdapters);
+        if ready {
+            self.turn(|pages, cx| match page {
+                Page::Home => adapters::home::list_matches(cx),
+                Page::Puzzles => pages.puzzles.list(cx),
+                Page::Settings => adapters::settings::list_adapters(cx),
+                _ => {}
+            });
         }
         let game = {
             let inner = self.see();

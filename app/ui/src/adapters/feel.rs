@@ -7,24 +7,26 @@ use proto::control::{self, Board, MarkKind, PuzzleProgress, Room};
 use senses::{Cue, Feel, LOUDEST};
 use slint::ComponentHandle;
 
-use super::{game, new_game, side, when};
+use super::{game, new_game, side, touched};
 use crate::app::Desk;
 use crate::screens::{FeelAdapter, MainWindow};
 
 pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     let page = window.global::<FeelAdapter>();
     let level = |level: i32| level.clamp(0, i32::from(LOUDEST)) as u8;
-    page.on_set_sound(when!(desk, |desk, chosen| {
-        desk.prefer(|known| known.sound_level = level(chosen));
+    page.on_set_sound(touched!(desk, |_pages, cx, chosen| {
+        cx.preferences.change(move |known| known.sound_level = level(chosen));
         // So that a level is heard when it is chosen.
-        desk.hear(Cue::Stone);
+        cx.feel.hear(Cue::Stone);
     }));
-    page.on_set_music(when!(desk, |desk, chosen| desk.prefer(|known| known.music_level = level(chosen))));
-    page.on_toggle_vibration(when!(desk, |desk| {
-        desk.prefer(|known| known.vibration = !known.vibration);
-        desk.feel(Feel::Strong);
+    page.on_set_music(touched!(desk, |_pages, cx, chosen| {
+        cx.preferences.change(move |known| known.music_level = level(chosen));
     }));
-    page.on_low_time(when!(desk, |desk| desk.hear(Cue::Tick)));
+    page.on_toggle_vibration(touched!(desk, |_pages, cx| {
+        cx.preferences.change(|known| known.vibration = !known.vibration);
+        cx.feel.shake(Feel::Strong);
+    }));
+    page.on_low_time(touched!(desk, |_pages, cx| cx.feel.hear(Cue::Tick)));
 }
 
 pub(super) fn show(window: &MainWindow, desk: &Desk) {

@@ -44,7 +44,7 @@ impl Gifts {
         dialog.set_friends(ModelRc::from(self.friends.clone()));
         dialog.on_answer(touched!(desk, |_pages, cx, keep| answer(keep, cx)));
         dialog.on_give(touched!(desk, |pages, cx, peer| {
-            if let Some(room) = cx.known.replay_room() {
+            if let Some(room) = pages.replay.room() {
                 pages.gifts.give_once_connected(Giving { peer: peer.into(), room }, cx);
             }
         }));
@@ -68,10 +68,10 @@ impl Gifts {
                     give(giving, cx);
                 }
             }
-            event::Body::Connecting(connecting) => {
-                if connecting.state() == control::ConnectState::ConnectFailed {
-                    self.waiting = None;
-                }
+            event::Body::Connecting(connecting)
+                if connecting.state() == control::ConnectState::ConnectFailed =>
+            {
+                self.waiting = None;
             }
             _ => {}
         }

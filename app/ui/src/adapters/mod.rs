@@ -13,7 +13,7 @@ pub(crate) mod home;
 pub(crate) mod invitation;
 pub(crate) mod lesson;
 mod navigation;
-mod nearby;
+pub(crate) mod nearby;
 pub(crate) mod new_game;
 pub(crate) mod puzzles;
 pub(crate) mod records;
@@ -32,44 +32,45 @@ use crate::screens::{Carrier, Game, MainWindow, Side};
 /// Connects every touch to what it does.
 pub(crate) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     navigation::attach(window, desk);
-    home::attach(window, desk);
     new_game::attach(window, desk);
     nearby::attach(window, desk);
-    friends::attach(window, desk);
     board::attach(window, desk);
     comparison::attach(window, desk);
     backup::Backup::attach(window, desk);
     invitation::attach(window, desk);
     feel::attach(window, desk);
-    records::attach(window, desk);
-    replay::attach(window, desk);
-    settings::attach(window, desk);
     let pages = desk.pages();
     pages.editor.attach(window, desk);
+    pages.friends.attach(window, desk);
     pages.gifts.attach(window, desk);
+    pages.home.attach(window, desk);
     pages.lesson.attach(window, desk);
     pages.puzzles.attach(window, desk);
+    pages.records.attach(window, desk);
+    pages.replay.attach(window, desk);
+    pages.settings.attach(window, desk);
 }
 
 /// Shows on every page what is known now.
 pub(crate) fn show(window: &MainWindow, desk: &Desk) {
-    settings::show(window, desk);
-    home::show(window, desk);
+    let (known, pages) = (desk.see(), desk.pages());
+    // First, since it chooses the language.
+    pages.settings.show(window, &known);
     new_game::show(window, desk);
     nearby::show(window, desk);
-    friends::show(window, desk);
     board::show(window, desk);
     invitation::show(window, desk);
     feel::show(window, desk);
-    records::show(window, desk);
-    replay::show(window, desk);
-    let (known, pages) = (desk.see(), desk.pages());
     comparison::show(window, &known);
     pages.backup.show(window, &known);
     pages.editor.show(window, &known);
+    pages.friends.show(window, &known);
     pages.gifts.show(window, &known, &desk.sprites);
+    pages.home.show(window, &known, &desk.sprites);
     pages.lesson.show(window, &known);
     pages.puzzles.show(window, &known, &desk.sprites);
+    pages.records.show(window, &known, &desk.sprites);
+    pages.replay.show(window, &known);
     // Last, so that a page is complete before it is turned to.
     navigation::show(window, desk);
 }

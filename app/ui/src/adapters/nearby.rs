@@ -5,7 +5,7 @@ use std::rc::Rc;
 use proto::control::{self, ConnectState, RadioState, request};
 use slint::{ComponentHandle, Model, ModelRc, VecModel};
 
-use super::{friends, game, new_game, update, when};
+use super::{game, new_game, update, when};
 use crate::app::{Desk, Inner, Inviting, Purpose};
 use crate::preferences::{LastColour, LastOpponent};
 use crate::screens::{Dialog, MainWindow, NearbyAdapter, NearbyState, Neighbour, Page, Progress};
@@ -21,7 +21,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     page.on_change_game(when!(desk, |desk| choose_game(&desk, LastOpponent::Peer)));
     page.on_open(when!(desk, |desk, id| {
         if desk.see().state.friends.contains_key(id.as_str()) {
-            friends::open_friend(&desk, &id);
+            desk.turn(|pages, cx| pages.friends.open_friend(&id, cx));
         } else {
             desk.change(|inner| inner.neighbour = id.into());
             desk.open(Dialog::Neighbour);
@@ -51,7 +51,7 @@ fn choose_game(desk: &Desk, opponent: LastOpponent) {
 }
 
 /// Asks somebody for a match of the game that people are invited to.
-pub(super) fn invite(desk: &Desk, peer: &str) {
+pub(crate) fn invite(desk: &Desk, peer: &str) {
     let game = desk.see().nearby_game();
     propose(desk, peer, game, "");
 }

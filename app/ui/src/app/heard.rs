@@ -50,7 +50,11 @@ impl Desk {
             self.look_afresh();
         }
         if let Some(body) = &event.body {
-            self.turn(|pages, cx| pages.gifts.hear(body, cx));
+            self.turn(|pages, cx| {
+                pages.gifts.hear(body, cx);
+                pages.replay.hear(body);
+                pages.settings.hear(body, cx);
+            });
         }
         match event.body {
             Some(event::Body::Ready(_)) => {
@@ -68,7 +72,6 @@ impl Desk {
                 self.known_mut().inviting = None;
             }
             Some(event::Body::Said(said)) => self.said(said),
-            Some(event::Body::Judgements(judged)) => adapters::replay::judged(self, judged),
             Some(event::Body::Connecting(connecting)) => self.connecting(&connecting),
             Some(event::Body::Notice(notice)) => self.notice(&notice),
             Some(event::Body::Activated(chosen)) => self.activated(&chosen),
@@ -108,7 +111,7 @@ impl Desk {
                     && inner.room.as_ref().is_some_and(|room| room.id == chosen.room_id)
             };
             if !shown {
-                adapters::home::resume(self, &chosen.room_id);
+                self.turn(|_pages, cx| adapters::home::resume(&chosen.room_id, cx));
             }
         } else if chosen.invite_id.is_empty() && chosen.peer.is_empty() {
             self.go(Page::Nearby);
@@ -229,12 +232,8 @@ impl Desk {
             NoticeKind::NoticeRadioChanged => Remark::RadioChanged,
             NoticeKind::NoticeClocksDiffer => Remark::ClocksDiffer,
             NoticeKind::NoticeAdjourned => Remark::Adjourned,
-            NoticeKind::NoticeSavesSetAside => {
-                self.known_mut().set_aside = Some(notice.detail.clone());
-                self.open(Dialog::Saves);
-                return;
-            }
-            NoticeKind::NoticeUnspecified => return,
+            // The settings tell of it.
+            NoticeKind::NoticeSavesSetAside | NoticeKind::NoticeUnspecified => return,
         };
         self.remark(remark, &notice.name);
     }
@@ -252,10 +251,8 @@ impl Desk {
         };
         self.turn(|pages, cx| match asked {
             Asked::Nothing => {
-                if let Err(refusal) = answer
-                    && !is_of_radio(&refusal)
-                {
-                    cx.go.refused(refusal, Remark::BadRequest);
+                if let Err(refusal) = answer {
+                    cx.go.refused_unasked(refusal);
                 }
             }
             Asked::Done => {
@@ -265,9 +262,14 @@ impl Desk {
             }
             Asked::Backup(question) => pages.backup.reply(&question, answer, cx),
             Asked::Editor(adapters::editor::Question) => adapters::editor::reply(answer, cx),
+            Asked::Friends(question) => pages.friends.reply(&question, answer, cx),
             Asked::Gifts(question) => adapters::gifts::reply(question, answer, cx),
+            Asked::Home(question) => pages.home.reply(&question, answer, cx),
             Asked::Lesson(question) => pages.lesson.reply(&question, answer, cx),
             Asked::Puzzles(question) => pages.puzzles.reply(&question, answer, cx),
+            Asked::Records(question) => pages.records.reply(&question, answer, cx),
+            Asked::Replay(question) => pages.replay.reply(&question, answer, cx),
+            Asked::Settings(adapters::settings::Question) => pages.settings.reply(answer, cx),
             Asked::App(purpose) => cx.go.app(purpose, answer),
         });
     }
@@ -283,31 +285,6 @@ impl Desk {
                 if let Some(inviting) = &mut inner.inviting {
                     inviting.invite = Some(invite);
                 }
-            }
-            (Ok(reply::Body::Matches(list)), Purpose::ListMatches) => {
-                self.known_mut().matches = list.matches;
-            }
-            (Ok(reply::Body::Matches(list)), Purpose::Records { search }) => {
-                adapters::records::found(self, search, list);
-            }
-            (Ok(reply::Body::Position(position)), Purpose::Look) => adapters::replay::seen(self, position),
-            (Ok(reply::Body::File(file)), Purpose::Export) => adapters::records::save(self, &file),
-            (Ok(reply::Body::RoomId(room)), Purpose::LookAt) => adapters::records::kept(self, room),
-            (Ok(reply::Body::RoomId(_)), Purpose::Import) => {
-                self.remark(Remark::Copied, "");
-                adapters::records::search(self);
-            }
-            (Ok(reply::Body::FriendCode(code)), Purpose::ShowCode) => {
-                adapters::friends::code_told(self, code);
-            }
-            (Ok(reply::Body::Done(_)), Purpose::AddFriend) => adapters::friends::added(self),
-            (Ok(reply::Body::Done(_)), Purpose::Contact) => self.remark(Remark::ContactAsked, ""),
-            (Ok(reply::Body::Adapters(list)), Purpose::ListAdapters) => {
-                self.known_mut().adapters = list.adapters;
-            }
-            (Ok(reply::Body::Done(_)), Purpose::Discard) => {
-                self.leave(Page::Replay);
-                adapters::records::search(self);
             }
             (Ok(reply::Body::Hint(hint)), Purpose::Hint { room, ply, revision }) => {
                 adapters::board::advised(self, (room, ply, revision), hint);
@@ -356,16 +333,11 @@ impl Desk {
         if *purpose == Purpose::Act {
             self.board.flash.light(self, &refusal.points);
         }
-        let otherwise = match purpose {
-            Purpose::Hint { .. } => Remark::NoHint,
-            Purpose::AddFriend => Remark::NotAdded,
-            Purpose::Account | Purpose::Contact => Remark::AccountTrouble,
-            _ => Remark::BadRequest,
-        };
+        let otherwise =
+            if matches!(purpose, Purpose::Hint { .. }) { Remark::NoHint } else { Remark::BadRequest };
         // Asking at the start what nobody has touched needs no remark.
-        if !matches!(purpose, Purpose::Nothing | Purpose::ListMatches | Purpose::ListAdapters)
-            || !is_of_radio(refusal)
-        {
+        let is_of_radio = refusal.code() == RefusalCode::RefusalRadio && refusal.reason.is_none();
+        if *purpose != Purpose::Nothing || !is_of_radio {
             self.tell_refusal(refusal, otherwise);
         }
     }
@@ -403,9 +375,4 @@ impl Desk {
             "",
         );
     }
-}
-
-/// The pages about people show the trouble of a radio by themselves.
-fn is_of_radio(refusal: &control::Refusal) -> bool {
-    refusal.code() == RefusalCode::RefusalRadio && refusal.reason.is_none()
 }

@@ -25,7 +25,6 @@ pub(crate) enum Purpose {
         revision: u32,
     },
     Invite,
-    ListMatches,
     PowerOn,
     /// What a choice of rules for this game amounts to.
     DescribeChoice {
@@ -36,25 +35,8 @@ pub(crate) enum Purpose {
     DescribeRoom {
         setup: Setup,
     },
-    /// A page of the records, with the number of the search that it is for.
-    Records {
-        search: u32,
-    },
-    /// A position of the match that is looked through.
-    Look,
-    Export,
-    Import,
-    /// A file that the app was opened with.
-    LookAt,
-    /// A match that was looked through is gone.
-    Discard,
     /// Something about a person was changed.
     Person,
-    ShowCode,
-    AddFriend,
-    Account,
-    Contact,
-    ListAdapters,
     /// What an invitation of theirs would be played by.
     DescribeInvitation {
         invite: String,
@@ -127,8 +109,6 @@ pub(crate) struct Inner {
     pub(super) store: Store,
     pub(crate) locale: String,
     pub(crate) state: HostState,
-    /// Unfinished matches for the first page, the latest first.
-    pub(crate) matches: Vec<control::MatchSummary>,
     pub(super) way: Way,
     /// A dialog of our own; others' come first.
     pub(super) question: Dialog,
@@ -147,11 +127,6 @@ pub(crate) struct Inner {
     pub(crate) turned: bool,
     /// What was last said at the board, by the other and by this device's player, while it is shown.
     pub(super) said: [Option<control::Said>; 2],
-    pub(crate) records: adapters::records::Search,
-    pub(crate) replay: Option<adapters::replay::Replay>,
-    pub(crate) people: adapters::friends::People,
-    /// Bluetooth adapters as they were last told.
-    pub(crate) adapters: Vec<control::Adapter>,
     /// The board that is being opened is to be solved at once.
     pub(crate) solve_when_there: bool,
     /// A match whose board no presses put out, as the host has found.
@@ -168,8 +143,6 @@ pub(crate) struct Inner {
     pub(crate) all_options: bool,
     pub(crate) inviting: Option<Inviting>,
     pub(crate) switching_on: bool,
-    /// Where a damaged file of saves was put.
-    pub(crate) set_aside: Option<String>,
     /// Somebody near who is looked at.
     pub(crate) neighbour: String,
     /// An invitation of theirs that is being answered with other terms.
@@ -223,11 +196,6 @@ impl Inner {
             _ => None,
         })?;
         self.state.friends.get(peer)
-    }
-
-    /// The match that is looked through.
-    pub(crate) fn replay_room(&self) -> Option<String> {
-        self.replay.as_ref().map(|replay| replay.room_id().to_owned())
     }
 
     /// What the player of this side has last said, while it is shown.

@@ -4,10 +4,11 @@
 //! itself; each time it is lent a [`Cx`]. What it wants of others it says there, and the app does it when the page is done.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use client::Client;
 use proto::board::Game;
-use proto::control::{MatchSummary, Refusal, Request, reply, request};
+use proto::control::{MatchSummary, Refusal, RefusalCode, Request, reply, request};
 use senses::{Cue, Feel};
 
 use super::{Inner, Purpose};
@@ -20,9 +21,14 @@ use crate::screens::{Dialog, Page, Remark};
 pub(crate) struct Pages {
     pub(crate) backup: adapters::backup::Backup,
     pub(crate) editor: adapters::editor::Editor,
+    pub(crate) friends: adapters::friends::Friends,
     pub(crate) gifts: adapters::gifts::Gifts,
+    pub(crate) home: adapters::home::Home,
     pub(crate) lesson: adapters::lesson::Lesson,
     pub(crate) puzzles: adapters::puzzles::Puzzles,
+    pub(crate) records: adapters::records::Records,
+    pub(crate) replay: adapters::replay::Replay,
+    pub(crate) settings: adapters::settings::Settings,
 }
 
 /// All that a page may touch beside its own state.
@@ -99,6 +105,8 @@ pub(super) enum Step {
     Replay(Box<MatchSummary>),
     SearchRecords,
     LookForBackups,
+    TakeBackup(PathBuf),
+    Invite(String),
     SolveWhenThere(bool),
     App(Purpose, Box<Answer>),
 }
@@ -138,6 +146,13 @@ impl Go {
         self.0.push(Step::Refused(Box::new(refusal), otherwise));
     }
 
+    /// The same of a request that nobody has made by a touch: the pages about people show the trouble of a radio by themselves.
+    pub(crate) fn refused_unasked(&mut self, refusal: Refusal) {
+        if refusal.code() != RefusalCode::RefusalRadio || refusal.reason.is_some() {
+            self.refused(refusal, Remark::BadRequest);
+        }
+    }
+
     /// To the board of a room that the host has told, or will tell.
     pub(crate) fn room(&mut self, id: &str) {
         self.0.push(Step::Room(id.to_owned()));
@@ -173,6 +188,16 @@ impl Go {
         self.0.push(Step::LookForBackups);
     }
 
+    /// To the question whether this file takes the place of what is here.
+    pub(crate) fn take_backup(&mut self, path: PathBuf) {
+        self.0.push(Step::TakeBackup(path));
+    }
+
+    /// Asks this person for a match of the game that people are invited to.
+    pub(crate) fn invite(&mut self, peer: &str) {
+        self.0.push(Step::Invite(peer.to_owned()));
+    }
+
     /// The reply to what no page has asked.
     pub(super) fn app(&mut self, purpose: Purpose, answer: Answer) {
         self.0.push(Step::App(purpose, Box::new(answer)));
@@ -193,9 +218,14 @@ pub(crate) enum Asked {
     Done,
     Backup(adapters::backup::Question),
     Editor(adapters::editor::Question),
+    Friends(adapters::friends::Question),
     Gifts(adapters::gifts::Question),
+    Home(adapters::home::Question),
     Lesson(adapters::lesson::Question),
     Puzzles(adapters::puzzles::Question),
+    Records(adapters::records::Question),
+    Replay(adapters::replay::Question),
+    Settings(adapters::settings::Question),
     App(Purpose),
 }
 
