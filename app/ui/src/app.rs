@@ -28,7 +28,7 @@ use crate::screens::{Dialog, Game, MainWindow, Navigation, Page, Remark};
 use page::{Questions, Sensation, Step};
 use way::Way;
 
-pub(crate) use known::{Choosing, HintState, Inner, Inviting, Losing, Picked, Purpose};
+pub(crate) use known::{Choosing, HintState, Inner, Losing, Picked, Purpose};
 pub(crate) use page::{Answer, Asked, Cx, Pages};
 
 /// How long the app looks around before it says that nobody is near: three advertising rounds of a device that takes turns.
@@ -103,12 +103,6 @@ impl App {
             new_game: WireGame::Gomoku,
             sheets: BTreeMap::new(),
             all_options: false,
-            inviting: None,
-            switching_on: false,
-            neighbour: String::new(),
-            countering: None,
-            invite_sheets: BTreeMap::new(),
-            answered: None,
             in_front: true,
             scanning: false,
             looked_long: false,
@@ -130,7 +124,6 @@ impl App {
             taken: Cell::new(0),
             shown: Cell::new(0),
             board: adapters::board::Rows::default(),
-            invitation: adapters::invitation::Rows::default(),
             new_game: adapters::new_game::Rows::default(),
         });
         adapters::attach(&window, &desk);
@@ -296,7 +289,6 @@ pub(crate) struct Desk {
     taken: Cell<u64>,
     shown: Cell<u64>,
     pub(crate) board: adapters::board::Rows,
-    pub(crate) invitation: adapters::invitation::Rows,
     pub(crate) new_game: adapters::new_game::Rows,
 }
 
@@ -322,6 +314,12 @@ impl Desk {
 
     pub(crate) fn pages(&self) -> Ref<'_, Pages> {
         Ref::map(self.state.borrow(), |state| &state.pages)
+    }
+
+    /// The one dialog that is seen.
+    pub(crate) fn dialog(&self) -> Dialog {
+        let State { known, pages, .. } = &*self.state.borrow();
+        known.dialog(&pages.invitation)
     }
 
     /// Until the guard is dropped, what is to be shown is put off: pages are shown once for each touch and each message.
@@ -373,7 +371,10 @@ impl Desk {
             Step::SearchRecords => self.turn(|pages, cx| pages.records.search(cx)),
             Step::LookForBackups => self.turn(|pages, cx| pages.records.look_for(true, cx)),
             Step::TakeBackup(path) => self.turn(|pages, cx| pages.backup.chosen(path, cx)),
-            Step::Invite(peer) => adapters::nearby::invite(self, &peer),
+            Step::Invite(peer) => self.turn(|pages, cx| {
+                pages.invitation.propose(&peer, cx.known.nearby_game(), "", cx);
+            }),
+            Step::ForgetProgress(peer) => drop(self.known_mut().state.connecting.remove(&peer)),
             Step::App(purpose, answer) => self.replied(purpose, *answer),
             Step::SolveWhenThere(solve) => self.known_mut().solve_when_there = solve,
         }
@@ -460,7 +461,7 @@ impl Desk {
     pub(crate) fn back(&self) {
         let (dialog, page, question) = {
             let inner = self.see();
-            (inner.dialog(), inner.page(), inner.question)
+            (self.dialog(), inner.page(), inner.question)
         };
         if dialog != Dialog::None {
             // What a person has asked wants an answer; our own questions may be put away.
@@ -557,12 +558,11 @@ impl Desk {
     fn moved(self: &Desk) {
         let (page, scanning, ready) = {
             let inner = &mut *self.known_mut();
-            // Whoever turns away from the page of other terms has not sent them.
-            if inner.page() != Page::NewGame {
-                inner.countering = None;
-            }
             (inner.page(), inner.scanning, inner.state.ready)
         };
+        if page != Page::NewGame {
+            self.state.borrow_mut().pages.invitation.stop_countering();
+        }
         let scan = matches!(page, Page::Home | Page::Nearby | Page::Friends);
         if scan != scanning && ready {
             self.known_mut().scanning = scan;

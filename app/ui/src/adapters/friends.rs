@@ -190,7 +190,7 @@ impl Friends {
         self.show_account(&page, known);
         page.set_visibility(visibility(known));
         if let Some(code) = &self.code
-            && known.dialog() == Dialog::MyCode
+            && known.question() == Dialog::MyCode
             && page.get_code_text() != code.text.as_str()
         {
             page.set_code(picture(code));

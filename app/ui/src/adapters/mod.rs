@@ -33,18 +33,18 @@ use crate::screens::{Carrier, Game, MainWindow, Side};
 pub(crate) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     navigation::attach(window, desk);
     new_game::attach(window, desk);
-    nearby::attach(window, desk);
     board::attach(window, desk);
     comparison::attach(window, desk);
     backup::Backup::attach(window, desk);
-    invitation::attach(window, desk);
     feel::attach(window, desk);
     let pages = desk.pages();
     pages.editor.attach(window, desk);
     pages.friends.attach(window, desk);
     pages.gifts.attach(window, desk);
     pages.home.attach(window, desk);
+    pages.invitation.attach(window, desk);
     pages.lesson.attach(window, desk);
+    pages.nearby.attach(window, desk);
     pages.puzzles.attach(window, desk);
     pages.records.attach(window, desk);
     pages.replay.attach(window, desk);
@@ -57,9 +57,7 @@ pub(crate) fn show(window: &MainWindow, desk: &Desk) {
     // First, since it chooses the language.
     pages.settings.show(window, &known);
     new_game::show(window, desk);
-    nearby::show(window, desk);
     board::show(window, desk);
-    invitation::show(window, desk);
     feel::show(window, desk);
     comparison::show(window, &known);
     pages.backup.show(window, &known);
@@ -67,7 +65,9 @@ pub(crate) fn show(window: &MainWindow, desk: &Desk) {
     pages.friends.show(window, &known);
     pages.gifts.show(window, &known, &desk.sprites);
     pages.home.show(window, &known, &desk.sprites);
+    pages.invitation.show(window, &known);
     pages.lesson.show(window, &known);
+    pages.nearby.show(window, &known);
     pages.puzzles.show(window, &known, &desk.sprites);
     pages.records.show(window, &known, &desk.sprites);
     pages.replay.show(window, &known);

@@ -35,5 +35,5 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
     let inner = desk.see();
     let navigation = window.global::<Navigation>();
     navigation.set_page(inner.page());
-    navigation.set_dialog(inner.dialog());
+    navigation.set_dialog(desk.dialog());
 }

@@ -10,8 +10,8 @@ use proto::board as wire;
 use proto::control::{self, ChosenOption, GameChoice, GameOption, GameSheet, Seat, request, seat};
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::{game, nearby, touched, update, when};
-use crate::app::{Desk, Inner, Purpose};
+use super::{game, touched, update, when};
+use crate::app::{Cx, Desk, Inner, Purpose};
 use crate::preferences::{LastColour, LastGame, LastOpponent, OwnPace};
 use crate::screens::{
     Colour, MainWindow, NewGameAdapter, Opponent, OptionKind, OptionView, Page, RulesAdapter,
@@ -312,17 +312,18 @@ fn show_paces(page: &NewGameAdapter<'_>, desk: &Desk, inner: &Inner, chinese: bo
 }
 
 /// The choice of this game is from now on as an invitation asks for it, so that one thing can be changed.
-pub(super) fn adopt(desk: &Desk, game: wire::Game, sheet: &GameSheet, theirs: &control::Invitation) {
+pub(super) fn adopt(game: wire::Game, sheet: &GameSheet, theirs: &control::Invitation, cx: &mut Cx<'_>) {
     let options = beside_preset(sheet, |_| true);
     let pace = sheet.paces.iter().find(|pace| pace.pace == theirs.pace).map(|pace| pace.word.clone());
-    desk.prefer(|known| {
+    let (preset, side) = (sheet.preset.clone(), theirs.my_side());
+    cx.preferences.change(move |known| {
         let last = known.games.entry(game::word(game).into()).or_default();
-        (last.preset, last.options) = (sheet.preset.clone(), options);
+        (last.preset, last.options) = (preset, options);
         last.opponent = LastOpponent::Peer;
         if let Some(pace) = pace {
             last.pace = pace;
         }
-        last.colour = match theirs.my_side() {
+        last.colour = match side {
             wire::Side::First => LastColour::First,
             wire::Side::Second => LastColour::Second,
             wire::Side::Unspecified => LastColour::Random,
@@ -402,11 +403,9 @@ fn start(desk: &Desk) {
         (inner.new_game, inner.last(inner.new_game), choice(&inner, inner.new_game))
     };
     let here = || Seat { who: Some(seat::Who::Here(true)), ..Default::default() };
-    let countering = desk.see().countering.clone();
-    if let Some(theirs) = countering {
-        desk.change(|inner| inner.answered = Some(theirs.invite_id.clone()));
-        desk.back();
-        nearby::propose(desk, &theirs.peer, game, &theirs.invite_id);
+    let mut sent = false;
+    desk.turn(|pages, cx| sent = pages.invitation.send_terms(game, cx));
+    if sent {
         return;
     }
     let (first, second) = match last.opponent {
@@ -469,7 +468,8 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
         LastColour::Random => Colour::Random,
         LastColour::Turns => Colour::Turns,
     });
-    page.set_counters(inner.countering.as_ref().map(|one| one.name.as_str()).unwrap_or_default().into());
+    let pages = desk.pages();
+    page.set_counters(pages.invitation.countering().map_or("", |one| one.name.as_str()).into());
     show_paces(&page, desk, &inner, chinese);
     page.set_all_options(inner.all_options);
     let Some(sheet) = inner.sheets.get(&(inner.new_game as i32)) else {
@@ -552,8 +552,8 @@ fn sheet_text(sheet: Option<&GameSheet>, chinese: bool) -> &str {
 
 /// The rule sheet of an invitation, of the match on the board, or of the one that is being chosen.
 fn show_rules(window: &MainWindow, desk: &Desk, inner: &Inner, chinese: bool) {
-    let own = inner.incoming().or(inner.outgoing()).filter(|_| inner.page() != Page::Board);
-    let asked = inner.incoming().or(own);
+    let pages = desk.pages();
+    let asked = pages.invitation.of_rules(inner);
     let (of, sheet) = match (&inner.room, asked) {
         (_, Some(asked)) => {
             let sheet = if chinese { &asked.rule_sheet_zh } else { &asked.rule_sheet_en };

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use client::FromHost;
-use proto::control::{self, Event, InvitationEnd, NoticeKind, RefusalCode, Reply, Room, event, reply};
+use proto::control::{self, Event, NoticeKind, RefusalCode, Reply, Room, event, reply};
 use slint::ComponentHandle;
 
 use super::{Answer, Asked, Desk, Purpose};
@@ -52,6 +52,8 @@ impl Desk {
         if let Some(body) = &event.body {
             self.turn(|pages, cx| {
                 pages.gifts.hear(body, cx);
+                pages.invitation.hear(body, cx);
+                pages.nearby.hear(body);
                 pages.replay.hear(body);
                 pages.settings.hear(body, cx);
             });
@@ -61,18 +63,11 @@ impl Desk {
                 self.moved();
                 self.tell_wish();
             }
-            Some(event::Body::Radio(_)) => self.known_mut().switching_on = false,
             Some(event::Body::Room(room)) => self.room_changed(&room),
-            Some(event::Body::InvitationGone(gone)) => self.invitation_gone(&gone, gone_name),
-            Some(event::Body::Invitation(invitation)) if !invitation.mine => {
-                adapters::invitation::arrived(self, &invitation);
-            }
-            Some(event::Body::Invitation(_)) => {
-                // The host's own account of it takes over.
-                self.known_mut().inviting = None;
+            Some(event::Body::InvitationGone(gone)) => {
+                self.turn(|pages, cx| pages.invitation.gone(&gone, gone_name, cx));
             }
             Some(event::Body::Said(said)) => self.said(said),
-            Some(event::Body::Connecting(connecting)) => self.connecting(&connecting),
             Some(event::Body::Notice(notice)) => self.notice(&notice),
             Some(event::Body::Activated(chosen)) => self.activated(&chosen),
             _ => {}
@@ -162,55 +157,6 @@ impl Desk {
         }
     }
 
-    fn connecting(&self, connecting: &control::Connecting) {
-        let asked = self.see().inviting.as_ref().is_some_and(|inviting| inviting.peer == connecting.peer);
-        let failed = matches!(connecting.state(), control::ConnectState::ConnectFailed);
-        if asked && failed {
-            self.known_mut().inviting = None;
-            self.remark(Remark::CannotReach, &connecting.name);
-        }
-    }
-
-    /// `name`: the other person's, as far as the invitation said it.
-    fn invitation_gone(&self, gone: &control::InvitationGone, name: Option<String>) {
-        let name = {
-            let inner = &mut *self.known_mut();
-            inner.invite_sheets.remove(&gone.invite_id);
-            let answered = inner.answered.take_if(|id| *id == gone.invite_id).is_some();
-            let countering = inner.countering.take_if(|theirs| theirs.invite_id == gone.invite_id).is_some();
-            if answered && !countering && gone.end() == InvitationEnd::InvitationCountered {
-                return;
-            }
-            let ours = inner.inviting.take_if(|inviting| inviting.invite.as_deref() == Some(&gone.invite_id));
-            ours.map(|inviting| inviting.peer)
-                .and_then(|peer| inner.state.nearby.get(&peer).map(|near| near.name.clone()))
-                .or(name)
-                .unwrap_or_default()
-        };
-        let remark = match gone.end() {
-            InvitationEnd::InvitationAccepted => {
-                self.open_room(&gone.room_id);
-                return;
-            }
-            InvitationEnd::InvitationDeclined => match gone.reason() {
-                proto::peer::DeclineReason::DeclineOtherGame => Remark::InvitationOtherGame,
-                proto::peer::DeclineReason::DeclineOtherRules => Remark::InvitationOtherRules,
-                proto::peer::DeclineReason::DeclineLater => Remark::InvitationLater,
-                proto::peer::DeclineReason::DeclineBusy => Remark::InvitationBusy,
-                _ => Remark::InvitationDeclined,
-            },
-            InvitationEnd::InvitationBusy => Remark::InvitationBusy,
-            InvitationEnd::InvitationTimedOut => Remark::InvitationTimedOut,
-            InvitationEnd::InvitationWithdrawn => Remark::InvitationWithdrawn,
-            InvitationEnd::InvitationLinkLost => Remark::InvitationLost,
-            InvitationEnd::InvitationUnknownGame => Remark::InvitationUnknownGame,
-            // Their own invitation takes its place, and rings.
-            InvitationEnd::InvitationCountered => Remark::InvitationCountered,
-            InvitationEnd::Unspecified => return,
-        };
-        self.remark(remark, &name);
-    }
-
     fn notice(&self, notice: &control::Notice) {
         let remark = match notice.kind() {
             NoticeKind::NoticeOfferDeclined => Remark::OfferDeclined,
@@ -225,10 +171,7 @@ impl Desk {
             NoticeKind::NoticeRenamed => {
                 return self.remark(Remark::Renamed, &format!("{} → {}", notice.name, notice.detail));
             }
-            NoticeKind::NoticeCannotReach => {
-                self.known_mut().inviting = None;
-                Remark::CannotReach
-            }
+            NoticeKind::NoticeCannotReach => Remark::CannotReach,
             NoticeKind::NoticeRadioChanged => Remark::RadioChanged,
             NoticeKind::NoticeClocksDiffer => Remark::ClocksDiffer,
             NoticeKind::NoticeAdjourned => Remark::Adjourned,
@@ -265,7 +208,9 @@ impl Desk {
             Asked::Friends(question) => pages.friends.reply(&question, answer, cx),
             Asked::Gifts(question) => adapters::gifts::reply(question, answer, cx),
             Asked::Home(question) => pages.home.reply(&question, answer, cx),
+            Asked::Invitation(question) => pages.invitation.reply(question, answer, cx),
             Asked::Lesson(question) => pages.lesson.reply(&question, answer, cx),
+            Asked::Nearby(adapters::nearby::Question) => pages.nearby.reply(answer, cx),
             Asked::Puzzles(question) => pages.puzzles.reply(&question, answer, cx),
             Asked::Records(question) => pages.records.reply(&question, answer, cx),
             Asked::Replay(question) => pages.replay.reply(&question, answer, cx),
@@ -279,24 +224,11 @@ impl Desk {
         match (answer, purpose) {
             (Err(refusal), purpose) => self.refused(&refusal, &purpose),
             (Ok(reply::Body::RoomId(room)), Purpose::OpenRoom) => self.open_room(&room),
-            (Ok(reply::Body::InviteId(invite)), Purpose::Invite) => {
-                let inner = &mut *self.known_mut();
-                // The invitation's own event may have come first, and with it taken over.
-                if let Some(inviting) = &mut inner.inviting {
-                    inviting.invite = Some(invite);
-                }
-            }
             (Ok(reply::Body::Hint(hint)), Purpose::Hint { room, ply, revision }) => {
                 adapters::board::advised(self, (room, ply, revision), hint);
             }
             (Ok(reply::Body::Sheet(sheet)), Purpose::DescribeChoice { game, choice }) => {
                 adapters::new_game::described(self, game, &choice, sheet);
-            }
-            (Ok(reply::Body::Sheet(sheet)), Purpose::DescribeInvitation { invite }) => {
-                let inner = &mut *self.known_mut();
-                if inner.state.invitations.iter().any(|open| open.invite_id == invite) {
-                    inner.invite_sheets.insert(invite, sheet);
-                }
             }
             (Ok(reply::Body::Sheet(sheet)), Purpose::DescribeRoom { setup }) => {
                 self.known_mut().room_sheet = Some((setup, sheet));
@@ -309,8 +241,6 @@ impl Desk {
         {
             let inner = &mut *self.known_mut();
             match purpose {
-                Purpose::Invite => (inner.inviting, inner.answered) = (None, None),
-                Purpose::PowerOn => inner.switching_on = false,
                 Purpose::Hint { room, .. } => {
                     inner.hint = None;
                     if refusal.code() == RefusalCode::RefusalUnsolvable {
@@ -327,7 +257,7 @@ impl Desk {
                 return;
             }
             // A newer host's match may be of a game that has no sheet here.
-            Purpose::DescribeRoom { .. } | Purpose::DescribeInvitation { .. } => return,
+            Purpose::DescribeRoom { .. } => return,
             _ => {}
         }
         if *purpose == Purpose::Act {

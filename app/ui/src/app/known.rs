@@ -24,8 +24,6 @@ pub(crate) enum Purpose {
         ply: u32,
         revision: u32,
     },
-    Invite,
-    PowerOn,
     /// What a choice of rules for this game amounts to.
     DescribeChoice {
         game: WireGame,
@@ -34,12 +32,6 @@ pub(crate) enum Purpose {
     /// By which rules the match on the board is played.
     DescribeRoom {
         setup: Setup,
-    },
-    /// Something about a person was changed.
-    Person,
-    /// What an invitation of theirs would be played by.
-    DescribeInvitation {
-        invite: String,
     },
 }
 
@@ -93,16 +85,6 @@ pub(crate) struct Choosing {
     pub(crate) action: Action,
 }
 
-/// Whom we have asked for a game, from the touch until the answer.
-#[derive(Clone, Debug)]
-pub(crate) struct Inviting {
-    pub(crate) peer: String,
-    /// Once the host has told it.
-    pub(crate) invite: Option<String>,
-    pub(crate) game: WireGame,
-    pub(crate) my_side: i32,
-}
-
 /// Everything that changes.
 pub(crate) struct Inner {
     pub(crate) preferences: Preferences,
@@ -141,16 +123,6 @@ pub(crate) struct Inner {
     pub(crate) new_game: WireGame,
     pub(crate) sheets: BTreeMap<i32, GameSheet>,
     pub(crate) all_options: bool,
-    pub(crate) inviting: Option<Inviting>,
-    pub(crate) switching_on: bool,
-    /// Somebody near who is looked at.
-    pub(crate) neighbour: String,
-    /// An invitation of theirs that is being answered with other terms.
-    pub(crate) countering: Option<control::Invitation>,
-    /// What invitations of theirs would be played by, by their ids.
-    pub(crate) invite_sheets: BTreeMap<String, GameSheet>,
-    /// An invitation of theirs to which other terms are on their way.
-    pub(crate) answered: Option<String>,
     /// Somebody looks at the window, as far as is known.
     pub(super) in_front: bool,
     pub(super) scanning: bool,
@@ -167,16 +139,19 @@ impl Inner {
         self.preferences.language.is_chinese(&self.locale)
     }
 
+    /// The dialog of our own that is open, though others' may be seen before it.
+    pub(crate) fn question(&self) -> Dialog {
+        self.question
+    }
+
     /// The one dialog that is seen: what comes from a person first, then our own questions.
-    pub(crate) fn dialog(&self) -> Dialog {
+    pub(super) fn dialog(&self, invitation: &adapters::invitation::Invitation) -> Dialog {
         let offered = self.page() == Page::Board
             && self.room.as_ref().and_then(|room| room.offer.as_ref()).is_some_and(|offer| !offer.mine);
         if !self.state.comparisons.is_empty() {
             Dialog::Comparison
-        } else if self.incoming().is_some() {
-            adapters::invitation::dialog_of(self.question)
-        } else if self.inviting.is_some() || self.outgoing().is_some() {
-            Dialog::Waiting
+        } else if let Some(dialog) = invitation.dialog(self, self.question) {
+            dialog
         } else if offered {
             Dialog::Offer
         } else if self.question == Dialog::None && self.page() != Page::Board && !self.state.gifts.is_empty()
@@ -201,19 +176,6 @@ impl Inner {
     /// What the player of this side has last said, while it is shown.
     pub(crate) fn said_by(&self, room: &Room, mine: bool) -> Option<&control::Said> {
         self.said[usize::from(mine)].as_ref().filter(|said| said.room_id == room.id)
-    }
-
-    pub(crate) fn incoming(&self) -> Option<&control::Invitation> {
-        let countering = self.countering.as_ref().map(|theirs| theirs.invite_id.as_str());
-        let answered = self.answered.as_deref();
-        self.state.invitations.iter().find(|invitation| {
-            let id = Some(invitation.invite_id.as_str());
-            !invitation.mine && id != countering && id != answered
-        })
-    }
-
-    pub(crate) fn outgoing(&self) -> Option<&control::Invitation> {
-        self.state.invitations.iter().find(|invitation| invitation.mine)
     }
 
     /// How this game was last begun, or is the first time.

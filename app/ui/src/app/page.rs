@@ -24,7 +24,9 @@ pub(crate) struct Pages {
     pub(crate) friends: adapters::friends::Friends,
     pub(crate) gifts: adapters::gifts::Gifts,
     pub(crate) home: adapters::home::Home,
+    pub(crate) invitation: adapters::invitation::Invitation,
     pub(crate) lesson: adapters::lesson::Lesson,
+    pub(crate) nearby: adapters::nearby::Nearby,
     pub(crate) puzzles: adapters::puzzles::Puzzles,
     pub(crate) records: adapters::records::Records,
     pub(crate) replay: adapters::replay::Replay,
@@ -107,6 +109,7 @@ pub(super) enum Step {
     LookForBackups,
     TakeBackup(PathBuf),
     Invite(String),
+    ForgetProgress(String),
     SolveWhenThere(bool),
     App(Purpose, Box<Answer>),
 }
@@ -198,6 +201,11 @@ impl Go {
         self.0.push(Step::Invite(peer.to_owned()));
     }
 
+    /// What an earlier try to connect to this person came to is of no more interest.
+    pub(crate) fn forget_progress(&mut self, peer: &str) {
+        self.0.push(Step::ForgetProgress(peer.to_owned()));
+    }
+
     /// The reply to what no page has asked.
     pub(super) fn app(&mut self, purpose: Purpose, answer: Answer) {
         self.0.push(Step::App(purpose, Box::new(answer)));
@@ -221,7 +229,9 @@ pub(crate) enum Asked {
     Friends(adapters::friends::Question),
     Gifts(adapters::gifts::Question),
     Home(adapters::home::Question),
+    Invitation(adapters::invitation::Question),
     Lesson(adapters::lesson::Question),
+    Nearby(adapters::nearby::Question),
     Puzzles(adapters::puzzles::Question),
     Records(adapters::records::Question),
     Replay(adapters::replay::Question),
