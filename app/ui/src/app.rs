@@ -12,7 +12,6 @@ use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use client::{Client, FromHost, HostState};
-use proto::board::Game as WireGame;
 use proto::control::{self, GameChoice, request};
 use slint::{ComponentHandle, PlatformError};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -100,9 +99,8 @@ impl App {
             hint: None,
             solving: None,
             shown_solution: None,
-            new_game: WireGame::Gomoku,
             sheets: BTreeMap::new(),
-            all_options: false,
+            paces: Vec::new(),
             in_front: true,
             scanning: false,
             looked_long: false,
@@ -124,7 +122,6 @@ impl App {
             taken: Cell::new(0),
             shown: Cell::new(0),
             board: adapters::board::Rows::default(),
-            new_game: adapters::new_game::Rows::default(),
         });
         adapters::attach(&window, &desk);
         desk.ask(client::attach(concat!("qiyou ", env!("CARGO_PKG_VERSION"))), Purpose::Nothing);
@@ -228,7 +225,7 @@ impl App {
 
     /// Turns to the page for a new match of this game, as its tile does.
     pub fn new_game(&self, game: Game) {
-        adapters::new_game::open(&self.desk, adapters::game::of(game));
+        self.desk.turn(|pages, cx| pages.new_game.open(adapters::game::of(game), cx));
     }
 
     /// Keeps the match in this file among the records, and looks it through.
@@ -289,7 +286,6 @@ pub(crate) struct Desk {
     taken: Cell<u64>,
     shown: Cell<u64>,
     pub(crate) board: adapters::board::Rows,
-    pub(crate) new_game: adapters::new_game::Rows,
 }
 
 impl Desk {
@@ -362,7 +358,14 @@ impl Desk {
             Step::Refused(refusal, otherwise) => self.tell_refusal(&refusal, otherwise),
             Step::Room(id) => self.open_room(&id),
             Step::LeaveRoom => self.leave_room(),
-            Step::NewGame(game) => adapters::new_game::open(self, game),
+            Step::NewGame(game) => self.turn(|pages, cx| pages.new_game.open(game, cx)),
+            Step::Describe(game) => self.turn(|_pages, cx| adapters::new_game::describe(game, cx)),
+            Step::RememberSheet(game, sheet) => {
+                let known = &mut *self.known_mut();
+                known.paces.clone_from(&sheet.paces);
+                known.sheets.insert(i32::from(game), *sheet);
+            }
+            Step::TellWish => self.tell_wish(),
             Step::Puzzles(game) => {
                 self.turn(|pages, _cx| pages.puzzles.choose_game(game));
                 self.go(Page::Puzzles);
@@ -575,20 +578,7 @@ impl Desk {
                 Page::Settings => adapters::settings::list_adapters(cx),
                 _ => {}
             });
-        }
-        let game = {
-            let inner = self.see();
-            let game = match page {
-                Page::NewGame => Some(inner.new_game),
-                // The clocks to choose from come with any game.
-                Page::Settings if inner.sheets.is_empty() => Some(inner.new_game),
-                Page::Nearby => Some(inner.nearby_game()),
-                _ => None,
-            };
-            game.filter(|game| ready && !inner.sheets.contains_key(&i32::from(*game)))
-        };
-        if let Some(game) = game {
-            adapters::new_game::describe(self, game);
+            self.turn(|pages, cx| pages.new_game.page_turned(cx));
         }
     }
 

@@ -32,7 +32,6 @@ use crate::screens::{Carrier, Game, MainWindow, Side};
 /// Connects every touch to what it does.
 pub(crate) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     navigation::attach(window, desk);
-    new_game::attach(window, desk);
     board::attach(window, desk);
     comparison::attach(window, desk);
     backup::Backup::attach(window, desk);
@@ -45,6 +44,7 @@ pub(crate) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     pages.invitation.attach(window, desk);
     pages.lesson.attach(window, desk);
     pages.nearby.attach(window, desk);
+    pages.new_game.attach(window, desk);
     pages.puzzles.attach(window, desk);
     pages.records.attach(window, desk);
     pages.replay.attach(window, desk);
@@ -56,7 +56,6 @@ pub(crate) fn show(window: &MainWindow, desk: &Desk) {
     let (known, pages) = (desk.see(), desk.pages());
     // First, since it chooses the language.
     pages.settings.show(window, &known);
-    new_game::show(window, desk);
     board::show(window, desk);
     feel::show(window, desk);
     comparison::show(window, &known);
@@ -68,6 +67,7 @@ pub(crate) fn show(window: &MainWindow, desk: &Desk) {
     pages.invitation.show(window, &known);
     pages.lesson.show(window, &known);
     pages.nearby.show(window, &known);
+    pages.new_game.show(window, &known, &pages.invitation);
     pages.puzzles.show(window, &known, &desk.sprites);
     pages.records.show(window, &known, &desk.sprites);
     pages.replay.show(window, &known);

@@ -211,6 +211,7 @@ impl Desk {
             Asked::Invitation(question) => pages.invitation.reply(question, answer, cx),
             Asked::Lesson(question) => pages.lesson.reply(&question, answer, cx),
             Asked::Nearby(adapters::nearby::Question) => pages.nearby.reply(answer, cx),
+            Asked::NewGame(question) => adapters::new_game::reply(question, answer, cx),
             Asked::Puzzles(question) => pages.puzzles.reply(&question, answer, cx),
             Asked::Records(question) => pages.records.reply(&question, answer, cx),
             Asked::Replay(question) => pages.replay.reply(&question, answer, cx),
@@ -226,9 +227,6 @@ impl Desk {
             (Ok(reply::Body::RoomId(room)), Purpose::OpenRoom) => self.open_room(&room),
             (Ok(reply::Body::Hint(hint)), Purpose::Hint { room, ply, revision }) => {
                 adapters::board::advised(self, (room, ply, revision), hint);
-            }
-            (Ok(reply::Body::Sheet(sheet)), Purpose::DescribeChoice { game, choice }) => {
-                adapters::new_game::described(self, game, &choice, sheet);
             }
             (Ok(reply::Body::Sheet(sheet)), Purpose::DescribeRoom { setup }) => {
                 self.known_mut().room_sheet = Some((setup, sheet));
@@ -252,10 +250,6 @@ impl Desk {
             }
         }
         match purpose {
-            Purpose::DescribeChoice { game, choice } => {
-                adapters::new_game::not_described(self, *game, choice);
-                return;
-            }
             // A newer host's match may be of a game that has no sheet here.
             Purpose::DescribeRoom { .. } => return,
             _ => {}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use client::HostState;
 use proto::board::{Action, Game as WireGame, Setup, action};
-use proto::control::{self, GameChoice, GameSheet, Room};
+use proto::control::{self, GameSheet, Room};
 
 use super::way::Way;
 use crate::adapters;
@@ -23,11 +23,6 @@ pub(crate) enum Purpose {
         room: String,
         ply: u32,
         revision: u32,
-    },
-    /// What a choice of rules for this game amounts to.
-    DescribeChoice {
-        game: WireGame,
-        choice: GameChoice,
     },
     /// By which rules the match on the board is played.
     DescribeRoom {
@@ -119,10 +114,10 @@ pub(crate) struct Inner {
     pub(crate) solving: Option<adapters::board::Solving>,
     /// The match whose solution was shown: it is not the player's own.
     pub(crate) shown_solution: Option<String>,
-    /// The game of the page for a new match, and what the host says of the remembered choice for each game, by its number.
-    pub(crate) new_game: WireGame,
+    /// What the host says of the remembered choice for each game, by its number.
     pub(crate) sheets: BTreeMap<i32, GameSheet>,
-    pub(crate) all_options: bool,
+    /// The time controls that the host offers, whichever game it was asked about.
+    pub(crate) paces: Vec<control::PacePreset>,
     /// Somebody looks at the window, as far as is known.
     pub(super) in_front: bool,
     pub(super) scanning: bool,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use client::Client;
 use proto::board::Game;
-use proto::control::{MatchSummary, Refusal, RefusalCode, Request, reply, request};
+use proto::control::{GameSheet, MatchSummary, Refusal, RefusalCode, Request, reply, request};
 use senses::{Cue, Feel};
 
 use super::{Inner, Purpose};
@@ -27,6 +27,7 @@ pub(crate) struct Pages {
     pub(crate) invitation: adapters::invitation::Invitation,
     pub(crate) lesson: adapters::lesson::Lesson,
     pub(crate) nearby: adapters::nearby::Nearby,
+    pub(crate) new_game: adapters::new_game::NewGame,
     pub(crate) puzzles: adapters::puzzles::Puzzles,
     pub(crate) records: adapters::records::Records,
     pub(crate) replay: adapters::replay::Replay,
@@ -103,6 +104,9 @@ pub(super) enum Step {
     Room(String),
     LeaveRoom,
     NewGame(Game),
+    Describe(Game),
+    RememberSheet(Game, Box<GameSheet>),
+    TellWish,
     Puzzles(Game),
     Replay(Box<MatchSummary>),
     SearchRecords,
@@ -171,6 +175,21 @@ impl Go {
         self.0.push(Step::NewGame(game));
     }
 
+    /// Asks what the remembered choice of this game amounts to, once it is remembered.
+    pub(crate) fn describe(&mut self, game: Game) {
+        self.0.push(Step::Describe(game));
+    }
+
+    /// What the host has said of the remembered choice of this game.
+    pub(crate) fn remember_sheet(&mut self, game: Game, sheet: GameSheet) {
+        self.0.push(Step::RememberSheet(game, Box::new(sheet)));
+    }
+
+    /// People near are told what they would be invited to.
+    pub(crate) fn tell_wish(&mut self) {
+        self.0.push(Step::TellWish);
+    }
+
     /// To the puzzles of this game.
     pub(crate) fn puzzles(&mut self, game: Game) {
         self.0.push(Step::Puzzles(game));
@@ -232,6 +251,7 @@ pub(crate) enum Asked {
     Invitation(adapters::invitation::Question),
     Lesson(adapters::lesson::Question),
     Nearby(adapters::nearby::Question),
+    NewGame(adapters::new_game::Question),
     Puzzles(adapters::puzzles::Question),
     Records(adapters::records::Question),
     Replay(adapters::replay::Question),
