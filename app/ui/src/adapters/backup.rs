@@ -7,7 +7,7 @@ use proto::control::{self, reply, request};
 use slint::ComponentHandle;
 
 use super::{records, touched};
-use crate::app::{Answer, Asked, Cx, Desk, Inner};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::screens::{BackupAdapter, Dialog, MainWindow, Remark};
 
 /// What such a file is called.
@@ -36,12 +36,12 @@ impl From<Question> for Asked {
 }
 
 impl Backup {
-    pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
+    pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
         let dialog = window.global::<BackupAdapter>();
-        dialog.on_begin_save(touched!(desk, |pages, cx| pages.backup.begin_save(cx)));
-        dialog.on_choose(touched!(desk, |_pages, cx| cx.go.look_for_backups()));
-        dialog.on_save(touched!(desk, |pages, cx, passphrase| pages.backup.save(passphrase.into(), cx)));
-        dialog.on_take(touched!(desk, |pages, cx, passphrase| pages.backup.take(passphrase.into(), cx)));
+        dialog.on_begin_save(touched!(app, |pages, cx| pages.backup.begin_save(cx)));
+        dialog.on_choose(touched!(app, |_pages, cx| cx.go.look_for_backups()));
+        dialog.on_save(touched!(app, |pages, cx, passphrase| pages.backup.save(passphrase.into(), cx)));
+        dialog.on_take(touched!(app, |pages, cx, passphrase| pages.backup.take(passphrase.into(), cx)));
         let weak = window.as_weak();
         dialog.on_quit(move || {
             if let Some(window) = weak.upgrade() {
@@ -112,7 +112,7 @@ impl Backup {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Inner) {
+    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
         let dialog = window.global::<BackupAdapter>();
         dialog.set_path(self.path.display().to_string().into());
         dialog.set_busy(self.busy);

@@ -7,11 +7,11 @@ use proto::short_string::PICTURES;
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
 use super::touched;
-use crate::app::{Cx, Desk, Inner};
+use crate::app::{Controller, Cx, Known};
 use crate::screens::{ComparisonAdapter, MainWindow, Picture};
 
-pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
-    window.global::<ComparisonAdapter>().on_answer(touched!(desk, |_pages, cx, same| answer(same, cx)));
+pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
+    window.global::<ComparisonAdapter>().on_answer(touched!(app, |_pages, cx, same| answer(same, cx)));
 }
 
 fn answer(same: bool, cx: &mut Cx<'_>) {
@@ -21,7 +21,7 @@ fn answer(same: bool, cx: &mut Cx<'_>) {
     }
 }
 
-pub(super) fn show(window: &MainWindow, known: &Inner) {
+pub(super) fn show(window: &MainWindow, known: &Known) {
     let Some(shown) = known.state.comparisons.first() else { return };
     let dialog = window.global::<ComparisonAdapter>();
     dialog.set_name(shown.name.as_str().into());

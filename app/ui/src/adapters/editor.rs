@@ -7,7 +7,7 @@ use proto::control::{self, Seat, reply, request, seat};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::{new_game, touched, update};
-use crate::app::{Answer, Asked, Cx, Desk, Inner};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::screens::{EditorAdapter, MainWindow, Page, PointView, Remark};
 
 /// Columns and rows of a board that is seen whole: with forty, a lamp is 8 logical px on the narrowest phone, which a
@@ -52,13 +52,13 @@ impl From<Question> for Asked {
 }
 
 impl Editor {
-    pub(super) fn attach(&self, window: &MainWindow, desk: &Rc<Desk>) {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
         let page = window.global::<EditorAdapter>();
         page.set_points(ModelRc::from(self.points.clone()));
-        page.on_touch(touched!(desk, |pages, _cx, index| pages.editor.touch(index)));
-        page.on_resize(touched!(desk, |pages, _cx, columns, rows| pages.editor.step_size(columns, rows)));
-        page.on_fill(touched!(desk, |pages, _cx, lit| pages.editor.lit.fill(lit)));
-        page.on_start(touched!(desk, |pages, cx, solve| pages.editor.start(solve, cx)));
+        page.on_touch(touched!(app, |pages, _cx, index| pages.editor.touch(index)));
+        page.on_resize(touched!(app, |pages, _cx, columns, rows| pages.editor.step_size(columns, rows)));
+        page.on_fill(touched!(app, |pages, _cx, lit| pages.editor.lit.fill(lit)));
+        page.on_start(touched!(app, |pages, cx, solve| pages.editor.start(solve, cx)));
     }
 
     fn touch(&mut self, index: i32) {
@@ -154,7 +154,7 @@ impl Editor {
         (self.columns, self.rows) = (columns, rows);
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Inner) {
+    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
         if known.page() != Page::Editor {
             return;
         }
@@ -204,8 +204,8 @@ fn stepped(number: u32, step: i32) -> u32 {
 }
 
 /// Whether a board may be changed here: all of it is seen.
-pub(super) fn can_change(inner: &Inner) -> bool {
-    let board = inner.room.as_ref().and_then(|room| room.board.as_ref());
+pub(super) fn can_change(known: &Known) -> bool {
+    let board = known.room.as_ref().and_then(|room| room.board.as_ref());
     board.is_some_and(|board| {
         board.game() == wire::Game::LightsOut && board.columns <= MOST && board.rows <= MOST
     })

@@ -8,7 +8,7 @@ use proto::control::{self, reply, request};
 use slint::{ComponentHandle, Image, ModelRc, Rgb8Pixel, SharedPixelBuffer, VecModel};
 
 use super::{carrier, touched, update};
-use crate::app::{Answer, Asked, Cx, Desk, Inner};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::screens::{
     AccountState, Acquaintance, BlockedView, ContactView, Dialog, FriendView, FriendsAdapter, MainWindow,
     Page, Presence, Remark, Visibility,
@@ -58,62 +58,62 @@ impl From<Question> for Asked {
 }
 
 impl Friends {
-    pub(super) fn attach(&self, window: &MainWindow, desk: &Rc<Desk>) {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
         let page = window.global::<FriendsAdapter>();
         page.set_friends(ModelRc::from(self.rows.clone()));
         page.set_blocked(ModelRc::from(self.blocked.clone()));
         page.set_contacts(ModelRc::from(self.contacts.clone()));
         page.set_twins(ModelRc::from(self.twins.clone()));
-        page.on_open_friend(touched!(desk, |pages, cx, id| pages.friends.open_friend(&id, cx)));
-        page.on_set_note(touched!(desk, |pages, cx, note| {
+        page.on_open_friend(touched!(app, |pages, cx, id| pages.friends.open_friend(&id, cx)));
+        page.on_set_note(touched!(app, |pages, cx, note| {
             let note: String = note.trim().chars().take(proto::limits::NOTE_CHARS).collect();
             pages.friends.about_shown(cx, |peer| request::Body::SetNote(control::SetNote { peer, note }));
         }));
-        page.on_toggle_muted(touched!(desk, |pages, cx| {
+        page.on_toggle_muted(touched!(app, |pages, cx| {
             let muted = pages.friends.shown_friend(cx.known).is_some_and(|friend| !friend.muted);
             pages.friends.about_shown(cx, |peer| request::Body::SetMuted(control::SetMuted { peer, muted }));
         }));
-        page.on_unfriend(touched!(desk, |pages, cx| {
+        page.on_unfriend(touched!(app, |pages, cx| {
             pages.friends.about_shown(cx, |peer| request::Body::Forget(control::Forget { peer }));
         }));
-        page.on_block(touched!(desk, |pages, cx| {
+        page.on_block(touched!(app, |pages, cx| {
             pages.friends.about_shown(cx, |peer| request::Body::Block(control::Block { peer }));
         }));
-        page.on_choose_twin(touched!(desk, |pages, cx, id| {
+        page.on_choose_twin(touched!(app, |pages, cx, id| {
             pages.friends.twin = id.into();
             cx.go.dialog(Dialog::SamePerson);
         }));
-        page.on_same_person(touched!(desk, |pages, cx| {
+        page.on_same_person(touched!(app, |pages, cx| {
             let old = pages.friends.twin.clone();
             pages.friends.about_shown(cx, |new| request::Body::SamePerson(control::SamePerson { old, new }));
         }));
-        page.on_invite(touched!(desk, |pages, cx| cx.go.invite(&pages.friends.shown)));
-        page.on_unblock(touched!(desk, |_pages, cx, id| {
+        page.on_invite(touched!(app, |pages, cx| cx.go.invite(&pages.friends.shown)));
+        page.on_unblock(touched!(app, |_pages, cx, id| {
             cx.ask.done(request::Body::Unblock(control::Unblock { peer: id.into() }));
         }));
-        page.on_show_code(touched!(desk, |_pages, cx| {
+        page.on_show_code(touched!(app, |_pages, cx| {
             let show = control::ShowFriendCode {};
             cx.ask.send(request::Body::ShowFriendCode(show), Question::ShowCode);
         }));
-        page.on_begin_adding(touched!(desk, |pages, cx| {
+        page.on_begin_adding(touched!(app, |pages, cx| {
             pages.friends.tried.clear();
             cx.go.dialog(Dialog::AddFriend);
         }));
-        page.on_try_code(touched!(desk, |pages, _cx, text| {
+        page.on_try_code(touched!(app, |pages, _cx, text| {
             text.trim().clone_into(&mut pages.friends.tried);
         }));
-        page.on_add(touched!(desk, |pages, cx| {
+        page.on_add(touched!(app, |pages, cx| {
             let code = pages.friends.tried.clone();
             cx.go.dialog(Dialog::None);
             cx.ask.send(request::Body::AddFriend(control::AddFriend { code }), Question::Add);
         }));
-        page.on_open_visibility(touched!(desk, |_pages, cx| cx.go.page(Page::Settings)));
-        Self::attach_account(&page, desk);
+        page.on_open_visibility(touched!(app, |_pages, cx| cx.go.page(Page::Settings)));
+        Self::attach_account(&page, app);
     }
 
-    fn attach_account(page: &FriendsAdapter<'_>, desk: &Rc<Desk>) {
-        page.on_open_account(touched!(desk, |_pages, cx| cx.go.dialog(Dialog::Account)));
-        page.on_sign_in(touched!(desk, |_pages, cx, account, password, make, server| {
+    fn attach_account(page: &FriendsAdapter<'_>, app: &Rc<Controller>) {
+        page.on_open_account(touched!(app, |_pages, cx| cx.go.dialog(Dialog::Account)));
+        page.on_sign_in(touched!(app, |_pages, cx, account, password, make, server| {
             let (account, server) = (account.trim().to_owned(), server.trim().to_owned());
             if account.is_empty() || password.is_empty() {
                 return;
@@ -121,27 +121,27 @@ impl Friends {
             let sign_in = control::SignIn { account, password: password.into(), make_it: make, server };
             cx.ask.send(request::Body::SignIn(sign_in), Question::Account);
         }));
-        page.on_sign_out(touched!(desk, |_pages, cx, forget| {
+        page.on_sign_out(touched!(app, |_pages, cx, forget| {
             cx.go.dialog(Dialog::None);
             cx.ask.send(request::Body::SignOut(control::SignOut { forget }), Question::Account);
         }));
-        page.on_take_over(touched!(desk, |_pages, cx| {
+        page.on_take_over(touched!(app, |_pages, cx| {
             cx.ask.send(request::Body::TakeOver(control::TakeOver {}), Question::Account);
         }));
-        page.on_toggle_away(touched!(desk, |pages, cx| {
+        page.on_toggle_away(touched!(app, |pages, cx| {
             let away = !pages.friends.away;
             pages.friends.away = away;
             cx.ask.send(request::Body::SetAway(control::SetAway { away }), Question::Account);
         }));
-        page.on_ask_contact(touched!(desk, |_pages, cx, account| {
+        page.on_ask_contact(touched!(app, |_pages, cx, account| {
             let account = account.trim().to_owned();
             cx.ask.send(request::Body::AskContact(control::AskContact { account }), Question::Contact);
         }));
-        page.on_open_contact(touched!(desk, |pages, cx, account| {
+        page.on_open_contact(touched!(app, |pages, cx, account| {
             pages.friends.contact = account.into();
             cx.go.dialog(Dialog::Contact);
         }));
-        page.on_answer_contact(touched!(desk, |pages, cx, answer| {
+        page.on_answer_contact(touched!(app, |pages, cx, answer| {
             let account = pages.friends.contact.clone();
             let answer = control::AnswerContact { account, answer };
             cx.ask.done(request::Body::AnswerContact(answer));
@@ -158,7 +158,7 @@ impl Friends {
         cx.ask.done(body(self.shown.clone()));
     }
 
-    fn shown_friend<'a>(&self, known: &'a Inner) -> Option<&'a control::Friend> {
+    fn shown_friend<'a>(&self, known: &'a Known) -> Option<&'a control::Friend> {
         known.state.friends.get(&self.shown)
     }
 
@@ -185,7 +185,7 @@ impl Friends {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Inner) {
+    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
         let page = window.global::<FriendsAdapter>();
         self.show_account(&page, known);
         page.set_visibility(visibility(known));
@@ -232,7 +232,7 @@ impl Friends {
         }
     }
 
-    fn show_account(&self, page: &FriendsAdapter<'_>, known: &Inner) {
+    fn show_account(&self, page: &FriendsAdapter<'_>, known: &Known) {
         let account = known.state.account.as_ref();
         page.set_can_online(account.is_some());
         page.set_account_away(self.away);
@@ -273,15 +273,15 @@ impl Friends {
 }
 
 /// Who may find this device, as the host says.
-pub(super) fn visibility(inner: &Inner) -> Visibility {
-    match inner.state.me.visibility() {
+pub(super) fn visibility(known: &Known) -> Visibility {
+    match known.state.me.visibility() {
         control::Visibility::Nobody => Visibility::Nobody,
         control::Visibility::Friends => Visibility::Friends,
         control::Visibility::Everyone => Visibility::Everyone,
     }
 }
 
-fn view(inner: &Inner, friend: &control::Friend, now_unix_ms: u64) -> FriendView {
+fn view(known: &Known, friend: &control::Friend, now_unix_ms: u64) -> FriendView {
     let presence = match (friend.connected, friend.near, friend.presence()) {
         (true, ..) => Presence::Connected,
         (_, true, _) => Presence::Near,
@@ -290,7 +290,7 @@ fn view(inner: &Inner, friend: &control::Friend, now_unix_ms: u64) -> FriendView
         (.., control::Presence::Online) => Presence::Online,
         (.., control::Presence::Unspecified | control::Presence::Offline) => Presence::Gone,
     };
-    let mut others = inner.state.friends.values();
+    let mut others = known.state.friends.values();
     FriendView {
         id: friend.id.as_str().into(),
         name: friend.name.as_str().into(),
@@ -306,14 +306,14 @@ fn view(inner: &Inner, friend: &control::Friend, now_unix_ms: u64) -> FriendView
 
 /// Friends met before this one who are nowhere now: this one may be one of them with another key. Those of the same
 /// name come first; a few are enough.
-fn twins(inner: &Inner, friend: &control::Friend, now_unix_ms: u64) -> Vec<FriendView> {
+fn twins(known: &Known, friend: &control::Friend, now_unix_ms: u64) -> Vec<FriendView> {
     const OFFERED: usize = 3;
-    let mut others: Vec<&control::Friend> = (inner.state.friends.values())
+    let mut others: Vec<&control::Friend> = (known.state.friends.values())
         .filter(|other| other.id != friend.id && other.met_unix_ms <= friend.met_unix_ms)
-        .filter(|other| view(inner, other, now_unix_ms).presence == Presence::Gone)
+        .filter(|other| view(known, other, now_unix_ms).presence == Presence::Gone)
         .collect();
     others.sort_by_key(|other| (other.name != friend.name, std::cmp::Reverse(other.met_unix_ms)));
-    others.into_iter().take(OFFERED).map(|other| view(inner, other, now_unix_ms)).collect()
+    others.into_iter().take(OFFERED).map(|other| view(known, other, now_unix_ms)).collect()
 }
 
 fn days(since_unix_ms: u64, now_unix_ms: u64) -> i32 {

@@ -6,7 +6,7 @@ use proto::control::{self, event, reply, request};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::{game_of, side, touched, update};
-use crate::app::{Answer, Asked, Cx, Desk, Inner};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::art::Sprites;
 use crate::screens::{GiftAdapter, GiftFriend, MainWindow, Page, Remark, Side};
 
@@ -39,11 +39,11 @@ impl From<Question> for Asked {
 }
 
 impl Gifts {
-    pub(super) fn attach(&self, window: &MainWindow, desk: &Rc<Desk>) {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
         let dialog = window.global::<GiftAdapter>();
         dialog.set_friends(ModelRc::from(self.friends.clone()));
-        dialog.on_answer(touched!(desk, |_pages, cx, keep| answer(keep, cx)));
-        dialog.on_give(touched!(desk, |pages, cx, peer| {
+        dialog.on_answer(touched!(app, |_pages, cx, keep| answer(keep, cx)));
+        dialog.on_give(touched!(app, |pages, cx, peer| {
             if let Some(room) = pages.replay.room() {
                 pages.gifts.give_once_connected(Giving { peer: peer.into(), room }, cx);
             }
@@ -77,7 +77,7 @@ impl Gifts {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Inner, sprites: &Sprites) {
+    pub(super) fn show(&self, window: &MainWindow, known: &Known, sprites: &Sprites) {
         let dialog = window.global::<GiftAdapter>();
         if known.page() == Page::Replay {
             let friends: Vec<GiftFriend> = (known.state.friends.values())

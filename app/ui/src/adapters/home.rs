@@ -7,7 +7,7 @@ use proto::control::{self, Seat, reply, request, seat};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::{game, game_of, nearby, touched, update};
-use crate::app::{Answer, Asked, Cx, Desk, Inner};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::art::Sprites;
 use crate::screens::{HomeAdapter, MainWindow, Opponent, Page, Remark, UnfinishedMatch};
 
@@ -35,16 +35,16 @@ impl From<Question> for Asked {
 }
 
 impl Home {
-    pub(super) fn attach(&self, window: &MainWindow, desk: &Rc<Desk>) {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
         let home = window.global::<HomeAdapter>();
-        home.on_choose(touched!(desk, |_pages, cx, game| cx.go.new_game(game::of(game))));
-        home.on_open_nearby(touched!(desk, |_pages, cx| cx.go.page(Page::Nearby)));
-        home.on_open_settings(touched!(desk, |_pages, cx| cx.go.page(Page::Settings)));
-        home.on_open_puzzles(touched!(desk, |pages, cx| cx.go.puzzles(pages.puzzles.game())));
-        home.on_open_friends(touched!(desk, |_pages, cx| cx.go.page(Page::Friends)));
+        home.on_choose(touched!(app, |_pages, cx, game| cx.go.new_game(game::of(game))));
+        home.on_open_nearby(touched!(app, |_pages, cx| cx.go.page(Page::Nearby)));
+        home.on_open_settings(touched!(app, |_pages, cx| cx.go.page(Page::Settings)));
+        home.on_open_puzzles(touched!(app, |pages, cx| cx.go.puzzles(pages.puzzles.game())));
+        home.on_open_friends(touched!(app, |_pages, cx| cx.go.page(Page::Friends)));
         home.set_unfinished(ModelRc::from(self.unfinished.clone()));
-        home.on_resume(touched!(desk, |_pages, cx, room| resume(&room, cx)));
-        home.on_open_records(touched!(desk, |pages, cx| pages.records.open(cx)));
+        home.on_resume(touched!(app, |_pages, cx, room| resume(&room, cx)));
+        home.on_open_records(touched!(app, |pages, cx| pages.records.open(cx)));
     }
 
     pub(crate) fn reply(&mut self, question: &Question, answer: Answer, cx: &mut Cx<'_>) {
@@ -57,7 +57,7 @@ impl Home {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Inner, sprites: &Sprites) {
+    pub(super) fn show(&self, window: &MainWindow, known: &Known, sprites: &Sprites) {
         let home = window.global::<HomeAdapter>();
         home.set_nearby(nearby::state(known));
         let near = &known.state.nearby;
@@ -104,7 +104,7 @@ struct Unfinished<'a> {
 }
 
 /// Those that are open, with a person at another device first, then those that were kept, the latest first.
-fn unfinished<'a>(known: &'a Inner, matches: &'a [control::MatchSummary]) -> Vec<Unfinished<'a>> {
+fn unfinished<'a>(known: &'a Known, matches: &'a [control::MatchSummary]) -> Vec<Unfinished<'a>> {
     let mut open: Vec<&control::Room> = known
         .state
         .rooms

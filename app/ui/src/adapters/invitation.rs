@@ -9,7 +9,7 @@ use proto::peer::DeclineReason;
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
 use super::{game, game_of, nearby, new_game, side, touched, update, wire_game};
-use crate::app::{Answer, Asked, Cx, Desk, Inner};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::preferences::LastColour;
 use crate::screens::{Dialog, InvitationAdapter, MainWindow, Page, Progress, Remark, Side};
 
@@ -51,13 +51,13 @@ impl From<Question> for Asked {
 }
 
 impl Invitation {
-    pub(super) fn attach(&self, window: &MainWindow, desk: &Rc<Desk>) {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
         let dialog = window.global::<InvitationAdapter>();
         dialog.set_terms(ModelRc::from(self.terms.clone()));
-        dialog.on_answer(touched!(desk, |pages, cx, accept| {
+        dialog.on_answer(touched!(app, |pages, cx, accept| {
             pages.invitation.answer(accept, DeclineReason::DeclineNotNow, cx);
         }));
-        dialog.on_decline(touched!(desk, |pages, cx, reason| {
+        dialog.on_decline(touched!(app, |pages, cx, reason| {
             let reason = match reason {
                 2 => DeclineReason::DeclineBusy,
                 3 => DeclineReason::DeclineOtherGame,
@@ -66,12 +66,12 @@ impl Invitation {
             };
             pages.invitation.answer(false, reason, cx);
         }));
-        dialog.on_counter(touched!(desk, |pages, cx| pages.invitation.counter(cx)));
-        dialog.on_withdraw(touched!(desk, |pages, cx| pages.invitation.withdraw(cx)));
+        dialog.on_counter(touched!(app, |pages, cx| pages.invitation.counter(cx)));
+        dialog.on_withdraw(touched!(app, |pages, cx| pages.invitation.withdraw(cx)));
     }
 
     /// Theirs that wants an answer.
-    fn incoming<'a>(&self, known: &'a Inner) -> Option<&'a control::Invitation> {
+    fn incoming<'a>(&self, known: &'a Known) -> Option<&'a control::Invitation> {
         let countering = self.countering.as_ref().map(|theirs| theirs.invite_id.as_str());
         let answered = self.answered.as_deref();
         known.state.invitations.iter().find(|invitation| {
@@ -81,12 +81,12 @@ impl Invitation {
     }
 
     /// The one whose rules are shown: theirs, or ours where no board's are.
-    pub(super) fn of_rules<'a>(&self, known: &'a Inner) -> Option<&'a control::Invitation> {
+    pub(super) fn of_rules<'a>(&self, known: &'a Known) -> Option<&'a control::Invitation> {
         self.incoming(known).or_else(|| outgoing(known).filter(|_| known.page() != Page::Board))
     }
 
     /// What is seen of invitations. `question`: the app's own.
-    pub(crate) fn dialog(&self, known: &Inner, question: Dialog) -> Option<Dialog> {
+    pub(crate) fn dialog(&self, known: &Known, question: Dialog) -> Option<Dialog> {
         if self.incoming(known).is_some() {
             // The question itself, or one that it leads to.
             Some(match question {
@@ -241,7 +241,7 @@ impl Invitation {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Inner) {
+    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
         let dialog = window.global::<InvitationAdapter>();
         if let Some(invitation) = self.incoming(known).or(outgoing(known)) {
             self.show_offer(&dialog, known, invitation);
@@ -266,7 +266,7 @@ impl Invitation {
         }
     }
 
-    fn show_offer(&self, dialog: &InvitationAdapter<'_>, known: &Inner, invitation: &control::Invitation) {
+    fn show_offer(&self, dialog: &InvitationAdapter<'_>, known: &Known, invitation: &control::Invitation) {
         let chinese = known.chinese();
         dialog.set_name(invitation.name.as_str().into());
         dialog.set_game(game_of(invitation.setup.as_ref()));
@@ -285,7 +285,7 @@ impl Invitation {
     }
 }
 
-fn outgoing(known: &Inner) -> Option<&control::Invitation> {
+fn outgoing(known: &Known) -> Option<&control::Invitation> {
     known.state.invitations.iter().find(|invitation| invitation.mine)
 }
 

@@ -9,7 +9,7 @@ use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
 use super::board::{Layout, Names, Touch, meaning, names, plain_points, point_of};
 use super::{game, new_game, touched, update};
-use crate::app::{Answer, Asked, Cx, Desk, Inner};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::screens::{LessonAdapter, MainWindow, Page, PointView, Remark};
 
 /// Where the learner is.
@@ -39,16 +39,16 @@ impl From<Question> for Asked {
 }
 
 impl Lesson {
-    pub(super) fn attach(&self, window: &MainWindow, desk: &Rc<Desk>) {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
         let page = window.global::<LessonAdapter>();
         page.set_points(ModelRc::from(self.points.clone()));
         page.set_column_names(ModelRc::from(self.columns.clone()));
         page.set_upper_names(ModelRc::from(self.upper.clone()));
         page.set_row_names(ModelRc::from(self.numbers.clone()));
-        page.on_open(touched!(desk, |pages, cx, game| pages.lesson.open(game::of(game), cx)));
-        page.on_touch(touched!(desk, |pages, cx, index| pages.lesson.touch(index, cx)));
-        page.on_turn(touched!(desk, |pages, cx, by| pages.lesson.turn(by, cx)));
-        page.on_play(touched!(desk, |pages, cx| {
+        page.on_open(touched!(app, |pages, cx, game| pages.lesson.open(game::of(game), cx)));
+        page.on_touch(touched!(app, |pages, cx, index| pages.lesson.touch(index, cx)));
+        page.on_turn(touched!(app, |pages, cx, by| pages.lesson.turn(by, cx)));
+        page.on_play(touched!(app, |pages, cx| {
             cx.go.back();
             cx.go.new_game(pages.lesson.game);
         }));
@@ -120,7 +120,7 @@ impl Lesson {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Inner) {
+    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
         let Some(told) = &self.told else { return };
         let board = told.board.clone().unwrap_or_default();
         let page = window.global::<LessonAdapter>();

@@ -26,61 +26,61 @@ use proto::board::{self as wire, setup};
 use proto::control;
 use slint::{Model, VecModel};
 
-use crate::app::Desk;
+use crate::app::Controller;
 use crate::screens::{Carrier, Game, MainWindow, Side};
 
 /// Connects every touch to what it does.
-pub(crate) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
-    navigation::attach(window, desk);
-    board::attach(window, desk);
-    comparison::attach(window, desk);
-    backup::Backup::attach(window, desk);
-    feel::attach(window, desk);
-    let pages = desk.pages();
-    pages.editor.attach(window, desk);
-    pages.friends.attach(window, desk);
-    pages.gifts.attach(window, desk);
-    pages.home.attach(window, desk);
-    pages.invitation.attach(window, desk);
-    pages.lesson.attach(window, desk);
-    pages.nearby.attach(window, desk);
-    pages.new_game.attach(window, desk);
-    pages.puzzles.attach(window, desk);
-    pages.records.attach(window, desk);
-    pages.replay.attach(window, desk);
-    pages.settings.attach(window, desk);
+pub(crate) fn attach(window: &MainWindow, app: &Rc<Controller>) {
+    navigation::attach(window, app);
+    board::attach(window, app);
+    comparison::attach(window, app);
+    backup::Backup::attach(window, app);
+    feel::attach(window, app);
+    let pages = app.pages();
+    pages.editor.attach(window, app);
+    pages.friends.attach(window, app);
+    pages.gifts.attach(window, app);
+    pages.home.attach(window, app);
+    pages.invitation.attach(window, app);
+    pages.lesson.attach(window, app);
+    pages.nearby.attach(window, app);
+    pages.new_game.attach(window, app);
+    pages.puzzles.attach(window, app);
+    pages.records.attach(window, app);
+    pages.replay.attach(window, app);
+    pages.settings.attach(window, app);
 }
 
 /// Shows on every page what is known now.
-pub(crate) fn show(window: &MainWindow, desk: &Desk) {
-    let (known, pages) = (desk.see(), desk.pages());
+pub(crate) fn show(window: &MainWindow, app: &Controller) {
+    let (known, pages) = (app.read(), app.pages());
     // First, since it chooses the language.
     pages.settings.show(window, &known);
-    board::show(window, desk);
-    feel::show(window, desk);
+    board::show(window, app);
+    feel::show(window, app);
     comparison::show(window, &known);
     pages.backup.show(window, &known);
     pages.editor.show(window, &known);
     pages.friends.show(window, &known);
-    pages.gifts.show(window, &known, &desk.sprites);
-    pages.home.show(window, &known, &desk.sprites);
+    pages.gifts.show(window, &known, &app.sprites);
+    pages.home.show(window, &known, &app.sprites);
     pages.invitation.show(window, &known);
     pages.lesson.show(window, &known);
     pages.nearby.show(window, &known);
     pages.new_game.show(window, &known, &pages.invitation);
-    pages.puzzles.show(window, &known, &desk.sprites);
-    pages.records.show(window, &known, &desk.sprites);
+    pages.puzzles.show(window, &known, &app.sprites);
+    pages.records.show(window, &known, &app.sprites);
     pages.replay.show(window, &known);
     // Last, so that a page is complete before it is turned to.
-    navigation::show(window, desk);
+    navigation::show(window, app);
 }
 
 /// Makes a closure for a callback: it does nothing once the app is gone.
 macro_rules! when {
-    ($desk:expr, |$it:ident $(, $argument:ident)*| $body:expr) => {{
-        let desk = std::rc::Rc::downgrade($desk);
+    ($app:expr, |$it:ident $(, $argument:ident)*| $body:expr) => {{
+        let app = std::rc::Rc::downgrade($app);
         move |$($argument),*| {
-            if let Some($it) = desk.upgrade() {
+            if let Some($it) = app.upgrade() {
                 let _turn = $it.begin_turn();
                 $body
             }
@@ -91,11 +91,11 @@ pub(crate) use when;
 
 /// Makes a closure for a callback that lets a page do its part; see [`Cx`](crate::app::Cx).
 macro_rules! touched {
-    ($desk:expr, |$pages:ident, $cx:ident $(, $argument:ident)*| $body:expr) => {{
-        let desk = std::rc::Rc::downgrade($desk);
+    ($app:expr, |$pages:ident, $cx:ident $(, $argument:ident)*| $body:expr) => {{
+        let app = std::rc::Rc::downgrade($app);
         move |$($argument),*| {
-            if let Some(desk) = desk.upgrade() {
-                desk.turn(|$pages, $cx| $body);
+            if let Some(app) = app.upgrade() {
+                app.turn(|$pages, $cx| $body);
             }
         }
     }};

@@ -6,7 +6,7 @@ use proto::control::{self, ConnectState, RadioState, event, request};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::{game, new_game, touched, update};
-use crate::app::{Answer, Asked, Cx, Desk, Inner};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::preferences::LastOpponent;
 use crate::screens::{Dialog, MainWindow, NearbyAdapter, NearbyState, Neighbour, Page, Progress, Remark};
 
@@ -31,18 +31,18 @@ impl From<Question> for Asked {
 }
 
 impl Nearby {
-    pub(super) fn attach(&self, window: &MainWindow, desk: &Rc<Desk>) {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
         let page = window.global::<NearbyAdapter>();
         page.set_neighbours(ModelRc::from(self.rows.clone()));
-        page.on_invite(touched!(desk, |pages, cx, peer| {
+        page.on_invite(touched!(app, |pages, cx, peer| {
             pages.invitation.propose(&peer, cx.known.nearby_game(), "", cx);
         }));
-        page.on_power_on(touched!(desk, |pages, cx| {
+        page.on_power_on(touched!(app, |pages, cx| {
             cx.ask.send(request::Body::PowerOn(control::PowerOn {}), Question);
             pages.nearby.switching_on = true;
         }));
-        page.on_change_game(touched!(desk, |_pages, cx| choose_game(LastOpponent::Peer, cx)));
-        page.on_open(touched!(desk, |pages, cx, id| {
+        page.on_change_game(touched!(app, |_pages, cx| choose_game(LastOpponent::Peer, cx)));
+        page.on_open(touched!(app, |pages, cx, id| {
             if cx.known.state.friends.contains_key(id.as_str()) {
                 pages.friends.open_friend(&id, cx);
             } else {
@@ -50,20 +50,20 @@ impl Nearby {
                 cx.go.dialog(Dialog::Neighbour);
             }
         }));
-        page.on_meet(touched!(desk, |pages, cx| {
+        page.on_meet(touched!(app, |pages, cx| {
             let peer = pages.nearby.neighbour.clone();
             cx.ask.done(request::Body::Meet(control::Meet { peer }));
         }));
-        page.on_block(touched!(desk, |pages, cx| {
+        page.on_block(touched!(app, |pages, cx| {
             let peer = pages.nearby.neighbour.clone();
             cx.ask.done(request::Body::Block(control::Block { peer }));
         }));
-        page.on_use_bluetooth(touched!(desk, |_pages, cx| {
+        page.on_use_bluetooth(touched!(app, |_pages, cx| {
             let set = control::SetCarrier { carrier: control::Carrier::Bluetooth.into(), on: true };
             cx.ask.done(request::Body::SetCarrier(set));
         }));
-        page.on_open_friends(touched!(desk, |_pages, cx| cx.go.page(Page::Friends)));
-        page.on_play_here(touched!(desk, |_pages, cx| choose_game(LastOpponent::Here, cx)));
+        page.on_open_friends(touched!(app, |_pages, cx| cx.go.page(Page::Friends)));
+        page.on_play_here(touched!(app, |_pages, cx| choose_game(LastOpponent::Here, cx)));
     }
 
     pub(crate) fn hear(&mut self, event: &event::Body) {
@@ -79,7 +79,7 @@ impl Nearby {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Inner) {
+    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
         let page = window.global::<NearbyAdapter>();
         page.set_state(state(known));
         let radio = known.state.bluetooth().map(control::Radio::state);
@@ -111,7 +111,7 @@ fn choose_game(opponent: LastOpponent, cx: &mut Cx<'_>) {
     cx.go.new_game(game);
 }
 
-fn view(inner: &Inner, near: &control::Nearby) -> Neighbour {
+fn view(known: &Known, near: &control::Nearby) -> Neighbour {
     let by =
         |carrier: control::Carrier| near.carrier() == carrier || near.carriers.contains(&i32::from(carrier));
     Neighbour {
@@ -119,7 +119,7 @@ fn view(inner: &Inner, near: &control::Nearby) -> Neighbour {
         name: near.name.as_str().into(),
         friend: near.is_friend,
         signal: signal(near.rssi_dbm),
-        progress: progress(inner, &near.id, near.connected),
+        progress: progress(known, &near.id, near.connected),
         // Whom this device is connected with may be busy with nobody else than it.
         busy: near.busy && !near.connected,
         wish: game::shown(near.wish()),
@@ -130,21 +130,21 @@ fn view(inner: &Inner, near: &control::Nearby) -> Neighbour {
 }
 
 /// What the page says where nobody can be shown. A carrier that is ready counts before one that is not.
-pub(super) fn state(inner: &Inner) -> NearbyState {
-    if !inner.state.nearby.is_empty() {
+pub(super) fn state(known: &Known) -> NearbyState {
+    if !known.state.nearby.is_empty() {
         return NearbyState::Some;
     }
-    if inner.state.radios.values().any(works) {
-        return if inner.looked_long { NearbyState::Nobody } else { NearbyState::Looking };
+    if known.state.radios.values().any(works) {
+        return if known.looked_long { NearbyState::Nobody } else { NearbyState::Looking };
     }
-    bluetooth(inner)
+    bluetooth(known)
 }
 
 /// What keeps Bluetooth from working, where that is not said in the place of the list.
-fn trouble(inner: &Inner) -> NearbyState {
-    let elsewhere = inner.state.radios.values().any(works) || !inner.state.nearby.is_empty();
-    let fine = inner.state.bluetooth().is_none_or(works);
-    match bluetooth(inner) {
+fn trouble(known: &Known) -> NearbyState {
+    let elsewhere = known.state.radios.values().any(works) || !known.state.nearby.is_empty();
+    let fine = known.state.bluetooth().is_none_or(works);
+    match bluetooth(known) {
         trouble if elsewhere && !fine && trouble != NearbyState::Looking => trouble,
         _ => NearbyState::Some,
     }
@@ -158,16 +158,16 @@ fn works(radio: &control::Radio) -> bool {
     ready && !radio.unused
 }
 
-fn bluetooth(inner: &Inner) -> NearbyState {
-    match inner.state.bluetooth().map(control::Radio::state) {
-        _ if inner.state.bluetooth().is_some_and(|radio| radio.unused) => NearbyState::Unused,
+fn bluetooth(known: &Known) -> NearbyState {
+    match known.state.bluetooth().map(control::Radio::state) {
+        _ if known.state.bluetooth().is_some_and(|radio| radio.unused) => NearbyState::Unused,
         Some(RadioState::RadioOff) => NearbyState::Off,
         Some(RadioState::RadioBlocked) => NearbyState::Blocked,
         Some(RadioState::RadioNoAdapter) => NearbyState::NoAdapter,
         Some(RadioState::RadioNoService) => NearbyState::NoService,
         Some(RadioState::RadioNoPermission) => NearbyState::NoPermission,
         // A host that has told everything and no radio has none.
-        None if inner.state.ready => NearbyState::NoAdapter,
+        None if known.state.ready => NearbyState::NoAdapter,
         _ => NearbyState::Looking,
     }
 }
@@ -182,8 +182,8 @@ fn signal(rssi_dbm: i32) -> i32 {
     }
 }
 
-pub(super) fn progress(inner: &Inner, peer: &str, connected: bool) -> Progress {
-    match inner.state.connecting.get(peer).map(control::Connecting::state) {
+pub(super) fn progress(known: &Known, peer: &str, connected: bool) -> Progress {
+    match known.state.connecting.get(peer).map(control::Connecting::state) {
         Some(ConnectState::ConnectLooking) => Progress::Looking,
         Some(ConnectState::ConnectDialing) => Progress::Dialing,
         Some(ConnectState::ConnectGreeting) => Progress::Greeting,

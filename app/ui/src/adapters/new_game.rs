@@ -12,7 +12,7 @@ use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
 use super::invitation::Invitation;
 use super::{game, touched, update};
-use crate::app::{Answer, Asked, Cx, Desk, Inner};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::preferences::{LastColour, LastGame, LastOpponent, OwnPace};
 use crate::screens::{
     Colour, MainWindow, NewGameAdapter, Opponent, OptionKind, OptionView, Page, Remark, RulesAdapter,
@@ -62,19 +62,19 @@ impl From<Question> for Asked {
 }
 
 impl NewGame {
-    pub(super) fn attach(&self, window: &MainWindow, desk: &Rc<Desk>) {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
         let page = window.global::<NewGameAdapter>();
         page.set_presets(ModelRc::from(self.presets.clone()));
         page.set_options(ModelRc::from(self.options.clone()));
         page.set_paces(ModelRc::from(self.paces.clone()));
         window.global::<RulesAdapter>().set_sentences(ModelRc::from(self.sentences.clone()));
-        page.on_choose_opponent(touched!(desk, |pages, cx, opponent| {
+        page.on_choose_opponent(touched!(app, |pages, cx, opponent| {
             pages.new_game.choose_opponent(opponent, cx);
         }));
-        page.on_choose_level(touched!(desk, |pages, cx, level| {
+        page.on_choose_level(touched!(app, |pages, cx, level| {
             pages.new_game.remember(cx, move |last| last.level = level.clamp(1, 10) as u32);
         }));
-        page.on_choose_colour(touched!(desk, |pages, cx, colour| {
+        page.on_choose_colour(touched!(app, |pages, cx, colour| {
             let colour = match colour {
                 Colour::First => LastColour::First,
                 Colour::Second => LastColour::Second,
@@ -83,47 +83,47 @@ impl NewGame {
             };
             pages.new_game.remember(cx, move |last| last.colour = colour);
         }));
-        page.on_choose_preset(touched!(desk, |pages, cx, index| pages.new_game.choose_preset(index, cx)));
-        page.on_choose_value(touched!(desk, |pages, cx, option, value| {
+        page.on_choose_preset(touched!(app, |pages, cx, index| pages.new_game.choose_preset(index, cx)));
+        page.on_choose_value(touched!(app, |pages, cx, option, value| {
             pages.new_game.change_option(cx, option, |option| {
                 option.values.get(value as usize).map(|value| value.value.clone())
             });
         }));
-        page.on_step_value(touched!(desk, |pages, cx, option, step| {
+        page.on_step_value(touched!(app, |pages, cx, option, step| {
             pages.new_game.change_option(cx, option, |option| stepped(option, step));
         }));
-        page.on_toggle_all_options(touched!(desk, |pages, _cx| {
+        page.on_toggle_all_options(touched!(app, |pages, _cx| {
             pages.new_game.all_options = !pages.new_game.all_options;
         }));
-        page.on_choose_pace(touched!(desk, |pages, cx, index| {
+        page.on_choose_pace(touched!(app, |pages, cx, index| {
             if let Some(word) = pace_word(cx.known, index) {
                 pages.new_game.remember(cx, |last| last.pace = word);
             }
         }));
-        page.on_choose_usual_pace(touched!(desk, |_pages, cx, index| {
+        page.on_choose_usual_pace(touched!(app, |_pages, cx, index| {
             if let Some(word) = pace_word(cx.known, index) {
                 cx.preferences.change(|known| known.pace = word);
             }
         }));
-        page.on_set_own_pace(touched!(desk, |pages, cx, part, value| {
+        page.on_set_own_pace(touched!(app, |pages, cx, part, value| {
             cx.preferences.change(move |known| set_own_pace(&mut known.own_pace, part, value));
             // The host names it.
             cx.go.describe(pages.new_game.game);
         }));
-        page.on_use_own_pace(touched!(desk, |pages, cx, usual| {
+        page.on_use_own_pace(touched!(app, |pages, cx, usual| {
             if usual {
                 cx.preferences.change(|known| known.pace = OWN.into());
             } else {
                 pages.new_game.remember(cx, |last| last.pace = OWN.into());
             }
         }));
-        page.on_open_puzzles(touched!(desk, |pages, cx| cx.go.puzzles(pages.new_game.game)));
-        page.on_start(touched!(desk, |pages, cx| {
+        page.on_open_puzzles(touched!(app, |pages, cx| cx.go.puzzles(pages.new_game.game)));
+        page.on_start(touched!(app, |pages, cx| {
             if !pages.invitation.send_terms(pages.new_game.game, cx) {
                 pages.new_game.start(cx);
             }
         }));
-        page.on_set_up(touched!(desk, |pages, cx| pages.editor.open(cx)));
+        page.on_set_up(touched!(app, |pages, cx| pages.editor.open(cx)));
     }
 
     /// Turns to the page for this game.
@@ -219,7 +219,7 @@ impl NewGame {
         cx.ask.send(request::Body::OpenRoom(open), Question::Open);
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Inner, invitation: &Invitation) {
+    pub(super) fn show(&self, window: &MainWindow, known: &Known, invitation: &Invitation) {
         let chinese = known.chinese();
         self.show_rules(window, known, invitation, chinese);
         let last = known.last(self.game);
@@ -273,7 +273,7 @@ impl NewGame {
         });
     }
 
-    fn show_paces(&self, page: &NewGameAdapter<'_>, known: &Inner, chinese: bool) {
+    fn show_paces(&self, page: &NewGameAdapter<'_>, known: &Known, chinese: bool) {
         let all = &known.paces;
         // One's own is seen in the list only where it was taken.
         let taken = |pace: &&control::PacePreset| {
@@ -298,7 +298,7 @@ impl NewGame {
     }
 
     /// The rule sheet of an invitation, of the match on the board, or of the one that is being chosen.
-    fn show_rules(&self, window: &MainWindow, known: &Inner, invitation: &Invitation, chinese: bool) {
+    fn show_rules(&self, window: &MainWindow, known: &Known, invitation: &Invitation, chinese: bool) {
         let asked = invitation.of_rules(known);
         let (of, sheet) = match (&known.room, asked) {
             (_, Some(asked)) => {
@@ -407,8 +407,8 @@ fn choice_is_default(choice: &GameChoice) -> bool {
 }
 
 /// A game for one that is chosen to be run against somebody.
-fn is_race(inner: &Inner, game: wire::Game) -> bool {
-    game::is_solo(game) && inner.last(game).opponent == LastOpponent::Peer
+fn is_race(known: &Known, game: wire::Game) -> bool {
+    game::is_solo(game) && known.last(game).opponent == LastOpponent::Peer
 }
 
 /// The host's word for a clock of the player's own.
@@ -440,8 +440,8 @@ fn step_to(now: u32, wanted: i32, most: u32) -> u32 {
 }
 
 /// What an invitation or a new match of this game would be played by.
-pub(crate) fn choice(inner: &Inner, game: wire::Game) -> GameChoice {
-    let last = inner.last(game);
+pub(crate) fn choice(known: &Known, game: wire::Game) -> GameChoice {
+    let last = known.last(game);
     let chosen = |(option, value)| ChosenOption { option, value };
     GameChoice {
         game: game.into(),
@@ -451,7 +451,7 @@ pub(crate) fn choice(inner: &Inner, game: wire::Game) -> GameChoice {
 }
 
 /// The word of the pace in this row of a list.
-fn pace_word(known: &Inner, row: i32) -> Option<String> {
+fn pace_word(known: &Known, row: i32) -> Option<String> {
     known.paces.get(usize::try_from(row).ok()?).map(|pace| pace.word.clone())
 }
 
@@ -465,25 +465,25 @@ fn set_own_pace(own: &mut OwnPace, part: i32, value: i32) {
 }
 
 /// How this game is timed: as it was last chosen, or as all games are.
-fn chosen_pace(inner: &Inner, game: wire::Game) -> Option<&control::PacePreset> {
-    let last = inner.last(game).pace;
-    let word = if last.is_empty() { &inner.preferences.pace } else { &last };
+fn chosen_pace(known: &Known, game: wire::Game) -> Option<&control::PacePreset> {
+    let last = known.last(game).pace;
+    let word = if last.is_empty() { &known.preferences.pace } else { &last };
     // A word of another version's is no clock.
-    inner.paces.iter().find(|pace| pace.word == *word).filter(|pace| pace.pace.is_some())
+    known.paces.iter().find(|pace| pace.word == *word).filter(|pace| pace.pace.is_some())
 }
 
 /// As an invitation or a new match says it; `None`: no clock. A race has none: its time is what is compared.
-pub(super) fn pace(inner: &Inner, game: wire::Game) -> Option<wire::Pace> {
+pub(super) fn pace(known: &Known, game: wire::Game) -> Option<wire::Pace> {
     if game::is_solo(game) {
         return None;
     }
-    chosen_pace(inner, game).and_then(|pace| pace.pace)
+    chosen_pace(known, game).and_then(|pace| pace.pace)
 }
 
 /// In the language that is shown; empty: no clock.
-pub(super) fn pace_name(inner: &Inner, game: wire::Game) -> String {
-    let name = chosen_pace(inner, game).filter(|_| !game::is_solo(game)).and_then(|pace| pace.name.as_ref());
-    said(name, inner.chinese()).to_owned()
+pub(super) fn pace_name(known: &Known, game: wire::Game) -> String {
+    let name = chosen_pace(known, game).filter(|_| !game::is_solo(game)).and_then(|pace| pace.name.as_ref());
+    said(name, known.chinese()).to_owned()
 }
 
 /// The choice of this game is from now on as an invitation asks for it, so that one thing can be changed.

@@ -7,7 +7,7 @@ use proto::control::{self, reply, request};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::{game, new_game, touched, update};
-use crate::app::{Answer, Asked, Cx, Desk, Inner};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::art::Sprites;
 use crate::screens::{
     BoardAdapter, MainWindow, Page, PuzzleGame, PuzzleProgress, PuzzleRow, PuzzlesAdapter, Remark,
@@ -57,22 +57,22 @@ impl From<Question> for Asked {
 }
 
 impl Puzzles {
-    pub(super) fn attach(&self, window: &MainWindow, desk: &Rc<Desk>) {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
         let page = window.global::<PuzzlesAdapter>();
         page.set_games(ModelRc::from(self.games.clone()));
         page.set_rows(ModelRc::from(self.rows.clone()));
-        page.on_choose_game(touched!(desk, |pages, cx, game| {
+        page.on_choose_game(touched!(app, |pages, cx, game| {
             pages.puzzles.begin_with(game::of(game));
             pages.puzzles.list(cx);
         }));
-        page.on_choose_grade(touched!(desk, |pages, _cx, grade| {
+        page.on_choose_grade(touched!(app, |pages, _cx, grade| {
             pages.puzzles.grade = grade.clamp(1, 5) as u32;
         }));
-        page.on_open(touched!(desk, |pages, cx, id| pages.puzzles.open(id.into(), cx)));
-        page.on_next(touched!(desk, |pages, cx| pages.puzzles.open(String::new(), cx)));
+        page.on_open(touched!(app, |pages, cx, id| pages.puzzles.open(id.into(), cx)));
+        page.on_next(touched!(app, |pages, cx| pages.puzzles.open(String::new(), cx)));
         let board = window.global::<BoardAdapter>();
-        board.on_next_puzzle(touched!(desk, |pages, cx| pages.puzzles.open_next(cx)));
-        board.on_to_puzzles(touched!(desk, |_pages, cx| cx.go.leave_room()));
+        board.on_next_puzzle(touched!(app, |pages, cx| pages.puzzles.open_next(cx)));
+        board.on_to_puzzles(touched!(app, |_pages, cx| cx.go.leave_room()));
     }
 
     /// The game whose puzzles were looked at last.
@@ -137,7 +137,7 @@ impl Puzzles {
         count.map_or((0, 0), |count| (count.puzzles, count.solved))
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Inner, sprites: &Sprites) {
+    pub(super) fn show(&self, window: &MainWindow, known: &Known, sprites: &Sprites) {
         show_board(window, known);
         if known.page() != Page::Puzzles {
             return;
@@ -184,7 +184,7 @@ fn row(sprites: &Sprites, one: &control::Puzzle, chinese: bool) -> PuzzleRow {
 }
 
 /// What is said beside the board of a puzzle.
-fn show_board(window: &MainWindow, known: &Inner) {
+fn show_board(window: &MainWindow, known: &Known) {
     let board = window.global::<BoardAdapter>();
     let state = known.room.as_ref().and_then(|room| room.puzzle.as_ref());
     board.set_puzzle(state.is_some());

@@ -11,7 +11,7 @@ use proto::control::{self, reply, request, seat};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::{backup, game, game_of, home, side, touched, update};
-use crate::app::{Answer, Asked, Cx, Desk, Inner};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::art::Sprites;
 use crate::screens::{Dialog, FileRow, Game, MainWindow, Page, RecordRow, RecordsAdapter, Remark, Went};
 
@@ -63,31 +63,31 @@ impl From<Question> for Asked {
 }
 
 impl Records {
-    pub(super) fn attach(&self, window: &MainWindow, desk: &Rc<Desk>) {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
         let page = window.global::<RecordsAdapter>();
         page.set_rows(ModelRc::from(self.rows.clone()));
         page.set_files(ModelRc::from(self.file_rows.clone()));
-        page.on_choose_game(touched!(desk, |pages, cx, game| {
+        page.on_choose_game(touched!(app, |pages, cx, game| {
             pages.records.game = game::of(game);
             pages.records.search(cx);
         }));
-        page.on_choose_outcome(touched!(desk, |pages, cx, outcome| {
+        page.on_choose_outcome(touched!(app, |pages, cx, outcome| {
             pages.records.outcome = outcome;
             pages.records.search(cx);
         }));
-        page.on_search(touched!(desk, |pages, cx, opponent| {
+        page.on_search(touched!(app, |pages, cx, opponent| {
             opponent.trim().clone_into(&mut pages.records.opponent);
             pages.records.search(cx);
         }));
-        page.on_more(touched!(desk, |pages, cx| pages.records.ask(cx)));
-        page.on_open(touched!(desk, |pages, cx, room| {
+        page.on_more(touched!(app, |pages, cx| pages.records.ask(cx)));
+        page.on_open(touched!(app, |pages, cx, room| {
             if let Some(found) = pages.records.found.iter().find(|one| one.room_id == room.as_str()) {
                 cx.go.replay(found.clone());
             }
         }));
-        page.on_look_for_files(touched!(desk, |pages, cx| pages.records.look_for(false, cx)));
-        page.on_leave_folder(touched!(desk, |pages, _cx| pages.records.leave_folder()));
-        page.on_enter(touched!(desk, |pages, cx, index| pages.records.enter(index, cx)));
+        page.on_look_for_files(touched!(app, |pages, cx| pages.records.look_for(false, cx)));
+        page.on_leave_folder(touched!(app, |pages, _cx| pages.records.leave_folder()));
+        page.on_enter(touched!(app, |pages, cx, index| pages.records.enter(index, cx)));
     }
 
     /// Turns to the page, and looks anew.
@@ -200,7 +200,7 @@ impl Records {
         self.open(cx);
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Inner, sprites: &Sprites) {
+    pub(super) fn show(&self, window: &MainWindow, known: &Known, sprites: &Sprites) {
         let page = window.global::<RecordsAdapter>();
         page.set_folder(self.folder.display().to_string().into());
         page.set_backups(self.backups);

@@ -9,7 +9,7 @@ use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
 use super::board::{Layout, Names, ending, names, pairs, plain_points};
 use super::{game, game_of, home, new_game, records, side, touched, update};
-use crate::app::{Answer, Asked, Cx, Desk, Inner};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::screens::{
     Ending, MainWindow, Mistake, Opponent, Page, PointView, RecordsAdapter, Remark, ReplayAdapter, Side,
 };
@@ -61,7 +61,7 @@ impl From<Question> for Asked {
 }
 
 impl Replay {
-    pub(super) fn attach(&self, window: &MainWindow, desk: &Rc<Desk>) {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
         let page = window.global::<ReplayAdapter>();
         page.set_points(ModelRc::from(self.points.clone()));
         page.set_column_names(ModelRc::from(self.columns.clone()));
@@ -70,18 +70,18 @@ impl Replay {
         page.set_record(ModelRc::from(self.record.clone()));
         page.set_bars(ModelRc::from(self.bars.clone()));
         page.set_mistakes(ModelRc::from(self.mistakes.clone()));
-        page.on_go(touched!(desk, |pages, cx, ply| pages.replay.go_to(ply, cx)));
-        page.on_judge(touched!(desk, |pages, cx, on| pages.replay.judge(on, cx)));
-        page.on_play_on(touched!(desk, |pages, cx, against_device| {
+        page.on_go(touched!(app, |pages, cx, ply| pages.replay.go_to(ply, cx)));
+        page.on_judge(touched!(app, |pages, cx, on| pages.replay.judge(on, cx)));
+        page.on_play_on(touched!(app, |pages, cx, against_device| {
             pages.replay.play_on(against_device, cx);
         }));
-        page.on_save(touched!(desk, |pages, cx| {
+        page.on_save(touched!(app, |pages, cx| {
             if let Some(room_id) = pages.replay.room() {
                 let export = control::Export { room_id, format: String::new() };
                 cx.ask.send(request::Body::Export(export), Question::Export);
             }
         }));
-        page.on_discard(touched!(desk, |pages, cx| {
+        page.on_discard(touched!(app, |pages, cx| {
             if let Some(room_id) = pages.replay.room() {
                 cx.ask.send(request::Body::Discard(control::Discard { room_id }), Question::Discard);
             }
@@ -193,7 +193,7 @@ impl Replay {
         self.look(cx);
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Inner) {
+    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
         let Some(shown) = self.shown.as_ref().filter(|_| known.page() == Page::Replay) else { return };
         let page = window.global::<ReplayAdapter>();
         if shown.seen.is_none() {

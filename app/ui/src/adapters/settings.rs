@@ -6,7 +6,7 @@ use proto::control::{self, NoticeKind, event, reply, request};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
 use super::{friends, touched, update};
-use crate::app::{Answer, Asked, Cx, Desk, Inner};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::preferences::{Confirm, Language, Paper, Preferences};
 use crate::screens::{
     AdapterView, Dialog, EndingsState, MainWindow, Page, SettingsAdapter, Theme, ThemeChoice, Visibility,
@@ -31,35 +31,32 @@ impl From<Question> for Asked {
 }
 
 impl Settings {
-    pub(super) fn attach(&self, window: &MainWindow, desk: &Rc<Desk>) {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
         let page = window.global::<SettingsAdapter>();
         page.set_adapters(ModelRc::from(self.adapters.clone()));
-        page.on_toggle_found_when_closed(touched!(desk, |_pages, cx| {
+        page.on_toggle_found_when_closed(touched!(app, |_pages, cx| {
             let on = !cx.known.state.me.found_when_closed;
             cx.ask.done(request::Body::SetFoundWhenClosed(control::SetFoundWhenClosed { on }));
         }));
-        page.on_toggle_bluetooth(touched!(desk, |_pages, cx| toggle_carrier(
-            control::Carrier::Bluetooth,
-            cx
-        )));
-        page.on_toggle_lan(touched!(desk, |_pages, cx| toggle_carrier(control::Carrier::Lan, cx)));
-        page.on_choose_adapter(touched!(desk, |_pages, cx, name| {
+        page.on_toggle_bluetooth(touched!(app, |_pages, cx| toggle_carrier(control::Carrier::Bluetooth, cx)));
+        page.on_toggle_lan(touched!(app, |_pages, cx| toggle_carrier(control::Carrier::Lan, cx)));
+        page.on_choose_adapter(touched!(app, |_pages, cx, name| {
             let set = control::SetAdapter { adapter: name.into() };
             cx.ask.done(request::Body::SetAdapter(set));
             list_adapters(cx);
         }));
-        page.on_toggle_endings(touched!(desk, |_pages, cx| {
+        page.on_toggle_endings(touched!(app, |_pages, cx| {
             let on = !matches!(endings(&cx.known.state.endings), EndingsState::Working | EndingsState::There);
             cx.ask.done(request::Body::SetEndings(control::SetEndings { on }));
         }));
-        page.on_open_friends(touched!(desk, |_pages, cx| cx.go.page(Page::Friends)));
-        page.on_set_name(touched!(desk, |_pages, cx, name| {
+        page.on_open_friends(touched!(app, |_pages, cx| cx.go.page(Page::Friends)));
+        page.on_set_name(touched!(app, |_pages, cx, name| {
             let name = name.trim();
             if !name.is_empty() && name != cx.known.state.me.name {
                 cx.ask.tell(request::Body::SetName(control::SetName { name: name.into() }));
             }
         }));
-        page.on_set_visibility(touched!(desk, |_pages, cx, visibility| {
+        page.on_set_visibility(touched!(app, |_pages, cx, visibility| {
             let visibility = match visibility {
                 Visibility::Nobody => control::Visibility::Nobody,
                 Visibility::Friends => control::Visibility::Friends,
@@ -68,7 +65,7 @@ impl Settings {
             let set = control::SetVisibility { visibility: visibility.into() };
             cx.ask.tell(request::Body::SetVisibility(set));
         }));
-        page.on_set_language(touched!(desk, |_pages, cx, index| {
+        page.on_set_language(touched!(app, |_pages, cx, index| {
             cx.preferences.change(move |known| {
                 known.language = match index {
                     1 => Language::Chinese,
@@ -77,7 +74,7 @@ impl Settings {
                 };
             });
         }));
-        page.on_set_theme(touched!(desk, |_pages, cx, theme| {
+        page.on_set_theme(touched!(app, |_pages, cx, theme| {
             cx.preferences.change(move |known| {
                 known.paper = match theme {
                     ThemeChoice::System => Paper::System,
@@ -86,19 +83,19 @@ impl Settings {
                 };
             });
         }));
-        page.on_toggle_reduced_motion(touched!(desk, |_pages, cx| {
+        page.on_toggle_reduced_motion(touched!(app, |_pages, cx| {
             cx.preferences.change(move |known| known.reduced_motion = !known.reduced_motion);
         }));
-        page.on_toggle_unhurried(touched!(desk, |_pages, cx| cx
+        page.on_toggle_unhurried(touched!(app, |_pages, cx| cx
             .preferences
             .change(move |known| known.unhurried = !known.unhurried)));
-        page.on_set_text_size(touched!(desk, |_pages, cx, index| {
+        page.on_set_text_size(touched!(app, |_pages, cx, index| {
             cx.preferences.change(move |known| known.text_size = usize::try_from(index).unwrap_or(0));
         }));
-        page.on_set_board_style(touched!(desk, |_pages, cx, index| {
+        page.on_set_board_style(touched!(app, |_pages, cx, index| {
             cx.preferences.change(move |known| known.board_style = index.clamp(0, 2) as u8);
         }));
-        page.on_set_confirm_moves(touched!(desk, |_pages, cx, index| {
+        page.on_set_confirm_moves(touched!(app, |_pages, cx, index| {
             cx.preferences.change(move |known| {
                 known.confirm_moves = match index {
                     1 => Confirm::Always,
@@ -107,10 +104,10 @@ impl Settings {
                 };
             });
         }));
-        page.on_toggle_left_handed(touched!(desk, |_pages, cx| {
+        page.on_toggle_left_handed(touched!(app, |_pages, cx| {
             cx.preferences.change(move |known| known.left_handed = !known.left_handed);
         }));
-        page.on_toggle_coordinates(touched!(desk, |_pages, cx| {
+        page.on_toggle_coordinates(touched!(app, |_pages, cx| {
             cx.preferences.change(move |known| known.coordinates = !known.coordinates);
         }));
     }
@@ -143,7 +140,7 @@ impl Settings {
         }
     }
 
-    pub(super) fn show(&self, window: &MainWindow, known: &Inner) {
+    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
         let chosen: &Preferences = &known.preferences;
         let paper = match chosen.paper {
             Paper::System => ThemeChoice::System,

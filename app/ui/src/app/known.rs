@@ -1,4 +1,5 @@
-//! Everything that the app knows and that changes: what the host has said, where the player is, what was asked.
+//! What all pages may read: what the host has said, where the player is, what was chosen; and, until the board has a state of its
+//! own, what the player does there.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +11,6 @@ use super::way::Way;
 use crate::adapters;
 use crate::preferences::{LastGame, Preferences, Store};
 use crate::screens::{Dialog, Page};
-
-/// What a reply will be about.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Purpose {
-    Nothing,
-    /// An action on the board that is seen.
-    Act,
-    OpenRoom,
-    /// For this match, at this ply and revision.
-    Hint {
-        room: String,
-        ply: u32,
-        revision: u32,
-    },
-    /// By which rules the match on the board is played.
-    DescribeRoom {
-        setup: Setup,
-    },
-}
 
 /// The hint that is shown, good for one position.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,8 +62,8 @@ pub(crate) struct Choosing {
     pub(crate) action: Action,
 }
 
-/// Everything that changes.
-pub(crate) struct Inner {
+/// What all pages may read. The controller alone changes it.
+pub(crate) struct Known {
     pub(crate) preferences: Preferences,
     pub(super) store: Store,
     pub(crate) locale: String,
@@ -93,7 +75,7 @@ pub(crate) struct Inner {
     pub(crate) room: Option<Room>,
     pub(super) open_when_there: Option<String>,
     /// By which rules a match is played: the last that was asked for.
-    pub(super) room_sheet: Option<(Setup, GameSheet)>,
+    pub(crate) room_sheet: Option<(Setup, GameSheet)>,
     pub(crate) picked: Option<Picked>,
     /// A step that would lose, until the player has said whether it is meant.
     pub(crate) losing: Option<Losing>,
@@ -125,7 +107,7 @@ pub(crate) struct Inner {
     pub(crate) thought_open: bool,
 }
 
-impl Inner {
+impl Known {
     pub(crate) fn page(&self) -> Page {
         self.way.page()
     }

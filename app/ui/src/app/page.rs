@@ -11,7 +11,7 @@ use proto::board::Game;
 use proto::control::{GameSheet, MatchSummary, Refusal, RefusalCode, Request, reply, request};
 use senses::{Cue, Feel};
 
-use super::{Inner, Purpose};
+use super::Known;
 use crate::adapters;
 use crate::preferences::Preferences;
 use crate::screens::{Dialog, Page, Remark};
@@ -37,7 +37,7 @@ pub(crate) struct Pages {
 /// All that a page may touch beside its own state.
 pub(crate) struct Cx<'a> {
     /// What the host has told, where the player is, and what was chosen.
-    pub(crate) known: &'a Inner,
+    pub(crate) known: &'a Known,
     /// Requests to the host.
     pub(crate) ask: &'a mut Questions,
     /// Other pages, dialogs, remarks.
@@ -47,7 +47,7 @@ pub(crate) struct Cx<'a> {
 }
 
 impl<'a> Cx<'a> {
-    pub(super) fn new(known: &'a Inner, ask: &'a mut Questions) -> Self {
+    pub(super) fn new(known: &'a Known, ask: &'a mut Questions) -> Self {
         Self { known, ask, go: Go::default(), preferences: Changes::default(), feel: Felt::default() }
     }
 
@@ -115,7 +115,7 @@ pub(super) enum Step {
     Invite(String),
     ForgetProgress(String),
     SolveWhenThere(bool),
-    App(Purpose, Box<Answer>),
+    BoardReply(adapters::board::Question, Box<Answer>),
 }
 
 /// Steps that the app takes, one after another, when the page is done.
@@ -225,9 +225,9 @@ impl Go {
         self.0.push(Step::ForgetProgress(peer.to_owned()));
     }
 
-    /// The reply to what no page has asked.
-    pub(super) fn app(&mut self, purpose: Purpose, answer: Answer) {
-        self.0.push(Step::App(purpose, Box::new(answer)));
+    /// The reply to what the board has asked.
+    pub(super) fn board_reply(&mut self, question: adapters::board::Question, answer: Answer) {
+        self.0.push(Step::BoardReply(question, Box::new(answer)));
     }
 
     /// Whether the board that is being opened is solved at once.
@@ -243,7 +243,10 @@ pub(crate) enum Asked {
     Nothing,
     /// Nobody waits for the answer; a refusal is told.
     Done,
+    /// The room that it opens is shown.
+    Room,
     Backup(adapters::backup::Question),
+    Board(adapters::board::Question),
     Editor(adapters::editor::Question),
     Friends(adapters::friends::Question),
     Gifts(adapters::gifts::Question),
@@ -256,7 +259,6 @@ pub(crate) enum Asked {
     Records(adapters::records::Question),
     Replay(adapters::replay::Question),
     Settings(adapters::settings::Question),
-    App(Purpose),
 }
 
 /// Requests whose answers are still to come.

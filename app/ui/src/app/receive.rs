@@ -7,7 +7,7 @@ use client::FromHost;
 use proto::control::{self, Event, NoticeKind, RefusalCode, Reply, Room, event, reply};
 use slint::ComponentHandle;
 
-use super::{Answer, Asked, Desk, Purpose};
+use super::{Asked, Controller};
 use crate::adapters;
 use crate::screens::{BoardAdapter, Dialog, Page, Remark};
 use senses::{Cue, Feel};
@@ -15,8 +15,8 @@ use senses::{Cue, Feel};
 /// How long what was said stays beside its player: a line is read in three seconds, and the eyes are on the board first.
 const SAID_STAYS: Duration = Duration::from_secs(8);
 
-impl Desk {
-    pub(super) fn take(self: &Rc<Self>, said: FromHost) {
+impl Controller {
+    pub(super) fn receive(self: &Rc<Self>, said: FromHost) {
         self.taken.set(self.taken.get() + 1);
         let _turn = self.begin_turn();
         match said {
@@ -24,7 +24,7 @@ impl Desk {
             FromHost::Reply(reply) => self.reply(*reply),
             FromHost::Lost(why) => {
                 tracing::error!(%why, "the host is gone");
-                let begun = self.see().state.ready;
+                let begun = self.read().state.ready;
                 self.remark(if begun { Remark::HostLost } else { Remark::HostFailed }, "");
             }
         }
@@ -34,8 +34,8 @@ impl Desk {
     fn event(self: &Rc<Self>, event: Event) {
         let gone_name = match &event.body {
             Some(event::Body::InvitationGone(gone)) => {
-                let inner = self.see();
-                let mut open = inner.state.invitations.iter();
+                let known = self.read();
+                let mut open = known.state.invitations.iter();
                 open.find(|one| one.invite_id == gone.invite_id).map(|one| one.name.clone())
             }
             _ => None,
@@ -44,9 +44,9 @@ impl Desk {
             self.hear(Cue::YourTurn);
             self.feel(Feel::Strong);
         }
-        let scanned_before = self.see().state.bluetooth().is_some_and(|radio| radio.scanning);
+        let scanned_before = self.read().state.bluetooth().is_some_and(|radio| radio.scanning);
         self.known_mut().state.apply(&event);
-        if !scanned_before && self.see().state.bluetooth().is_some_and(|radio| radio.scanning) {
+        if !scanned_before && self.read().state.bluetooth().is_some_and(|radio| radio.scanning) {
             self.look_afresh();
         }
         if let Some(body) = &event.body {
@@ -60,7 +60,7 @@ impl Desk {
         }
         match event.body {
             Some(event::Body::Ready(_)) => {
-                self.moved();
+                self.on_page_changed();
                 self.tell_wish();
             }
             Some(event::Body::Room(room)) => self.room_changed(&room),
@@ -76,7 +76,7 @@ impl Desk {
 
     /// Somebody asks this person for something that was not asked before.
     fn asks_anew(&self, event: &Event) -> bool {
-        let state = &self.see().state;
+        let state = &self.read().state;
         match &event.body {
             Some(event::Body::Invitation(new)) => {
                 !new.mine && state.invitations.iter().all(|known| known.invite_id != new.invite_id)
@@ -101,9 +101,9 @@ impl Desk {
         self.known_mut().question = Dialog::None;
         if !chosen.room_id.is_empty() {
             let shown = {
-                let inner = self.see();
-                inner.page() == Page::Board
-                    && inner.room.as_ref().is_some_and(|room| room.id == chosen.room_id)
+                let known = self.read();
+                known.page() == Page::Board
+                    && known.room.as_ref().is_some_and(|room| room.id == chosen.room_id)
             };
             if !shown {
                 self.turn(|_pages, cx| adapters::home::resume(&chosen.room_id, cx));
@@ -119,26 +119,26 @@ impl Desk {
             self.hear(Cue::Tick);
         }
         self.known_mut().said[mine] = Some(said);
-        let desk = Rc::downgrade(self);
+        let controller = Rc::downgrade(self);
         self.saying.start(slint::TimerMode::SingleShot, SAID_STAYS, move || {
-            if let Some(desk) = desk.upgrade() {
-                desk.change(|inner| inner.said = [None, None]);
+            if let Some(controller) = controller.upgrade() {
+                controller.change(|known| known.said = [None, None]);
             }
         });
     }
 
     fn room_changed(&self, room: &Room) {
         let (opened, followed, waited) = {
-            let inner = self.see();
-            let shown = inner.room.as_ref().map(|shown| shown.id.as_str());
+            let known = self.read();
+            let shown = known.room.as_ref().map(|shown| shown.id.as_str());
             (
                 shown == Some(room.id.as_str()),
                 shown.is_some_and(|shown| shown == room.follows),
-                inner.open_when_there.as_deref() == Some(room.id.as_str()),
+                known.open_when_there.as_deref() == Some(room.id.as_str()),
             )
         };
         if opened {
-            let before = self.see().room.clone();
+            let before = self.read().room.clone();
             if let Some(before) = before {
                 adapters::feel::changed(self, &before, room);
             }
@@ -203,7 +203,13 @@ impl Desk {
                     cx.go.refused(refusal, Remark::BadRequest);
                 }
             }
+            Asked::Room => match answer {
+                Ok(reply::Body::RoomId(room)) => cx.go.room(&room),
+                Ok(_) => {}
+                Err(refusal) => cx.go.refused(refusal, Remark::BadRequest),
+            },
             Asked::Backup(question) => pages.backup.reply(&question, answer, cx),
+            Asked::Board(question) => cx.go.board_reply(question, answer),
             Asked::Editor(adapters::editor::Question) => adapters::editor::reply(answer, cx),
             Asked::Friends(question) => pages.friends.reply(&question, answer, cx),
             Asked::Gifts(question) => adapters::gifts::reply(question, answer, cx),
@@ -216,60 +222,13 @@ impl Desk {
             Asked::Records(question) => pages.records.reply(&question, answer, cx),
             Asked::Replay(question) => pages.replay.reply(&question, answer, cx),
             Asked::Settings(adapters::settings::Question) => pages.settings.reply(answer, cx),
-            Asked::App(purpose) => cx.go.app(purpose, answer),
         });
     }
 
-    /// The reply to what no page has asked.
-    pub(super) fn replied(&self, purpose: Purpose, answer: Answer) {
-        match (answer, purpose) {
-            (Err(refusal), purpose) => self.refused(&refusal, &purpose),
-            (Ok(reply::Body::RoomId(room)), Purpose::OpenRoom) => self.open_room(&room),
-            (Ok(reply::Body::Hint(hint)), Purpose::Hint { room, ply, revision }) => {
-                adapters::board::advised(self, (room, ply, revision), hint);
-            }
-            (Ok(reply::Body::Sheet(sheet)), Purpose::DescribeRoom { setup }) => {
-                self.known_mut().room_sheet = Some((setup, sheet));
-            }
-            _ => {}
-        }
-    }
-
-    fn refused(&self, refusal: &control::Refusal, purpose: &Purpose) {
-        {
-            let inner = &mut *self.known_mut();
-            match purpose {
-                Purpose::Hint { room, .. } => {
-                    inner.hint = None;
-                    if refusal.code() == RefusalCode::RefusalUnsolvable {
-                        inner.unsolvable = Some(room.clone());
-                    }
-                }
-                Purpose::OpenRoom => inner.solve_when_there = false,
-                _ => {}
-            }
-        }
-        match purpose {
-            // A newer host's match may be of a game that has no sheet here.
-            Purpose::DescribeRoom { .. } => return,
-            _ => {}
-        }
-        if *purpose == Purpose::Act {
-            self.board.flash.light(self, &refusal.points);
-        }
-        let otherwise =
-            if matches!(purpose, Purpose::Hint { .. }) { Remark::NoHint } else { Remark::BadRequest };
-        // Asking at the start what nobody has touched needs no remark.
-        let is_of_radio = refusal.code() == RefusalCode::RefusalRadio && refusal.reason.is_none();
-        if *purpose != Purpose::Nothing || !is_of_radio {
-            self.tell_refusal(refusal, otherwise);
-        }
-    }
-
     /// Says why the host refused. `otherwise`: what is said of a request that it did not understand.
-    pub(super) fn tell_refusal(&self, refusal: &control::Refusal, otherwise: Remark) {
+    pub(crate) fn tell_refusal(&self, refusal: &control::Refusal, otherwise: Remark) {
         if let Some(reason) = &refusal.reason {
-            let said = if self.see().chinese() { &reason.zh } else { &reason.en };
+            let said = if self.read().chinese() { &reason.zh } else { &reason.en };
             self.remark(Remark::Told, said);
             return;
         }
