@@ -373,7 +373,7 @@ impl Client {
 
 fn bot(level: Option<u32>) -> Seat {
     let who = level.map_or(seat::Who::Here(true), seat::Who::BotLevel);
-    Seat { who: Some(who), name: String::new(), bot_assists: false }
+    Seat { who: Some(who), ..Seat::default() }
 }
 
 /// Two devices whose players have compared strings.

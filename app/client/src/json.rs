@@ -4,8 +4,8 @@
 use proto::board::Result as MatchResult;
 use proto::control::{
     Account, Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Contact, Event, Friend,
-    GameSheet, Gift, HintFound, Invitation, MatchSummary, Me, Nearby, Puzzle, PuzzleCount, Race, Room, Seat,
-    Stranger, Taken, event, seat,
+    GameSheet, Gift, Guest, HintFound, Invitation, MatchSummary, Me, Nearby, Puzzle, PuzzleCount, Race, Room,
+    Seat, Stranger, Taken, event, seat,
 };
 use serde_json::{Value, json};
 
@@ -47,6 +47,10 @@ pub fn event(event: &Event) -> Value {
         ),
         Some(event::Body::Room(one)) => ("room", room(one)),
         Some(event::Body::RoomGone(gone)) => ("room_gone", json!({"id": gone.id})),
+        Some(event::Body::Guest(one)) => ("guest", guest(one)),
+        Some(event::Body::GuestGone(gone)) => {
+            ("guest_gone", json!({"room_id": gone.room_id, "side": words::side(gone.side)}))
+        }
         Some(event::Body::Thinking(thinking)) => (
             "thinking",
             json!({"room_id": thinking.room_id, "side": words::side(thinking.side), "on": thinking.on,
@@ -70,7 +74,7 @@ pub fn event(event: &Event) -> Value {
         Some(event::Body::ContactGone(gone)) => ("contact_gone", json!({"account": gone.id})),
         Some(event::Body::Said(said)) => (
             "said",
-            json!({"room_id": said.room_id, "mine": said.mine, "text": said.text,
+            json!({"room_id": said.room_id, "mine": said.mine, "text": said.text, "name": said.name,
                 "phrase": (said.phrase != 0).then(|| words::phrase(said.phrase))}),
         ),
         Some(event::Body::Notice(notice)) => (
@@ -148,6 +152,12 @@ pub fn gift(gift: &Gift) -> Value {
         "match": gift.r#match.as_ref().map(summary)})
 }
 
+/// A code that is shown; `side` is `unspecified` for one to watch.
+pub fn guest(guest: &Guest) -> Value {
+    json!({"room_id": guest.room_id, "side": words::side(guest.side), "name": guest.name,
+        "present": guest.present, "asks": guest.asks, "watchers": guest.watchers, "came": guest.came})
+}
+
 /// How far a try to connect has come.
 pub fn connecting(connecting: &Connecting) -> Value {
     json!({"peer": connecting.peer, "name": connecting.name, "state": words::connect(connecting.state)})
@@ -185,10 +195,13 @@ fn seat(seat: Option<&Seat>) -> Value {
         Some(seat::Who::Peer(id)) => Some(id),
         _ => None,
     };
-    json!({"who": words::seat(seat), "peer": peer})
+    let guest = seat.is_some_and(|seat| matches!(seat.who, Some(seat::Who::Guest(_))));
+    json!({"who": words::seat(seat), "peer": peer, "guest": guest,
+        "away": seat.is_some_and(|seat| seat.away)})
 }
 
-fn clock(clock: &Clock) -> Value {
+/// A side's clock.
+pub fn clock(clock: &Clock) -> Value {
     json!({"left_ms": clock.left_ms, "running": clock.running, "byo_yomi": clock.byo_yomi,
         "periods": clock.periods})
 }
@@ -235,7 +248,8 @@ pub fn room(room: &Room) -> Value {
     })
 }
 
-fn race(race: &Race) -> Value {
+/// A race as one of its two sees it.
+pub fn race(race: &Race) -> Value {
     json!({
         "my_presses": race.my_presses, "my_elapsed_ms": race.my_elapsed_ms,
         "my_clock_runs": race.my_clock_runs, "i_finished": race.i_finished, "i_stopped": race.i_stopped,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use proto::control::{
-    Account, Blocked, Carrier, Comparison, Connecting, Contact, Endings, Event, Friend, Gift, Invitation, Me,
-    Nearby, Radio, Ready, Room, Stranger, Thinking, event::Body,
+    Account, Blocked, Carrier, Comparison, Connecting, Contact, Endings, Event, Friend, Gift, Guest,
+    Invitation, Me, Nearby, Radio, Ready, Room, Stranger, Thinking, event::Body,
 };
 
 /// What the host has told so far. Keys are the host's ids.
@@ -41,6 +41,8 @@ pub struct HostState {
     pub gifts: Vec<Gift>,
     /// Matches and puzzles that are open.
     pub rooms: BTreeMap<String, Room>,
+    /// Codes that are shown to guests, by room and side; side 0: to watch.
+    pub guests: BTreeMap<(String, i32), Guest>,
     /// How far the last try to connect to somebody has come, or what came of it.
     pub connecting: BTreeMap<String, Connecting>,
     /// The latest report of each room's bot: while it thinks, or what it found in the end.
@@ -78,6 +80,8 @@ impl HostState {
                 self.rooms.remove(&gone.id);
                 self.thinking.remove(&gone.id);
             }
+            Body::Guest(guest) => drop(self.guests.insert((guest.room_id.clone(), guest.side), guest)),
+            Body::GuestGone(gone) => drop(self.guests.remove(&(gone.room_id, gone.side))),
             Body::Connecting(connecting) => {
                 drop(self.connecting.insert(connecting.peer.clone(), connecting));
             }
@@ -99,6 +103,7 @@ impl HostState {
         bodies.extend(self.strangers.values().cloned().map(Body::Stranger));
         bodies.extend(self.gifts.iter().cloned().map(Body::Gift));
         bodies.extend(self.rooms.values().cloned().map(Body::Room));
+        bodies.extend(self.guests.values().cloned().map(Body::Guest));
         bodies.extend(self.thinking.values().cloned().map(Body::Thinking));
         bodies.extend(self.connecting.values().cloned().map(Body::Connecting));
         bodies.extend(self.account.clone().map(Body::Account));

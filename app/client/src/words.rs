@@ -104,7 +104,7 @@ pub fn setup(setup: Option<&Setup>) -> String {
     }
 }
 
-/// `here`, `bot:5`, `assist:5`, or the peer's name.
+/// `here`, `bot:5`, `assist:5`, the guest's or the peer's name; `guest` for one without a name.
 pub fn seat(seat: Option<&Seat>) -> String {
     match seat.map(|seat| (&seat.who, seat)) {
         Some((Some(seat::Who::BotLevel(level)), seat)) if seat.bot_assists => format!("assist:{level}"),
@@ -116,6 +116,8 @@ pub fn seat(seat: Option<&Seat>) -> String {
                 seat.name.clone()
             }
         }
+        Some((Some(seat::Who::Guest(_)), seat)) if seat.name.is_empty() => "guest".into(),
+        Some((Some(seat::Who::Guest(_)), seat)) => seat.name.clone(),
         Some((Some(seat::Who::Here(_)) | None, _)) | None => "here".into(),
     }
 }

@@ -25,6 +25,12 @@ pub(crate) async fn run(arguments: Arguments) -> Result<(), Failure> {
     session.run(arguments.command).await
 }
 
+/// Whether somebody else could read what is said in this room.
+fn has_somebody(room: &Room) -> bool {
+    let guest = |seat: &control::Seat| matches!(seat.who, Some(control::seat::Who::Guest(_)));
+    room.link.is_some() || [&room.first, &room.second].into_iter().flatten().any(guest)
+}
+
 impl Conversation {
     async fn run(&mut self, command: Command) -> Result<(), Failure> {
         match command {
@@ -110,6 +116,7 @@ impl Conversation {
             Command::New { game, opponent, player, colour, pace } => {
                 self.new_match(&game, opponent, player, colour, &pace).await
             }
+            Command::Guest(command) => self.guest(command).await,
             Command::Play { action, room } => {
                 let room = self.room(room.room.as_deref(), |room| room.can_act)?;
                 let act = control::Act { room_id: room.id.clone(), action: None, notation: action };
@@ -158,7 +165,7 @@ impl Conversation {
             Command::Yes { room } => self.answer_offer(true, room.room.as_deref()).await,
             Command::No { room } => self.answer_offer(false, room.room.as_deref()).await,
             Command::Say { text, phrase, room } => {
-                let room_id = self.room(room.room.as_deref(), |room| room.link.is_some())?.id;
+                let room_id = self.room(room.room.as_deref(), has_somebody)?.id;
                 if !phrase && text.chars().count() > proto::limits::SAID_CHARS {
                     let most = proto::limits::SAID_CHARS;
                     return Err(Failure::Usage(format!("at most {most} characters can be said at once")));

@@ -11,6 +11,7 @@ mod commands;
 mod connection;
 mod conversation;
 mod device;
+mod guests;
 mod inviting;
 mod meeting;
 mod playing;

@@ -159,7 +159,7 @@ impl Conversation {
     pub(crate) async fn code(&mut self, plain: bool) -> Result<(), Failure> {
         let asked = request::Body::ShowFriendCode(control::ShowFriendCode {});
         let reply::Body::FriendCode(code) = self.host.ask(asked).await? else { return Err(unexpected()) };
-        let qr = text::qr(&code);
+        let qr = text::qr(code.side, &code.dark);
         self.print(
             || if plain { code.text.clone() } else { format!("{qr}\n{}", code.text) },
             || json!({"code": code.text, "side": code.side, "qr": qr}),

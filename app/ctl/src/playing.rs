@@ -81,7 +81,7 @@ impl Conversation {
         };
         let id = room.id.clone();
         let side = side_here(&room).ok_or_else(unexpected)?;
-        let seat = Seat { who: Some(seat::Who::BotLevel(level)), name: String::new(), bot_assists: true };
+        let seat = Seat { who: Some(seat::Who::BotLevel(level)), bot_assists: true, ..Seat::default() };
         let set = control::SetSeat { room_id: id.clone(), side: side.into(), seat: Some(seat) };
         self.host.ask(request::Body::SetSeat(set)).await?;
         let mut told = room.record.len();
@@ -210,11 +210,12 @@ fn side_here(room: &Room) -> Option<Side> {
 }
 
 fn local_seat(seat: LocalSeat) -> Seat {
-    let who = match seat {
-        LocalSeat::Here => seat::Who::Here(true),
-        LocalSeat::Bot(level) => seat::Who::BotLevel(level),
+    let (who, name) = match seat {
+        LocalSeat::Here => (seat::Who::Here(true), String::new()),
+        LocalSeat::Bot(level) => (seat::Who::BotLevel(level), String::new()),
+        LocalSeat::Guest(name) => (seat::Who::Guest(true), name),
     };
-    Seat { who: Some(who), name: String::new(), bot_assists: false }
+    Seat { who: Some(who), name, ..Seat::default() }
 }
 
 pub(crate) fn choice(game: &GameChoice) -> control::GameChoice {

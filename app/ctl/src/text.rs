@@ -3,7 +3,7 @@
 use client::words::{carrier, letter, score, seat, setup, side};
 use proto::board::{Ending, Result as MatchResult, Side};
 use proto::control::{
-    Adapter, Board, Clock, FactKind, FriendCode, GameSheet, HintFound, LetterState, Race, Room, Stranger,
+    Adapter, Board, Clock, FactKind, GameSheet, Guest, HintFound, LetterState, Race, Room, Stranger,
     Unreached,
 };
 
@@ -161,14 +161,14 @@ fn race(race: &Race) -> String {
 }
 
 /// For a terminal with a dark background: two rows of modules a line, with the quiet zone that readers need.
-pub(crate) fn qr(code: &FriendCode) -> String {
+pub(crate) fn qr(side: u32, dark: &[u8]) -> String {
     const MARGIN: usize = 4;
-    let side = code.side as usize;
+    let side = side as usize;
     let light = |row: usize, column: usize| {
         let inside = |at: usize| at.checked_sub(MARGIN).filter(|at| *at < side);
         match (inside(row), inside(column)) {
             (Some(row), Some(column)) => {
-                let byte = code.dark.get(row * side.div_ceil(8) + column / 8);
+                let byte = dark.get(row * side.div_ceil(8) + column / 8);
                 byte.is_none_or(|byte| byte >> (column % 8) & 1 == 0)
             }
             _ => true,
@@ -204,4 +204,20 @@ pub(crate) fn hint(hint: &HintFound) -> String {
     let threats =
         hint.threats.iter().filter_map(|threat| threat.words.as_ref()).map(|words| words.en.clone());
     lines.chain(threats).collect::<Vec<_>>().join("\n")
+}
+
+/// A guest's code in one line.
+pub(crate) fn guest(guest: &Guest) -> String {
+    let id = guest.room_id.get(..8).unwrap_or(&guest.room_id);
+    if guest.side() == Side::Unspecified {
+        return format!("{id}  to watch: {} watching", guest.watchers);
+    }
+    let state = match (guest.came, guest.present) {
+        (false, _) => "nobody has come yet",
+        (true, false) => "away",
+        (true, true) => "here",
+    };
+    let asks = if guest.asks { ", somebody else asks for the seat" } else { "" };
+    let name = if guest.name.is_empty() { "a guest" } else { &guest.name };
+    format!("{id}  {}: {name}, {state}{asks}", side(guest.side))
 }

@@ -75,6 +75,13 @@ pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, 
     })
 }
 
+/// What the way of playing is called, where it has a name.
+#[cfg(feature = "guest")]
+pub(crate) fn preset_name(setup: &Setup) -> Option<control::Words> {
+    let word = setup.preset()?;
+    setup.kind().presets().into_iter().find(|preset| preset.word == word).map(|preset| words(preset.name))
+}
+
 fn words(both: Both) -> control::Words {
     control::Words { zh: both.chinese, en: both.english }
 }

@@ -61,7 +61,7 @@ impl Actor {
             record.id = MatchId(self.chance.bytes());
             (record.my_side, record.paused, record.reveal, record.offered) = (Side::First, false, None, None);
             let (id, now) = (record.id, self.now_unix_ms());
-            self.journal.keep(|store| store.put_away(&record, [Seat::Here; 2], now))?;
+            self.journal.keep(|store| store.put_away(&record, Seat::BOTH_HERE, now))?;
             kept = in_room(id);
         }
         let gone = self.gifts.remove(index);
@@ -76,7 +76,7 @@ impl Actor {
     fn shown_gift(&self, gift: &Gift) -> Option<control::Gift> {
         let saved = SavedMatch {
             record: gift.record.clone(),
-            seats: [Seat::Here; 2],
+            seats: Seat::BOTH_HERE,
             open: false,
             settled: true,
             changed_unix_ms: gift.came_unix_ms,

@@ -298,17 +298,22 @@ fn fact(fact: Fact) -> control::Fact {
     control::Fact { kind: kind.into(), side: of.into(), number, words: None }
 }
 
-pub(crate) fn seat(seat: Seat, assist: Option<Level>, name: String) -> control::Seat {
+/// How many moves players count in these actions.
+pub(crate) fn moves(actions: &[Action]) -> u32 {
+    actions.iter().filter(|action| action.is_move()).count() as u32
+}
+
+pub(crate) fn seat(seat: &Seat, assist: Option<Level>, name: String, away: bool) -> control::Seat {
     use control::seat::Who;
     let bot = |level: Level| Who::BotLevel(level.number().into());
-    match (seat, assist) {
-        (Seat::Here, None) => control::Seat { who: Some(Who::Here(true)), name, bot_assists: false },
-        (Seat::Here, Some(level)) => control::Seat { who: Some(bot(level)), name, bot_assists: true },
-        (Seat::Bot(level), _) => control::Seat { who: Some(bot(level)), name, bot_assists: false },
-        (Seat::Peer(key), _) => {
-            control::Seat { who: Some(Who::Peer(key.to_string())), name, bot_assists: false }
-        }
-    }
+    let (who, bot_assists) = match (seat, assist) {
+        (Seat::Here, None) => (Who::Here(true), false),
+        (Seat::Here, Some(level)) => (bot(level), true),
+        (Seat::Bot(level), _) => (bot(*level), false),
+        (Seat::Peer(key), _) => (Who::Peer(key.to_string()), false),
+        (Seat::Guest(_), _) => (Who::Guest(true), false),
+    };
+    control::Seat { who: Some(who), name, bot_assists, away }
 }
 
 pub(crate) fn score(score: Score) -> control::Score {

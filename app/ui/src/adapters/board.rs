@@ -26,7 +26,7 @@ use crate::screens::{
 pub(crate) use layout::Look;
 pub(super) use layout::{Layout, Names, names};
 pub(super) use points::plain_points;
-pub(super) use show::{ending, pairs, show};
+pub(super) use show::{counts_area, ending, pairs, show};
 pub(crate) use solving::Solving;
 pub(crate) use touch::put_down;
 pub(super) use touch::{Touch, meaning};
@@ -163,6 +163,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Controller>) {
     }));
     page.on_take_back(when!(desk, |desk| offer(&desk, WireOffer::OfferTakeBack)));
     page.on_analyse(when!(desk, |desk, step| analyse(&desk, step)));
+    page.on_review(touched!(desk, |pages, cx| pages.replay.review(cx)));
     page.on_new_game_same(when!(desk, |desk| offer(&desk, WireOffer::OfferNewGameSame)));
     page.on_offer_draw(when!(desk, |desk| offer(&desk, WireOffer::OfferDraw)));
     page.on_new_game(when!(desk, |desk| begin_again(&desk)));
@@ -484,7 +485,7 @@ fn near_side(room: &Room) -> wire::Side {
 }
 
 /// The number that a fact of this kind tells of a side, if it is told.
-fn fact(board: &control::Board, kind: FactKind, of: wire::Side) -> Option<u32> {
+pub(super) fn fact(board: &control::Board, kind: FactKind, of: wire::Side) -> Option<u32> {
     let mut facts = board.facts.iter();
     facts.find(|fact| fact.kind() == kind && fact.side() == of).map(|fact| fact.number)
 }

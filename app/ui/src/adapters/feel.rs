@@ -19,6 +19,16 @@ pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
         // So that a level is heard when it is chosen.
         cx.feel.hear(Cue::Stone);
     }));
+    page.on_toggle_sound(touched!(app, |_pages, cx| {
+        cx.preferences.change(|known| {
+            if known.sound_level == 0 {
+                known.sound_level = known.last_sound_level.clamp(1, LOUDEST);
+            } else {
+                known.last_sound_level = std::mem::take(&mut known.sound_level);
+            }
+        });
+        cx.feel.hear(Cue::Stone);
+    }));
     page.on_set_music(touched!(app, |_pages, cx, chosen| {
         cx.preferences.change(move |known| known.music_level = level(chosen));
     }));

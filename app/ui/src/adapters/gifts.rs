@@ -90,7 +90,7 @@ impl Gifts {
         dialog.set_name(gift.name.as_str().into());
         let Some(shown) = &gift.r#match else { return };
         dialog.set_game(game_of(shown.setup.as_ref()));
-        dialog.set_ply(shown.ply as i32);
+        dialog.set_moves(shown.moves as i32);
         dialog.set_over(shown.result.is_some());
         dialog.set_winner(shown.result.as_ref().map_or(Side::None, |result| side(result.winner())));
         let id = format!("gift {}", gift.gift_id);

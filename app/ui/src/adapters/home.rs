@@ -98,7 +98,7 @@ struct Unfinished<'a> {
     id: &'a str,
     setup: Option<&'a wire::Setup>,
     seats: [&'a Option<Seat>; 2],
-    ply: u32,
+    moves: u32,
     board: Option<&'a control::Board>,
     mine: bool,
 }
@@ -118,11 +118,12 @@ fn unfinished<'a>(known: &'a Known, matches: &'a [control::MatchSummary]) -> Vec
         id: &room.id,
         setup: room.setup.as_ref(),
         seats: [&room.first, &room.second],
-        ply: room.board.as_ref().map_or(0, |board| board.ply),
+        moves: room.moves,
         board: room.board.as_ref(),
         mine: room.board.as_ref().is_some_and(|board| room.mine.contains(&board.turn)),
     });
-    let kept = matches.iter().filter(|kept| kept.result.is_none() && !kept.open);
+    // What came of a file is no match of this person's.
+    let kept = matches.iter().filter(|kept| kept.result.is_none() && !kept.open && kept.origin.is_none());
     let kept = kept.filter(|kept| !known.state.rooms.contains_key(&kept.room_id));
     let kept = kept.map(|kept| {
         let turn = kept.board.as_ref().map_or(wire::Side::First, control::Board::turn);
@@ -131,7 +132,7 @@ fn unfinished<'a>(known: &'a Known, matches: &'a [control::MatchSummary]) -> Vec
             id: &kept.room_id,
             setup: kept.setup.as_ref(),
             seats: [&kept.first, &kept.second],
-            ply: kept.ply,
+            moves: kept.moves,
             board: kept.board.as_ref(),
             mine: seat.as_ref().is_some_and(|seat| matches!(seat.who, Some(seat::Who::Here(_)))),
         }
@@ -144,7 +145,7 @@ fn card(sprites: &Sprites, one: &Unfinished<'_>) -> UnfinishedMatch {
     UnfinishedMatch {
         room: one.id.into(),
         game: game_of(one.setup),
-        ply: one.ply.try_into().unwrap_or(i32::MAX),
+        moves: one.moves.try_into().unwrap_or(i32::MAX),
         opponent,
         name: name.into(),
         level,
@@ -158,7 +159,7 @@ pub(super) fn opponent(seats: [&Option<Seat>; 2]) -> (Opponent, String, i32) {
     let mut found = (Opponent::Here, String::new(), 0);
     for seat in seats.into_iter().flatten() {
         match &seat.who {
-            Some(seat::Who::Peer(_)) => return (Opponent::Peer, seat.name.clone(), 0),
+            Some(seat::Who::Peer(_) | seat::Who::Guest(_)) => return (Opponent::Peer, seat.name.clone(), 0),
             Some(seat::Who::BotLevel(level)) if !seat.bot_assists => {
                 found = (Opponent::Bot, String::new(), *level as i32);
             }

@@ -311,7 +311,7 @@ fn row(sprites: &Sprites, one: &control::MatchSummary, now_unix_ms: u64) -> Reco
         opponent,
         name: name.into(),
         level,
-        ply: one.ply as i32,
+        moves: one.moves as i32,
         went: went(one),
         winner: one.result.as_ref().map_or(crate::screens::Side::None, |result| side(result.winner())),
         minutes: (now_unix_ms.saturating_sub(one.changed_unix_ms) / 60_000).try_into().unwrap_or(i32::MAX),

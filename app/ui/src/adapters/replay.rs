@@ -1,5 +1,7 @@
 //! A kept match, looked through. The host tells each position that is asked for, and judges them on request.
 
+mod turning;
+
 use std::rc::Rc;
 
 use proto::board as wire;
@@ -7,17 +9,14 @@ use proto::control::{self, Seat, event, reply, request, seat};
 use senses::Cue;
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::board::{Layout, Names, ending, names, pairs, plain_points};
+use turning::{beside, turning_points};
+
+use super::board::{Layout, Names, counts_area, ending, fact, names, pairs, plain_points, point_of};
 use super::{game, game_of, home, new_game, records, side, touched, update};
 use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::screens::{
-    Ending, MainWindow, Mistake, Opponent, Page, PointView, RecordsAdapter, Remark, ReplayAdapter, Side,
+    Ending, MainWindow, Opponent, Page, PointView, RecordsAdapter, Remark, ReplayAdapter, Side, TurningPoint,
 };
-
-/// A fall of so much in one move, of 2,000 from sure win to sure loss, is marked as a mistake.
-const MISTAKE: i32 = 350;
-/// Marks of one match at most: the worst ones.
-const MISTAKES: usize = 6;
 
 /// A kept match that is looked through, if any.
 #[derive(Default)]
@@ -29,7 +28,7 @@ pub(crate) struct Replay {
     numbers: Rc<VecModel<SharedString>>,
     record: Rc<VecModel<SharedString>>,
     bars: Rc<VecModel<i32>>,
-    mistakes: Rc<VecModel<Mistake>>,
+    turning_points: Rc<VecModel<TurningPoint>>,
 }
 
 struct Shown {
@@ -60,6 +59,35 @@ impl From<Question> for Asked {
     }
 }
 
+impl Shown {
+    fn ply(&self) -> u32 {
+        self.seen.as_ref().map_or(0, |seen| seen.ply)
+    }
+
+    /// The position before the next turning point, or before the last one.
+    fn turn(&self, forward: bool) -> Option<u32> {
+        let points = turning_points(&self.judged.positions);
+        let ply = beside(&points, self.ply() as usize + 1, forward)?;
+        Some(ply as u32 - 1)
+    }
+
+    /// The better move, where a turning point is to come.
+    fn better(&self) -> Option<&wire::Action> {
+        let ply = self.ply() as usize;
+        let turns = turning_points(&self.judged.positions).iter().any(|point| point.ply == ply + 1);
+        self.judged.positions.get(ply).filter(|_| turns)?.best_action.as_ref()
+    }
+
+    /// The move after so many actions, as players write it.
+    fn written(&self, ply: usize, chinese: bool) -> String {
+        let Some(last) = ply.checked_sub(1) else { return String::new() };
+        match self.spoken.get(last) {
+            Some(words) => new_game::said(Some(words), chinese).to_owned(),
+            None => self.record.get(last).map(|one| game::written(one)).unwrap_or_default(),
+        }
+    }
+}
+
 impl Replay {
     pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
         let page = window.global::<ReplayAdapter>();
@@ -69,8 +97,13 @@ impl Replay {
         page.set_row_names(ModelRc::from(self.numbers.clone()));
         page.set_record(ModelRc::from(self.record.clone()));
         page.set_bars(ModelRc::from(self.bars.clone()));
-        page.set_mistakes(ModelRc::from(self.mistakes.clone()));
-        page.on_go(touched!(app, |pages, cx, ply| pages.replay.go_to(ply, cx)));
+        page.set_turning_points(ModelRc::from(self.turning_points.clone()));
+        page.on_go(touched!(app, |pages, cx, ply| pages.replay.go_to(ply.max(0) as u32, cx)));
+        page.on_turn(touched!(app, |pages, cx, forward| {
+            if let Some(ply) = pages.replay.shown.as_ref().and_then(|shown| shown.turn(forward)) {
+                pages.replay.go_to(ply, cx);
+            }
+        }));
         page.on_judge(touched!(app, |pages, cx, on| pages.replay.judge(on, cx)));
         page.on_play_on(touched!(app, |pages, cx, against_device| {
             pages.replay.play_on(against_device, cx);
@@ -109,9 +142,29 @@ impl Replay {
         cx.go.page(Page::Replay);
     }
 
-    fn go_to(&mut self, ply: i32, cx: &mut Cx<'_>) {
+    /// Turns to the page with the match on the board, and looks for its turning points.
+    pub(super) fn review(&mut self, cx: &mut Cx<'_>) {
+        let Some(room) = &cx.known.room else { return };
+        let summary = control::MatchSummary {
+            room_id: room.id.clone(),
+            setup: room.setup.clone(),
+            first: room.first.clone(),
+            second: room.second.clone(),
+            ply: room.record.len() as u32,
+            moves: room.moves,
+            result: room.result,
+            record: room.record.clone(),
+            revision: room.revision,
+            open: true,
+            ..Default::default()
+        };
+        self.open(summary, cx);
+        self.judge(true, cx);
+    }
+
+    fn go_to(&mut self, ply: u32, cx: &mut Cx<'_>) {
         if let Some(shown) = &mut self.shown {
-            shown.wanted = ply.max(0) as u32;
+            shown.wanted = ply;
             self.look(cx);
         }
     }
@@ -231,13 +284,9 @@ impl Replay {
         let Some(seen) = &shown.seen else { return };
         page.set_ply(seen.ply as i32);
         page.set_total(seen.total as i32);
-        let last = (seen.ply as usize).checked_sub(1);
-        let spoken = last.and_then(|last| shown.spoken.get(last));
-        let written =
-            last.and_then(|last| shown.record.get(last)).map(|one| game::written(one)).unwrap_or_default();
-        page.set_move(
-            spoken.map_or(written, |words| new_game::said(Some(words), known.chinese()).to_owned()).into(),
-        );
+        page.set_moves(seen.moves as i32);
+        page.set_total_moves(seen.total_moves as i32);
+        page.set_move(shown.written(seen.ply as usize, known.chinese()).into());
         let Some(board) = &seen.board else { return };
         let layout = Layout::still(board);
         let Names { below, above, left } = names(board.game(), &layout, known.chinese());
@@ -245,7 +294,16 @@ impl Replay {
         update(&self.upper, &above);
         update(&self.numbers, &left);
         page.set_ground(game::ground(board.game()));
-        update(&self.points, &plain_points(board, &layout, known.chinese()));
+        let points = |of| fact(board, control::FactKind::FactHalfPoints, of).unwrap_or(0);
+        if seen.ply == seen.total {
+            page.set_lead(points(wire::Side::First).abs_diff(points(wire::Side::Second)) as i32);
+        }
+        page.set_area(counts_area(summary.setup.as_ref()));
+        let mut points = plain_points(board, &layout, known.chinese());
+        let arrow = draw_better(shown.better(), &layout, &mut points);
+        page.set_arrow_from(arrow.map_or(-1, |(from, _)| from as i32));
+        page.set_arrow_to(arrow.map_or(-1, |(_, to)| to as i32));
+        update(&self.points, &points);
         let (columns, rows) = layout.seen();
         page.set_columns(columns);
         page.set_rows(rows);
@@ -263,23 +321,20 @@ impl Replay {
         let down = |permille: i32| (1_000 - permille) as f32 / 2_000.0;
         let bars: Vec<i32> = judged.iter().map(|one| one.permille).collect();
         update(&self.bars, &bars);
-        let mut falls: Vec<(i32, usize)> = judged
-            .windows(2)
-            .enumerate()
-            .map(|(before, pair)| ((pair[0].permille - pair[1].permille).abs(), before + 1))
-            .filter(|(fall, _)| *fall >= MISTAKE)
-            .collect();
-        falls.sort_by_key(|(fall, ply)| (-fall, *ply));
-        falls.truncate(MISTAKES);
-        let mistakes: Vec<Mistake> = falls
-            .into_iter()
-            .map(|(_, ply)| Mistake {
-                ply: ply as i32,
-                across: across(ply),
-                down: down(judged[ply].permille),
-            })
-            .collect();
-        update(&self.mistakes, &mistakes);
+        let found = turning_points(judged);
+        let row = |point: &turning::TurningPoint| TurningPoint {
+            ply: point.ply as i32,
+            number: point.ply as i32,
+            side: side(point.side),
+            r#move: shown.written(point.ply, chinese).into(),
+            before: point.before,
+            after: point.after,
+            across: across(point.ply),
+            down: down(judged[point.ply].permille),
+        };
+        update(&self.turning_points, &found.iter().map(row).collect::<Vec<_>>());
+        page.set_turns_before(shown.turn(false).is_some());
+        page.set_turns_after(shown.turn(true).is_some());
         let here = shown.seen.as_ref().and_then(|seen| judged.get(seen.ply as usize));
         page.set_judged_here(here.is_some());
         page.set_permille(here.map_or(0, |here| here.permille));
@@ -289,4 +344,20 @@ impl Replay {
         });
         page.set_best(best.into());
     }
+}
+
+/// The better move on the board: a step as an arrow between two of the points, anything else as a mark.
+fn draw_better(
+    better: Option<&wire::Action>,
+    layout: &Layout,
+    points: &mut [PointView],
+) -> Option<(usize, usize)> {
+    let better = better?;
+    if let Some(wire::action::Kind::Step(step)) = &better.kind {
+        return layout.index(step.from).zip(layout.index(step.to));
+    }
+    if let Some(index) = point_of(better).and_then(|at| layout.index(at)) {
+        (points[index].marked, points[index].hint) = (true, true);
+    }
+    None
 }

@@ -85,7 +85,7 @@ pub(crate) fn show(window: &MainWindow, desk: &Controller) {
 }
 
 /// Go of which area counts, not territory alone.
-fn counts_area(setup: Option<&wire::Setup>) -> bool {
+pub(crate) fn counts_area(setup: Option<&wire::Setup>) -> bool {
     matches!(setup.and_then(|setup| setup.game.as_ref()), Some(wire::setup::Game::Go(go)) if !go.territory)
 }
 
@@ -104,6 +104,7 @@ fn show_beside(window: &MainWindow, desk: &Controller) {
     page.set_rule_name(new_game::rule_name(inner.room_sheet(), inner.chinese()).into());
     page.set_coordinates(inner.preferences.coordinates);
     page.set_ply(board.ply as i32);
+    page.set_moves(if room.puzzle.is_some() { board.ply } else { room.moves } as i32);
 
     let me = match room.mine[..] {
         [only] => wire::Side::try_from(only).unwrap_or_default(),
@@ -311,7 +312,7 @@ fn seat_of(inner: &Known, room: &Room, board: &control::Board, of: wire::Side) -
     let said = inner.said_by(room, room.mine.contains(&(of as i32)));
     let (who, level) = match seat.and_then(|seat| seat.who.as_ref()) {
         Some(seat::Who::BotLevel(level)) => (Opponent::Bot, *level as i32),
-        Some(seat::Who::Peer(_)) => (Opponent::Peer, 0),
+        Some(seat::Who::Peer(_) | seat::Who::Guest(_)) => (Opponent::Peer, 0),
         Some(seat::Who::Here(_)) | None => (Opponent::Here, 0),
     };
     Seat {

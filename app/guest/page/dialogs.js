@@ -1,0 +1,146 @@
+// Questions over the page: one at a time, made when it is asked and taken away when it is answered.
+import { icon } from "./art.js";
+import { isChinese, phrase, PHRASES, say } from "./words.js";
+
+const EMOTES = ["smile", "laugh", "wow", "sad", "applause", "sweat"];
+/// A question that comes by itself takes no tap that was meant for what it covers.
+const SETTLES = 350;
+
+let open = null;
+
+/// The name of the question that is open, or null.
+export function openDialog() {
+  return open?.name ?? null;
+}
+
+export function closeDialog(name) {
+  if (open && (!name || open.name === name)) {
+    const { element } = open;
+    open = null;
+    element.close();
+    element.remove();
+  }
+}
+
+/// Shows a question. `parts` are elements under the title; `kept`: it must be answered; `sudden`: it comes by itself.
+export function show(name, title, parts, { kept = false, sudden = false, closed } = {}) {
+  closeDialog();
+  const element = document.createElement("dialog");
+  const heading = make("h2", { id: "dialog-title", tabIndex: -1 }, title);
+  element.setAttribute("aria-labelledby", "dialog-title");
+  const body = make("div", { className: "body" }, ...parts);
+  element.append(heading, body);
+  element.dataset.dialog = name;
+  element.addEventListener("cancel", (event) => kept && event.preventDefault());
+  element.addEventListener("close", () => {
+    element.remove();
+    if (open?.element === element) {
+      open = null;
+      closed?.();
+    }
+  });
+  // A tap beside it.
+  element.addEventListener("click", (event) => !kept && event.target === element && outside(element, event) && closeDialog());
+  document.body.append(element);
+  open = { name, element };
+  element.showModal();
+  heading.focus();
+  if (sudden) {
+    body.inert = true;
+    setTimeout(() => (body.inert = false), SETTLES);
+  }
+}
+
+function outside(element, event) {
+  const box = element.getBoundingClientRect();
+  return event.clientX < box.left || event.clientX > box.right || event.clientY < box.top || event.clientY > box.bottom;
+}
+
+export function make(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
+/// A button that closes the question and then acts; `stay`: it leaves it open.
+export function button(text, act, { kind = "", disabled = false, stay = false } = {}) {
+  const element = make("button", { type: "button", className: `button ${kind}`.trim(), disabled }, text);
+  element.addEventListener("click", () => {
+    if (!stay) closeDialog();
+    act?.();
+  });
+  return element;
+}
+
+export function text(words) {
+  return make("p", {}, words);
+}
+
+function flip(words, on, act) {
+  const element = make("button", { type: "button", className: "button switch" }, words);
+  element.setAttribute("role", "switch");
+  element.setAttribute("aria-checked", on);
+  element.addEventListener("click", () => {
+    element.setAttribute("aria-checked", act());
+  });
+  return element;
+}
+
+export function ask(name, title, hint, choices, options) {
+  show(name, title, [...(hint ? [text(hint)] : []), ...choices], options);
+}
+
+/// A word with one tap, or one's own.
+export function sayDialog(saying) {
+  const pick = (name) => () => saying({ phrase: name });
+  const emotes = make("div", { className: "emotes" });
+  for (const name of EMOTES) {
+    const element = make("button", { type: "button", className: "tile" }, icon(name));
+    element.setAttribute("aria-label", phrase(name));
+    element.addEventListener("click", () => {
+      closeDialog();
+      pick(name)();
+    });
+    emotes.append(element);
+  }
+  const names = Object.keys(PHRASES).filter((name) => !EMOTES.includes(name));
+  const phrases = make("div", { className: "phrases" }, ...names.map((name) => button(phrase(name), pick(name))));
+  const input = make("input", { type: "text", maxLength: 200, enterKeyHint: "send", autocomplete: "off" });
+  input.setAttribute("aria-label", say("write"));
+  input.placeholder = say("write");
+  const form = make("form", {}, input, make("button", { type: "submit", className: "button" }, say("sendMessage")));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const written = input.value.trim();
+    if (!written) return;
+    closeDialog();
+    saying({ text: written });
+  });
+  show("say", say("saySomething"), [emotes, phrases, form, button(say("close"), null, { kind: "primary" })]);
+}
+
+/// All that is not needed at each move. `items` are {word, act, disabled} or null; `switches` {word, on, act}; `theme` {chosen, choose}.
+export function moreDialog(items, switches, theme, languageChanged) {
+  const buttons = items.filter(Boolean).map(({ word, act, disabled }) => button(say(word), act, { disabled }));
+  const segments = make("div", { className: "segments", role: "group" });
+  segments.setAttribute("role", "group");
+  segments.setAttribute("aria-label", say("appearance"));
+  for (const [value, word] of [["", "asSystem"], ["light", "light"], ["dark", "dark"]]) {
+    const element = make("button", { type: "button", className: "button" }, say(word));
+    element.setAttribute("aria-pressed", theme.chosen() === value);
+    element.addEventListener("click", () => {
+      theme.choose(value);
+      for (const one of segments.children) one.setAttribute("aria-pressed", one === element);
+    });
+    segments.append(element);
+  }
+  const language = button(say("language"), languageChanged);
+  language.lang = isChinese() ? "en" : "zh";
+  show("more", say("more"), [
+    ...buttons,
+    ...switches.map(({ word, on, act }) => flip(say(word), on, act)),
+    segments,
+    language,
+    button(say("close"), null, { kind: "primary" }),
+  ]);
+}

@@ -1,0 +1,84 @@
+// A real qiyoud with data of its own, asked by qiyouctl.
+import { execFile, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const BUILT = process.env.QIYOU_BUILT ?? fileURLToPath(new URL("../../target/debug/", import.meta.url));
+
+export class Host {
+  static async start() {
+    const host = new Host();
+    host.folder = await mkdtemp(join(tmpdir(), "qiyou-host-"));
+    host.socket = join(host.folder, "s");
+    await host.run();
+    return host;
+  }
+
+  /// Starts the program, again after `end`.
+  async run() {
+    this.log = "";
+    this.program = spawn(join(BUILT, "qiyoud"), [
+      "--data-dir", this.folder, "--socket", this.socket, "--no-bluetooth", "--no-lan", "--no-notifications", "--guest-loopback", "--name", "Anna's Deck",
+    ], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env } });
+    for (const stream of [this.program.stdout, this.program.stderr]) stream.on("data", (text) => (this.log = (this.log + text).slice(-20_000)));
+    const end = Date.now() + 20_000;
+    for (;;) {
+      if (await this.ctl("rooms").then(() => true, () => false)) return;
+      if (Date.now() > end) throw new Error(`qiyoud does not answer: ${this.log}`);
+      await rest(100);
+    }
+  }
+
+  async end(signal = "SIGTERM") {
+    const gone = new Promise((exited) => this.program.once("exit", exited));
+    this.program.kill(signal);
+    await gone;
+  }
+
+  async close() {
+    await this.end();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /// What qiyouctl prints, a line each.
+  ctl(...words) {
+    return new Promise((done, failed) => {
+      execFile(join(BUILT, "qiyouctl"), ["--socket", this.socket, "--json", ...words], { timeout: 30_000 }, (error, out) => {
+        const lines = out.trim().split("\n").filter(Boolean).map((line) => JSON.parse(line));
+        if (error) failed(new Error(`qiyouctl ${words.join(" ")}: ${lines.map((line) => line.error).join()} ${error.code}`));
+        else done(lines);
+      });
+    });
+  }
+
+  /// A new match with a guest: {id, url}.
+  async room(game, ...options) {
+    const seat = options.includes("--player") ? [] : ["--opponent", "guest"];
+    const [{ room_id: id }] = await this.ctl("new", "--game", game, ...seat, ...options);
+    return { id, url: await this.code(id) };
+  }
+
+  async code(id, ...options) {
+    const [{ url }] = await this.ctl("guest", "code", "--room", id, ...options);
+    return url;
+  }
+
+  async board(id) {
+    const [board] = await this.ctl("board", "--room", id);
+    return board;
+  }
+
+  async until(id, holds, what) {
+    const end = Date.now() + 20_000;
+    for (;;) {
+      const board = await this.board(id);
+      if (holds(board)) return board;
+      if (Date.now() > end) throw new Error(`${what}: ${JSON.stringify(board)}`);
+      await rest(40);
+    }
+  }
+}
+
+export const rest = (ms) => new Promise((later) => setTimeout(later, ms));

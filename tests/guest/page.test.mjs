@@ -1,0 +1,147 @@
+// What the page's files are, without a browser.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { PAGE } from "./stage.mjs";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const read = (path) => readFileSync(join(ROOT, path), "utf8");
+const files = Object.fromEntries(readdirSync(PAGE).map((name) => [name, readFileSync(join(PAGE, name))]));
+const text = (name) => files[name].toString("utf8");
+const scripts = Object.keys(files).filter((name) => name.endsWith(".js"));
+
+/// Bytes of all files as they go over the wire.
+const MOST_BYTES = 120 * 1024;
+
+test("the whole page is below 120 KB on the wire", () => {
+  const sizes = Object.entries(files).map(([name, bytes]) => [name, gzipSync(bytes, { level: 9 }).length]);
+  const whole = sizes.reduce((sum, [, size]) => sum + size, 0);
+  console.log(`guest page: ${whole} bytes gzip in ${sizes.length} files; ${whole - sizes.find(([name]) => name === "glyphs.js")[1]} without xiangqi's characters`);
+  assert.ok(sizes.length > 8 && whole > 10_000 && whole < MOST_BYTES, JSON.stringify(sizes));
+});
+
+test("nothing in the page comes from another address, and nothing needs what its policy forbids", () => {
+  for (const [name, bytes] of Object.entries(files)) {
+    const all = bytes.toString("utf8").replaceAll("http://www.w3.org/2000/svg", "");
+    assert.doesNotMatch(all, /https?:\/\/[\w]|(?<![:\w])\/\/[a-z]+\.[a-z]/, name);
+    assert.doesNotMatch(all, /\bdata:|@import|\beval\(|new Function|innerHTML|insertAdjacentHTML|document\.write\b/, name);
+  }
+  const html = text("index.html");
+  assert.doesNotMatch(html, /\sstyle=|\son\w+=|<style|<script(?![^>]*\ssrc=)/);
+  for (const [, address] of html.matchAll(/(?:src|href)="([^"#]+)"/g)) assert.ok(address in files, address);
+});
+
+test("every module that is loaded is there, and those of the first board are loaded ahead", () => {
+  const wanted = scripts.flatMap((name) => [...text(name).matchAll(/(?:from|import\()\s*"\.\/([^"]+)"/g)].map(([, one]) => one));
+  assert.ok(wanted.length > 10);
+  for (const name of wanted) assert.ok(name in files, name);
+  const ahead = [...text("index.html").matchAll(/modulepreload" href="([^"]+)"/g)].map(([, one]) => one);
+  assert.deepEqual(new Set([...ahead, "main.js", "glyphs.js"]), new Set(scripts));
+});
+
+/// The table of words.js: name to [English, Chinese].
+async function tables() {
+  Object.defineProperty(globalThis, "navigator", { value: { languages: ["en"] }, configurable: true });
+  globalThis.localStorage ??= { getItem: () => null, setItem: () => {} };
+  return import(join(PAGE, "words.js"));
+}
+
+test("every sentence is there in both languages, with the same things put in, and none is idle", async () => {
+  const { ALL } = await tables();
+  const names = Object.keys(ALL);
+  assert.ok(names.length > 150, String(names.length));
+  const holes = (said) => [...new Set(said.match(/\{\d\}/g) ?? [])].sort();
+  // Chinese counts stones of area where English counts points; a number may be said in one language alone.
+  const apart = new Set(["byArea"]);
+  const page = scripts.filter((name) => name !== "words.js").map(text).join("\n") + text("index.html");
+  for (const [name, [english, chinese]] of Object.entries(ALL)) {
+    assert.equal(Boolean(english), Boolean(chinese), name);
+    if (!apart.has(name)) assert.deepEqual(holes(english), holes(chinese), name);
+    if (name !== "language") assert.doesNotMatch(english, /[\u4e00-\u9fff]/, name);
+    const made = /(Black|White|Red)$|^(black|white|red)(Won|Resigned)$|^(gomoku|liuzhou|go|xiangqi|lights_out)$|^(general|adviser|elephant|horse|chariot|cannon|soldier)$|_|\.|^(repetition|checkmate|faster|time|abandoned)$/;
+    assert.ok(made.test(name) || new RegExp(`["']${name}["']`).test(page), `${name} is said nowhere`);
+  }
+  const said = [...page.matchAll(/\bsay\("(\w+)"/g), ...page.matchAll(/data-(?:w|label)="(\w+)"/g)].map(([, name]) => name);
+  assert.ok(said.length > 80);
+  for (const name of said) assert.ok(name in ALL, name);
+});
+
+test("the page keeps to the words of docs/glossary.md", async () => {
+  const { ALL, PHRASES } = await tables();
+  const rows = read("docs/glossary.md").split("\n").filter((line) => line.startsWith("|")).slice(2);
+  const unused = rows.flatMap((row) => row.split("|")[4].split(", ").map((word) => word.trim()).filter(Boolean));
+  assert.ok(unused.length > 100);
+  const right = { 棋友: ["「棋友」"], 级: ["初级", "中级", "高级"], 友码: ["好友码"], 随系统: ["跟随系统"] };
+  const english = (said) => ` ${said.toLowerCase().replace(/\{\d\}/g, " ").replace(/[^a-z0-9']+/g, " ")} `;
+  for (const [name, [en, zh]] of [...Object.entries(ALL), ...Object.entries(PHRASES)]) {
+    for (const word of unused) {
+      if (/[\u4e00-\u9fff]/.test(word)) {
+        const rest = (right[word] ?? []).reduce((left, one) => left.replaceAll(one, ""), zh);
+        assert.ok(!rest.includes(word) || zh === "棋友", `${name}: ${word}`);
+      } else {
+        assert.ok(!english(en).includes(` ${word.toLowerCase()} `), `${name}: ${word}`);
+      }
+    }
+  }
+});
+
+test("a sentence that the app has too is said in the same words", async () => {
+  const { ALL } = await tables();
+  const catalogue = new Map();
+  for (const block of read("app/screens/lang/zh/LC_MESSAGES/screens.po").split("\n\n")) {
+    const said = (key) => [...block.matchAll(new RegExp(`^${key} "(.*)"$`, "gm"))].map(([, one]) => one);
+    const [english] = said("msgid");
+    const [chinese] = [...said("msgstr"), ...said("msgstr\\[0\\]")];
+    if (english && chinese && !/\{/.test(english)) catalogue.set(english, [...(catalogue.get(english) ?? []), chinese]);
+  }
+  const shared = Object.entries(ALL).filter(([, [english]]) => catalogue.has(english));
+  assert.ok(shared.length > 80, String(shared.length));
+  // "Save" is a button of a backup there; "Play" a replay's; the seat's state is shorter than the filter's.
+  const apart = new Set(["light", "saveShort", "language"]);
+  for (const [name, [english, chinese]] of shared) {
+    if (!apart.has(name)) assert.ok(catalogue.get(english).includes(chinese), `${name}: ${english}: ${chinese}, in the app ${catalogue.get(english)}`);
+  }
+});
+
+test("the page has the app's colours", () => {
+  const theme = read("app/screens/ui/theme.slint");
+  const css = text("style.css");
+  const [light, dark] = [css.match(/:root \{([\s\S]*?)\n\}/)[1], css.match(/:root\[data-theme="dark"\] \{([\s\S]*?)\n\}/)[1]];
+  const system = css.match(/:root:not\(\[data-theme="light"\]\) \{([\s\S]*?)\n {2}\}/)[1];
+  const flat = (rules) => rules.replace(/\s+/g, " ").trim();
+  assert.equal(flat(system), flat(dark), "the dark of the system is the dark that is chosen");
+  const value = (rules, name) => rules.match(new RegExp(`--${name}: (#[0-9A-Fa-f]+);`))?.[1];
+  let compared = 0;
+  for (const name of ["ink", "ink-soft", "paper", "card", "line", "seal", "jade", "board", "board-line", "jade-on-board", "seal-on-board", "pressed"]) {
+    const [, rule] = theme.match(new RegExp(`out property <color> ${name}: (.*);`));
+    const [, darkValue, lightValue] = rule.match(/dark \? (#\w+) : (#\w+)$/);
+    assert.equal(value(light, name), lightValue, name);
+    assert.equal(value(dark, name), darkValue, name);
+    compared += 2;
+  }
+  for (const name of ["light-on", "light-off"]) assert.equal(value(light, name), theme.match(new RegExp(`${name}: (#\\w+);`))[1]);
+  assert.equal(compared, 24);
+});
+
+test("the page has the app's icons, stones and characters", () => {
+  const html = text("index.html");
+  const symbols = [...html.matchAll(/<symbol id="i-([\w-]+)" viewBox="0 0 24 24">(.*?)<\/symbol>/g)];
+  assert.ok(symbols.length >= 18);
+  const page = scripts.map(text).join("\n") + html;
+  for (const [, name, drawn] of symbols) {
+    assert.ok(read(`app/screens/art/icons/${name}.svg`).includes(`>${drawn}</svg>`), name);
+    assert.ok(new RegExp(`"${name}"|data-\\w+="${name}"`).test(page), `${name} is shown nowhere`);
+  }
+  for (const [side, name] of [["first", "black"], ["second", "white"]]) {
+    const drawn = read(`app/screens/art/stone-${name}.svg`);
+    const gradient = drawn.match(/<radialGradient id="\w" ([\s\S]*?)<\/radialGradient>/)[1];
+    assert.ok(html.includes(gradient), name);
+    const circle = drawn.match(/<circle [^>]*>/)[0].replace(/url\(#\w\)/, `url(#${name})`);
+    assert.ok(html.includes(`<symbol id="stone-${side}" viewBox="0 0 100 100">${circle}`), name);
+  }
+  execFileSync(join(ROOT, "app/guest/make-glyphs"), ["--check"]);
+});

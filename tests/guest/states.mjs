@@ -1,0 +1,54 @@
+// Brings the page into the state of a story.
+import { STORIES } from "./stories.mjs";
+
+/// A page of its own context, in the state of the story.
+export async function enter(browser, address, name, options = {}) {
+  const story = STORIES[name];
+  const page = await browser.page(options);
+  if (!story.fresh) {
+    await page.before((key) => {
+      localStorage.setItem(key, "1");
+      localStorage.setItem("qiyou.name", "Ben");
+    }, `qiyou.started.${name.slice(0, 8)}`);
+  }
+  await page.goto(`${address}/#${name}`);
+  await settled(page);
+  for (const [what, argument] of story.do ?? []) {
+    await DOES[what](page, argument);
+    await settled(page);
+  }
+  return page;
+}
+
+export async function settled(page) {
+  await page.until(() => ["start", "trouble", "match"].some((id) => document.getElementById(id)?.hidden === false), 10_000);
+  await page.run(() => new Promise((done) => setTimeout(done, 250)));
+}
+
+/// Where a point is: by its name on the board, in xiangqi by file letter and row as seen from the first side.
+export function where(page, name) {
+  return page.run((wanted) => {
+    const all = [...document.querySelectorAll("[role=gridcell]")];
+    const columns = all[0].parentElement.childElementCount;
+    const labels = all.map((one) => one.getAttribute("aria-label"));
+    let index = labels.findIndex((label) => label.toUpperCase().split(/[,，]/)[0] === wanted.toUpperCase());
+    if (index < 0) index = (Number(wanted.slice(1)) - 1) * columns + (columns - 1 - (wanted.toUpperCase().charCodeAt(0) - 65));
+    all[index].scrollIntoView({ block: "nearest" });
+    const { left, top, width, height } = all[index].getBoundingClientRect();
+    return { x: left + width / 2, y: top + height / 2 };
+  }, name);
+}
+
+const DOES = {
+  tap: async (page, name) => {
+    const { x, y } = await where(page, name);
+    await page.tap(x, y);
+  },
+  click: async (page, name) => {
+    const { x, y } = await where(page, name);
+    await page.click(x, y);
+  },
+  press: (page, id) => page.run((which) => document.getElementById(which).click(), id),
+  review: (page, which) => page.run((one) => document.querySelector(`[data-review=${one}]`).click(), which),
+  dialog: (page, index) => page.run((at) => document.querySelectorAll("dialog .body > button")[at].click(), index),
+};

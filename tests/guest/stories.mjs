@@ -1,0 +1,204 @@
+// Every state that the page can show, as the host's messages. Only to be looked at and measured; what the messages are is said in
+// docs/guest.md, and docs/guest-examples.json has the host's own.
+
+export const welcome = { version: 1, as: "seat", side: "second", name: "Ben", host: "Anna's Deck", program: "qiyou 0.1.0" };
+const words = (en, zh) => ({ en, zh });
+/// A point by its column and row, both from 0.
+export const point = (column, row) => row * 1024 + column;
+/// By a player's name: H8.
+export const named = (name) => point(name.toUpperCase().charCodeAt(0) - 65, Number(name.slice(1)) - 1);
+
+const quiet = { kind: "nothing", stone: "unspecified", warnings: [], stuck: [] };
+const place = (stone) => ({ ...quiet, kind: "place", stone });
+
+function board(game, columns, rows, more) {
+  return {
+    game, columns, rows, ply: 0, turn: "second", pieces: [], lights: [], last: null, marks: [], lines: [], facts: [], taken: [], touch: quiet,
+    steps: [], losing_steps: [], choices: [], ...more,
+  };
+}
+
+function room(position, more = {}) {
+  return {
+    id: "00112233445566778899aabbccddeeff", follows: "", game: position.game, setup: "", names: { game: words("", ""), first: words("Black", "黑方"), second: words("White", "白方") },
+    rule: null, area: true, you: "second",
+    first: { who: "host", name: "Anna's Deck", level: 0, you: false, present: true },
+    second: { who: "guest", name: "Ben", level: 0, you: true, present: true },
+    swapped: false, ply: position.ply, revision: 0, digest: "0123456789abcdef", turn: position.turn, result: null, offer: null,
+    can_act: position.turn === "second", can_take_back: true, can_offer_draw: true, can_resign: true, can_new_game: true, can_pause: true,
+    can_continue: false, paused: false, record: [], spoken: [], pace: "none", pace_name: null, clocks: [], race: null, board: position, ...more,
+  };
+}
+
+function stones(first, second, name = named) {
+  const of = (list, side) => list.split(" ").filter(Boolean).map((one) => ({ at: name(one), side, kind: "stone" }));
+  return [...of(first, "first"), ...of(second, "second")];
+}
+
+const GOMOKU = "h10 j10 i9 g8 h8 e7 j7 i5 j6".split(" ");
+const WHITE = "k11 g9 f7 h7 g7 j8 i7 h6".split(" ");
+const record = GOMOKU.flatMap((one, index) => [one, WHITE[index]]).filter(Boolean);
+const gomokuBoard = board("gomoku", 15, 15, {
+  ply: 17, pieces: stones(GOMOKU.join(" "), WHITE.join(" ")), last: { place: named("j6") }, touch: place("second"),
+});
+const gomoku = room(gomokuBoard, { record, rule: words("Standard", "标准") });
+
+const goName = (name) => {
+  const letter = name.toUpperCase().charCodeAt(0) - 65;
+  return point(letter > 8 ? letter - 1 : letter, Number(name.slice(1)) - 1);
+};
+const goStones = stones("c3 c4 d4 e4 f3 g3 f5 g5 h4 c6 d6 d7 e8", "g4 e3 d3 d2 c2 g7 f6 g6 f7 e7 h6 j5 b7", goName);
+const goBoard = board("go", 9, 9, {
+  ply: 26, turn: "second", pieces: goStones, last: { place: goName("e8") }, touch: place("second"), choices: [{ pass: true }],
+  facts: [{ kind: "taken", side: "first", number: 2, words: null }, { kind: "taken", side: "second", number: 1, words: null }],
+  marks: [{ at: goName("e6"), kind: "ko", side: "unspecified", words: null }],
+});
+const clocks = [{ left_ms: 273_400, running: false, byo_yomi: false, periods: 3 }, { left_ms: 18_300, running: true, byo_yomi: true, periods: 2 }];
+const go = room(goBoard, { record: Array.from({ length: 26 }, (_, index) => `${"ABCDEFGHJ"[index % 9]}${(index % 9) + 1}`), clocks, pace: "5m+3x30s", pace_name: words("5 min, then 3 × 30 s", "5 分钟，读秒 30 秒 3 次") });
+const counted = board("go", 9, 9, {
+  ...goBoard, ply: 28, touch: { ...quiet, kind: "toggle" }, choices: [{ agree: true }, { resume: true }],
+  marks: [
+    { at: goName("g4"), kind: "dead", side: "unspecified", words: null },
+    ...["a1", "a2", "b2", "a5", "b5", "a6", "b6", "a3", "b3", "b4"].map((one) => ({ at: goName(one), kind: "territory", side: "first", words: null })),
+    ...["j9", "h9", "h8", "j8", "h7", "j7", "g8", "g9"].map((one) => ({ at: goName(one), kind: "territory", side: "second", words: null })),
+  ],
+  facts: [
+    { kind: "told", side: "unspecified", number: 0, words: words("Black has 38 points, White has 43: White is ahead by 5.", "黑 38 子，白 43 子：白领先 5 子。") },
+    { kind: "agreed", side: "first", number: 0, words: null },
+  ],
+});
+
+const XIANGQI = {
+  first: { chariot: "a1 h1", horse: "c3 g3", elephant: "c1 g1", adviser: "d1 f1", general: "e1", cannon: "e3 b6", soldier: "a4 c6 e4 g4 i4" },
+  second: { chariot: "a10 h10", horse: "c8 g8", elephant: "e8 g10", adviser: "f10 e9", general: "e10", cannon: "b8 h8", soldier: "a7 c7 e7 g6 i7" },
+};
+const pieces = Object.entries(XIANGQI).flatMap(([side, kinds]) =>
+  Object.entries(kinds).flatMap(([kind, list]) => list.split(" ").map((one) => ({ at: named(one), side, kind }))));
+const steps = [["h10", "h9"], ["h10", "i10"], ["b8", "b9"], ["b8", "b10"], ["b8", "b6"], ["g8", "f6"], ["g8", "i6"], ["g8", "h6"], ["e8", "c10"], ["e8", "c6"], ["c7", "c6"], ["a7", "a6"]]
+  .map((step) => step.map(named));
+const xiangqiBoard = board("xiangqi", 9, 10, {
+  ply: 13, pieces, last: { step: [named("b3"), named("b6")] }, touch: { ...quiet, kind: "step", stuck: [{ at: named("e10"), words: words("The general would be in check.", "将会被将军。"), points: [named("e10")] }] }, steps,
+  losing_steps: [[named("h10"), named("h9")]],
+  taken: [{ side: "first", kind: "soldier" }, { side: "first", kind: "cannon" }, { side: "second", kind: "horse" }],
+});
+const spoken = ["炮二平五", "马8进7", "马二进三", "车9平8", "车一平二", "马2进3", "兵七进一", "卒7进1", "马八进七", "士4进5", "炮八进二", "象3进5", "兵三进一"].map((one) => words("C2=5", one));
+const xiangqi = room(xiangqiBoard, { record: spoken.map(() => "b3e3"), spoken });
+const checked = room(
+  { ...xiangqiBoard, marks: [
+    { at: named("e10"), kind: "check", side: "unspecified", words: null }, { at: named("e3"), kind: "checker", side: "unspecified", words: null },
+    { at: named("e8"), kind: "helper", side: "unspecified", words: null }, { at: named("e9"), kind: "helper", side: "unspecified", words: null }],
+  facts: [{ kind: "check", side: "unspecified", number: 0, words: words("The cannon on file 5 gives check; an elephant or adviser can help.", "五路炮将军，象、士可以解将。") }] },
+  { record: xiangqi.record, spoken },
+);
+
+const liuzhouBoard = board("liuzhou", 6, 6, {
+  ply: 8, pieces: stones("a1 b1 a2 b2 e4", "f6 e6 d4 c5"), last: { place: named("b2") }, touch: { ...quiet, kind: "capture" },
+  marks: [...["f6", "e6", "d4"].map((one) => ({ at: named(one), kind: "target", side: "unspecified", words: null })),
+    ...["a1", "b1", "a2", "b2"].map((one) => ({ at: named(one), kind: "formation", side: "unspecified", words: null })),
+    { at: named("c5"), kind: "captured", side: "unspecified", words: null }],
+  lines: [["a1", "b1"], ["b1", "b2"], ["b2", "a2"], ["a2", "a1"]].map((line) => line.map(named)),
+  facts: [
+    { kind: "captures_due", side: "unspecified", number: 2, words: null }, { kind: "in_hand", side: "first", number: 13, words: null },
+    { kind: "in_hand", side: "second", number: 14, words: null }, { kind: "taken", side: "second", number: 1, words: null },
+    { kind: "phase", side: "unspecified", number: 0, words: words("placing", "布子") }, { kind: "formed", side: "unspecified", number: 0, words: words("Square", "成方") },
+    { kind: "told", side: "unspecified", number: 0, words: words("A square: it takes one stone.", "成方，吃一子。") },
+  ],
+});
+const liuzhou = room(liuzhouBoard, { record: ["a1", "f6", "b1", "e6", "a2", "d4", "e4", "b2"] });
+
+const lightsBoard = board("lights_out", 5, 5, {
+  ply: 4, lights: ["01010", "11100", "00000", "00100", "10001"], last: { press: point(1, 1) }, touch: { ...quiet, kind: "press" },
+  facts: [{ kind: "presses", side: "unspecified", number: 4, words: null }],
+});
+const alone = room({ ...lightsBoard, turn: "first" }, { you: "first", can_act: true, can_resign: false, can_offer_draw: false, record: ["b2", "c3", "c4", "b2"], first: { ...gomoku.second }, second: { ...gomoku.second, you: true } });
+const race = {
+  my_presses: 4, my_elapsed_ms: 12_300, my_clock_runs: true, i_finished: false, i_stopped: false, their_presses: 6, their_lit: 7, their_elapsed_ms: 0,
+  they_finished: false, they_stopped: false,
+};
+const racing = room(lightsBoard, { race, can_take_back: false, can_offer_draw: false });
+const large = room(
+  board("lights_out", 30, 26, { lights: Array.from({ length: 26 }, (_, row) => Array.from({ length: 30 }, (_, column) => ((row * 7 + column * 5) % 3 ? 0 : 1)).join("")), touch: { ...quiet, kind: "press" }, turn: "first" }),
+  { you: "first", can_act: true, can_resign: false, can_offer_draw: false, first: { ...gomoku.second }, second: { ...gomoku.second } },
+);
+
+const over = room(
+  { ...gomokuBoard, ply: 18, turn: "unspecified", touch: quiet, last: { place: named("e7") }, marks: ["f7", "g7", "h7", "i7", "e7"].map((one) => ({ at: named(one), kind: "winning", side: "unspecified", words: null })),
+    pieces: gomokuBoard.pieces.map((piece) => (piece.at === named("e7") ? { ...piece, side: "second" } : piece)) },
+  { record: [...record, "e7"], turn: "unspecified", result: { winner: "second", ending: "five_in_a_row", words: words("White wins: five in a row.", "白方胜：五子连珠。") }, can_act: false, can_take_back: false, can_offer_draw: false, can_resign: false },
+);
+const scored = room(
+  { ...counted, ply: 30, turn: "unspecified", touch: quiet, choices: [], facts: [
+    { kind: "half_points", side: "first", number: 76, words: null }, { kind: "half_points", side: "second", number: 86, words: null }] },
+  { record: go.record, turn: "unspecified", can_act: false, result: { winner: "second", ending: "score", words: words("White wins by 5 points.", "白胜 1.25 子") } },
+);
+const raceOver = room(
+  { ...lightsBoard, turn: "unspecified", touch: quiet, lights: ["00000", "00000", "00000", "00000", "00000"] },
+  { turn: "unspecified", can_act: false, race: { ...race, my_clock_runs: false, i_finished: true, my_presses: 9, my_elapsed_ms: 21_400, they_stopped: true, their_elapsed_ms: 21_400 }, result: { winner: "second", ending: "faster", words: words("", "") } },
+);
+
+const offered = (kind) => ({ ...gomoku, offer: { number: 4, kind, mine: false, by: "first" } });
+const swap2 = room(
+  { ...gomokuBoard, ply: 3, pieces: stones("h8 j9", "i10"), last: { place: named("j9") }, touch: { ...quiet, kind: "choose" }, choices: [{ choose: "black" }, { choose: "white" }, { choose: "two_more" }] },
+  { record: ["h8", "i10", "j9"], rule: words("Standard, swap2", "标准，三手交换") },
+);
+const renju = room(
+  { ...gomokuBoard, turn: "first", touch: { ...place("first"), warnings: [{ at: named("h9"), words: words("double three", "三三"), points: [] }] }, marks: [{ at: named("h9"), kind: "forbidden", side: "unspecified", words: words("double three", "三三") }] },
+  { record, you: "first", can_act: true, first: { ...gomoku.second }, second: { ...gomoku.first }, rule: words("Renju", "连珠") },
+);
+
+const seat = (shown, more = {}) => ({ sends: [{ welcome: { ...welcome, side: shown.you, ...more } }, { room: shown }] });
+const answers = {
+  look: ({ id, ply: wanted }) => ((ply) => ({ position: { id, room: gomoku.id, ply, total: record.length, board: { ...gomokuBoard, ply, touch: quiet, last: ply ? { place: named(record[ply - 1]) } : null,
+    pieces: record.slice(0, ply).map((one, index) => ({ at: named(one), side: index % 2 ? "second" : "first", kind: "stone" })) } } }))(Math.min(wanted, record.length)),
+  rules: ({ id }) => ({ rules: { id, words: words("1. Black goes first.\n2. Five in a row win, six or more do not.", "1. 黑先。\n2. 五子连珠为胜，长连不算。") } }),
+  file: ({ id }) => ({ file: { id, name: "gomoku-2026-11-24.sgf", text: "(;GM[4]SZ[15];B[hh])" } }),
+};
+
+/// By their tokens. `do`: what is touched until the state is there, as [action, argument]; `started`: the name was given before.
+export const STORIES = {
+  start: { ...seat(gomoku, { name: "" }), fresh: true },
+  gomoku: { ...seat(gomoku), answers },
+  aimed: { ...seat(gomoku), do: [["tap", "F8"]] },
+  theirs: seat(room({ ...gomokuBoard, turn: "first", touch: quiet }, { record, can_act: false })),
+  go: seat(go),
+  go19: seat(room(board("go", 19, 19, { ply: 6, pieces: stones("q16 d4 r4", "d16 q4 c14", goName), last: { place: goName("c14") }, touch: place("first"), turn: "second", choices: [{ pass: true }] }), { record: [] })),
+  counting: seat(room(counted, { record: go.record })),
+  xiangqi: seat(xiangqi),
+  picked: { ...seat(xiangqi), do: [["tap", "b8"]] },
+  check: seat(checked),
+  liuzhou: seat(liuzhou),
+  lights: seat(alone),
+  race: seat(racing),
+  large: seat(large),
+  swap2: seat(swap2),
+  over: { ...seat(over), answers },
+  scored: seat(scored),
+  raceover: seat(raceOver),
+  watch: { sends: [{ welcome: { ...welcome, as: "watcher", side: "unspecified", name: "" } }, { room: { ...xiangqi, you: "unspecified", second: { ...xiangqi.second, you: false }, can_act: false } }] },
+  away: seat({ ...gomoku, can_act: false, first: { ...gomoku.first, present: false } }),
+  said: { sends: [...seat(gomoku).sends, { said: { number: 1, mine: false, name: "Anna's Deck", phrase: "good-move", text: "", words: words("Good move!", "好棋！") } }] },
+  paused: seat({ ...go, paused: true, can_act: false, can_continue: true, can_pause: false, board: { ...goBoard, touch: quiet, choices: [] } }),
+  offerdraw: seat(offered("draw")),
+  offerundo: seat(offered("take_back")),
+  offernew: seat(offered("new_game")),
+  resign: { ...seat(gomoku), do: [["press", "do-resign"]] },
+  newgame: { ...seat(alone), do: [["press", "do-new"]] },
+  say: { ...seat(gomoku), do: [["press", "do-say"]] },
+  more: { ...seat(gomoku), do: [["press", "do-more"]], answers },
+  losing: { ...seat(xiangqi), do: [["tap", "h10"], ["tap", "h9"]] },
+  forbidden: { ...seat(renju), do: [["click", "h9"]] },
+  review: { ...seat(over), answers, do: [["press", "do-review"], ["review", "left"]] },
+  rules: { ...seat(gomoku), answers, do: [["press", "do-more"], ["dialog", 3]] },
+  lost: { sends: [...seat(gomoku).sends, "lose"], once: true },
+  closed: { sends: [{ closed: { why: "code_closed", words: words("The host has closed this game.", "对方已关闭这局棋。"), seconds: 0 } }] },
+  wrong: { sends: [{ closed: { why: "wrong_code", words: words("This code is not known here.", "这里没有这个二维码。"), seconds: 0 } }] },
+  taken: { sends: [{ taken: { words: words("Somebody sits here already. Anna's Deck is asked.", "这个座位已有人。正在询问对方。"), seconds: 120 } }] },
+  refusedseat: { sends: [{ closed: { why: "seat_taken", words: words("Somebody sits here already.", "这个座位已有人。"), seconds: 0 } }] },
+  replaced: { sends: [{ closed: { why: "replaced", words: words("The page is open a second time.", "页面打开了两次。"), seconds: 0 } }] },
+  stopping: { sends: [{ closed: { why: "host_stopping", words: words("Qiyou was closed there.", "那边关掉了「棋友」。"), seconds: 0 } }] },
+  waitlong: { sends: [{ closed: { why: "wait", words: words("", ""), seconds: 60 } }] },
+};
+
+/// Rooms that tests of the page's talk begin with.
+export const ROOMS = { gomoku, xiangqi, go, racing, alone, counted: room(counted, { record: go.record }), over, offered };
+export { quiet };

@@ -1,0 +1,599 @@
+// What the page says to a host, and when: by docs/guest.md, with a host that is scripted. Whole matches with the real one: matches.test.mjs.
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { launch } from "./browsers.mjs";
+import { stage } from "./stage.mjs";
+import { settled, where } from "./states.mjs";
+import { named, point, quiet, ROOMS, welcome } from "./stories.mjs";
+
+const TOKEN = "q3vZt1c8cJ0yqvUe0xWz9A";
+const LIMIT = 15_000;
+
+let browser;
+let host;
+let page;
+
+/// A host of one guest: keeps what it hears, and answers only hello, ping and what a test tells it to.
+class Host {
+  heard = [];
+  sockets = [];
+  /// The room that a guest gets after hello; null: hello is not answered.
+  room = ROOMS.gomoku;
+  greeting = welcome;
+  answers = {};
+  pongs = true;
+  shut = false;
+
+  connected(socket) {
+    if (this.shut) {
+      socket.terminate();
+      return;
+    }
+    this.sockets.push(socket);
+    socket.on("message", (data) => {
+      const [[kind, body]] = Object.entries(JSON.parse(data));
+      this.heard.push({ kind, body, connection: this.sockets.length });
+      if (kind === "hello" && this.room) {
+        this.send({ welcome: { ...this.greeting, side: this.room.you } });
+        this.send({ room: this.room });
+      } else if (kind === "ping") {
+        if (this.pongs) this.send({ pong: body });
+      } else {
+        const answer = this.answers[kind]?.(body);
+        for (const message of [answer ?? []].flat()) this.send(message);
+      }
+    });
+  }
+
+  send(message) {
+    const socket = this.sockets.at(-1);
+    if (socket?.readyState === 1) socket.send(JSON.stringify(message));
+  }
+
+  /// As when the way is gone: no goodbye.
+  drop() {
+    this.sockets.at(-1).terminate();
+  }
+
+  of(kind) {
+    return this.heard.filter((one) => one.kind === kind);
+  }
+
+  async wait(kind, count = 1) {
+    const end = Date.now() + LIMIT;
+    while (this.of(kind).length < count) {
+      if (Date.now() > end) throw new Error(`${count} of ${kind} were expected: ${JSON.stringify(this.heard)}`);
+      await rest(20);
+    }
+    return this.of(kind)[count - 1].body;
+  }
+}
+
+const rest = (ms) => new Promise((later) => setTimeout(later, ms));
+
+before(async () => {
+  browser = await launch(process.env.ENGINE ?? "chromium");
+});
+after(() => browser?.close());
+
+beforeEach(async () => {
+  host = new Host();
+  host.stage = await stage({ connected: (socket) => host.connected(socket) });
+});
+afterEach(async () => {
+  await page?.close();
+  page = null;
+  await host.stage.close();
+});
+
+/// Opens the page; `quick`: time runs ten times as fast for it.
+async function open({ name = "Ben", size = "phone", quick = false, token = TOKEN } = {}) {
+  page = await browser.page({ size });
+  if (name) {
+    await page.before((started, given) => {
+      localStorage.setItem(started, "1");
+      localStorage.setItem("qiyou.name", given);
+    }, `qiyou.started.${TOKEN.slice(0, 8)}`, name);
+  }
+  if (quick) {
+    await page.before(() => {
+      const [later, often, now] = [setTimeout, setInterval, performance.now.bind(performance)];
+      window.setTimeout = (run, ms = 0, ...rest) => later(run, ms / 10, ...rest);
+      window.setInterval = (run, ms = 0, ...rest) => often(run, ms / 10, ...rest);
+      performance.now = () => now() * 10;
+    });
+  }
+  await page.goto(`${host.stage.address}/#${token}`);
+  await settled(page);
+}
+
+async function tap(name) {
+  const { x, y } = await where(page, name);
+  await page.tap(x, y);
+}
+
+const shows = (selector) => page.run((one) => document.querySelector(one)?.textContent ?? "", selector);
+const press = (id) => page.run((one) => document.getElementById(one).click(), id);
+const dialogButton = (text) => page.run((wanted) => [...document.querySelectorAll("dialog button")].find((one) => one.textContent === wanted).click(), text);
+const until = (script, ...given) => page.until(script, LIMIT, ...given);
+const says = (wanted) => until((text) => document.getElementById("news").textContent.includes(text), wanted);
+
+/// The room after a move of this page's.
+function moved(room, name, more = {}) {
+  const board = { ...room.board, ply: room.ply + 1, turn: "first", touch: quiet, pieces: [...room.board.pieces, { at: named(name), side: "second", kind: "stone" }], last: { place: named(name) } };
+  return { ...room, ply: room.ply + 1, turn: "first", can_act: false, board, record: [...room.record, name.toLowerCase()], ...more };
+}
+
+test("a stone on a small board is aimed first and sent by the second tap, with the place that it was seen at", async () => {
+  await open();
+  await tap("F8");
+  await until(() => !document.getElementById("confirm").hidden);
+  assert.equal(host.of("act").length, 0);
+  await tap("G10");
+  assert.equal(host.of("act").length, 0, "another point is aimed at");
+  await tap("G10");
+  const act = await host.wait("act");
+  assert.deepEqual({ ...act, id: 0 }, { id: 0, room: ROOMS.gomoku.id, ply: 17, revision: 0, action: { place: named("G10") } });
+  assert.ok(Number.isSafeInteger(act.id) && act.id > 0);
+});
+
+test("a stone that waits is played or given up by the buttons", async () => {
+  await open();
+  await tap("F8");
+  await press("confirm-no");
+  await until(() => document.getElementById("confirm").hidden);
+  await tap("F9");
+  await until(() => !document.getElementById("confirm").hidden);
+  await press("confirm-yes");
+  assert.deepEqual((await host.wait("act")).action, { place: named("F9") });
+});
+
+test("a mouse hits what it points at, and so does a key", async () => {
+  await open({ size: "wide" });
+  const { x, y } = await where(page, "C3");
+  await page.click(x, y);
+  const first = await host.wait("act");
+  assert.deepEqual(first.action, { place: named("C3") });
+  host.send({ reply: { id: first.id, ok: false, refused: "illegal", words: { en: "Not there.", zh: "不行。" }, points: [] } });
+  await until(() => document.getElementById("remark").textContent === "Not there.");
+  await page.run(() => document.querySelector("[role=gridcell][tabindex='0']").focus());
+  await page.key("ArrowRight");
+  await page.key("ArrowUp");
+  await page.key("Enter");
+  assert.deepEqual((await host.wait("act", 2)).action, { place: named("D4") });
+});
+
+test("every point has its name and says what stands there", async () => {
+  await open();
+  const labels = await page.run(() => [...document.querySelectorAll("[role=gridcell]")].map((one) => one.getAttribute("aria-label")));
+  assert.equal(labels.length, 225);
+  assert.equal(new Set(labels.map((one) => one.split(",")[0])).size, 225);
+  assert.ok(labels.includes("J6, Black, last move") && labels.includes("K11, White") && labels.includes("A1, empty"), labels.join("; "));
+  assert.equal(labels[0], "A15, empty");
+});
+
+test("a move is announced, and that it is one's turn", async () => {
+  host.room = moved(ROOMS.gomoku, "F8");
+  await open();
+  await rest(200);
+  host.send({ room: { ...ROOMS.gomoku, ply: 19, record: [...host.room.record, "a1"], board: { ...ROOMS.gomoku.board, ply: 19 } } });
+  await says("Black: A1");
+  await says("Your turn");
+});
+
+test("while the host has not answered nothing is sent twice", async () => {
+  await open({ size: "wide" });
+  for (const name of ["C3", "C4", "C5"]) {
+    const { x, y } = await where(page, name);
+    await page.click(x, y);
+  }
+  await host.wait("act");
+  await rest(200);
+  assert.equal(host.of("act").length, 1);
+});
+
+test("an action whose answer was lost with the connection is sent again, the same, after the room", async () => {
+  await open({ size: "wide" });
+  const { x, y } = await where(page, "C3");
+  await page.click(x, y);
+  const first = await host.wait("act");
+  host.drop();
+  const again = await host.wait("act", 2);
+  assert.deepEqual(again, first);
+  const order = host.heard.filter((one) => one.connection === 2 && one.kind !== "ping").map((one) => one.kind);
+  assert.deepEqual(order, ["hello", "act"]);
+  // It had arrived: the answer is ok, and the page asks nothing more.
+  host.send({ reply: { id: again.id, ok: true } });
+  host.send({ room: moved(ROOMS.gomoku, "C3") });
+  await rest(300);
+  assert.equal(host.of("act").length, 2);
+});
+
+test("nothing is sent again before the room has come", async () => {
+  await open({ size: "wide" });
+  const { x, y } = await where(page, "C3");
+  await page.click(x, y);
+  await host.wait("act");
+  host.room = null;
+  host.drop();
+  await host.wait("hello", 2);
+  host.send({ welcome });
+  await rest(300);
+  assert.equal(host.of("act").length, 1);
+  host.send({ room: ROOMS.gomoku });
+  await host.wait("act", 2);
+});
+
+test("a guest who reloads says the same token, tab and name, and greater ids than before", async () => {
+  await open({ size: "wide" });
+  const { x, y } = await where(page, "C3");
+  await page.click(x, y);
+  const before = await host.wait("act");
+  const hello = await host.wait("hello");
+  assert.match(hello.tab, /^[\w-]{16,64}$/);
+  assert.deepEqual({ ...hello, tab: "" }, { version: 1, token: TOKEN, tab: "", name: "Ben" });
+  await page.reload();
+  assert.deepEqual(await host.wait("hello", host.of("hello").length > 1 ? 2 : 2), hello);
+  await settled(page);
+  assert.equal(await page.run(() => document.getElementById("start").hidden), true, "the name is not asked for again");
+  await page.click(x, y);
+  assert.ok((await host.wait("act", 2)).id > before.id);
+});
+
+test("another browser is another tab", async () => {
+  await open();
+  const first = await host.wait("hello");
+  await page.close();
+  await open();
+  const second = await host.wait("hello", 2);
+  assert.notEqual(second.tab, first.tab);
+  assert.equal(second.token, first.token);
+});
+
+test("a name is asked for once and told to the host", async () => {
+  host.greeting = { ...welcome, name: "" };
+  await open({ name: "" });
+  assert.equal(await page.run(() => document.getElementById("start").hidden), false);
+  assert.match(await shows("#start"), /Anna's Deck invites you to play Gomoku/);
+  assert.match(await shows("#start"), /referee and keeps the game/);
+  assert.match(await shows("#start"), /isn't encrypted/);
+  await page.run(() => document.getElementById("start-name").focus());
+  await page.type("Ben");
+  await page.key("Enter");
+  assert.equal((await host.wait("name")).name, "Ben");
+  await until(() => !document.getElementById("match").hidden);
+});
+
+test("a lost connection is said, comes back by itself, and the board takes no touch meanwhile", async () => {
+  await open({ size: "wide" });
+  host.shut = true;
+  host.drop();
+  await until(() => !document.getElementById("strip").hidden);
+  assert.match(await shows("#strip-text"), /Connection lost\. Trying again/);
+  const { x, y } = await where(page, "C3");
+  await page.click(x, y);
+  assert.equal(await page.run(() => document.getElementById("do-undo").disabled), true);
+  host.shut = false;
+  await host.wait("hello", 2);
+  await until(() => document.getElementById("strip").hidden);
+  await says("Connected again");
+  await rest(200);
+  assert.equal(host.of("act").length, 0);
+});
+
+test("the page waits longer from try to try, and tries at once when it is told to", async () => {
+  await open();
+  const times = [];
+  host.connected = () => {};
+  host.stage.close().catch(() => {});
+  await page.run(() => {
+    window.tried = [];
+    const Plain = WebSocket;
+    window.WebSocket = class extends Plain {
+      constructor(address) {
+        window.tried.push(performance.now());
+        super(address);
+      }
+    };
+    window.WebSocket.OPEN = Plain.OPEN;
+  });
+  await until(() => window.tried.length >= 4);
+  times.push(...(await page.run(() => window.tried)));
+  const waits = times.slice(1).map((time, index) => time - times[index]);
+  assert.ok(waits[0] < waits[1] && waits[1] < waits[2], waits.join());
+  const count = await page.run(() => window.tried.length);
+  await press("strip-now");
+  assert.ok((await page.run(() => window.tried.length)) > count);
+  host.stage = await stage({ connected: (socket) => host.connected(socket) });
+});
+
+test("a host that falls silent is left for a new connection", async () => {
+  await open({ quick: true });
+  await host.wait("ping");
+  host.pongs = false;
+  await host.wait("hello", 2);
+});
+
+test("a page that is looked at again makes its connection prove that it lives", async () => {
+  await open({ quick: true });
+  host.pongs = false;
+  await rest(500);
+  await page.run(() => document.dispatchEvent(new Event("visibilitychange")));
+  await host.wait("hello", 2);
+  assert.ok(host.of("ping").length >= 1);
+});
+
+test("after a last word the page does not come back by itself, and offers what helps", async () => {
+  const offered = {
+    host_stopping: "", code_closed: "", wrong_code: "", given: "", seat_taken: "Ask again", replaced: "Continue here", too_old: "Load again",
+  };
+  for (const [why, button] of Object.entries(offered)) {
+    await open({ quick: true });
+    const count = host.of("hello").length;
+    host.send({ closed: { why, words: { en: "…", zh: "…" }, seconds: 0 } });
+    host.drop();
+    await until(() => !document.getElementById("trouble").hidden);
+    await rest(400);
+    assert.equal(host.of("hello").length, count, why);
+    assert.equal(await page.run(() => (document.getElementById("trouble-button").hidden ? "" : document.getElementById("trouble-button").textContent)), button, why);
+    if (why === "replaced") {
+      await press("trouble-button");
+      await host.wait("hello", count + 1);
+      await until(() => !document.getElementById("match").hidden);
+    }
+    await page.close();
+  }
+});
+
+test("who finds the seat taken waits for the host's person, and sits down when they agree", async () => {
+  host.room = null;
+  await open();
+  await host.wait("hello");
+  host.send({ taken: { words: { en: "…", zh: "…" }, seconds: 120 } });
+  await until(() => /already plays/.test(document.getElementById("trouble-title").textContent));
+  host.send({ welcome });
+  host.send({ room: ROOMS.gomoku });
+  await until(() => !document.getElementById("match").hidden);
+});
+
+test("without a code the page says what to do and connects to nothing", async () => {
+  await open({ token: "" });
+  assert.match(await shows("#trouble"), /Scan the QR code/);
+  await rest(300);
+  assert.equal(host.heard.length, 0);
+});
+
+test("a piece is picked, then the point where it goes; one that cannot move says why; a losing step is asked about", async () => {
+  host.room = ROOMS.xiangqi;
+  await open({ size: "wide" });
+  const click = async (name) => {
+    const { x, y } = await where(page, name);
+    await page.click(x, y);
+  };
+  await click("e5");
+  await until(() => /one of your own pieces/.test(document.getElementById("remark").textContent));
+  await click("e10");
+  await until(() => /would be in check/.test(document.getElementById("remark").textContent));
+  await click("b8");
+  await until(() => /where it goes/.test(document.querySelector("#near .state").textContent));
+  await click("b9");
+  assert.deepEqual((await host.wait("act")).action, { step: [named("b8"), named("b9")] });
+  host.send({ reply: { id: (await host.wait("act")).id, ok: false, refused: "illegal", words: { en: "No", zh: "不" }, points: [] } });
+  await until(() => document.getElementById("remark").textContent === "No");
+  await click("h10");
+  await click("h9");
+  await until(() => document.querySelector("dialog")?.dataset.dialog === "losing");
+  assert.equal(host.of("act").length, 1);
+  await dialogButton("Play it anyway");
+  assert.deepEqual((await host.wait("act", 2)).action, { step: [named("h10"), named("h9")] });
+});
+
+test("what no point stands for has a button: pass, agree, play on", async () => {
+  host.room = ROOMS.go;
+  await open();
+  await page.run(() => document.querySelector("[data-choice=pass]").click());
+  assert.deepEqual((await host.wait("act")).action, { pass: true });
+  host.room = ROOMS.counted;
+  host.drop();
+  await host.wait("hello", 2);
+  host.send({ reply: { id: (await host.wait("act")).id, ok: true } });
+  await until(() => document.querySelector("[data-choice=agree]:enabled"));
+  const { x, y } = await where(page, "E4");
+  await page.tap(x, y);
+  assert.deepEqual((await host.wait("act", 3)).action, { toggle: point(4, 3) });
+});
+
+test("lights that are pressed faster than the host answers are sent one after another, each once", async () => {
+  host.room = ROOMS.racing;
+  let race = { ...ROOMS.racing.race };
+  host.answers.act = ({ id }) => {
+    race = { ...race, my_presses: race.my_presses + 1 };
+    const now = race;
+    setTimeout(() => {
+      host.send({ reply: { id, ok: true } });
+      host.send({ room: { ...ROOMS.racing, race: now } });
+    }, 300);
+    return [];
+  };
+  await open();
+  const spots = await page.run(() => [...document.querySelectorAll("[role=gridcell]")].slice(0, 4).map((one) => {
+    const box = one.getBoundingClientRect();
+    return [box.left + box.width / 2, box.top + box.height / 2];
+  }));
+  for (const [x, y] of spots) await page.tap(x, y);
+  await host.wait("act", 4);
+  await rest(200);
+  assert.deepEqual(host.of("act").map(({ body }) => body.ply), [4, 5, 6, 7]);
+  assert.deepEqual(new Set(host.of("act").map(({ body }) => body.action.press)), new Set([0, 1, 2, 3].map((column) => point(column, 4))));
+});
+
+test("an offer is a question that must be answered, and its answer carries its number", async () => {
+  for (const [button, accept] of [["Agree", true], ["Decline", false]]) {
+    const before = host.of("answer").length;
+    await open();
+    host.send({ room: ROOMS.offered("draw") });
+    await until(() => document.querySelector("dialog")?.dataset.dialog === "offer");
+    await page.key("Escape");
+    await until(() => document.querySelector("dialog .body")?.inert === false);
+    assert.equal(await shows("dialog h2"), "Anna's Deck offers a draw");
+    await dialogButton(button);
+    const answer = await host.wait("answer", before + 1);
+    assert.deepEqual({ ...answer, id: 0 }, { id: 0, room: ROOMS.gomoku.id, number: 4, accept });
+    await page.close();
+  }
+});
+
+test("an offer that is gone is asked no more", async () => {
+  await open();
+  host.send({ room: ROOMS.offered("take_back") });
+  await until(() => document.querySelector("dialog"));
+  host.send({ room: ROOMS.gomoku });
+  await until(() => !document.querySelector("dialog"));
+});
+
+test("undo, draw, new game and resign are sent as they are meant", async () => {
+  await open();
+  await press("do-undo");
+  assert.deepEqual({ ...(await host.wait("offer")), id: 0 }, { id: 0, room: ROOMS.gomoku.id, ply: 17, revision: 0, kind: "take_back" });
+  await press("do-draw");
+  assert.equal((await host.wait("offer", 2)).kind, "draw");
+  await press("do-resign");
+  await until(() => document.querySelector("dialog"));
+  assert.equal(host.of("resign").length, 0);
+  await dialogButton("Resign");
+  assert.deepEqual({ ...(await host.wait("resign")), id: 0 }, { id: 0, room: ROOMS.gomoku.id, revision: 0 });
+  host.send({ room: ROOMS.over });
+  await until(() => !document.getElementById("result").hidden);
+  assert.equal(await shows("#outcome"), "You won");
+  await press("rematch");
+  assert.equal((await host.wait("offer", 3)).kind, "new_game");
+  await press("same");
+  assert.equal((await host.wait("offer", 4)).kind, "new_game_same");
+});
+
+test("what is declined is said", async () => {
+  await open();
+  host.send({ room: { ...ROOMS.gomoku, offer: { number: 1, kind: "draw", mine: true, by: "second" } } });
+  await until(() => /was asked for a draw/.test(document.querySelector("#far .state").textContent));
+  host.send({ room: ROOMS.gomoku });
+  await until(() => document.getElementById("remark").textContent === "Anna's Deck declined");
+});
+
+test("phrases and words go out, come in once, and are heard", async () => {
+  await open();
+  await press("do-say");
+  await dialogButton("Good move!");
+  assert.equal((await host.wait("say")).phrase, "good-move");
+  await press("do-say");
+  await page.run(() => document.querySelector("dialog input").focus());
+  await page.type("See you <b>soon</b>");
+  await page.key("Enter");
+  assert.equal((await host.wait("say", 2)).text, "See you <b>soon</b>");
+  host.send({ said: { number: 3, mine: false, name: "Anna's Deck", phrase: "", text: "<i>Hm</i>", words: null } });
+  await until(() => document.querySelector("#far .state").textContent === "“<i>Hm</i>”");
+  await says("Anna's Deck: “<i>Hm</i>”");
+  host.send({ said: { number: 2, mine: false, name: "Anna's Deck", phrase: "hello", text: "", words: null } });
+  await rest(200);
+  assert.equal(await shows("#far .state"), "“<i>Hm</i>”");
+});
+
+test("moves are looked through without the host's match, and the board takes no touch there", async () => {
+  host.room = ROOMS.over;
+  host.answers.look = ({ id, ply }) => ({ position: { id, room: ROOMS.over.id, ply, total: 18, board: { ...ROOMS.gomoku.board, ply, pieces: ROOMS.gomoku.board.pieces.slice(0, ply), touch: { ...quiet, kind: "place" } } } });
+  await open({ size: "wide" });
+  await press("do-review");
+  assert.equal((await host.wait("look")).ply, 18);
+  await page.run(() => document.querySelector("[data-review=first]").click());
+  assert.equal((await host.wait("look", 2)).ply, 0);
+  await until(() => [...document.querySelectorAll("[role=gridcell]")].every((one) => /empty/.test(one.getAttribute("aria-label"))));
+  const { x, y } = await where(page, "C3");
+  await page.click(x, y);
+  await press("review-end");
+  await until(() => document.getElementById("review").hidden);
+  assert.equal(await page.run(() => [...document.querySelectorAll("[role=gridcell]")].filter((one) => /Black|White/.test(one.getAttribute("aria-label"))).length), 17);
+  assert.equal(host.of("act").length, 0);
+});
+
+test("the record is saved as the file that the host sends", async () => {
+  host.room = ROOMS.over;
+  host.answers.file = ({ id }) => ({ file: { id, name: "gomoku.sgf", text: "(;GM[4]SZ[15];B[hh])" } });
+  await open();
+  await page.run(() => {
+    window.saved = [];
+    HTMLAnchorElement.prototype.click = function () {
+      fetchBlob(this.href).then((text) => window.saved.push([this.download, text]));
+    };
+    const blobs = new Map();
+    const plain = URL.createObjectURL;
+    URL.createObjectURL = (blob) => {
+      const address = plain(blob);
+      blobs.set(address, blob);
+      return address;
+    };
+    const fetchBlob = (address) => blobs.get(address).text();
+  });
+  await press("do-save");
+  await until(() => window.saved.length === 1);
+  assert.deepEqual(await page.run(() => window.saved), [["gomoku.sgf", "(;GM[4]SZ[15];B[hh])"]]);
+});
+
+test("clocks run between the host's messages, and stand when nobody's runs", async () => {
+  host.room = ROOMS.go;
+  await open({ quick: true });
+  const own = () => shows("#near .clock span");
+  const first = await own();
+  await until((before) => document.querySelector("#near .clock span").textContent !== before, first);
+  assert.equal(await shows("#far .clock span"), "4:34");
+  host.send({ room: { ...ROOMS.go, paused: true, can_act: false, clocks: ROOMS.go.clocks.map((one) => ({ ...one, running: false })) } });
+  await until(() => !document.getElementById("resting").hidden);
+  const stands = await own();
+  await rest(400);
+  assert.equal(await own(), stands);
+});
+
+test("who watches sees all and can do nothing", async () => {
+  host.room = { ...ROOMS.gomoku, you: "unspecified", can_act: false, second: { ...ROOMS.gomoku.second, you: false } };
+  host.greeting = { ...welcome, as: "watcher", name: "" };
+  await open({ name: "", size: "wide" });
+  await until(() => !document.getElementById("match").hidden);
+  const { x, y } = await where(page, "C3");
+  await page.click(x, y);
+  const open_ = await page.run(() => [...document.querySelectorAll("#actions button")].filter((one) => !one.hidden).map((one) => one.id));
+  assert.deepEqual(open_, ["do-review", "do-save", "do-more"]);
+  assert.match(await shows("#link"), /You are watching/);
+  await rest(200);
+  assert.deepEqual(new Set(host.heard.map(({ kind }) => kind)), new Set(["hello"]));
+});
+
+test("the next game begins where the last one was, with the sides as the host says", async () => {
+  host.room = ROOMS.over;
+  await open();
+  const next = { ...ROOMS.gomoku, id: "f".repeat(32), follows: ROOMS.over.id, you: "first", ply: 0, record: [], turn: "first", can_act: true, first: ROOMS.gomoku.second, second: ROOMS.gomoku.first,
+    board: { ...ROOMS.gomoku.board, ply: 0, pieces: [], last: null, turn: "first", touch: { ...quiet, kind: "place", stone: "first" } } };
+  host.send({ room: next });
+  await until(() => document.getElementById("result").hidden);
+  await tap("H8");
+  await tap("H8");
+  const act = await host.wait("act");
+  assert.deepEqual([act.room, act.ply], [next.id, 0]);
+});
+
+test("the language can be changed at any time, and stays", async () => {
+  await open();
+  await page.run(() => document.querySelector("#match [data-language]").click());
+  await until(() => document.documentElement.lang === "zh-Hans");
+  assert.equal(await shows("#near .state"), "轮到你了");
+  await page.reload();
+  await settled(page);
+  assert.equal(await shows("#title"), "五子棋");
+});
+
+test("questions take the keyboard and give it back", async () => {
+  await open();
+  await page.run(() => document.getElementById("do-resign").focus());
+  await page.key("Enter");
+  await until(() => document.activeElement?.closest("dialog"));
+  await page.key("Escape");
+  await until(() => !document.querySelector("dialog"));
+  assert.equal(await page.run(() => document.activeElement.id), "do-resign");
+});
