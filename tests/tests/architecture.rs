@@ -286,9 +286,13 @@ fn a_page_of_the_app_keeps_its_state_to_itself() {
             continue;
         }
         assert!(!text.contains("RefCell"), "{} has a cell", path.display());
-        pages += usize::from(text.contains("pub(super) fn show(&self"));
+        if !text.contains("pub(super) fn show(&self") {
+            continue;
+        }
+        pages += 1;
         for line in text.lines().map(str::trim) {
-            let shared = ["pub ", "pub(crate) ", "pub(super) "].iter().find_map(|word| line.strip_prefix(word));
+            let shared =
+                ["pub ", "pub(crate) ", "pub(super) "].iter().find_map(|word| line.strip_prefix(word));
             let field = shared.and_then(|rest| rest.split_once(": ")).filter(|_| line.ends_with(','));
             let is_field = field.is_some_and(|(name, _)| name.chars().all(|c| c.is_lowercase() || c == '_'));
             assert!(!is_field, "{} shares `{line}`", path.display());
@@ -296,7 +300,7 @@ fn a_page_of_the_app_keeps_its_state_to_itself() {
     }
     assert_eq!(pages, 13, "the pages that are structs");
     for (file, name, most) in
-        [("app/ui/src/app/known.rs", "Known", 28), ("app/ui/src/app.rs", "Controller", 11)]
+        [("app/ui/src/app/known.rs", "Known", 27), ("app/ui/src/app.rs", "Controller", 11)]
     {
         let fields = fields(file, name);
         println!("{name}: {} {fields:?}", fields.len());
