@@ -193,7 +193,7 @@ impl Friends {
             && known.question() == Dialog::MyCode
             && page.get_code_text() != code.text.as_str()
         {
-            page.set_code(picture(code));
+            page.set_code(code_picture(code.side, &code.dark));
             page.set_code_text(code.text.as_str().into());
         }
         self.show_tried(&page);
@@ -346,21 +346,22 @@ fn same_key(one: &str, other: &str) -> bool {
     key(one).is_some() && key(one) == key(other)
 }
 
-/// The code with its light margin, each module a whole number of pixels. A code that is not whole is all light.
-fn picture(code: &control::FriendCode) -> Image {
+/// A QR code of so many modules on a side with its light margin, each module a whole number of pixels. `dark`: as
+/// `FriendCode.dark`. A code that is not whole is all light.
+pub(super) fn code_picture(side: u32, dark: &[u8]) -> Image {
     // The largest QR code has 177 modules on a side.
-    let side = code.side.min(177) as usize;
+    let side = side.min(177) as usize;
     let line = side.div_ceil(8);
-    let dark = |column: usize, row: usize| {
+    let is_dark = |column: usize, row: usize| {
         column < side
             && row < side
-            && code.dark.get(row * line + column / 8).is_some_and(|byte| byte >> (column % 8) & 1 == 1)
+            && dark.get(row * line + column / 8).is_some_and(|byte| byte >> (column % 8) & 1 == 1)
     };
     let pixels = (side + 2 * MARGIN) * MODULE_PIXELS;
     let mut buffer = SharedPixelBuffer::<Rgb8Pixel>::new(pixels as u32, pixels as u32);
     for (index, pixel) in buffer.make_mut_slice().iter_mut().enumerate() {
         let place = |at: usize| (at / MODULE_PIXELS).wrapping_sub(MARGIN);
-        let light = if dark(place(index % pixels), place(index / pixels)) { 0 } else { 255 };
+        let light = if is_dark(place(index % pixels), place(index / pixels)) { 0 } else { 255 };
         *pixel = Rgb8Pixel { r: light, g: light, b: light };
     }
     Image::from_rgb8(buffer)
@@ -375,10 +376,10 @@ mod tests {
         // The left column dark, the rest light.
         let code =
             control::FriendCode { text: String::new(), side: 3, dark: vec![0b001, 0b001, 0b001].into() };
-        let image = picture(&code).to_rgb8().expect("pixels");
+        let image = code_picture(code.side, &code.dark).to_rgb8().expect("pixels");
         assert_eq!((image.width(), image.height()), (88, 88));
         let at = |column: usize, row: usize| image.as_slice()[(row * 8 + 3) * 88 + column * 8 + 3].r;
         assert_eq!([at(3, 4), at(4, 4), at(5, 4), at(4, 6), at(4, 7)], [255, 0, 255, 0, 255]);
-        assert_eq!(picture(&control::FriendCode { side: 21, ..Default::default() }).size().width, 232);
+        assert_eq!(code_picture(21, &[]).size().width, 232);
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod feel;
 pub(crate) mod friends;
 pub(crate) mod game;
 pub(crate) mod gifts;
+pub(crate) mod guest;
 pub(crate) mod home;
 pub(crate) mod invitation;
 pub(crate) mod lesson;
@@ -40,6 +41,7 @@ pub(crate) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     pages.editor.attach(window, app);
     pages.friends.attach(window, app);
     pages.gifts.attach(window, app);
+    pages.guest.attach(window, app);
     pages.home.attach(window, app);
     pages.invitation.attach(window, app);
     pages.lesson.attach(window, app);
@@ -63,6 +65,7 @@ pub(crate) fn show(window: &MainWindow, app: &Controller) {
     pages.editor.show(window, &known);
     pages.friends.show(window, &known);
     pages.gifts.show(window, &known, &app.sprites);
+    pages.guest.show(window, &known);
     pages.home.show(window, &known, &app.sprites);
     pages.invitation.show(window, &known);
     pages.lesson.show(window, &known);

@@ -201,10 +201,7 @@ impl NewGame {
                 let begins = match last.colour {
                     LastColour::First => true,
                     LastColour::Second => false,
-                    // The standard library seeds each map's hasher at random: enough for a lot between two colours.
-                    LastColour::Random | LastColour::Turns => {
-                        RandomState::new().hash_one(0).is_multiple_of(2)
-                    }
+                    LastColour::Random | LastColour::Turns => by_lot(),
                 };
                 if begins { (here(), bot) } else { (bot, here()) }
             }
@@ -550,6 +547,11 @@ const fn roundness(number: u32) -> u32 {
         100..500 => 50,
         _ => 100,
     }
+}
+
+/// One of two. The standard library seeds each map's hasher at random: enough for a lot between two colours.
+pub(super) fn by_lot() -> bool {
+    RandomState::new().hash_one(0).is_multiple_of(2)
 }
 
 /// The colour asked for, as the wire says it; by lot is the host's to draw.

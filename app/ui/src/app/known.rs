@@ -70,7 +70,7 @@ pub(crate) struct Known {
     pub(crate) state: HostState,
     pub(super) way: Way,
     /// A dialog of our own; others' come first.
-    pub(super) question: Dialog,
+    pub(crate) question: Dialog,
     /// The match on the board page: kept when the host has closed it, so that its end stays to be seen.
     pub(crate) room: Option<Room>,
     pub(super) open_when_there: Option<String>,
@@ -131,6 +131,8 @@ impl Known {
             dialog
         } else if offered {
             Dialog::Offer
+        } else if self.guest_asking().is_some() {
+            Dialog::GuestAsks
         } else if self.question == Dialog::None && self.page() != Page::Board && !self.state.gifts.is_empty()
         {
             // Nobody waits for the answer: it comes when nothing else is asked.
@@ -138,6 +140,12 @@ impl Known {
         } else {
             self.question
         }
+    }
+
+    /// A taken seat of the match on the board whose code somebody else has come by.
+    pub(crate) fn guest_asking(&self) -> Option<&control::Guest> {
+        let room = self.room.as_ref()?;
+        self.state.guests.values().find(|guest| guest.asks && guest.room_id == room.id)
     }
 
     /// The friend at the other side of the board.

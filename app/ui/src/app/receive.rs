@@ -52,6 +52,7 @@ impl Controller {
         if let Some(body) = &event.body {
             self.turn(|pages, cx| {
                 pages.gifts.hear(body, cx);
+                pages.guest.hear(body, cx);
                 pages.invitation.hear(body, cx);
                 pages.nearby.hear(body);
                 pages.replay.hear(body);
@@ -213,6 +214,7 @@ impl Controller {
             Asked::Editor(adapters::editor::Question) => adapters::editor::reply(answer, cx),
             Asked::Friends(question) => pages.friends.reply(&question, answer, cx),
             Asked::Gifts(question) => adapters::gifts::reply(question, answer, cx),
+            Asked::Guest(question) => pages.guest.reply(question, answer, cx),
             Asked::Home(question) => pages.home.reply(&question, answer, cx),
             Asked::Invitation(question) => pages.invitation.reply(question, answer, cx),
             Asked::Lesson(question) => pages.lesson.reply(&question, answer, cx),

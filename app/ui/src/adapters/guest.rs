@@ -1,0 +1,156 @@
+//! Somebody with a browser and without Qiyou: the code for the seat or to watch, and who has come by it.
+
+use std::rc::Rc;
+
+use proto::board as wire;
+use proto::control::{self, Seat, event, reply, request, seat};
+use senses::Cue;
+use slint::{ComponentHandle, Image};
+
+use super::friends::code_picture;
+use super::{new_game, touched};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::preferences::LastColour;
+use crate::screens::{Dialog, GuestAdapter, MainWindow, Remark};
+
+/// The code that is shown last, if any.
+#[derive(Default)]
+pub(crate) struct Guest {
+    shown: Option<Shown>,
+    picture: Image,
+}
+
+/// A code of one match, for the seat or to watch.
+struct Shown {
+    room: String,
+    watch: bool,
+    url: String,
+    /// Why there is none.
+    trouble: Option<control::Words>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Question {
+    /// A match with a guest's seat.
+    Open,
+    Code {
+        room: String,
+        watch: bool,
+    },
+}
+
+impl From<Question> for Asked {
+    fn from(question: Question) -> Self {
+        Self::Guest(question)
+    }
+}
+
+impl Guest {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
+        let dialog = window.global::<GuestAdapter>();
+        dialog.on_open(touched!(app, |_pages, cx| open(cx)));
+        dialog.on_show(touched!(app, |_pages, cx, watch| {
+            if let Some(room) = cx.known.room.as_ref().map(|room| room.id.clone()) {
+                show_code(room, watch, false, cx);
+            }
+        }));
+        dialog.on_renew(touched!(app, |pages, cx| {
+            if let Some(shown) = &pages.guest.shown {
+                show_code(shown.room.clone(), shown.watch, true, cx);
+            }
+        }));
+        dialog.on_stop(touched!(app, |pages, cx| {
+            if let Some(Shown { room, watch, .. }) = pages.guest.shown.take() {
+                let close = control::CloseGuestCode { room_id: room, watch, ..Default::default() };
+                cx.ask.done(request::Body::CloseGuestCode(close));
+            }
+        }));
+        dialog.on_answer(touched!(app, |_pages, cx, accept| {
+            if let Some(asking) = cx.known.guest_asking() {
+                let answer =
+                    control::AnswerGuest { room_id: asking.room_id.clone(), side: asking.side, accept };
+                cx.ask.done(request::Body::AnswerGuest(answer));
+            }
+        }));
+    }
+
+    /// Once the guest is there, the code is of no more use.
+    pub(crate) fn hear(&mut self, event: &event::Body, cx: &mut Cx<'_>) {
+        let event::Body::Guest(guest) = event else { return };
+        let came = |shown: &Shown| shown.room == guest.room_id && !shown.watch && guest.side != 0;
+        let closes = cx.known.question == Dialog::GuestCode && self.shown.as_ref().is_some_and(came);
+        if guest.present && closes {
+            cx.feel.hear(Cue::YourTurn);
+            cx.go.dialog(Dialog::None);
+            cx.go.remark(Remark::GuestCame, &guest.name);
+        }
+    }
+
+    pub(crate) fn reply(&mut self, question: Question, answer: Answer, cx: &mut Cx<'_>) {
+        match (answer, question) {
+            (Ok(reply::Body::RoomId(room)), Question::Open) => {
+                cx.go.room(&room);
+                show_code(room, false, false, cx);
+            }
+            (Ok(reply::Body::GuestCode(code)), Question::Code { room, watch }) => {
+                self.picture = code_picture(code.side, &code.dark);
+                self.shown = Some(Shown { room, watch, url: code.url, trouble: None });
+                cx.go.dialog(Dialog::GuestCode);
+            }
+            (Err(refusal), Question::Code { room, watch }) if refusal.reason.is_some() => {
+                self.shown = Some(Shown { room, watch, url: String::new(), trouble: refusal.reason });
+                cx.go.dialog(Dialog::GuestCode);
+            }
+            (Err(refusal), _) => cx.go.refused(refusal, Remark::BadRequest),
+            (Ok(_), _) => {}
+        }
+    }
+
+    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
+        let dialog = window.global::<GuestAdapter>();
+        let seats = known.room.iter().flat_map(|room| [&room.first, &room.second]).flatten();
+        dialog.set_has_seat(seats.into_iter().any(|seat| matches!(seat.who, Some(seat::Who::Guest(_)))));
+        dialog.set_can_watch(known.room.as_ref().is_some_and(|room| room.puzzle.is_none()));
+        if let Some(asking) = known.guest_asking() {
+            dialog.set_name(asking.name.as_str().into());
+        }
+        let Some(shown) = &self.shown else { return };
+        dialog.set_code(self.picture.clone());
+        dialog.set_url(shown.url.as_str().into());
+        dialog.set_watch(shown.watch);
+        dialog.set_trouble(new_game::said(shown.trouble.as_ref(), known.chinese()).into());
+        let mut guests = known.state.guests.values();
+        let guest = guests.find(|guest| guest.room_id == shown.room && (guest.side == 0) == shown.watch);
+        dialog.set_present(guest.is_some_and(|guest| guest.present));
+        dialog.set_came(guest.is_some_and(|guest| guest.came));
+        dialog.set_watchers(guest.map_or(0, |guest| guest.watchers as i32));
+        dialog.set_name(guest.map_or("", |guest| &guest.name).into());
+    }
+}
+
+/// A match of the game that people are invited to, in which the other seat is a guest's.
+fn open(cx: &mut Cx<'_>) {
+    let game = cx.known.nearby_game();
+    let here = Seat { who: Some(seat::Who::Here(true)), ..Default::default() };
+    let guest = Seat { who: Some(seat::Who::Guest(true)), ..Default::default() };
+    let begins = match cx.known.last(game).colour {
+        LastColour::First => true,
+        LastColour::Second => false,
+        LastColour::Random | LastColour::Turns => new_game::by_lot(),
+    };
+    let (first, second) = if begins { (here, guest) } else { (guest, here) };
+    let open = control::OpenRoom {
+        first: Some(first),
+        second: Some(second),
+        choice: Some(new_game::choice(cx.known, game)),
+        pace: new_game::pace(cx.known, game),
+        ..Default::default()
+    };
+    cx.ask.send(request::Body::OpenRoom(open), Question::Open);
+}
+
+fn show_code(room: String, watch: bool, renew: bool, cx: &mut Cx<'_>) {
+    let side = wire::Side::Unspecified.into();
+    let code = control::ShowGuestCode { room_id: room.clone(), side, watch, renew };
+    cx.ask.send(request::Body::ShowGuestCode(code), Question::Code { room, watch });
+}
