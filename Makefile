@@ -1,7 +1,7 @@
 # Qiyou. Two commands are enough: `make play` and `make test`. `make help` lists the rest.
 CARGO ?= cargo
 # What `make check` looks at beside the default features.
-LINTED ?= qiyou/online,tests/online
+LINTED ?= qiyou/online,qiyou/guest,tests/online
 .DEFAULT_GOAL := help
 # No program of tests runs without a time limit: scripts/within is what cargo starts it with.
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
@@ -14,12 +14,12 @@ help: ## this list
 
 play: ## install what is missing, build, and run the app (in a virtual screen where there is none)
 	@scripts/need build play
-	$(CARGO) build --release --locked -p qiyou --features online
+	$(CARGO) build --release --locked -p qiyou --features online,guest
 	@scripts/play
 
 build: ## the app, qiyoud, qiyouctl and qiyou-engine in target/release
 	@scripts/need build
-	$(CARGO) build --release --locked -p qiyou -p host -p qiyouctl -p engine --features qiyou/online,host/online
+	$(CARGO) build --release --locked -p qiyou -p host -p qiyouctl -p engine --features qiyou/online,qiyou/guest,host/online,host/guest
 
 test: ## the tests of every crate; what needs root, servers, radios or hours has targets of its own
 	@scripts/need build test

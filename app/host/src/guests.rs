@@ -131,17 +131,16 @@ impl Actor {
             return Err(bad("this board is too large for a browser"));
         }
         let radio = |why: String| Refusal::new(RefusalCode::RefusalRadio, why);
-        let server = match self.guests.server.take() {
-            Some(server) => server,
-            None => {
-                let inbox = self.inbox.clone();
-                let tell = Arc::new(move |news| {
-                    // When the actor has ended, so has the match.
-                    let _ = inbox.send(Message::Guest(news));
-                });
-                Server::start(config.port, config.loopback, &mut self.tasks, tell)
-                    .map_err(|error| radio(format!("nobody can be let in: {error}")))?
-            }
+        let server = if let Some(server) = self.guests.server.take() {
+            server
+        } else {
+            let inbox = self.inbox.clone();
+            let tell = Arc::new(move |news| {
+                // When the actor has ended, so has the match.
+                let _ = inbox.send(Message::Guest(news));
+            });
+            Server::start(config.port, config.loopback, &mut self.tasks, tell)
+                .map_err(|error| radio(format!("nobody can be let in: {error}")))?
         };
         let authorities = server.authorities();
         let Some((best, others)) = authorities.split_first() else {
