@@ -60,7 +60,12 @@ macro_rules! games {
                 match self {
                     $(Self::$name => <$setup as Options>::presets()
                         .into_iter()
-                        .map(|NamedSetup { word, name, setup }| NamedSetup { word, name, setup: Setup::$name(setup) })
+                        .map(|NamedSetup { word, name, setup, decides }| NamedSetup {
+                            word,
+                            name,
+                            setup: Setup::$name(setup),
+                            decides,
+                        })
                         .collect(),)+
                 }
             }
@@ -208,10 +213,17 @@ impl Setup {
         matches!(self, Self::LightsOut(LightsOutSetup { race: true, .. }))
     }
 
-    /// The word of the preset that this is unchanged, if it is one.
+    /// The word of the preset by whose rules this is played: all options that the preset decides have its values.
     pub fn preset(&self) -> Option<&'static str> {
-        let presets = self.kind().presets();
-        presets.into_iter().find(|preset| preset.setup == *self).map(|preset| preset.word)
+        let decided = |setup: &Self, decides: &[&str]| -> Vec<String> {
+            let options = setup.options().into_iter();
+            options.filter(|option| decides.contains(&option.word)).map(|option| option.chosen).collect()
+        };
+        let is_played = |preset: &NamedSetup<Self>| match preset.decides {
+            [] => preset.setup == *self,
+            decides => decided(&preset.setup, decides) == decided(self, decides),
+        };
+        self.kind().presets().into_iter().find(is_played).map(|preset| preset.word)
     }
 }
 
@@ -251,6 +263,16 @@ impl AnyGame {
     /// See [`Game::notation`].
     pub fn notation(&self, action: Action) -> String {
         each_game!(self, game => game.notation(action))
+    }
+    /// What has just come about, or is to be done now, in a sentence for both players: swap2's stones and choices, the formations of
+    /// Liuzhou chess and what they take, how a count in Go stands. `None` where the board says all.
+    pub fn told(&self, language: Language) -> Option<String> {
+        match self {
+            Self::Gomoku(game) => game.told(language),
+            Self::Liuzhou(game) => game.told(language),
+            Self::Go(game) => game.told(language),
+            Self::Xiangqi(_) | Self::LightsOut(_) => None,
+        }
     }
     /// The action as the game's players write it, Chinese and English, where that is not [`Self::notation`]: 炮二平五 and
     /// `C2=5` in xiangqi, points with the capital letters of the board's edge in gomoku and Liuzhou chess. `None` for other

@@ -19,6 +19,8 @@ pub struct GameOption {
     pub chosen: String,
     /// Numbers beside `values` that may be chosen too, as decimal digits.
     pub numbers: Option<RangeInclusive<u32>>,
+    /// Few people choose it: a menu shows it on request. These come after all others.
+    pub seldom: bool,
 }
 
 /// One value of an option.
@@ -67,8 +69,11 @@ pub struct NamedSetup<S> {
     pub word: &'static str,
     /// What players call it.
     pub name: Both,
-    /// The options that it stands for.
+    /// What choosing it gives, before other options are chosen on top.
     pub setup: S,
+    /// Words of the options that make it what it is: a setup in which these have the values of `setup` is played by these rules,
+    /// whatever its other options. Empty: every option.
+    pub decides: &'static [&'static str],
 }
 
 /// A choice that there is not.
@@ -123,6 +128,7 @@ pub struct Row<S> {
     word: &'static str,
     name: Both,
     values: Values<S>,
+    seldom: bool,
 }
 
 enum Values<S> {
@@ -174,7 +180,7 @@ pub(crate) use switch;
 
 impl<S> Row<S> {
     pub(crate) fn listed(word: &'static str, name: Both, values: Vec<Listed<S>>) -> Self {
-        Self { word, name, values: Values::Listed(values) }
+        Self { word, name, values: Values::Listed(values), seldom: false }
     }
 
     /// `offered` is what a menu shows of `range`; `called` is what a menu calls a number.
@@ -191,7 +197,13 @@ impl<S> Row<S> {
             word,
             name,
             values: Values::Number { get, set, offered: offered.to_vec(), range, name: called },
+            seldom: false,
         }
+    }
+
+    /// See [`GameOption::seldom`].
+    pub(crate) fn seldom(self) -> Self {
+        Self { seldom: true, ..self }
     }
 
     fn shown(self, setup: &S) -> GameOption {
@@ -213,7 +225,7 @@ impl<S> Row<S> {
                 (values.collect(), chosen.to_string(), Some(range))
             }
         };
-        GameOption { word: self.word, name: self.name, values, chosen, numbers }
+        GameOption { word: self.word, name: self.name, values, chosen, numbers, seldom: self.seldom }
     }
 
     fn choose(&self, setup: &mut S, value: &str) -> Result<(), ChoiceError> {

@@ -102,3 +102,30 @@ fn a_choice_that_there_is_not_names_those_that_there_are() {
     assert_eq!(wrong, "there is no preset `beijing`; there are: fengyang, shandong, huainan");
     assert_eq!(setup, before);
 }
+
+#[test]
+fn options_that_few_people_choose_come_after_all_others() {
+    for &kind in GameKind::ALL {
+        let seldom: Vec<bool> = kind.default_setup().options().iter().map(|option| option.seldom).collect();
+        assert!(seldom.is_sorted(), "{kind:?}");
+    }
+}
+
+#[test]
+fn handicap_stones_in_go_bring_a_komi_of_half_a_point_unless_another_was_chosen() {
+    let mut setup = GameKind::Go.default_setup();
+    let komi = |setup: &Setup| {
+        let options = setup.options();
+        options.iter().find(|option| option.word == "komi-half-points").expect("it has komi").chosen.clone()
+    };
+    for (option, value, then) in [
+        ("handicap", "4", "1"),
+        ("handicap", "2", "1"),
+        ("handicap", "0", "15"),
+        ("komi-half-points", "13", "13"),
+        ("handicap", "3", "13"),
+    ] {
+        setup.choose(option, value).expect("it is offered");
+        assert_eq!(komi(&setup), then, "after {option} {value}");
+    }
+}

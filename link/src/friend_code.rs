@@ -157,7 +157,8 @@ pub struct Qr {
 }
 
 impl Qr {
-    fn of(text: &str) -> Self {
+    /// The code of a text of at most 2,000 bytes.
+    pub fn of(text: &str) -> Self {
         // Level M corrects 15 % errors, enough for a scratched or reflecting screen, without making the modules much smaller.
         let code = QrCode::with_error_correction_level(text, EcLevel::M)
             .expect("a code is shorter than what the largest QR code holds");

@@ -40,7 +40,7 @@ fn seats(both: [Option<&Seat>; 2]) -> Result<(), EnvelopeError> {
         name(&seat.name, "Seat.name")?;
         match &seat.who {
             Some(seat::Who::Peer(peer)) => id(peer, "Seat.peer"),
-            Some(seat::Who::Here(_) | seat::Who::BotLevel(_)) | None => Ok(()),
+            Some(seat::Who::Here(_) | seat::Who::BotLevel(_) | seat::Who::Guest(_)) | None => Ok(()),
         }
     })
 }
@@ -227,6 +227,9 @@ impl Bounded for Request {
             }
             Some(Body::AskContact(ask)) => id(&ask.account, "AskContact.account"),
             Some(Body::AnswerContact(answer)) => id(&answer.account, "AnswerContact.account"),
+            Some(Body::ShowGuestCode(show)) => id(&show.room_id, "ShowGuestCode.room_id"),
+            Some(Body::CloseGuestCode(close)) => id(&close.room_id, "CloseGuestCode.room_id"),
+            Some(Body::AnswerGuest(answer)) => id(&answer.room_id, "AnswerGuest.room_id"),
             Some(Body::TakeTheirs(take)) => id(&take.room_id, "TakeTheirs.room_id"),
             Some(Body::Describe(describe)) => {
                 setup(describe.setup.as_ref(), limits::LIGHTS_BYTES, "Describe.setup")?;
@@ -312,6 +315,12 @@ impl Bounded for Reply {
                 bound(code.side as usize <= limits::QR_SIDE, "FriendCode.side")?;
                 bound(code.dark.len() <= limits::QR_SIDE * limits::QR_SIDE.div_ceil(8), "FriendCode.dark")
             }
+            Some(Body::GuestCode(code)) => {
+                bound(code.others.len() <= limits::GUEST_ADDRESSES, "GuestCode.others")?;
+                code.others.iter().chain([&code.url]).try_for_each(|url| id(url, "GuestCode.url"))?;
+                bound(code.side as usize <= limits::QR_SIDE, "GuestCode.side")?;
+                bound(code.dark.len() <= limits::QR_SIDE * limits::QR_SIDE.div_ceil(8), "GuestCode.dark")
+            }
         }
     }
 }
@@ -346,6 +355,11 @@ impl Bounded for Event {
                 name(&gift.name, "Gift.name")?;
                 gift.r#match.as_ref().map_or(Ok(()), summary_bounds)
             }
+            Some(Body::Guest(guest)) => {
+                id(&guest.room_id, "Guest.room_id")?;
+                name(&guest.name, "Guest.name")
+            }
+            Some(Body::GuestGone(gone)) => id(&gone.room_id, "GuestGone.room_id"),
             Some(Body::ComparisonGone(gone)) => id(&gone.id, "ComparisonGone.id"),
             Some(Body::Activated(activated)) => {
                 id(&activated.room_id, "Activated.room_id")?;
@@ -433,6 +447,7 @@ impl Bounded for Event {
             }
             Some(Body::Said(said)) => {
                 id(&said.room_id, "Said.room_id")?;
+                name(&said.name, "Said.name")?;
                 text(&said.text, "Said.text")
             }
             Some(Body::Account(account)) => {

@@ -100,6 +100,9 @@ pub const QR_SIDE: usize = 177;
 /// Bytes of a password; SASL itself sets no bound (RFC 4616), and real passwords are far shorter.
 pub const PASSWORD_BYTES: usize = 1_024;
 
+/// Addresses in a guest's code beside the first: a handheld has one or two networks, each with a few addresses.
+pub const GUEST_ADDRESSES: usize = 8;
+
 /// Facts beside a board.
 pub const FACTS: usize = 32;
 

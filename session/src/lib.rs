@@ -51,6 +51,7 @@ mod letter;
 mod line;
 mod liveness;
 mod local;
+mod local_race;
 mod match_state;
 mod matches;
 mod offers;

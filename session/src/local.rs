@@ -7,10 +7,11 @@
 
 use std::time::Duration;
 
-use engine::{Action, AnyGame, Side};
+use engine::{Action, AnyGame, Point, Side};
 use proto::limits::{REVISIONS, SHOWN_ACTIONS, TRIED_ACTIONS};
 
 use crate::line::Line;
+use crate::local_race::LocalRacing;
 use crate::{
     Analysis, Entry, Instant, Journal, MatchId, MatchRecord, MatchResult, Refused, ShownClock, Unplayable,
 };
@@ -18,18 +19,22 @@ use crate::{
 /// A match whose every side is decided on this device.
 #[derive(Clone)]
 pub struct LocalMatch {
-    line: Line,
+    pub(crate) line: Line,
     /// The analysis after the end.
     analysis: Option<Analysis>,
     /// Held: nobody can decide now, and no clock runs.
-    held: bool,
+    pub(crate) held: bool,
+    /// Both boards of a race.
+    pub(crate) racing: Option<LocalRacing>,
 }
 
 /// Commands of the people at this device, or of a bot in a seat. Any side may give them: the caller knows who sits where.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LocalCommand {
-    /// The side to move plays.
+    /// The side to move plays; not in a race.
     Act(Action),
+    /// A side presses a light of its own board in a race.
+    Press(Side, Point),
     /// Truncate the record.
     TakeBack {
         /// Less than the present length.
@@ -117,6 +122,9 @@ impl LocalMatch {
 
     /// When a displayed clock runs out, and a [`LocalCommand::Tick`] is due.
     pub fn due(&self, now: Instant) -> Option<Instant> {
+        if self.racing.is_some() {
+            return self.race_due(now);
+        }
         self.line.clock_change(now).map(|left| now + left)
     }
 }
@@ -126,7 +134,8 @@ impl LocalMatch {
     /// no clock allows, and with a result that the position does not show.
     pub fn new(record: MatchRecord) -> Result<Self, Unplayable> {
         let line = Line::new(record, SHOWN_ACTIONS, false)?;
-        Ok(Self { line, analysis: None, held: false })
+        let racing = LocalRacing::new(&line.record, line.game())?;
+        Ok(Self { line, analysis: None, held: false, racing })
     }
 
     /// Carries out a command; returns whether anything displayed has changed. `now` never goes back.
@@ -136,9 +145,23 @@ impl LocalMatch {
         command: LocalCommand,
         journal: &mut J,
     ) -> Result<bool, Undone<J::Error>> {
-        let mut keep = |entry: Entry| journal.keep(&entry).map_err(Undone::Journal);
         let id = self.id();
+        if let LocalCommand::Press(side, at) = command {
+            self.press(now, side, at, journal)?;
+            self.run_clock(now, journal);
+            return Ok(true);
+        }
+        if let (LocalCommand::Tick, Some(_)) = (&command, &self.racing) {
+            let changed = self.race_check(now, journal)?;
+            self.run_clock(now, journal);
+            return Ok(changed);
+        }
+        let mut keep = |entry: Entry| journal.keep(&entry).map_err(Undone::Journal);
         let changed = match command {
+            LocalCommand::Press(..) => false,
+            LocalCommand::Act(_) | LocalCommand::TakeBack { .. } if self.racing.is_some() => {
+                return Err(Refused::WrongPhase.into());
+            }
             LocalCommand::Act(action) => {
                 keep(self.act(now, action)?)?;
                 let mv = self.line.game().legal_move(action).map_err(Refused::from)?;
@@ -191,9 +214,17 @@ impl LocalMatch {
                 return Ok(false);
             }
         };
-        let runs = !self.held && self.turn().is_some() && !self.line.record.paused && self.line.is_timed();
-        self.set_clock(now, runs, journal);
+        self.run_clock(now, journal);
         Ok(changed)
+    }
+
+    fn run_clock<J: Journal>(&mut self, now: Instant, journal: &mut J) {
+        let timed = self.race_goes_on()
+            || self.racing.is_none()
+                && self.turn().is_some()
+                && !self.line.record.paused
+                && self.line.is_timed();
+        self.set_clock(now, timed && !self.held, journal);
     }
 
     /// The entry for this action, if it is legal now.

@@ -4,20 +4,16 @@
 //! time, so give them levels that decide at once. `QIYOU_LOG=debug` shows the hosts' logs.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Deref;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use futures::{SinkExt, StreamExt};
+use client::{FromHost, HostState, Messages, Requests};
 use host::{Entropy, Host, HostConfig};
 use link::memory::MemoryNetwork;
-use proto::control::{
-    self, Attach, Comparison, Connecting, Event, Friend, Invitation, Me, Message, Nearby, Notice, Refusal,
-    Reply, Request, Room, Seat, event, reply, request, seat,
-};
-use proto::frame::{Arrival, FrameCodec, FrameLimit, Outgoing};
-use tokio::io::{AsyncRead, AsyncWrite};
+use proto::control::{self, Event, Notice, Refusal, Request, Room, Seat, event, reply, request, seat};
+use tokio::io::{AsyncRead, AsyncWrite, ReadHalf, WriteHalf};
 use tokio::time::{Instant, timeout};
-use tokio_util::codec::Framed;
 
 /// Limit for a step in real time: on the paused clock, hours pass while a bot thinks.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -141,38 +137,23 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 /// A client of a host, with the state built from events.
 pub struct Client {
-    frames: Framed<Box<dyn Stream>, FrameCodec>,
-    requests: u64,
+    requests: Requests<WriteHalf<Box<dyn Stream>>>,
+    messages: Messages<ReadHalf<Box<dyn Stream>>>,
+    last_request: u64,
     unseen: VecDeque<Event>,
     /// The state built from events.
     pub seen: Seen,
 }
 
-/// The state built from events.
+/// The state built from events, and the events that are news.
 #[derive(Default)]
 pub struct Seen {
-    /// The device's own name and visibility.
-    pub me: Me,
-    /// The last event of a carrier's state.
-    pub radio: Option<control::Radio>,
-    /// By id.
-    pub nearby: BTreeMap<String, Nearby>,
-    /// By id.
-    pub friends: BTreeMap<String, Friend>,
-    /// By peer.
-    pub comparisons: BTreeMap<String, Comparison>,
-    /// By id.
-    pub invitations: BTreeMap<String, Invitation>,
-    /// By id.
-    pub rooms: BTreeMap<String, Room>,
-    /// By peer.
-    pub connecting: BTreeMap<String, Connecting>,
+    /// As the host tells it.
+    pub state: HostState,
     /// All so far.
     pub notices: Vec<Notice>,
     /// Notifications that the person has activated, all so far.
     pub activated: Vec<control::Activated>,
-    /// Matches that friends show, in order of arrival.
-    pub gifts: Vec<control::Gift>,
     /// Results of comparisons, all so far.
     pub compared: Vec<control::ComparisonEnd>,
     /// Reports of bots, all so far.
@@ -181,22 +162,25 @@ pub struct Seen {
     pub said: Vec<control::Said>,
     /// Ended invitations, all so far.
     pub ended: Vec<control::InvitationGone>,
-    /// By id.
-    pub blocked: BTreeMap<String, control::Blocked>,
-    /// Connected peers that are no friends.
-    pub strangers: BTreeMap<String, control::Stranger>,
-    /// The tablebase of Liuzhou chess's endings.
-    pub endings: control::Endings,
-    /// `None` if the host cannot play online.
-    pub account: Option<control::Account>,
-    /// By account.
-    pub contacts: BTreeMap<String, control::Contact>,
+}
+
+impl Deref for Seen {
+    type Target = HostState;
+
+    fn deref(&self) -> &HostState {
+        &self.state
+    }
 }
 
 impl Seen {
     /// The only room.
     pub fn room(&self) -> Option<&Room> {
         (self.rooms.len() == 1).then(|| self.rooms.values().next()).flatten()
+    }
+
+    /// The state of the only carrier.
+    pub fn radio(&self) -> Option<&control::Radio> {
+        self.radios.values().next()
     }
 
     fn rooms_in_short(&self) -> String {
@@ -210,59 +194,29 @@ impl Seen {
 
     fn apply(&mut self, event: &Event) {
         use event::Body;
+        self.state.apply(event);
         match event.body.clone().expect("an event that this client knows") {
-            Body::Ready(_) | Body::InvitationGone(_) | Body::Judgements(_) => {}
             Body::Thinking(one) => self.thoughts.push(one),
             Body::Activated(one) => self.activated.push(one),
-            Body::Gift(gift) => self.gifts.push(gift),
-            Body::GiftGone(gone) => self.gifts.retain(|one| one.gift_id != gone.id),
-            Body::Radio(radio) => self.radio = Some(radio),
-            Body::Me(me) => self.me = me,
-            Body::Nearby(one) => drop(self.nearby.insert(one.id.clone(), one)),
-            Body::NearbyGone(gone) => drop(self.nearby.remove(&gone.id)),
-            Body::Friend(one) => drop(self.friends.insert(one.id.clone(), one)),
-            Body::FriendGone(gone) => drop(self.friends.remove(&gone.id)),
-            Body::Comparison(one) => drop(self.comparisons.insert(one.peer.clone(), one)),
-            Body::ComparisonGone(gone) => {
-                self.compared.push(gone.end());
-                self.comparisons.remove(&gone.id);
-            }
-            Body::Invitation(one) => drop(self.invitations.insert(one.invite_id.clone(), one)),
-            Body::Room(one) => drop(self.rooms.insert(one.id.clone(), one)),
-            Body::RoomGone(gone) => drop(self.rooms.remove(&gone.id)),
-            Body::Connecting(one) => drop(self.connecting.insert(one.peer.clone(), one)),
+            Body::ComparisonGone(gone) => self.compared.push(gone.end()),
+            Body::InvitationGone(gone) => self.ended.push(gone),
             Body::Notice(notice) => self.notices.push(notice),
             Body::Said(said) => self.said.push(said),
-            Body::Stranger(one) => drop(self.strangers.insert(one.id.clone(), one)),
-            Body::StrangerGone(gone) => drop(self.strangers.remove(&gone.id)),
-            Body::Blocked(one) => drop(self.blocked.insert(one.id.clone(), one)),
-            Body::BlockedGone(gone) => drop(self.blocked.remove(&gone.id)),
-            Body::Endings(endings) => self.endings = endings,
-            Body::Account(account) => self.account = Some(account),
-            Body::Contact(one) => drop(self.contacts.insert(one.account.clone(), one)),
-            Body::ContactGone(gone) => drop(self.contacts.remove(&gone.id)),
-        }
-        if let Some(Body::InvitationGone(gone)) = &event.body {
-            self.invitations.remove(&gone.invite_id);
-            self.ended.push(gone.clone());
+            _ => {}
         }
     }
 }
 
 impl Client {
     fn of(stream: impl Stream + 'static) -> Self {
-        Self {
-            frames: Framed::new(Box::new(stream), FrameCodec::new(FrameLimit::Local)),
-            requests: 0,
-            unseen: VecDeque::new(),
-            seen: Seen::default(),
-        }
+        let (requests, messages) = client::open(Box::new(stream) as Box<dyn Stream>);
+        Self { requests, messages, last_request: 0, unseen: VecDeque::new(), seen: Seen::default() }
     }
 
     /// Attaches and reads the present state.
     pub async fn attach(stream: impl Stream + 'static) -> Self {
         let mut client = Self::of(stream);
-        client.done(request::Body::Attach(Attach { client: "house".into(), version: 1 })).await;
+        client.done(client::attach("house")).await;
         loop {
             if let Some(event::Body::Ready(_)) = client.next().await.body {
                 return client;
@@ -270,21 +224,19 @@ impl Client {
         }
     }
 
-    async fn read(&mut self) -> Message {
+    async fn read(&mut self) -> FromHost {
         let begun = std::time::Instant::now();
-        let frame = loop {
-            if let Ok(frame) = timeout(SILENCE, self.frames.next()).await {
-                break frame.expect("the host is there").expect("a frame");
+        let said = loop {
+            if let Ok(said) = timeout(SILENCE, self.messages.next()).await {
+                break said;
             }
             assert!(begun.elapsed() < PATIENCE, "the host says nothing; {}", self.seen.rooms_in_short());
             std::thread::sleep(Duration::from_millis(1));
         };
-        let Arrival::Next(frame) = frame else { panic!("a frame in its turn, not {frame:?}") };
-        let message = Message::decode(frame.msgid, &frame.payload).expect("a message");
-        if let Message::Event(event) = &message {
+        if let FromHost::Event(event) = &said {
             self.seen.apply(event);
         }
-        message
+        said
     }
 
     /// The next event; `seen` includes it.
@@ -293,8 +245,10 @@ impl Client {
             return event;
         }
         loop {
-            if let Message::Event(event) = self.read().await {
-                return event;
+            match self.read().await {
+                FromHost::Event(event) => return *event,
+                FromHost::Reply(_) => {}
+                FromHost::Lost(lost) => panic!("the host is there: {lost}"),
             }
         }
     }
@@ -323,25 +277,25 @@ impl Client {
 
     /// Sends a request; returns its number.
     async fn send(&mut self, body: request::Body) -> u64 {
-        self.requests += 1;
-        let request = Message::Request(Request { id: self.requests, body: Some(body) });
-        self.frames.send(Outgoing::from(&request)).await.expect("the host is there");
-        self.requests
+        self.last_request += 1;
+        let request = Request { id: self.last_request, body: Some(body) };
+        self.requests.send(request).await.expect("the host is there");
+        self.last_request
     }
 
     /// Reads up to the next answer; returns the request's number and the answer.
     async fn answer(&mut self) -> (u64, Result<reply::Body, Refusal>) {
         loop {
             match self.read().await {
-                Message::Event(event) => self.unseen.push_back(event),
-                Message::Reply(Reply { id, body }) => {
-                    let answer = match body.expect("a reply that this client knows") {
+                FromHost::Event(event) => self.unseen.push_back(*event),
+                FromHost::Reply(reply) => {
+                    let answer = match reply.body.expect("a reply that this client knows") {
                         reply::Body::Refusal(refusal) => Err(refusal),
                         body => Ok(body),
                     };
-                    return (id, answer);
+                    return (reply.id, answer);
                 }
-                Message::Request(_) => panic!("a host asks nothing"),
+                FromHost::Lost(lost) => panic!("the host is there: {lost}"),
             }
         }
     }
@@ -419,7 +373,7 @@ impl Client {
 
 fn bot(level: Option<u32>) -> Seat {
     let who = level.map_or(seat::Who::Here(true), seat::Who::BotLevel);
-    Seat { who: Some(who), name: String::new(), bot_assists: false }
+    Seat { who: Some(who), ..Seat::default() }
 }
 
 /// Two devices whose players have compared strings.
@@ -434,7 +388,7 @@ pub async fn meet(one: &mut Client, other: &mut Client, others_name: &str) {
     let mut strings = Vec::new();
     for client in [&mut *one, &mut *other] {
         client.until("a string to compare", |seen| !seen.comparisons.is_empty()).await;
-        let shown = client.seen.comparisons.values().next().expect("it was there a line above").clone();
+        let shown = client.seen.comparisons.iter().next().expect("it was there a line above").clone();
         strings.push((shown.emoji, shown.digits));
         let compare = control::Compare { peer: shown.peer, same: true };
         client.done(request::Body::Compare(compare)).await;
@@ -471,8 +425,8 @@ pub async fn begin(one: &mut Client, other: &mut Client, choice: Option<control:
     };
     let invited = one.ask(request::Body::Invite(invite)).await;
     assert!(matches!(invited, Ok(reply::Body::InviteId(_))), "{invited:?}");
-    other.until("an invitation", |seen| seen.invitations.values().any(|one| !one.mine)).await;
-    let invitation = other.seen.invitations.values().next().expect("it was there a line above").clone();
+    other.until("an invitation", |seen| seen.invitations.iter().any(|one| !one.mine)).await;
+    let invitation = other.seen.invitations.iter().next().expect("it was there a line above").clone();
     let (invite_id, sheet) = (invitation.invite_id, invitation.rule_sheet_en);
     let answer = control::AnswerInvite { invite_id, accept: true, reason: 0 };
     other.done(request::Body::AnswerInvite(answer)).await;

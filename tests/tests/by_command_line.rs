@@ -130,7 +130,7 @@ async fn strangers_are_listed_compared_and_kept_as_friends_with_a_note() {
     assert_eq!(here.last()["emoji"].as_array().map(Vec::len), Some(4));
     assert_eq!(here.text("digits").len(), 6);
     ben.sees("a string", |seen| !seen.comparisons.is_empty()).await;
-    let shown = ben.device.client.seen.comparisons.values().next().expect("one").digits.clone();
+    let shown = ben.device.client.seen.comparisons.iter().next().expect("one").digits.clone();
     assert_eq!(here.text("digits"), shown, "both screens show the same");
     let (here, there) =
         tokio::join!(anna.does(&["same", "--wait", "30"]), ben.does(&["same", "--wait", "30"]));
@@ -171,7 +171,7 @@ async fn a_comparison_whose_link_is_lost_is_told_as_that() {
     anna.does(&["meet", "Ben"]).await;
     ben.sees("a string", |seen| !seen.comparisons.is_empty()).await;
     let waiting = anna.hands.begin(&["same", "--wait", "30"]);
-    ben.sees("Anna's answer", |seen| seen.comparisons.values().any(|one| one.answered_there)).await;
+    ben.sees("Anna's answer", |seen| seen.comparisons.iter().any(|one| one.answered_there)).await;
     house.air.set_reach("Ben", false);
     let said = Said::of(&waiting.wait_with_output().await.expect("it ends"));
     assert_eq!(said.code, 5, "{said:?}");
@@ -204,7 +204,7 @@ async fn an_invitation_is_accepted_declined_countered_withdrawn_or_told_to_wait(
             ben.ctl(&["counter", "--game", "xiangqi", "--colour", "first", "--pace", "30s/move"]).await
         },
         async {
-            client.until("other terms", |seen| seen.invitations.values().any(|one| !one.mine)).await;
+            client.until("other terms", |seen| seen.invitations.iter().any(|one| !one.mine)).await;
             hands.ctl(&["accept"]).await
         },
     );
@@ -537,7 +537,7 @@ async fn three_is_no_daemon_and_four_one_that_goes_away() {
         waiting.push(anna.hands.begin(words));
     }
     // All of them are attached once a client more than this test's own makes the host look around.
-    anna.sees("somebody looks around", |seen| seen.radio.as_ref().is_some_and(|radio| radio.scanning)).await;
+    anna.sees("somebody looks around", |seen| seen.radio().is_some_and(|radio| radio.scanning)).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     anna.device.kill().await;
     for child in waiting {

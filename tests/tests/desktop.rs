@@ -204,7 +204,7 @@ async fn a_notification_that_is_chosen_brings_what_it_is_about_to_the_front_or_s
     desktop.say(chosen(number, "other"));
     desktop.say(chosen(number, "default"));
     anna.client.until("it is chosen", |seen| !seen.activated.is_empty()).await;
-    let invite_id = anna.client.seen.invitations.keys().next().expect("one").clone();
+    let invite_id = anna.client.seen.invitations.first().expect("one").invite_id.clone();
     let about = control::Activated { invite_id, ..control::Activated::default() };
     assert_eq!(anna.client.seen.activated, std::slice::from_ref(&about));
     // This client has never said that it has a window.
@@ -242,7 +242,7 @@ async fn what_happens_while_nobody_looks_is_shown_by_the_desktop_and_taken_away_
     until("Ben is announced", || stands(&wall, "Ben wants to add you as a friend", "pictures")).await;
     for device in [&mut ben, &mut anna] {
         device.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
-        let peer = device.client.seen.comparisons.keys().next().expect("one").clone();
+        let peer = device.client.seen.comparisons.first().expect("one").peer.clone();
         device.client.done(request::Body::Compare(control::Compare { peer, same: true })).await;
     }
     until("it is over", || texts(&wall).is_empty()).await;
@@ -254,7 +254,7 @@ async fn what_happens_while_nobody_looks_is_shown_by_the_desktop_and_taken_away_
     look(&mut anna, true).await;
     invite(&mut ben).await;
     anna.client.until("an invitation", |seen| !seen.invitations.is_empty()).await;
-    let invite_id = anna.client.seen.invitations.keys().next().expect("one").clone();
+    let invite_id = anna.client.seen.invitations.first().expect("one").invite_id.clone();
     anna.client
         .done(request::Body::AnswerInvite(control::AnswerInvite {
             invite_id,
@@ -270,7 +270,7 @@ async fn what_happens_while_nobody_looks_is_shown_by_the_desktop_and_taken_away_
     until("the invitation is announced", || stands(&wall, "Ben invites you", "Gomoku")).await;
     look(&mut anna, true).await;
     until("it is taken away", || texts(&wall).is_empty()).await;
-    let invite_id = anna.client.seen.invitations.keys().next().expect("one").clone();
+    let invite_id = anna.client.seen.invitations.first().expect("one").invite_id.clone();
     anna.client
         .done(request::Body::AnswerInvite(control::AnswerInvite {
             invite_id,
@@ -369,11 +369,7 @@ async fn before_sleep_the_peer_is_told_and_after_it_the_match_goes_on() {
         // Kept, and not looked for: a sleeping device would not hear it.
         for device in [&mut anna, &mut ben] {
             device.client.scan(false).await;
-            assert!(
-                device.client.seen.radio.as_ref().is_some_and(|radio| !radio.scanning),
-                "{}",
-                device.name
-            );
+            assert!(device.client.seen.radio().is_some_and(|radio| !radio.scanning), "{}", device.name);
         }
         logind.say(sleep_signal(false));
         until("sleep waits for the host again", || lent.lock().expect("no panic").len() == round + 2).await;

@@ -211,8 +211,8 @@ async fn begin(one: &mut Device, other: &mut Device) -> String {
     let before: Vec<String> = one.client.seen.rooms.keys().cloned().collect();
     let invite = control::Invite { peer, my_side: 1, ..control::Invite::default() };
     one.client.ask(request::Body::Invite(invite)).await.expect("invited");
-    other.client.until("an invitation", |seen| seen.invitations.values().any(|one| !one.mine)).await;
-    let invite_id = other.client.seen.invitations.keys().next().expect("one").clone();
+    other.client.until("an invitation", |seen| seen.invitations.iter().any(|one| !one.mine)).await;
+    let invite_id = other.client.seen.invitations.first().expect("one").invite_id.clone();
     let answer = control::AnswerInvite { invite_id, accept: true, ..control::AnswerInvite::default() };
     other.client.done(request::Body::AnswerInvite(answer)).await;
     let new = |seen: &Seen| seen.rooms.keys().find(|room| !before.contains(room)).cloned();

@@ -385,7 +385,7 @@ async fn a_code_on_one_side_finds_the_other_who_compares_strings() {
     add(&mut ben, &code).await.expect("added");
     for device in [&mut ben, &mut anna] {
         device.client.until("a string to compare", |seen| !seen.comparisons.is_empty()).await;
-        let peer = device.client.seen.comparisons.keys().next().expect("one").clone();
+        let peer = device.client.seen.comparisons.first().expect("one").peer.clone();
         device.client.done(request::Body::Compare(control::Compare { peer, same: true })).await;
     }
     anna.client.until("connected", connected).await;
@@ -554,7 +554,7 @@ async fn the_radio_scans_only_while_somebody_wants_it() {
     let mut house = House::new(12);
     let (mut anna, mut ben) = pair(&mut house).await;
     begin_match(&mut anna, &mut ben).await;
-    let scans = |seen: &tests::house::Seen| seen.radio.as_ref().is_some_and(|radio| radio.scanning);
+    let scans = |seen: &tests::house::Seen| seen.radio().is_some_and(|radio| radio.scanning);
     assert!(!scans(&anna.client.seen), "a match that goes on needs no scanning");
     house.air.set_reach("Ben", false);
     anna.client.until("it looks for Ben", scans).await;
@@ -577,7 +577,7 @@ async fn strings_that_differ_make_no_friends() {
     let id = anna.client.find("Ben").await;
     anna.client.done(request::Body::Meet(control::Meet { peer: id })).await;
     ben.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
-    let peer = ben.client.seen.comparisons.keys().next().expect("one").clone();
+    let peer = ben.client.seen.comparisons.first().expect("one").peer.clone();
     ben.client.done(request::Body::Compare(control::Compare { peer, same: false })).await;
     let differ = |seen: &tests::house::Seen| {
         seen.comparisons.is_empty()
@@ -613,11 +613,11 @@ async fn an_invitation_to_a_stranger_waits_for_the_comparison() {
     anna.client.ask(request::Body::Invite(invite)).await.expect("invited");
     for device in [&mut anna, &mut ben] {
         device.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
-        let peer = device.client.seen.comparisons.keys().next().expect("one").clone();
+        let peer = device.client.seen.comparisons.first().expect("one").peer.clone();
         device.client.done(request::Body::Compare(control::Compare { peer, same: true })).await;
     }
     ben.client.until("an invitation", |seen| !seen.invitations.is_empty()).await;
-    let invite_id = ben.client.seen.invitations.keys().next().expect("one").clone();
+    let invite_id = ben.client.seen.invitations.first().expect("one").invite_id.clone();
     ben.client
         .done(request::Body::AnswerInvite(control::AnswerInvite { invite_id, accept: false, reason: 0 }))
         .await;

@@ -142,8 +142,8 @@ async fn a_backup_from_before_the_match_asks_to_go_on_with_it() {
 }
 
 async fn accept_the_only_invitation(device: &mut Device) {
-    device.client.until("asked to go on", |seen| seen.invitations.values().any(|one| !one.mine)).await;
-    let invite_id = device.client.seen.invitations.keys().next().expect("one").clone();
+    device.client.until("asked to go on", |seen| seen.invitations.iter().any(|one| !one.mine)).await;
+    let invite_id = device.client.seen.invitations.first().expect("one").invite_id.clone();
     let answer = control::AnswerInvite { invite_id, accept: true, ..control::AnswerInvite::default() };
     device.client.done(request::Body::AnswerInvite(answer)).await;
 }
@@ -165,11 +165,11 @@ async fn a_friend_with_a_new_key_is_compared_again_and_the_match_goes_on_if_its_
     for device in [&mut anna, &mut ben] {
         device.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
     }
-    let shown = anna.client.seen.comparisons.values().next().expect("one").clone();
+    let shown = anna.client.seen.comparisons.iter().next().expect("one").clone();
     assert!(shown.known_name_new_key, "Anna is warned: the name is a friend's, the key is not");
     assert_ne!(shown.peer, old);
     for device in [&mut anna, &mut ben] {
-        let peer = device.client.seen.comparisons.keys().next().expect("one").clone();
+        let peer = device.client.seen.comparisons.first().expect("one").peer.clone();
         device.client.done(request::Body::Compare(control::Compare { peer, same: true })).await;
     }
     anna.client.until("two friends of one name", |seen| seen.friends.len() == 2).await;
@@ -260,7 +260,7 @@ async fn a_damaged_journal_is_set_aside_and_the_match_comes_back_from_the_peer()
     anna.client.done(request::Body::Meet(control::Meet { peer: id })).await;
     for device in [&mut anna, &mut ben] {
         device.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
-        let peer = device.client.seen.comparisons.keys().next().expect("one").clone();
+        let peer = device.client.seen.comparisons.first().expect("one").peer.clone();
         device.client.done(request::Body::Compare(control::Compare { peer, same: true })).await;
     }
     accept_the_only_invitation(&mut anna).await;

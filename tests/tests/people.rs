@@ -60,7 +60,7 @@ async fn who_is_blocked_is_refused_without_a_word_and_not_listed_over_restarts()
             seen.connecting.get(&id).is_some_and(|one| one.state() == control::ConnectState::ConnectFailed)
         };
         ben.client.until("it came to nothing", failed).await;
-        ben.client.seen.connecting.clear();
+        ben.client.seen.state.connecting.clear();
         anna.client.scan(false).await;
         let seen = &anna.client.seen;
         assert!(
@@ -98,7 +98,7 @@ async fn a_stranger_who_asks_can_be_blocked_instead_of_compared() {
     let id = ben.client.find("Anna").await;
     ben.client.done(meet(&id)).await;
     anna.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
-    let peer = anna.client.seen.comparisons.keys().next().expect("one").clone();
+    let peer = anna.client.seen.comparisons.first().expect("one").peer.clone();
     anna.client.done(block(&peer)).await;
     assert!(anna.client.seen.comparisons.is_empty());
     ben.client.until("it is over", |seen| seen.comparisons.is_empty()).await;
@@ -225,7 +225,7 @@ async fn what_somebody_would_like_to_play_is_seen_near_and_kept_over_restarts() 
     anna.client.until("now xiangqi", |seen| wishes(seen, Game::Xiangqi)).await;
     ben.kill().await;
     ben.start().await;
-    anna.client.seen.nearby.clear();
+    anna.client.seen.state.nearby.clear();
     anna.client.until("still xiangqi", |seen| wishes(seen, Game::Xiangqi)).await;
     ben.client.done(wish(Game::Unspecified)).await;
     anna.client.until("nothing in particular", |seen| wishes(seen, Game::Unspecified)).await;

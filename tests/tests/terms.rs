@@ -28,8 +28,8 @@ async fn invite(from: &mut Device, colours: ColourChoice, pace: Option<Pace>) ->
 }
 
 async fn asked(device: &mut Device) -> control::Invitation {
-    device.client.until("an invitation", |seen| seen.invitations.values().any(|one| !one.mine)).await;
-    device.client.seen.invitations.values().find(|one| !one.mine).expect("it was there").clone()
+    device.client.until("an invitation", |seen| seen.invitations.iter().any(|one| !one.mine)).await;
+    device.client.seen.invitations.iter().find(|one| !one.mine).expect("it was there").clone()
 }
 
 async fn answer(device: &mut Device, invite_id: String, accept: bool, reason: DeclineReason) {

@@ -176,10 +176,10 @@ pub(crate) enum Command {
     New {
         #[command(flatten)]
         game: GameChoice,
-        /// `bot:N` with N from 1 to 10, or `here` for two people at this device
+        /// `bot:N` with N from 1 to 10, `here` for two people at this device, `guest` or `guest:NAME` for somebody with a browser
         #[arg(long, value_parser = parse_seat, default_value = "bot:5")]
         opponent: LocalSeat,
-        /// `here`, or `bot:N` to watch two bots
+        /// `here`, or `bot:N` to watch two bots; also `guest` or `guest:NAME`
         #[arg(long, value_parser = parse_seat, default_value = "here")]
         player: LocalSeat,
         /// The player's colour; `alternate` is for invitations
@@ -189,6 +189,9 @@ pub(crate) enum Command {
         #[arg(long, default_value = "none")]
         pace: String,
     },
+    /// People with a browser and without Qiyou: codes for a guest's seat or to watch, and who came by them
+    #[command(subcommand)]
+    Guest(GuestCommand),
     /// Play an action, in the game's notation
     Play {
         /// Such as h8
@@ -390,6 +393,50 @@ pub(crate) struct AnalysisStep {
     pub(crate) close: bool,
 }
 
+#[derive(Subcommand)]
+pub(crate) enum GuestCommand {
+    /// Show a code for a guest's seat, as a QR code and a link: a phone in the same network opens it
+    Code {
+        /// The link only
+        #[arg(long)]
+        plain: bool,
+        /// Another code in the place of the one before: whoever came by that is sent away
+        #[arg(long)]
+        renew: bool,
+        #[command(flatten)]
+        place: GuestPlace,
+    },
+    /// Close a code: whoever came by it is sent away
+    Close {
+        #[command(flatten)]
+        place: GuestPlace,
+    },
+    /// Give the taken seat to the person who has come by its code as well
+    LetIn {
+        #[command(flatten)]
+        place: GuestPlace,
+    },
+    /// Let the guest keep the seat
+    TurnAway {
+        #[command(flatten)]
+        place: GuestPlace,
+    },
+    /// Codes that are shown, and who has come by them
+    List,
+}
+
+#[derive(Args)]
+pub(crate) struct GuestPlace {
+    /// To watch, rather than for a seat
+    #[arg(long, conflicts_with = "side")]
+    pub(crate) watch: bool,
+    /// Which side, when both are guests'
+    #[arg(long, value_enum)]
+    pub(crate) side: Option<SideChoice>,
+    #[command(flatten)]
+    pub(crate) room: RoomChoice,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Reason {
     NotNow,
@@ -476,19 +523,24 @@ pub(crate) enum VisibilityChoice {
 }
 
 /// Who plays a side in a match on this device.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) enum LocalSeat {
     Here,
     Bot(u32),
+    /// By this name; empty: as the guest says.
+    Guest(String),
 }
 
 fn parse_seat(text: &str) -> Result<LocalSeat, String> {
     if text == "here" {
         return Ok(LocalSeat::Here);
     }
+    if let Some(name) = text.strip_prefix("guest:").or((text == "guest").then_some("")) {
+        return Ok(LocalSeat::Guest(name.into()));
+    }
     text.strip_prefix("bot:")
         .and_then(|level| level.parse().ok())
         .filter(|level| (1..=10).contains(level))
         .map(LocalSeat::Bot)
-        .ok_or_else(|| "expected `here` or `bot:N` with N from 1 to 10".into())
+        .ok_or_else(|| "expected `here`, `guest`, `guest:NAME` or `bot:N` with N from 1 to 10".into())
 }

@@ -1,5 +1,6 @@
 //! The commands: what each one asks, waits for and prints.
 
+use client::{json, words};
 use proto::board::Side;
 use proto::control::{
     self, CheckState, Event, NoticeKind, OfferKind, Room, Visibility, event, reply, request,
@@ -12,7 +13,7 @@ use crate::connection::{Connection, Failure};
 use crate::conversation::{Conversation, forever, unexpected, within};
 use crate::inviting::{self, asked_for};
 use crate::meeting::comparison_text;
-use crate::{board as board_text, json, words};
+use crate::{board as board_text, text};
 
 pub(crate) async fn run(arguments: Arguments) -> Result<(), Failure> {
     let path = arguments
@@ -22,6 +23,12 @@ pub(crate) async fn run(arguments: Arguments) -> Result<(), Failure> {
     let host = Connection::open(&path).await?;
     let mut session = Conversation { host, json: arguments.json };
     session.run(arguments.command).await
+}
+
+/// Whether somebody else could read what is said in this room.
+fn has_somebody(room: &Room) -> bool {
+    let guest = |seat: &control::Seat| matches!(seat.who, Some(control::seat::Who::Guest(_)));
+    room.link.is_some() || [&room.first, &room.second].into_iter().flatten().any(guest)
 }
 
 impl Conversation {
@@ -45,7 +52,7 @@ impl Conversation {
             Command::Away { off } => {
                 self.ask_done(request::Body::SetAway(control::SetAway { away: !off })).await
             }
-            Command::Contacts => self.host.state.contacts.values().try_for_each(|one| {
+            Command::Contacts => self.host.state().contacts.values().try_for_each(|one| {
                 let (state, presence) = (words::contact_state(one.state), words::presence(one.presence));
                 self.print(|| format!("{}  {presence}  {state}", one.account), || json::contact(one))
             }),
@@ -109,6 +116,7 @@ impl Conversation {
             Command::New { game, opponent, player, colour, pace } => {
                 self.new_match(&game, opponent, player, colour, &pace).await
             }
+            Command::Guest(command) => self.guest(command).await,
             Command::Play { action, room } => {
                 let room = self.room(room.room.as_deref(), |room| room.can_act)?;
                 let act = control::Act { room_id: room.id.clone(), action: None, notation: action };
@@ -123,7 +131,7 @@ impl Conversation {
                         format!(
                             "{}{}",
                             board_text::text(&room.board.clone().unwrap_or_default()),
-                            words::room(&room)
+                            text::room(&room)
                         )
                     },
                     || json::board(&room),
@@ -157,13 +165,13 @@ impl Conversation {
             Command::Yes { room } => self.answer_offer(true, room.room.as_deref()).await,
             Command::No { room } => self.answer_offer(false, room.room.as_deref()).await,
             Command::Say { text, phrase, room } => {
-                let room_id = self.room(room.room.as_deref(), |room| room.link.is_some())?.id;
+                let room_id = self.room(room.room.as_deref(), has_somebody)?.id;
                 if !phrase && text.chars().count() > proto::limits::SAID_CHARS {
                     let most = proto::limits::SAID_CHARS;
                     return Err(Failure::Usage(format!("at most {most} characters can be said at once")));
                 }
                 let say = if phrase {
-                    let phrase = words::read_phrase(&text)?.into();
+                    let phrase = words::read_phrase(&text).map_err(Failure::Usage)?.into();
                     control::Say { room_id, phrase, text: String::new() }
                 } else {
                     control::Say { room_id, phrase: 0, text }
@@ -181,8 +189,8 @@ impl Conversation {
             Command::Puzzles { game } => self.puzzles(game).await,
             Command::Puzzle { which, game } => self.puzzle(which, game).await,
             Command::Rooms => {
-                let rooms: Vec<Room> = self.host.state.rooms.values().cloned().collect();
-                rooms.iter().try_for_each(|room| self.print(|| words::room(room), || json::room(room)))
+                let rooms: Vec<Room> = self.host.state().rooms.values().cloned().collect();
+                rooms.iter().try_for_each(|room| self.print(|| text::room(room), || json::room(room)))
             }
             Command::Matches { limit } => self.matches(limit).await,
             Command::Resume { id } => self.resume(&id).await,
@@ -246,8 +254,8 @@ impl Conversation {
             self.host.ask(request::Body::Scan(control::Scan { on: true })).await?;
         }
         // The present state is printed first, as the events that lead to it.
-        for body in self.present() {
-            self.print_event(&Event { body: Some(body), monotonic_us: 0 })?;
+        for event in self.host.state().replicate() {
+            self.print_event(&event)?;
         }
         while let Some(event) = self.host.next_until(forever()).await? {
             self.print_event(&event)?;
@@ -255,26 +263,9 @@ impl Conversation {
         Ok(())
     }
 
-    fn present(&self) -> Vec<event::Body> {
-        let state = &self.host.state;
-        let mut all = vec![event::Body::Me(state.me.clone())];
-        all.extend(state.radios.values().cloned().map(event::Body::Radio));
-        all.extend(state.friends.values().cloned().map(event::Body::Friend));
-        all.extend(state.blocked.values().cloned().map(event::Body::Blocked));
-        all.extend(state.strangers.values().cloned().map(event::Body::Stranger));
-        all.extend(state.nearby.values().cloned().map(event::Body::Nearby));
-        all.extend(state.comparisons.values().cloned().map(event::Body::Comparison));
-        all.extend(state.invitations.values().cloned().map(event::Body::Invitation));
-        all.extend(state.rooms.values().cloned().map(event::Body::Room));
-        all.extend(state.account.clone().map(event::Body::Account));
-        all.extend(state.contacts.values().cloned().map(event::Body::Contact));
-        all.push(event::Body::Ready(control::Ready {}));
-        all
-    }
-
     fn print_event(&self, event: &Event) -> Result<(), Failure> {
         let text = || match &event.body {
-            Some(event::Body::Room(room)) => words::room(room),
+            Some(event::Body::Room(room)) => text::room(room),
             Some(event::Body::Comparison(comparison)) => comparison_text(comparison),
             Some(event::Body::Notice(notice)) if notice.kind() == NoticeKind::NoticeDiskFull => {
                 format!("cannot save, play stops: {}", notice.detail)

@@ -1,22 +1,15 @@
-//! The connection to the host: requests, replies, and the state built from events.
+//! The connection to the daemon, and why a command fails.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use futures::{SinkExt, StreamExt};
-use proto::control::{
-    Account, Attach, Blocked, Comparison, Connecting, Contact, Event, Friend, Gift, Invitation, Me, Message,
-    Nearby, Radio, Refusal, RefusalCode, Reply, Request, Room, Stranger, event, reply, request,
-};
-use proto::frame::{Arrival, FrameCodec, FrameError, FrameLimit, Outgoing};
+use client::{HostState, Lost, words};
+use proto::control::{Event, Refusal, RefusalCode, reply, request};
+use proto::frame::FrameError;
+use serde_json::{Value, json};
 use tokio::net::UnixStream;
-use tokio::time::{Instant, timeout_at};
-use tokio_util::codec::Framed;
-
-/// Version of the client protocol.
-const VERSION: u32 = 1;
+use tokio::time::{Instant, timeout, timeout_at};
 
 /// A host answers at once; without an answer in this time it hangs.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(20);
@@ -56,6 +49,14 @@ impl Failure {
         }
     }
 
+    pub(crate) fn json(&self) -> Value {
+        let code = match self {
+            Self::Refused(refusal) => words::refusal(refusal.code),
+            _ => String::new(),
+        };
+        json!({"error": self.to_string(), "exit": self.code(), "refusal": code, "remedy": self.remedy()})
+    }
+
     /// What the person can do.
     pub(crate) fn remedy(&self) -> Option<&'static str> {
         match self {
@@ -86,80 +87,9 @@ fn refusal_words(refusal: &Refusal) -> String {
     if refusal.detail.is_empty() { refusal.code().as_str_name().into() } else { refusal.detail.clone() }
 }
 
-/// The state built from the host's events so far.
-#[derive(Default)]
-pub(crate) struct State {
-    pub(crate) me: Me,
-    pub(crate) radios: BTreeMap<i32, Radio>,
-    pub(crate) nearby: BTreeMap<String, Nearby>,
-    pub(crate) friends: BTreeMap<String, Friend>,
-    pub(crate) comparisons: BTreeMap<String, Comparison>,
-    pub(crate) invitations: BTreeMap<String, Invitation>,
-    pub(crate) rooms: BTreeMap<String, Room>,
-    pub(crate) connecting: BTreeMap<String, Connecting>,
-    pub(crate) blocked: BTreeMap<String, Blocked>,
-    /// Connected peers that are no friends.
-    pub(crate) strangers: BTreeMap<String, Stranger>,
-    /// `None`: the host is built without online play.
-    pub(crate) account: Option<Account>,
-    pub(crate) contacts: BTreeMap<String, Contact>,
-    /// Matches that friends show, by number.
-    pub(crate) gifts: BTreeMap<String, Gift>,
-}
-
-impl State {
-    fn apply(&mut self, event: &Event) {
-        use event::Body;
-        match event.body.clone() {
-            None
-            | Some(
-                Body::Ready(_)
-                | Body::Thinking(_)
-                | Body::Notice(_)
-                | Body::Said(_)
-                | Body::Judgements(_)
-                | Body::Endings(_)
-                | Body::Activated(_),
-            ) => {}
-            Some(Body::Stranger(one)) => drop(self.strangers.insert(one.id.clone(), one)),
-            Some(Body::StrangerGone(gone)) => drop(self.strangers.remove(&gone.id)),
-            Some(Body::Blocked(blocked)) => drop(self.blocked.insert(blocked.id.clone(), blocked)),
-            Some(Body::BlockedGone(gone)) => drop(self.blocked.remove(&gone.id)),
-            Some(Body::Me(me)) => self.me = me,
-            Some(Body::Radio(radio)) => drop(self.radios.insert(radio.carrier, radio)),
-            Some(Body::Nearby(nearby)) => drop(self.nearby.insert(nearby.id.clone(), nearby)),
-            Some(Body::NearbyGone(gone)) => drop(self.nearby.remove(&gone.id)),
-            Some(Body::Friend(friend)) => drop(self.friends.insert(friend.id.clone(), friend)),
-            Some(Body::FriendGone(gone)) => drop(self.friends.remove(&gone.id)),
-            Some(Body::Comparison(comparison)) => {
-                drop(self.comparisons.insert(comparison.peer.clone(), comparison));
-            }
-            Some(Body::ComparisonGone(gone)) => drop(self.comparisons.remove(&gone.id)),
-            Some(Body::Invitation(invitation)) => {
-                drop(self.invitations.insert(invitation.invite_id.clone(), invitation));
-            }
-            Some(Body::InvitationGone(gone)) => drop(self.invitations.remove(&gone.invite_id)),
-            Some(Body::Room(room)) => drop(self.rooms.insert(room.id.clone(), room)),
-            Some(Body::RoomGone(gone)) => drop(self.rooms.remove(&gone.id)),
-            Some(Body::Account(account)) => self.account = Some(account),
-            Some(Body::Contact(contact)) => drop(self.contacts.insert(contact.account.clone(), contact)),
-            Some(Body::ContactGone(gone)) => drop(self.contacts.remove(&gone.id)),
-            Some(Body::Gift(gift)) => drop(self.gifts.insert(gift.gift_id.clone(), gift)),
-            Some(Body::GiftGone(gone)) => drop(self.gifts.remove(&gone.id)),
-            Some(Body::Connecting(connecting)) => {
-                drop(self.connecting.insert(connecting.peer.clone(), connecting));
-            }
-        }
-    }
-}
-
-/// An attached connection. `state` reflects every event read; `next` returns each event once.
+/// An attached connection, with deadlines.
 pub(crate) struct Connection {
-    frames: Framed<UnixStream, FrameCodec>,
-    last_request: u64,
-    /// Events read while waiting for a reply.
-    unseen: std::collections::VecDeque<Event>,
-    pub(crate) state: State,
+    host: client::Connection<UnixStream>,
 }
 
 impl Connection {
@@ -168,87 +98,43 @@ impl Connection {
         let stream = UnixStream::connect(path)
             .await
             .map_err(|error| Failure::NoDaemon { path: path.to_owned(), error })?;
-        let mut connection = Self {
-            frames: Framed::new(stream, FrameCodec::new(FrameLimit::Local)),
-            last_request: 0,
-            unseen: std::collections::VecDeque::new(),
-            state: State::default(),
-        };
-        let client = format!("qiyouctl {}", env!("CARGO_PKG_VERSION"));
-        connection.ask(request::Body::Attach(Attach { client, version: VERSION })).await?;
-        let deadline = Instant::now() + REPLY_TIMEOUT;
-        while let Some(event) = connection.next_until(deadline).await? {
-            if let Some(event::Body::Ready(_)) = event.body {
-                return Ok(connection);
-            }
-        }
-        Err(Failure::Other("the daemon does not answer".into()))
+        let name = concat!("qiyouctl ", env!("CARGO_PKG_VERSION"));
+        let host = in_time(client::Connection::attach(stream, name)).await?;
+        Ok(Self { host })
+    }
+
+    /// What the daemon has told so far.
+    pub(crate) fn state(&self) -> &HostState {
+        self.host.state()
     }
 
     /// Sends a request and waits for its reply. A refusal is an error.
     pub(crate) async fn ask(&mut self, body: request::Body) -> Result<reply::Body, Failure> {
-        self.last_request += 1;
-        let id = self.last_request;
-        let request = Message::Request(Request { id, body: Some(body) });
-        self.frames.send(Outgoing::from(&request)).await.map_err(lost)?;
-        let deadline = Instant::now() + REPLY_TIMEOUT;
-        loop {
-            match timeout_at(deadline, self.read()).await {
-                Err(_) => return Err(Failure::Other("the daemon does not answer".into())),
-                Ok(message) => match message? {
-                    Message::Event(event) => self.unseen.push_back(event),
-                    Message::Reply(Reply { id: answered, body: Some(body) }) if answered == id => {
-                        return match body {
-                            reply::Body::Refusal(refusal) => Err(Failure::Refused(refusal)),
-                            body => Ok(body),
-                        };
-                    }
-                    Message::Reply(_) | Message::Request(_) => {}
-                },
-            }
-        }
+        in_time(self.host.ask(body)).await
     }
 
     /// The next event; `None` if the deadline passes first.
     pub(crate) async fn next_until(&mut self, deadline: Instant) -> Result<Option<Event>, Failure> {
-        if let Some(event) = self.unseen.pop_front() {
-            return Ok(Some(event));
-        }
-        loop {
-            match timeout_at(deadline, self.read()).await {
-                Err(_) => return Ok(None),
-                Ok(message) => {
-                    if let Message::Event(event) = message? {
-                        return Ok(Some(event));
-                    }
-                }
-            }
-        }
-    }
-
-    async fn read(&mut self) -> Result<Message, Failure> {
-        match self.frames.next().await {
-            None => Err(Failure::DaemonLost),
-            Some(Err(error)) => Err(lost(error)),
-            Some(Ok(Arrival::Next(frame))) => {
-                let message = Message::decode(frame.msgid, &frame.payload).map_err(|error| {
-                    Failure::Other(format!("the daemon says what we do not know: {error}"))
-                })?;
-                if let Message::Event(event) = &message {
-                    self.state.apply(event);
-                }
-                Ok(message)
-            }
-            Some(Ok(Arrival::Old(_) | Arrival::Gap { .. })) => {
-                Err(Failure::Other("the daemon counts its frames wrongly".into()))
-            }
+        match timeout_at(deadline, self.host.next()).await {
+            Err(_) => Ok(None),
+            Ok(event) => Ok(Some(event.map_err(lost)?)),
         }
     }
 }
 
-fn lost(error: FrameError) -> Failure {
-    match error {
-        FrameError::Io(_) | FrameError::Truncated { .. } => Failure::DaemonLost,
+async fn in_time<T>(answer: impl Future<Output = Result<T, client::Failure>>) -> Result<T, Failure> {
+    match timeout(REPLY_TIMEOUT, answer).await {
+        Err(_) => Err(Failure::Other("the daemon does not answer".into())),
+        Ok(answer) => answer.map_err(|failure| match failure {
+            client::Failure::Refused(refusal) => Failure::Refused(refusal),
+            client::Failure::Lost(why) => lost(why),
+        }),
+    }
+}
+
+fn lost(why: Lost) -> Failure {
+    match why {
+        Lost::Closed | Lost::Frame(FrameError::Io(_) | FrameError::Truncated { .. }) => Failure::DaemonLost,
         other => Failure::Other(format!("the daemon speaks another language: {other}")),
     }
 }

@@ -3,12 +3,13 @@
 use std::io::Write as _;
 use std::time::Duration;
 
+use client::{json, words};
 use proto::control::{self, Invitation, RadioState, Room, request};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::connection::{Connection, Failure};
-use crate::{json, words};
+use crate::text;
 
 /// No deadline: until interrupted or the daemon ends.
 pub(crate) fn forever() -> Instant {
@@ -45,17 +46,14 @@ impl Conversation {
     }
 
     pub(crate) fn print_me(&self) -> Result<(), Failure> {
-        let me = &self.host.state.me;
+        let me = &self.host.state().me;
         let visibility = words::visibility(me.visibility);
-        self.print(
-            || format!("{}, seen by {visibility}, {}", me.name, me.fingerprint),
-            || json!({"name": me.name, "visibility": visibility, "fingerprint": me.fingerprint}),
-        )
+        self.print(|| format!("{}, seen by {visibility}, {}", me.name, me.fingerprint), || json::me(me))
     }
 
     pub(crate) fn print_room(&self, id: &str) -> Result<(), Failure> {
-        match self.host.state.rooms.get(id) {
-            Some(room) => self.print(|| words::room(room), || json::room(room)),
+        match self.host.state().rooms.get(id) {
+            Some(room) => self.print(|| text::room(room), || json::room(room)),
             None => Ok(()),
         }
     }
@@ -64,7 +62,7 @@ impl Conversation {
 
     /// The room of this id, or the only one for which `fits` holds.
     pub(crate) fn room(&self, id: Option<&str>, fits: impl Fn(&Room) -> bool) -> Result<Room, Failure> {
-        let rooms = &self.host.state.rooms;
+        let rooms = &self.host.state().rooms;
         let mut found: Vec<&Room> = match id {
             Some(id) => rooms.values().filter(|room| room.id.starts_with(id)).collect(),
             None => rooms.values().filter(|room| fits(room)).collect(),
@@ -81,7 +79,7 @@ impl Conversation {
     }
 
     pub(crate) fn friend(&self, who: &str) -> Result<String, Failure> {
-        let friends = &self.host.state.friends;
+        let friends = &self.host.state().friends;
         if friends.contains_key(who) {
             return Ok(who.into());
         }
@@ -100,7 +98,7 @@ impl Conversation {
         }
         self.host.ask(request::Body::Scan(control::Scan { on: true })).await?;
         loop {
-            let nearby = &self.host.state.nearby;
+            let nearby = &self.host.state().nearby;
             if nearby.contains_key(who) {
                 return Ok(who.into());
             }
@@ -118,7 +116,7 @@ impl Conversation {
 
     /// Why no radio works; empty if one does.
     pub(crate) fn radio_trouble(&self) -> String {
-        let radios = &self.host.state.radios;
+        let radios = &self.host.state().radios;
         let works = |state: RadioState| {
             matches!(
                 state,
@@ -141,7 +139,7 @@ impl Conversation {
                     one.invite_id.starts_with(which) || one.name == which || one.peer == which
                 })
         };
-        let found: Vec<_> = self.host.state.invitations.values().filter(fits).collect();
+        let found: Vec<_> = self.host.state().invitations.iter().filter(fits).collect();
         match found.as_slice() {
             [one] => Ok((*one).clone()),
             [] => Err(Failure::NotToBe("there is no such invitation".into())),

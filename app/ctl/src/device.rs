@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Subcommand, ValueEnum};
+use client::json;
 use proto::control::{self, reply, request};
 use serde_json::json;
 
 use crate::connection::Failure;
 use crate::conversation::{Conversation, unexpected};
-use crate::{json, words};
+use crate::text;
 
 #[derive(Subcommand)]
 pub(crate) enum DeviceCommand {
@@ -140,17 +141,17 @@ impl Conversation {
                 else {
                     return Err(unexpected());
                 };
-                let control::Taken { matches, friends, name } = taken;
+                let control::Taken { matches, friends, name } = &taken;
                 self.print(
                     || format!("with the next start: {name}, {friends} friends, {matches} matches"),
-                    || json!({"name": name, "friends": friends, "matches": matches}),
+                    || json::taken(&taken),
                 )
             }
             DeviceCommand::Give { id, who } => {
                 let give = control::Give { room_id: id, peer: self.friend(&who)? };
                 self.ask_done(request::Body::Give(give)).await
             }
-            DeviceCommand::Gifts => self.host.state.gifts.values().try_for_each(|one| {
+            DeviceCommand::Gifts => self.host.state().gifts.iter().try_for_each(|one| {
                 let plies = one.r#match.as_ref().map_or(0, |one| one.ply);
                 self.print(|| format!("{}  {}  {plies} moves", one.gift_id, one.name), || json::gift(one))
             }),
@@ -166,24 +167,24 @@ impl Conversation {
                 self.ask_done(request::Body::AnswerGift(answer)).await
             }
             DeviceCommand::Unblock { who } => {
-                let blocked: Vec<_> = self.host.state.blocked.values().cloned().collect();
+                let blocked: Vec<_> = self.host.state().blocked.values().cloned().collect();
                 let peer = one_of(&who, blocked.iter().map(|one| (&*one.id, &*one.name)))?
                     .ok_or_else(|| Failure::NotToBe(format!("nobody called {who} is blocked")))?;
                 self.ask_done(request::Body::Unblock(control::Unblock { peer })).await
             }
             DeviceCommand::Strangers => self
                 .host
-                .state
+                .state()
                 .strangers
                 .values()
-                .try_for_each(|one| self.print(|| words::stranger(one), || json::stranger(one))),
+                .try_for_each(|one| self.print(|| text::stranger(one), || json::stranger(one))),
             DeviceCommand::SendAway { who } => {
-                let strangers = self.host.state.strangers.values();
+                let strangers = self.host.state().strangers.values();
                 let peer = one_of(&who, strangers.map(|one| (&*one.id, &*one.name)))?
                     .ok_or_else(|| Failure::NotToBe(format!("no stranger called {who} is connected")))?;
                 self.ask_done(request::Body::SendAway(control::SendAway { peer })).await
             }
-            DeviceCommand::Blocked => self.host.state.blocked.values().try_for_each(|one| {
+            DeviceCommand::Blocked => self.host.state().blocked.values().try_for_each(|one| {
                 self.print(|| format!("{}  {}", one.name, one.id), || json::blocked(one))
             }),
             DeviceCommand::Note { who, text } => {
@@ -192,7 +193,7 @@ impl Conversation {
                     let set = control::SetNote { peer: peer.clone(), note };
                     return self.ask_done(request::Body::SetNote(set)).await;
                 }
-                let friend = &self.host.state.friends[&peer];
+                let friend = &self.host.state().friends[&peer];
                 self.print(|| friend.note.clone(), || json::friend(friend))
             }
             DeviceCommand::SamePerson { old, new } => {
@@ -204,7 +205,7 @@ impl Conversation {
                     let set = control::SetFoundWhenClosed { on: to == Switch::On };
                     self.host.ask(request::Body::SetFoundWhenClosed(set)).await?;
                 }
-                let on = self.host.state.me.found_when_closed;
+                let on = self.host.state().me.found_when_closed;
                 self.print(
                     || if on { "on: friends find this device" } else { "off: nobody finds it" }.into(),
                     || json!({"found_when_closed": on}),
@@ -229,14 +230,14 @@ impl Conversation {
         }
         let list = self.host.ask(request::Body::ListAdapters(control::ListAdapters {})).await?;
         let reply::Body::Adapters(list) = list else { return Err(unexpected()) };
-        list.adapters.iter().try_for_each(|one| self.print(|| words::adapter(one), || json::adapter(one)))
+        list.adapters.iter().try_for_each(|one| self.print(|| text::adapter(one), || json::adapter(one)))
     }
 
     /// The id of the person with this name or id: a friend, a device nearby, or a partner of a comparison.
     fn anybody(&self, who: &str) -> Result<String, Failure> {
-        let state = &self.host.state;
+        let state = self.host.state();
         let friends = state.friends.values().map(|one| (&*one.id, &*one.name));
-        let compared = state.comparisons.values().map(|one| (&*one.peer, &*one.name));
+        let compared = state.comparisons.iter().map(|one| (&*one.peer, &*one.name));
         let nearby = state.nearby.values().map(|one| (&*one.id, &*one.name));
         one_of(who, friends.chain(compared))?
             .map_or_else(|| one_of(who, nearby), |id| Ok(Some(id)))?

@@ -1,5 +1,6 @@
 //! Commands about invitations.
 
+use client::{json, pace, words};
 use proto::board::Side;
 use proto::control::{self, ColourChoice, ConnectState, InvitationEnd, event, reply, request};
 use proto::peer::DeclineReason;
@@ -11,7 +12,6 @@ use crate::connection::Failure;
 use crate::conversation::{Conversation, unexpected, within};
 use crate::meeting::comparison_text;
 use crate::playing::choice;
-use crate::{json, pace, words};
 
 /// Seconds to wait for an answer: an invitation expires after a minute, and the answer travels for some seconds.
 pub(crate) const ANSWER_SECONDS: u64 = 75;
@@ -98,7 +98,7 @@ impl Conversation {
     }
 
     pub(crate) fn invitations(&self) -> Result<(), Failure> {
-        self.host.state.invitations.values().try_for_each(|one| {
+        self.host.state().invitations.iter().try_for_each(|one| {
             let text = || {
                 let to = if one.mine { "to" } else { "from" };
                 let side = match one.my_side() {

@@ -11,13 +11,12 @@ mod commands;
 mod connection;
 mod conversation;
 mod device;
+mod guests;
 mod inviting;
-mod json;
 mod meeting;
-mod pace;
 mod playing;
 mod puzzles;
-mod words;
+mod text;
 
 use std::process::ExitCode;
 
@@ -43,7 +42,7 @@ fn main() -> ExitCode {
         Err(Failure::NobodyReads) => ExitCode::SUCCESS,
         Err(failure) => {
             if json {
-                println!("{}", json::failure(&failure));
+                println!("{}", failure.json());
             } else {
                 eprintln!("qiyouctl: {failure}");
                 if let Some(remedy) = failure.remedy() {

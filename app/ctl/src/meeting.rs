@@ -1,12 +1,13 @@
 //! Commands by which people find, compare and remember each other.
 
+use client::{HostState, json, words};
 use proto::control::{self, AccountState, ComparisonEnd, ConnectState, event, reply, request};
 use proto::short_string::PICTURES;
 use serde_json::json;
 
-use crate::connection::{Failure, State};
+use crate::connection::Failure;
 use crate::conversation::{Conversation, unexpected, within};
-use crate::{json, words};
+use crate::text;
 
 impl Conversation {
     pub(crate) async fn scan(&mut self, seconds: u64) -> Result<(), Failure> {
@@ -20,7 +21,7 @@ impl Conversation {
                         let name = if one.name.is_empty() { "(no name)" } else { &one.name };
                         let signal =
                             if one.rssi_dbm == 0 { String::new() } else { format!("  {} dBm", one.rssi_dbm) };
-                        format!("{name}  {}{signal}{friend}  {}", words::carriers(&one.carriers), one.id)
+                        format!("{name}  {}{signal}{friend}  {}", text::carriers(&one.carriers), one.id)
                     },
                     || json::event(&event),
                 )?,
@@ -43,11 +44,11 @@ impl Conversation {
         self.host.ask(request::Body::Meet(control::Meet { peer: peer.clone() })).await?;
         loop {
             if let Some(comparison) =
-                self.host.state.comparisons.values().find(|one| one.peer == peer || one.name == who)
+                self.host.state().comparisons.iter().find(|one| one.peer == peer || one.name == who)
             {
                 return self.print(|| comparison_text(comparison), || json::comparison(comparison));
             }
-            if let Some(connecting) = self.host.state.connecting.get(&peer) {
+            if let Some(connecting) = self.host.state().connecting.get(&peer) {
                 match connecting.state() {
                     ConnectState::ConnectUp if self.is_friend(&peer, who) => {
                         return self.print(|| "connected".into(), || json::connecting(connecting));
@@ -65,7 +66,7 @@ impl Conversation {
     }
 
     fn is_friend(&self, peer: &str, who: &str) -> bool {
-        let state = &self.host.state;
+        let state = self.host.state();
         state.friends.contains_key(peer)
             || state.friends.values().any(|friend| friend.name == who && friend.connected)
             || state.nearby.get(peer).is_some_and(|one| one.is_friend)
@@ -79,7 +80,7 @@ impl Conversation {
     ) -> Result<(), Failure> {
         let deadline = within(wait);
         let found = loop {
-            let comparisons = self.host.state.comparisons.values();
+            let comparisons = self.host.state().comparisons.iter();
             let found: Vec<_> = comparisons
                 .filter(|one| who.as_deref().is_none_or(|who| one.name == who || one.peer == who))
                 .cloned()
@@ -139,12 +140,12 @@ impl Conversation {
             let sign_in = control::SignIn { account, password, make_it: make, server };
             self.host.ask(request::Body::SignIn(sign_in)).await?;
             let deadline = within(wait);
-            let busy = |state: &State| {
+            let busy = |state: &HostState| {
                 state.account.as_ref().is_some_and(|one| one.state() == AccountState::AccountConnecting)
             };
-            while busy(&self.host.state) && self.host.next_until(deadline).await?.is_some() {}
+            while busy(self.host.state()) && self.host.next_until(deadline).await?.is_some() {}
         }
-        let Some(account) = &self.host.state.account else {
+        let Some(account) = &self.host.state().account else {
             return Err(Failure::NotToBe("this daemon was built without online play".into()));
         };
         let text = || {
@@ -158,7 +159,7 @@ impl Conversation {
     pub(crate) async fn code(&mut self, plain: bool) -> Result<(), Failure> {
         let asked = request::Body::ShowFriendCode(control::ShowFriendCode {});
         let reply::Body::FriendCode(code) = self.host.ask(asked).await? else { return Err(unexpected()) };
-        let qr = words::qr(&code);
+        let qr = text::qr(code.side, &code.dark);
         self.print(
             || if plain { code.text.clone() } else { format!("{qr}\n{}", code.text) },
             || json!({"code": code.text, "side": code.side, "qr": qr}),
@@ -166,13 +167,13 @@ impl Conversation {
     }
 
     pub(crate) fn friends(&self) -> Result<(), Failure> {
-        self.host.state.friends.values().try_for_each(|friend| {
+        self.host.state().friends.values().try_for_each(|friend| {
             let text = || {
                 let reach = match (friend.connected, friend.near) {
                     (true, _) => format!(", connected by {}", words::carrier(friend.carrier)),
                     (false, true) => format!(", near by {}", words::carrier(friend.carrier)),
                     (false, false) => {
-                        let why = words::why_unreached(friend.unreached());
+                        let why = text::why_unreached(friend.unreached());
                         match friend.met_by() {
                             control::Carrier::Unspecified => why.to_owned(),
                             met_by => format!("{why}, first met by {}", words::carrier(met_by.into())),

@@ -1,5 +1,6 @@
 //! Commands of play: starting, continuing and showing matches.
 
+use client::{json, pace, words};
 use proto::board::Side;
 use proto::control::{self, OfferKind, Room, Seat, reply, request, seat};
 use serde_json::json;
@@ -7,7 +8,7 @@ use serde_json::json;
 use crate::arguments::{AnalysisStep, Colour, GameChoice, LocalSeat};
 use crate::connection::Failure;
 use crate::conversation::{Conversation, forever, unexpected, within};
-use crate::{board as board_text, json, pace, words};
+use crate::{board as board_text, text};
 
 impl Conversation {
     pub(crate) async fn new_match(
@@ -48,14 +49,14 @@ impl Conversation {
         let reply::Body::Sheet(sheet) = self.host.ask(request::Body::Describe(describe)).await? else {
             return Err(unexpected());
         };
-        self.print(|| words::sheet(&sheet), || json::sheet(&sheet))
+        self.print(|| text::sheet(&sheet), || json::sheet(&sheet))
     }
 
     pub(crate) async fn hint(&mut self, lines: u32, room: Option<&str>) -> Result<(), Failure> {
         let room_id = self.room(room, |room| room.can_act)?.id;
         let ask = request::Body::Hint(control::Hint { room_id, lines });
         let reply::Body::Hint(hint) = self.host.ask(ask).await? else { return Err(unexpected()) };
-        self.print(|| words::hint(&hint), || json::hint(&hint))
+        self.print(|| text::hint(&hint), || json::hint(&hint))
     }
 
     pub(crate) async fn bot(&mut self, level: u32, wait: u64, room: Option<&str>) -> Result<(), Failure> {
@@ -80,12 +81,12 @@ impl Conversation {
         };
         let id = room.id.clone();
         let side = side_here(&room).ok_or_else(unexpected)?;
-        let seat = Seat { who: Some(seat::Who::BotLevel(level)), name: String::new(), bot_assists: true };
+        let seat = Seat { who: Some(seat::Who::BotLevel(level)), bot_assists: true, ..Seat::default() };
         let set = control::SetSeat { room_id: id.clone(), side: side.into(), seat: Some(seat) };
         self.host.ask(request::Body::SetSeat(set)).await?;
         let mut told = room.record.len();
         loop {
-            let Some(room) = self.host.state.rooms.get(&id).cloned() else {
+            let Some(room) = self.host.state().rooms.get(&id).cloned() else {
                 return Err(Failure::NotToBe("the room was closed".into()));
             };
             told = told.min(room.record.len());
@@ -96,7 +97,7 @@ impl Conversation {
             if let Some(over) = &room.result {
                 let value = json!({"room_id": id, "ply": told, "result": json::result(*over),
                     "digest": json::digest(room.digest), "revision": room.revision, "record": room.record});
-                return self.print(|| words::result(*over), || value);
+                return self.print(|| text::result(*over), || value);
             }
             self.host.next_until(forever()).await?;
         }
@@ -132,7 +133,7 @@ impl Conversation {
         };
         let analyse = control::Analyse { room_id: room_id.clone(), step: Some(step) };
         self.host.ask(request::Body::Analyse(analyse)).await?;
-        let room = self.host.state.rooms.get(&room_id).cloned().unwrap_or_default();
+        let room = self.host.state().rooms.get(&room_id).cloned().unwrap_or_default();
         let shown = room.analysis.as_ref();
         let board = shown.and_then(|shown| shown.board.clone()).or_else(|| room.board.clone());
         self.print(
@@ -167,7 +168,7 @@ impl Conversation {
         for one in self.list(limit).await? {
             let text = || {
                 let state =
-                    one.result.as_ref().map_or_else(|| "unfinished".into(), |over| words::result(*over));
+                    one.result.as_ref().map_or_else(|| "unfinished".into(), |over| text::result(*over));
                 let id = one.room_id.get(..8).unwrap_or(&one.room_id);
                 let (first, second) = (words::seat(one.first.as_ref()), words::seat(one.second.as_ref()));
                 let setup = words::setup(one.setup.as_ref());
@@ -209,11 +210,12 @@ fn side_here(room: &Room) -> Option<Side> {
 }
 
 fn local_seat(seat: LocalSeat) -> Seat {
-    let who = match seat {
-        LocalSeat::Here => seat::Who::Here(true),
-        LocalSeat::Bot(level) => seat::Who::BotLevel(level),
+    let (who, name) = match seat {
+        LocalSeat::Here => (seat::Who::Here(true), String::new()),
+        LocalSeat::Bot(level) => (seat::Who::BotLevel(level), String::new()),
+        LocalSeat::Guest(name) => (seat::Who::Guest(true), name),
     };
-    Seat { who: Some(who), name: String::new(), bot_assists: false }
+    Seat { who: Some(who), name, ..Seat::default() }
 }
 
 pub(crate) fn choice(game: &GameChoice) -> control::GameChoice {

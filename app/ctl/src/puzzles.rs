@@ -1,12 +1,11 @@
 //! Commands about puzzles: the list, and a puzzle as a room.
 
+use client::json;
 use proto::control::{self, Puzzle, reply, request};
-use serde_json::json;
 
 use crate::arguments::Game;
 use crate::connection::Failure;
 use crate::conversation::{Conversation, unexpected};
-use crate::json;
 
 fn number(game: Option<Game>) -> i32 {
     game.map_or(0, |game| game.number().into())
@@ -18,11 +17,11 @@ impl Conversation {
         let reply::Body::Puzzles(list) = self.host.ask(ask).await? else { return Err(unexpected()) };
         if game.is_none() {
             for count in &list.counts {
-                let name = proto::board::Game::try_from(count.game).unwrap_or_default();
-                let name = name.as_str_name().trim_start_matches("GAME_").to_lowercase().replace('_', "-");
+                let value = json::puzzle_count(count);
+                let name = value["game"].as_str().unwrap_or_default().to_owned();
                 self.print(
                     || format!("{name}: {} puzzles, {} solved", count.puzzles, count.solved),
-                    || json!({"game": name, "puzzles": count.puzzles, "solved": count.solved}),
+                    || value,
                 )?;
             }
         }

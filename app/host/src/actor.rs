@@ -31,6 +31,7 @@ use crate::desktop::{self, AbortOnDrop, Desktop, SleepNews};
 use crate::dialing::Dialing;
 use crate::endings::{Endings, EndingsNews};
 use crate::gifts::Gift;
+use crate::guests::Guests;
 use crate::host::{HostConfig, HostError};
 use crate::invitations::Invitation;
 use crate::journal::Journal;
@@ -92,6 +93,9 @@ pub(crate) enum Message {
     /// What is heard of letters.
     #[cfg(feature = "online")]
     Letter(link::online::LetterNews),
+    /// From a guest's page.
+    #[cfg(feature = "guest")]
+    Guest(guest::News),
     /// A move of a puzzle was judged.
     PuzzleJudged(MatchId, crate::puzzles::Judged),
     /// From a thread that looks for a hint in a puzzle.
@@ -140,6 +144,7 @@ pub(crate) struct Actor {
     pub(crate) rings: Rings,
     pub(crate) strangers: Strangers,
     pub(crate) last_gift: u64,
+    pub(crate) guests: Guests,
     alarm: Alarm,
     pub(crate) nearby: Neighbourhood,
     #[cfg(feature = "online")]
@@ -214,6 +219,7 @@ impl Actor {
             }
         }
         let advert_key = store.advert_key()?.unwrap_or(*identity.advert_key());
+        let guests = Guests::new(&config);
         let mut actor = Self {
             inbox,
             messages,
@@ -242,6 +248,7 @@ impl Actor {
             rings: Rings::default(),
             strangers: Strangers::default(),
             last_gift: 0,
+            guests,
             data_dir: config.data_dir.clone(),
             alarm: if config.kernel_timer { Alarm::of_kernel() } else { Alarm::of_tokio() },
             nearby: Neighbourhood::default(),
@@ -338,6 +345,8 @@ impl Actor {
             Message::Radio(index, news) => self.radio_said(index, news),
             Message::Activated(subject) => self.activated(subject),
             Message::Sleep(news) => self.sleep_said(news),
+            #[cfg(feature = "guest")]
+            Message::Guest(news) => self.guest_said(news),
             #[cfg(feature = "online")]
             Message::Online(view) => self.online_changed(view),
             Message::PuzzleJudged(id, judged) => self.puzzle_judged(id, judged),
@@ -363,7 +372,8 @@ impl Actor {
         let letters = self.letters_deadline();
         #[cfg(not(feature = "online"))]
         let letters = None;
-        people.into_iter().chain([self.exposure_deadline(), self.rest_deadline(), letters]).flatten().min()
+        let others = [self.exposure_deadline(), self.rest_deadline(), self.guests_deadline(), letters];
+        people.into_iter().chain(others).flatten().min()
     }
 
     fn on_time(&mut self) {
@@ -377,6 +387,7 @@ impl Actor {
         self.people_on_time();
         self.reach_on_time();
         self.rest_on_time();
+        self.guests_on_time();
         #[cfg(feature = "online")]
         self.letters_on_time();
     }
@@ -395,6 +406,7 @@ impl Actor {
         self.last_letters();
         self.say_goodbye(ByeReason::ByeLeaving);
         self.show_changes();
+        self.send_guests_home();
         // Connections, links and carriers end with their queues.
         self.people.clear();
         self.radios.clear();
@@ -477,7 +489,8 @@ impl Actor {
         events.extend(self.blocked_events());
         events.extend(self.strangers.events());
         events.extend(self.gift_events());
-        events.extend(self.rooms.values().map(|room| event::Body::Room(self.shown(room))));
+        events.extend(self.guest_events());
+        events.extend(self.rooms.values().map(|room| event::Body::Room(self.shown(room, Viewer::Here))));
         events
             .extend(self.puzzles.keys().filter_map(|id| self.shown_puzzle_room(*id)).map(event::Body::Room));
         #[cfg(feature = "online")]
@@ -525,19 +538,26 @@ impl Actor {
         }
         for id in std::mem::take(&mut self.dirty) {
             if let Some(room) = self.rooms.get(&id) {
-                let shown = self.shown(room);
+                let shown = self.shown(room, Viewer::Here);
                 self.tell(event::Body::Room(shown));
+                self.show_guests(id);
             } else if let Some(shown) = self.shown_puzzle_room(id) {
                 self.tell(event::Body::Room(shown));
             }
         }
     }
 
-    /// The room as clients see it.
-    fn shown(&self, room: &Room) -> control::Room {
+    /// The room as clients, or a guest, see it.
+    pub(crate) fn shown(&self, room: &Room, viewer: Viewer) -> control::Room {
         let record = room.record();
         let over = record.result.is_some();
-        let mine: Vec<Side> = room.mine().collect();
+        let mine: Vec<Side> = match viewer {
+            Viewer::Here => room.mine().collect(),
+            #[cfg(feature = "guest")]
+            Viewer::Guest(side) => vec![side],
+            #[cfg(feature = "guest")]
+            Viewer::Watcher => Vec::new(),
+        };
         let mut shown = control::Room {
             id: record.id.to_string(),
             setup: Some(session::wire::setup(&record.setup)),
@@ -557,9 +577,12 @@ impl Actor {
         shown.pace = session::Pace::write(record.pace);
         shown.pace_name = record.pace.map(crate::games::pace_name);
         shown.paused = record.paused;
-        if let Some(race) = self.race(room) {
+        if let Some((mine, race)) = self.race_for(room, viewer) {
             let mut board = crate::show::board(&race.board, over || race.run.is_some());
-            let to_move = if shown.can_act { record.my_side } else { record.my_side.other() };
+            if room.peer().is_none() {
+                shown.can_act = viewer.side(room).is_some() && room.can_press(mine);
+            }
+            let to_move = if shown.can_act { mine } else { mine.other() };
             if !over {
                 board.turn = crate::show::side(to_move).into();
             }
@@ -570,17 +593,38 @@ impl Actor {
             let now = self.session_now();
             let clocks = Side::BOTH.into_iter().filter_map(|side| room.clock(side, now));
             shown.clocks = clocks.map(crate::show::clock).collect();
-            shown.can_pause = !over && !record.paused && room.ply() > 0;
-            shown.can_continue = record.paused;
-            shown.can_adjourn = !over;
-            shown.can_analyse = over;
             shown.can_act &= !record.paused;
-            let analysis = room.analysis();
+            // Whose offers and resignation these are; of two people here both.
+            let speaks = match viewer {
+                Viewer::Here => room.seats.contains(&Seat::Here),
+                #[cfg(feature = "guest")]
+                Viewer::Guest(_) => true,
+                #[cfg(feature = "guest")]
+                Viewer::Watcher => false,
+            };
+            let side = if room.needs_consent() { viewer.side(room) } else { None };
+            let last = side.map_or_else(|| room.last_decision_here(), |side| room.last_decision_of(side));
+            let open = |kind| speaks && side.is_none_or(|side| room.offers.may(side, kind));
+            shown.offer = room.offers.open().map(|open| control::PendingOffer {
+                kind: crate::show::offer_kind(open.kind).into(),
+                mine: side == Some(open.by),
+                by: crate::show::side(open.by).into(),
+                number: open.number,
+            });
+            let begun = room.ply() > 0 || record.setup.is_race();
+            shown.can_pause = !over && !record.paused && begun && open(OfferKind::Pause);
+            shown.can_continue = record.paused && open(OfferKind::Continue);
+            let race = record.setup.is_race();
+            shown.can_take_back = !race && !record.paused && last.is_some() && open(OfferKind::TakeBack);
+            shown.can_offer_draw =
+                !over && (room.seats == Seat::BOTH_HERE || side.is_some()) && open(OfferKind::Draw);
+            shown.can_resign = speaks && !over;
+            shown.can_new_game = begun && (open(OfferKind::NewGame) || open(OfferKind::NewGameSame));
+            let here = matches!(viewer, Viewer::Here);
+            shown.can_adjourn = here && !over;
+            shown.can_analyse = here && over;
+            let analysis = room.analysis().filter(|_| here);
             shown.analysis = analysis.and_then(|at| crate::show::analysis(record, at, false));
-            shown.can_take_back = !record.paused && room.last_decision_here().is_some();
-            shown.can_offer_draw = !over && room.seats == [Seat::Here; 2];
-            shown.can_resign = room.seats.contains(&Seat::Here) && !over;
-            shown.can_new_game = room.ply() > 0;
             return shown;
         };
         let Some(peer) = self.people.get(&key) else { return shown };
@@ -598,6 +642,7 @@ impl Actor {
                 kind: crate::show::offer_kind(kind).into(),
                 mine,
                 by: crate::show::side(by).into(),
+                number: 0,
             };
             shown.offer = (state.their_offer().map(|kind| offer(kind, record.my_side.other(), false)))
                 .or_else(|| state.my_offer().map(|kind| offer(kind, record.my_side, true)));
@@ -624,20 +669,35 @@ impl Actor {
         shown
     }
 
-    /// The race that a room shows, if it is one.
+    /// The race that a room shows, and whose; a watcher of one without a peer sees the first side's.
+    fn race_for(&self, room: &Room, viewer: Viewer) -> Option<(Side, session::Race)> {
+        if room.peer().is_some() {
+            return Some((room.record().my_side, self.race(room)?));
+        }
+        let side = viewer.side(room).unwrap_or(Side::First);
+        Some((side, room.race(side, self.session_now())?))
+    }
+
+    /// The race of this device's person, if it is one.
     pub(crate) fn race(&self, room: &Room) -> Option<session::Race> {
+        if room.peer().is_none() {
+            return room.race(room.side_here()?, self.session_now());
+        }
         let peer = self.people.get(&room.peer()?)?;
         peer.match_state(room.id())?.race(self.session_now())
     }
 
     /// Whose decision is next, if that side may decide now. In a race this device's, while its player has something to press.
     pub(crate) fn turn(&self, room: &Room) -> Option<Side> {
+        if room.record().setup.is_race() && room.peer().is_none() {
+            return room.side_here().filter(|side| room.can_press(*side));
+        }
         if room.record().setup.is_race() {
             let peer = self.people.get(&room.peer()?).filter(|peer| peer.rebuild.is_none())?;
             return peer.match_state(room.id())?.can_act().then_some(room.record().my_side);
         }
         let turn = room.turn()?;
-        let Some(key) = room.peer() else { return Some(turn) };
+        let Some(key) = room.peer() else { return (!self.waits_for_guest(room)).then_some(turn) };
         let peer = self.people.get(&key).filter(|peer| peer.rebuild.is_none())?;
         let state = peer.match_state(room.id())?;
         (state.can_act() || matches!(room.seat(turn), Seat::Peer(_))).then_some(turn)
@@ -645,10 +705,38 @@ impl Actor {
 
     pub(crate) fn shown_seat(&self, room: &Room, side: Side) -> control::Seat {
         let name = match room.seat(side) {
-            Seat::Peer(key) => self.names.shown(key),
+            Seat::Peer(key) => self.names.shown(*key),
+            Seat::Guest(name) => name.clone(),
             Seat::Here | Seat::Bot(_) => String::new(),
         };
-        crate::show::seat(room.seat(side), room.assists[side.index()], name)
+        let away = matches!(room.seat(side), Seat::Guest(_)) && !self.guest_is_present(room.id(), side);
+        crate::show::seat(room.seat(side), room.assists[side.index()], name, away)
+    }
+}
+
+/// Whose eyes a room is shown to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Viewer {
+    /// A client of this device's person.
+    Here,
+    /// The guest of this side.
+    #[cfg(feature = "guest")]
+    Guest(Side),
+    /// Somebody who only watches.
+    #[cfg(feature = "guest")]
+    Watcher,
+}
+
+impl Viewer {
+    /// The side that this viewer speaks for in a match with a guest.
+    fn side(self, room: &Room) -> Option<Side> {
+        match self {
+            Self::Here => room.side_here(),
+            #[cfg(feature = "guest")]
+            Self::Guest(side) => Some(side),
+            #[cfg(feature = "guest")]
+            Self::Watcher => None,
+        }
     }
 }
 

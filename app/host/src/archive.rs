@@ -241,7 +241,7 @@ impl Actor {
             if let Some(known) = self.journal.taken_from(&file)? {
                 return Ok(in_room(known));
             }
-            self.journal.keep(|store| store.take_in(&record, [Seat::Here; 2], (&origin, &file), now))?;
+            self.journal.keep(|store| store.take_in(&record, Seat::BOTH_HERE, (&origin, &file), now))?;
             Ok(in_room(record.id))
         }));
     }
@@ -287,15 +287,16 @@ impl Actor {
 
     /// What a file is to say of a match: who played, when, how it ended.
     fn heading(&self, saved: &SavedMatch) -> Result<Heading, Refusal> {
-        let (alone, origin) = (saved.seats == [Seat::Here; 2], saved.origin.clone());
-        let name = |seat| match seat {
+        let (alone, origin) = (saved.seats == Seat::BOTH_HERE, saved.origin.clone());
+        let name = |seat: &Seat| match seat {
             // Of two people here nobody is known by name.
             Seat::Here if alone => String::new(),
             Seat::Here => self.name.clone(),
             Seat::Bot(level) => format!("{BOT}{}", level.number()),
-            Seat::Peer(key) => self.people.get(&key).map_or_else(String::new, |peer| peer.name.clone()),
+            Seat::Peer(key) => self.people.get(key).map_or_else(String::new, |peer| peer.name.clone()),
+            Seat::Guest(name) => name.clone(),
         };
-        let [first, second] = saved.seats.map(name);
+        let [first, second] = saved.seats.each_ref().map(name);
         let day = self.journal.day_of(saved.changed_unix_ms)?;
         let ended = saved.record.result.and_then(told).or_else(|| show::said_end(origin.as_ref()?));
         Ok(match origin {
@@ -373,7 +374,7 @@ impl Actor {
 }
 
 /// The position after so many of the record's actions, or after all.
-fn replayed(record: &MatchRecord, ply: u32) -> Result<AnyGame, Refusal> {
+pub(crate) fn replayed(record: &MatchRecord, ply: u32) -> Result<AnyGame, Refusal> {
     let broken = |what: String| Refusal::new(RefusalCode::RefusalNoSuchRoom, what);
     let mut game = AnyGame::new(&record.setup).map_err(|error| broken(error.to_string()))?;
     for action in record.actions.iter().take(ply as usize) {

@@ -65,7 +65,8 @@ impl Actor {
     /// Whether the last two actions are passes and a person here may mark the dead stones now.
     fn waits_for_marks(&self, room: &Room) -> Option<()> {
         let passed = room.record().actions.last_chunk::<2>() == Some(&[Action::Pass; 2]);
-        let person = |side: Side| room.seat(side) == Seat::Here && room.bot(side).is_none();
+        let person =
+            |side: Side| matches!(room.seat(side), Seat::Here | Seat::Guest(_)) && room.bot(side).is_none();
         let go = matches!(room.game(), AnyGame::Go(_));
         (go && passed && !room.record().paused && person(self.turn(room)?)).then_some(())
     }

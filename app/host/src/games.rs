@@ -60,7 +60,11 @@ pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, 
     Ok(control::GameSheet {
         preset: setup.preset().unwrap_or_default().into(),
         presets: (setup.kind().presets().into_iter())
-            .map(|preset| control::GamePreset { preset: preset.word.into(), name: Some(words(preset.name)) })
+            .map(|preset| control::GamePreset {
+                preset: preset.word.into(),
+                name: Some(words(preset.name)),
+                decides: preset.decides.iter().map(|&option| option.into()).collect(),
+            })
             .collect(),
         options: setup.options().into_iter().map(option).collect(),
         rule_sheet_en: setup.rule_sheet(Language::English),
@@ -69,6 +73,13 @@ pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, 
         problem,
         paces: paces(asked.pace.as_ref())?,
     })
+}
+
+/// What the way of playing is called, where it has a name.
+#[cfg(feature = "guest")]
+pub(crate) fn preset_name(setup: &Setup) -> Option<control::Words> {
+    let word = setup.preset()?;
+    setup.kind().presets().into_iter().find(|preset| preset.word == word).map(|preset| words(preset.name))
 }
 
 fn words(both: Both) -> control::Words {
@@ -147,6 +158,7 @@ fn option(option: GameOption) -> control::GameOption {
         numbers: option.numbers.is_some(),
         least: option.numbers.as_ref().map_or(0, |numbers| *numbers.start()),
         most: option.numbers.as_ref().map_or(0, |numbers| *numbers.end()),
+        seldom: option.seldom,
     }
 }
 
@@ -316,11 +328,9 @@ mod tests {
         let chosen = chosen.expect("all of them are offered");
         assert!(chosen.rule_sheet_en.contains("9 x 9") && chosen.rule_sheet_en.contains("Territory"));
         assert!(chosen.rule_sheet_en.contains("stones anywhere"), "{}", chosen.rule_sheet_en);
-        assert_eq!(chosen.preset, "");
-        assert_eq!(
-            sheet(choice(Game::Go, "japanese", &[])).map(|sheet| sheet.preset).ok(),
-            Some("japanese".into())
-        );
+        assert_eq!(chosen.preset, "japanese", "rules stay whatever the board's size");
+        let liuzhou = sheet(choice(Game::Liuzhou, "", &[("edge-six", "3")])).expect("it is offered");
+        assert_eq!(liuzhou.preset, "", "a preset of all options is another with one of them changed");
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub(crate) struct Gift {
     number: u64,
     from: PlayerId,
     record: MatchRecord,
+    came_unix_ms: i64,
 }
 
 impl Actor {
@@ -42,7 +43,7 @@ impl Actor {
             return;
         }
         self.last_gift += 1;
-        let gift = Gift { number: self.last_gift, from, record };
+        let gift = Gift { number: self.last_gift, from, record, came_unix_ms: self.now_unix_ms() };
         if let Some(shown) = self.shown_gift(&gift) {
             self.gifts.push(gift);
             self.tell(event::Body::Gift(shown));
@@ -60,7 +61,7 @@ impl Actor {
             record.id = MatchId(self.chance.bytes());
             (record.my_side, record.paused, record.reveal, record.offered) = (Side::First, false, None, None);
             let (id, now) = (record.id, self.now_unix_ms());
-            self.journal.keep(|store| store.put_away(&record, [Seat::Here; 2], now))?;
+            self.journal.keep(|store| store.put_away(&record, Seat::BOTH_HERE, now))?;
             kept = in_room(id);
         }
         let gone = self.gifts.remove(index);
@@ -75,10 +76,10 @@ impl Actor {
     fn shown_gift(&self, gift: &Gift) -> Option<control::Gift> {
         let saved = SavedMatch {
             record: gift.record.clone(),
-            seats: [Seat::Here; 2],
+            seats: Seat::BOTH_HERE,
             open: false,
             settled: true,
-            changed_unix_ms: self.now_unix_ms(),
+            changed_unix_ms: gift.came_unix_ms,
             origin: None,
         };
         Some(control::Gift {

@@ -47,6 +47,9 @@ pub struct HostConfig {
     pub kernel_timer: bool,
     /// The Bluetooth adapter, whatever was chosen last. `None`: as chosen last, or the first.
     pub adapter: Option<String>,
+    /// How guests with a browser may come. `None`: not at all.
+    #[cfg(feature = "guest")]
+    pub guests: Option<crate::guests::GuestConfig>,
     /// The bus of the desktop whose keyring keeps the account's password. `None`: a file in the directory does.
     #[cfg(feature = "online")]
     pub secrets: Option<Bus>,
@@ -78,6 +81,8 @@ impl HostConfig {
             sleep: None,
             kernel_timer: false,
             adapter: None,
+            #[cfg(feature = "guest")]
+            guests: None,
             #[cfg(feature = "online")]
             secrets: None,
             #[cfg(feature = "online")]
@@ -91,6 +96,14 @@ impl HostConfig {
     pub fn with_bluetooth(mut self, adapter: Option<String>) -> Self {
         self.transports.push(Arc::new(BleTransport::new(BleConfig { adapter: adapter.clone() })));
         self.adapter = adapter;
+        self
+    }
+
+    /// Lets guests with a browser come, once a person shows a code.
+    #[cfg(feature = "guest")]
+    #[must_use]
+    pub fn with_guests(mut self, config: crate::guests::GuestConfig) -> Self {
+        self.guests = Some(config);
         self
     }
 

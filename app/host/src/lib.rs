@@ -45,6 +45,7 @@ mod chance;
 mod clients;
 mod codes;
 mod connection;
+mod consent;
 mod contact;
 mod counting;
 mod desktop;
@@ -53,6 +54,11 @@ mod endings;
 mod friends;
 mod games;
 mod gifts;
+#[cfg(feature = "guest")]
+mod guests;
+#[cfg(not(feature = "guest"))]
+#[path = "guests/absent.rs"]
+mod guests;
 mod host;
 mod invitations;
 mod journal;
@@ -86,6 +92,8 @@ mod work;
 
 pub use bots::BotMaker;
 pub use desktop::Bus;
+#[cfg(feature = "guest")]
+pub use guests::GuestConfig;
 pub use host::{Connector, Entropy, Host, HostConfig, HostError};
 pub use puzzles::tried;
 pub use room::{PlayerId, Seat};

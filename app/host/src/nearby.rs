@@ -38,6 +38,8 @@ pub(crate) struct Nearby {
     /// What it would like, as its card says; 0 for nothing or not told.
     pub(crate) wish: u8,
     told: Instant,
+    /// What clients were last told that no sighting says: whether it is connected, and what it would like by its hello.
+    told_of_player: (bool, i32),
 }
 
 /// Where a device is heard: at most one on each carrier.
@@ -168,6 +170,12 @@ impl Neighbourhood {
         places.into_iter().find(|place| place.address == *address).map(|place| place.rssi_dbm)
     }
 
+    /// Clients are about to be told this of a device. Whether it is other than what they were told before.
+    pub(crate) fn note_told_of_player(&mut self, id: &str, told: (bool, i32)) -> bool {
+        let Some(near) = self.all.get_mut(id) else { return false };
+        std::mem::replace(&mut near.told_of_player, told) != told
+    }
+
     /// The next moment at which [`expire`](Self::expire) has something to do.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let places = self.all.values().flat_map(|near| &near.places);
@@ -239,6 +247,7 @@ impl Neighbourhood {
                     busy: false,
                     wish: 0,
                     told: now,
+                    told_of_player: (false, 0),
                 })
             }
         };

@@ -525,7 +525,7 @@ impl Actor {
                     .and_then(|peer| peer.friend.as_ref())
                     .is_some_and(|friend| friend.muted);
                 if !muted {
-                    self.tell_said(id, false, saying);
+                    self.tell_said(id, false, saying, String::new());
                 }
             }
             Event::Gift(record) => self.gift_came(key, *record),
@@ -716,18 +716,25 @@ impl Actor {
     pub(crate) fn say(&mut self, say: control::Say) -> Result<(), Refusal> {
         let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
         let id = self.room_id(&say.room_id)?;
-        let key = self.rooms[&id].peer().ok_or_else(|| bad("nobody else is in this room"))?;
+        let room = &self.rooms[&id];
+        let peer = room.peer();
+        if peer.is_none() && !room.seats.iter().any(|seat| matches!(seat, Seat::Guest(_))) {
+            return Err(bad("nobody else is in this room"));
+        }
         let saying = match (say.phrase(), say.text.is_empty()) {
             (phrase, true) => Saying::Phrase(phrase),
             (Phrase::Unspecified, false) => Saying::Text(say.text),
             _ => return Err(bad("a phrase or a text, but not both")),
         };
-        self.command(key, Command::Say { id, saying: saying.clone() })?;
-        self.tell_said(id, true, saying);
+        match peer {
+            Some(key) => self.command(key, Command::Say { id, saying: saying.clone() })?,
+            None => self.say_to_guests(id, &saying)?,
+        }
+        self.tell_said(id, true, saying, String::new());
         Ok(())
     }
 
-    fn tell_said(&mut self, id: MatchId, mine: bool, saying: Saying) {
+    pub(crate) fn tell_said(&mut self, id: MatchId, mine: bool, saying: Saying, name: String) {
         let (phrase, text) = match saying {
             Saying::Phrase(phrase) => (phrase, String::new()),
             Saying::Text(text) => (Phrase::Unspecified, text),
@@ -737,6 +744,7 @@ impl Actor {
             mine,
             phrase: phrase.into(),
             text,
+            name,
         }));
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use engine::{Action, Side};
-use proto::control::{self, event};
+use proto::control::{self, RefusalCode, event};
 use proto::limits;
 use session::{Command, LocalCommand, MatchId, Refused, Undone};
 use tokio::time::Instant;
@@ -29,7 +29,20 @@ impl Actor {
         if let Some(key) = room.peer() {
             return self.act_with_peer(key, id, action);
         }
+        if room.record().setup.is_race() {
+            let nobody = || Refusal::new(RefusalCode::RefusalNotYourTurn, "nobody here runs in this race");
+            let side = room.side_here().ok_or_else(nobody)?;
+            return self.press(id, side, action);
+        }
         self.command_here(id, LocalCommand::Act(action))
+    }
+
+    /// A side presses a light of its board, in a race without a peer.
+    pub(crate) fn press(&mut self, id: MatchId, side: Side, action: Action) -> Result<(), Refusal> {
+        let Action::Press(at) = action else {
+            return Err(Refusal::new(RefusalCode::RefusalIllegal, "in a race lights are pressed"));
+        };
+        self.command_here(id, LocalCommand::Press(side, at))
     }
 
     /// Lets a match without a peer do something. It is saved before anyone sees it.
@@ -58,7 +71,8 @@ impl Actor {
     /// Starts or stops the clock of a match without a peer, whichever is due. A bot that could not be asked costs nobody time.
     pub(crate) fn check_clock(&mut self, id: MatchId) {
         let held = self.stalled.contains_key(&id);
-        if self.rooms.contains_key(&id) {
+        if let Some(room) = self.rooms.get(&id) {
+            let held = held || self.waits_for_guest(room);
             // Holding refuses nothing and keeps only what a clock shows: a disk that is full was told.
             let _ = self.command_here(id, LocalCommand::Hold(held));
         }

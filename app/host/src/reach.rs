@@ -324,7 +324,7 @@ impl Actor {
             self.tell(event::Body::NearbyGone(control::Gone { id }));
         }
         if let Some(shown) = heard.shown.and_then(|id| self.shown_nearby(&id)) {
-            self.tell(event::Body::Nearby(shown));
+            self.tell_nearby(shown);
         }
     }
 
@@ -335,7 +335,7 @@ impl Actor {
             self.tell(event::Body::NearbyGone(control::Gone { id }));
         }
         for shown in fewer.iter().filter_map(|id| self.shown_nearby(id)).collect::<Vec<_>>() {
-            self.tell(event::Body::Nearby(shown));
+            self.tell_nearby(shown);
         }
         self.dialing_hears(Heard::Time);
     }
@@ -511,6 +511,11 @@ impl Actor {
         self.nearby.rssi_at(address)
     }
 
+    fn tell_nearby(&mut self, shown: control::Nearby) {
+        self.nearby.note_told_of_player(&shown.id, (shown.connected, shown.wish));
+        self.tell(event::Body::Nearby(shown));
+    }
+
     fn shown_nearby(&self, id: &str) -> Option<control::Nearby> {
         let near = self.nearby.get(id)?;
         let player = near.player.and_then(|key| self.people.get(&key));
@@ -538,13 +543,18 @@ impl Actor {
         radios.chain(friends.map(event::Body::Friend)).chain(nearby.map(event::Body::Nearby)).collect()
     }
 
-    /// Tells what has changed of radios and friends since it was told.
+    /// Tells what has changed of radios, devices near and friends since it was told.
     pub(crate) fn show_reach(&mut self) {
         for index in 0..self.radios.len() {
             let shown = shown_radio(&self.radios[index]);
             if self.radios[index].told.as_ref() != Some(&shown) {
                 self.radios[index].told = Some(shown.clone());
                 self.tell(event::Body::Radio(shown));
+            }
+        }
+        for shown in self.nearby.ids().filter_map(|id| self.shown_nearby(id)).collect::<Vec<_>>() {
+            if self.nearby.note_told_of_player(&shown.id, (shown.connected, shown.wish)) {
+                self.tell(event::Body::Nearby(shown));
             }
         }
         self.show_strangers();

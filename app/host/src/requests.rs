@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use engine::lights_out::{LightsOutSetup, Start};
 use engine::{AnyGame, Level, Limits, Setup, Side};
 use link::{CarrierKind, Transport, Verdict};
-use proto::control::{self, ColourChoice, RefusalCode, event, request};
+use proto::control::{self, ColourChoice, NoticeKind, RefusalCode, event, request};
 use proto::limits;
 use proto::peer::DeclineReason;
 use session::{Analysis, Colours, Command, LocalCommand, MatchId, MatchRecord, OfferKind, Pace, Terms, wire};
 
-use crate::actor::{ADAPTER, Actor, Message, NAME, WISH};
+use crate::actor::{ADAPTER, Actor, Message, NAME, WISH, notice};
+use crate::consent::{Busy, NoOffer, Outcome};
 #[cfg(feature = "online")]
 use crate::dialing::Target;
 use crate::games;
@@ -127,6 +129,9 @@ impl Actor {
             | Body::SetAway(_) => {
                 Err(Refusal::new(RefusalCode::RefusalBadRequest, "this host was built without online play"))
             }
+            Body::ShowGuestCode(show) => self.show_guest_code(&show),
+            Body::CloseGuestCode(close) => self.close_guest_code(&close),
+            Body::AnswerGuest(answer) => self.answer_guest(&answer),
             Body::Describe(describe) => games::describe(&describe).map(Answer::Sheet),
             Body::Teach(teach) => lessons::teach(&teach).map(Answer::Lesson),
             Body::Stop(_) => {
@@ -159,8 +164,11 @@ impl Actor {
             Body::AnswerGift(answer) => self.answer_gift(&answer),
             Body::AnswerOffer(answer) => {
                 let id = self.room_id(&answer.room_id)?;
-                let Some(key) = self.rooms[&id].peer() else {
-                    return Err(Refusal::new(RefusalCode::RefusalNoOffer, "nobody offers anything here"));
+                let room = &self.rooms[&id];
+                let Some(key) = room.peer() else {
+                    let none = || Refusal::new(RefusalCode::RefusalNoOffer, "nobody offers anything here");
+                    let side = room.side_here().filter(|_| room.needs_consent()).ok_or_else(none)?;
+                    return self.answer_offer_of(id, side, None, answer.accept).map(|()| done());
                 };
                 let command = Command::AnswerOffer { id, accept: answer.accept };
                 self.command(key, command).map(|()| done())
@@ -286,9 +294,19 @@ impl Actor {
 
     fn open_room(&mut self, open: control::OpenRoom) -> Result<Answer, Refusal> {
         let setup = self.chosen_setup(open.setup.as_ref(), open.choice.as_ref())?;
-        needs_one_device(&setup)?;
         let seats = [local_seat(open.first.as_ref())?, local_seat(open.second.as_ref())?];
         let pace = Pace::read(open.pace.as_ref())
+            .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
+        let people = seats.iter().all(|seat| matches!(seat, Seat::Here | Seat::Guest(_)));
+        let (setup, pace) = if people && seats != Seat::BOTH_HERE {
+            // As two play it on two devices: Lights Out becomes a race.
+            let Terms { setup, pace, .. } = Terms { setup, pace, colours: Colours::Random }.for_two();
+            (self.drawn(setup), pace)
+        } else {
+            needs_one_device(&setup)?;
+            (setup, pace)
+        };
+        AnyGame::new(&setup)
             .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
         let record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First).with_pace(pace);
         let id = self.begin(record, seats, None)?;
@@ -296,6 +314,17 @@ impl Actor {
             self.discard(&open.replaces)?;
         }
         Ok(in_room(id))
+    }
+
+    /// A race on a random board gets another one, which nobody knows.
+    fn drawn(&mut self, mut setup: Setup) -> Setup {
+        if let Setup::LightsOut(LightsOutSetup { start: Start::Random { seed, .. }, race: true, .. }) =
+            &mut setup
+        {
+            // As a drawn board of two devices: 32 bits, and 0 stands for one that is not drawn yet.
+            *seed = u64::from((self.chance.seed() as u32).max(1));
+        }
+        setup
     }
 
     /// A new match without a peer.
@@ -312,7 +341,7 @@ impl Actor {
             ));
         }
         let id = record.id;
-        let mut room = Room::new(record, seats)
+        let mut room = Room::new(record, seats.clone())
             .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
         room.follows = follows;
         let now = self.now_unix_ms();
@@ -332,6 +361,9 @@ impl Actor {
         let Some(action) = action else {
             return Err(Refusal::new(RefusalCode::RefusalBadRequest, "that is no action of this game"));
         };
+        if self.waits_for_guest(room) {
+            return Err(Refusal::new(RefusalCode::RefusalLinkLost, "the guest is away: the match waits"));
+        }
         if let Some(turn) = room.turn()
             && !room.record().setup.is_race()
             && !room.mine().any(|side| side == turn)
@@ -351,6 +383,11 @@ impl Actor {
         if let Some(key) = room.peer() {
             return self.command(key, Command::Offer { id, kind }).map(|()| done());
         }
+        if room.needs_consent() && kind != OfferKind::Adjourn {
+            let nobody = || Refusal::new(RefusalCode::RefusalBadRequest, "nobody here plays in this room");
+            let side = room.side_here().ok_or_else(nobody)?;
+            return self.offer_by(id, side, kind).map(|new| new.map_or_else(done, in_room));
+        }
         match kind {
             OfferKind::TakeBack => {
                 let Some(ply) = room.last_decision_here() else {
@@ -362,7 +399,7 @@ impl Actor {
                 self.command_here(id, LocalCommand::TakeBack { ply }).map(|()| done())
             }
             OfferKind::Draw => {
-                if room.seats != [Seat::Here; 2] {
+                if room.seats != Seat::BOTH_HERE {
                     return Err(Refusal::new(RefusalCode::RefusalIllegal, "a bot does not agree to a draw"));
                 }
                 self.command_here(id, LocalCommand::Draw).map(|()| done())
@@ -374,17 +411,109 @@ impl Actor {
                 if kind == OfferKind::Adjourn { self.close_room(id) } else { Ok(done()) }
             }
             OfferKind::Continue => self.command_here(id, LocalCommand::Pause(false)).map(|()| done()),
-            OfferKind::NewGame | OfferKind::NewGameSame => {
-                let [first, second] = room.seats;
-                let seats = if kind == OfferKind::NewGame { [second, first] } else { [first, second] };
-                let before = room.record();
-                let record = MatchRecord::new(MatchId(self.chance.bytes()), before.setup.next(), Side::First)
-                    .with_pace(before.pace);
-                let new = self.begin(record, seats, Some(id))?;
-                self.close_room(id)?;
-                Ok(in_room(new))
-            }
+            OfferKind::NewGame | OfferKind::NewGameSame => self.next_game(id, kind).map(in_room),
         }
+    }
+
+    /// The next game of a room without a peer; the room before is closed. Guests come along.
+    pub(crate) fn next_game(&mut self, id: MatchId, kind: OfferKind) -> Result<MatchId, Refusal> {
+        let room = &self.rooms[&id];
+        let [first, second] = room.seats.clone();
+        let swaps = kind == OfferKind::NewGame;
+        let seats = if swaps { [second, first] } else { [first, second] };
+        let (setup, pace) = (room.record().setup.next(), room.record().pace);
+        let setup = self.drawn(setup);
+        let record = MatchRecord::new(MatchId(self.chance.bytes()), setup, Side::First).with_pace(pace);
+        let new = self.begin(record, seats, Some(id))?;
+        self.guests_follow(id, new, swaps);
+        self.close_room(id)?;
+        self.room_changed(new);
+        Ok(new)
+    }
+
+    /// One of two people, of whom one is a guest, offers something. The next game, if that begins.
+    pub(crate) fn offer_by(
+        &mut self,
+        id: MatchId,
+        side: Side,
+        kind: OfferKind,
+    ) -> Result<Option<MatchId>, Refusal> {
+        self.check_offer(id, side, kind)?;
+        let room = self.rooms.get_mut(&id).expect("the caller has looked at it");
+        let outcome = room.offers.offer(side, kind).map_err(|Busy| {
+            Refusal::new(RefusalCode::RefusalBusy, "another offer is open: answer that first")
+        })?;
+        self.offer_came_to(id, outcome)
+    }
+
+    /// One of two people, of whom one is a guest, answers the other's offer.
+    pub(crate) fn answer_offer_of(
+        &mut self,
+        id: MatchId,
+        side: Side,
+        number: Option<u32>,
+        accept: bool,
+    ) -> Result<(), Refusal> {
+        let room = self.rooms.get_mut(&id).expect("the caller has looked at it");
+        if let (true, Some(open)) = (accept, room.offers.open()) {
+            // What has become impossible meanwhile is refused, and the offer stays to be declined.
+            self.check_offer(id, open.by, open.kind)?;
+        }
+        let room = self.rooms.get_mut(&id).expect("it was there above");
+        let outcome = room
+            .offers
+            .answer(side, number, accept)
+            .map_err(|NoOffer| Refusal::new(RefusalCode::RefusalNoOffer, "nobody offers anything here"))?;
+        self.offer_came_to(id, outcome).map(drop)
+    }
+
+    /// Whether this could be carried out now.
+    fn check_offer(&self, id: MatchId, by: Side, kind: OfferKind) -> Result<(), Refusal> {
+        let room = &self.rooms[&id];
+        let (over, paused) = (room.record().result.is_some(), room.record().paused);
+        let possible = match kind {
+            OfferKind::TakeBack if room.record().setup.is_race() || room.last_decision_of(by).is_none() => {
+                let why = "no action here to take back";
+                return Err(Refusal::new(RefusalCode::RefusalNothingToTakeBack, why));
+            }
+            OfferKind::TakeBack => !paused,
+            OfferKind::Draw => !over,
+            OfferKind::Pause => !over && !paused,
+            OfferKind::Continue => paused,
+            OfferKind::NewGame | OfferKind::NewGameSame => true,
+            OfferKind::Adjourn => false,
+        };
+        if possible {
+            Ok(())
+        } else {
+            Err(Refusal::new(RefusalCode::RefusalIllegal, "that cannot be offered now"))
+        }
+    }
+
+    /// Carries out what two people have agreed on.
+    fn offer_came_to(&mut self, id: MatchId, outcome: Outcome) -> Result<Option<MatchId>, Refusal> {
+        self.mark_for_display(id);
+        match outcome {
+            Outcome::Known | Outcome::Asked => {}
+            Outcome::Declined(_, by) => {
+                if *self.rooms[&id].seat(by) == Seat::Here {
+                    let name = self.shown_seat(&self.rooms[&id], by.other()).name;
+                    let declined = notice(NoticeKind::NoticeOfferDeclined);
+                    self.notice(control::Notice { name, room_id: id.to_string(), ..declined });
+                }
+            }
+            Outcome::Agreed(kind, by) => match kind {
+                OfferKind::TakeBack => {
+                    let ply = self.rooms[&id].last_decision_of(by).unwrap_or(0);
+                    self.command_here(id, LocalCommand::TakeBack { ply })?;
+                }
+                OfferKind::Draw => self.command_here(id, LocalCommand::Draw)?,
+                OfferKind::Pause | OfferKind::Adjourn => self.command_here(id, LocalCommand::Pause(true))?,
+                OfferKind::Continue => self.command_here(id, LocalCommand::Pause(false))?,
+                OfferKind::NewGame | OfferKind::NewGameSame => return self.next_game(id, kind).map(Some),
+            },
+        }
+        Ok(None)
     }
 
     /// Looks at a position after the end, alone or together with the peer.
@@ -441,7 +570,7 @@ impl Actor {
     fn resign(&mut self, resign: control::Resign) -> Result<Answer, Refusal> {
         let id = self.room_id(&resign.room_id)?;
         let room = &self.rooms[&id];
-        let here: Vec<Side> = Side::BOTH.into_iter().filter(|side| room.seat(*side) == Seat::Here).collect();
+        let here: Vec<Side> = Side::BOTH.into_iter().filter(|side| *room.seat(*side) == Seat::Here).collect();
         let side = match (show::parse_side(resign.side), here.as_slice()) {
             (Some(side), here) if here.contains(&side) => side,
             (None, [side]) => *side,
@@ -455,6 +584,7 @@ impl Actor {
         self.stop_clock(id);
         self.rooms.remove(&id);
         self.drop_bots(id);
+        self.guests_leave(id);
         self.tell(event::Body::RoomGone(control::Gone { id: id.to_string() }));
         Ok(done())
     }
@@ -490,15 +620,20 @@ impl Actor {
             return Err(Refusal::new(RefusalCode::RefusalIllegal, "that seat is the other device's"));
         }
         let with_peer = room.peer().is_some();
+        if with_peer && matches!(wanted, Seat::Guest(_)) {
+            let why = "a guest cannot play for you against another device";
+            return Err(Refusal::new(RefusalCode::RefusalIllegal, why));
+        }
         match wanted {
             // For a person who may take the seat back; with a peer it is always so.
             Seat::Bot(level) if assists || with_peer => room.assists[side.index()] = Some(level),
             seat => {
-                let mut seats = room.seats;
+                let mut seats = room.seats.clone();
                 seats[side.index()] = seat;
-                self.journal.keep(|store| store.set_seats(id, seats))?;
+                self.journal.keep(|store| store.set_seats(id, seats.clone()))?;
                 let room = self.rooms.get_mut(&id).expect("it was there above");
                 room.seats = seats;
+                room.offers.lapse();
                 room.assists[side.index()] = None;
             }
         }
@@ -645,6 +780,7 @@ pub(crate) fn local_seat(seat: Option<&control::Seat>) -> Result<Seat, Refusal> 
             .and_then(Level::new)
             .map(Seat::Bot)
             .ok_or_else(|| bad("a bot's level is 1 to 10")),
+        Some(Who::Guest(_)) => Ok(Seat::Guest(limits::fit_name(seat.map_or("", |seat| seat.name.as_str())))),
         Some(Who::Peer(_)) => Err(bad("a match with another device begins with an invitation")),
     }
 }

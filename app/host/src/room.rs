@@ -7,6 +7,7 @@ use engine::{Action, AnyGame, IllegalAction, Level, Side};
 use proto::control;
 use session::{Analysis, LocalCommand, LocalMatch, MatchId, MatchRecord, ShownClock, Undone};
 
+use crate::consent::Offers;
 use crate::show;
 
 /// A player on another device: its static key as the secure channel proved it.
@@ -33,7 +34,7 @@ impl fmt::Debug for PlayerId {
 }
 
 /// Who decides for one side of a match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seat {
     /// A person at this device.
     Here,
@@ -41,12 +42,17 @@ pub enum Seat {
     Bot(Level),
     /// A person, or whatever plays for that person, at another device.
     Peer(PlayerId),
+    /// A person with a browser, by the name that they gave; empty: none yet. This device is the referee.
+    Guest(String),
 }
 
 impl Seat {
+    /// Two people at this device, or one alone.
+    pub(crate) const BOTH_HERE: [Self; 2] = [Self::Here, Self::Here];
+
     /// Who sits where in a match with this player.
     pub(crate) fn with(peer: PlayerId, record: &MatchRecord) -> [Self; 2] {
-        let mut seats = [Self::Peer(peer); 2];
+        let mut seats = [Self::Peer(peer), Self::Peer(peer)];
         seats[record.my_side.index()] = Self::Here;
         seats
     }
@@ -86,6 +92,8 @@ pub(crate) struct Room {
     pub(crate) assists: [Option<Level>; 2],
     /// The match that this one is the next game of.
     pub(crate) follows: Option<MatchId>,
+    /// What the two people offer each other, where one is a guest.
+    pub(crate) offers: Offers,
     /// The match itself, where it is one without a peer.
     local: Option<LocalMatch>,
     /// Go, after two passes: for which ply and revision dead stones were proposed, or are being.
@@ -114,6 +122,7 @@ impl Room {
             seats,
             assists: [None; 2],
             follows: None,
+            offers: Offers::default(),
             local: None,
             counted: None,
             seen_action: (0, 0),
@@ -194,6 +203,10 @@ impl Room {
         let Some(local) = &mut self.local else { return Ok(false) };
         let changed = local.handle(now, command, journal)?;
         let record = local.record().clone();
+        let standing = |record: &MatchRecord| (record.actions.len(), record.revision, record.result);
+        if standing(&record) != standing(&self.record) {
+            self.offers.lapse();
+        }
         self.set_record(record).expect("the match has played it");
         Ok(changed)
     }
@@ -227,16 +240,22 @@ impl Room {
         (self.record.result.is_none() && self.game.outcome().is_none()).then(|| self.game.turn())
     }
 
-    pub(crate) fn seat(&self, side: Side) -> Seat {
-        self.seats[side.index()]
+    pub(crate) fn seat(&self, side: Side) -> &Seat {
+        &self.seats[side.index()]
+    }
+
+    /// Whether what one side offers needs the other's consent: two people, of whom one is a guest.
+    pub(crate) fn needs_consent(&self) -> bool {
+        let person = |seat: &Seat| matches!(seat, Seat::Here | Seat::Guest(_));
+        self.seats.iter().all(person) && self.seats != Seat::BOTH_HERE
     }
 
     /// The bot that decides for this side, if one does.
     pub(crate) fn bot(&self, side: Side) -> Option<Level> {
         match self.seat(side) {
-            Seat::Bot(level) => Some(level),
+            Seat::Bot(level) => Some(*level),
             Seat::Here => self.assists[side.index()],
-            Seat::Peer(_) => None,
+            Seat::Peer(_) | Seat::Guest(_) => None,
         }
     }
 
@@ -244,7 +263,7 @@ impl Room {
     pub(crate) fn peer(&self) -> Option<PlayerId> {
         self.seats.iter().find_map(|seat| match seat {
             Seat::Peer(key) => Some(*key),
-            Seat::Here | Seat::Bot(_) => None,
+            Seat::Here | Seat::Bot(_) | Seat::Guest(_) => None,
         })
     }
 
@@ -252,11 +271,42 @@ impl Room {
     pub(crate) fn mine(&self) -> impl Iterator<Item = Side> + '_ {
         Side::BOTH
             .into_iter()
-            .filter(|side| self.seat(*side) == Seat::Here && self.assists[side.index()].is_none())
+            .filter(|side| *self.seat(*side) == Seat::Here && self.assists[side.index()].is_none())
     }
 
     /// Alone: the length of the record before the last decision of a person here.
     pub(crate) fn last_decision_here(&self) -> Option<u32> {
-        self.local.as_ref()?.before_last_of(|side| self.seat(side) == Seat::Here)
+        self.local.as_ref()?.before_last_of(|side| *self.seat(side) == Seat::Here)
+    }
+
+    /// Without a peer: the length of the record before the last decision of this side.
+    pub(crate) fn last_decision_of(&self, side: Side) -> Option<u32> {
+        self.local.as_ref()?.before_last_of(|one| one == side)
+    }
+
+    /// A race without a peer, from this side's point of view.
+    pub(crate) fn race(&self, side: Side, now: session::Instant) -> Option<session::Race> {
+        self.local.as_ref()?.race(side, now)
+    }
+
+    /// Whether this side may press a light in a race without a peer.
+    pub(crate) fn can_press(&self, side: Side) -> bool {
+        self.local.as_ref().is_some_and(|local| local.can_press(side))
+    }
+
+    /// The presses of this side in a race without a peer.
+    #[cfg(feature = "guest")]
+    pub(crate) fn run_of(&self, side: Side) -> &[Action] {
+        self.local.as_ref().map_or(&[], |local| local.run_of(side))
+    }
+
+    /// The side of the person at this device, where it is one alone, or of the first of two.
+    pub(crate) fn side_here(&self) -> Option<Side> {
+        Side::BOTH.into_iter().find(|side| *self.seat(*side) == Seat::Here)
+    }
+
+    /// Whose decision each action was.
+    pub(crate) fn deciders(&self) -> &[Side] {
+        &self.deciders
     }
 }

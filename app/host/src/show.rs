@@ -164,6 +164,13 @@ fn words(say: impl Fn(Language) -> String) -> control::Words {
 /// What a number or a mark alone does not say.
 fn say_more(game: &AnyGame, marks: &mut [control::Mark], facts: &mut Vec<control::Fact>) {
     use control::{FactKind, MarkKind as Kind};
+    if game.told(Language::English).is_some() {
+        facts.push(control::Fact {
+            kind: FactKind::FactTold.into(),
+            words: Some(words(|language| game.told(language).unwrap_or_default())),
+            ..control::Fact::default()
+        });
+    }
     match game {
         AnyGame::Gomoku(game) => {
             let opening = game.opening();
@@ -187,13 +194,6 @@ fn say_more(game: &AnyGame, marks: &mut [control::Mark], facts: &mut Vec<control
                 words: Some(words(|language| game.phase_words(language).into())),
                 ..control::Fact::default()
             });
-            if game.told(Language::English).is_some() {
-                facts.push(control::Fact {
-                    kind: FactKind::FactTold.into(),
-                    words: Some(words(|language| game.told(language).unwrap_or_default())),
-                    ..control::Fact::default()
-                });
-            }
             if game.made().next().is_some() {
                 let names = |language| {
                     let names: Vec<&str> =
@@ -218,16 +218,7 @@ fn say_more(game: &AnyGame, marks: &mut [control::Mark], facts: &mut Vec<control
                 });
             }
         }
-        AnyGame::Go(game) => {
-            if game.told(Language::English).is_some() {
-                facts.push(control::Fact {
-                    kind: FactKind::FactTold.into(),
-                    words: Some(words(|language| game.told(language).unwrap_or_default())),
-                    ..control::Fact::default()
-                });
-            }
-        }
-        AnyGame::LightsOut(_) => {}
+        AnyGame::Go(_) | AnyGame::LightsOut(_) => {}
     }
 }
 
@@ -307,17 +298,17 @@ fn fact(fact: Fact) -> control::Fact {
     control::Fact { kind: kind.into(), side: of.into(), number, words: None }
 }
 
-pub(crate) fn seat(seat: Seat, assist: Option<Level>, name: String) -> control::Seat {
+pub(crate) fn seat(seat: &Seat, assist: Option<Level>, name: String, away: bool) -> control::Seat {
     use control::seat::Who;
     let bot = |level: Level| Who::BotLevel(level.number().into());
-    match (seat, assist) {
-        (Seat::Here, None) => control::Seat { who: Some(Who::Here(true)), name, bot_assists: false },
-        (Seat::Here, Some(level)) => control::Seat { who: Some(bot(level)), name, bot_assists: true },
-        (Seat::Bot(level), _) => control::Seat { who: Some(bot(level)), name, bot_assists: false },
-        (Seat::Peer(key), _) => {
-            control::Seat { who: Some(Who::Peer(key.to_string())), name, bot_assists: false }
-        }
-    }
+    let (who, bot_assists) = match (seat, assist) {
+        (Seat::Here, None) => (Who::Here(true), false),
+        (Seat::Here, Some(level)) => (bot(level), true),
+        (Seat::Bot(level), _) => (bot(*level), false),
+        (Seat::Peer(key), _) => (Who::Peer(key.to_string()), false),
+        (Seat::Guest(_), _) => (Who::Guest(true), false),
+    };
+    control::Seat { who: Some(who), name, bot_assists, away }
 }
 
 pub(crate) fn score(score: Score) -> control::Score {

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
+use client::{Client, FromHost, HostState};
 use proto::board::Game as WireGame;
 use proto::control::{self, GameChoice, Request, request};
 use slint::{ComponentHandle, PlatformError};
@@ -17,17 +18,15 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::adapters;
 use crate::art::Sprites;
-use crate::client::{Client, FromHost};
 use crate::feel::{Nothing, Senses};
 use crate::fonts;
 use crate::memory;
 use crate::preferences::{LastOpponent, Preferences, Store};
 use crate::screens::{Dialog, Game, MainWindow, Navigation, Page, Remark};
-use crate::state::HostState;
 
 use way::Way;
 
-pub(crate) use known::{HintState, Inner, Inviting, Losing, Picked, Purpose};
+pub(crate) use known::{Choosing, HintState, Inner, Inviting, Losing, Picked, Purpose};
 
 /// How long the app looks around before it says that nobody is near: three advertising rounds of a device that takes turns.
 const LOOKS_ALONE_AFTER: Duration = Duration::from_secs(10);
@@ -38,9 +37,6 @@ const MATCHES_ASKED: u32 = 12;
 /// Pictures that are drawn within this time are kept for the next start, those of the first page, and code that was needed only
 /// until then is let go of.
 const STARTING: Duration = Duration::from_secs(3);
-
-/// The version of `proto::control` that this app speaks.
-const CONTROL_VERSION: u32 = 1;
 
 /// Why the app could not open.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +84,7 @@ impl App {
             locale: locale.to_owned(),
             client,
             state: HostState::default(),
-            ready: false,
+            matches: Vec::new(),
             next_request: 1,
             asked: BTreeMap::new(),
             way: Way::default(),
@@ -98,6 +94,7 @@ impl App {
             room_sheet: None,
             picked: None,
             losing: None,
+            choosing: None,
             waiting: None,
             turned: false,
             said: [None, None],
@@ -114,6 +111,8 @@ impl App {
             unsolvable: None,
             look: adapters::board::Look::default(),
             hint: None,
+            solving: None,
+            shown_solution: None,
             new_game: WireGame::Gomoku,
             sheets: BTreeMap::new(),
             all_options: false,
@@ -152,13 +151,7 @@ impl App {
             new_game: adapters::new_game::Rows::default(),
         });
         adapters::attach(&window, &desk);
-        desk.ask(
-            request::Body::Attach(control::Attach {
-                client: format!("qiyou {}", env!("CARGO_PKG_VERSION")),
-                version: CONTROL_VERSION,
-            }),
-            Purpose::Nothing,
-        );
+        desk.ask(client::attach(concat!("qiyou ", env!("CARGO_PKG_VERSION"))), Purpose::Nothing);
         desk.tell_front();
         desk.moved();
         desk.show();
@@ -472,7 +465,7 @@ impl Desk {
         self.moved();
         self.show();
         if std::mem::take(&mut self.inner.borrow_mut().solve_when_there) {
-            adapters::board::hint(self);
+            adapters::board::solve(self);
         }
     }
 
@@ -513,7 +506,7 @@ impl Desk {
             if inner.page() != Page::NewGame {
                 inner.countering = None;
             }
-            (inner.page(), inner.scanning, inner.ready)
+            (inner.page(), inner.scanning, inner.state.ready)
         };
         let scan = matches!(page, Page::Home | Page::Nearby | Page::Friends);
         if scan != scanning && ready {

@@ -12,18 +12,16 @@
 mod adapters;
 mod app;
 mod art;
-mod client;
 mod feel;
 mod files;
 mod fonts;
 pub mod headless;
 mod memory;
 mod preferences;
-mod state;
 
+pub use ::client::{Client, FromHost, HandOfHost, Lost, connect};
 pub use ::screens;
 pub use app::{App, AppError, Work};
-pub use client::{Client, FromHost, HandOfHost, connect};
 pub use feel::{Devices, Senses, press};
 pub use preferences::{
     Confirm, Language, LastColour, LastGame, LastOpponent, OwnPace, Paper, Preferences, Store,

@@ -5,6 +5,21 @@ use crate::options::{Both, Listed, NamedSetup, Options, Row, listed};
 
 /// 6.5 points, what White gets by Japanese rules.
 const JAPANESE_KOMI: u8 = 13;
+/// 7.5 points, what White gets by Chinese rules.
+const CHINESE_KOMI: u8 = 15;
+/// Half a point, which only prevents a draw: with handicap stones, full komi would take back what they give.
+const HANDICAP_KOMI: u8 = 1;
+
+impl GoSetup {
+    /// What is usual by these rules and with this handicap, in half points.
+    const fn usual_komi(&self) -> u8 {
+        match (self.handicap, self.scoring) {
+            (Handicap::Stars(1..) | Handicap::Free(1..), _) => HANDICAP_KOMI,
+            (_, Scoring::Area) => CHINESE_KOMI,
+            (_, Scoring::Territory) => JAPANESE_KOMI,
+        }
+    }
+}
 
 fn points(half_points: u32) -> Both {
     let half = if half_points.is_multiple_of(2) { "" } else { ".5" };
@@ -37,23 +52,6 @@ impl Options for GoSetup {
                 ],
             ),
             Row::number(
-                "komi-half-points",
-                Both::new("贴目", "Komi"),
-                &[0, 1, 11, 13, 15],
-                0..=u8::MAX.into(),
-                points,
-                |setup: &Self| setup.komi_half_points.into(),
-                |setup, half_points| setup.komi_half_points = half_points as u8,
-            ),
-            Row::listed(
-                "superko",
-                Both::new("全局同形", "Repetition (superko)"),
-                vec![
-                    listed!("positional", "只看盘面", "Board only", superko = Superko::Positional),
-                    listed!("situational", "连同轮走方", "Board and turn", superko = Superko::Situational),
-                ],
-            ),
-            Row::number(
                 "handicap",
                 Both::new("让子", "Handicap"),
                 &[0, 2, 3, 4, 5, 6, 7, 8, 9],
@@ -64,10 +62,15 @@ impl Options for GoSetup {
                 },
                 |setup: &Self| setup.handicap.stones().into(),
                 |setup, stones| {
+                    let usual = setup.usual_komi();
                     setup.handicap = match (stones as u8, setup.handicap) {
                         (0, _) => Handicap::None,
                         (stones, Handicap::Free(_)) => Handicap::Free(stones),
                         (stones, _) => Handicap::Stars(stones),
+                    };
+                    // Komi that was chosen by hand stays.
+                    if setup.komi_half_points == usual {
+                        setup.komi_half_points = setup.usual_komi();
                     }
                 },
             ),
@@ -96,6 +99,28 @@ impl Options for GoSetup {
                 ],
             ));
         }
+        // Below the handicap, on which the usual komi depends: options are chosen in this order.
+        let last = [
+            Row::number(
+                "komi-half-points",
+                Both::new("贴目", "Komi"),
+                &[0, 1, 11, 13, 15],
+                0..=u8::MAX.into(),
+                points,
+                |setup: &Self| setup.komi_half_points.into(),
+                |setup, half_points| setup.komi_half_points = half_points as u8,
+            ),
+            Row::<Self>::listed(
+                "superko",
+                Both::new("全局同形", "Repetition (superko)"),
+                vec![
+                    listed!("positional", "只看盘面", "Board only", superko = Superko::Positional),
+                    listed!("situational", "连同轮走方", "Board and turn", superko = Superko::Situational),
+                ],
+            )
+            .seldom(),
+        ];
+        rows.extend(last);
         rows
     }
 
@@ -107,9 +132,13 @@ impl Options for GoSetup {
                 word: "chinese",
                 name: Both::new("中国规则", "Chinese rules"),
                 setup: Self::default(),
+                decides: &["scoring"],
             },
             NamedSetup {
-                word: "japanese", name: Both::new("日本规则", "Japanese rules"), setup: japanese
+                word: "japanese",
+                name: Both::new("日本规则", "Japanese rules"),
+                setup: japanese,
+                decides: &["scoring"],
             },
         ]
     }

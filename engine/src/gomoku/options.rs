@@ -62,7 +62,12 @@ impl Options for GomokuSetup {
     }
 
     fn presets() -> Vec<NamedSetup<Self>> {
-        let of = |word, rule| NamedSetup { word, name: both(rule), setup: Self { rule, ..Self::default() } };
+        let of = |word, rule| NamedSetup {
+            word,
+            name: both(rule),
+            setup: Self { rule, ..Self::default() },
+            decides: &["rule"],
+        };
         vec![
             of("freestyle", GomokuRule::Freestyle),
             of("standard", GomokuRule::Standard),

@@ -115,6 +115,11 @@ impl Gomoku {
         Opening::of(self.setup.size, [first, second, third].map(|stone| (stone.column, stone.row)))
     }
 
+    /// While swap2 is played: what is to be done now and what follows from it, as a sentence for both players.
+    pub fn told(&self, language: Language) -> Option<String> {
+        self.stage.told(self.color, language)
+    }
+
     /// What the player whose turn it is may choose; none while a stone is next.
     pub fn choices(&self) -> &'static [Choice] {
         self.stage.choices()

@@ -5,7 +5,7 @@
 //! first player chooses a colour. White always has the next stone.
 
 use super::GomokuOpening;
-use crate::{Choice, Side};
+use crate::{Choice, Language, Side};
 
 /// How far the opening is. Stones alternate in colour all along, so what is left to know is whose decision is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,6 +69,49 @@ impl Stage {
             Choice::Black => Self::Settled { swapped: !first_chooses },
             Choice::White => Self::Settled { swapped: first_chooses },
         }
+    }
+
+    /// What is to be done now and what follows from it, as a sentence for both players; `None` once the colours are settled.
+    /// `color`: of the next stone.
+    pub(super) fn told(self, color: Side, language: Language) -> Option<String> {
+        let (stone, of, chooser) = match self {
+            Self::First(left) => (4 - left, 3, Side::Second),
+            Self::Second(left) => (3 - left, 2, Side::First),
+            Self::SecondChooses | Self::FirstChooses => {
+                let two_more = self == Self::SecondChooses;
+                return Some(match (language, two_more) {
+                    (Language::Chinese, true) => {
+                        "Swap2：选执黑或执白，下一手由白方走；或者再摆两子，由先摆的一方选。".into()
+                    }
+                    (Language::Chinese, false) => "Swap2：选执黑或执白，下一手由白方走。".into(),
+                    (Language::English, true) => {
+                        "Swap2: choose a colour, White moves next; or put two more stones, and \
+                                                  whoever began chooses."
+                            .into()
+                    }
+                    (Language::English, false) => "Swap2: choose a colour. White moves next.".into(),
+                });
+            }
+            Self::Settled { .. } => return None,
+        };
+        let (color, chooser) = match language {
+            Language::Chinese => (
+                if color == Side::First { "黑" } else { "白" },
+                if chooser == Side::First { "先摆的一方" } else { "另一方" },
+            ),
+            Language::English => (
+                if color == Side::First { "black" } else { "white" },
+                if chooser == Side::First { "whoever began" } else { "the other player" },
+            ),
+        };
+        Some(match language {
+            Language::Chinese => {
+                format!("Swap2：由同一方摆 {of} 子，现在是第 {stone} 子，{color}子。之后由{chooser}选颜色。")
+            }
+            Language::English => format!(
+                "Swap2: one player puts all {of} stones. Now stone {stone} of {of}, a {color} one; then {chooser} chooses a colour."
+            ),
+        })
     }
 
     /// Part of the key; nothing where no opening is played.

@@ -17,7 +17,7 @@ fn stones(count: u32) -> Both {
 
 impl Options for LiuzhouSetup {
     fn rows(&self) -> Vec<Row<Self>> {
-        vec![
+        let usual: Vec<Row<Self>> = vec![
             Row::listed(
                 "several",
                 Both::new("一步成几城", "Several formations at once"),
@@ -45,6 +45,8 @@ impl Options for LiuzhouSetup {
                 |setup, count| setup.inner_six = count as u8,
             ),
             switch!("diagonals", "斜线算", "Diagonals count", diagonals),
+        ];
+        let seldom: Vec<Row<Self>> = vec![
             Row::listed(
                 "safety",
                 Both::new("城中子", "Stones in a formation"),
@@ -127,7 +129,8 @@ impl Options for LiuzhouSetup {
                     ),
                 ],
             ),
-        ]
+        ];
+        usual.into_iter().chain(seldom.into_iter().map(Row::seldom)).collect()
     }
 
     fn presets() -> Vec<NamedSetup<Self>> {
@@ -136,6 +139,7 @@ impl Options for LiuzhouSetup {
                 word: preset.word(),
                 name: Both::new(preset.name(Language::Chinese), preset.name(Language::English)),
                 setup: preset.setup(),
+                decides: &[],
             })
             .into()
     }

@@ -15,7 +15,7 @@ pub(super) fn usable(loopback: bool) -> Vec<Interface> {
 }
 
 /// Whether this address belongs to a network of this device, so that it can be reached without a router.
-pub(super) fn is_neighbour(ip: IpAddr) -> bool {
+pub fn is_neighbour(ip: IpAddr) -> bool {
     let ip = ip.to_canonical();
     is_link_local(&ip)
         || if_addrs::get_if_addrs().unwrap_or_default().iter().any(|own| shares_network(&own.addr, ip))

@@ -41,6 +41,7 @@ use crate::{
 pub use self::advert::SERVICE;
 #[cfg(feature = "online")]
 pub(crate) use self::advert::{card_strings, read_card};
+pub use self::interfaces::is_neighbour;
 
 /// The port of multicast DNS (RFC 6762, section 3).
 pub const MDNS_PORT: u16 = 5353;
@@ -252,8 +253,17 @@ impl Transport for LanTransport {
     }
 }
 
-/// One socket for both protocols, or for IPv4 alone on a device without IPv6.
-fn bind(port: u16) -> Result<TcpListener, LinkError> {
+/// This device's addresses in its networks, IPv4 first, without those that need an interface number; `loopback`: also of the
+/// loopback interface.
+pub fn own_addresses(loopback: bool) -> Vec<IpAddr> {
+    let own = interfaces::usable(loopback).into_iter().map(|interface| interface.ip());
+    let mut own: Vec<IpAddr> = own.filter(|ip| !dial::is_link_local(ip)).collect();
+    own.sort_by_key(|ip| (ip.is_loopback(), ip.is_ipv6()));
+    own
+}
+
+/// One listening socket for both protocols, or for IPv4 alone on a device without IPv6. Port 0: any that is free.
+pub fn bind(port: u16) -> std::io::Result<TcpListener> {
     /// Connections that wait to be accepted.
     const BACKLOG: i32 = 8;
     let listen = |ip: IpAddr| {
@@ -269,7 +279,7 @@ fn bind(port: u16) -> Result<TcpListener, LinkError> {
         socket.listen(BACKLOG)?;
         TcpListener::from_std(socket.into())
     };
-    listen(Ipv6Addr::UNSPECIFIED.into()).or_else(|_| listen(Ipv4Addr::UNSPECIFIED.into())).map_err(Into::into)
+    listen(Ipv6Addr::UNSPECIFIED.into()).or_else(|_| listen(Ipv4Addr::UNSPECIFIED.into()))
 }
 
 struct LanListener {

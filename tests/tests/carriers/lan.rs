@@ -322,7 +322,7 @@ async fn an_interface_that_goes_and_comes_is_followed() {
     network.switch_on("ben", false);
     ben.client
         .until("no network is told", |seen| {
-            seen.radio.as_ref().is_some_and(|radio| radio.state() == control::RadioState::RadioNoAdapter)
+            seen.radio().is_some_and(|radio| radio.state() == control::RadioState::RadioNoAdapter)
         })
         .await;
     network.switch_on("ben", true);

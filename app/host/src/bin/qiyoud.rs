@@ -45,6 +45,18 @@ struct Arguments {
     /// The TCP port in the local network, for a firewall [default: any]
     #[arg(long, conflicts_with = "no_lan")]
     lan_port: Option<u16>,
+    /// Let no guest with a browser in
+    #[cfg(feature = "guest")]
+    #[arg(long)]
+    no_guests: bool,
+    /// The TCP port for guests once a code is shown, for a firewall [default: any]
+    #[cfg(feature = "guest")]
+    #[arg(long, conflicts_with = "no_guests")]
+    guest_port: Option<u16>,
+    /// Let browsers of this device itself in as guests, for tests on one device
+    #[cfg(feature = "guest")]
+    #[arg(long, conflicts_with = "no_guests", hide = true)]
+    guest_loopback: bool,
     /// Leave the account signed out and do not play over the internet
     #[cfg(feature = "online")]
     #[arg(long)]
@@ -111,6 +123,11 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     }
     if !arguments.no_lan {
         config = config.with_lan(LanConfig { port: arguments.lan_port.unwrap_or(0), ..LanConfig::default() });
+    }
+    #[cfg(feature = "guest")]
+    if !arguments.no_guests {
+        let port = arguments.guest_port.unwrap_or(0);
+        config = config.with_guests(host::GuestConfig { port, loopback: arguments.guest_loopback });
     }
     #[cfg(feature = "online")]
     if !arguments.no_online {

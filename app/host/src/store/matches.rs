@@ -646,7 +646,8 @@ impl MatchFilter {
     /// A condition on `matches`, empty or from WHERE on, and the values of its parameters.
     fn sql(&self) -> (String, Vec<Value>) {
         const ALONE_WITH_LIGHTS: &str =
-            "(game = 5 AND first_seat NOT LIKE 'peer:%' AND second_seat NOT LIKE 'peer:%')";
+            "(game = 5 AND first_seat NOT LIKE 'peer:%' AND second_seat NOT LIKE 'peer:%'
+             AND first_seat NOT LIKE 'guest:%' AND second_seat NOT LIKE 'guest:%')";
         const ONE_IS_HERE: &str = "(first_seat = 'here') <> (second_seat = 'here')";
         const MINE_WON: &str = "(winner = 1) = (first_seat = 'here')";
         let (mut conditions, mut values) = (Vec::new(), Vec::new());
@@ -662,14 +663,20 @@ impl MatchFilter {
             }
             Opponent::Called { players, part } => {
                 let listed = "(SELECT value FROM json_each(?))";
+                // Small letters of ASCII only, as SQLite makes them; the part is small already.
+                let guest =
+                    |seat| format!("({seat} LIKE 'guest:%' AND instr(lower(substr({seat}, 7)), ?) > 0)");
                 conditions.push(format!(
-                    "(first_seat IN {listed} OR second_seat IN {listed} OR instr(said, ?) > 0)"
+                    "(first_seat IN {listed} OR second_seat IN {listed} OR instr(said, ?) > 0 OR {} OR {})",
+                    guest("first_seat"),
+                    guest("second_seat")
                 ));
                 // A key is hexadecimal: nothing in it needs an escape.
                 let keys: Vec<String> =
                     players.iter().map(|key| format!("\"{}\"", seat_text(Seat::Peer(*key)))).collect();
                 let list = format!("[{}]", keys.join(","));
-                values.extend([Value::from(list.clone()), Value::from(list), Value::from(part.clone())]);
+                values.extend([Value::from(list.clone()), Value::from(list)]);
+                values.extend(std::iter::repeat_n(Value::from(part.clone()), 3));
             }
         }
         let decided = "ending IS NOT NULL AND winner IN (1, 2)";
@@ -844,6 +851,7 @@ pub(super) fn seat_text(seat: Seat) -> String {
         Seat::Here => "here".into(),
         Seat::Bot(level) => format!("bot:{}", level.number()),
         Seat::Peer(key) => format!("peer:{key}"),
+        Seat::Guest(name) => format!("guest:{name}"),
     }
 }
 
@@ -852,6 +860,8 @@ fn parse_seat(text: &str) -> Option<Seat> {
         None => (text == "here").then_some(Seat::Here),
         Some(("bot", level)) => Level::new(level.parse().ok()?).map(Seat::Bot),
         Some(("peer", key)) => PlayerId::parse(key).map(Seat::Peer),
+        // A file of somebody else's may say any name.
+        Some(("guest", name)) => Some(Seat::Guest(proto::limits::fit_name(name))),
         Some(_) => None,
     }
 }

@@ -259,11 +259,11 @@ mod tests {
         assert_eq!(store.friends().expect("read"), [friend(NEW, "plays at lunch")]);
         let unfinished = store.load(MatchId([1; 16])).expect("read").expect("there");
         assert_eq!(
-            (unfinished.seats[1], unfinished.open, unfinished.settled),
+            (unfinished.seats[1].clone(), unfinished.open, unfinished.settled),
             (Seat::Peer(NEW), true, false)
         );
         let over = store.load(MatchId([2; 16])).expect("read").expect("there");
-        assert_eq!((over.seats[1], over.settled), (Seat::Peer(NEW), true));
+        assert_eq!((over.seats[1].clone(), over.settled), (Seat::Peer(NEW), true));
         assert!(store.matches_with(OLD).expect("read").is_empty());
     }
 }

@@ -60,7 +60,7 @@ fn change(store: &mut Store, number: usize) {
             let content = (0..60_000).map(|_| rng.below(256) as u8).collect();
             let file = KeptFile { ending: "sgf".into(), actions: 0, content };
             let record = MatchRecord { id: taken, ..record() };
-            store.take_in(&record, [Seat::Here; 2], (&origin, &file), now)
+            store.take_in(&record, Seat::BOTH_HERE, (&origin, &file), now)
         }
         18 => store.write_change(&Entry::Ended { id, revision: 2, result: MatchResult::DrawAgreed }, now),
         19 => store.settle(id),

@@ -123,6 +123,8 @@ pub(super) const MIGRATIONS: &[&str] = &["
         actions  INTEGER NOT NULL,                                        -- that were read of it
         content  BLOB NOT NULL
     ) STRICT, WITHOUT ROWID;
+", "
+    -- From here on a seat may be guest:NAME, which earlier programs take for damage: they say that the file is newer instead.
 "];
 
 /// Opens the file, and brings it to the present schema.

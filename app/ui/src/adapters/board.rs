@@ -5,17 +5,18 @@ mod flash;
 mod layout;
 mod points;
 mod show;
+mod solving;
 mod touch;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use proto::board::{self as wire, Action, action};
-use proto::control::{self, FactKind, OfferKind as WireOffer, PeerLink, Room, request};
+use proto::control::{self, FactKind, OfferKind as WireOffer, PeerLink, Room, TouchKind, request};
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
 use super::{editor, when};
-use crate::app::{Desk, HintState, Purpose};
+use crate::app::{Choosing, Desk, HintState, Purpose};
 use crate::screens::{
     Advice, BoardAdapter, ChoiceKind, Dialog, LineView, MainWindow, Navigation, PointView, Remark,
 };
@@ -24,6 +25,7 @@ pub(crate) use layout::Look;
 pub(super) use layout::{Layout, Names, names};
 pub(super) use points::plain_points;
 pub(super) use show::{ending, pairs, show};
+pub(crate) use solving::Solving;
 pub(crate) use touch::put_down;
 pub(super) use touch::{Touch, meaning};
 
@@ -101,7 +103,20 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
             usize::try_from(index).ok().and_then(|index| board?.choices.get(index).copied())
         };
         if let Some(action) = chosen {
-            act(&desk, action);
+            choose(&desk, action);
+        }
+    }));
+    page.on_choose_confirmed(when!(desk, |desk| {
+        let mut meant = None;
+        desk.change(|inner| meant = inner.choosing.take());
+        let same = |asked: &Choosing| {
+            desk.see().room.as_ref().is_some_and(|room| {
+                let ply = room.board.as_ref().map_or(0, |board| board.ply);
+                (&asked.room, asked.ply, asked.revision) == (&room.id, ply, room.revision)
+            })
+        };
+        if let Some(asked) = meant.filter(same) {
+            act(&desk, asked.action);
         }
     }));
     page.on_step_anyway(when!(desk, |desk| {
@@ -134,6 +149,14 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     page.on_new_game(when!(desk, |desk| begin_again(&desk)));
     page.on_new_game_confirmed(when!(desk, |desk| offer(&desk, WireOffer::OfferNewGame)));
     page.on_hint(when!(desk, |desk| hint(&desk)));
+    page.on_solve(when!(desk, |desk| solve(&desk)));
+    page.on_solve_step(when!(desk, |desk| solve_step(&desk)));
+    page.on_solve_pause(when!(desk, |desk| desk.change(|inner| {
+        if let Some(solving) = &mut inner.solving {
+            solving.pause_or_go_on();
+        }
+    })));
+    page.on_solve_stop(when!(desk, |desk| desk.change(|inner| inner.solving = None)));
     page.on_resign(when!(desk, |desk| resign(&desk)));
     page.on_answer_offer(when!(desk, |desk, accept| {
         if let Some(room_id) = room_id(&desk) {
@@ -199,6 +222,30 @@ fn analyse(desk: &Desk, step: i32) {
     desk.ask(request::Body::Analyse(asked), Purpose::Nothing);
 }
 
+/// A choice beside the points. Giving one's turn away and taking a colour are asked about first: a finger slips, and a record has no
+/// way back that the other need not agree to.
+fn choose(desk: &Desk, action: Action) {
+    let asked = {
+        let inner = desk.see();
+        let Some(room) = &inner.room else { return };
+        let Some(board) = &room.board else { return };
+        let could_play = board.touch.as_ref().is_some_and(|touch| touch.kind() == TouchKind::TouchPlace);
+        let asks = match action.kind {
+            Some(action::Kind::Pass(_)) => could_play,
+            Some(action::Kind::Choose(_)) => true,
+            _ => false,
+        };
+        asks.then(|| Choosing { room: room.id.clone(), ply: board.ply, revision: room.revision, action })
+    };
+    match asked {
+        Some(asked) => {
+            desk.change(|inner| inner.choosing = Some(asked));
+            desk.open(Dialog::ConfirmChoice);
+        }
+        None => act(desk, action),
+    }
+}
+
 fn act(desk: &Desk, action: Action) {
     let analysing = desk.see().room.as_ref().is_some_and(|room| room.analysis.is_some());
     if let (true, Some(room_id)) = (analysing, room_id(desk)) {
@@ -252,7 +299,12 @@ fn begin_again(desk: &Desk) {
 }
 
 pub(crate) fn hint(desk: &Desk) {
-    ask_hint(desk, Vec::new());
+    ask_hint(desk, false);
+}
+
+/// Plays the solution of a board of lights out, press by press.
+pub(crate) fn solve(desk: &Desk) {
+    ask_hint(desk, true);
 }
 
 /// Ways to go on that a hint tells: what fits a phone beside the board.
@@ -262,7 +314,7 @@ fn is_lamps(room: &Room) -> bool {
     room.board.as_ref().is_some_and(|board| board.game() == wire::Game::LightsOut)
 }
 
-fn ask_hint(desk: &Desk, presses: Vec<u8>) {
+fn ask_hint(desk: &Desk, solve: bool) {
     let asked = {
         let inner = desk.see();
         let Some(room) = &inner.room else { return };
@@ -276,7 +328,7 @@ fn ask_hint(desk: &Desk, presses: Vec<u8>) {
         request::Body::Hint(control::Hint { room_id: room.clone(), lines }),
         Purpose::Hint { room: room.clone(), ply, revision },
     );
-    desk.change(|inner| inner.hint = Some(HintState::Asked { room, ply, presses }));
+    desk.change(|inner| inner.hint = Some(HintState::Asked { room, ply, solve }));
 }
 
 /// The host's advice about this match at this ply and revision.
@@ -288,12 +340,23 @@ pub(crate) fn advised(desk: &Desk, about: (String, u32, u32), found: control::Hi
         _ => {}
     }
     desk.change(|inner| {
+        let solve = matches!(&inner.hint, Some(HintState::Asked { solve: true, .. }));
+        if solve && !found.presses.is_empty() {
+            let columns = inner.room.as_ref().and_then(|room| Some(room.board.as_ref()?.columns));
+            let position = (ply, revision);
+            let solving =
+                Solving::new(&room, position, columns.unwrap_or_default(), &found.presses, found.fewest);
+            inner.solving = Some(solving);
+            inner.shown_solution = Some(room);
+            inner.hint = None;
+            return;
+        }
         inner.hint = found.action.map(|action| HintState::Found {
             room,
             ply,
             revision,
             action,
-            presses: found.presses.to_vec(),
+            presses: found.presses.iter().map(|byte| byte.count_ones()).sum(),
             fewest: found.fewest,
             lines: found.lines,
             threats: found.threats,
@@ -301,23 +364,18 @@ pub(crate) fn advised(desk: &Desk, about: (String, u32, u32), found: control::Hi
     });
 }
 
-/// Once a board of lamps is being solved, each press asks how it goes on from there.
-pub(crate) fn solve_on(desk: &Desk) {
-    let following = {
-        let inner = desk.see();
-        let Some(room) = &inner.room else { return };
-        let ply = room.board.as_ref().map_or(0, |board| board.ply);
-        match &inner.hint {
-            Some(HintState::Found { room: of, ply: at, revision, presses, .. })
-                if *of == room.id && !presses.is_empty() && (*at, *revision) != (ply, room.revision) =>
-            {
-                room.result.is_none().then(|| presses.clone())
-            }
-            _ => None,
+/// The next press of the solution that is played out; the end of it when the player has changed the board.
+fn solve_step(desk: &Desk) {
+    let mut press = None;
+    desk.change(|inner| {
+        let of = |solving: &Solving| inner.room.as_ref().is_some_and(|room| solving.is_of(room));
+        inner.solving = inner.solving.take().filter(of);
+        if let (Some(solving), Some(room)) = (&mut inner.solving, &inner.room) {
+            press = solving.step(room);
         }
-    };
-    if let Some(presses) = following {
-        ask_hint(desk, presses);
+    });
+    if let Some(action) = press {
+        act(desk, action);
     }
 }
 

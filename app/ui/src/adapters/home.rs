@@ -75,7 +75,7 @@ fn unfinished(inner: &Inner) -> Vec<Unfinished<'_>> {
         .filter(|room| room.result.is_none() && room.puzzle.is_none() && !room.mine.is_empty())
         .collect();
     let latest = |room: &control::Room| {
-        inner.state.matches.iter().position(|kept| kept.room_id == room.id).unwrap_or(usize::MAX)
+        inner.matches.iter().position(|kept| kept.room_id == room.id).unwrap_or(usize::MAX)
     };
     open.sort_by_key(|room| (room.link.is_none(), latest(room)));
     let open = open.into_iter().map(|room| Unfinished {
@@ -86,7 +86,7 @@ fn unfinished(inner: &Inner) -> Vec<Unfinished<'_>> {
         board: room.board.as_ref(),
         mine: room.board.as_ref().is_some_and(|board| room.mine.contains(&board.turn)),
     });
-    let kept = inner.state.matches.iter().filter(|kept| kept.result.is_none() && !kept.open);
+    let kept = inner.matches.iter().filter(|kept| kept.result.is_none() && !kept.open);
     let kept = kept.filter(|kept| !inner.state.rooms.contains_key(&kept.room_id));
     let kept = kept.map(|kept| {
         let turn = kept.board.as_ref().map_or(wire::Side::First, control::Board::turn);
@@ -122,7 +122,7 @@ pub(super) fn opponent(seats: [&Option<Seat>; 2]) -> (Opponent, String, i32) {
     let mut found = (Opponent::Here, String::new(), 0);
     for seat in seats.into_iter().flatten() {
         match &seat.who {
-            Some(seat::Who::Peer(_)) => return (Opponent::Peer, seat.name.clone(), 0),
+            Some(seat::Who::Peer(_) | seat::Who::Guest(_)) => return (Opponent::Peer, seat.name.clone(), 0),
             Some(seat::Who::BotLevel(level)) if !seat.bot_assists => {
                 found = (Opponent::Bot, String::new(), *level as i32);
             }

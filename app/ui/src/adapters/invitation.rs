@@ -87,7 +87,7 @@ fn terms(sheet: Option<&GameSheet>, chinese: bool) -> Vec<SharedString> {
         let between = if chinese { "：" } else { ": " };
         SharedString::from(format!("{}{between}{value}", said(option.name.as_ref())))
     };
-    sheet.options.iter().filter(|option| option.values.len() > 1).map(term).collect()
+    new_game::offered(sheet).map(term).collect()
 }
 
 pub(super) fn show(window: &MainWindow, desk: &Desk) {

@@ -169,7 +169,7 @@ fn bluetooth(inner: &Inner) -> NearbyState {
         Some(RadioState::RadioNoService) => NearbyState::NoService,
         Some(RadioState::RadioNoPermission) => NearbyState::NoPermission,
         // A host that has told everything and no radio has none.
-        None if inner.ready => NearbyState::NoAdapter,
+        None if inner.state.ready => NearbyState::NoAdapter,
         _ => NearbyState::Looking,
     }
 }

@@ -17,11 +17,6 @@ use crate::screens::{
     Colour, MainWindow, NewGameAdapter, Opponent, OptionKind, OptionView, Page, RulesAdapter,
 };
 
-/// A game with more options than this shows the first of them, the others on request. Liuzhou chess has eleven, which few
-/// people want to read before every match; Go has six with a handicap, of which none may hide the one that brought it.
-const MOST_OPTIONS: usize = 6;
-const FIRST_OPTIONS: usize = 4;
-
 /// More values than this do not stand beside each other on a phone; they are stepped through.
 const WORDS_BESIDE: usize = 4;
 
@@ -66,13 +61,15 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
         remember(&desk, |last| last.colour = colour);
     }));
     page.on_choose_preset(when!(desk, |desk, index| {
-        let preset = {
+        let chosen = {
             let inner = desk.see();
             let sheet = inner.sheets.get(&(inner.new_game as i32));
-            sheet.and_then(|sheet| sheet.presets.get(index as usize)).map(|preset| preset.preset.clone())
+            let preset = sheet.and_then(|sheet| sheet.presets.get(index as usize));
+            preset.map(|preset| with_preset(choice(&inner, inner.new_game), preset))
         };
-        if let Some(preset) = preset {
-            try_choice(&desk, preset, Vec::new());
+        if let Some(choice) = chosen {
+            let game = desk.see().new_game;
+            ask(&desk, game, choice);
         }
     }));
     page.on_choose_value(when!(desk, |desk, option, value| {
@@ -168,14 +165,9 @@ fn ask(desk: &Desk, game: wire::Game, choice: GameChoice) {
 pub(crate) fn described(desk: &Desk, game: wire::Game, choice: &GameChoice, sheet: GameSheet) {
     let word = game::word(game);
     // What has been chosen beside the preset, in the sheet's order, in which each option is there when its turn comes.
-    // What a preset says by itself is left to it.
-    let (preset, options) = if sheet.preset.is_empty() {
-        let touched = |option: &&GameOption| choice.options.iter().any(|one| one.option == option.option);
-        let chosen = |option: &GameOption| (option.option.clone(), option.chosen.clone());
-        (choice.preset.clone(), sheet.options.iter().filter(touched).map(chosen).collect())
-    } else {
-        (sheet.preset.clone(), Vec::new())
-    };
+    let touched = |option: &GameOption| choice.options.iter().any(|one| one.option == option.option);
+    let options = beside_preset(&sheet, touched);
+    let preset = if sheet.preset.is_empty() { choice.preset.clone() } else { sheet.preset.clone() };
     let known = desk.see().last(game);
     desk.change(|inner| {
         inner.sheets.insert(game as i32, sheet);
@@ -186,6 +178,26 @@ pub(crate) fn described(desk: &Desk, game: wire::Game, choice: &GameChoice, shee
             (last.preset, last.options) = (preset, options);
         });
     }
+}
+
+/// The options that are remembered beside the sheet's preset, with their values: those of them that the preset does not decide.
+fn beside_preset(sheet: &GameSheet, touched: impl Fn(&GameOption) -> bool) -> Vec<(String, String)> {
+    let preset = sheet.presets.iter().find(|preset| preset.preset == sheet.preset);
+    let is_left = |option: &&GameOption| preset.is_none_or(|preset| !decides(preset, &option.option));
+    let options = sheet.options.iter().filter(is_left).filter(|option| touched(option));
+    options.map(|option| (option.option.clone(), option.chosen.clone())).collect()
+}
+
+/// Whether an option is part of what the preset is.
+fn decides(preset: &control::GamePreset, option: &str) -> bool {
+    preset.decides.is_empty() || preset.decides.iter().any(|decided| decided == option)
+}
+
+/// The same choice by other rules: what the preset does not decide stays.
+fn with_preset(mut choice: GameChoice, preset: &control::GamePreset) -> GameChoice {
+    choice.preset.clone_from(&preset.preset);
+    choice.options.retain(|one| !decides(preset, &one.option));
+    choice
 }
 
 fn choice_is_default(choice: &GameChoice) -> bool {
@@ -304,9 +316,7 @@ fn show_paces(page: &NewGameAdapter<'_>, desk: &Desk, inner: &Inner, chinese: bo
 
 /// The choice of this game is from now on as an invitation asks for it, so that one thing can be changed.
 pub(super) fn adopt(desk: &Desk, game: wire::Game, sheet: &GameSheet, theirs: &control::Invitation) {
-    let chosen = |option: &GameOption| (option.option.clone(), option.chosen.clone());
-    let options =
-        if sheet.preset.is_empty() { sheet.options.iter().map(chosen).collect() } else { Vec::new() };
+    let options = beside_preset(sheet, |_| true);
     let pace = sheet.paces.iter().find(|pace| pace.pace == theirs.pace).map(|pace| pace.word.clone());
     desk.prefer(|known| {
         let last = known.games.entry(game::word(game).into()).or_default();
@@ -328,11 +338,6 @@ fn remember(desk: &Desk, change: impl FnOnce(&mut LastGame)) {
     desk.prefer(|known| change(known.games.entry(word.into()).or_default()));
 }
 
-fn try_choice(desk: &Desk, preset: String, options: Vec<ChosenOption>) {
-    let game = desk.see().new_game;
-    ask(desk, game, GameChoice { game: game.into(), preset, options });
-}
-
 /// Chooses a value for the option in this row of the page. What was chosen before stays in front of it: each choice was
 /// possible when it was made, so all of them one after another are.
 fn change_option(desk: &Desk, row: i32, value: impl FnOnce(&GameOption) -> Option<String>) {
@@ -348,10 +353,14 @@ fn change_option(desk: &Desk, row: i32, value: impl FnOnce(&GameOption) -> Optio
     ask(desk, game, choice);
 }
 
-/// The options that a page offers: those with something to choose from. A number that the host offers no values for is for
-/// those who type it.
-fn offered(sheet: &GameSheet) -> impl Iterator<Item = &GameOption> {
-    sheet.options.iter().filter(|option| option.values.len() > 1)
+/// The options that a page offers beside the presets: those with something to choose from, but for an option that is the presets
+/// by other words. A number that the host offers no values for is for those who type it.
+pub(super) fn offered(sheet: &GameSheet) -> impl Iterator<Item = &GameOption> {
+    let is_preset = |option: &GameOption| {
+        let decided = |preset: &control::GamePreset| preset.decides == [option.option.as_str()];
+        sheet.presets.len() > 1 && sheet.presets.iter().all(decided)
+    };
+    sheet.options.iter().filter(move |option| option.values.len() > 1 && !is_preset(option))
 }
 
 /// The next value up or down: the next of those that are offered, and beyond them the next number.
@@ -473,26 +482,16 @@ pub(super) fn show(window: &MainWindow, desk: &Desk) {
         page.set_further_options(0);
         return;
     };
-    // Presets that are one option's values by other words would be the same choice twice.
-    let same = |option: &GameOption| {
-        option.values.len() == sheet.presets.len()
-            && option.values.iter().zip(&sheet.presets).all(|(value, preset)| value.value == preset.preset)
-    };
-    let twice = offered(sheet).any(same);
-    let presets: Vec<SharedString> = sheet
-        .presets
-        .iter()
-        .filter(|_| !twice)
-        .map(|preset| said(preset.name.as_ref(), chinese).into())
-        .collect();
+    let presets: Vec<SharedString> =
+        sheet.presets.iter().map(|preset| said(preset.name.as_ref(), chinese).into()).collect();
     update(&desk.new_game.presets, &presets);
     page.set_presets_need(width_beside(presets.iter().map(SharedString::as_str)));
     let chosen = sheet.presets.iter().position(|preset| preset.preset == sheet.preset);
     page.set_preset(chosen.map_or(-1, |index| index as i32));
     let mut options: Vec<OptionView> = offered(sheet).map(|option| option_view(option, chinese)).collect();
-    let further = if options.len() > MOST_OPTIONS { options.len() - FIRST_OPTIONS } else { 0 };
-    if further > 0 && !inner.all_options {
-        options.truncate(FIRST_OPTIONS);
+    let further = offered(sheet).filter(|option| option.seldom).count();
+    if !inner.all_options {
+        options.truncate(options.len() - further);
     }
     update(&desk.new_game.options, &options);
     page.set_further_options(further as i32);

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use client::FromHost;
 use proto::control::{self, Event, InvitationEnd, NoticeKind, RefusalCode, Reply, Room, event, reply};
 use slint::ComponentHandle;
 
 use super::{Desk, Purpose};
 use crate::adapters;
-use crate::client::FromHost;
 use crate::screens::{BoardAdapter, Dialog, Page, Remark};
 use senses::{Cue, Feel};
 
@@ -22,8 +22,8 @@ impl Desk {
             FromHost::Event(event) => self.event(*event),
             FromHost::Reply(reply) => self.reply(*reply),
             FromHost::Lost(why) => {
-                tracing::error!(why, "the host is gone");
-                let begun = self.see().ready;
+                tracing::error!(%why, "the host is gone");
+                let begun = self.see().state.ready;
                 self.remark(if begun { Remark::HostLost } else { Remark::HostFailed }, "");
             }
         }
@@ -50,7 +50,6 @@ impl Desk {
         }
         match event.body {
             Some(event::Body::Ready(_)) => {
-                self.inner.borrow_mut().ready = true;
                 self.moved();
                 self.tell_wish();
             }
@@ -152,7 +151,6 @@ impl Desk {
                 self.inner.borrow_mut().look = adapters::board::Look::default();
                 self.ask_rules();
             }
-            adapters::board::solve_on(self);
         } else if waited {
             self.open_room(&room.id);
         }
@@ -254,7 +252,7 @@ impl Desk {
                 }
             }
             (Some(reply::Body::Matches(list)), Purpose::ListMatches) => {
-                self.inner.borrow_mut().state.matches = list.matches;
+                self.inner.borrow_mut().matches = list.matches;
             }
             (Some(reply::Body::Matches(list)), Purpose::Records { search }) => {
                 adapters::records::found(self, search, list);

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use client::{Client, HostState};
 use proto::board::{Action, Game as WireGame, Setup, action};
 use proto::control::{self, GameChoice, GameSheet, Room};
 
 use super::way::Way;
 use crate::adapters;
-use crate::client::Client;
 use crate::preferences::{LastGame, Preferences, Store};
 use crate::screens::{Dialog, Page};
-use crate::state::HostState;
 
 /// What a reply will be about.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,15 +80,16 @@ pub(crate) enum HintState {
         room: String,
         ply: u32,
         /// The solution of the position before, shown until the new one is there.
-        presses: Vec<u8>,
+        /// Lights Out: the solution is to be played out, not one press to be shown.
+        solve: bool,
     },
     Found {
         room: String,
         ply: u32,
         revision: u32,
         action: Action,
-        /// Lights Out: every press of the solution, packed as `Board.lights`; and whether none has fewer.
-        presses: Vec<u8>,
+        /// Lights Out: how many presses the solution has, and whether none has fewer.
+        presses: u32,
         fewest: bool,
         /// Other ways with their chances, the best first, and what either side threatens.
         lines: Vec<control::HintLine>,
@@ -114,6 +114,15 @@ pub(crate) struct Losing {
     pub(crate) words: Option<control::Words>,
 }
 
+/// A choice beside the points that is asked about before it counts, in one position.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Choosing {
+    pub(crate) room: String,
+    pub(crate) ply: u32,
+    pub(crate) revision: u32,
+    pub(crate) action: Action,
+}
+
 /// Whom we have asked for a game, from the touch until the answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Inviting {
@@ -131,8 +140,8 @@ pub(crate) struct Inner {
     pub(crate) locale: String,
     pub(super) client: Client,
     pub(crate) state: HostState,
-    /// The host has told the whole present state.
-    pub(crate) ready: bool,
+    /// Unfinished matches for the first page, the latest first.
+    pub(crate) matches: Vec<control::MatchSummary>,
     pub(super) next_request: u64,
     pub(super) asked: BTreeMap<u64, Purpose>,
     pub(super) way: Way,
@@ -146,6 +155,7 @@ pub(crate) struct Inner {
     pub(crate) picked: Option<Picked>,
     /// A step that would lose, until the player has said whether it is meant.
     pub(crate) losing: Option<Losing>,
+    pub(crate) choosing: Option<Choosing>,
     /// A stone that waits to be meant.
     pub(crate) waiting: Option<Picked>,
     /// The board is seen from its other side.
@@ -170,6 +180,9 @@ pub(crate) struct Inner {
     /// Which part of a large board is seen.
     pub(crate) look: adapters::board::Look,
     pub(crate) hint: Option<HintState>,
+    pub(crate) solving: Option<adapters::board::Solving>,
+    /// The match whose solution was shown: it is not the player's own.
+    pub(crate) shown_solution: Option<String>,
     /// The game of the page for a new match, and what the host says of the remembered choice for each game, by its number.
     pub(crate) new_game: WireGame,
     pub(crate) sheets: BTreeMap<i32, GameSheet>,

@@ -80,7 +80,7 @@ fn tap_action(table: &Table<'_>, action: Action) {
             table.stage.settle(&table.scene);
             tap_point(table, to);
         }
-        Action::Pass => table.tap("Pass"),
+        Action::Pass => table.pass(),
         Action::Agree => table.tap("Agree and count"),
         // The player sees stones as dead or alive that the device does not, and plays it out.
         Action::Resume => table.tap("Play on"),
@@ -160,7 +160,7 @@ fn go_against_level_1_is_played_to_its_count_by_taps() {
     table.tap("Weaker");
     table.tap("9 × 9");
     table.until("the small board", || {
-        table.app.window().global::<qiyou::screens::NewGameAdapter<'_>>().get_preset() < 0
+        table.app.window().global::<qiyou::screens::NewGameAdapter<'_>>().get_go_size() == 9
     });
     table.stage.settle(&table.scene);
     table.start();

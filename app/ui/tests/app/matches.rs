@@ -148,7 +148,7 @@ fn tap(table: &Table<'_>, anna: &Table<'_>, action: Action) {
             table.stage.settle(&table.scene);
             at(to);
         }
-        Action::Pass => table.tap("Pass"),
+        Action::Pass => table.pass(),
         Action::Agree => table.tap("Agree and count"),
         other => panic!("{other:?} is not needed here"),
     }

@@ -102,7 +102,7 @@ fn a_new_match_is_opened_as_it_was_chosen_and_shown_when_the_host_tells_it() {
     }
     told.answer(&stage);
     // A five on the edge wins, below what is seen at once: no.
-    told.app.window().global::<NewGameAdapter<'_>>().invoke_choose_value(3, 1);
+    told.app.window().global::<NewGameAdapter<'_>>().invoke_choose_value(2, 1);
     told.answer(&stage);
     tap(&stage, &told, "Start");
     let asked = told.asked();
@@ -517,6 +517,7 @@ fn an_offer_of_the_other_side_is_answered_in_a_dialog() {
         kind: control::OfferKind::OfferDraw.into(),
         mine: false,
         by: Side::Second.into(),
+        number: 0,
     });
     let mut told = playing(&stage, offered);
     assert_eq!(dialog(&told), Dialog::Offer);
@@ -557,7 +558,7 @@ fn a_rematch_is_followed_to_its_new_room() {
 fn a_host_that_is_gone_is_said_and_stays_said() {
     let stage = Stage::new();
     let told = started(&stage);
-    told.hand.say.send(qiyou::FromHost::Lost("for the test".into())).expect("the app listens");
+    told.hand.say.send(qiyou::FromHost::Lost(qiyou::Lost::Closed)).expect("the app listens");
     stage.settle(&told.scene);
     for _ in 0..5 {
         stage.pass(Duration::from_secs(5));
@@ -670,6 +671,11 @@ fn what_is_beside_the_points_is_done_by_buttons_and_dead_stones_by_touch() {
     let stage = Stage::new();
     let mut told = playing(&stage, games::against_the_device(&games::go(), engine::Side::Second));
     tap(&stage, &told, "Pass");
+    assert_eq!((dialog(&told), told.asked().len()), (Dialog::ConfirmChoice, 0), "a finger may have slipped");
+    tap(&stage, &told, "Cancel");
+    assert_eq!((dialog(&told), told.asked().len()), (Dialog::None, 0));
+    tap(&stage, &told, "Pass");
+    tap(&stage, &told, "Yes, pass");
     assert_eq!(acted(&mut told), action::Kind::Pass(true));
     told.say(event::Body::Room(games::alone(&games::go_counting())));
     stage.settle(&told.scene);
@@ -692,47 +698,81 @@ fn captures_that_are_due_are_chosen_by_touch() {
     assert_eq!(acted(&mut told), action::Kind::Capture(at(0, 5)));
 }
 
+/// Lights of five by five, and what the host finds there.
+fn lamps_with_a_solution(stage: &Stage) -> Told {
+    playing(stage, games::alone(&games::lights("5", "5")))
+}
+
+/// B1, A3 and E3.
+fn solution() -> reply::Body {
+    reply::Body::Hint(control::HintFound {
+        action: Some(Action { kind: Some(action::Kind::Press(at(1, 0))) }),
+        presses: vec![0b10, 0, 0b1_0001, 0, 0].into(),
+        fewest: true,
+        ..Default::default()
+    })
+}
+
+/// Presses of the solution, and the lights that blink.
+fn blinking(told: &Told) -> (i32, Vec<String>) {
+    let board = told.app.window().global::<BoardAdapter<'_>>();
+    let points = board.get_points();
+    (board.get_solution(), points.iter().filter(|point| point.hint).map(|point| point.name.into()).collect())
+}
+
 #[test]
-fn a_solution_blinks_and_follows_the_presses_until_all_is_dark() {
+fn a_hint_for_a_board_of_lights_is_one_press_and_how_many_will_do() {
     let stage = Stage::new();
-    let game = games::lights("5", "5");
-    let mut told = playing(&stage, games::alone(&game));
-    let marked = |told: &Told| {
-        let board = told.app.window().global::<BoardAdapter<'_>>();
-        (board.get_solution(), board.get_points().iter().filter(|point| point.hint).count())
-    };
-    assert_eq!(marked(&told), (-1, 0));
-    tap(&stage, &told, "Solve");
+    let mut told = lamps_with_a_solution(&stage);
+    assert_eq!(blinking(&told), (-1, vec![]));
+    tap(&stage, &told, "Hint");
     let asked = told.asked();
     assert!(matches!(body(&asked[0]), request::Body::Hint(_)));
-    let found = |presses: [u8; 5]| {
-        reply::Body::Hint(control::HintFound {
-            action: Some(Action { kind: Some(action::Kind::Press(at(1, 0))) }),
-            presses: presses.to_vec().into(),
-            fewest: true,
-            ..Default::default()
-        })
-    };
-    told.reply(asked[0].id, found([0b10, 0, 0b1_0001, 0, 0]));
+    told.reply(asked[0].id, solution());
     stage.settle(&told.scene);
-    assert_eq!(marked(&told), (3, 3));
-    tap(
-        &stage,
-        &told,
-        ElementHandle::find_by_accessible_label(told.app.window(), "B1 lit")
-            .next()
-            .map_or("B1 dark", |_| "B1 lit"),
-    );
-    assert_eq!(acted(&mut told), action::Kind::Press(at(1, 0)));
+    assert_eq!(blinking(&told), (3, vec!["B1".into()]));
     let mut next = games::lights("5", "5");
     next.act(engine::Action::Press(engine::Point::new(1, 0))).expect("a lamp");
     told.say(event::Body::Room(games::alone(&next)));
     stage.settle(&told.scene);
+    assert_eq!(
+        (blinking(&told), told.asked().len()),
+        ((-1, vec![]), 0),
+        "another is asked for by the player"
+    );
+}
+
+#[test]
+fn a_solution_is_played_out_press_by_press_rests_and_ends_when_told_to() {
+    let stage = Stage::new();
+    let mut told = lamps_with_a_solution(&stage);
+    tap(&stage, &told, "More");
+    tap(&stage, &told, "Show the solution");
     let asked = told.asked();
-    assert!(matches!(body(&asked[0]), request::Body::Hint(_)), "{asked:?}");
-    told.reply(asked[0].id, found([0, 0, 0b1_0001, 0, 0]));
+    assert!(matches!(body(&asked[0]), request::Body::Hint(_)));
+    told.reply(asked[0].id, solution());
     stage.settle(&told.scene);
-    assert_eq!(marked(&told), (2, 2));
+    assert_eq!(blinking(&told), (3, vec!["B1".into()]));
+    let second = Duration::from_secs(1);
+    stage.pass(second);
+    assert_eq!(acted(&mut told), action::Kind::Press(at(1, 0)));
+    stage.pass(second);
+    assert_eq!(told.asked().len(), 0, "the first press is not on the board yet");
+    let mut next = games::lights("5", "5");
+    next.act(engine::Action::Press(engine::Point::new(1, 0))).expect("a lamp");
+    told.say(event::Body::Room(games::alone(&next)));
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Pause");
+    stage.pass(second);
+    assert_eq!((blinking(&told), told.asked().len()), ((2, vec!["A3".into()]), 0));
+    tap(&stage, &told, "Go on");
+    stage.pass(second);
+    assert_eq!(acted(&mut told), action::Kind::Press(at(0, 2)));
+    tap(&stage, &told, "Stop here");
+    next.act(engine::Action::Press(engine::Point::new(0, 2))).expect("a lamp");
+    told.say(event::Body::Room(games::alone(&next)));
+    stage.pass(second);
+    assert_eq!((blinking(&told), told.asked().len()), ((-1, vec![]), 0));
 }
 
 #[test]
@@ -764,6 +804,7 @@ fn why_the_rules_refuse_is_said_in_the_players_language() {
     let stage = Stage::new();
     let mut told = playing(&stage, games::against_the_device(&games::go(), engine::Side::Second));
     tap(&stage, &told, "Pass");
+    tap(&stage, &told, "Yes, pass");
     let asked = told.asked();
     let refusal = control::Refusal {
         code: control::RefusalCode::RefusalIllegal.into(),
@@ -820,13 +861,13 @@ fn what_one_option_brings_with_it_goes_again_with_it() {
         options.iter().map(|option| option.name.to_string()).collect()
     };
     touch(&mut told, &|page| page.invoke_choose_preset(1));
-    assert_eq!(names(&told), ["Board", "Scoring", "Komi", "Repetition (superko)", "Handicap"]);
+    assert_eq!(names(&told), ["Board", "Handicap", "Komi"], "scoring is the rules, superko is for few");
     touch(&mut told, &|page| page.invoke_choose_value(0, 0));
-    touch(&mut told, &|page| page.invoke_step_value(4, 1));
-    assert_eq!(names(&told).last().map(String::as_str), Some("Handicap stones"));
-    touch(&mut told, &|page| page.invoke_choose_value(5, 1));
-    touch(&mut told, &|page| page.invoke_step_value(4, -1));
-    assert_eq!(names(&told).len(), 5);
+    touch(&mut told, &|page| page.invoke_step_value(1, 1));
+    assert_eq!(names(&told), ["Board", "Handicap", "Handicap stones", "Komi"]);
+    touch(&mut told, &|page| page.invoke_choose_value(2, 1));
+    touch(&mut told, &|page| page.invoke_step_value(1, -1));
+    assert_eq!(names(&told), ["Board", "Handicap", "Komi"]);
     tap(&stage, &told, "Start");
     let open = told.answer(&stage).into_iter().find_map(|one| match one.body {
         Some(request::Body::OpenRoom(open)) => open.choice,
@@ -835,6 +876,47 @@ fn what_one_option_brings_with_it_goes_again_with_it() {
     let open = open.expect("a match is opened");
     let options: Vec<_> = open.options.iter().map(|one| (one.option.as_str(), one.value.as_str())).collect();
     assert_eq!((open.preset.as_str(), options), ("japanese", vec![("size", "9"), ("handicap", "0")]));
+}
+
+#[test]
+fn the_size_of_a_go_board_and_its_rules_are_chosen_apart() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.app.new_game(qiyou::screens::Game::Go);
+    let touch = |told: &mut Told, touch: &dyn Fn(&NewGameAdapter<'_>)| {
+        told.answer(&stage);
+        touch(&told.app.window().global::<NewGameAdapter<'_>>());
+        told.answer(&stage);
+        stage.settle(&told.scene);
+    };
+    let seen = |told: &Told| {
+        let page = told.app.window().global::<NewGameAdapter<'_>>();
+        let chosen = |name: &str| {
+            let option = page.get_options().iter().find(|option| option.name == name);
+            option.unwrap_or_else(|| panic!("{name} is not offered")).value.to_string()
+        };
+        (chosen("Board"), page.get_preset(), chosen("Komi"))
+    };
+    touch(&mut told, &|_| {});
+    assert_eq!(
+        seen(&told),
+        ("9 × 9".into(), 0, "7.5".into()),
+        "a first match: a small board by Chinese rules"
+    );
+    touch(&mut told, &|page| page.invoke_choose_preset(1));
+    assert_eq!(seen(&told), ("9 × 9".into(), 1, "6.5".into()));
+    touch(&mut told, &|page| page.invoke_choose_value(0, 2));
+    assert_eq!(seen(&told), ("19 × 19".into(), 1, "6.5".into()));
+    touch(&mut told, &|page| page.invoke_step_value(1, 1));
+    assert_eq!(
+        seen(&told),
+        ("19 × 19".into(), 1, "0.5".into()),
+        "full komi would take back what two stones give"
+    );
+    touch(&mut told, &|page| page.invoke_choose_preset(0));
+    assert_eq!(seen(&told), ("19 × 19".into(), 0, "0.5".into()));
+    touch(&mut told, &|page| page.invoke_step_value(1, -1));
+    assert_eq!(seen(&told), ("19 × 19".into(), 0, "7.5".into()));
 }
 
 /// The device has just played H8's neighbour at the end of this line, and the match goes on.

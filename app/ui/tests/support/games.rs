@@ -98,7 +98,11 @@ pub(crate) fn sheet(asked: &control::Describe) -> control::GameSheet {
         paces: paces().into_iter().chain(asked.pace.map(own_pace)).collect(),
         preset: setup.preset().unwrap_or_default().into(),
         presets: (setup.kind().presets().iter())
-            .map(|preset| control::GamePreset { preset: preset.word.into(), name: words(&preset.name) })
+            .map(|preset| control::GamePreset {
+                preset: preset.word.into(),
+                name: words(&preset.name),
+                decides: preset.decides.iter().map(|&option| option.into()).collect(),
+            })
             .collect(),
         options: (setup.options().iter())
             .map(|option| control::GameOption {
@@ -111,6 +115,7 @@ pub(crate) fn sheet(asked: &control::Describe) -> control::GameSheet {
                 numbers: option.numbers.is_some(),
                 least: option.numbers.as_ref().map_or(0, |numbers| *numbers.start()),
                 most: option.numbers.as_ref().map_or(0, |numbers| *numbers.end()),
+                seldom: option.seldom,
             })
             .collect(),
         rule_sheet_en: setup.rule_sheet(Language::English),

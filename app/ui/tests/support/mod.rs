@@ -378,7 +378,7 @@ fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
 }
 
 /// Every picture of the contact sheet, by name: what the host says and what is touched until it is there.
-pub(crate) const STORIES: [(&str, Tell); 70] = [
+pub(crate) const STORIES: [(&str, Tell); 71] = [
     ("home", |_, told| {
         friends_near(told);
         told.say(event::Body::Room(room(here(), bot(7), &[Side::First])));
@@ -559,6 +559,7 @@ pub(crate) const STORIES: [(&str, Tell); 70] = [
             kind: control::OfferKind::OfferTakeBack.into(),
             mine: false,
             by: Side::First.into(),
+            number: 0,
         });
         open(stage, told, room);
     }),
@@ -723,6 +724,10 @@ pub(crate) const STORIES: [(&str, Tell); 70] = [
         told.answer(stage);
         let lesson = told.app.window().global::<qiyou::screens::LessonAdapter<'_>>();
         lesson.invoke_touch(7 * 15 + 7);
+    }),
+    ("board-choice", |stage, told| {
+        open(stage, told, games::against_the_device(&games::go(), engine::Side::Second));
+        told.app.ask(qiyou::screens::Dialog::ConfirmChoice);
     }),
 ];
 

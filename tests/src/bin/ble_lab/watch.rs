@@ -3,14 +3,12 @@
 //! It reconnects by itself, since hosts are killed here.
 
 use anyhow::{Context, Result, bail};
-use futures::{SinkExt, StreamExt};
-use proto::control::{self, Attach, Message, PeerLink, Request, event, request};
-use proto::frame::{Arrival, FrameCodec, FrameLimit, Outgoing};
+use client::{FromHost, Lost};
+use proto::control::{self, PeerLink, Request, event, reply};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tokio::net::UnixStream;
 use tokio::time::sleep;
-use tokio_util::codec::Framed;
 
 /// A printed line: an event, and its time by the host's clock, in microseconds; 0 for an event of this
 /// program's own.
@@ -110,25 +108,25 @@ pub(crate) async fn run() -> Result<()> {
 }
 
 async fn watch(stream: UnixStream) -> Result<()> {
-    let mut host = Framed::new(stream, FrameCodec::new(FrameLimit::Local));
-    let attach = request::Body::Attach(Attach { client: "ble-lab".into(), version: 1 });
-    host.send(Outgoing::from(&Message::Request(Request { id: 1, body: Some(attach) }))).await?;
+    let (mut requests, mut messages) = client::open(stream);
+    requests.send(Request { id: 1, body: Some(client::attach("ble-lab")) }).await?;
     tell(0, What::Attached);
-    while let Some(arrival) = host.next().await {
-        let Arrival::Next(frame) = arrival? else { continue };
-        match Message::decode(frame.msgid, &frame.payload)? {
-            Message::Event(event) => {
+    loop {
+        match messages.next().await {
+            FromHost::Event(event) => {
                 if let Some(what) = event.body.and_then(narrow) {
                     tell(event.monotonic_us, what);
                 }
             }
-            Message::Reply(control::Reply { id, body: Some(control::reply::Body::Refusal(refusal)) }) => {
-                bail!("request {id} was refused: {refusal:?}")
+            FromHost::Reply(reply) => {
+                if let Some(reply::Body::Refusal(refusal)) = reply.body {
+                    bail!("request {} was refused: {refusal:?}", reply.id)
+                }
             }
-            _ => {}
+            FromHost::Lost(Lost::Closed) => return Ok(()),
+            FromHost::Lost(lost) => return Err(lost.into()),
         }
     }
-    Ok(())
 }
 
 fn narrow(body: event::Body) -> Option<What> {

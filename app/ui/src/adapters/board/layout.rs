@@ -9,7 +9,7 @@ use crate::adapters::game;
 use crate::app::Inner;
 
 /// A point on the wire is `row * 1024 + column`, the row from the bottom.
-const ROW_STEP: u32 = 1_024;
+pub(super) const ROW_STEP: u32 = 1_024;
 
 /// Which part of a board of lamps is seen: its left and top in lamps from the board's, and how many across at most.
 #[derive(Clone, Copy, Debug)]

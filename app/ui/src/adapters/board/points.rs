@@ -289,28 +289,26 @@ fn show_hint(
     layout: &Layout,
     points: &mut [PointView],
 ) -> Option<(usize, usize)> {
+    let solving = inner.solving.as_ref().filter(|solving| solving.is_of(room));
+    if let Some(solving) = solving {
+        let (left, fewest) = solving.left();
+        page.set_solution(left as i32);
+        page.set_solution_fewest(fewest);
+        if let Some(index) = solving.next().and_then(|at| layout.index(at)) {
+            points[index].hint = true;
+        }
+        return None;
+    }
     let (advised, presses, fewest) = match &inner.hint {
         Some(HintState::Found { room: of, ply, revision, action, presses, fewest, .. })
             if (of, *ply, *revision) == (&room.id, board.ply, room.revision) =>
         {
-            (Some(action), presses.as_slice(), *fewest)
+            (Some(action), *presses, *fewest)
         }
-        Some(HintState::Asked { room: of, presses, .. }) if *of == room.id => {
-            (None, presses.as_slice(), false)
-        }
-        _ => (None, &[][..], false),
+        _ => (None, 0, false),
     };
-    if presses.is_empty() {
-        page.set_solution(-1);
-    } else {
-        page.set_solution(presses.iter().map(|byte| byte.count_ones()).sum::<u32>() as i32);
-        page.set_solution_fewest(fewest);
-        for (index, point) in points.iter_mut().enumerate() {
-            let (column, row) = layout.place(index);
-            point.hint = is_set(presses, board, column, row);
-        }
-        return None;
-    }
+    page.set_solution(if presses == 0 { -1 } else { presses as i32 });
+    page.set_solution_fewest(fewest);
     let advised = advised?;
     if let Some(action::Kind::Step(step)) = &advised.kind {
         return layout.index(step.from).zip(layout.index(step.to));

@@ -14,7 +14,7 @@ use slint::{ComponentHandle, SharedString, Timer, TimerMode};
 use super::layout::Layout;
 use super::points::{show_part, show_points};
 use super::touch::{picked, waiting};
-use super::{fact, near_side, other};
+use super::{Solving, fact, near_side, other};
 use crate::adapters::{carrier, editor, game, new_game, side, update, wire_game};
 use crate::app::{Desk, HintState, Inner};
 use crate::screens::{
@@ -147,6 +147,9 @@ fn show_beside(window: &MainWindow, desk: &Desk) {
     page.set_can_resign(room.can_resign);
     page.set_can_new_game(room.can_new_game);
     page.set_can_hint(room.can_act && room.analysis.is_none() && room.race.is_none());
+    let solving = inner.solving.as_ref().filter(|solving| solving.is_of(room));
+    page.set_solving(solving.is_some());
+    page.set_solving_rests(solving.is_some_and(Solving::paused));
     page.set_hint_pending(matches!(&inner.hint, Some(HintState::Asked { room: of, ply, .. }) if *of == room.id && *ply == board.ply));
 
     update(&desk.board.record, &pairs(&room.record, &room.spoken, inner.chinese()));
@@ -266,23 +269,28 @@ fn show_choices(page: &BoardAdapter<'_>, desk: &Desk, inner: &Inner, room: &Room
     page.set_presses(fact(board, FactKind::FactPresses, wire::Side::Unspecified).unwrap_or(0) as i32);
     let fewest = fact(board, FactKind::FactFewest, wire::Side::Unspecified);
     page.set_fewest(fewest.map_or(-1, |count| count as i32));
-    let choices: Vec<ChoiceKind> = board
-        .choices
-        .iter()
-        .map(|choice| match choice.kind {
-            Some(action::Kind::Pass(_)) => ChoiceKind::Pass,
-            Some(action::Kind::Agree(_)) => ChoiceKind::Agree,
-            Some(action::Kind::Resume(_)) => ChoiceKind::Resume,
-            Some(action::Kind::Choose(which)) => match wire::Choice::try_from(which) {
-                Ok(wire::Choice::Black) => ChoiceKind::Black,
-                Ok(wire::Choice::White) => ChoiceKind::White,
-                Ok(wire::Choice::TwoMore) => ChoiceKind::TwoMore,
-                _ => ChoiceKind::Other,
-            },
-            _ => ChoiceKind::Other,
-        })
-        .collect();
+    let choices: Vec<ChoiceKind> = board.choices.iter().map(choice_kind).collect();
     update(&desk.board.choices, &choices);
+    page.set_asked_choice(
+        inner.choosing.as_ref().map_or(ChoiceKind::Pass, |asked| choice_kind(&asked.action)),
+    );
+    let last = board.last.as_ref().and_then(|last| last.kind.as_ref());
+    page.set_passed(matches!(last, Some(action::Kind::Pass(_))));
+}
+
+fn choice_kind(choice: &wire::Action) -> ChoiceKind {
+    match choice.kind {
+        Some(action::Kind::Pass(_)) => ChoiceKind::Pass,
+        Some(action::Kind::Agree(_)) => ChoiceKind::Agree,
+        Some(action::Kind::Resume(_)) => ChoiceKind::Resume,
+        Some(action::Kind::Choose(which)) => match wire::Choice::try_from(which) {
+            Ok(wire::Choice::Black) => ChoiceKind::Black,
+            Ok(wire::Choice::White) => ChoiceKind::White,
+            Ok(wire::Choice::TwoMore) => ChoiceKind::TwoMore,
+            _ => ChoiceKind::Other,
+        },
+        _ => ChoiceKind::Other,
+    }
 }
 
 /// Gomoku: the players have exchanged colours, so that the second has the black stones.
@@ -297,7 +305,7 @@ fn seat_of(inner: &Inner, room: &Room, board: &control::Board, of: wire::Side) -
     let said = inner.said_by(room, room.mine.contains(&(of as i32)));
     let (who, level) = match seat.and_then(|seat| seat.who.as_ref()) {
         Some(seat::Who::BotLevel(level)) => (Opponent::Bot, *level as i32),
-        Some(seat::Who::Peer(_)) => (Opponent::Peer, 0),
+        Some(seat::Who::Peer(_) | seat::Who::Guest(_)) => (Opponent::Peer, 0),
         Some(seat::Who::Here(_)) | None => (Opponent::Here, 0),
     };
     Seat {

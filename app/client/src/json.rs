@@ -4,33 +4,19 @@
 use proto::board::Result as MatchResult;
 use proto::control::{
     Account, Adapter, Analysis, Blocked, Board, Check, Clock, Comparison, Connecting, Contact, Event, Friend,
-    GameSheet, Gift, HintFound, Invitation, MatchSummary, Nearby, Puzzle, Race, Room, Seat, Stranger, event,
-    seat,
+    GameSheet, Gift, Guest, HintFound, Invitation, MatchSummary, Me, Nearby, Puzzle, PuzzleCount, Race, Room,
+    Seat, Stranger, Taken, event, seat,
 };
 use serde_json::{Value, json};
 
-use crate::connection::Failure;
 use crate::{pace, words};
 
-pub(crate) fn failure(failure: &Failure) -> Value {
-    let code = match failure {
-        Failure::Refused(refusal) => {
-            refusal.code().as_str_name().trim_start_matches("REFUSAL_").to_lowercase()
-        }
-        _ => String::new(),
-    };
-    json!({"error": failure.to_string(), "exit": failure.code(), "refusal": code, "remedy": failure.remedy()})
-}
-
-pub(crate) fn event(event: &Event) -> Value {
+/// An event: its fields, `event` for its kind, and `t_us`.
+pub fn event(event: &Event) -> Value {
     let (kind, mut value) = match &event.body {
         None => ("unknown", json!({})),
         Some(event::Body::Ready(_)) => ("ready", json!({})),
-        Some(event::Body::Me(me)) => (
-            "me",
-            json!({"name": me.name, "visibility": words::visibility(me.visibility),
-                "fingerprint": me.fingerprint, "found_when_closed": me.found_when_closed}),
-        ),
+        Some(event::Body::Me(one)) => ("me", me(one)),
         Some(event::Body::Radio(radio)) => (
             "radio",
             json!({"carrier": words::carrier(radio.carrier), "state": words::radio(radio.state),
@@ -61,6 +47,10 @@ pub(crate) fn event(event: &Event) -> Value {
         ),
         Some(event::Body::Room(one)) => ("room", room(one)),
         Some(event::Body::RoomGone(gone)) => ("room_gone", json!({"id": gone.id})),
+        Some(event::Body::Guest(one)) => ("guest", guest(one)),
+        Some(event::Body::GuestGone(gone)) => {
+            ("guest_gone", json!({"room_id": gone.room_id, "side": words::side(gone.side)}))
+        }
         Some(event::Body::Thinking(thinking)) => (
             "thinking",
             json!({"room_id": thinking.room_id, "side": words::side(thinking.side), "on": thinking.on,
@@ -84,7 +74,7 @@ pub(crate) fn event(event: &Event) -> Value {
         Some(event::Body::ContactGone(gone)) => ("contact_gone", json!({"account": gone.id})),
         Some(event::Body::Said(said)) => (
             "said",
-            json!({"room_id": said.room_id, "mine": said.mine, "text": said.text,
+            json!({"room_id": said.room_id, "mine": said.mine, "text": said.text, "name": said.name,
                 "phrase": (said.phrase != 0).then(|| words::phrase(said.phrase))}),
         ),
         Some(event::Body::Notice(notice)) => (
@@ -103,14 +93,22 @@ pub(crate) fn event(event: &Event) -> Value {
     value
 }
 
-pub(crate) fn nearby(nearby: &Nearby) -> Value {
+/// This device, as others see it.
+pub fn me(me: &Me) -> Value {
+    json!({"name": me.name, "visibility": words::visibility(me.visibility),
+        "fingerprint": me.fingerprint, "found_when_closed": me.found_when_closed})
+}
+
+/// A device in reach.
+pub fn nearby(nearby: &Nearby) -> Value {
     json!({"id": nearby.id, "name": nearby.name, "is_friend": nearby.is_friend, "rssi_dbm": nearby.rssi_dbm,
         "age_ms": nearby.age_ms, "carrier": words::carrier(nearby.carrier), "connected": nearby.connected,
         "carriers": nearby.carriers.iter().map(|one| words::carrier(*one)).collect::<Vec<_>>(),
         "busy": nearby.busy, "wish": (nearby.wish != 0).then(|| words::game(nearby.wish))})
 }
 
-pub(crate) fn friend(friend: &Friend) -> Value {
+/// A friend.
+pub fn friend(friend: &Friend) -> Value {
     json!({"id": friend.id, "name": friend.name, "near": friend.near, "connected": friend.connected,
         "met_unix_ms": friend.met_unix_ms, "muted": friend.muted, "note": friend.note,
         "carrier": words::carrier(friend.carrier), "account": friend.account,
@@ -118,47 +116,62 @@ pub(crate) fn friend(friend: &Friend) -> Value {
         "unreached": words::unreached(friend.unreached)})
 }
 
-pub(crate) fn stranger(one: &Stranger) -> Value {
+/// Somebody who is connected and no friend.
+pub fn stranger(one: &Stranger) -> Value {
     json!({"id": one.id, "name": one.name, "carrier": words::carrier(one.carrier), "comparing": one.comparing,
         "mine": one.mine})
 }
 
-pub(crate) fn blocked(one: &Blocked) -> Value {
+/// Somebody who is never let in.
+pub fn blocked(one: &Blocked) -> Value {
     json!({"id": one.id, "name": one.name, "since_unix_ms": one.since_unix_ms})
 }
 
-pub(crate) fn adapter(one: &Adapter) -> Value {
+/// A Bluetooth adapter.
+pub fn adapter(one: &Adapter) -> Value {
     json!({"name": one.name, "address": one.address, "powered": one.powered, "in_use": one.in_use,
         "chosen": one.chosen, "here": one.here})
 }
 
-pub(crate) fn account(account: &Account) -> Value {
+/// The account for play over the internet.
+pub fn account(account: &Account) -> Value {
     let sentence = account.sentence.as_ref().map_or("", |words| words.en.as_str());
     json!({"account": account.account, "state": words::account_state(account.state), "sentence": sentence,
         "detail": account.detail, "can_make": account.can_make, "retry_ms": account.retry_ms})
 }
 
-pub(crate) fn contact(contact: &Contact) -> Value {
+/// Somebody on the account's list.
+pub fn contact(contact: &Contact) -> Value {
     json!({"account": contact.account, "state": words::contact_state(contact.state), "name": contact.name,
         "presence": words::presence(contact.presence), "friend": contact.friend})
 }
 
-pub(crate) fn gift(gift: &Gift) -> Value {
+/// A match that a friend shows.
+pub fn gift(gift: &Gift) -> Value {
     json!({"gift_id": gift.gift_id, "peer": gift.peer, "name": gift.name,
         "match": gift.r#match.as_ref().map(summary)})
 }
 
-pub(crate) fn connecting(connecting: &Connecting) -> Value {
+/// A code that is shown; `side` is `unspecified` for one to watch.
+pub fn guest(guest: &Guest) -> Value {
+    json!({"room_id": guest.room_id, "side": words::side(guest.side), "name": guest.name,
+        "present": guest.present, "asks": guest.asks, "watchers": guest.watchers, "came": guest.came})
+}
+
+/// How far a try to connect has come.
+pub fn connecting(connecting: &Connecting) -> Value {
     json!({"peer": connecting.peer, "name": connecting.name, "state": words::connect(connecting.state)})
 }
 
-pub(crate) fn comparison(comparison: &Comparison) -> Value {
+/// A short string that two people compare.
+pub fn comparison(comparison: &Comparison) -> Value {
     json!({"peer": comparison.peer, "name": comparison.name, "emoji": comparison.emoji,
         "digits": comparison.digits, "answered_here": comparison.answered_here,
         "answered_there": comparison.answered_there, "known_name_new_key": comparison.known_name_new_key})
 }
 
-pub(crate) fn invitation(invitation: &Invitation) -> Value {
+/// An invitation, ours or theirs.
+pub fn invitation(invitation: &Invitation) -> Value {
     json!({"invite_id": invitation.invite_id, "peer": invitation.peer, "name": invitation.name,
         "mine": invitation.mine, "setup": words::setup(invitation.setup.as_ref()),
         "my_side": words::side(invitation.my_side), "expires_ms": invitation.expires_ms,
@@ -166,12 +179,14 @@ pub(crate) fn invitation(invitation: &Invitation) -> Value {
         "counters": invitation.counters, "by_letter": invitation.by_letter})
 }
 
-pub(crate) fn check(check: &Check) -> Value {
+/// A line of the doctor's.
+pub fn check(check: &Check) -> Value {
     json!({"subject": check.subject, "state": words::check(check.state), "found": check.found,
         "remedy": check.remedy})
 }
 
-pub(crate) fn result(result: MatchResult) -> Value {
+/// How a match ended.
+pub fn result(result: MatchResult) -> Value {
     json!({"winner": words::side(result.winner), "ending": words::ending(result.ending)})
 }
 
@@ -180,26 +195,31 @@ fn seat(seat: Option<&Seat>) -> Value {
         Some(seat::Who::Peer(id)) => Some(id),
         _ => None,
     };
-    json!({"who": words::seat(seat), "peer": peer})
+    let guest = seat.is_some_and(|seat| matches!(seat.who, Some(seat::Who::Guest(_))));
+    json!({"who": words::seat(seat), "peer": peer, "guest": guest,
+        "away": seat.is_some_and(|seat| seat.away)})
 }
 
-fn clock(clock: &Clock) -> Value {
+/// A side's clock.
+pub fn clock(clock: &Clock) -> Value {
     json!({"left_ms": clock.left_ms, "running": clock.running, "byo_yomi": clock.byo_yomi,
         "periods": clock.periods})
 }
 
 /// `null` at the end of the record.
-pub(crate) fn analysis(shown: Option<&Analysis>) -> Value {
+pub fn analysis(shown: Option<&Analysis>) -> Value {
     shown.map_or(Value::Null, |shown| {
         json!({"ply": shown.ply, "tried": shown.tried, "can_act": shown.can_act, "shared": shown.shared})
     })
 }
 
-pub(crate) fn digest(digest: u64) -> String {
+/// 16 hexadecimal digits.
+pub fn digest(digest: u64) -> String {
     format!("{digest:016x}")
 }
 
-pub(crate) fn room(room: &Room) -> Value {
+/// A room without its board.
+pub fn room(room: &Room) -> Value {
     let board = room.board.clone().unwrap_or_default();
     json!({
         "id": room.id, "setup": words::setup(room.setup.as_ref()),
@@ -228,7 +248,8 @@ pub(crate) fn room(room: &Room) -> Value {
     })
 }
 
-fn race(race: &Race) -> Value {
+/// A race as one of its two sees it.
+pub fn race(race: &Race) -> Value {
     json!({
         "my_presses": race.my_presses, "my_elapsed_ms": race.my_elapsed_ms,
         "my_clock_runs": race.my_clock_runs, "i_finished": race.i_finished, "i_stopped": race.i_stopped,
@@ -239,7 +260,7 @@ fn race(race: &Race) -> Value {
 }
 
 /// A room with every stone, for `board`.
-pub(crate) fn board(shown: &Room) -> Value {
+pub fn board(shown: &Room) -> Value {
     let Board { columns, rows, pieces, marks, facts, .. } = shown.board.clone().unwrap_or_default();
     let mut value = room(shown);
     value["columns"] = columns.into();
@@ -265,7 +286,8 @@ pub(crate) fn board(shown: &Room) -> Value {
     value
 }
 
-pub(crate) fn sheet(sheet: &GameSheet) -> Value {
+/// What may be chosen of a game, and its rules.
+pub fn sheet(sheet: &GameSheet) -> Value {
     json!({
         "setup": words::setup(sheet.setup.as_ref()),
         "preset": sheet.preset,
@@ -279,7 +301,8 @@ pub(crate) fn sheet(sheet: &GameSheet) -> Value {
     })
 }
 
-pub(crate) fn summary(summary: &MatchSummary) -> Value {
+/// A kept match.
+pub fn summary(summary: &MatchSummary) -> Value {
     json!({
         "id": summary.room_id, "setup": words::setup(summary.setup.as_ref()),
         "first": seat(summary.first.as_ref()), "second": seat(summary.second.as_ref()),
@@ -290,7 +313,8 @@ pub(crate) fn summary(summary: &MatchSummary) -> Value {
     })
 }
 
-pub(crate) fn hint(hint: &HintFound) -> Value {
+/// A hint.
+pub fn hint(hint: &HintFound) -> Value {
     json!({
         "action": hint.notation,
         "lines": hint.lines.iter().map(|line| json!({"line": line.line, "permille": line.permille,
@@ -302,10 +326,21 @@ pub(crate) fn hint(hint: &HintFound) -> Value {
     })
 }
 
-pub(crate) fn puzzle(puzzle: &Puzzle) -> Value {
+/// A puzzle.
+pub fn puzzle(puzzle: &Puzzle) -> Value {
     json!({"id": puzzle.id, "grade": puzzle.grade, "moves": puzzle.moves, "solved": puzzle.solved,
         "solved_unix_ms": puzzle.solved_unix_ms, "tries": puzzle.tries, "daily": puzzle.daily,
         "goal_en": puzzle.goal.as_ref().map(|goal| &goal.en), "goal_zh": puzzle.goal.as_ref().map(|goal| &goal.zh)})
+}
+
+/// How many puzzles of a game there are.
+pub fn puzzle_count(count: &PuzzleCount) -> Value {
+    json!({"game": words::game(count.game).replace('_', "-"), "puzzles": count.puzzles, "solved": count.solved})
+}
+
+/// What the next start brings.
+pub fn taken(taken: &Taken) -> Value {
+    json!({"name": taken.name, "friends": taken.friends, "matches": taken.matches})
 }
 
 /// The state of a puzzle's room; `null` for any other.

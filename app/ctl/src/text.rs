@@ -1,76 +1,15 @@
-//! The schema's enums as words: short ones for scripts, sentences for people.
+//! What the host says as lines for people.
 
-use proto::board::{Ending, Game, GomokuOpening, GomokuRule, Result as MatchResult, Setup, Side, setup};
+use client::words::{carrier, letter, score, seat, setup, side};
+use proto::board::{Ending, Result as MatchResult, Side};
 use proto::control::{
-    AccountState, Adapter, Board, Carrier, CheckState, Clock, ColourChoice, ComparisonEnd, ConnectState,
-    ContactState, EndingsState, FactKind, FriendCode, GameSheet, HintFound, InvitationEnd, LetterState,
-    LinkState, MarkKind, NoticeKind, OfferKind, PeerLink, PieceKind, Presence, PuzzleProgress, PuzzleState,
-    Race, RadioState, Room, Score, Seat, Stranger, ThreatKind, Unreached, Visibility, score, seat,
+    Adapter, Board, Clock, FactKind, GameSheet, Guest, HintFound, LetterState, Race, Room, Stranger,
+    Unreached,
 };
-use proto::peer::{DeclineReason, Phrase};
-
-use crate::connection::Failure;
-
-/// The schema's name of an enum value without its prefix, in lower case: `RADIO_NO_ADAPTER` is `no_adapter`.
-macro_rules! word {
-    ($enum:ident, $number:expr, $prefix:literal) => {
-        $enum::try_from($number).map_or_else(
-            |_| format!("unknown_{}", $number),
-            |known| {
-                let name = known.as_str_name();
-                name.strip_prefix($prefix).unwrap_or(name).to_lowercase()
-            },
-        )
-    };
-}
-
-pub(crate) fn side(number: i32) -> String {
-    word!(Side, number, "SIDE_")
-}
-
-pub(crate) fn game(number: i32) -> String {
-    word!(Game, number, "GAME_")
-}
-
-pub(crate) fn ending(number: i32) -> String {
-    word!(Ending, number, "ENDING_")
-}
-
-pub(crate) fn threat(number: i32) -> String {
-    word!(ThreatKind, number, "THREAT_")
-}
-
-pub(crate) fn carrier(number: i32) -> String {
-    word!(Carrier, number, "CARRIER_")
-}
 
 /// The best first.
 pub(crate) fn carriers(numbers: &[i32]) -> String {
     numbers.iter().map(|number| carrier(*number)).collect::<Vec<_>>().join("+")
-}
-
-pub(crate) fn endings(number: i32) -> String {
-    word!(EndingsState, number, "ENDINGS_")
-}
-
-pub(crate) fn radio(number: i32) -> String {
-    word!(RadioState, number, "RADIO_")
-}
-
-pub(crate) fn account_state(number: i32) -> String {
-    word!(AccountState, number, "ACCOUNT_")
-}
-
-pub(crate) fn contact_state(number: i32) -> String {
-    word!(ContactState, number, "CONTACT_")
-}
-
-pub(crate) fn presence(number: i32) -> String {
-    word!(Presence, number, "PRESENCE_")
-}
-
-pub(crate) fn unreached(number: i32) -> String {
-    word!(Unreached, number, "UNREACHED_")
 }
 
 /// A stranger in one line: name and state.
@@ -95,101 +34,11 @@ pub(crate) fn why_unreached(why: Unreached) -> &'static str {
     }
 }
 
-pub(crate) fn connect(number: i32) -> String {
-    word!(ConnectState, number, "CONNECT_")
-}
-
-pub(crate) fn invitation_end(number: i32) -> String {
-    word!(InvitationEnd, number, "INVITATION_")
-}
-
-pub(crate) fn comparison_end(number: i32) -> String {
-    word!(ComparisonEnd, number, "COMPARISON_")
-}
-
-pub(crate) fn decline_reason(number: i32) -> String {
-    word!(DeclineReason, number, "DECLINE_")
-}
-
-pub(crate) fn colours(number: i32) -> String {
-    word!(ColourChoice, number, "COLOUR_")
-}
-
 /// `4:59`, in the periods of byo-yomi `0:29 (3)`.
 pub(crate) fn clock(clock: &Clock) -> String {
     let seconds = clock.left_ms / 1000;
     let periods = if clock.byo_yomi { format!(" ({})", clock.periods) } else { String::new() };
     format!("{}:{:02}{periods}", seconds / 60, seconds % 60)
-}
-
-pub(crate) fn offer(number: i32) -> String {
-    word!(OfferKind, number, "OFFER_")
-}
-
-pub(crate) fn notice(number: i32) -> String {
-    word!(NoticeKind, number, "NOTICE_")
-}
-
-pub(crate) fn visibility(number: i32) -> String {
-    word!(Visibility, number, "VISIBILITY_")
-}
-
-pub(crate) fn check(number: i32) -> String {
-    word!(CheckState, number, "CHECK_")
-}
-
-/// The schema's name of a phrase without its prefix, with hyphens: `good-move`.
-pub(crate) fn phrase(number: i32) -> String {
-    word!(Phrase, number, "PHRASE_").replace('_', "-")
-}
-
-pub(crate) fn read_phrase(word: &str) -> Result<Phrase, Failure> {
-    let name = format!("PHRASE_{}", word.replace('-', "_").to_uppercase());
-    Phrase::from_str_name(&name).filter(|phrase| *phrase != Phrase::Unspecified).ok_or_else(|| {
-        // Numbers are below 64; those without a phrase are gaps.
-        let known: Vec<String> = (1..64).filter(|n| Phrase::try_from(*n).is_ok()).map(phrase).collect();
-        Failure::Usage(format!("there is no phrase `{word}`; there are: {}", known.join(", ")))
-    })
-}
-
-pub(crate) fn piece(number: i32) -> String {
-    word!(PieceKind, number, "PIECE_")
-}
-
-pub(crate) fn mark(number: i32) -> String {
-    word!(MarkKind, number, "MARK_")
-}
-
-pub(crate) fn fact(number: i32) -> String {
-    word!(FactKind, number, "FACT_")
-}
-
-pub(crate) fn link(link: &LinkState) -> String {
-    word!(PeerLink, link.state, "PEER_LINK_")
-}
-
-/// The stage of the last letter about a match: `at server`.
-pub(crate) fn letter(number: i32) -> String {
-    word!(LetterState, number, "LETTER_STATE_").replace('_', " ")
-}
-
-pub(crate) fn setup(setup: Option<&Setup>) -> String {
-    match setup.and_then(|setup| setup.game.as_ref()) {
-        Some(setup::Game::Gomoku(gomoku)) => {
-            let rule = word!(GomokuRule, gomoku.rule, "GOMOKU_RULE_");
-            let edge = if gomoku.edge_five_wins { "" } else { ", edge five does not win" };
-            let opening = if gomoku.opening() == GomokuOpening::Swap2 { ", swap2" } else { "" };
-            format!("gomoku {0}x{0}, {rule}{edge}{opening}", gomoku.size)
-        }
-        Some(setup::Game::Liuzhou(_)) => "liuzhou".into(),
-        Some(setup::Game::Go(go)) => format!("go {0}x{0}", go.size),
-        Some(setup::Game::Xiangqi(_)) => "xiangqi".into(),
-        Some(setup::Game::LightsOut(lights)) => {
-            let race = if lights.race { ", race" } else { "" };
-            format!("lights-out {}x{}{race}", lights.columns, lights.rows)
-        }
-        None => "a game that this program does not know".into(),
-    }
 }
 
 /// Rules, presets and options with their values; the chosen value is in brackets.
@@ -213,31 +62,6 @@ pub(crate) fn sheet(sheet: &GameSheet) -> String {
         lines.push(format!("This makes no game: {}", sheet.problem));
     }
     lines.join("\n")
-}
-
-/// `here`, `bot:5`, `assist:5`, or the peer's name.
-pub(crate) fn seat(seat: Option<&Seat>) -> String {
-    match seat.map(|seat| (&seat.who, seat)) {
-        Some((Some(seat::Who::BotLevel(level)), seat)) if seat.bot_assists => format!("assist:{level}"),
-        Some((Some(seat::Who::BotLevel(level)), _)) => format!("bot:{level}"),
-        Some((Some(seat::Who::Peer(id)), seat)) => {
-            if seat.name.is_empty() {
-                id.clone()
-            } else {
-                seat.name.clone()
-            }
-        }
-        Some((Some(seat::Who::Here(_)) | None, _)) | None => "here".into(),
-    }
-}
-
-pub(crate) fn score(score: Score) -> String {
-    match score.score {
-        Some(score::Score::Points(points)) => format!("{:+.2}", f64::from(points) / 100.0),
-        Some(score::Score::WinIn(plies)) => format!("wins in {plies}"),
-        Some(score::Score::LossIn(plies)) => format!("loses in {plies}"),
-        None => "?".into(),
-    }
 }
 
 /// A match's result as a sentence. `board`: the room's board, which says whether the players have exchanged
@@ -296,9 +120,14 @@ pub(crate) fn room(room: &Room) -> String {
     let last = if room.paused { format!("{last}, paused") } else { last };
     let away = match &room.link {
         Some(link) if link.letter() != LetterState::Unspecified => {
-            format!(", {} {}, letter {}", carrier(link.carrier), self::link(link), letter(link.letter))
+            format!(
+                ", {} {}, letter {}",
+                carrier(link.carrier),
+                client::words::link(link),
+                letter(link.letter)
+            )
         }
-        Some(link) => format!(", {} {}", carrier(link.carrier), self::link(link)),
+        Some(link) => format!(", {} {}", carrier(link.carrier), client::words::link(link)),
         None => String::new(),
     };
     let id = room.id.get(..8).unwrap_or(&room.id);
@@ -332,14 +161,14 @@ fn race(race: &Race) -> String {
 }
 
 /// For a terminal with a dark background: two rows of modules a line, with the quiet zone that readers need.
-pub(crate) fn qr(code: &FriendCode) -> String {
+pub(crate) fn qr(side: u32, dark: &[u8]) -> String {
     const MARGIN: usize = 4;
-    let side = code.side as usize;
+    let side = side as usize;
     let light = |row: usize, column: usize| {
         let inside = |at: usize| at.checked_sub(MARGIN).filter(|at| *at < side);
         match (inside(row), inside(column)) {
             (Some(row), Some(column)) => {
-                let byte = code.dark.get(row * side.div_ceil(8) + column / 8);
+                let byte = dark.get(row * side.div_ceil(8) + column / 8);
                 byte.is_none_or(|byte| byte >> (column % 8) & 1 == 0)
             }
             _ => true,
@@ -369,8 +198,7 @@ pub(crate) fn hint(hint: &HintFound) -> String {
     let lines = hint.lines.iter().map(|line| {
         let lead = f64::from(line.lead_tenths) / 10.0;
         let lead = if line.lead_tenths == 0 { String::new() } else { format!(", {lead:+.1} points") };
-        let score =
-            line.score.as_ref().map_or_else(String::new, |found| format!(", {}", self::score(*found)));
+        let score = line.score.as_ref().map_or_else(String::new, |found| format!(", {}", score(*found)));
         format!("{:>5.1} %{lead}{score}: {}", f64::from(line.permille) / 10.0, line.line.join(" "))
     });
     let threats =
@@ -378,13 +206,18 @@ pub(crate) fn hint(hint: &HintFound) -> String {
     lines.chain(threats).collect::<Vec<_>>().join("\n")
 }
 
-/// How far a puzzle's room is, as one word.
-pub(crate) fn puzzle_progress(state: &PuzzleState) -> &'static str {
-    match state.progress() {
-        PuzzleProgress::PuzzleUnspecified => "unknown",
-        PuzzleProgress::PuzzleOpen => "open",
-        PuzzleProgress::PuzzleJudging => "judging",
-        PuzzleProgress::PuzzleWrong => "wrong",
-        PuzzleProgress::PuzzleSolved => "solved",
+/// A guest's code in one line.
+pub(crate) fn guest(guest: &Guest) -> String {
+    let id = guest.room_id.get(..8).unwrap_or(&guest.room_id);
+    if guest.side() == Side::Unspecified {
+        return format!("{id}  to watch: {} watching", guest.watchers);
     }
+    let state = match (guest.came, guest.present) {
+        (false, _) => "nobody has come yet",
+        (true, false) => "away",
+        (true, true) => "here",
+    };
+    let asks = if guest.asks { ", somebody else asks for the seat" } else { "" };
+    let name = if guest.name.is_empty() { "a guest" } else { &guest.name };
+    format!("{id}  {}: {name}, {state}{asks}", side(guest.side))
 }

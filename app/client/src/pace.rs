@@ -7,7 +7,7 @@ const EXPECTED: &str = "expected `none`, `15m` for everything, `5m+3s` with a bo
                         times are in s, m, h or d";
 
 /// Parses a time control; `None` without clocks.
-pub(crate) fn parse(text: &str) -> Result<Option<Pace>, String> {
+pub fn parse(text: &str) -> Result<Option<Pace>, String> {
     let wrong = || EXPECTED.to_owned();
     if text == "none" {
         return Ok(None);
@@ -32,7 +32,7 @@ pub(crate) fn parse(text: &str) -> Result<Option<Pace>, String> {
 }
 
 /// The inverse of [`parse`].
-pub(crate) fn text(pace: Option<&Pace>) -> String {
+pub fn text(pace: Option<&Pace>) -> String {
     let Some(pace) = pace else { return "none".into() };
     let (main, step) = (time(pace.main_s), time(pace.step_s));
     match pace.kind() {

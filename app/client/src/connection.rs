@@ -1,0 +1,95 @@
+//! A connection that asks one thing at a time and waits for the answer.
+
+use std::collections::VecDeque;
+
+use proto::control::{Event, Refusal, Request, event, reply, request};
+use tokio::io::{AsyncRead, AsyncWrite, ReadHalf, WriteHalf};
+
+use crate::state::HostState;
+use crate::stream::{self, FromHost, Lost, Messages, Requests};
+
+/// Why a request has no answer that is of use.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The host refused.
+    #[error("{}", .0.detail)]
+    Refused(Refusal),
+    /// The host is gone.
+    #[error(transparent)]
+    Lost(#[from] Lost),
+}
+
+/// An attached connection.
+#[derive(Debug)]
+pub struct Connection<S> {
+    requests: Requests<WriteHalf<S>>,
+    messages: Messages<ReadHalf<S>>,
+    last_request: u64,
+    /// Events that came before an answer. The host answers at once: they are few.
+    unseen: VecDeque<Event>,
+    state: HostState,
+}
+
+impl<S: AsyncRead + AsyncWrite> Connection<S> {
+    /// Attaches and reads the present state. `client`: program and version, for the host's log.
+    pub async fn attach(stream: S, client: &str) -> Result<Self, Failure> {
+        let (requests, messages) = stream::open(stream);
+        let mut connection = Self {
+            requests,
+            messages,
+            last_request: 0,
+            unseen: VecDeque::new(),
+            state: HostState::default(),
+        };
+        connection.ask(stream::attach(client)).await?;
+        while !matches!(connection.next().await?.body, Some(event::Body::Ready(_))) {}
+        Ok(connection)
+    }
+
+    /// The state after every event that was read so far; [`next`](Self::next) may still have some of them to give.
+    pub fn state(&self) -> &HostState {
+        &self.state
+    }
+
+    /// Sends a request and waits for its answer.
+    pub async fn ask(&mut self, body: request::Body) -> Result<reply::Body, Failure> {
+        self.last_request += 1;
+        let id = self.last_request;
+        self.requests.send(Request { id, body: Some(body) }).await.map_err(Lost::from)?;
+        loop {
+            match self.read().await {
+                FromHost::Event(event) => self.unseen.push_back(*event),
+                FromHost::Reply(reply) if reply.id == id => match reply.body {
+                    Some(reply::Body::Refusal(refusal)) => return Err(Failure::Refused(refusal)),
+                    Some(body) => return Ok(body),
+                    // Of a newer host.
+                    None => {}
+                },
+                FromHost::Reply(_) => {}
+                FromHost::Lost(lost) => return Err(lost.into()),
+            }
+        }
+    }
+
+    /// The next event, each once. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Result<Event, Lost> {
+        if let Some(event) = self.unseen.pop_front() {
+            return Ok(event);
+        }
+        loop {
+            match self.read().await {
+                FromHost::Event(event) => return Ok(*event),
+                FromHost::Reply(_) => {}
+                FromHost::Lost(lost) => return Err(lost),
+            }
+        }
+    }
+
+    async fn read(&mut self) -> FromHost {
+        let said = self.messages.next().await;
+        if let FromHost::Event(event) = &said {
+            self.state.apply(event);
+        }
+        said
+    }
+}

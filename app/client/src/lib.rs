@@ -1,0 +1,41 @@
+//! What every client of Qiyou's host shares: the touch app, `qiyouctl`, tests.
+//!
+//! - A connection over any byte stream: [`Connection`] asks one thing at a time, [`connect`] runs on tasks of its own, [`open`] gives
+//!   the bare directions.
+//! - [`HostState`]: what the host has told, by [`apply`](HostState::apply) alone, and back into events by
+//!   [`replicate`](HostState::replicate).
+//! - [`json`]: the one JSON form of what a client sees, with the words ([`words`], [`pace`]) that scripts and pages read.
+//!
+//! What this crate deliberately does not do: it computes no rule, and shows nothing to people.
+//!
+//! ```
+//! use client::HostState;
+//! use proto::control::{Event, Friend, Gone, Ready, event::Body};
+//!
+//! let told = |body| Event { body: Some(body), monotonic_us: 0 };
+//! let mut early = HostState::default();
+//! early.apply(&told(Body::Ready(Ready {})));
+//! early.apply(&told(Body::Friend(Friend { id: "anna".into(), ..Friend::default() })));
+//! early.apply(&told(Body::Friend(Friend { id: "ben".into(), near: true, ..Friend::default() })));
+//! early.apply(&told(Body::FriendGone(Gone { id: "anna".into() })));
+//!
+//! let mut late = HostState::default();
+//! early.replicate().iter().for_each(|event| late.apply(event));
+//! assert_eq!(late, early);
+//! assert!(late.friends["ben"].near);
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod background;
+mod connection;
+pub mod json;
+pub mod pace;
+mod state;
+mod stream;
+pub mod words;
+
+pub use background::{Client, HandOfHost, connect};
+pub use connection::{Connection, Failure};
+pub use state::HostState;
+pub use stream::{FromHost, Lost, Messages, Requests, VERSION, attach, open};

@@ -1,0 +1,64 @@
+//! Commands about guests: people with a browser.
+
+use client::json;
+use proto::board::Side;
+use proto::control::{self, Room, reply, request, seat};
+use serde_json::json;
+
+use crate::arguments::{GuestCommand, GuestPlace, SideChoice};
+use crate::connection::Failure;
+use crate::conversation::{Conversation, unexpected};
+use crate::text;
+
+impl Conversation {
+    pub(crate) async fn guest(&mut self, command: GuestCommand) -> Result<(), Failure> {
+        match command {
+            GuestCommand::Code { plain, renew, place } => {
+                let (room_id, side) = self.place(&place)?;
+                let show = control::ShowGuestCode { room_id, side, watch: place.watch, renew };
+                let asked = request::Body::ShowGuestCode(show);
+                let reply::Body::GuestCode(code) = self.host.ask(asked).await? else {
+                    return Err(unexpected());
+                };
+                let qr = text::qr(code.side, &code.dark);
+                let all =
+                    || [&code.url].into_iter().chain(&code.others).cloned().collect::<Vec<_>>().join("\n");
+                self.print(
+                    || if plain { code.url.clone() } else { format!("{qr}\n{}", all()) },
+                    || json!({"url": code.url, "others": code.others, "side": code.side, "qr": qr}),
+                )
+            }
+            GuestCommand::Close { place } => {
+                let (room_id, side) = self.place(&place)?;
+                let close = control::CloseGuestCode { room_id, side, watch: place.watch };
+                self.ask_done(request::Body::CloseGuestCode(close)).await
+            }
+            GuestCommand::LetIn { place } => self.answer_guest(&place, true).await,
+            GuestCommand::TurnAway { place } => self.answer_guest(&place, false).await,
+            GuestCommand::List => self
+                .host
+                .state()
+                .guests
+                .values()
+                .try_for_each(|guest| self.print(|| text::guest(guest), || json::guest(guest))),
+        }
+    }
+
+    async fn answer_guest(&mut self, place: &GuestPlace, accept: bool) -> Result<(), Failure> {
+        let (room_id, side) = self.place(place)?;
+        let answer = control::AnswerGuest { room_id, side, accept };
+        self.ask_done(request::Body::AnswerGuest(answer)).await
+    }
+
+    /// The room and the side's number that are meant.
+    fn place(&self, place: &GuestPlace) -> Result<(String, i32), Failure> {
+        let guest = |seat: &control::Seat| matches!(seat.who, Some(seat::Who::Guest(_)));
+        let fits = |room: &Room| place.watch || [&room.first, &room.second].into_iter().flatten().any(guest);
+        let side = match place.side {
+            None => Side::Unspecified,
+            Some(SideChoice::First) => Side::First,
+            Some(SideChoice::Second) => Side::Second,
+        };
+        Ok((self.room(place.room.room.as_deref(), fits)?.id, side.into()))
+    }
+}

@@ -1,0 +1,39 @@
+//! Compresses the page's files, so that the program embeds them as they are sent.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use flate2::write::GzEncoder;
+use flate2::{Compression, Crc};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("page");
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    println!("cargo:rerun-if-changed={}", folder.display());
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(&folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    files.retain(|file| file.is_file());
+    files.sort();
+    let mut list = String::from("&[\n");
+    for file in files {
+        let name = file.file_name().and_then(|name| name.to_str()).ok_or("a file's name is no text")?;
+        println!("cargo:rerun-if-changed={}", file.display());
+        let content = fs::read(&file)?;
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        gzip.write_all(&content)?;
+        let compressed = out.join(format!("{name}.gz"));
+        fs::write(&compressed, gzip.finish()?)?;
+        let mut crc = Crc::new();
+        crc.update(&content);
+        list += &format!(
+            "Embedded {{ name: {name:?}, tag: \"\\\"{:08x}-{:x}\\\"\", plain: include_bytes!({:?}), gzip: include_bytes!({:?}) }},\n",
+            crc.sum(),
+            content.len(),
+            file,
+            compressed,
+        );
+    }
+    fs::write(out.join("files.rs"), list + "]")?;
+    Ok(())
+}

@@ -1,0 +1,667 @@
+//! Who has which seat: codes, the browsers that came by them, and those that wait for a taken seat. A machine without I/O.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+use proto::board::Side;
+
+use crate::{ConnectionId, Hello, Message, Token, VERSION};
+
+/// Wrong tokens of one address before it has to wait: a person who types the address by hand errs once or twice.
+const WRONG_TOKENS: u32 = 5;
+
+/// How long it waits then.
+const WAIT: Duration = Duration::from_mins(1);
+
+/// How long somebody waits for a taken seat.
+const ASKED: Duration = Duration::from_mins(2);
+
+/// Browsers that wait for one seat.
+const WAITING: usize = 4;
+
+/// Watchers of one room.
+const WATCHERS: usize = 32;
+
+/// Closed codes that are remembered, so that a page learns that its code was closed.
+const CLOSED: usize = 64;
+
+/// Addresses whose wrong tokens are remembered: as many as a small network has.
+const ADDRESSES: usize = 256;
+
+/// What a code is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// This side's seat.
+    Seat(Side),
+    /// Looking on.
+    Watcher,
+}
+
+/// A seat of a room, or its watchers' bench.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The room's id.
+    pub room: String,
+    /// What may be done there.
+    pub role: Role,
+}
+
+/// Why a connection is closed, as `docs/guest.md` has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// There is no such token.
+    WrongCode,
+    /// Too many wrong tokens came from this address.
+    Wait,
+    /// The code was closed.
+    CodeClosed,
+    /// Somebody else has the seat and keeps it.
+    SeatTaken,
+    /// The seat was given to somebody else.
+    Given,
+    /// The same browser has come again.
+    Replaced,
+    /// Too many are there.
+    Full,
+    /// A version that this host does not speak.
+    TooOld,
+    /// Nothing was said in time.
+    NoHello,
+    /// What was said is not in the protocol.
+    BadMessage,
+    /// Too much was said.
+    TooFast,
+    /// Too little was taken in.
+    TooSlow,
+    /// The program ends.
+    HostStopping,
+}
+
+/// What is to be done for a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It has come to its place.
+    Welcome(ConnectionId),
+    /// The seat is taken: it waits so long for the host's person.
+    Taken(ConnectionId, Duration),
+    /// It is to be closed; after so long it may try again.
+    Close(ConnectionId, Why, Duration),
+    /// Who is at this place has changed.
+    Changed(Place),
+}
+
+/// Why a message is not to be carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denied {
+    /// It has not come to a place, or waits: only a hello may come, and only one.
+    BadMessage,
+    /// It names another room.
+    OtherRoom,
+    /// It only looks on.
+    Watching,
+}
+
+/// All codes that are shown.
+#[derive(Default)]
+pub struct Desk {
+    codes: BTreeMap<Place, Code>,
+    closed: Vec<Token>,
+    wrong: BTreeMap<IpAddr, Wrong>,
+}
+
+struct Code {
+    token: Token,
+    /// Who has the seat, present or not. Nobody of a watching code.
+    holder: Option<Holder>,
+    waiting: Vec<Waiting>,
+    watchers: Vec<ConnectionId>,
+    came: bool,
+}
+
+struct Holder {
+    tab: String,
+    connection: Option<ConnectionId>,
+    /// The largest id of a message that must not be repeated.
+    last: u64,
+}
+
+struct Waiting {
+    tab: String,
+    connection: ConnectionId,
+    until: Instant,
+}
+
+#[derive(Clone, Copy)]
+struct Wrong {
+    count: u32,
+    last: Instant,
+}
+
+/// Codes.
+impl Desk {
+    /// Shows a code for this place: the one that is shown already, or a new one with this token.
+    pub fn show(&mut self, place: Place, token: Token) -> Token {
+        let new = || Code { token, holder: None, waiting: Vec::new(), watchers: Vec::new(), came: false };
+        self.codes.entry(place).or_insert_with(new).token
+    }
+
+    /// Whether any code is shown.
+    pub fn is_open(&self) -> bool {
+        !self.codes.is_empty()
+    }
+
+    /// The places that codes are shown for.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        self.codes.keys()
+    }
+
+    /// Whether a code is shown for this place.
+    pub fn shows(&self, place: &Place) -> bool {
+        self.codes.contains_key(place)
+    }
+
+    /// Closes a code: whoever came by it is sent away.
+    pub fn close(&mut self, place: &Place) -> Vec<Effect> {
+        let Some(code) = self.codes.remove(place) else { return Vec::new() };
+        if self.closed.len() == CLOSED {
+            self.closed.remove(0);
+        }
+        self.closed.push(code.token);
+        code.everybody().map(|one| Effect::Close(one, Why::CodeClosed, Duration::ZERO)).collect()
+    }
+
+    /// The code of a place is good for another from now on, with everybody who came by it: the next game of a room.
+    pub fn move_to(&mut self, from: &Place, to: Place) {
+        if let Some(code) = self.codes.remove(from) {
+            self.codes.insert(to, code);
+        }
+    }
+
+    /// Everybody is sent away, and no code is shown any more.
+    pub fn stop(&mut self) -> Vec<Effect> {
+        let all = std::mem::take(&mut self.codes);
+        all.values()
+            .flat_map(Code::everybody)
+            .map(|one| Effect::Close(one, Why::HostStopping, Duration::ZERO))
+            .collect()
+    }
+}
+
+/// People.
+impl Desk {
+    /// The first message of a connection.
+    pub fn hello(
+        &mut self,
+        now: Instant,
+        connection: ConnectionId,
+        from: IpAddr,
+        hello: &Hello,
+    ) -> Vec<Effect> {
+        let close = |why, wait| vec![Effect::Close(connection, why, wait)];
+        if self.place_of(connection).is_some() || self.waits(connection) {
+            return close(Why::BadMessage, Duration::ZERO);
+        }
+        if hello.version != VERSION {
+            return close(Why::TooOld, Duration::ZERO);
+        }
+        if let Some(wait) = self.has_to_wait(now, from) {
+            return close(Why::Wait, wait);
+        }
+        let token = Token::read(&hello.token);
+        // Every code is compared, whichever fits, so that the time tells nothing of the others.
+        let fits = |code: &Token| token.is_some_and(|token| token.is(code));
+        let place = self.codes.iter().fold(
+            None,
+            |found, (place, code)| {
+                if fits(&code.token) { Some(place.clone()) } else { found }
+            },
+        );
+        let Some(place) = place else {
+            if self.closed.iter().fold(false, |closed, one| closed | fits(one)) {
+                return close(Why::CodeClosed, Duration::ZERO);
+            }
+            self.count_wrong(now, from);
+            return match self.has_to_wait(now, from) {
+                Some(wait) => close(Why::Wait, wait),
+                None => close(Why::WrongCode, Duration::ZERO),
+            };
+        };
+        let code = self.codes.get_mut(&place).expect("it was just found");
+        code.came = true;
+        if place.role == Role::Watcher {
+            if code.watchers.len() >= WATCHERS {
+                return close(Why::Full, Duration::ZERO);
+            }
+            code.watchers.push(connection);
+            return vec![Effect::Welcome(connection), Effect::Changed(place)];
+        }
+        match &mut code.holder {
+            None => {
+                code.holder = Some(Holder { tab: hello.tab.clone(), connection: Some(connection), last: 0 });
+                vec![Effect::Welcome(connection), Effect::Changed(place)]
+            }
+            Some(holder) if holder.tab == hello.tab => {
+                let before = holder.connection.replace(connection);
+                let before = before.map(|before| Effect::Close(before, Why::Replaced, Duration::ZERO));
+                before.into_iter().chain([Effect::Welcome(connection), Effect::Changed(place)]).collect()
+            }
+            Some(_) => {
+                let mut effects = Vec::new();
+                // The same browser waits once.
+                if let Some(again) = code.waiting.iter().position(|one| one.tab == hello.tab) {
+                    let before = code.waiting.remove(again);
+                    effects.push(Effect::Close(before.connection, Why::Replaced, Duration::ZERO));
+                }
+                if code.waiting.len() >= WAITING {
+                    return close(Why::SeatTaken, Duration::ZERO);
+                }
+                let waiting = Waiting { tab: hello.tab.clone(), connection, until: now + ASKED };
+                code.waiting.push(waiting);
+                effects.extend([Effect::Taken(connection, ASKED), Effect::Changed(place)]);
+                effects
+            }
+        }
+    }
+
+    /// Whether a message may be carried out, and where.
+    pub fn admit(&self, connection: ConnectionId, message: &Message) -> Result<&Place, Denied> {
+        let place = self.place_of(connection).ok_or(Denied::BadMessage)?;
+        if matches!(message, Message::Hello(_)) {
+            return Err(Denied::BadMessage);
+        }
+        if message.room().is_some_and(|room| room != place.room) {
+            return Err(Denied::OtherRoom);
+        }
+        if place.role == Role::Watcher && !message.only_reads() {
+            return Err(Denied::Watching);
+        }
+        Ok(place)
+    }
+
+    /// Whether this message of the seat's holder is later than every such one before; counts it if so.
+    pub fn is_new(&mut self, connection: ConnectionId, id: u64) -> bool {
+        let holders = self.codes.values_mut().filter_map(|code| code.holder.as_mut());
+        let mut holders = holders.filter(|holder| holder.connection == Some(connection));
+        holders.next().is_some_and(|holder| {
+            let new = id > holder.last;
+            holder.last = holder.last.max(id);
+            new
+        })
+    }
+
+    /// The connection has ended.
+    pub fn gone(&mut self, connection: ConnectionId) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for (place, code) in &mut self.codes {
+            let before = code.everybody().count();
+            code.watchers.retain(|one| *one != connection);
+            code.waiting.retain(|one| one.connection != connection);
+            if let Some(holder) = &mut code.holder
+                && holder.connection == Some(connection)
+            {
+                holder.connection = None;
+            }
+            if code.everybody().count() != before {
+                effects.push(Effect::Changed(place.clone()));
+            }
+        }
+        effects
+    }
+
+    /// The host's person has said whether the first who waits gets the taken seat. `None`: nobody waits.
+    pub fn answer(&mut self, place: &Place, accept: bool) -> Option<Vec<Effect>> {
+        let code = self.codes.get_mut(place)?;
+        if code.waiting.is_empty() {
+            return None;
+        }
+        let waiting = code.waiting.remove(0);
+        let mut effects = Vec::new();
+        if accept {
+            let holder = Holder { tab: waiting.tab, connection: Some(waiting.connection), last: 0 };
+            let before = code.holder.replace(holder).and_then(|before| before.connection);
+            effects.extend(before.map(|before| Effect::Close(before, Why::Given, Duration::ZERO)));
+            effects.push(Effect::Welcome(waiting.connection));
+        } else {
+            effects.push(Effect::Close(waiting.connection, Why::SeatTaken, Duration::ZERO));
+        }
+        effects.push(Effect::Changed(place.clone()));
+        Some(effects)
+    }
+
+    /// When somebody has waited long enough.
+    pub fn due(&self) -> Option<Instant> {
+        self.codes.values().flat_map(|code| &code.waiting).map(|one| one.until).min()
+    }
+
+    /// Ends what is due.
+    pub fn on_time(&mut self, now: Instant) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for (place, code) in &mut self.codes {
+            let over = |one: &Waiting| one.until <= now;
+            let ended = code.waiting.iter().filter(|one| over(one));
+            let before = effects.len();
+            effects.extend(ended.map(|one| Effect::Close(one.connection, Why::SeatTaken, Duration::ZERO)));
+            code.waiting.retain(|one| !over(one));
+            if effects.len() > before {
+                effects.push(Effect::Changed(place.clone()));
+            }
+        }
+        effects
+    }
+
+    /// Where this connection is.
+    pub fn place_of(&self, connection: ConnectionId) -> Option<&Place> {
+        let found = self.codes.iter().find(|(_, code)| code.at_place().any(|one| one == connection));
+        found.map(|(place, _)| place)
+    }
+
+    /// Everybody at this place: the guest who is present, or all watchers.
+    pub fn at(&self, place: &Place) -> impl Iterator<Item = ConnectionId> + '_ {
+        self.codes.get(place).into_iter().flat_map(Code::at_place)
+    }
+
+    /// Everybody in this room, seated or watching.
+    pub fn in_room<'a>(&'a self, room: &'a str) -> impl Iterator<Item = (&'a Place, ConnectionId)> + 'a {
+        let codes = self.codes.iter().filter(move |(place, _)| place.room == room);
+        codes.flat_map(|(place, code)| code.at_place().map(move |one| (place, one)))
+    }
+
+    /// Whether this seat's guest is connected.
+    pub fn is_present(&self, place: &Place) -> bool {
+        self.at(place).next().is_some()
+    }
+
+    /// Whether somebody waits for this taken seat.
+    pub fn asks(&self, place: &Place) -> bool {
+        self.codes.get(place).is_some_and(|code| !code.waiting.is_empty())
+    }
+
+    /// Whether somebody has come by this code, now or earlier.
+    pub fn came(&self, place: &Place) -> bool {
+        self.codes.get(place).is_some_and(|code| code.came)
+    }
+
+    fn waits(&self, connection: ConnectionId) -> bool {
+        self.codes.values().any(|code| code.waiting.iter().any(|one| one.connection == connection))
+    }
+
+    fn has_to_wait(&self, now: Instant, from: IpAddr) -> Option<Duration> {
+        let wrong = self.wrong.get(&from).filter(|wrong| wrong.count >= WRONG_TOKENS)?;
+        let left = (wrong.last + WAIT).saturating_duration_since(now);
+        (!left.is_zero()).then_some(left)
+    }
+
+    fn count_wrong(&mut self, now: Instant, from: IpAddr) {
+        self.wrong.retain(|_, wrong| now.saturating_duration_since(wrong.last) < WAIT);
+        if self.wrong.len() >= ADDRESSES && !self.wrong.contains_key(&from) {
+            let oldest = self.wrong.iter().min_by_key(|(_, wrong)| wrong.last).map(|(address, _)| *address);
+            oldest.and_then(|oldest| self.wrong.remove(&oldest));
+        }
+        let wrong = self.wrong.entry(from).or_insert(Wrong { count: 0, last: now });
+        *wrong = Wrong { count: wrong.count + 1, last: now };
+    }
+}
+
+impl Code {
+    /// Who has come to the place.
+    fn at_place(&self) -> impl Iterator<Item = ConnectionId> + '_ {
+        let holder = self.holder.as_ref().and_then(|holder| holder.connection);
+        holder.into_iter().chain(self.watchers.iter().copied())
+    }
+
+    /// Those and who waits.
+    fn everybody(&self) -> impl Iterator<Item = ConnectionId> + '_ {
+        self.at_place().chain(self.waiting.iter().map(|one| one.connection))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOME: [u8; 4] = [192, 168, 1, 20];
+
+    struct World {
+        desk: Desk,
+        now: Instant,
+        last: ConnectionId,
+    }
+
+    impl World {
+        fn new() -> Self {
+            Self { desk: Desk::default(), now: Instant::now(), last: 0 }
+        }
+
+        fn come_from(&mut self, from: [u8; 4], token: Token, tab: &str) -> (ConnectionId, Vec<Effect>) {
+            self.last += 1;
+            let hello =
+                Hello { version: VERSION, token: token.to_string(), tab: tab.into(), name: String::new() };
+            (self.last, self.desk.hello(self.now, self.last, from.into(), &hello))
+        }
+
+        fn come(&mut self, token: Token, tab: &str) -> (ConnectionId, Vec<Effect>) {
+            self.come_from(HOME, token, tab)
+        }
+    }
+
+    fn seat(room: &str) -> Place {
+        Place { room: room.into(), role: Role::Seat(Side::Second) }
+    }
+
+    fn bench(room: &str) -> Place {
+        Place { room: room.into(), role: Role::Watcher }
+    }
+
+    fn token(number: u8) -> Token {
+        Token::new([number; 16])
+    }
+
+    fn welcome(one: ConnectionId, place: Place) -> Vec<Effect> {
+        vec![Effect::Welcome(one), Effect::Changed(place)]
+    }
+
+    fn close(one: ConnectionId, why: Why) -> Effect {
+        Effect::Close(one, why, Duration::ZERO)
+    }
+
+    #[test]
+    fn a_guest_who_reloads_has_the_same_seat_and_the_page_before_is_closed() {
+        let mut world = World::new();
+        world.desk.show(seat("a"), token(1));
+        let (first, effects) = world.come(token(1), "phone");
+        assert_eq!(effects, welcome(first, seat("a")));
+        let (second, effects) = world.come(token(1), "phone");
+        let mut expected = vec![close(first, Why::Replaced)];
+        expected.extend(welcome(second, seat("a")));
+        assert_eq!(effects, expected);
+        // That the old page is gone is heard late, and changes nothing.
+        assert_eq!(world.desk.gone(first), []);
+        assert!(world.desk.is_present(&seat("a")));
+        assert_eq!(world.desk.gone(second), [Effect::Changed(seat("a"))]);
+        assert!(!world.desk.is_present(&seat("a")));
+        let (third, effects) = world.come(token(1), "phone");
+        assert_eq!(effects, welcome(third, seat("a")));
+    }
+
+    #[test]
+    fn a_second_person_with_the_same_code_waits_and_the_host_decides() {
+        let mut world = World::new();
+        world.desk.show(seat("a"), token(1));
+        let (first, _) = world.come(token(1), "phone");
+        let (other, effects) = world.come(token(1), "tablet");
+        assert_eq!(effects, [Effect::Taken(other, ASKED), Effect::Changed(seat("a"))]);
+        assert!(world.desk.asks(&seat("a")));
+        assert!(world.desk.place_of(other).is_none(), "who waits is nowhere");
+        let no = world.desk.answer(&seat("a"), false).expect("somebody waits");
+        assert_eq!(no, [close(other, Why::SeatTaken), Effect::Changed(seat("a"))]);
+        assert_eq!(world.desk.answer(&seat("a"), true), None, "nobody waits any more");
+        let (other, _) = world.come(token(1), "tablet");
+        let yes = world.desk.answer(&seat("a"), true).expect("somebody waits");
+        assert_eq!(yes, [close(first, Why::Given), Effect::Welcome(other), Effect::Changed(seat("a"))]);
+        let (back, effects) = world.come(token(1), "phone");
+        assert_eq!(effects[0], Effect::Taken(back, ASKED), "the seat is the tablet's now");
+    }
+
+    #[test]
+    fn a_seat_stays_held_while_its_guest_is_away() {
+        let mut world = World::new();
+        world.desk.show(seat("a"), token(1));
+        let (first, _) = world.come(token(1), "phone");
+        world.desk.gone(first);
+        let (other, effects) = world.come(token(1), "tablet");
+        assert_eq!(effects[0], Effect::Taken(other, ASKED));
+    }
+
+    #[test]
+    fn whoever_waits_too_long_or_in_a_crowd_is_sent_away() {
+        let mut world = World::new();
+        world.desk.show(seat("a"), token(1));
+        world.come(token(1), "phone");
+        let waiting: Vec<_> = (0..WAITING).map(|n| world.come(token(1), &format!("tab{n}")).0).collect();
+        let (more, effects) = world.come(token(1), "one more");
+        assert_eq!(effects, [close(more, Why::SeatTaken)]);
+        assert_eq!(world.desk.due(), Some(world.now + ASKED));
+        assert_eq!(world.desk.on_time(world.now), []);
+        let ended = world.desk.on_time(world.now + ASKED);
+        let mut expected: Vec<_> = waiting.into_iter().map(|one| close(one, Why::SeatTaken)).collect();
+        expected.push(Effect::Changed(seat("a")));
+        assert_eq!(ended, expected);
+        assert_eq!(world.desk.due(), None);
+    }
+
+    #[test]
+    fn five_wrong_tokens_of_an_address_wait_a_minute_even_with_the_right_one() {
+        let mut world = World::new();
+        world.desk.show(seat("a"), token(1));
+        for n in 0..4 {
+            let (one, effects) = world.come(token(50 + n), "phone");
+            assert_eq!(effects, [close(one, Why::WrongCode)]);
+        }
+        let (one, effects) = world.come(token(60), "phone");
+        assert_eq!(effects, [Effect::Close(one, Why::Wait, WAIT)], "the fifth");
+        world.now += Duration::from_secs(20);
+        let (one, effects) = world.come(token(1), "phone");
+        assert_eq!(effects, [Effect::Close(one, Why::Wait, Duration::from_secs(40))]);
+        let (one, effects) = world.come_from([192, 168, 1, 21], token(1), "neighbour");
+        assert_eq!(effects, welcome(one, seat("a")), "another address does not wait");
+        world.now += Duration::from_secs(40);
+        let (one, effects) = world.come(token(1), "phone");
+        assert_eq!(effects[0], Effect::Taken(one, ASKED));
+    }
+
+    #[test]
+    fn wrong_tokens_of_many_addresses_are_remembered_in_bounded_memory() {
+        let mut world = World::new();
+        for n in 0..2_000_u16 {
+            world.now += Duration::from_millis(1);
+            world.come_from([10, 0, (n >> 8) as u8, n as u8], token(9), "phone");
+        }
+        assert_eq!(world.desk.wrong.len(), ADDRESSES);
+    }
+
+    #[test]
+    fn a_closed_code_says_so_and_is_no_wrong_token() {
+        let mut world = World::new();
+        world.desk.show(seat("a"), token(1));
+        let (first, _) = world.come(token(1), "phone");
+        let (other, _) = world.come(token(1), "tablet");
+        assert_eq!(
+            world.desk.close(&seat("a")),
+            [close(first, Why::CodeClosed), close(other, Why::CodeClosed)]
+        );
+        assert!(!world.desk.is_open());
+        for _ in 0..10 {
+            let (one, effects) = world.come(token(1), "phone");
+            assert_eq!(effects, [close(one, Why::CodeClosed)]);
+        }
+    }
+
+    #[test]
+    fn one_seat_of_one_room_is_all_that_a_token_opens() {
+        let mut world = World::new();
+        world.desk.show(seat("a"), token(1));
+        world.desk.show(seat("b"), token(2));
+        world.desk.show(bench("a"), token(3));
+        let (guest, _) = world.come(token(1), "phone");
+        let (watcher, _) = world.come(token(3), "phone");
+        let say = |text: &str| crate::read(text).expect("a message");
+        let look = |room: &str| say(&format!(r#"{{"look":{{"id":1,"room":"{room}","ply":0}}}}"#));
+        let resign = say(r#"{"resign":{"id":1,"room":"a","revision":0}}"#);
+        assert_eq!(world.desk.admit(guest, &resign), Ok(&seat("a")));
+        assert_eq!(world.desk.admit(guest, &look("a")), Ok(&seat("a")));
+        assert_eq!(world.desk.admit(guest, &look("b")), Err(Denied::OtherRoom));
+        assert_eq!(world.desk.admit(watcher, &look("a")), Ok(&bench("a")));
+        assert_eq!(world.desk.admit(watcher, &resign), Err(Denied::Watching));
+        assert_eq!(
+            world.desk.admit(watcher, &say(r#"{"say":{"id":1,"phrase":"hello"}}"#)),
+            Err(Denied::Watching)
+        );
+        assert_eq!(world.desk.admit(99, &look("a")), Err(Denied::BadMessage), "nobody");
+        let (waits, _) = world.come(token(1), "tablet");
+        assert_eq!(world.desk.admit(waits, &resign), Err(Denied::BadMessage), "who waits says nothing");
+        let again =
+            Hello { version: VERSION, token: token(2).to_string(), tab: "phone".into(), name: String::new() };
+        assert_eq!(world.desk.hello(world.now, guest, HOME.into(), &again), [close(guest, Why::BadMessage)]);
+    }
+
+    #[test]
+    fn thirty_two_may_watch_and_a_place_is_free_when_one_leaves() {
+        let mut world = World::new();
+        world.desk.show(bench("a"), token(3));
+        // The same browser may watch twice: nothing is held.
+        let all: Vec<_> = (0..WATCHERS).map(|_| world.come(token(3), "phone")).collect();
+        assert!(all.iter().all(|(one, effects)| *effects == welcome(*one, bench("a"))));
+        let (more, effects) = world.come(token(3), "phone");
+        assert_eq!(effects, [close(more, Why::Full)]);
+        world.desk.gone(all[7].0);
+        let (more, effects) = world.come(token(3), "phone");
+        assert_eq!(effects, welcome(more, bench("a")));
+        assert_eq!(world.desk.in_room("a").count(), WATCHERS);
+        assert_eq!(world.desk.in_room("b").count(), 0);
+    }
+
+    #[test]
+    fn what_was_said_is_not_said_again_after_a_reload_but_another_guest_begins_anew() {
+        let mut world = World::new();
+        world.desk.show(seat("a"), token(1));
+        let (first, _) = world.come(token(1), "phone");
+        assert!(world.desk.is_new(first, 10));
+        assert!(!world.desk.is_new(first, 10));
+        let (again, _) = world.come(token(1), "phone");
+        assert!(!world.desk.is_new(again, 10));
+        assert!(!world.desk.is_new(again, 9));
+        assert!(world.desk.is_new(again, 11));
+        assert!(!world.desk.is_new(first, 12), "that page is no longer the seat's");
+        let (other, _) = world.come(token(1), "tablet");
+        world.desk.answer(&seat("a"), true).expect("somebody waits");
+        assert!(world.desk.is_new(other, 1));
+    }
+
+    #[test]
+    fn a_code_goes_on_in_the_next_game() {
+        let mut world = World::new();
+        let shown = world.desk.show(seat("a"), token(1));
+        assert!(world.desk.show(seat("a"), token(2)).is(&shown), "a code that is shown is shown again");
+        let (guest, _) = world.come(token(1), "phone");
+        let next = Place { room: "b".into(), role: Role::Seat(Side::First) };
+        world.desk.move_to(&seat("a"), next.clone());
+        assert_eq!(world.desk.place_of(guest), Some(&next));
+        assert!(!world.desk.shows(&seat("a")));
+        let (again, effects) = world.come(token(1), "phone");
+        assert_eq!(effects[1..], welcome(again, next)[..]);
+    }
+
+    #[test]
+    fn an_old_page_and_the_end_of_the_host_are_told() {
+        let mut world = World::new();
+        world.desk.show(seat("a"), token(1));
+        let hello =
+            Hello { version: 2, token: token(1).to_string(), tab: "phone".into(), name: String::new() };
+        assert_eq!(world.desk.hello(world.now, 1, HOME.into(), &hello), [close(1, Why::TooOld)]);
+        world.last = 1;
+        let (guest, _) = world.come(token(1), "phone");
+        assert_eq!(world.desk.stop(), [close(guest, Why::HostStopping)]);
+        assert!(!world.desk.is_open());
+    }
+}

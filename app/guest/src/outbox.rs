@@ -1,0 +1,165 @@
+//! What waits to be sent to one page: the latest room, and a bounded queue of everything else.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, watch};
+
+use crate::Why;
+
+/// Messages beside the room.
+const MESSAGES: usize = 64;
+
+/// Bytes of them: two of the longest files.
+const BYTES: usize = 1 << 20;
+
+/// To one page. A slow page misses rooms between, and gets the latest.
+pub struct Outbox {
+    queue: mpsc::Sender<Arc<str>>,
+    /// Bytes in the queue.
+    bytes: Arc<AtomicUsize>,
+    room: watch::Sender<Option<Arc<str>>>,
+    close: watch::Sender<Option<(Why, Duration)>>,
+}
+
+/// The other end: what is to be sent next.
+pub(crate) struct Waiting {
+    queue: mpsc::Receiver<Arc<str>>,
+    bytes: Arc<AtomicUsize>,
+    room: watch::Receiver<Option<Arc<str>>>,
+    close: watch::Receiver<Option<(Why, Duration)>>,
+}
+
+/// What a page is sent next.
+pub(crate) enum Next {
+    Text(Arc<str>),
+    /// Nothing comes after it.
+    Close(Why, Duration),
+}
+
+pub(crate) fn pair() -> (Outbox, Waiting) {
+    let (queue, queued) = mpsc::channel(MESSAGES);
+    let (room, rooms) = watch::channel(None);
+    let (close, closes) = watch::channel(None);
+    let bytes = Arc::<AtomicUsize>::default();
+    let outbox = Outbox { queue, bytes: bytes.clone(), room, close };
+    (outbox, Waiting { queue: queued, bytes, room: rooms, close: closes })
+}
+
+impl Outbox {
+    /// The room as it is now, in the place of one that is not yet sent.
+    pub fn show(&self, room: Arc<str>) {
+        self.room.send_replace(Some(room));
+    }
+
+    /// Something else; false if the page takes too little and misses it.
+    #[must_use = "a guest who misses something is closed"]
+    pub fn send(&self, message: impl Into<Arc<str>>) -> bool {
+        let message = message.into();
+        let bytes = message.len();
+        if self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > BYTES
+            || self.queue.try_send(message).is_err()
+        {
+            self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+            return false;
+        }
+        true
+    }
+
+    /// The end, after what is in the queue; the first reason stands.
+    pub fn close(&self, why: Why, wait: Duration) {
+        self.close.send_if_modified(|close| {
+            let first = close.is_none();
+            if first {
+                *close = Some((why, wait));
+            }
+            first
+        });
+    }
+}
+
+impl Waiting {
+    /// Waits for the next: messages in their order, then the end, then the room. Dropping it before it is ready loses nothing.
+    pub(crate) async fn next(&mut self) -> Next {
+        loop {
+            tokio::select! {
+                biased;
+                Some(message) = self.queue.recv() => {
+                    self.bytes.fetch_sub(message.len(), Ordering::Relaxed);
+                    return Next::Text(message);
+                }
+                changed = self.close.changed() => {
+                    let closed = *self.close.borrow_and_update();
+                    match (changed, closed) {
+                        (_, Some((why, wait))) => return Next::Close(why, wait),
+                        // Whoever would send has gone without a word.
+                        (Err(_), None) => return Next::Close(Why::HostStopping, Duration::ZERO),
+                        (Ok(()), None) => {}
+                    }
+                }
+                Ok(()) = self.room.changed() => {
+                    if let Some(room) = self.room.borrow_and_update().clone() {
+                        return Next::Text(room);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn text(waiting: &mut Waiting) -> String {
+        match waiting.next().await {
+            Next::Text(text) => text.to_string(),
+            Next::Close(why, _) => format!("closed: {why:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_slow_page_gets_each_message_and_only_the_latest_room() {
+        let (outbox, mut waiting) = pair();
+        outbox.show("room 1".into());
+        assert!(outbox.send("welcome"));
+        outbox.show("room 2".into());
+        assert!(outbox.send("reply"));
+        assert_eq!(text(&mut waiting).await, "welcome");
+        assert_eq!(text(&mut waiting).await, "reply");
+        assert_eq!(text(&mut waiting).await, "room 2");
+        outbox.show("room 3".into());
+        outbox.show("room 4".into());
+        assert_eq!(text(&mut waiting).await, "room 4");
+    }
+
+    #[tokio::test]
+    async fn what_waits_is_bounded_in_number_and_in_bytes() {
+        let (outbox, mut waiting) = pair();
+        let sent = (0..1_000).filter(|n| outbox.send(n.to_string())).count();
+        assert_eq!(sent, MESSAGES);
+        for n in 0..MESSAGES {
+            assert_eq!(text(&mut waiting).await, n.to_string());
+        }
+        let large = "x".repeat(BYTES / 3);
+        let sent = (0..10).filter(|_| outbox.send(large.as_str())).count();
+        assert_eq!(sent, 3);
+        text(&mut waiting).await;
+        assert!(outbox.send(large.as_str()), "there is room again");
+    }
+
+    #[tokio::test]
+    async fn the_end_comes_after_what_was_said_and_the_first_reason_stands() {
+        let (outbox, mut waiting) = pair();
+        assert!(outbox.send("reply"));
+        outbox.show("room".into());
+        outbox.close(Why::Given, Duration::ZERO);
+        outbox.close(Why::TooSlow, Duration::ZERO);
+        assert_eq!(text(&mut waiting).await, "reply");
+        assert_eq!(text(&mut waiting).await, "closed: Given");
+        let (outbox, mut waiting) = pair();
+        drop(outbox);
+        assert_eq!(text(&mut waiting).await, "closed: HostStopping");
+    }
+}

@@ -1,0 +1,486 @@
+//! Listens in the local network, serves the page, and carries messages between pages and the host.
+
+use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::{SinkExt, StreamExt};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::upgrade::OnUpgrade;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use link::lan;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error, Message as Frame};
+use tracing::{debug, info};
+
+use crate::admission::{Admission, Admitted};
+use crate::outbox::{self, Next, Outbox, Waiting};
+use crate::{ConnectionId, Hello, MESSAGE_BYTES, Message, Rate, Why, files, form, gate};
+
+/// Pages at a time, and of one address.
+const PAGES: usize = 40;
+const PAGES_OF_ONE: usize = 10;
+
+/// Sockets at a time, and of one address: a browser fetches a page's files over six at once, and a page stays on one.
+const SOCKETS: usize = 128;
+const SOCKETS_OF_ONE: usize = 24;
+
+/// Bytes of a request's line and headers; hyper takes no less.
+const HEADER_BYTES: usize = 8_192;
+
+/// Time for the headers of a request.
+const HEADER_TIME: Duration = Duration::from_secs(5);
+
+/// A socket that has not become a WebSocket by then is closed: a browser fetches the page in a second.
+const FETCH_TIME: Duration = Duration::from_secs(30);
+
+/// Time for the first message.
+const HELLO_TIME: Duration = Duration::from_secs(10);
+
+/// A page that says nothing for so long is gone: it asks every ten seconds whether anybody is there.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// A message that is not taken in by then ends the connection.
+const SEND_TIME: Duration = Duration::from_secs(20);
+
+/// For the last messages at the end.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// Messages of one page: so many at once, then so many a second.
+const AT_ONCE: u32 = 20;
+const A_SECOND: f64 = 10.0;
+
+/// Messages of one page that the host has not yet dealt with.
+const UNDER_WAY: usize = 8;
+
+/// Bytes that may wait to be written to one page: the longest message is a file.
+const WRITE_BYTES: usize = 2 << 20;
+
+/// What the host is told.
+pub enum News {
+    /// A page has come, and this is the way to it.
+    Hello {
+        /// Which.
+        connection: ConnectionId,
+        /// From where.
+        from: IpAddr,
+        /// What it said.
+        hello: Hello,
+        /// The way to it. Dropped, the page is closed.
+        outbox: Outbox,
+    },
+    /// A page has said something; only after its hello.
+    Asked {
+        /// Which.
+        connection: ConnectionId,
+        /// What.
+        message: Message,
+        /// To be kept until the message has been dealt with: a page has only so many under way.
+        permit: Permit,
+    },
+    /// A page has gone; only after its hello, and once.
+    Gone {
+        /// Which.
+        connection: ConnectionId,
+    },
+}
+
+/// A message under way, until it is dropped.
+pub struct Permit(#[expect(dead_code, reason = "dropped at the end")] OwnedSemaphorePermit);
+
+/// Where news go.
+type Tell = Arc<dyn Fn(News) + Send + Sync>;
+
+/// A server that listens until it is dropped.
+pub struct Server {
+    port: u16,
+    shared: Arc<Shared>,
+    /// Dropped, the server stops.
+    _stop: watch::Sender<()>,
+}
+
+struct Shared {
+    /// `ADDRESS:PORT` of every code that was shown.
+    authorities: Mutex<Vec<String>>,
+    last_connection: AtomicU64,
+    sockets: Admission,
+    pages: Admission,
+    loopback: bool,
+    tell: Tell,
+}
+
+impl Server {
+    /// Listens on this port, or any that is free; `loopback`: also for browsers of this device itself. Runs among `tasks` until
+    /// the server is dropped, and a moment longer for the last words.
+    pub fn start(port: u16, loopback: bool, tasks: &mut JoinSet<()>, tell: Tell) -> std::io::Result<Self> {
+        let listener = lan::bind(port)?;
+        let port = listener.local_addr()?.port();
+        let shared = Arc::new(Shared {
+            authorities: Mutex::default(),
+            last_connection: AtomicU64::new(0),
+            sockets: Admission::new(SOCKETS, SOCKETS_OF_ONE),
+            pages: Admission::new(PAGES, PAGES_OF_ONE),
+            loopback,
+            tell,
+        });
+        let (stop, stopped) = watch::channel(());
+        info!(port, "guests may come");
+        tasks.spawn(listen(listener, shared.clone(), stopped));
+        Ok(Self { port, shared, _stop: stop })
+    }
+
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Where the device can be reached now, the best first, each as it stands in a URL: `192.168.1.5:41234`. Requests that name one
+    /// of them are answered from now on.
+    pub fn authorities(&self) -> Vec<String> {
+        let now: Vec<String> = lan::own_addresses(self.shared.loopback)
+            .into_iter()
+            .map(|ip| SocketAddr::new(ip, self.port).to_string())
+            .collect();
+        let mut known = self.shared.authorities.lock().unwrap_or_else(PoisonError::into_inner);
+        // Addresses come and go; a page that is open keeps the one that its code has shown.
+        const KNOWN: usize = 64;
+        for one in &now {
+            if !known.contains(one) {
+                if known.len() == KNOWN {
+                    known.remove(0);
+                }
+                known.push(one.clone());
+            }
+        }
+        now
+    }
+}
+
+impl Shared {
+    fn is_known(&self, authority: &str) -> bool {
+        self.authorities.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|one| one == authority)
+    }
+}
+
+async fn listen(listener: TcpListener, shared: Arc<Shared>, mut stopped: watch::Receiver<()>) {
+    /// Pause after a temporary error, such as too many open files: accepting again at once would spin.
+    const PAUSE: Duration = Duration::from_millis(200);
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, from)) => {
+                    let from = from.ip().to_canonical();
+                    if !lan::is_neighbour(from) {
+                        debug!(%from, "somebody outside the local network was refused");
+                        continue;
+                    }
+                    let Some(admitted) = shared.sockets.admit(from) else { continue };
+                    connections.spawn(serve(stream, from, shared.clone(), admitted));
+                }
+                Err(error) => {
+                    debug!(%error, "a guest could not be accepted");
+                    tokio::time::sleep(PAUSE).await;
+                }
+            },
+            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+            _ = stopped.changed() => break,
+        }
+    }
+    drop(listener);
+    info!("no guest is expected any more");
+    let last_words = async { while connections.join_next().await.is_some() {} };
+    let _ = timeout(FAREWELL, last_words).await;
+}
+
+/// One socket: requests, then perhaps a WebSocket.
+async fn serve(stream: TcpStream, from: IpAddr, shared: Arc<Shared>, _admitted: Admitted) {
+    // Moves are small, and each is awaited by a person.
+    let _ = stream.set_nodelay(true);
+    let upgrade: Arc<Mutex<Option<OnUpgrade>>> = Arc::default();
+    let service = service_fn(|request: Request<Incoming>| {
+        let response = answer(request, &shared, &upgrade);
+        async move { Ok::<_, Infallible>(response) }
+    });
+    let http = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIME)
+        .max_buf_size(HEADER_BYTES)
+        .half_close(false)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    match timeout(FETCH_TIME, http).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => return debug!(%from, %error, "a request failed"),
+        Err(_) => return,
+    }
+    let taken = upgrade.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some(upgrade) = taken else { return };
+    let upgraded = match upgrade.await {
+        Ok(upgraded) => upgraded,
+        Err(error) => return debug!(%from, %error, "a WebSocket did not come to be"),
+    };
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(MESSAGE_BYTES))
+        .max_frame_size(Some(MESSAGE_BYTES))
+        .read_buffer_size(MESSAGE_BYTES)
+        .write_buffer_size(0)
+        .max_write_buffer_size(WRITE_BYTES);
+    let socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
+    let mut page = Page {
+        socket,
+        from,
+        connection: shared.last_connection.fetch_add(1, Ordering::Relaxed) + 1,
+        rate: Rate::new(AT_ONCE, A_SECOND),
+        tell: shared.tell.clone(),
+    };
+    let Some(_page) = shared.pages.admit(from) else {
+        return page.close(Why::Full, Duration::ZERO).await;
+    };
+    page.talk().await;
+}
+
+/// The answer to one request.
+fn answer(
+    mut request: Request<Incoming>,
+    shared: &Shared,
+    upgrade: &Mutex<Option<OnUpgrade>>,
+) -> Response<Full<Bytes>> {
+    let headers = request.headers();
+    let Some(host) = only(headers, header::HOST).filter(|host| shared.is_known(host)) else {
+        return empty(StatusCode::FORBIDDEN);
+    };
+    if request.uri().authority().is_some_and(|authority| authority.as_str() != host) {
+        return empty(StatusCode::FORBIDDEN);
+    }
+    if request.method() != Method::GET {
+        return empty(StatusCode::METHOD_NOT_ALLOWED);
+    }
+    let policy = format!(
+        "default-src 'self'; connect-src 'self' ws://{host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    );
+    let mut response = match request.uri().path() {
+        "/play" => {
+            let origin = only(headers, header::ORIGIN);
+            if origin.is_none_or(|origin| origin.strip_prefix("http://") != Some(host)) {
+                return empty(StatusCode::FORBIDDEN);
+            }
+            let Some(accept) = accept_key(headers) else { return empty(StatusCode::UPGRADE_REQUIRED) };
+            let on_upgrade = hyper::upgrade::on(&mut request);
+            *upgrade.lock().unwrap_or_else(PoisonError::into_inner) = Some(on_upgrade);
+            let mut response = empty(StatusCode::SWITCHING_PROTOCOLS);
+            let headers = response.headers_mut();
+            headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+            headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+            headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
+            return response;
+        }
+        "/" => file("index.html", headers),
+        path => file(&path[1..], headers),
+    };
+    let headers = response.headers_mut();
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    for (name, value) in [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (header::CACHE_CONTROL, "no-cache"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+fn empty(status: StatusCode) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::default());
+    *response.status_mut() = status;
+    response
+}
+
+/// The value of a header that is there once.
+fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    let mut all = headers.get_all(name).into_iter();
+    let (value, more) = (all.next()?, all.next());
+    if more.is_some() { None } else { value.to_str().ok() }
+}
+
+/// Whether a header that is a list names this word.
+fn names(headers: &HeaderMap, name: HeaderName, word: &str) -> bool {
+    let all = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
+    all.flat_map(|value| value.split(',')).any(|one| one.trim().eq_ignore_ascii_case(word))
+}
+
+/// The answer to a WebSocket's opening handshake (RFC 6455, section 4.2); `None` where it is none.
+fn accept_key(headers: &HeaderMap) -> Option<HeaderValue> {
+    let asks = names(headers, header::CONNECTION, "upgrade")
+        && names(headers, header::UPGRADE, "websocket")
+        && only(headers, header::SEC_WEBSOCKET_VERSION) == Some("13");
+    let key = only(headers, header::SEC_WEBSOCKET_KEY).filter(|key| asks && key.len() == 24)?;
+    HeaderValue::from_str(&derive_accept_key(key.as_bytes())).ok()
+}
+
+fn file(name: &str, headers: &HeaderMap) -> Response<Full<Bytes>> {
+    let all = headers.get_all(header::ACCEPT_ENCODING).into_iter().filter_map(|value| value.to_str().ok());
+    let gzip = all.flat_map(|value| value.split(',')).any(|one| {
+        let mut parts = one.split(';');
+        let refused =
+            |rest: &str| matches!(rest.trim().strip_prefix("q="), Some("0" | "0.0" | "0.00" | "0.000"));
+        parts.next().is_some_and(|coding| coding.trim().eq_ignore_ascii_case("gzip")) && !parts.any(refused)
+    });
+    let Some(file) = files::find(name, gzip) else { return empty(StatusCode::NOT_FOUND) };
+    let is_same = !file.tag.is_empty()
+        && only(headers, header::IF_NONE_MATCH)
+            .is_some_and(|tags| tags.split(',').any(|tag| tag.trim() == file.tag));
+    let mut response =
+        if is_same { empty(StatusCode::NOT_MODIFIED) } else { Response::new(Full::new(file.content)) };
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.content_type));
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if !file.tag.is_empty() {
+        headers.insert(header::ETAG, HeaderValue::from_static(file.tag));
+    }
+    if file.is_gzip && !is_same {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    response
+}
+
+/// One page's WebSocket.
+struct Page {
+    socket: WebSocketStream<TokioIo<hyper::upgrade::Upgraded>>,
+    from: IpAddr,
+    connection: ConnectionId,
+    rate: Rate,
+    tell: Tell,
+}
+
+/// How a page's talk ends.
+enum End {
+    /// With a last message.
+    Closed(Why, Duration),
+    /// The connection is no more.
+    Gone,
+}
+
+impl Page {
+    async fn talk(&mut self) {
+        let hello = match timeout(HELLO_TIME, self.hear()).await {
+            Ok(Ok(Message::Hello(hello))) => hello,
+            Ok(Ok(_)) => return self.close(Why::BadMessage, Duration::ZERO).await,
+            Ok(Err(End::Closed(why, wait))) => return self.close(why, wait).await,
+            Ok(Err(End::Gone)) => return,
+            Err(_) => return self.close(Why::NoHello, Duration::ZERO).await,
+        };
+        let (outbox, waiting) = outbox::pair();
+        let (connection, from) = (self.connection, self.from);
+        (self.tell)(News::Hello { connection, from, hello, outbox });
+        let end = self.converse(waiting).await;
+        // The seat is free for the same browser at once, however long the last words take.
+        (self.tell)(News::Gone { connection });
+        if let End::Closed(why, wait) = end {
+            self.close(why, wait).await;
+        }
+    }
+
+    async fn converse(&mut self, mut waiting: Waiting) -> End {
+        let under_way = Arc::new(Semaphore::new(UNDER_WAY));
+        let mut silent = Instant::now() + SILENCE;
+        loop {
+            tokio::select! {
+                next = waiting.next() => match next {
+                    Next::Text(text) => {
+                        if !self.send(&text).await {
+                            return End::Gone;
+                        }
+                    }
+                    Next::Close(why, wait) => return End::Closed(why, wait),
+                },
+                heard = self.hear() => {
+                    silent = Instant::now() + SILENCE;
+                    match heard {
+                        Err(end) => return end,
+                        Ok(Message::Ping(id)) => {
+                            if !self.send(&form::pong(id.number())).await {
+                                return End::Gone;
+                            }
+                        }
+                        Ok(message) => {
+                            let Ok(permit) = under_way.clone().acquire_owned().await else { return End::Gone };
+                            let connection = self.connection;
+                            (self.tell)(News::Asked { connection, message, permit: Permit(permit) });
+                        }
+                    }
+                }
+                () = tokio::time::sleep_until(silent) => return End::Gone,
+            }
+        }
+    }
+
+    /// The next message. Dropping it before it is ready loses nothing.
+    async fn hear(&mut self) -> Result<Message, End> {
+        loop {
+            let frame = match self.socket.next().await {
+                None => return Err(End::Gone),
+                Some(Ok(frame)) => frame,
+                Some(Err(Error::Capacity(_) | Error::Utf8(_))) => {
+                    return Err(End::Closed(Why::BadMessage, Duration::ZERO));
+                }
+                Some(Err(_)) => return Err(End::Gone),
+            };
+            if !self.rate.may(Instant::now().into_std()) {
+                return Err(End::Closed(Why::TooFast, Duration::ZERO));
+            }
+            match frame {
+                Frame::Text(text) => {
+                    return gate::read(&text).map_err(|error| {
+                        debug!(from = %self.from, %error, "a page says what it cannot");
+                        End::Closed(Why::BadMessage, Duration::ZERO)
+                    });
+                }
+                Frame::Close(_) => return Err(End::Gone),
+                // Answered by the library.
+                Frame::Ping(_) | Frame::Pong(_) => {}
+                Frame::Binary(_) | Frame::Frame(_) => {
+                    return Err(End::Closed(Why::BadMessage, Duration::ZERO));
+                }
+            }
+        }
+    }
+
+    /// False if it is not taken in.
+    async fn send(&mut self, text: &str) -> bool {
+        matches!(timeout(SEND_TIME, self.socket.send(Frame::text(text))).await, Ok(Ok(())))
+    }
+
+    async fn close(&mut self, why: Why, wait: Duration) {
+        let farewell = async {
+            let last = Frame::text(form::closed(why, wait));
+            let frame = CloseFrame { code: CloseCode::Normal, reason: why.word().into() };
+            if self.socket.send(last).await.is_err()
+                || self.socket.send(Frame::Close(Some(frame))).await.is_err()
+            {
+                return;
+            }
+            // What still comes is not heard, but a socket that is closed with bytes unread takes the last words with it.
+            while let Some(Ok(_)) = self.socket.next().await {}
+        };
+        let _ = timeout(FAREWELL, farewell).await;
+    }
+}

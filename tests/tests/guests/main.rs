@@ -1,0 +1,781 @@
+//! Guests with a browser: whole matches over real sockets, strangers at the door, and nothing that listens unasked.
+
+mod page;
+
+use std::collections::BTreeSet;
+
+use engine::{Action, AnyGame, Rng};
+use host::GuestConfig;
+use page::{Code, Page, only, raw};
+use proto::board::{Game, Side};
+use proto::control::{self, OfferKind, reply, request, seat};
+use serde_json::{Value, json};
+use session::wire;
+use tests::house::{Client, Device, House};
+
+const TAB: &str = "0123456789abcdef";
+const OTHER_TAB: &str = "another-browser-";
+
+async fn device(house: &mut House) -> Device {
+    let loopback = GuestConfig { port: 0, loopback: true };
+    house.device_with("Anna", |config| config.guests = Some(loopback)).await
+}
+
+fn here() -> Option<control::Seat> {
+    Some(control::Seat { who: Some(seat::Who::Here(true)), ..Default::default() })
+}
+
+fn a_guest() -> Option<control::Seat> {
+    Some(control::Seat { who: Some(seat::Who::Guest(true)), ..Default::default() })
+}
+
+/// A room of this game with a guest at this side.
+async fn open(client: &mut Client, game: Game, options: &[(&str, &str)], guest: Side) -> String {
+    let options = options
+        .iter()
+        .map(|(option, value)| control::ChosenOption { option: (*option).into(), value: (*value).into() });
+    let choice = control::GameChoice { game: game.into(), preset: String::new(), options: options.collect() };
+    let (first, second) = if guest == Side::First { (a_guest(), here()) } else { (here(), a_guest()) };
+    let open = control::OpenRoom { first, second, choice: Some(choice), ..Default::default() };
+    match client.ask(request::Body::OpenRoom(open)).await {
+        Ok(reply::Body::RoomId(id)) => id,
+        other => panic!("no room: {other:?}"),
+    }
+}
+
+async fn code(client: &mut Client, room: &str, watch: bool) -> Code {
+    let show = control::ShowGuestCode { room_id: room.into(), watch, ..Default::default() };
+    match client.ask(request::Body::ShowGuestCode(show)).await {
+        Ok(reply::Body::GuestCode(shown)) => {
+            assert!(shown.side >= 21 && !shown.dark.is_empty(), "with its QR code");
+            Code::read(&shown.url)
+        }
+        other => panic!("no code: {other:?}"),
+    }
+}
+
+/// A room with a guest who has come.
+async fn with_guest(client: &mut Client) -> (String, Code, Page) {
+    let room = open(client, Game::Gomoku, &[], Side::Second).await;
+    let code = code(client, &room, false).await;
+    let mut page = Page::come(&code, TAB, 0).await;
+    page.until_room(|_| true).await;
+    (room, code, page)
+}
+
+/// The game of a room as the host's client sees it.
+fn game_of(room: &control::Room) -> AnyGame {
+    let setup = wire::read_setup(room.setup.as_ref()).expect("a setup");
+    let mut game = AnyGame::new(&setup).expect("a game");
+    for notation in &room.record {
+        let action = game.parse(notation).expect("its own notation");
+        game.act(action).expect("legal");
+    }
+    game
+}
+
+/// As a page says it.
+fn said(action: Action) -> Value {
+    let point = wire::point;
+    match action {
+        Action::Place(at) => json!({"place": point(at)}),
+        Action::Step { from, to } => json!({"step": [point(from), point(to)]}),
+        Action::Capture(at) => json!({"capture": point(at)}),
+        Action::Press(at) => json!({"press": point(at)}),
+        Action::Toggle(at) => json!({"toggle": point(at)}),
+        Action::Pass => json!({"pass": true}),
+        Action::Agree => json!({"agree": true}),
+        Action::Resume => json!({"resume": true}),
+        other => panic!("no page says {other:?} here"),
+    }
+}
+
+/// A random action, which brings a game to its end sooner or later: in Go both pass after a while and agree.
+fn any_action(game: &AnyGame, rng: &mut Rng) -> Action {
+    let legal = game.legal_actions();
+    let calm = |action: &Action| !matches!(action, Action::Pass | Action::Toggle(_) | Action::Resume);
+    if legal.contains(&Action::Agree) {
+        return Action::Agree;
+    }
+    if legal.contains(&Action::Pass) && game.ply() >= 20 {
+        return Action::Pass;
+    }
+    let calm: Vec<Action> = legal.iter().copied().filter(calm).collect();
+    let from = if calm.is_empty() { &legal } else { &calm };
+    from[rng.below(from.len() as u32) as usize]
+}
+
+/// Plays a match to its end by random moves, the guest's page reloaded at each of its plies, each of its actions sent twice.
+async fn whole_match(game: Game, options: &[(&str, &str)], guest: Side, seed: u64) -> Vec<Value> {
+    let mut house = House::new(seed);
+    let mut device = device(&mut house).await;
+    let client = &mut device.client;
+    let id = open(client, game, options, guest).await;
+    let code = code(client, &id, false).await;
+    let mut rng = Rng::new(seed);
+    let mut page = Page::come(&code, TAB, 0).await;
+    let (mut heard, mut reloads) = (Vec::new(), 0);
+    page.until_room(|_| true).await;
+    loop {
+        client
+            .until("the guest is here", |seen| {
+                let seat = |room: &control::Room| {
+                    if guest == Side::First { room.first.clone() } else { room.second.clone() }
+                };
+                seen.rooms.get(&id).and_then(seat).is_some_and(|seat| !seat.away)
+            })
+            .await;
+        let room = client.seen.rooms[&id].clone();
+        if room.result.is_some() {
+            break;
+        }
+        let (position, before) = (game_of(&room), room.record.len());
+        let action = any_action(&position, &mut rng);
+        let turn = room.board.as_ref().expect("a board").turn();
+        if turn == guest {
+            page.until_room(|shown| shown["ply"] == json!(before)).await;
+            assert_eq!(page.room["can_act"], json!(true), "{}", page.room);
+            let mut act = page.position();
+            act["action"] = said(action);
+            let reply = page.ask("act", act.clone()).await;
+            if reply["refused"] == json!("stale") {
+                // The host has proposed dead stones meanwhile.
+                assert_eq!(game, Game::Go);
+                client.until("the marks", |seen| seen.rooms[&id].record.len() > before).await;
+                continue;
+            }
+            assert_eq!(reply["ok"], json!(true), "{action:?}: {reply}");
+            // A reload at every ply: the same seat, and what is sent again is not played again.
+            heard.append(&mut page.heard);
+            page = Page::come(&code, TAB, page.id()).await;
+            reloads += 1;
+            page.until_room(|_| true).await;
+            assert_eq!(page.room["you"], json!(if guest == Side::First { "first" } else { "second" }));
+            let again = page.ask("act", act).await;
+            let over = page.room["result"] != Value::Null;
+            assert!(again["ok"] == json!(true), "{action:?} again, over: {over}: {again}");
+            client.until("the guest's action", |seen| seen.rooms[&id].record.len() > before).await;
+        } else {
+            let act = control::Act {
+                room_id: id.clone(),
+                action: Some(wire::action(action)),
+                notation: String::new(),
+            };
+            if let Err(refusal) = client.ask(request::Body::Act(act)).await {
+                // A race of this test with the dead stones that the host proposes, or with the page that is being reloaded.
+                assert!(
+                    game == Game::Go || refusal.code() == control::RefusalCode::RefusalLinkLost,
+                    "{action:?}: {refusal:?}"
+                );
+            }
+        }
+    }
+    page.until_room(|room| !room["result"].is_null()).await;
+    let room = client.seen.rooms[&id].clone();
+    assert_eq!(page.room["record"], json!(room.record), "nothing is lost or doubled");
+    assert_eq!(page.room["digest"], json!(format!("{:016x}", room.digest)));
+    assert!(!page.room["result"]["words"]["zh"].as_str().unwrap_or("").is_empty());
+    assert!(reloads > 3, "{reloads} reloads");
+    // It stands in the records under the guest's name.
+    let listed = control::ListMatches { limit: 10, opponent: "ben".into(), ..Default::default() };
+    let Ok(reply::Body::Matches(list)) = client.ask(request::Body::ListMatches(listed)).await else {
+        panic!("no list")
+    };
+    let [one] = list.matches.as_slice() else { panic!("one match of Ben's, not {}", list.matches.len()) };
+    let seat = if guest == Side::First { &one.first } else { &one.second };
+    assert_eq!(
+        seat.as_ref().map(|seat| (seat.name.as_str(), seat.who.clone())),
+        Some(("Ben", Some(seat::Who::Guest(true))))
+    );
+    let file = page.ask("file", json!({"room": id})).await;
+    assert!(file["text"].as_str().is_some_and(|text| text.contains("Ben")), "{file}");
+    let look = page.ask("look", json!({"room": id, "ply": 1})).await;
+    assert_eq!((&look["ply"], &look["board"]["ply"]), (&json!(1), &json!(1)));
+    heard.append(&mut page.heard);
+    heard
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whole_matches_of_the_board_games_with_a_reload_at_every_ply() {
+    for (game, options, guest) in [
+        (Game::Gomoku, &[][..], Side::Second),
+        (Game::Liuzhou, &[], Side::First),
+        (Game::Go, &[("size", "9")], Side::Second),
+        (Game::Xiangqi, &[], Side::First),
+    ] {
+        let heard = whole_match(game, options, guest, 7).await;
+        compare_with_examples(&heard);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_race_is_run_on_both_boards_and_a_reload_loses_no_press() {
+    let mut house = House::new(3);
+    let mut device = device(&mut house).await;
+    let client = &mut device.client;
+    let id = open(client, Game::LightsOut, &[("columns", "4"), ("rows", "3")], Side::Second).await;
+    let press = |at| {
+        let act = control::Act { room_id: id.clone(), action: Some(at), notation: String::new() };
+        request::Body::Act(act)
+    };
+    let board = |room: &control::Room| room.board.clone().expect("a board");
+    let solution = {
+        let setup = wire::read_setup(client.seen.rooms[&id].setup.as_ref()).expect("a setup");
+        let engine::Setup::LightsOut(setup) = setup else { panic!("not the game") };
+        assert!(setup.race);
+        let alone = AnyGame::new(&engine::Setup::LightsOut(setup.alone())).expect("a game");
+        let AnyGame::LightsOut(lights) = &alone else { panic!("not the game") };
+        let engine::lights_out::Solution::Presses { presses, .. } = lights.solution() else { panic!("none") };
+        presses.points().map(Action::Press).collect::<Vec<_>>()
+    };
+    // Nobody runs while the guest is away.
+    let refused = client.ask(press(wire::action(solution[0]))).await.expect_err("the match waits");
+    assert_eq!(refused.code(), control::RefusalCode::RefusalLinkLost);
+    let code = code(client, &id, false).await;
+    let mut page = Page::come(&code, TAB, 0).await;
+    page.until_room(|room| room["race"]["my_clock_runs"] == json!(true)).await;
+    assert_eq!(page.room["board"]["lights"].as_array().map(Vec::len), Some(3));
+    // The person here presses once; the guest's board stays as it was.
+    let before = page.room["board"]["lights"].clone();
+    client.done(press(wire::action(solution[0]))).await;
+    page.until_room(|room| room["race"]["their_presses"] == json!(1)).await;
+    assert_eq!((&page.room["board"]["lights"], &page.room["record"]), (&before, &json!([])));
+    for (presses, action) in (1..).zip(&solution) {
+        let act = {
+            let mut act = page.position();
+            act["action"] = said(*action);
+            act
+        };
+        assert_eq!(page.ask("act", act.clone()).await["ok"], json!(true));
+        page = Page::come(&code, TAB, page.id()).await;
+        page.until_room(|_| true).await;
+        assert_eq!(page.room["race"]["my_presses"], json!(presses), "a reload loses no press");
+        assert_eq!(page.ask("act", act).await["ok"], json!(true), "and none is doubled");
+    }
+    page.until_room(|room| room["race"]["i_finished"] == json!(true)).await;
+    // The person here is slower: their run ends by itself, and the guest has won.
+    client.until("the race is over", |seen| seen.rooms[&id].result.is_some()).await;
+    let room = client.seen.rooms[&id].clone();
+    let result = room.result.expect("over");
+    assert_eq!((result.winner(), result.ending()), (Side::Second, proto::board::Ending::Faster));
+    assert_eq!(room.record.len(), 2 + solution.len() + 1, "{:?}", room.record);
+    assert_eq!(board(&room).touch.expect("told").kind(), control::TouchKind::TouchNothing);
+    page.until_room(|room| !room["result"].is_null()).await;
+    compare_with_examples(&page.heard);
+    // The next game is another board, and the colours change.
+    let fields = page.position();
+    let offer = json!({"room": fields["room"], "ply": page.room["ply"], "revision": fields["revision"], "kind": "new_game"});
+    assert_eq!(page.ask("offer", offer).await["ok"], json!(true));
+    client.until("the offer", |seen| seen.rooms[&id].offer.is_some()).await;
+    client.done(request::Body::AnswerOffer(control::AnswerOffer { room_id: id.clone(), accept: true })).await;
+    page.until_room(|room| room["follows"] == json!(id)).await;
+    assert_eq!((&page.room["you"], &page.room["race"]["my_presses"]), (&json!("first"), &json!(0)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_race_goes_on_after_the_host_starts_again_and_the_guest_comes_with_a_new_code() {
+    let mut house = House::new(4);
+    let mut device = device(&mut house).await;
+    let id = open(&mut device.client, Game::LightsOut, &[], Side::First).await;
+    let shown = code(&mut device.client, &id, false).await;
+    let mut page = Page::come(&shown, TAB, 0).await;
+    page.until_room(|room| room["race"]["my_clock_runs"] == json!(true)).await;
+    for at in [0, 1, 1024] {
+        let reply = page.act(&json!({ "press": at })).await;
+        assert_eq!(reply["ok"], json!(true), "{reply}");
+        let presses = page.room["race"]["my_presses"].as_u64().unwrap_or(0);
+        page.until_room(|room| room["race"]["my_presses"].as_u64() > Some(presses) || presses == 3).await;
+    }
+    page.until_room(|room| room["race"]["my_presses"] == json!(3)).await;
+    let press = control::Act { room_id: id.clone(), notation: "b2".into(), action: None };
+    device.client.done(request::Body::Act(press)).await;
+    page.until_room(|room| room["race"]["their_presses"] == json!(1)).await;
+    let board = page.room["board"]["lights"].clone();
+    device.kill().await;
+    device.start().await;
+    let room = device.client.seen.rooms[&id].clone();
+    let seat = room.first.clone().expect("a seat");
+    assert_eq!((seat.name.as_str(), seat.away), ("Ben", true));
+    assert_eq!(room.race.map(|race| (race.my_presses, race.their_presses)), Some((1, 3)));
+    let shown = code(&mut device.client, &id, false).await;
+    let mut page = Page::come(&shown, TAB, 0).await;
+    page.until_room(|room| room["race"]["my_clock_runs"] == json!(true)).await;
+    assert_eq!((&page.room["board"]["lights"], &page.room["race"]["my_presses"]), (&board, &json!(3)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_needs_consent_waits_for_the_other_person() {
+    let mut house = House::new(5);
+    let mut device = device(&mut house).await;
+    let client = &mut device.client;
+    let (id, _, mut page) = with_guest(client).await;
+    client.play("h8").await.expect("Anna's turn");
+    page.until_room(|room| room["ply"] == json!(1)).await;
+    assert_eq!(page.act(&json!({"place": 8 * 1024 + 8})).await["ok"], json!(true));
+    page.until_room(|room| room["ply"] == json!(2)).await;
+    // The guest asks to take back; Anna declines, then offers a draw, which the guest accepts by offering one.
+    let offer = |page: &Page, kind: &str| {
+        let mut offer = page.position();
+        offer["kind"] = kind.into();
+        offer
+    };
+    let take_back = offer(&page, "take_back");
+    assert_eq!(page.ask("offer", take_back.clone()).await["ok"], json!(true));
+    assert_eq!(page.ask("offer", take_back).await["ok"], json!(true), "the same again");
+    client.until("the offer", |seen| seen.rooms[&id].offer.is_some()).await;
+    let open = client.seen.rooms[&id].offer.expect("open");
+    assert_eq!((open.kind(), open.mine, open.number), (OfferKind::OfferTakeBack, false, 1));
+    client
+        .done(request::Body::AnswerOffer(control::AnswerOffer { room_id: id.clone(), accept: false }))
+        .await;
+    page.until_room(|room| room["offer"].is_null()).await;
+    assert_eq!(page.room["ply"], json!(2));
+    let ours = control::Offer { room_id: id.clone(), kind: OfferKind::OfferTakeBack.into() };
+    client.done(request::Body::Offer(ours)).await;
+    page.until_room(|room| room["offer"]["mine"] == json!(false)).await;
+    let number = page.room["offer"]["number"].clone();
+    let draw = offer(&page, "draw");
+    assert_eq!(page.ask("offer", draw).await["refused"], json!("busy"), "first the answer");
+    let answer = json!({"room": id, "number": number, "accept": true});
+    assert_eq!(page.ask("answer", answer.clone()).await["ok"], json!(true));
+    page.until_room(|room| room["ply"] == json!(0)).await;
+    assert_eq!(page.ask("answer", answer.clone()).await["ok"], json!(true), "a repeated answer does nothing");
+    assert_eq!((&page.room["revision"], &page.room["offer"]), (&json!(1), &Value::Null));
+    // An old position is not played on.
+    let stale = json!({"room": id, "ply": 0, "revision": 0, "action": {"place": 0}});
+    assert_eq!(page.ask("act", stale).await["refused"], json!("stale"));
+    let draw = offer(&page, "draw");
+    assert_eq!(page.ask("offer", draw).await["ok"], json!(true));
+    client.until("the offer", |seen| seen.rooms[&id].offer.is_some()).await;
+    let ours = control::Offer { room_id: id.clone(), kind: OfferKind::OfferDraw.into() };
+    client.done(request::Body::Offer(ours)).await;
+    page.until_room(|room| room["result"]["ending"] == json!("draw_agreed")).await;
+    // Words go both ways, and each once.
+    client
+        .done(request::Body::Say(control::Say {
+            room_id: id.clone(),
+            text: "well played".into(),
+            ..Default::default()
+        }))
+        .await;
+    let heard = page.until("said", |_| true).await;
+    assert_eq!(
+        (&heard["text"], &heard["mine"], &heard["name"]),
+        (&json!("well played"), &json!(false), &json!("Anna"))
+    );
+    assert_eq!(page.ask("say", json!({"phrase": "thanks"})).await["ok"], json!(true));
+    client.until("the words", |seen| seen.said.iter().any(|said| !said.mine)).await;
+    let thanks = client.seen.said.iter().filter(|said| !said.mine).collect::<Vec<_>>();
+    assert_eq!(thanks.len(), 1);
+    assert_eq!((thanks[0].phrase(), thanks[0].name.as_str()), (proto::peer::Phrase::Thanks, "Ben"));
+    for bad in [json!({"text": "x".repeat(201)}), json!({"text": "a\u{202E}b"})] {
+        assert_eq!(page.ask("say", bad).await["refused"], json!("bad_request"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_match_waits_for_an_absent_guest_and_no_clock_runs() {
+    let mut house = House::new(6);
+    let mut device = device(&mut house).await;
+    let client = &mut device.client;
+    let pace = proto::board::Pace {
+        kind: proto::board::PaceKind::PaceSuddenDeath.into(),
+        main_s: 600,
+        ..Default::default()
+    };
+    let open = control::OpenRoom { first: here(), second: a_guest(), pace: Some(pace), ..Default::default() };
+    let Ok(reply::Body::RoomId(id)) = client.ask(request::Body::OpenRoom(open)).await else {
+        panic!("no room")
+    };
+    let running = |room: &control::Room| room.clocks.iter().any(|clock| clock.running);
+    assert!(!running(&client.seen.rooms[&id]) && !client.seen.rooms[&id].can_act);
+    let refused = client.play("h8").await.expect_err("it waits");
+    assert_eq!(refused.code(), control::RefusalCode::RefusalLinkLost);
+    let code = code(client, &id, false).await;
+    let mut page = Page::come(&code, TAB, 0).await;
+    page.until_room(|room| room["clocks"][0]["running"] == json!(true)).await;
+    client.until("it goes on", |seen| running(&seen.rooms[&id]) && seen.rooms[&id].can_act).await;
+    client.play("h8").await.expect("Anna's turn");
+    drop(page);
+    client
+        .until("it waits", |seen| {
+            let room = &seen.rooms[&id];
+            !running(room) && room.second.as_ref().is_some_and(|seat| seat.away)
+        })
+        .await;
+    let mut page = Page::come(&code, TAB, 0).await;
+    page.until_room(|room| room["clocks"][1]["running"] == json!(true)).await;
+    assert_eq!(page.room["ply"], json!(1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_person_with_the_same_code_is_told_and_the_host_decides() {
+    let mut house = House::new(8);
+    let mut device = device(&mut house).await;
+    let client = &mut device.client;
+    let (id, code, mut first) = with_guest(client).await;
+    let key = (id.clone(), i32::from(Side::Second));
+    let mut other = Page::come(&code, OTHER_TAB, 0).await;
+    other.until("taken", |_| true).await;
+    client.until("it is asked", |seen| seen.guests[&key].asks).await;
+    let answer = |accept| {
+        request::Body::AnswerGuest(control::AnswerGuest {
+            room_id: id.clone(),
+            side: Side::Second.into(),
+            accept,
+        })
+    };
+    client.done(answer(false)).await;
+    assert_eq!(other.closed().await, "seat_taken");
+    assert_eq!(first.ask("look", json!({"room": id, "ply": 0})).await["ply"], json!(0), "the first keeps it");
+    let mut other = Page::come(&code, OTHER_TAB, 0).await;
+    client.until("it is asked again", |seen| seen.guests[&key].asks).await;
+    client.done(answer(true)).await;
+    assert_eq!(first.closed().await, "given");
+    other.until_room(|room| room["you"] == json!("second")).await;
+    let nobody = client.ask(answer(true)).await.expect_err("nobody asks");
+    assert_eq!(nobody.code(), control::RefusalCode::RefusalNoOffer);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn watchers_see_every_change_and_can_do_nothing() {
+    let mut house = House::new(9);
+    let mut device = device(&mut house).await;
+    let client = &mut device.client;
+    let (id, _, mut guest) = with_guest(client).await;
+    let bench = code(client, &id, true).await;
+    let mut watchers = Vec::new();
+    for _ in 0..8 {
+        let mut watcher = Page::come(&bench, TAB, 0).await;
+        assert_eq!(watcher.until("welcome", |_| true).await["as"], json!("watcher"));
+        watchers.push(watcher);
+    }
+    let count = |seen: &tests::house::Seen| seen.guests.get(&(id.clone(), 0)).map(|guest| guest.watchers);
+    client.until("all are counted", |seen| count(seen) == Some(8)).await;
+    client.play("h8").await.expect("Anna's turn");
+    guest.until_room(|room| room["ply"] == json!(1)).await;
+    assert_eq!(guest.act(&json!({"place": 1})).await["ok"], json!(true));
+    for watcher in &mut watchers {
+        watcher.until_room(|room| room["ply"] == json!(2)).await;
+        let room = &watcher.room;
+        assert_eq!(
+            (&room["you"], &room["can_act"], &room["can_resign"]),
+            (&json!("unspecified"), &json!(false), &json!(false))
+        );
+    }
+    let mut watcher = watchers.remove(0);
+    let act = watcher.act(&json!({"place": 2})).await;
+    assert_eq!(act["refused"], json!("watching"));
+    for (kind, fields) in [
+        ("resign", json!({"room": id, "revision": 0})),
+        ("say", json!({"phrase": "hello"})),
+        ("name", json!({"name": "Eve"})),
+    ] {
+        assert_eq!(watcher.ask(kind, fields).await["refused"], json!("watching"), "{kind}");
+    }
+    client.until("the guest's move", |seen| seen.rooms[&id].record.len() == 2).await;
+    assert_eq!(client.seen.rooms[&id].result, None);
+    let close = control::CloseGuestCode { room_id: id.clone(), watch: true, ..Default::default() };
+    client.done(request::Body::CloseGuestCode(close)).await;
+    assert_eq!(watcher.closed().await, "code_closed");
+    assert_eq!(guest.ask("look", json!({"room": id, "ply": 0})).await["ply"], json!(0), "the guest stays");
+}
+
+/// Ports on which this process listens by TCP.
+fn listening() -> BTreeSet<String> {
+    let own: BTreeSet<String> = std::fs::read_dir("/proc/self/fd")
+        .expect("Linux")
+        .filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok()?.to_str().map(str::to_owned))
+        .filter_map(|link| Some(link.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()))
+        .collect();
+    ["/proc/net/tcp", "/proc/net/tcp6"]
+        .into_iter()
+        .flat_map(|table| {
+            std::fs::read_to_string(table).unwrap_or_default().lines().map(str::to_owned).collect::<Vec<_>>()
+        })
+        .filter_map(|line| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            let (local, state, inode) = (fields.get(1)?, fields.get(3)?, fields.get(9)?);
+            // 0A is TCP_LISTEN.
+            (*state == "0A" && own.contains(*inode)).then(|| (*local).to_owned())
+        })
+        .collect()
+}
+
+#[test]
+fn nothing_listens_before_a_code_is_shown_nor_after_the_last_is_closed() {
+    // In a process of its own: other tests of this program listen at the same time.
+    const ALONE: &str = "QIYOU_TEST_ALONE";
+    let name = "nothing_listens_before_a_code_is_shown_nor_after_the_last_is_closed";
+    if std::env::var_os(ALONE).is_none() {
+        let program = std::env::current_exe().expect("this program");
+        let run = std::process::Command::new(program)
+            .args(["--exact", name])
+            .env(ALONE, "1")
+            .output()
+            .expect("it runs");
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
+        return;
+    }
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime.block_on(async {
+        let mut house = House::new(10);
+        let mut device = device(&mut house).await;
+        let client = &mut device.client;
+        let id = open(client, Game::Gomoku, &[], Side::Second).await;
+        assert_eq!(listening(), BTreeSet::new(), "a room with a guest's seat opens no port");
+        let seat = code(client, &id, false).await;
+        assert_eq!(listening().len(), 1);
+        let bench = code(client, &id, true).await;
+        assert_eq!(
+            (seat.authority == bench.authority, listening().len()),
+            (true, 1),
+            "one port for all codes"
+        );
+        let mut page = Page::come(&seat, TAB, 0).await;
+        page.until_room(|_| true).await;
+        let close = |watch| {
+            request::Body::CloseGuestCode(control::CloseGuestCode {
+                room_id: id.clone(),
+                watch,
+                ..Default::default()
+            })
+        };
+        client.done(close(false)).await;
+        assert_eq!(page.closed().await, "code_closed");
+        assert_eq!(listening().len(), 1, "watchers may still come");
+        client.done(request::Body::CloseRoom(control::CloseRoom { room_id: id.clone() })).await;
+        for _ in 0..500 {
+            if listening().is_empty() {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        assert_eq!(listening(), BTreeSet::new());
+        assert!(
+            client.seen.guests.is_empty() || {
+                client.until("told", |seen| seen.guests.is_empty()).await;
+                true
+            }
+        );
+    });
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn other_hosts_and_origins_are_refused_and_the_page_says_what_it_may_load() {
+    let mut house = House::new(11);
+    let mut device = device(&mut house).await;
+    let (_, code, _page) = with_guest(&mut device.client).await;
+    let (host, port) = (code.authority.clone(), code.address().port());
+    let own = format!("http://{host}");
+    assert!(Page::connect(&code, &host, &own).await.is_some(), "the control");
+    for (host, origin) in [
+        (format!("evil.example:{port}"), own.clone()),
+        (host.clone(), "http://evil.example".into()),
+        (host.clone(), "null".into()),
+        (host.clone(), format!("https://{host}")),
+        (host.clone(), format!("http://{host}.evil.example")),
+        (format!("localhost:{port}"), format!("http://localhost:{port}")),
+    ] {
+        assert!(Page::connect(&code, &host, &origin).await.is_none(), "{host} {origin}");
+    }
+    let get = |path: &str, headers: &str| format!("GET {path} HTTP/1.1\r\n{headers}\r\n\r\n");
+    let own = format!("Host: {host}");
+    for (request, status) in [
+        (get("/nothing.js", &own), "404"),
+        (get("/../Cargo.toml", &own), "404"),
+        (get("/%2e%2e/Cargo.toml", &own), "404"),
+        (get("/", "Host: evil.example"), "403"),
+        (get("/", "X: y"), "403"),
+        (get("/", &format!("{own}\r\n{own}")), "403"),
+        (get("/play", &format!("{own}\r\nOrigin: http://{host}")), "426"),
+        (format!("POST / HTTP/1.1\r\n{own}\r\nContent-Length: 0\r\n\r\n"), "405"),
+        (get("/", &format!("{own}\r\nX: {}", "y".repeat(20_000))), "431"),
+        ("\u{0}\u{1}\u{2}\r\n\r\n".to_owned(), "400"),
+    ] {
+        let answer = raw(&code, &request).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{request:.60}: {answer:.100}");
+        let (_, body) = answer.split_once("\r\n\r\n").expect("headers end");
+        assert_eq!(body, "", "{request:.60}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn five_wrong_codes_wait_and_a_closed_one_says_so() {
+    let mut house = House::new(12);
+    let mut device = device(&mut house).await;
+    let (id, code, mut page) = with_guest(&mut device.client).await;
+    let renew = control::ShowGuestCode { room_id: id, renew: true, ..Default::default() };
+    let Ok(reply::Body::GuestCode(new)) = device.client.ask(request::Body::ShowGuestCode(renew)).await else {
+        panic!("no code")
+    };
+    assert_eq!(page.closed().await, "code_closed");
+    assert_eq!(Page::come(&code, TAB, 0).await.closed().await, "code_closed");
+    let wrong = Code { token: "AAAAAAAAAAAAAAAAAAAAAA".into(), ..code.clone() };
+    for _ in 0..4 {
+        assert_eq!(Page::come(&wrong, TAB, 0).await.closed().await, "wrong_code");
+    }
+    assert_eq!(Page::come(&wrong, TAB, 0).await.closed().await, "wait");
+    assert_eq!(
+        Page::come(&Code::read(&new.url), TAB, 0).await.closed().await,
+        "wait",
+        "even with the right one"
+    );
+}
+
+/// Bytes of this process in memory.
+fn resident() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux");
+    statm.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("pages") * 4_096
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hostile_client_costs_bounded_memory_and_disturbs_nobody() {
+    let mut house = House::new(13);
+    let mut device = device(&mut house).await;
+    let client = &mut device.client;
+    let (id, code, mut page) = with_guest(client).await;
+    let other = open(client, Game::Go, &[("size", "9")], Side::First).await;
+    // Messages that are none, and the ids of other rooms.
+    for message in [
+        "",
+        "null",
+        "[]",
+        "{}",
+        "{\"stop\":{}}",
+        "{\"room\":{}}",
+        "\u{0}",
+        "{\"act\":null}",
+        "{\"hello\":{}}",
+        "{\"ping\":1e400}",
+        "{\"say\":{\"id\":1,\"text\":\"\\ud800\"}}",
+        "{\"list_matches\":{\"limit\":1}}",
+    ] {
+        let mut bad = Page::come(&code, TAB, 0).await;
+        bad.until("welcome", |_| true).await;
+        bad.send(message).await;
+        assert_eq!(bad.closed().await, "bad_message", "{message}");
+    }
+    assert_eq!(page.closed().await, "replaced");
+    let mut page = Page::come(&code, TAB, 0).await;
+    page.until_room(|_| true).await;
+    for (kind, fields) in [
+        ("act", json!({"room": other, "ply": 0, "revision": 0, "action": {"pass": true}})),
+        ("resign", json!({"room": other, "revision": 0})),
+        ("look", json!({"room": other, "ply": 0})),
+        ("file", json!({"room": other})),
+        ("offer", json!({"room": "", "ply": 0, "revision": 0, "kind": "draw"})),
+    ] {
+        assert_eq!(page.ask(kind, fields).await["refused"], json!("other_room"), "{kind}");
+    }
+    // Valid messages with random bytes changed.
+    let mut rng = Rng::new(13);
+    let examples: Value =
+        serde_json::from_str(include_str!("../../../docs/guest-examples.json")).expect("JSON");
+    let examples = examples["from_page"].as_array().expect("a list").clone();
+    for round in 0..60 {
+        let mut fuzzed = Page::come(&code, TAB, 0).await;
+        fuzzed.until("welcome", |_| true).await;
+        for _ in 0..10 {
+            let mut text = examples[rng.below(examples.len() as u32) as usize].to_string().into_bytes();
+            for _ in 0..=rng.below(3) {
+                let at = rng.below(text.len() as u32) as usize;
+                text[at] = b" 0123456789{}[]\",:-etrufalsn"[rng.below(28) as usize];
+            }
+            fuzzed.send(&String::from_utf8_lossy(&text)).await;
+        }
+        drop(fuzzed);
+        assert!(client.seen.rooms.len() == 2, "round {round}");
+    }
+    // Floods.
+    let before = resident();
+    let mut flood = Page::come(&code, TAB, 0).await;
+    flood.until("welcome", |_| true).await;
+    for n in 1..200 {
+        flood.say(&json!({ "ping": n })).await;
+    }
+    assert_eq!(flood.closed().await, "too_fast");
+    let mut long = Page::come(&code, TAB, 0).await;
+    long.until("welcome", |_| true).await;
+    long.send(&format!("{{\"ping\":1{}}}", " ".repeat(100_000))).await;
+    assert_eq!(long.closed().await, "bad_message");
+    // A thousand connections that say nothing.
+    let mut crowd = Vec::new();
+    for _ in 0..1_000 {
+        crowd.push(tokio::net::TcpStream::connect(code.address()).await.ok());
+    }
+    // Meanwhile the other match goes on.
+    let opened = control::OpenRoom { first: here(), second: here(), ..Default::default() };
+    let Ok(reply::Body::RoomId(third)) = client.ask(request::Body::OpenRoom(opened)).await else {
+        panic!("no room")
+    };
+    for notation in ["a1", "b1", "c1"] {
+        let act = control::Act { room_id: third.clone(), notation: notation.into(), action: None };
+        client.done(request::Body::Act(act)).await;
+    }
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 16 << 20, "{} KiB", grown >> 10);
+    drop(crowd);
+    // And a guest comes in again once the crowd has gone.
+    let mut back = loop {
+        let origin = format!("http://{}", code.authority);
+        match Page::connect(&code, &code.authority, &origin).await {
+            Some(_) => break Page::come(&code, TAB, 0).await,
+            None => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
+        }
+    };
+    back.until_room(|room| room["id"] == json!(id)).await;
+}
+
+/// Checks that what the host sends has the form of the documentation's examples, and that no kind of message is undocumented.
+fn compare_with_examples(heard: &[Value]) {
+    let examples: Value =
+        serde_json::from_str(include_str!("../../../docs/guest-examples.json")).expect("JSON");
+    let examples = examples["from_host"].as_array().expect("a list");
+    let mut compared = BTreeSet::new();
+    for message in heard {
+        let (kind, content) = only(message);
+        let mut of_kind = examples.iter().filter(|example| only(example).0 == kind);
+        let same_case = |example: &Value| {
+            let example = &only(example).1;
+            let key = |value: &Value| match kind {
+                "room" => value["game"].to_string(),
+                "reply" => value["ok"].to_string(),
+                _ => String::new(),
+            };
+            key(example) == key(content)
+        };
+        let example = of_kind.clone().find(|example| same_case(example)).or_else(|| of_kind.next());
+        let example = example.unwrap_or_else(|| panic!("the documentation has no {kind}"));
+        same_form(only(example).1, content, kind);
+        compared.insert(kind.to_owned());
+    }
+    assert!(compared.contains("room") && compared.contains("reply"), "{compared:?}");
+}
+
+fn same_form(example: &Value, sent: &Value, path: &str) {
+    match (example, sent) {
+        (Value::Object(example), Value::Object(sent)) => {
+            let alternatives =
+                path.ends_with("action") || path.ends_with("last") || path.ends_with("choices");
+            let keys = |map: &serde_json::Map<String, Value>| map.keys().cloned().collect::<BTreeSet<_>>();
+            if alternatives {
+                return;
+            }
+            assert_eq!(keys(example), keys(sent), "{path}");
+            for (key, example) in example {
+                same_form(example, &sent[key], &format!("{path}.{key}"));
+            }
+        }
+        (Value::Array(example), Value::Array(sent)) => {
+            if let (Some(example), Some(sent)) = (example.first(), sent.first()) {
+                same_form(example, sent, path);
+            }
+        }
+        (Value::Null, _) | (_, Value::Null) => {}
+        (Value::Bool(_), Value::Bool(_))
+        | (Value::Number(_), Value::Number(_))
+        | (Value::String(_), Value::String(_)) => {}
+        (example, sent) => panic!("{path}: {sent} where the documentation has {example}"),
+    }
+}

@@ -1,0 +1,185 @@
+//! A guest's page, without a browser: what `docs/guest.md` says, and nothing of the host's own types.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use futures::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::protocol::Message as Frame;
+use tokio_tungstenite::{WebSocketStream, client_async};
+
+/// A local host answers in milliseconds; a machine under load takes longer.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A code as its URL says it.
+#[derive(Clone)]
+pub(crate) struct Code {
+    pub(crate) authority: String,
+    pub(crate) token: String,
+}
+
+impl Code {
+    pub(crate) fn read(url: &str) -> Self {
+        let rest = url.strip_prefix("http://").expect("a URL");
+        let (authority, token) = rest.split_once("/#").expect("a token in the fragment");
+        Self { authority: authority.into(), token: token.into() }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.authority.parse().expect("an address and a port")
+    }
+}
+
+/// One connection of a page.
+pub(crate) struct Page {
+    socket: WebSocketStream<TcpStream>,
+    id: u64,
+    /// The latest room.
+    pub(crate) room: Value,
+    /// Everything that came, oldest first.
+    pub(crate) heard: Vec<Value>,
+}
+
+impl Page {
+    /// Connects; `None` if the host refuses the handshake.
+    pub(crate) async fn connect(code: &Code, host: &str, origin: &str) -> Option<Self> {
+        let stream = TcpStream::connect(code.address()).await.ok()?;
+        let mut request = format!("ws://{}/play", code.authority).into_client_request().expect("a URL");
+        let headers = request.headers_mut();
+        headers.insert("host", host.parse().expect("a header"));
+        headers.insert("origin", origin.parse().expect("a header"));
+        let (socket, _) = timeout(PATIENCE, client_async(request, stream)).await.ok()?.ok()?;
+        Some(Self { socket, id: 0, room: Value::Null, heard: Vec::new() })
+    }
+
+    /// Connects as a browser does, and says hello. `first_id`: ids of messages grow from there.
+    pub(crate) async fn come(code: &Code, tab: &str, first_id: u64) -> Self {
+        let origin = format!("http://{}", code.authority);
+        let mut page = Self::connect(code, &code.authority, &origin).await.expect("the host lets pages in");
+        page.id = first_id;
+        page.say(&json!({"hello": {"version": 1, "token": code.token, "tab": tab, "name": "Ben"}})).await;
+        page
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(crate) async fn say(&mut self, message: &Value) {
+        self.send(&message.to_string()).await;
+    }
+
+    pub(crate) async fn send(&mut self, text: &str) {
+        // A host that has closed the connection says why in what it sent before.
+        let _ = timeout(PATIENCE, self.socket.send(Frame::text(text))).await;
+    }
+
+    /// Sends a message with a new id, and the fields of the room that every such message has.
+    pub(crate) async fn ask(&mut self, kind: &str, mut fields: Value) -> Value {
+        self.id += 1;
+        fields["id"] = self.id.into();
+        self.say(&json!({ (kind): fields })).await;
+        self.answer().await
+    }
+
+    /// The answer to the last message: its kind's content.
+    pub(crate) async fn answer(&mut self) -> Value {
+        let id = self.id;
+        loop {
+            let message = self.next().await.expect("the connection stands");
+            let (_, content) = only(&message);
+            if content["id"] == json!(id) {
+                return content.clone();
+            }
+        }
+    }
+
+    /// Plays in the room as it is shown; returns the reply.
+    pub(crate) async fn act(&mut self, action: &Value) -> Value {
+        let mut fields = self.position();
+        fields["action"] = action.clone();
+        self.ask("act", fields).await
+    }
+
+    /// What a message says of the position that it is about.
+    pub(crate) fn position(&self) -> Value {
+        let race = &self.room["race"];
+        let ply = if race.is_null() { &self.room["ply"] } else { &race["my_presses"] };
+        json!({"room": self.room["id"], "ply": ply, "revision": self.room["revision"]})
+    }
+
+    /// The next message; `None` once the connection has ended.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        loop {
+            let frame = timeout(PATIENCE, self.socket.next()).await.expect("the host says something in time");
+            match frame {
+                Some(Ok(Frame::Text(text))) => {
+                    let message: Value = serde_json::from_str(&text).expect("JSON");
+                    if let Some(room) = message.get("room") {
+                        self.room = room.clone();
+                    }
+                    self.heard.push(message.clone());
+                    return Some(message);
+                }
+                Some(Ok(Frame::Ping(_) | Frame::Pong(_))) => {}
+                _ => return None,
+            }
+        }
+    }
+
+    /// Waits for a message of this kind for which the condition holds; returns its content.
+    pub(crate) async fn until(&mut self, kind: &str, mut so: impl FnMut(&Value) -> bool) -> Value {
+        loop {
+            let message = self
+                .next()
+                .await
+                .unwrap_or_else(|| panic!("it ended before {kind}: {:?}", self.heard.last()));
+            if let Some(content) = message.get(kind)
+                && so(content)
+            {
+                return content.clone();
+            }
+        }
+    }
+
+    /// Waits until the room shows this.
+    pub(crate) async fn until_room(&mut self, mut so: impl FnMut(&Value) -> bool) {
+        while self.room.is_null() || !so(&self.room) {
+            self.next().await.unwrap_or_else(|| panic!("it ended: {:?}", self.heard.last()));
+        }
+    }
+
+    /// Why the connection was closed.
+    pub(crate) async fn closed(&mut self) -> String {
+        let closed = self.until("closed", |_| true).await;
+        assert_eq!(self.next().await, None, "nothing comes after it");
+        closed["why"].as_str().expect("a word").into()
+    }
+}
+
+/// The only key of a message, and its content.
+pub(crate) fn only(message: &Value) -> (&str, &Value) {
+    let fields = message.as_object().expect("an object");
+    assert_eq!(fields.len(), 1, "{message}");
+    let (kind, content) = fields.iter().next().expect("one");
+    (kind, content)
+}
+
+/// One request as bytes, and everything that comes back until the host closes or is silent.
+pub(crate) async fn raw(code: &Code, request: &str) -> String {
+    let mut stream = TcpStream::connect(code.address()).await.expect("the port is open");
+    let _ = stream.write_all(request.as_bytes()).await;
+    let mut answer = Vec::new();
+    let mut buffer = [0; 4_096];
+    while let Ok(Ok(count @ 1..)) = timeout(Duration::from_secs(2), stream.read(&mut buffer)).await {
+        answer.extend_from_slice(&buffer[..count]);
+        if answer.windows(4).any(|end| end == b"\r\n\r\n") && answer.len() > 1 << 20 {
+            break;
+        }
+    }
+    String::from_utf8_lossy(&answer).into_owned()
+}
