@@ -282,6 +282,29 @@ test("one alone presses lights until all are off", async () => {
   await player.page.close();
 });
 
+test("two race to put out the same lights, each on their own board", async () => {
+  const room = await host.room("lights-out", "-o", "columns=4", "-o", "rows=3");
+  const player = await sit(browser, room.url, { game: "lights_out" });
+  await player.mayAct();
+  const lights = await player.page.run(() => [...document.querySelectorAll("[role=gridcell]")].map((one) => /\blit/.test(one.getAttribute("aria-label"))));
+  const presses = solve(lights, 4);
+  await host.ctl("play", "a1", "--room", room.id);
+  const spots = await player.page.run(() => [...document.querySelectorAll("[role=gridcell]")].map((one) => {
+    const { left, top, width, height } = one.getBoundingClientRect();
+    return [left + width / 2, top + height / 2];
+  }));
+  // As fast as a finger: presses may be ahead of their answers.
+  for (const press of presses) await player.page.tap(...spots[press]);
+  await host.until(room.id, ({ race }) => race.they_finished, "the guest is done");
+  const board = await host.until(room.id, ({ result }) => result || true, "so far");
+  assert.equal(board.race.their_presses, presses.length);
+  assert.ok((await player.standing()).lit === undefined, "all lights are off here");
+  assert.match(await player.page.run(() => document.querySelector("#near .state").textContent), /done in|won/);
+  if (!board.result) await host.ctl("resign", "--room", room.id);
+  await shows(player.page, "#outcome", "You won");
+  await player.page.close();
+});
+
 /// The fewest presses, tried one after another.
 function solve(lights, wide) {
   const high = lights.length / wide;
