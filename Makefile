@@ -7,7 +7,7 @@ LINTED ?= qiyou/online,qiyou/guest,tests/online
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
 WITHIN = CARGO_TARGET_$(TRIPLE)_RUNNER='$(CURDIR)/scripts/within'
 
-.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-carriers test-devices ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune night
+.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-carriers test-devices test-guest ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune night
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -75,6 +75,10 @@ test-carriers: ## whole matches between network namespaces and through real XMPP
 test-devices: ## gamepads and a motor that Debian's kernel and udev show, in a virtual machine
 	@scripts/need build lab
 	tests/devices/run
+
+test-guest: ## the guest's page in real Chromium, Firefox and WebKit, with a real qiyoud; see tests/guest/README.md
+	@scripts/need build guest
+	tests/guest/run
 
 ble-lab: ## two virtual handhelds with real BlueZ play whole matches over an emulated radio, and meet strangers (needs PyPI)
 	@scripts/need build lab
