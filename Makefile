@@ -1,25 +1,25 @@
 # Qiyou. Two commands are enough: `make play` and `make test`. `make help` lists the rest.
 CARGO ?= cargo
 # What `make check` looks at beside the default features.
-LINTED ?= qiyou/online,tests/online
+LINTED ?= qiyou/online,qiyou/guest,tests/online
 .DEFAULT_GOAL := help
 # No program of tests runs without a time limit: scripts/within is what cargo starts it with.
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
 WITHIN = CARGO_TARGET_$(TRIPLE)_RUNNER='$(CURDIR)/scripts/within'
 
-.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-carriers test-devices ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune night
+.PHONY: help play build test test-online fuzz check supply portable deb tarball repository test-deb test-carriers test-devices test-guest ble-lab ble-strangers ble-soak screens pictures bench bench-levels tune night
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 play: ## install what is missing, build, and run the app (in a virtual screen where there is none)
 	@scripts/need build play
-	$(CARGO) build --release --locked -p qiyou --features online
+	$(CARGO) build --release --locked -p qiyou --features online,guest
 	@scripts/play
 
 build: ## the app, qiyoud, qiyouctl and qiyou-engine in target/release
 	@scripts/need build
-	$(CARGO) build --release --locked -p qiyou -p host -p qiyouctl -p engine --features qiyou/online,host/online
+	$(CARGO) build --release --locked -p qiyou -p host -p qiyouctl -p engine --features qiyou/online,qiyou/guest,host/online,host/guest
 
 test: ## the tests of every crate; what needs root, servers, radios or hours has targets of its own
 	@scripts/need build test
@@ -75,6 +75,10 @@ test-carriers: ## whole matches between network namespaces and through real XMPP
 test-devices: ## gamepads and a motor that Debian's kernel and udev show, in a virtual machine
 	@scripts/need build lab
 	tests/devices/run
+
+test-guest: ## the guest's page in real Chromium, Firefox and WebKit, with a real qiyoud; see tests/guest/README.md
+	@scripts/need build guest
+	tests/guest/run
 
 ble-lab: ## two virtual handhelds with real BlueZ play whole matches over an emulated radio, and meet strangers (needs PyPI)
 	@scripts/need build lab

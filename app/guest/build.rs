@@ -1,6 +1,7 @@
 //! Compresses the page's files, so that the program embeds them as they are sent.
 
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -26,14 +27,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         fs::write(&compressed, gzip.finish()?)?;
         let mut crc = Crc::new();
         crc.update(&content);
-        list += &format!(
-            "Embedded {{ name: {name:?}, tag: \"\\\"{:08x}-{:x}\\\"\", plain: include_bytes!({:?}), gzip: include_bytes!({:?}) }},\n",
-            crc.sum(),
-            content.len(),
-            file,
-            compressed,
-        );
+        let (tag, plain, gzip) =
+            (format!("\"{:08x}-{:x}\"", crc.sum(), content.len()), text(&file)?, text(&compressed)?);
+        writeln!(
+            list,
+            "Embedded {{ name: {name:?}, tag: {tag:?}, plain: include_bytes!({plain:?}), gzip: include_bytes!({gzip:?}) }},"
+        )?;
     }
-    fs::write(out.join("files.rs"), list + "]")?;
+    list.push(']');
+    fs::write(out.join("files.rs"), list)?;
     Ok(())
+}
+
+fn text(path: &Path) -> Result<&str, &'static str> {
+    path.to_str().ok_or("a path is no text")
 }

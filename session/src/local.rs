@@ -1,4 +1,4 @@
-//! A match without a peer: against a bot, between two people at one screen, or alone.
+//! A match without a peer: against a bot, between two people at one screen, with a guest at a browser, or alone.
 //!
 //! The same record, entries and clocks as with a peer, but no agreement: a command takes effect at once. Each command makes at
 //! most one [`Entry`], which the journal keeps before anything changes (write-ahead). A command that could not be kept has no

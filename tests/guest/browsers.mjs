@@ -164,45 +164,57 @@ async function miniBrowser() {
   throw new Error("WebKit's MiniBrowser is not installed");
 }
 
+/// WebKitWebDriver has one session at a time: each page gets a driver and a profile of its own.
 async function webkit(profile, language, proxy, forget) {
-  const port = await freePort();
   const display = await screen();
-  const locale = language === "zh" ? "zh_CN.UTF-8" : "en_US.UTF-8";
-  const driver = spawn(WEBKIT_DRIVER, [`--port=${port}`], {
+  // The driver's own word for a proxy is not heard by MiniBrowser.
+  const way = proxy ? [`--proxy=socks://127.0.0.1:${proxy}`] : [];
+  const wanted = { "webkitgtk:browserOptions": { binary: await miniBrowser(), args: ["--automation", ...way] } };
+  const drivers = new Set();
+  let pages = 0;
+  return {
+    engine: "webkit",
+    page: async (options) => {
+      pages += 1;
+      const driver = await webkitDriver(join(profile, String(pages)), display.name, language);
+      drivers.add(driver);
+      const { sessionId } = await driver.ask("POST", "/session", { capabilities: { alwaysMatch: wanted } });
+      const end = () => {
+        drivers.delete(driver);
+        driver.stop();
+      };
+      return Driven.make((method, path, body) => driver.ask(method, `/session/${sessionId}${path}`, body), end, options);
+    },
+    close: async () => {
+      for (const driver of drivers) driver.stop();
+      display.close();
+      await forget();
+    },
+  };
+}
+
+async function webkitDriver(home, display, language) {
+  const port = await freePort();
+  const program = spawn(WEBKIT_DRIVER, [`--port=${port}`], {
     stdio: "ignore",
     env: {
-      ...process.env, DISPLAY: display.name, HOME: profile, XDG_DATA_HOME: join(profile, "data"), XDG_CACHE_HOME: join(profile, "cache"), LANG: locale, LC_ALL: "C.UTF-8",
+      ...process.env, DISPLAY: display, HOME: home, XDG_DATA_HOME: join(home, "data"), XDG_CACHE_HOME: join(home, "cache"), LANG: "C.UTF-8",
       LANGUAGE: language === "zh" ? "zh_CN" : "en_US", WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1", LIBGL_ALWAYS_SOFTWARE: "1", NO_AT_BRIDGE: "1", GTK_A11Y: "none",
       DBUS_SESSION_BUS_ADDRESS: "disabled:",
     },
   });
-  const address = `http://127.0.0.1:${port}`;
   const ask = async (method, path, body) => {
-    const response = await fetch(`${address}${path}`, { method, body: body === undefined ? undefined : JSON.stringify(body) });
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, body: body === undefined ? undefined : JSON.stringify(body) });
     const { value } = await response.json();
     if (!response.ok) throw new Error(`${path}: ${value?.error}: ${value?.message}`);
     return value;
   };
-  let ready = false;
-  for (let tries = 0; tries < 100 && !ready; tries += 1) {
-    ready = await ask("GET", "/status").then(() => true, () => false);
-    if (!ready) await new Promise((later) => setTimeout(later, 100));
+  for (let tries = 0; ; tries += 1) {
+    if (await ask("GET", "/status").then(() => true, () => false)) break;
+    if (tries > 100) throw new Error("WebKitWebDriver does not answer");
+    await new Promise((later) => setTimeout(later, 100));
   }
-  const wanted = { "webkitgtk:browserOptions": { binary: await miniBrowser(), args: ["--automation"] } };
-  if (proxy) wanted.proxy = { proxyType: "manual", socksProxy: `127.0.0.1:${proxy}`, socksVersion: 5 };
-  const stop = async () => {
-    driver.kill("SIGTERM");
-    display.close();
-    await forget();
-  };
-  return {
-    engine: "webkit",
-    page: async (options) => {
-      const { sessionId } = await ask("POST", "/session", { capabilities: { alwaysMatch: wanted } });
-      return Driven.make((method, path, body) => ask(method, `/session/${sessionId}${path}`, body), options);
-    },
-    close: stop,
-  };
+  return { ask, stop: () => program.kill("SIGTERM") };
 }
 
 /// A virtual screen of our own.
@@ -218,9 +230,9 @@ class Driven {
   problems = [];
   engine = "webkit";
 
-  static async make(ask, { size = "phone" } = {}) {
+  static async make(ask, end, { size = "phone" } = {}) {
     const self = new Driven();
-    self.ask = ask;
+    Object.assign(self, { ask, end });
     await self.ask("POST", "/timeouts", { script: 30_000, pageLoad: 30_000, implicit: 0 });
     await self.resize(size);
     return self;
@@ -303,5 +315,6 @@ class Driven {
 
   async close() {
     await this.ask("DELETE", "").catch(() => {});
+    this.end();
   }
 }

@@ -4,6 +4,8 @@ import { connect, createServer } from "node:net";
 export class Cable {
   #server;
   #sockets = new Set();
+  /// Those that are through to the other end.
+  #joined = new Set();
   /// Connections that came through so far.
   served = 0;
   /// through, cut (connections end and none begins) or silent (connections stay, and nothing passes).
@@ -24,12 +26,12 @@ export class Cable {
 
   silence() {
     this.state = "silent";
-    for (const socket of this.#sockets) socket.pause();
+    for (const socket of this.#joined) socket.pause();
   }
 
   mend() {
     this.state = "through";
-    for (const socket of this.#sockets) socket.resume();
+    for (const socket of this.#joined) socket.resume();
   }
 
   async close() {
@@ -49,19 +51,26 @@ export class Cable {
       if (this.state === "cut") socket.destroy();
       return;
     }
+    const reader = new Reader(socket);
+    const take = (count) => reader.take(count);
     try {
-      const [, methods] = await take(socket, 2);
-      await take(socket, methods);
+      const [, methods] = await take(2);
+      await take(methods);
       socket.write(Buffer.from([5, 0]));
-      const [, , , kind] = await take(socket, 4);
-      const length = { 1: 4, 4: 16 }[kind] ?? (await take(socket, 1))[0];
-      const bytes = await take(socket, length);
+      const [, , , kind] = await take(4);
+      const length = { 1: 4, 4: 16 }[kind] ?? (await take(1))[0];
+      const bytes = await take(length);
       const host = kind === 1 ? bytes.join(".") : kind === 3 ? bytes.toString("latin1") : bytes.toString("hex").match(/.{4}/g).join(":");
-      const port = (await take(socket, 2)).readUInt16BE();
+      const port = (await take(2)).readUInt16BE();
+      reader.release();
       const far = connect(port, host);
       this.#keep(far);
       far.on("connect", () => {
         this.served += 1;
+        for (const end of [socket, far]) {
+          this.#joined.add(end);
+          end.on("close", () => this.#joined.delete(end));
+        }
         socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
         socket.pipe(far);
         far.pipe(socket);
@@ -74,14 +83,40 @@ export class Cable {
   }
 }
 
-/// So many bytes.
-async function take(socket, count) {
-  for (;;) {
-    const bytes = socket.read(count);
-    if (bytes) return bytes;
-    await new Promise((ready, fail) => {
-      socket.once("readable", ready);
-      socket.once("close", () => fail(new Error("closed")));
-    });
+/// What comes in, so many bytes at a time. Listens once: a stream tells again and again of bytes that are too few.
+class Reader {
+  #bytes = Buffer.alloc(0);
+  #wake = () => {};
+
+  constructor(socket) {
+    this.socket = socket;
+    this.keep = (bytes) => {
+      this.#bytes = Buffer.concat([this.#bytes, bytes]);
+      this.#wake();
+    };
+    socket.on("data", this.keep);
+    for (const event of ["end", "close"]) {
+      socket.on(event, () => {
+        this.ended = true;
+        this.#wake();
+      });
+    }
+  }
+
+  async take(count) {
+    while (this.#bytes.length < count) {
+      if (this.ended) throw new Error("ended");
+      await new Promise((ready) => (this.#wake = ready));
+    }
+    const taken = this.#bytes.subarray(0, count);
+    this.#bytes = this.#bytes.subarray(count);
+    return taken;
+  }
+
+  /// Gives the socket back, with what was not taken.
+  release() {
+    this.socket.off("data", this.keep);
+    this.socket.pause();
+    if (this.#bytes.length) this.socket.unshift(this.#bytes);
   }
 }

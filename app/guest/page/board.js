@@ -28,6 +28,7 @@ export class BoardView {
     this.#calls = calls;
     this.#picture.append(this.#ground, this.#things, this.#aim);
     this.#grid.className = "points";
+    host.classList.toggle("pointed", matchMedia("(hover: none)").matches);
     this.#grid.setAttribute("role", "grid");
     this.#grid.setAttribute("aria-describedby", "board-help");
     host.append(this.#picture, this.#grid);
@@ -216,6 +217,7 @@ export class BoardView {
 
   #key(event) {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
+    this.#host.classList.remove("pointed");
     const { columns, rows, live } = this.#view;
     const [x, y] = [this.#cursor % columns, Math.floor(this.#cursor / columns)];
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
@@ -254,6 +256,8 @@ export class BoardView {
 
   #down(event) {
     if (!this.#view) return;
+    // Who points needs no cursor.
+    this.#host.classList.add("pointed");
     if (!event.isPrimary || event.button !== 0) {
       // A second finger magnifies the page.
       this.#cancel();

@@ -504,7 +504,8 @@ function render() {
 }
 
 function draw() {
-  const page = !state.token ? "trouble" : state.ended || state.taken ? "trouble" : !state.room || !state.started ? (state.up || state.room ? "start" : "trouble") : "match";
+  const troubled = !state.token || state.ended || state.taken || !state.room;
+  const page = troubled ? "trouble" : state.started ? "match" : "start";
   showPage(page);
   showStrip(page);
   if (page === "trouble") showTrouble();
@@ -585,7 +586,7 @@ function reopen() {
 
 function showStart() {
   const host = state.host || say("theHost");
-  const title = say("hello", host, state.room ? gameName(state.room) : "…");
+  const title = say("hello", host, gameName(state.room));
   write(at("start-title"), title);
   write(at("start-hint"), say("nameHint", host));
   const input = at("start-name");
@@ -805,9 +806,10 @@ function tick() {
   showSeat(at("near"), state, below, since);
 }
 
+// First of all: while the answer is on its way the page is prepared.
+if (state.token) connection.open();
 state.host = stored(hostKey()) ?? "";
 applyTheme();
 labelAll();
 listen();
 render();
-if (state.token) connection.open();

@@ -144,6 +144,7 @@ pub(crate) struct Actor {
     pub(crate) rings: Rings,
     pub(crate) strangers: Strangers,
     pub(crate) last_gift: u64,
+    #[cfg_attr(not(feature = "guest"), expect(dead_code, reason = "only a host with guests looks at them"))]
     pub(crate) guests: Guests,
     alarm: Alarm,
     pub(crate) nearby: Neighbourhood,
@@ -182,7 +183,7 @@ impl Actor {
         messages: mpsc::UnboundedReceiver<Message>,
     ) -> Result<Self, HostError> {
         let mut store = Store::open(&config.data_dir)?;
-        let chance = Chance::new(config.entropy)?;
+        let chance = Chance::new(config.entropy).map_err(|error| HostError::Entropy(error.to_string()))?;
         let identity = Identity::load_or_create(&config.data_dir.join(IDENTITY))
             .map_err(|error| HostError::Identity(error.to_string()))?;
         // The view `record` names this device's player by it.

@@ -1,6 +1,13 @@
 //! Everything that is drawn by lot.
 
-use crate::host::{Entropy, HostError};
+/// Where ids, nonces, seeds and jitter come from.
+#[derive(Clone, Copy, Debug)]
+pub enum Entropy {
+    /// The operating system.
+    System,
+    /// The same every time, so that a test can be replayed. Never where a secret matters; identities are always the system's.
+    Seeded(u64),
+}
 
 /// Draws ids, nonces, seeds and jitter.
 pub(crate) struct Chance {
@@ -10,11 +17,11 @@ pub(crate) struct Chance {
 
 impl Chance {
     /// Fails when the system has no randomness to give, which no later draw does then.
-    pub(crate) fn new(entropy: Entropy) -> Result<Self, HostError> {
+    pub(crate) fn new(entropy: Entropy) -> Result<Self, getrandom::Error> {
         match entropy {
             Entropy::System => {
                 let mut probe = [0; 1];
-                getrandom::fill(&mut probe).map_err(|error| HostError::Entropy(error.to_string()))?;
+                getrandom::fill(&mut probe)?;
                 Ok(Self { seeded: None })
             }
             Entropy::Seeded(seed) => Ok(Self { seeded: Some(engine::Rng::new(seed)) }),

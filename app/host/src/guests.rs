@@ -131,17 +131,16 @@ impl Actor {
             return Err(bad("this board is too large for a browser"));
         }
         let radio = |why: String| Refusal::new(RefusalCode::RefusalRadio, why);
-        let server = match self.guests.server.take() {
-            Some(server) => server,
-            None => {
-                let inbox = self.inbox.clone();
-                let tell = Arc::new(move |news| {
-                    // When the actor has ended, so has the match.
-                    let _ = inbox.send(Message::Guest(news));
-                });
-                Server::start(config.port, config.loopback, &mut self.tasks, tell)
-                    .map_err(|error| radio(format!("nobody can be let in: {error}")))?
-            }
+        let server = if let Some(server) = self.guests.server.take() {
+            server
+        } else {
+            let inbox = self.inbox.clone();
+            let tell = Arc::new(move |news| {
+                // When the actor has ended, so has the match.
+                let _ = inbox.send(Message::Guest(news));
+            });
+            Server::start(config.port, config.loopback, &mut self.tasks, tell)
+                .map_err(|error| radio(format!("nobody can be let in: {error}")))?
         };
         let authorities = server.authorities();
         let Some((best, others)) = authorities.split_first() else {
@@ -292,6 +291,17 @@ impl Actor {
             self.close_place(&place);
         }
         self.guests.said.remove(&id);
+    }
+
+    /// Seats of the room have changed hands: the code of one that is no guest's any more is closed.
+    pub(crate) fn guest_seats_changed(&mut self, id: MatchId) {
+        for side in Side::BOTH {
+            let place = seat_of(id, side);
+            let is_guest = self.rooms.get(&id).is_some_and(|room| matches!(room.seat(side), Seat::Guest(_)));
+            if self.guests.desk.shows(&place) && !is_guest {
+                self.close_place(&place);
+            }
+        }
     }
 
     pub(crate) fn guest_events(&self) -> Vec<event::Body> {
@@ -457,6 +467,7 @@ impl Actor {
         let room = &self.rooms[&id];
         let record = room.record();
         let watching = || Not::new("watching", "你只是在旁观。", "You only watch this game.");
+        let side = side.filter(|side| matches!(room.seat(*side), Seat::Guest(_)));
         let stale = || Not::new("stale", "棋局已经变了。", "The game has changed meanwhile.");
         match message {
             Asked::Hello(_) => return Err(watching()),
@@ -551,25 +562,33 @@ impl Actor {
                 if !self.guests.desk.is_new(connection, number) {
                     return Ok(form::done(number));
                 }
-                let page = self.guests.pages.get_mut(&connection);
-                if !page.is_some_and(|page| page.says.may(now())) {
-                    return Err(Not::new("too_fast", "说得太快了。", "That was too fast."));
-                }
+                self.may_speak(connection)?;
                 let name = self.said_in(id, Some(side), &saying);
                 self.tell_said(id, false, saying, name);
             }
             Asked::Name(name) => {
                 let side = side.ok_or_else(watching)?;
-                if self.guests.desk.is_new(connection, number) {
-                    let name = limits::fit_name(&name.name);
-                    if name.is_empty() {
-                        return Err(Not::from(bad("a name has at least one character")));
-                    }
-                    self.name_guest(id, side, name);
+                if !self.guests.desk.is_new(connection, number) {
+                    return Ok(form::done(number));
                 }
+                let name = limits::fit_name(&name.name);
+                if name.is_empty() {
+                    return Err(Not::from(bad("a name has at least one character")));
+                }
+                // Each is written to the disk and told to every client.
+                self.may_speak(connection)?;
+                self.name_guest(id, side, name);
             }
         }
         Ok(form::done(number))
+    }
+
+    fn may_speak(&mut self, connection: ConnectionId) -> Result<(), Not> {
+        let page = self.guests.pages.get_mut(&connection);
+        if page.is_some_and(|page| page.says.may(now())) {
+            return Ok(());
+        }
+        Err(Not::new("too_fast", "说得太快了。", "That was too fast."))
     }
 
     /// A guest against a bot: as a person alone here, at once or not at all.

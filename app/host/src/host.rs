@@ -16,6 +16,7 @@ use tracing::{info, warn};
 
 use crate::actor::{Actor, Message};
 use crate::bots::BotMaker;
+use crate::chance::Entropy;
 use crate::desktop::Bus;
 use crate::store::StoreError;
 
@@ -127,15 +128,6 @@ impl HostConfig {
 /// What a bot may remember of a game's positions. In the three seconds of level 10 a handheld's core visits a million at most,
 /// which fill this; beside the app it leaves the whole under half of what the leanest of other board games takes.
 const BOT_BYTES: usize = 12 << 20;
-
-/// Where ids, nonces, seeds and jitter come from.
-#[derive(Clone, Copy, Debug)]
-pub enum Entropy {
-    /// The operating system.
-    System,
-    /// The same every time, so that a test can be replayed. Never where a secret matters; identities are always the system's.
-    Seeded(u64),
-}
 
 /// Why a host did not start.
 #[derive(Debug, thiserror::Error)]

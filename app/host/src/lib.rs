@@ -91,10 +91,11 @@ mod visibility;
 mod work;
 
 pub use bots::BotMaker;
+pub use chance::Entropy;
 pub use desktop::Bus;
 #[cfg(feature = "guest")]
 pub use guests::GuestConfig;
-pub use host::{Connector, Entropy, Host, HostConfig, HostError};
+pub use host::{Connector, Host, HostConfig, HostError};
 pub use puzzles::tried;
 pub use room::{PlayerId, Seat};
 pub use show::position;

@@ -636,6 +636,7 @@ impl Actor {
                 let room = self.rooms.get_mut(&id).expect("it was there above");
                 room.seats = seats;
                 room.offers.lapse();
+                self.guest_seats_changed(id);
                 room.assists[side.index()] = None;
             }
         }

@@ -316,6 +316,7 @@ impl Room {
     }
 
     /// Whose decision each action was.
+    #[cfg(feature = "guest")]
     pub(crate) fn deciders(&self) -> &[Side] {
         &self.deciders
     }

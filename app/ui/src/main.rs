@@ -36,6 +36,10 @@ struct Arguments {
     /// Neither be found nor look for others in the local network when no daemon runs
     #[arg(long)]
     no_lan: bool,
+    /// Let no guest with a browser in when no daemon runs
+    #[cfg(feature = "guest")]
+    #[arg(long)]
+    no_guests: bool,
     /// Leave the internet alone when no daemon runs
     #[cfg(feature = "online")]
     #[arg(long)]
@@ -197,6 +201,10 @@ async fn reach_host(
     }
     if !arguments.no_lan {
         config = config.with_lan(link::lan::LanConfig::default());
+    }
+    #[cfg(feature = "guest")]
+    if !arguments.no_guests {
+        config = config.with_guests(host::GuestConfig::default());
     }
     #[cfg(feature = "online")]
     if !arguments.no_online {

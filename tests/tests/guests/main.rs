@@ -481,6 +481,40 @@ async fn watchers_see_every_change_and_can_do_nothing() {
     assert_eq!(guest.ask("look", json!({"room": id, "ply": 0})).await["ply"], json!(0), "the guest stays");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_seat_that_is_no_guests_any_more_lets_nobody_play() {
+    let mut house = House::new(14);
+    let mut device = device(&mut house).await;
+    let client = &mut device.client;
+    let (id, code, mut page) = with_guest(client).await;
+    client.play("h8").await.expect("Anna's turn");
+    page.until_room(|room| room["ply"] == json!(1)).await;
+    let act = {
+        let mut act = page.position();
+        act["action"] = json!({"place": 3});
+        act["id"] = json!(1);
+        json!({ "act": act })
+    };
+    let set = control::SetSeat { room_id: id.clone(), side: Side::Second.into(), seat: here() };
+    client.done(request::Body::SetSeat(set)).await;
+    page.say(&act).await;
+    assert_eq!(page.closed().await, "code_closed");
+    assert_eq!(Page::come(&code, TAB, 0).await.closed().await, "code_closed");
+    client.until("told", |seen| seen.guests.is_empty()).await;
+    assert_eq!(client.seen.rooms[&id].record.len(), 1);
+    // A guest who comes back another day has a new code, and the same match.
+    let seat = control::Seat { name: "Ben".into(), ..a_guest().expect("one") };
+    let set = control::SetSeat { room_id: id.clone(), side: Side::Second.into(), seat: Some(seat) };
+    client.done(request::Body::SetSeat(set)).await;
+    client.done(request::Body::CloseRoom(control::CloseRoom { room_id: id.clone() })).await;
+    let resume = request::Body::ResumeRoom(control::ResumeRoom { room_id: id.clone() });
+    assert_eq!(client.ask(resume).await, Ok(reply::Body::RoomId(id.clone())));
+    let code = self::code(client, &id, false).await;
+    let mut page = Page::come(&code, OTHER_TAB, 0).await;
+    page.until_room(|room| room["second"]["name"] == json!("Ben")).await;
+    assert_eq!(page.act(&json!({"place": 3})).await["ok"], json!(true));
+}
+
 /// Ports on which this process listens by TCP.
 fn listening() -> BTreeSet<String> {
     let own: BTreeSet<String> = std::fs::read_dir("/proc/self/fd")

@@ -54,6 +54,8 @@ impl Actor {
 
     pub(crate) fn guests_leave(&mut self, _: MatchId) {}
 
+    pub(crate) fn guest_seats_changed(&mut self, _: MatchId) {}
+
     pub(crate) fn guest_events(&self) -> Vec<event::Body> {
         Vec::new()
     }
