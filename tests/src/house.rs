@@ -388,7 +388,7 @@ pub async fn meet(one: &mut Client, other: &mut Client, others_name: &str) {
     let mut strings = Vec::new();
     for client in [&mut *one, &mut *other] {
         client.until("a string to compare", |seen| !seen.comparisons.is_empty()).await;
-        let shown = client.seen.comparisons.iter().next().expect("it was there a line above").clone();
+        let shown = client.seen.comparisons.first().expect("it was there a line above").clone();
         strings.push((shown.emoji, shown.digits));
         let compare = control::Compare { peer: shown.peer, same: true };
         client.done(request::Body::Compare(compare)).await;
@@ -426,7 +426,7 @@ pub async fn begin(one: &mut Client, other: &mut Client, choice: Option<control:
     let invited = one.ask(request::Body::Invite(invite)).await;
     assert!(matches!(invited, Ok(reply::Body::InviteId(_))), "{invited:?}");
     other.until("an invitation", |seen| seen.invitations.iter().any(|one| !one.mine)).await;
-    let invitation = other.seen.invitations.iter().next().expect("it was there a line above").clone();
+    let invitation = other.seen.invitations.first().expect("it was there a line above").clone();
     let (invite_id, sheet) = (invitation.invite_id, invitation.rule_sheet_en);
     let answer = control::AnswerInvite { invite_id, accept: true, reason: 0 };
     other.done(request::Body::AnswerInvite(answer)).await;

@@ -130,7 +130,7 @@ async fn strangers_are_listed_compared_and_kept_as_friends_with_a_note() {
     assert_eq!(here.last()["emoji"].as_array().map(Vec::len), Some(4));
     assert_eq!(here.text("digits").len(), 6);
     ben.sees("a string", |seen| !seen.comparisons.is_empty()).await;
-    let shown = ben.device.client.seen.comparisons.iter().next().expect("one").digits.clone();
+    let shown = ben.device.client.seen.comparisons.first().expect("one").digits.clone();
     assert_eq!(here.text("digits"), shown, "both screens show the same");
     let (here, there) =
         tokio::join!(anna.does(&["same", "--wait", "30"]), ben.does(&["same", "--wait", "30"]));

@@ -280,7 +280,7 @@ async fn a_stranger_in_what_looks_like_a_friends_name_is_pointed_out() {
         let id = other.client.find("Anna").await;
         other.client.done(request::Body::Meet(control::Meet { peer: id })).await;
         anna.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
-        let shown = anna.client.seen.comparisons.iter().next().expect("one").clone();
+        let shown = anna.client.seen.comparisons.first().expect("one").clone();
         assert_eq!(shown.known_name_new_key, name != "Carl", "{name:?}");
         // With the beginning of the key, so that the two are told apart; and so is the friend from now on.
         assert_eq!(

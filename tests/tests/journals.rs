@@ -165,7 +165,7 @@ async fn a_friend_with_a_new_key_is_compared_again_and_the_match_goes_on_if_its_
     for device in [&mut anna, &mut ben] {
         device.client.until("a string", |seen| !seen.comparisons.is_empty()).await;
     }
-    let shown = anna.client.seen.comparisons.iter().next().expect("one").clone();
+    let shown = anna.client.seen.comparisons.first().expect("one").clone();
     assert!(shown.known_name_new_key, "Anna is warned: the name is a friend's, the key is not");
     assert_ne!(shown.peer, old);
     for device in [&mut anna, &mut ben] {

@@ -334,7 +334,7 @@ async fn a_match_by_letters(kind: Kind) {
     ben.switch_off().await;
     ben.switch_on().await;
     ben.client.until("the invitation again", |seen| seen.invitations.iter().any(|one| one.by_letter)).await;
-    let invite_id = ben.client.seen.invitations.iter().next().expect("it was there above").invite_id.clone();
+    let invite_id = ben.client.seen.invitations.first().expect("it was there above").invite_id.clone();
     let answer = control::AnswerInvite { invite_id, accept: true, reason: 0 };
     ben.client.done(request::Body::AnswerInvite(answer)).await;
     ben.client.until("a room", |seen| seen.room().is_some_and(|room| room.record == ["h8"])).await;
@@ -411,7 +411,7 @@ async fn a_letter_is_acknowledged_by_the_server_then_by_the_friend_and_may_be_de
         .until("an invitation by letter", |seen| seen.invitations.iter().any(|one| one.by_letter))
         .await;
     until_letter(&mut anna, LetterState::Delivered).await;
-    let invite_id = ben.client.seen.invitations.iter().next().expect("it was there above").invite_id.clone();
+    let invite_id = ben.client.seen.invitations.first().expect("it was there above").invite_id.clone();
     let reason = proto::peer::DeclineReason::DeclineLater.into();
     let answer = control::AnswerInvite { invite_id, accept: false, reason };
     ben.client.done(request::Body::AnswerInvite(answer)).await;
