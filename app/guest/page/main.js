@@ -391,7 +391,8 @@ function showOffer() {
     say(OFFERS[open.kind] ?? "asksNew", name),
     open.kind === "new_game" && !isAlone(state.room) && !state.room.race ? say("swapped") : "",
     [button(say("agree"), () => answer(open.number, true), { kind: "primary" }), button(say("decline"), () => answer(open.number, false))],
-    { kept: true, sudden: true },
+    // A browser may close it all the same: then it is asked again.
+    { kept: true, sudden: true, closed: render },
   );
 }
 
