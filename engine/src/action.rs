@@ -34,6 +34,21 @@ pub enum Action {
     Done(u32),
 }
 
+impl Action {
+    /// Whether players count it as a move: not what settles colours or a count, nor the capture that ends a turn begun before.
+    pub const fn is_move(self) -> bool {
+        match self {
+            Self::Place(_) | Self::Step { .. } | Self::Pass | Self::Press(_) => true,
+            Self::Capture(_)
+            | Self::Toggle(_)
+            | Self::Agree
+            | Self::Resume
+            | Self::Choose(_)
+            | Self::Done(_) => false,
+        }
+    }
+}
+
 /// What a player chooses in an opening in which the colours are not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Choice {

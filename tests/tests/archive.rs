@@ -299,3 +299,60 @@ async fn every_position_of_a_match_is_judged_and_it_can_be_ended() {
     };
     assert!(ended.positions.len() < 10);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_match_that_nobody_has_touched_is_not_kept_whether_it_is_left_or_the_app_closed_on_it() {
+    let mut house = House::new(83);
+    let mut anna = house.device("Anna").await;
+    let all = control::ListMatches::default;
+    let close = |room_id| request::Body::CloseRoom(control::CloseRoom { room_id });
+    let untouched = anna.client.open_room(None, None).await;
+    anna.client.done(close(untouched)).await;
+    assert_eq!(list(&mut anna.client, all()).await.total, 0);
+    let played = anna.client.open_room(None, None).await;
+    anna.client.play("h8").await.expect("legal");
+    anna.client.done(close(played.clone())).await;
+    anna.client.open_room(None, None).await;
+    anna.stop().await;
+    anna.start().await;
+    let kept = list(&mut anna.client, all()).await;
+    let ids: Vec<&str> = kept.matches.iter().map(|one| one.room_id.as_str()).collect();
+    assert_eq!((ids, anna.client.seen.rooms.len()), (vec![played.as_str()], 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn marks_and_agreements_of_a_count_are_no_moves() {
+    let mut house = House::new(84);
+    let mut anna = house.device("Anna").await;
+    let choice = control::GameChoice {
+        game: Game::Go.into(),
+        options: vec![control::ChosenOption { option: "size".into(), value: "9".into() }],
+        ..Default::default()
+    };
+    let open = control::OpenRoom {
+        choice: Some(choice),
+        first: Some(here()),
+        second: Some(here()),
+        ..Default::default()
+    };
+    let reply::Body::RoomId(id) = anna.client.ask(request::Body::OpenRoom(open)).await.expect("a room")
+    else {
+        panic!("a room")
+    };
+    for notation in ["E5", "D5", "pass", "pass"] {
+        anna.client.play(notation).await.expect("legal");
+    }
+    let toggled = control::Act {
+        room_id: id.clone(),
+        action: Some(proto::board::Action { kind: Some(proto::board::action::Kind::Toggle(4 * 1_024 + 3)) }),
+        ..Default::default()
+    };
+    anna.client.done(request::Body::Act(toggled)).await;
+    let room = anna.client.seen.room().expect("it is open").clone();
+    assert!(room.record.len() > 4, "the mark is in the record: {:?}", room.record);
+    assert_eq!(room.moves, 4);
+    let kept = list(&mut anna.client, control::ListMatches::default()).await;
+    assert_eq!(kept.matches[0].moves, 4);
+    let end = look(&mut anna.client, &id, 99).await;
+    assert_eq!((end.moves, end.total_moves, end.total as usize), (4, 4, room.record.len()));
+}

@@ -278,6 +278,8 @@ impl Actor {
         for saved in actor.journal.open_matches()? {
             let id = saved.record.id;
             match Room::new(saved.record, saved.seats) {
+                // The app was closed on it.
+                Ok(room) if room.is_untouched() => actor.journal.keep(|store| store.delete(id))?,
                 Ok(room) => {
                     actor.rooms.insert(id, room);
                 }
@@ -567,6 +569,7 @@ impl Actor {
             mine: mine.iter().map(|side| crate::show::side(*side).into()).collect(),
             result: record.result.map(session::wire::result),
             record: room.notation().to_vec(),
+            moves: crate::show::moves(&record.actions),
             spoken: room.spoken().to_vec(),
             revision: record.revision,
             digest: record.digest(),

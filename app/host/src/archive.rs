@@ -144,6 +144,7 @@ impl Actor {
             first: Some(first),
             second: Some(second),
             ply: room.ply(),
+            moves: show::moves(&record.actions),
             result,
             changed_unix_ms: changed.try_into().unwrap_or(0),
             digest: record.digest(),
@@ -175,6 +176,8 @@ impl Actor {
             ply,
             board: Some(show::board(&game, over)),
             total: saved.record.actions.len() as u32,
+            moves: show::moves(&saved.record.actions[..ply as usize]),
+            total_moves: show::moves(&saved.record.actions),
             ..Default::default()
         };
         if look.record {
@@ -519,6 +522,8 @@ fn judgement(game: &AnyGame, report: Option<&Report>) -> control::Judgement {
         permille: if game.turn() == Side::First { permille } else { -permille },
         best: best.map_or_else(String::new, |best| game.notation(best)),
         best_spoken: best.and_then(|best| show::spoken(game, best)),
+        best_action: best.map(wire::action),
+        turn: show::side(game.turn()).into(),
     }
 }
 

@@ -345,7 +345,13 @@ fn said(attempt: &Attempt, progress: PuzzleProgress) -> control::Words {
     let puzzle = attempt.puzzle();
     let words = |zh: &str, en: &str| control::Words { zh: zh.into(), en: en.into() };
     match progress {
-        PuzzleProgress::PuzzleSolved => words("解开了！", "Solved!"),
+        PuzzleProgress::PuzzleSolved => {
+            let why = |language| puzzle.why(attempt.game(), language);
+            words(
+                &format!("解开了！{}", why(Language::Chinese)),
+                &format!("Solved! {}", why(Language::English)),
+            )
+        }
         PuzzleProgress::PuzzleJudging => words("正在看这步棋……", "Checking this move…"),
         PuzzleProgress::PuzzleWrong if puzzle.kind() == GameKind::LightsOut => words(
             "次数用完了，还有灯亮着。悔一步，或从头再来。",

@@ -579,8 +579,10 @@ impl Actor {
         self.give_in(id, side).map(|()| done())
     }
 
+    /// The match stays among the records, unless nobody has played in it.
     pub(crate) fn close_room(&mut self, id: MatchId) -> Result<Answer, Refusal> {
-        self.journal.keep(|store| store.set_open(id, false))?;
+        let untouched = self.rooms.get(&id).is_some_and(Room::is_untouched);
+        self.journal.keep(|store| if untouched { store.delete(id) } else { store.set_open(id, false) })?;
         self.stop_clock(id);
         self.rooms.remove(&id);
         self.drop_bots(id);

@@ -260,6 +260,16 @@ impl Room {
     }
 
     /// The other device, if there is one.
+    /// A match on this device alone in which nobody here has made a move: whatever stands there, the device has put it.
+    pub(crate) fn is_untouched(&self) -> bool {
+        let begun_by_bot = matches!(self.seats[0], Seat::Bot(_));
+        self.peer().is_none()
+            && self.record.result.is_none()
+            && !self.record.paused
+            && self.record.revision == 0
+            && self.record.actions.len() <= usize::from(begun_by_bot)
+    }
+
     pub(crate) fn peer(&self) -> Option<PlayerId> {
         self.seats.iter().find_map(|seat| match seat {
             Seat::Peer(key) => Some(*key),

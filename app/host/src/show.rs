@@ -298,6 +298,11 @@ fn fact(fact: Fact) -> control::Fact {
     control::Fact { kind: kind.into(), side: of.into(), number, words: None }
 }
 
+/// How many moves players count in these actions.
+pub(crate) fn moves(actions: &[Action]) -> u32 {
+    actions.iter().filter(|action| action.is_move()).count() as u32
+}
+
 pub(crate) fn seat(seat: &Seat, assist: Option<Level>, name: String, away: bool) -> control::Seat {
     use control::seat::Who;
     let bot = |level: Level| Who::BotLevel(level.number().into());

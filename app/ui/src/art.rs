@@ -195,9 +195,9 @@ fn framed(svg: &str, width: i32, height: i32, radius: i32) -> String {
     // The drawing keeps its viewBox; only its own size gives way to the frame's.
     let size_start = svg.find(" width=\"").expect("our drawings say their width first");
     let size_end = svg.find(" viewBox=").expect("then their viewBox");
-    let inner = format!("{} width=\"{width}\" height=\"{height}\"{}", &svg[..size_start], &svg[size_end..]);
+    let known = format!("{} width=\"{width}\" height=\"{height}\"{}", &svg[..size_start], &svg[size_end..]);
     format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"><defs><clipPath id="frame"><rect width="{width}" height="{height}" rx="{radius}"/></clipPath></defs><g clip-path="url(#frame)">{inner}</g></svg>"#
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"><defs><clipPath id="frame"><rect width="{width}" height="{height}" rx="{radius}"/></clipPath></defs><g clip-path="url(#frame)">{known}</g></svg>"#
     )
 }
 

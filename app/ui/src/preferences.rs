@@ -175,6 +175,8 @@ pub struct Preferences {
     pub left_handed: bool,
     /// How loud sounds are: 0, mute, to 10.
     pub sound_level: u8,
+    /// The level to which a switched off sound comes back.
+    pub last_sound_level: u8,
     /// How loud the music is: 0, none, to 10.
     pub music_level: u8,
     /// The device shakes where it has a motor.
@@ -203,6 +205,7 @@ impl Default for Preferences {
             board_style: 0,
             left_handed: false,
             sound_level: 6,
+            last_sound_level: 6,
             music_level: 0,
             vibration: true,
             games: BTreeMap::new(),

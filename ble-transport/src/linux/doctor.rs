@@ -14,9 +14,13 @@ use crate::plan::Ability;
 
 const WITHIN: Duration = Duration::from_secs(10);
 
+/// BlueZ does not publish these on the bus.
+const BLUEZ_SETTINGS: &str = "/etc/bluetooth/main.conf";
+
 /// All findings that need no change of the system.
 pub(super) async fn diagnose(wanted: Option<&str>) -> Vec<Finding> {
     let mut findings = vec![bluez_version().await, switches(rfkill::block(Path::new(rfkill::CLASS)))];
+    findings.push(privacy(std::fs::read_to_string(BLUEZ_SETTINGS).ok().as_deref()));
     match timeout(WITHIN, adapter(wanted)).await {
         Ok(Ok(more)) => findings.extend(more),
         Ok(Err(finding)) => findings.push(finding),
@@ -73,6 +77,27 @@ fn judge_version(version: &str) -> Finding {
     } else {
         // Before 5.62 BlueZ does not report the MTU.
         limited("bluez", version, "before 5.62 the MTU is unknown and transfers are slow: upgrade")
+    }
+}
+
+/// Whether the adapter's address changes. `settings`: the text of [`BLUEZ_SETTINGS`], `None` where it cannot be read.
+fn privacy(settings: Option<&str>) -> Finding {
+    let Some(settings) = settings else {
+        return good("privacy", format!("{BLUEZ_SETTINGS} cannot be read: the address is likely fixed"));
+    };
+    let value = settings.lines().rev().find_map(|line| {
+        let (name, value) = line.split_once('=')?;
+        (name.trim() == "Privacy").then(|| value.trim().to_ascii_lowercase())
+    });
+    match value.as_deref() {
+        Some("device" | "network" | "limited-device" | "limited-network" | "on") => {
+            good("privacy", "the adapter's address changes")
+        }
+        _ => limited(
+            "privacy",
+            "the adapter's address is fixed: whoever has heard it once recognises this device by it",
+            "set Privacy = device under [General] in /etc/bluetooth/main.conf, then: systemctl restart bluetooth",
+        ),
     }
 }
 
@@ -192,6 +217,21 @@ mod tests {
         assert_eq!(judge_version("5.100").verdict, Verdict::Good);
         assert_eq!(judge_version("5.64").verdict, Verdict::Limited);
         assert_eq!(judge_version("5.50").verdict, Verdict::Limited);
+    }
+
+    #[test]
+    fn an_address_that_never_changes_is_told_with_what_changes_it() {
+        for settings in ["", "[General]\n#Privacy = device\n", "[General]\nPrivacy = off\n", "Privacy"] {
+            let finding = privacy(Some(settings));
+            assert_eq!(finding.verdict, Verdict::Limited, "{settings:?}");
+            assert!(finding.remedy.contains("Privacy = device"));
+        }
+        for settings in
+            ["[General]\nPrivacy = device\n", "Privacy=network", "Privacy = off\nPrivacy = device"]
+        {
+            assert_eq!(privacy(Some(settings)).verdict, Verdict::Good, "{settings:?}");
+        }
+        assert_eq!(privacy(None).verdict, Verdict::Good);
     }
 
     #[test]

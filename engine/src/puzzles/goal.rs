@@ -209,6 +209,55 @@ impl Goal {
         }
     }
 
+    /// Why the goal is reached, once it is. `end`: where the solution led.
+    pub(super) fn why(self, start: &AnyGame, end: &AnyGame, language: Language) -> String {
+        let names = start.kind().names(language);
+        let them = match start.turn() {
+            Side::First => names.second,
+            Side::Second => names.first,
+        };
+        let at = |target| start.notation(Action::Place(target));
+        match (self, language) {
+            (Self::Fours, Language::Chinese) => format!("每个冲四{them}都得应，一直没有还手的机会。"),
+            (Self::Fours, Language::English) => {
+                format!("Every four had to be answered, so {them} never had a move of their own.")
+            }
+            (Self::Threes, Language::Chinese) => {
+                format!("每一步都成冲四或活三，{them}挡住一处，就在另一处成五。")
+            }
+            (Self::Threes, Language::English) => {
+                format!("Each move made a four or an open three. {them} stopped one, and another made five.")
+            }
+            (Self::Mate, Language::Chinese) => format!("{them}被将军，无论走哪里都解不了。"),
+            (Self::Mate, Language::English) => format!("{them} is in check and no move ends it."),
+            (Self::Formation, _) if end.told(language).is_some() => end.told(language).unwrap_or_default(),
+            (Self::Formation, Language::Chinese) => format!("{them}还没成城，这里先成了。"),
+            (Self::Formation, Language::English) => {
+                format!("This formation was made before {them} made one.")
+            }
+            (Self::Win, Language::Chinese) => format!("{them}的棋子不够再下了。"),
+            (Self::Win, Language::English) => format!("{them} has too few stones left to play on."),
+            (Self::Capture(target), Language::Chinese) => format!("{} 的棋没有气了，被提掉。", at(target)),
+            (Self::Capture(target), Language::English) => {
+                format!("The chain at {} has no liberty left and is taken.", at(target))
+            }
+            (Self::Kill(target), Language::Chinese) => format!("{} 的棋做不出两只眼。", at(target)),
+            (Self::Kill(target), Language::English) => {
+                format!("The group at {} can no longer make two eyes.", at(target))
+            }
+            (Self::Live(target), Language::Chinese) => {
+                format!("{} 的棋有了两只眼，{them}怎么下也杀不掉。", at(target))
+            }
+            (Self::Live(target), Language::English) => {
+                format!("The group at {} gets two eyes whatever {them} plays.", at(target))
+            }
+            (Self::Lights, Language::Chinese) => "亮着的灯都被改变了奇数次，暗着的偶数次。".into(),
+            (Self::Lights, Language::English) => {
+                "Lights that were on changed an odd number of times, the others an even number.".into()
+            }
+        }
+    }
+
     pub(super) fn words(self, start: &AnyGame, moves: u32, language: Language) -> String {
         let names = start.kind().names(language);
         let (us, them) = match start.turn() {

@@ -98,6 +98,11 @@ impl Puzzle {
         self.goal.words(&self.start, self.moves, language)
     }
 
+    /// Why it is solved, as one sentence. `end`: the position to which a solution has led.
+    pub fn why(&self, end: &AnyGame, language: Language) -> String {
+        self.goal.why(&self.start, end, language)
+    }
+
     /// Proves it again: the goal is reached in so many moves and not in fewer, and by no other first move. `nodes` positions
     /// may be visited.
     pub fn verify(&self, nodes: u64) -> Result<(), String> {

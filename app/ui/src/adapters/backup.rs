@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use proto::control::{self, request};
+use proto::control::{self, reply, request};
 use slint::ComponentHandle;
 
-use super::{records, when};
-use crate::app::{Desk, Purpose};
+use super::{records, touched};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::screens::{BackupAdapter, Dialog, MainWindow, Remark};
+
+/// What such a file is called.
+pub(super) const ENDING: &str = "qiyou-backup";
 
 /// What is being saved or taken.
 #[derive(Default)]
@@ -20,98 +23,104 @@ pub(crate) struct Backup {
     taken: Option<control::Taken>,
 }
 
-/// What such a file is called.
-pub(super) const ENDING: &str = "qiyou-backup";
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Question {
+    Save,
+    Take,
+}
 
-pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
-    let dialog = window.global::<BackupAdapter>();
-    dialog.on_begin_save(when!(desk, |desk| {
+impl From<Question> for Asked {
+    fn from(question: Question) -> Self {
+        Self::Backup(question)
+    }
+}
+
+impl Backup {
+    pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
+        let dialog = window.global::<BackupAdapter>();
+        dialog.on_begin_save(touched!(app, |pages, cx| pages.backup.begin_save(cx)));
+        dialog.on_choose(touched!(app, |_pages, cx| cx.go.look_for_backups()));
+        dialog.on_save(touched!(app, |pages, cx, passphrase| pages.backup.save(passphrase.into(), cx)));
+        dialog.on_take(touched!(app, |pages, cx, passphrase| pages.backup.take(passphrase.into(), cx)));
+        let weak = window.as_weak();
+        dialog.on_quit(move || {
+            if let Some(window) = weak.upgrade() {
+                // The event loop ends with its last window, and says goodbye on its way.
+                window.hide().ok();
+            }
+            slint::quit_event_loop().ok();
+        });
+    }
+
+    fn begin_save(&mut self, cx: &mut Cx<'_>) {
         let Some(path) = records::free_file(&format!("qiyou.{ENDING}")) else {
-            return desk.remark(Remark::Disk, "");
+            return cx.go.remark(Remark::Disk, "");
         };
-        desk.change(|inner| inner.backup = Backup { path, ..Backup::default() });
-        desk.open(Dialog::SaveAll);
-    }));
-    dialog.on_choose(when!(desk, |desk| records::look_for_backups(&desk)));
-    dialog.on_save(when!(desk, |desk, passphrase| {
-        if let Some(path) = begin(&desk) {
-            let asked = control::SaveEverything { path, passphrase: passphrase.into() };
-            desk.ask(request::Body::SaveEverything(asked), Purpose::SaveEverything);
+        *self = Self { path, ..Self::default() };
+        cx.go.dialog(Dialog::SaveAll);
+    }
+
+    fn save(&mut self, passphrase: String, cx: &mut Cx<'_>) {
+        if let Some(path) = self.begin() {
+            let asked = control::SaveEverything { path, passphrase };
+            cx.ask.send(request::Body::SaveEverything(asked), Question::Save);
         }
-    }));
-    dialog.on_take(when!(desk, |desk, passphrase| {
-        if let Some(path) = begin(&desk) {
-            let asked = control::TakeEverything { path, passphrase: passphrase.into() };
-            desk.ask(request::Body::TakeEverything(asked), Purpose::TakeEverything);
+    }
+
+    fn take(&mut self, passphrase: String, cx: &mut Cx<'_>) {
+        if let Some(path) = self.begin() {
+            let asked = control::TakeEverything { path, passphrase };
+            cx.ask.send(request::Body::TakeEverything(asked), Question::Take);
         }
-    }));
-    dialog.on_quit(when!(desk, |desk| {
-        if let Some(window) = desk.window.upgrade() {
-            // The event loop ends with its last window, and says goodbye on its way.
-            window.hide().ok();
+    }
+
+    /// The path to be asked for, once at a time.
+    fn begin(&mut self) -> Option<String> {
+        if std::mem::replace(&mut self.busy, true) {
+            return None;
         }
-        slint::quit_event_loop().ok();
-    }));
-}
+        self.trouble = None;
+        Some(self.path.display().to_string())
+    }
 
-/// The path to be asked for, once at a time.
-fn begin(desk: &Desk) -> Option<String> {
-    let mut path = None;
-    desk.change(|inner| {
-        if !inner.backup.busy {
-            inner.backup.busy = true;
-            inner.backup.trouble = None;
-            path = Some(inner.backup.path.display().to_string());
+    /// A file was chosen: its passphrase is asked for.
+    pub(crate) fn chosen(&mut self, path: PathBuf, cx: &mut Cx<'_>) {
+        *self = Self { path, ..Self::default() };
+        cx.go.dialog(Dialog::TakeAll);
+    }
+
+    pub(crate) fn reply(&mut self, question: &Question, answer: Answer, cx: &mut Cx<'_>) {
+        self.busy = false;
+        match (answer, question) {
+            (Ok(reply::Body::Done(_)), Question::Save) => {
+                cx.go.dialog(Dialog::None);
+                cx.go.remark(Remark::SavedFile, &self.path.display().to_string());
+            }
+            // The next start brings it.
+            (Ok(reply::Body::Taken(taken)), Question::Take) => {
+                self.taken = Some(taken);
+                cx.go.dialog(Dialog::TakenAll);
+            }
+            // The dialog says why and stays.
+            (Err(refusal), _) => {
+                self.trouble = Some(refusal.reason.unwrap_or_else(|| control::Words {
+                    zh: format!("没有成功：{}", refusal.detail),
+                    en: format!("That didn't work: {}", refusal.detail),
+                }));
+            }
+            (Ok(_), _) => {}
         }
-    });
-    path
-}
+    }
 
-/// A file was chosen: its passphrase is asked for.
-pub(super) fn chosen(desk: &Desk, path: PathBuf) {
-    desk.change(|inner| inner.backup = Backup { path, ..Backup::default() });
-    desk.open(Dialog::TakeAll);
-}
-
-/// Everything is in the file.
-pub(crate) fn saved(desk: &Desk) {
-    let path = desk.see().backup.path.display().to_string();
-    desk.change(|inner| inner.backup.busy = false);
-    desk.open(Dialog::None);
-    desk.remark(Remark::SavedFile, &path);
-}
-
-/// The file could be read: the next start brings it.
-pub(crate) fn taken(desk: &Desk, taken: control::Taken) {
-    desk.change(|inner| {
-        inner.backup.busy = false;
-        inner.backup.taken = Some(taken);
-    });
-    desk.open(Dialog::TakenAll);
-}
-
-/// It did not work; the dialog says why and stays.
-pub(crate) fn refused(desk: &Desk, refusal: &control::Refusal) {
-    let words = refusal.reason.clone().unwrap_or_else(|| control::Words {
-        zh: format!("没有成功：{}", refusal.detail),
-        en: format!("That didn't work: {}", refusal.detail),
-    });
-    desk.change(|inner| {
-        inner.backup.busy = false;
-        inner.backup.trouble = Some(words);
-    });
-}
-
-pub(super) fn show(window: &MainWindow, desk: &Desk) {
-    let inner = desk.see();
-    let dialog = window.global::<BackupAdapter>();
-    let backup = &inner.backup;
-    dialog.set_path(backup.path.display().to_string().into());
-    dialog.set_busy(backup.busy);
-    dialog.set_trouble(super::new_game::said(backup.trouble.as_ref(), inner.chinese()).into());
-    if let Some(taken) = &backup.taken {
-        dialog.set_taken_name(taken.name.as_str().into());
-        dialog.set_taken_friends(taken.friends as i32);
-        dialog.set_taken_matches(taken.matches as i32);
+    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
+        let dialog = window.global::<BackupAdapter>();
+        dialog.set_path(self.path.display().to_string().into());
+        dialog.set_busy(self.busy);
+        dialog.set_trouble(super::new_game::said(self.trouble.as_ref(), known.chinese()).into());
+        if let Some(taken) = &self.taken {
+            dialog.set_taken_name(taken.name.as_str().into());
+            dialog.set_taken_friends(taken.friends as i32);
+            dialog.set_taken_matches(taken.matches as i32);
+        }
     }
 }

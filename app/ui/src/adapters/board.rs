@@ -12,11 +12,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use proto::board::{self as wire, Action, action};
-use proto::control::{self, FactKind, OfferKind as WireOffer, PeerLink, Room, TouchKind, request};
+use proto::control::{
+    self, FactKind, OfferKind as WireOffer, PeerLink, RefusalCode, Room, TouchKind, reply, request,
+};
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::{editor, when};
-use crate::app::{Choosing, Desk, HintState, Purpose};
+use super::{touched, when};
+use crate::app::{Answer, Asked, Choosing, Controller, HintState};
 use crate::screens::{
     Advice, BoardAdapter, ChoiceKind, Dialog, LineView, MainWindow, Navigation, PointView, Remark,
 };
@@ -24,10 +26,27 @@ use crate::screens::{
 pub(crate) use layout::Look;
 pub(super) use layout::{Layout, Names, names};
 pub(super) use points::plain_points;
-pub(super) use show::{ending, pairs, show};
+pub(super) use show::{counts_area, ending, pairs, show};
 pub(crate) use solving::Solving;
 pub(crate) use touch::put_down;
 pub(super) use touch::{Touch, meaning};
+
+/// What the board has asked.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Question {
+    /// An action, in this match at this ply.
+    Act { room: String, ply: u32 },
+    /// For this match, at this ply and revision.
+    Hint { room: String, ply: u32, revision: u32 },
+    /// By which rules this is played.
+    Rules { setup: wire::Setup },
+}
+
+impl From<Question> for Asked {
+    fn from(question: Question) -> Self {
+        Self::Board(question)
+    }
+}
 
 /// Rows of the models that the page draws from. They live as long as the app: only what differs is changed.
 #[derive(Default)]
@@ -48,7 +67,7 @@ pub(crate) struct Rows {
     pub(crate) flash: flash::Flash,
 }
 
-pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
+pub(super) fn attach(window: &MainWindow, desk: &Rc<Controller>) {
     let page = window.global::<BoardAdapter>();
     page.set_points(ModelRc::from(desk.board.points.clone()));
     page.set_column_names(ModelRc::from(desk.board.columns.clone()));
@@ -78,27 +97,27 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     }));
     page.on_say(when!(desk, |desk, phrase, text| say(&desk, phrase, text.trim())));
     page.on_toggle_muted(when!(desk, |desk| {
-        let muted = desk.see().friend_at_board().map(|friend| (friend.id.clone(), !friend.muted));
+        let muted = desk.read().friend_at_board().map(|friend| (friend.id.clone(), !friend.muted));
         if let Some((peer, muted)) = muted {
             let set = control::SetMuted { peer, muted };
-            desk.ask(request::Body::SetMuted(set), Purpose::Nothing);
+            desk.tell(request::Body::SetMuted(set));
         }
     }));
     page.on_take_theirs(when!(desk, |desk| {
         if let Some(room_id) = room_id(&desk) {
             let take = control::TakeTheirs { room_id };
-            desk.ask(request::Body::TakeTheirs(take), Purpose::Nothing);
+            desk.tell(request::Body::TakeTheirs(take));
         }
     }));
     page.on_pause(when!(desk, |desk| {
-        let paused = desk.see().room.as_ref().is_some_and(|room| room.paused);
+        let paused = desk.read().room.as_ref().is_some_and(|room| room.paused);
         offer(&desk, if paused { WireOffer::OfferContinue } else { WireOffer::OfferPause });
     }));
-    page.on_change_board(when!(desk, |desk| editor::change(&desk)));
+    page.on_change_board(touched!(desk, |pages, cx| pages.editor.change(cx)));
     page.on_adjourn(when!(desk, |desk| offer(&desk, WireOffer::OfferAdjourn)));
     page.on_choose(when!(desk, |desk, index| {
         let chosen = {
-            let inner = desk.see();
+            let inner = desk.read();
             let board = inner.room.as_ref().and_then(|room| room.board.as_ref());
             usize::try_from(index).ok().and_then(|index| board?.choices.get(index).copied())
         };
@@ -110,7 +129,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
         let mut meant = None;
         desk.change(|inner| meant = inner.choosing.take());
         let same = |asked: &Choosing| {
-            desk.see().room.as_ref().is_some_and(|room| {
+            desk.read().room.as_ref().is_some_and(|room| {
                 let ply = room.board.as_ref().map_or(0, |board| board.ply);
                 (&asked.room, asked.ply, asked.revision) == (&room.id, ply, room.revision)
             })
@@ -144,6 +163,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     }));
     page.on_take_back(when!(desk, |desk| offer(&desk, WireOffer::OfferTakeBack)));
     page.on_analyse(when!(desk, |desk, step| analyse(&desk, step)));
+    page.on_review(touched!(desk, |pages, cx| pages.replay.review(cx)));
     page.on_new_game_same(when!(desk, |desk| offer(&desk, WireOffer::OfferNewGameSame)));
     page.on_offer_draw(when!(desk, |desk| offer(&desk, WireOffer::OfferDraw)));
     page.on_new_game(when!(desk, |desk| begin_again(&desk)));
@@ -161,7 +181,7 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     page.on_answer_offer(when!(desk, |desk, accept| {
         if let Some(room_id) = room_id(&desk) {
             let answer = control::AnswerOffer { room_id, accept };
-            desk.ask(request::Body::AnswerOffer(answer), Purpose::Nothing);
+            desk.tell(request::Body::AnswerOffer(answer));
         }
     }));
     page.on_leave(when!(desk, |desk| desk.leave_room()));
@@ -171,14 +191,14 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     }));
 }
 
-fn room_id(desk: &Desk) -> Option<String> {
-    desk.see().room.as_ref().map(|room| room.id.clone())
+fn room_id(desk: &Controller) -> Option<String> {
+    desk.read().room.as_ref().map(|room| room.id.clone())
 }
 
-fn say(desk: &Desk, phrase: i32, text: &str) {
+fn say(desk: &Controller, phrase: i32, text: &str) {
     if let Some(room_id) = room_id(desk) {
         let say = control::Say { room_id, phrase, text: text.into() };
-        desk.ask(request::Body::Say(say), Purpose::Nothing);
+        desk.tell(request::Body::Say(say));
     }
 }
 
@@ -203,10 +223,10 @@ pub(crate) fn seen(room: &Room) -> Room {
 }
 
 /// Looks at another position after the end: 0 the last one, -1 and 1 a move back and on, -2 the first, 2 the last, 3 no more.
-fn analyse(desk: &Desk, step: i32) {
+fn analyse(desk: &Controller, step: i32) {
     use control::analyse::Step;
     let asked = {
-        let inner = desk.see();
+        let inner = desk.read();
         let Some(room) = &inner.room else { return };
         let total = room.record.len() as u32;
         let at = room.analysis.as_ref().map_or(total, |analysis| analysis.ply);
@@ -219,14 +239,14 @@ fn analyse(desk: &Desk, step: i32) {
         };
         control::Analyse { room_id: room.id.clone(), step: Some(step) }
     };
-    desk.ask(request::Body::Analyse(asked), Purpose::Nothing);
+    desk.tell(request::Body::Analyse(asked));
 }
 
 /// A choice beside the points. Giving one's turn away and taking a colour are asked about first: a finger slips, and a record has no
 /// way back that the other need not agree to.
-fn choose(desk: &Desk, action: Action) {
+fn choose(desk: &Controller, action: Action) {
     let asked = {
-        let inner = desk.see();
+        let inner = desk.read();
         let Some(room) = &inner.room else { return };
         let Some(board) = &room.board else { return };
         let could_play = board.touch.as_ref().is_some_and(|touch| touch.kind() == TouchKind::TouchPlace);
@@ -246,20 +266,59 @@ fn choose(desk: &Desk, action: Action) {
     }
 }
 
-fn act(desk: &Desk, action: Action) {
-    let analysing = desk.see().room.as_ref().is_some_and(|room| room.analysis.is_some());
-    if let (true, Some(room_id)) = (analysing, room_id(desk)) {
-        let step = Some(control::analyse::Step::TryAction(action));
-        desk.ask(request::Body::Analyse(control::Analyse { room_id, step }), Purpose::Act);
-    } else if let Some(room_id) = room_id(desk) {
-        let act = control::Act { room_id, action: Some(action), notation: String::new() };
-        desk.ask(request::Body::Act(act), Purpose::Act);
+fn act(desk: &Controller, action: Action) {
+    let (body, question) = {
+        let inner = desk.read();
+        let Some(room) = &inner.room else { return };
+        let room_id = room.id.clone();
+        let question = Question::Act { room: room_id.clone(), ply: ply(room) };
+        let body = if room.analysis.is_some() {
+            let step = Some(control::analyse::Step::TryAction(action));
+            request::Body::Analyse(control::Analyse { room_id, step })
+        } else {
+            request::Body::Act(control::Act { room_id, action: Some(action), notation: String::new() })
+        };
+        (body, question)
+    };
+    desk.ask(body, question);
+}
+
+fn ply(room: &Room) -> u32 {
+    room.board.as_ref().map_or(0, |board| board.ply)
+}
+
+pub(crate) fn reply(desk: &Controller, question: Question, answer: Answer) {
+    match (answer, question) {
+        (Ok(reply::Body::Hint(hint)), Question::Hint { room, ply, revision }) => {
+            advised(desk, (room, ply, revision), hint);
+        }
+        (Ok(reply::Body::Sheet(sheet)), Question::Rules { setup }) => {
+            desk.change(|inner| inner.room_sheet = Some((setup, sheet)));
+        }
+        (Err(refusal), Question::Act { room: of, ply: at }) => {
+            let is_seen = desk.read().room.as_ref().is_some_and(|room| room.id == of && ply(room) == at);
+            if is_seen {
+                desk.board.flash.light(desk, &refusal.points);
+            }
+            desk.tell_refusal(&refusal, Remark::BadRequest);
+        }
+        (Err(refusal), Question::Hint { room, .. }) => {
+            desk.change(|inner| {
+                inner.hint = None;
+                if refusal.code() == RefusalCode::RefusalUnsolvable {
+                    inner.unsolvable = Some(room);
+                }
+            });
+            desk.tell_refusal(&refusal, Remark::NoHint);
+        }
+        // A newer host's match may be of a game that has no sheet here.
+        (Err(_), Question::Rules { .. }) | (Ok(_), _) => {}
     }
 }
 
 /// Moves the part of the board that is seen: by half of it, so that what was at the edge stays in sight. False where the board
 /// ends.
-fn look(desk: &Desk, columns: i32, rows: i32) -> bool {
+fn look(desk: &Controller, columns: i32, rows: i32) -> bool {
     let mut moved = false;
     desk.change(|inner| {
         let Some(room) = &inner.room else { return };
@@ -275,15 +334,15 @@ fn look(desk: &Desk, columns: i32, rows: i32) -> bool {
     moved
 }
 
-fn offer(desk: &Desk, kind: WireOffer) {
+fn offer(desk: &Controller, kind: WireOffer) {
     if let Some(room_id) = room_id(desk) {
-        desk.ask(request::Body::Offer(control::Offer { room_id, kind: kind.into() }), Purpose::Nothing);
+        desk.tell(request::Body::Offer(control::Offer { room_id, kind: kind.into() }));
     }
 }
 
 /// An unfinished game is only left for a new one after a question.
-fn begin_again(desk: &Desk) {
-    let begun = desk.see().room.as_ref().is_some_and(|room| {
+fn begin_again(desk: &Controller) {
+    let begun = desk.read().room.as_ref().is_some_and(|room| {
         // Between two devices the other person is asked, which is question enough.
         room.puzzle.is_none()
             && room.result.is_none()
@@ -298,12 +357,12 @@ fn begin_again(desk: &Desk) {
     }
 }
 
-pub(crate) fn hint(desk: &Desk) {
+pub(crate) fn hint(desk: &Controller) {
     ask_hint(desk, false);
 }
 
 /// Plays the solution of a board of lights out, press by press.
-pub(crate) fn solve(desk: &Desk) {
+pub(crate) fn solve(desk: &Controller) {
     ask_hint(desk, true);
 }
 
@@ -314,9 +373,9 @@ fn is_lamps(room: &Room) -> bool {
     room.board.as_ref().is_some_and(|board| board.game() == wire::Game::LightsOut)
 }
 
-fn ask_hint(desk: &Desk, solve: bool) {
+fn ask_hint(desk: &Controller, solve: bool) {
     let asked = {
-        let inner = desk.see();
+        let inner = desk.read();
         let Some(room) = &inner.room else { return };
         let ply = room.board.as_ref().map_or(0, |board| board.ply);
         // A board of lights has one way out, and a puzzle's hint is one move.
@@ -326,13 +385,13 @@ fn ask_hint(desk: &Desk, solve: bool) {
     let (room, ply, revision, lines) = asked;
     desk.ask(
         request::Body::Hint(control::Hint { room_id: room.clone(), lines }),
-        Purpose::Hint { room: room.clone(), ply, revision },
+        Question::Hint { room: room.clone(), ply, revision },
     );
     desk.change(|inner| inner.hint = Some(HintState::Asked { room, ply, solve }));
 }
 
 /// The host's advice about this match at this ply and revision.
-pub(crate) fn advised(desk: &Desk, about: (String, u32, u32), found: control::HintFound) {
+fn advised(desk: &Controller, about: (String, u32, u32), found: control::HintFound) {
     let (room, ply, revision) = about;
     match found.action.as_ref().and_then(|action| action.kind.as_ref()) {
         Some(action::Kind::Pass(_)) => desk.remark(Remark::HintPass, ""),
@@ -365,7 +424,7 @@ pub(crate) fn advised(desk: &Desk, about: (String, u32, u32), found: control::Hi
 }
 
 /// The next press of the solution that is played out; the end of it when the player has changed the board.
-fn solve_step(desk: &Desk) {
+fn solve_step(desk: &Controller) {
     let mut press = None;
     desk.change(|inner| {
         let of = |solving: &Solving| inner.room.as_ref().is_some_and(|room| solving.is_of(room));
@@ -379,9 +438,9 @@ fn solve_step(desk: &Desk) {
     }
 }
 
-fn resign(desk: &Desk) {
+fn resign(desk: &Controller) {
     let resign = {
-        let inner = desk.see();
+        let inner = desk.read();
         let Some(room) = &inner.room else { return };
         // Where both seats are here, the one to move resigns.
         let side = match room.mine[..] {
@@ -390,12 +449,12 @@ fn resign(desk: &Desk) {
         };
         control::Resign { room_id: room.id.clone(), side }
     };
-    desk.ask(request::Body::Resign(resign), Purpose::Nothing);
+    desk.tell(request::Body::Resign(resign));
 }
 
 /// The way back from a board: with somebody at the other side of it, a question first.
-pub(crate) fn ask_to_leave(desk: &Desk) {
-    let with_someone = desk.see().room.as_ref().is_some_and(|room| {
+pub(crate) fn ask_to_leave(desk: &Controller) {
+    let with_someone = desk.read().room.as_ref().is_some_and(|room| {
         room.result.is_none() && room.link.as_ref().is_some_and(|link| link.state() != PeerLink::Left)
     });
     if with_someone {
@@ -426,7 +485,7 @@ fn near_side(room: &Room) -> wire::Side {
 }
 
 /// The number that a fact of this kind tells of a side, if it is told.
-fn fact(board: &control::Board, kind: FactKind, of: wire::Side) -> Option<u32> {
+pub(super) fn fact(board: &control::Board, kind: FactKind, of: wire::Side) -> Option<u32> {
     let mut facts = board.facts.iter();
     facts.find(|fact| fact.kind() == kind && fact.side() == of).map(|fact| fact.number)
 }

@@ -6,29 +6,30 @@ use proto::control::{self, request};
 use proto::short_string::PICTURES;
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::when;
-use crate::app::{Desk, Purpose};
+use super::touched;
+use crate::app::{Controller, Cx, Known};
 use crate::screens::{ComparisonAdapter, MainWindow, Picture};
 
-pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
-    window.global::<ComparisonAdapter>().on_answer(when!(desk, |desk, same| {
-        let peer = desk.see().state.comparisons.first().map(|shown| shown.peer.clone());
-        if let Some(peer) = peer {
-            desk.ask(request::Body::Compare(control::Compare { peer, same }), Purpose::Nothing);
-        }
-    }));
+pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
+    window.global::<ComparisonAdapter>().on_answer(touched!(app, |_pages, cx, same| answer(same, cx)));
 }
 
-pub(super) fn show(window: &MainWindow, desk: &Desk) {
-    let inner = desk.see();
-    let Some(shown) = inner.state.comparisons.first() else { return };
+fn answer(same: bool, cx: &mut Cx<'_>) {
+    if let Some(shown) = cx.known.state.comparisons.first() {
+        let compare = control::Compare { peer: shown.peer.clone(), same };
+        cx.ask.tell(request::Body::Compare(compare));
+    }
+}
+
+pub(super) fn show(window: &MainWindow, known: &Known) {
+    let Some(shown) = known.state.comparisons.first() else { return };
     let dialog = window.global::<ComparisonAdapter>();
     dialog.set_name(shown.name.as_str().into());
     dialog.set_answered_here(shown.answered_here);
     dialog.set_answered_there(shown.answered_there);
     dialog.set_known_name_new_key(shown.known_name_new_key);
     dialog.set_digits(grouped(&shown.digits));
-    let chinese = inner.chinese();
+    let chinese = known.chinese();
     // A number from a newer host than this app shows no picture, and is then not the same on both screens.
     let pictures: VecModel<Picture> = shown
         .emoji

@@ -3,22 +3,16 @@
 use std::rc::Rc;
 
 use proto::board::{self as wire, LightsOutSetup, lights_out_setup, setup};
-use proto::control::{self, Seat, request, seat};
+use proto::control::{self, Seat, reply, request, seat};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
-use super::{new_game, update, when};
-use crate::app::{Desk, Inner, Purpose};
-use crate::screens::{EditorAdapter, MainWindow, Page, PointView};
+use super::{new_game, touched, update};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::screens::{EditorAdapter, MainWindow, Page, PointView, Remark};
 
 /// Columns and rows of a board that is seen whole: with forty, a lamp is 8 logical px on the narrowest phone, which a
 /// sliding finger still meets. Larger ones come from random boards and files.
 const MOST: u32 = 40;
-
-/// Rows of the models that the page draws from.
-#[derive(Default)]
-pub(crate) struct Rows {
-    points: Rc<VecModel<PointView>>,
-}
 
 /// The board that is being set up.
 pub(crate) struct Editor {
@@ -30,6 +24,7 @@ pub(crate) struct Editor {
     diagonals: bool,
     /// The match whose board this was, and which the new one takes the place of.
     replaces: String,
+    points: Rc<VecModel<PointView>>,
 }
 
 impl Default for Editor {
@@ -41,11 +36,85 @@ impl Default for Editor {
             torus: false,
             diagonals: false,
             replaces: String::new(),
+            points: Rc::default(),
         }
     }
 }
 
+/// The match of this board.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Question;
+
+impl From<Question> for Asked {
+    fn from(question: Question) -> Self {
+        Self::Editor(question)
+    }
+}
+
 impl Editor {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
+        let page = window.global::<EditorAdapter>();
+        page.set_points(ModelRc::from(self.points.clone()));
+        page.on_touch(touched!(app, |pages, _cx, index| pages.editor.touch(index)));
+        page.on_resize(touched!(app, |pages, _cx, columns, rows| pages.editor.step_size(columns, rows)));
+        page.on_fill(touched!(app, |pages, _cx, lit| pages.editor.lit.fill(lit)));
+        page.on_start(touched!(app, |pages, cx, solve| pages.editor.start(solve, cx)));
+    }
+
+    fn touch(&mut self, index: i32) {
+        if let Some(lamp) = usize::try_from(index).ok().and_then(|index| self.lit.get_mut(index)) {
+            *lamp = !*lamp;
+        }
+    }
+
+    fn step_size(&mut self, columns: i32, rows: i32) {
+        self.resize(stepped(self.columns, columns), stepped(self.rows, rows));
+    }
+
+    /// A new board of the size and rules that were last chosen.
+    pub(crate) fn open(&mut self, cx: &mut Cx<'_>) {
+        let sheet = cx.known.sheets.get(&(wire::Game::LightsOut as i32));
+        let chosen = lights_of(sheet.and_then(|sheet| sheet.setup.as_ref()));
+        self.rules_of(&chosen, String::new());
+        (self.columns, self.rows) = (chosen.columns.clamp(1, MOST), chosen.rows.clamp(1, MOST));
+        self.lit = vec![false; (self.columns * self.rows) as usize];
+        cx.go.page(Page::Editor);
+    }
+
+    /// The board of the match that is played, as it stands.
+    pub(crate) fn change(&mut self, cx: &mut Cx<'_>) {
+        if let Some(room) = &cx.known.room {
+            self.rules_of(&lights_of(room.setup.as_ref()), room.id.clone());
+            self.unpack(&room.board.clone().unwrap_or_default());
+        }
+        cx.go.page(Page::Editor);
+    }
+
+    fn rules_of(&mut self, chosen: &LightsOutSetup, replaces: String) {
+        (self.torus, self.diagonals, self.replaces) = (chosen.torus, chosen.diagonals, replaces);
+    }
+
+    fn start(&self, solve: bool, cx: &mut Cx<'_>) {
+        let lights = LightsOutSetup {
+            torus: self.torus,
+            diagonals: self.diagonals,
+            columns: self.columns,
+            rows: self.rows,
+            start: Some(lights_out_setup::Start::Lights(self.packed().into())),
+            ..Default::default()
+        };
+        let here = || Some(Seat { who: Some(seat::Who::Here(true)), ..Default::default() });
+        let open = control::OpenRoom {
+            setup: Some(wire::Setup { game: Some(setup::Game::LightsOut(lights)) }),
+            first: here(),
+            second: here(),
+            replaces: self.replaces.clone(),
+            ..Default::default()
+        };
+        cx.go.solve_when_there(solve);
+        cx.ask.send(request::Body::OpenRoom(open), Question);
+    }
+
     /// Packed as `Board.lights`: rows from the bottom, each in whole bytes, the lowest bit first.
     fn packed(&self) -> Vec<u8> {
         let line = self.columns.div_ceil(8) as usize;
@@ -84,28 +153,46 @@ impl Editor {
             .collect();
         (self.columns, self.rows) = (columns, rows);
     }
+
+    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
+        if known.page() != Page::Editor {
+            return;
+        }
+        let page = window.global::<EditorAdapter>();
+        let points: Vec<PointView> = self
+            .lit
+            .iter()
+            .enumerate()
+            .map(|(index, lit)| {
+                let (column, down) = (index as u32 % self.columns, index as u32 / self.columns);
+                let column = super::game::column_name(wire::Game::LightsOut, column as usize);
+                PointView {
+                    lamp: 1 + i32::from(*lit),
+                    name: format!("{column}{}", self.rows - down).into(),
+                    ..Default::default()
+                }
+            })
+            .collect();
+        update(&self.points, &points);
+        page.set_columns(self.columns as i32);
+        page.set_rows(self.rows as i32);
+        page.set_lit(self.lit.iter().filter(|lit| **lit).count() as i32);
+        page.set_can_wider(self.columns < MOST);
+        page.set_can_narrower(self.columns > 1);
+        page.set_can_higher(self.rows < MOST);
+        page.set_can_lower(self.rows > 1);
+    }
 }
 
-pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
-    let page = window.global::<EditorAdapter>();
-    page.set_points(ModelRc::from(desk.editor.points.clone()));
-    page.on_touch(when!(desk, |desk, index| {
-        desk.change(|inner| {
-            let lamp = usize::try_from(index).ok().and_then(|index| inner.editor.lit.get_mut(index));
-            if let Some(lamp) = lamp {
-                *lamp = !*lamp;
-            }
-        });
-    }));
-    page.on_resize(when!(desk, |desk, columns, rows| {
-        desk.change(|inner| {
-            let editor = &mut inner.editor;
-            let (columns, rows) = (stepped(editor.columns, columns), stepped(editor.rows, rows));
-            editor.resize(columns, rows);
-        });
-    }));
-    page.on_fill(when!(desk, |desk, lit| desk.change(|inner| inner.editor.lit.fill(lit))));
-    page.on_start(when!(desk, |desk, solve| start(&desk, solve)));
+pub(crate) fn reply(answer: Answer, cx: &mut Cx<'_>) {
+    match answer {
+        Ok(reply::Body::RoomId(room)) => cx.go.room(&room),
+        Ok(_) => {}
+        Err(refusal) => {
+            cx.go.solve_when_there(false);
+            cx.go.refused(refusal, Remark::BadRequest);
+        }
+    }
 }
 
 fn stepped(number: u32, step: i32) -> u32 {
@@ -116,45 +203,9 @@ fn stepped(number: u32, step: i32) -> u32 {
     }
 }
 
-/// A new board of the size and rules that were last chosen.
-pub(super) fn open(desk: &Desk) {
-    desk.change(|inner| {
-        let chosen = lights_of(
-            inner.sheets.get(&(wire::Game::LightsOut as i32)).and_then(|sheet| sheet.setup.as_ref()),
-        );
-        let (columns, rows) = (chosen.columns.clamp(1, MOST), chosen.rows.clamp(1, MOST));
-        inner.editor = Editor {
-            columns,
-            rows,
-            lit: vec![false; (columns * rows) as usize],
-            torus: chosen.torus,
-            diagonals: chosen.diagonals,
-            replaces: String::new(),
-        };
-    });
-    desk.go(Page::Editor);
-}
-
-/// The board of the match that is played, as it stands.
-pub(super) fn change(desk: &Desk) {
-    desk.change(|inner| {
-        let Some(room) = &inner.room else { return };
-        let chosen = lights_of(room.setup.as_ref());
-        let mut editor = Editor {
-            torus: chosen.torus,
-            diagonals: chosen.diagonals,
-            replaces: room.id.clone(),
-            ..Editor::default()
-        };
-        editor.unpack(&room.board.clone().unwrap_or_default());
-        inner.editor = editor;
-    });
-    desk.go(Page::Editor);
-}
-
 /// Whether a board may be changed here: all of it is seen.
-pub(super) fn can_change(inner: &Inner) -> bool {
-    let board = inner.room.as_ref().and_then(|room| room.board.as_ref());
+pub(super) fn can_change(known: &Known) -> bool {
+    let board = known.room.as_ref().and_then(|room| room.board.as_ref());
     board.is_some_and(|board| {
         board.game() == wire::Game::LightsOut && board.columns <= MOST && board.rows <= MOST
     })
@@ -165,62 +216,6 @@ fn lights_of(setup: Option<&wire::Setup>) -> LightsOutSetup {
         Some(setup::Game::LightsOut(chosen)) => chosen.clone(),
         _ => LightsOutSetup { columns: 5, rows: 5, ..Default::default() },
     }
-}
-
-fn start(desk: &Desk, solve: bool) {
-    let open = {
-        let inner = desk.see();
-        let editor = &inner.editor;
-        let lights = LightsOutSetup {
-            torus: editor.torus,
-            diagonals: editor.diagonals,
-            columns: editor.columns,
-            rows: editor.rows,
-            start: Some(lights_out_setup::Start::Lights(editor.packed().into())),
-            ..Default::default()
-        };
-        let here = || Some(Seat { who: Some(seat::Who::Here(true)), ..Default::default() });
-        control::OpenRoom {
-            setup: Some(wire::Setup { game: Some(setup::Game::LightsOut(lights)) }),
-            first: here(),
-            second: here(),
-            replaces: editor.replaces.clone(),
-            ..Default::default()
-        }
-    };
-    desk.change(|inner| inner.solve_when_there = solve);
-    desk.ask(request::Body::OpenRoom(open), Purpose::OpenRoom);
-}
-
-pub(super) fn show(window: &MainWindow, desk: &Desk) {
-    let inner = desk.see();
-    if inner.page() != Page::Editor {
-        return;
-    }
-    let editor = &inner.editor;
-    let page = window.global::<EditorAdapter>();
-    let points: Vec<PointView> = editor
-        .lit
-        .iter()
-        .enumerate()
-        .map(|(index, lit)| {
-            let (column, down) = (index as u32 % editor.columns, index as u32 / editor.columns);
-            let column = super::game::column_name(wire::Game::LightsOut, column as usize);
-            PointView {
-                lamp: 1 + i32::from(*lit),
-                name: format!("{column}{}", editor.rows - down).into(),
-                ..Default::default()
-            }
-        })
-        .collect();
-    update(&desk.editor.points, &points);
-    page.set_columns(editor.columns as i32);
-    page.set_rows(editor.rows as i32);
-    page.set_lit(editor.lit.iter().filter(|lit| **lit).count() as i32);
-    page.set_can_wider(editor.columns < MOST);
-    page.set_can_narrower(editor.columns > 1);
-    page.set_can_higher(editor.rows < MOST);
-    page.set_can_lower(editor.rows > 1);
 }
 
 #[cfg(test)]

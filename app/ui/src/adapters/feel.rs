@@ -7,42 +7,54 @@ use proto::control::{self, Board, MarkKind, PuzzleProgress, Room};
 use senses::{Cue, Feel, LOUDEST};
 use slint::ComponentHandle;
 
-use super::{game, new_game, side, when};
-use crate::app::Desk;
+use super::{game, new_game, side, touched};
+use crate::app::Controller;
 use crate::screens::{FeelAdapter, MainWindow};
 
-pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
+pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     let page = window.global::<FeelAdapter>();
     let level = |level: i32| level.clamp(0, i32::from(LOUDEST)) as u8;
-    page.on_set_sound(when!(desk, |desk, chosen| {
-        desk.prefer(|known| known.sound_level = level(chosen));
+    page.on_set_sound(touched!(app, |_pages, cx, chosen| {
+        cx.preferences.change(move |known| known.sound_level = level(chosen));
         // So that a level is heard when it is chosen.
-        desk.hear(Cue::Stone);
+        cx.feel.hear(Cue::Stone);
     }));
-    page.on_set_music(when!(desk, |desk, chosen| desk.prefer(|known| known.music_level = level(chosen))));
-    page.on_toggle_vibration(when!(desk, |desk| {
-        desk.prefer(|known| known.vibration = !known.vibration);
-        desk.feel(Feel::Strong);
+    page.on_toggle_sound(touched!(app, |_pages, cx| {
+        cx.preferences.change(|known| {
+            if known.sound_level == 0 {
+                known.sound_level = known.last_sound_level.clamp(1, LOUDEST);
+            } else {
+                known.last_sound_level = std::mem::take(&mut known.sound_level);
+            }
+        });
+        cx.feel.hear(Cue::Stone);
     }));
-    page.on_low_time(when!(desk, |desk| desk.hear(Cue::Tick)));
+    page.on_set_music(touched!(app, |_pages, cx, chosen| {
+        cx.preferences.change(move |known| known.music_level = level(chosen));
+    }));
+    page.on_toggle_vibration(touched!(app, |_pages, cx| {
+        cx.preferences.change(|known| known.vibration = !known.vibration);
+        cx.feel.shake(Feel::Strong);
+    }));
+    page.on_low_time(touched!(app, |_pages, cx| cx.feel.hear(Cue::Tick)));
 }
 
-pub(super) fn show(window: &MainWindow, desk: &Desk) {
+pub(super) fn show(window: &MainWindow, app: &Controller) {
     let page = window.global::<FeelAdapter>();
-    let inner = desk.see();
-    page.set_sound(inner.preferences.sound_level.into());
-    page.set_music(inner.preferences.music_level.into());
-    page.set_vibration(inner.preferences.vibration);
-    page.set_has_motor(desk.has_motor());
+    let known = app.read();
+    page.set_sound(known.preferences.sound_level.into());
+    page.set_music(known.preferences.music_level.into());
+    page.set_vibration(known.preferences.vibration);
+    page.set_has_motor(app.has_motor());
 }
 
 /// The match on the board page has changed from one state to another.
-pub(crate) fn changed(desk: &Desk, before: &Room, after: &Room) {
+pub(crate) fn changed(app: &Controller, before: &Room, after: &Room) {
     if let Some((cue, feel)) = cue(before, after) {
-        desk.hear(cue);
-        desk.feel(feel);
+        app.hear(cue);
+        app.feel(feel);
     }
-    announce(desk, before, after);
+    announce(app, before, after);
 }
 
 /// What is heard and felt of a change; nothing of one that brings no move and no end.
@@ -107,8 +119,8 @@ fn taken(was: &Board, is: &Board) -> usize {
 }
 
 /// The last move in words, or none after a take back.
-fn announce(desk: &Desk, before: &Room, after: &Room) {
-    let Some(window) = desk.window.upgrade() else { return };
+fn announce(app: &Controller, before: &Room, after: &Room) {
+    let Some(window) = app.window.upgrade() else { return };
     let page = window.global::<FeelAdapter>();
     let Some((was, is)) = moved(before, after) else {
         if before.revision != after.revision {
@@ -116,7 +128,7 @@ fn announce(desk: &Desk, before: &Room, after: &Room) {
         }
         return;
     };
-    let chinese = desk.see().chinese();
+    let chinese = app.read().chinese();
     let said = new_game::said(after.spoken.last(), chinese);
     let written = after.record.last().map_or("", String::as_str);
     let words = if said.is_empty() { game::written(written) } else { said.to_owned() };

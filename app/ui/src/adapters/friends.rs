@@ -4,11 +4,11 @@ use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use link::friend_code::{FriendCode, NotACode};
-use proto::control::{self, request};
+use proto::control::{self, reply, request};
 use slint::{ComponentHandle, Image, ModelRc, Rgb8Pixel, SharedPixelBuffer, VecModel};
 
-use super::{carrier, nearby, update, when};
-use crate::app::{Desk, Inner, Purpose};
+use super::{carrier, touched, update};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::screens::{
     AccountState, Acquaintance, BlockedView, ContactView, Dialog, FriendView, FriendsAdapter, MainWindow,
     Page, Presence, Remark, Visibility,
@@ -22,18 +22,9 @@ const MARGIN: usize = 4;
 
 const DAY_MS: u64 = 86_400_000;
 
-/// Rows of the models that the page draws from.
-#[derive(Default)]
-pub(crate) struct Rows {
-    friends: Rc<VecModel<FriendView>>,
-    blocked: Rc<VecModel<BlockedView>>,
-    contacts: Rc<VecModel<ContactView>>,
-    twins: Rc<VecModel<FriendView>>,
-}
-
 /// What the page is in the middle of.
 #[derive(Default)]
-pub(crate) struct People {
+pub(crate) struct Friends {
     /// The friend who is looked at, and the one who may be the same person.
     shown: String,
     twin: String,
@@ -43,188 +34,254 @@ pub(crate) struct People {
     /// What is being put in.
     tried: String,
     away: bool,
+    rows: Rc<VecModel<FriendView>>,
+    blocked: Rc<VecModel<BlockedView>>,
+    contacts: Rc<VecModel<ContactView>>,
+    twins: Rc<VecModel<FriendView>>,
 }
 
-pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
-    let page = window.global::<FriendsAdapter>();
-    page.set_friends(ModelRc::from(desk.friends.friends.clone()));
-    page.set_blocked(ModelRc::from(desk.friends.blocked.clone()));
-    page.set_contacts(ModelRc::from(desk.friends.contacts.clone()));
-    page.set_twins(ModelRc::from(desk.friends.twins.clone()));
-    page.on_open_friend(when!(desk, |desk, id| open_friend(&desk, &id)));
-    page.on_set_note(when!(desk, |desk, note| {
-        let note: String = note.trim().chars().take(proto::limits::NOTE_CHARS).collect();
-        about_shown(&desk, |peer| request::Body::SetNote(control::SetNote { peer, note }));
-    }));
-    page.on_toggle_muted(when!(desk, |desk| {
-        let muted = desk.see().shown_friend().is_some_and(|friend| !friend.muted);
-        about_shown(&desk, |peer| request::Body::SetMuted(control::SetMuted { peer, muted }));
-    }));
-    page.on_unfriend(when!(desk, |desk| {
-        about_shown(&desk, |peer| request::Body::Forget(control::Forget { peer }));
-    }));
-    page.on_block(when!(desk, |desk| {
-        about_shown(&desk, |peer| request::Body::Block(control::Block { peer }));
-    }));
-    page.on_choose_twin(when!(desk, |desk, id| {
-        desk.change(|inner| inner.people.twin = id.into());
-        desk.open(Dialog::SamePerson);
-    }));
-    page.on_same_person(when!(desk, |desk| {
-        let old = desk.see().people.twin.clone();
-        about_shown(&desk, |new| request::Body::SamePerson(control::SamePerson { old, new }));
-    }));
-    page.on_invite(when!(desk, |desk| {
-        let peer = desk.see().people.shown.clone();
-        nearby::invite(&desk, &peer);
-    }));
-    page.on_unblock(when!(desk, |desk, id| {
-        let unblock = control::Unblock { peer: id.into() };
-        desk.ask(request::Body::Unblock(unblock), Purpose::Person);
-    }));
-    page.on_show_code(when!(desk, |desk| {
-        desk.ask(request::Body::ShowFriendCode(control::ShowFriendCode {}), Purpose::ShowCode);
-    }));
-    page.on_begin_adding(when!(desk, |desk| {
-        desk.change(|inner| inner.people.tried.clear());
-        desk.open(Dialog::AddFriend);
-    }));
-    page.on_try_code(when!(desk, |desk, text| {
-        desk.change(|inner| text.trim().clone_into(&mut inner.people.tried));
-    }));
-    page.on_add(when!(desk, |desk| {
-        let code = desk.see().people.tried.clone();
-        desk.open(Dialog::None);
-        desk.ask(request::Body::AddFriend(control::AddFriend { code }), Purpose::AddFriend);
-    }));
-    page.on_open_visibility(when!(desk, |desk| desk.go(Page::Settings)));
-    attach_account(&page, desk);
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Question {
+    ShowCode,
+    /// The other's code is taken.
+    Add,
+    /// The account is another, or in another state.
+    Account,
+    /// Somebody is asked to be a contact.
+    Contact,
 }
 
-fn attach_account(page: &FriendsAdapter<'_>, desk: &Rc<Desk>) {
-    page.on_open_account(when!(desk, |desk| desk.open(Dialog::Account)));
-    page.on_sign_in(when!(desk, |desk, account, password, make, server| {
-        let (account, server) = (account.trim().to_owned(), server.trim().to_owned());
-        if account.is_empty() || password.is_empty() {
+impl From<Question> for Asked {
+    fn from(question: Question) -> Self {
+        Self::Friends(question)
+    }
+}
+
+impl Friends {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
+        let page = window.global::<FriendsAdapter>();
+        page.set_friends(ModelRc::from(self.rows.clone()));
+        page.set_blocked(ModelRc::from(self.blocked.clone()));
+        page.set_contacts(ModelRc::from(self.contacts.clone()));
+        page.set_twins(ModelRc::from(self.twins.clone()));
+        page.on_open_friend(touched!(app, |pages, cx, id| pages.friends.open_friend(&id, cx)));
+        page.on_set_note(touched!(app, |pages, cx, note| {
+            let note: String = note.trim().chars().take(proto::limits::NOTE_CHARS).collect();
+            pages.friends.about_shown(cx, |peer| request::Body::SetNote(control::SetNote { peer, note }));
+        }));
+        page.on_toggle_muted(touched!(app, |pages, cx| {
+            let muted = pages.friends.shown_friend(cx.known).is_some_and(|friend| !friend.muted);
+            pages.friends.about_shown(cx, |peer| request::Body::SetMuted(control::SetMuted { peer, muted }));
+        }));
+        page.on_unfriend(touched!(app, |pages, cx| {
+            pages.friends.about_shown(cx, |peer| request::Body::Forget(control::Forget { peer }));
+        }));
+        page.on_block(touched!(app, |pages, cx| {
+            pages.friends.about_shown(cx, |peer| request::Body::Block(control::Block { peer }));
+        }));
+        page.on_choose_twin(touched!(app, |pages, cx, id| {
+            pages.friends.twin = id.into();
+            cx.go.dialog(Dialog::SamePerson);
+        }));
+        page.on_same_person(touched!(app, |pages, cx| {
+            let old = pages.friends.twin.clone();
+            pages.friends.about_shown(cx, |new| request::Body::SamePerson(control::SamePerson { old, new }));
+        }));
+        page.on_invite(touched!(app, |pages, cx| cx.go.invite(&pages.friends.shown)));
+        page.on_unblock(touched!(app, |_pages, cx, id| {
+            cx.ask.done(request::Body::Unblock(control::Unblock { peer: id.into() }));
+        }));
+        page.on_show_code(touched!(app, |_pages, cx| {
+            let show = control::ShowFriendCode {};
+            cx.ask.send(request::Body::ShowFriendCode(show), Question::ShowCode);
+        }));
+        page.on_begin_adding(touched!(app, |pages, cx| {
+            pages.friends.tried.clear();
+            cx.go.dialog(Dialog::AddFriend);
+        }));
+        page.on_try_code(touched!(app, |pages, _cx, text| {
+            text.trim().clone_into(&mut pages.friends.tried);
+        }));
+        page.on_add(touched!(app, |pages, cx| {
+            let code = pages.friends.tried.clone();
+            cx.go.dialog(Dialog::None);
+            cx.ask.send(request::Body::AddFriend(control::AddFriend { code }), Question::Add);
+        }));
+        page.on_open_visibility(touched!(app, |_pages, cx| cx.go.page(Page::Settings)));
+        Self::attach_account(&page, app);
+    }
+
+    fn attach_account(page: &FriendsAdapter<'_>, app: &Rc<Controller>) {
+        page.on_open_account(touched!(app, |_pages, cx| cx.go.dialog(Dialog::Account)));
+        page.on_sign_in(touched!(app, |_pages, cx, account, password, make, server| {
+            let (account, server) = (account.trim().to_owned(), server.trim().to_owned());
+            if account.is_empty() || password.is_empty() {
+                return;
+            }
+            let sign_in = control::SignIn { account, password: password.into(), make_it: make, server };
+            cx.ask.send(request::Body::SignIn(sign_in), Question::Account);
+        }));
+        page.on_sign_out(touched!(app, |_pages, cx, forget| {
+            cx.go.dialog(Dialog::None);
+            cx.ask.send(request::Body::SignOut(control::SignOut { forget }), Question::Account);
+        }));
+        page.on_take_over(touched!(app, |_pages, cx| {
+            cx.ask.send(request::Body::TakeOver(control::TakeOver {}), Question::Account);
+        }));
+        page.on_toggle_away(touched!(app, |pages, cx| {
+            let away = !pages.friends.away;
+            pages.friends.away = away;
+            cx.ask.send(request::Body::SetAway(control::SetAway { away }), Question::Account);
+        }));
+        page.on_ask_contact(touched!(app, |_pages, cx, account| {
+            let account = account.trim().to_owned();
+            cx.ask.send(request::Body::AskContact(control::AskContact { account }), Question::Contact);
+        }));
+        page.on_open_contact(touched!(app, |pages, cx, account| {
+            pages.friends.contact = account.into();
+            cx.go.dialog(Dialog::Contact);
+        }));
+        page.on_answer_contact(touched!(app, |pages, cx, answer| {
+            let account = pages.friends.contact.clone();
+            let answer = control::AnswerContact { account, answer };
+            cx.ask.done(request::Body::AnswerContact(answer));
+        }));
+    }
+
+    /// Opens what can be done about a friend.
+    pub(crate) fn open_friend(&mut self, id: &str, cx: &mut Cx<'_>) {
+        id.clone_into(&mut self.shown);
+        cx.go.dialog(Dialog::Friend);
+    }
+
+    fn about_shown(&self, cx: &mut Cx<'_>, body: impl FnOnce(String) -> request::Body) {
+        cx.ask.done(body(self.shown.clone()));
+    }
+
+    fn shown_friend<'a>(&self, known: &'a Known) -> Option<&'a control::Friend> {
+        known.state.friends.get(&self.shown)
+    }
+
+    pub(crate) fn reply(&mut self, question: &Question, answer: Answer, cx: &mut Cx<'_>) {
+        match (answer, question) {
+            (Ok(reply::Body::FriendCode(code)), Question::ShowCode) => {
+                self.code = Some(code);
+                cx.go.dialog(Dialog::MyCode);
+            }
+            (Ok(reply::Body::Done(_)), Question::Add) => {
+                let name = FriendCode::read(&self.tried).map(|code| code.name).unwrap_or_default();
+                cx.go.remark(Remark::FriendAdded, &name);
+            }
+            (Ok(reply::Body::Done(_)), Question::Contact) => cx.go.remark(Remark::ContactAsked, ""),
+            (Ok(_), _) => {}
+            (Err(refusal), question) => {
+                let otherwise = match question {
+                    Question::ShowCode => Remark::BadRequest,
+                    Question::Add => Remark::NotAdded,
+                    Question::Account | Question::Contact => Remark::AccountTrouble,
+                };
+                cx.go.refused(refusal, otherwise);
+            }
+        }
+    }
+
+    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
+        let page = window.global::<FriendsAdapter>();
+        self.show_account(&page, known);
+        page.set_visibility(visibility(known));
+        if let Some(code) = &self.code
+            && known.question() == Dialog::MyCode
+            && page.get_code_text() != code.text.as_str()
+        {
+            page.set_code(picture(code));
+            page.set_code_text(code.text.as_str().into());
+        }
+        self.show_tried(&page);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+        if let Some(friend) = self.shown_friend(known) {
+            page.set_shown(view(known, friend, now));
+            update(&self.twins, &twins(known, friend, now));
+        }
+        if let Some(twin) = known.state.friends.get(&self.twin) {
+            page.set_twin(view(known, twin, now));
+        }
+        if known.page() != Page::Friends {
             return;
         }
-        let sign_in = control::SignIn { account, password: password.into(), make_it: make, server };
-        desk.ask(request::Body::SignIn(sign_in), Purpose::Account);
-    }));
-    page.on_sign_out(when!(desk, |desk, forget| {
-        desk.open(Dialog::None);
-        desk.ask(request::Body::SignOut(control::SignOut { forget }), Purpose::Account);
-    }));
-    page.on_take_over(when!(desk, |desk| {
-        desk.ask(request::Body::TakeOver(control::TakeOver {}), Purpose::Account);
-    }));
-    page.on_toggle_away(when!(desk, |desk| {
-        desk.change(|inner| inner.people.away = !inner.people.away);
-        let away = desk.see().people.away;
-        desk.ask(request::Body::SetAway(control::SetAway { away }), Purpose::Account);
-    }));
-    page.on_ask_contact(when!(desk, |desk, account| {
-        let account = account.trim().to_owned();
-        desk.ask(request::Body::AskContact(control::AskContact { account }), Purpose::Contact);
-    }));
-    page.on_open_contact(when!(desk, |desk, account| {
-        desk.change(|inner| inner.people.contact = account.into());
-        desk.open(Dialog::Contact);
-    }));
-    page.on_answer_contact(when!(desk, |desk, answer| {
-        let account = desk.see().people.contact.clone();
-        let answer = control::AnswerContact { account, answer };
-        desk.ask(request::Body::AnswerContact(answer), Purpose::Person);
-    }));
-}
-
-/// Opens what can be done about a friend.
-pub(super) fn open_friend(desk: &Desk, id: &str) {
-    desk.change(|inner| id.clone_into(&mut inner.people.shown));
-    desk.open(Dialog::Friend);
-}
-
-fn about_shown(desk: &Desk, body: impl FnOnce(String) -> request::Body) {
-    let peer = desk.see().people.shown.clone();
-    desk.ask(body(peer), Purpose::Person);
-}
-
-/// The host has told this device's code: it is shown.
-pub(crate) fn code_told(desk: &Desk, code: control::FriendCode) {
-    desk.change(|inner| inner.people.code = Some(code));
-    desk.open(Dialog::MyCode);
-}
-
-/// The host has taken the other's code.
-pub(crate) fn added(desk: &Desk) {
-    let name = FriendCode::read(&desk.see().people.tried).map(|code| code.name).unwrap_or_default();
-    desk.remark(Remark::FriendAdded, &name);
-}
-
-impl Inner {
-    fn shown_friend(&self) -> Option<&control::Friend> {
-        self.state.friends.get(&self.people.shown)
+        let mut friends: Vec<FriendView> =
+            known.state.friends.values().map(|friend| view(known, friend, now)).collect();
+        // Who is here comes first; within that by name, so that no row moves from under a finger.
+        friends.sort_by_key(|one| (one.presence == Presence::Gone, one.name.clone(), one.id.clone()));
+        update(&self.rows, &friends);
+        let blocked: Vec<BlockedView> = known
+            .state
+            .blocked
+            .values()
+            .map(|one| BlockedView {
+                id: one.id.as_str().into(),
+                name: one.name.as_str().into(),
+                days: days(one.since_unix_ms, now),
+            })
+            .collect();
+        update(&self.blocked, &blocked);
+        let contacts: Vec<ContactView> =
+            known.state.contacts.values().filter(|one| one.friend.is_empty()).map(contact).collect();
+        update(&self.contacts, &contacts);
+        if let Some(one) = known.state.contacts.get(&self.contact) {
+            page.set_contact(contact(one));
+        }
     }
-}
 
-pub(super) fn show(window: &MainWindow, desk: &Desk) {
-    let inner = desk.see();
-    let page = window.global::<FriendsAdapter>();
-    show_account(&page, &inner);
-    page.set_visibility(visibility(&inner));
-    if let Some(code) = &inner.people.code
-        && inner.dialog() == Dialog::MyCode
-        && page.get_code_text() != code.text.as_str()
-    {
-        page.set_code(picture(code));
-        page.set_code_text(code.text.as_str().into());
+    fn show_account(&self, page: &FriendsAdapter<'_>, known: &Known) {
+        let account = known.state.account.as_ref();
+        page.set_can_online(account.is_some());
+        page.set_account_away(self.away);
+        let Some(account) = account else { return };
+        use control::AccountState as Told;
+        page.set_account_state(match account.state() {
+            Told::AccountUnspecified | Told::AccountSignedOut => AccountState::SignedOut,
+            Told::AccountConnecting => AccountState::Connecting,
+            Told::AccountOnline => AccountState::Online,
+            Told::AccountElsewhere => AccountState::Elsewhere,
+            Told::AccountServerGone => AccountState::Waiting,
+            Told::AccountWrongPassword
+            | Told::AccountGone
+            | Told::AccountCertificate
+            | Told::AccountPolicy
+            | Told::AccountTaken
+            | Told::AccountNotMade => AccountState::Wrong,
+        });
+        page.set_account(account.account.as_str().into());
+        page.set_account_sentence(super::new_game::said(account.sentence.as_ref(), known.chinese()).into());
     }
-    show_tried(&page, &inner);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
-    if let Some(friend) = inner.shown_friend() {
-        page.set_shown(view(&inner, friend, now));
-        update(&desk.friends.twins, &twins(&inner, friend, now));
-    }
-    if let Some(twin) = inner.state.friends.get(&inner.people.twin) {
-        page.set_twin(view(&inner, twin, now));
-    }
-    if inner.page() != Page::Friends {
-        return;
-    }
-    let mut friends: Vec<FriendView> =
-        inner.state.friends.values().map(|friend| view(&inner, friend, now)).collect();
-    // Who is here comes first; within that by name, so that no row moves from under a finger.
-    friends.sort_by_key(|one| (one.presence == Presence::Gone, one.name.clone(), one.id.clone()));
-    update(&desk.friends.friends, &friends);
-    let blocked: Vec<BlockedView> = inner
-        .state
-        .blocked
-        .values()
-        .map(|one| BlockedView {
-            id: one.id.as_str().into(),
-            name: one.name.as_str().into(),
-            days: days(one.since_unix_ms, now),
-        })
-        .collect();
-    update(&desk.friends.blocked, &blocked);
-    let contacts: Vec<ContactView> =
-        inner.state.contacts.values().filter(|one| one.friend.is_empty()).map(contact).collect();
-    update(&desk.friends.contacts, &contacts);
-    if let Some(one) = inner.state.contacts.get(&inner.people.contact) {
-        page.set_contact(contact(one));
+
+    fn show_tried(&self, page: &FriendsAdapter<'_>) {
+        let tried = &self.tried;
+        let own = self.code.as_ref().is_some_and(|code| same_key(&code.text, tried));
+        let (good, name, trouble) = match FriendCode::read(tried) {
+            _ if tried.is_empty() => (false, String::new(), 0),
+            Ok(_) if own => (false, String::new(), 4),
+            Ok(code) => (true, code.name, 0),
+            Err(NotACode::Newer) => (false, String::new(), 2),
+            Err(NotACode::OtherLink) => (false, String::new(), 1),
+            Err(_) => (false, String::new(), 3),
+        };
+        page.set_code_good(good);
+        page.set_code_name(name.into());
+        page.set_code_trouble(trouble);
     }
 }
 
 /// Who may find this device, as the host says.
-pub(super) fn visibility(inner: &Inner) -> Visibility {
-    match inner.state.me.visibility() {
+pub(super) fn visibility(known: &Known) -> Visibility {
+    match known.state.me.visibility() {
         control::Visibility::Nobody => Visibility::Nobody,
         control::Visibility::Friends => Visibility::Friends,
         control::Visibility::Everyone => Visibility::Everyone,
     }
 }
 
-fn view(inner: &Inner, friend: &control::Friend, now_unix_ms: u64) -> FriendView {
+fn view(known: &Known, friend: &control::Friend, now_unix_ms: u64) -> FriendView {
     let presence = match (friend.connected, friend.near, friend.presence()) {
         (true, ..) => Presence::Connected,
         (_, true, _) => Presence::Near,
@@ -233,7 +290,7 @@ fn view(inner: &Inner, friend: &control::Friend, now_unix_ms: u64) -> FriendView
         (.., control::Presence::Online) => Presence::Online,
         (.., control::Presence::Unspecified | control::Presence::Offline) => Presence::Gone,
     };
-    let mut others = inner.state.friends.values();
+    let mut others = known.state.friends.values();
     FriendView {
         id: friend.id.as_str().into(),
         name: friend.name.as_str().into(),
@@ -249,14 +306,14 @@ fn view(inner: &Inner, friend: &control::Friend, now_unix_ms: u64) -> FriendView
 
 /// Friends met before this one who are nowhere now: this one may be one of them with another key. Those of the same
 /// name come first; a few are enough.
-fn twins(inner: &Inner, friend: &control::Friend, now_unix_ms: u64) -> Vec<FriendView> {
+fn twins(known: &Known, friend: &control::Friend, now_unix_ms: u64) -> Vec<FriendView> {
     const OFFERED: usize = 3;
-    let mut others: Vec<&control::Friend> = (inner.state.friends.values())
+    let mut others: Vec<&control::Friend> = (known.state.friends.values())
         .filter(|other| other.id != friend.id && other.met_unix_ms <= friend.met_unix_ms)
-        .filter(|other| view(inner, other, now_unix_ms).presence == Presence::Gone)
+        .filter(|other| view(known, other, now_unix_ms).presence == Presence::Gone)
         .collect();
     others.sort_by_key(|other| (other.name != friend.name, std::cmp::Reverse(other.met_unix_ms)));
-    others.into_iter().take(OFFERED).map(|other| view(inner, other, now_unix_ms)).collect()
+    others.into_iter().take(OFFERED).map(|other| view(known, other, now_unix_ms)).collect()
 }
 
 fn days(since_unix_ms: u64, now_unix_ms: u64) -> i32 {
@@ -282,45 +339,6 @@ fn contact(one: &control::Contact) -> ContactView {
             control::Presence::Offline | control::Presence::Unspecified => Presence::Gone,
         },
     }
-}
-
-fn show_account(page: &FriendsAdapter<'_>, inner: &Inner) {
-    let account = inner.state.account.as_ref();
-    page.set_can_online(account.is_some());
-    page.set_account_away(inner.people.away);
-    let Some(account) = account else { return };
-    use control::AccountState as Told;
-    page.set_account_state(match account.state() {
-        Told::AccountUnspecified | Told::AccountSignedOut => AccountState::SignedOut,
-        Told::AccountConnecting => AccountState::Connecting,
-        Told::AccountOnline => AccountState::Online,
-        Told::AccountElsewhere => AccountState::Elsewhere,
-        Told::AccountServerGone => AccountState::Waiting,
-        Told::AccountWrongPassword
-        | Told::AccountGone
-        | Told::AccountCertificate
-        | Told::AccountPolicy
-        | Told::AccountTaken
-        | Told::AccountNotMade => AccountState::Wrong,
-    });
-    page.set_account(account.account.as_str().into());
-    page.set_account_sentence(super::new_game::said(account.sentence.as_ref(), inner.chinese()).into());
-}
-
-fn show_tried(page: &FriendsAdapter<'_>, inner: &Inner) {
-    let tried = &inner.people.tried;
-    let own = inner.people.code.as_ref().is_some_and(|code| same_key(&code.text, tried));
-    let (good, name, trouble) = match FriendCode::read(tried) {
-        _ if tried.is_empty() => (false, String::new(), 0),
-        Ok(_) if own => (false, String::new(), 4),
-        Ok(code) => (true, code.name, 0),
-        Err(NotACode::Newer) => (false, String::new(), 2),
-        Err(NotACode::OtherLink) => (false, String::new(), 1),
-        Err(_) => (false, String::new(), 3),
-    };
-    page.set_code_good(good);
-    page.set_code_name(name.into());
-    page.set_code_trouble(trouble);
 }
 
 fn same_key(one: &str, other: &str) -> bool {

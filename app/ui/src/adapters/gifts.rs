@@ -2,89 +2,130 @@
 
 use std::rc::Rc;
 
-use proto::control::{self, request};
+use proto::control::{self, event, reply, request};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
-use super::{game_of, replay, side, update, when};
-use crate::app::{Desk, Purpose};
+use super::{game_of, side, touched, update};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::art::Sprites;
 use crate::screens::{GiftAdapter, GiftFriend, MainWindow, Page, Remark, Side};
 
-/// Rows of the model that the dialog draws from.
+/// Matches that are on their way to friends.
 #[derive(Default)]
-pub(crate) struct Rows {
+pub(crate) struct Gifts {
+    /// A match for a friend who is being connected.
+    waiting: Option<Giving>,
     friends: Rc<VecModel<GiftFriend>>,
 }
 
-/// A match for a friend who is being connected.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Giving {
+struct Giving {
     peer: String,
     room: String,
 }
 
-pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
-    let dialog = window.global::<GiftAdapter>();
-    dialog.set_friends(ModelRc::from(desk.gifts.friends.clone()));
-    dialog.on_answer(when!(desk, |desk, keep| {
-        let gift = desk.see().state.gifts.first().map(|gift| gift.gift_id.clone());
-        if let Some(gift_id) = gift {
-            let purpose = if keep { Purpose::Import } else { Purpose::Nothing };
-            desk.ask(request::Body::AnswerGift(control::AnswerGift { gift_id, keep }), purpose);
-        }
-    }));
-    dialog.on_give(when!(desk, |desk, peer| {
-        let Some(room) = replay::room(&desk) else { return };
-        let connected = desk.see().state.friends.get(peer.as_str()).is_some_and(|friend| friend.connected);
-        if connected {
-            give(&desk, &Giving { peer: peer.into(), room });
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Question {
+    /// A match was shown to this friend.
+    Give { peer: String },
+    /// A friend's match is kept.
+    Keep,
+}
+
+impl From<Question> for Asked {
+    fn from(question: Question) -> Self {
+        Self::Gifts(question)
+    }
+}
+
+impl Gifts {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
+        let dialog = window.global::<GiftAdapter>();
+        dialog.set_friends(ModelRc::from(self.friends.clone()));
+        dialog.on_answer(touched!(app, |_pages, cx, keep| answer(keep, cx)));
+        dialog.on_give(touched!(app, |pages, cx, peer| {
+            if let Some(room) = pages.replay.room() {
+                pages.gifts.give_once_connected(Giving { peer: peer.into(), room }, cx);
+            }
+        }));
+    }
+
+    fn give_once_connected(&mut self, giving: Giving, cx: &mut Cx<'_>) {
+        if cx.known.state.friends.get(&giving.peer).is_some_and(|friend| friend.connected) {
+            give(giving, cx);
         } else {
-            desk.ask(request::Body::Meet(control::Meet { peer: peer.to_string() }), Purpose::Person);
-            desk.change(|inner| inner.giving = Some(Giving { peer: peer.into(), room }));
+            cx.ask.done(request::Body::Meet(control::Meet { peer: giving.peer.clone() }));
+            self.waiting = Some(giving);
         }
-    }));
-}
+    }
 
-fn give(desk: &Desk, giving: &Giving) {
-    let give = control::Give { room_id: giving.room.clone(), peer: giving.peer.clone() };
-    desk.ask(request::Body::Give(give), Purpose::Give { peer: giving.peer.clone() });
-}
-
-/// A friend's state has changed: whoever was waited for is given what was meant for them.
-pub(crate) fn friend_changed(desk: &Desk, friend: &control::Friend) {
-    let ready = desk.see().giving.as_ref().is_some_and(|giving| giving.peer == friend.id && friend.connected);
-    if ready {
-        let mut giving = None;
-        desk.change(|inner| giving = inner.giving.take());
-        if let Some(giving) = giving {
-            give(desk, &giving);
+    /// Whoever was waited for is given what was meant for them; who cannot be reached is waited for no more.
+    pub(crate) fn hear(&mut self, event: &event::Body, cx: &mut Cx<'_>) {
+        match event {
+            event::Body::Friend(friend) => {
+                let ready = |giving: &mut Giving| giving.peer == friend.id && friend.connected;
+                if let Some(giving) = self.waiting.take_if(ready) {
+                    give(giving, cx);
+                }
+            }
+            event::Body::Connecting(connecting)
+                if connecting.state() == control::ConnectState::ConnectFailed =>
+            {
+                self.waiting = None;
+            }
+            _ => {}
         }
+    }
+
+    pub(super) fn show(&self, window: &MainWindow, known: &Known, sprites: &Sprites) {
+        let dialog = window.global::<GiftAdapter>();
+        if known.page() == Page::Replay {
+            let friends: Vec<GiftFriend> = (known.state.friends.values())
+                .filter(|friend| friend.near)
+                .map(|friend| GiftFriend { id: friend.id.as_str().into(), name: friend.name.as_str().into() })
+                .collect();
+            update(&self.friends, &friends);
+        }
+        let Some(gift) = known.state.gifts.first() else { return };
+        dialog.set_name(gift.name.as_str().into());
+        let Some(shown) = &gift.r#match else { return };
+        dialog.set_game(game_of(shown.setup.as_ref()));
+        dialog.set_moves(shown.moves as i32);
+        dialog.set_over(shown.result.is_some());
+        dialog.set_winner(shown.result.as_ref().map_or(Side::None, |result| side(result.winner())));
+        let id = format!("gift {}", gift.gift_id);
+        dialog.set_revision(sprites.set_thumbnail(&id, shown.board.as_ref()));
+        dialog.set_id(id.into());
     }
 }
 
-/// The friend has been told of it.
-pub(crate) fn given(desk: &Desk, peer: &str) {
-    let name = desk.see().state.friends.get(peer).map(|friend| friend.name.clone()).unwrap_or_default();
-    desk.remark(Remark::Given, &name);
+/// The person keeps the gift that is asked about, or does not.
+fn answer(keep: bool, cx: &mut Cx<'_>) {
+    let Some(gift) = cx.known.state.gifts.first() else { return };
+    let answer = request::Body::AnswerGift(control::AnswerGift { gift_id: gift.gift_id.clone(), keep });
+    if keep {
+        cx.ask.send(answer, Question::Keep);
+    } else {
+        cx.ask.tell(answer);
+    }
 }
 
-pub(super) fn show(window: &MainWindow, desk: &Desk) {
-    let inner = desk.see();
-    let dialog = window.global::<GiftAdapter>();
-    if inner.page() == Page::Replay {
-        let friends: Vec<GiftFriend> = (inner.state.friends.values())
-            .filter(|friend| friend.near)
-            .map(|friend| GiftFriend { id: friend.id.as_str().into(), name: friend.name.as_str().into() })
-            .collect();
-        update(&desk.gifts.friends, &friends);
+fn give(giving: Giving, cx: &mut Cx<'_>) {
+    let give = control::Give { room_id: giving.room, peer: giving.peer.clone() };
+    cx.ask.send(request::Body::Give(give), Question::Give { peer: giving.peer });
+}
+
+pub(crate) fn reply(question: Question, answer: Answer, cx: &mut Cx<'_>) {
+    match (answer, question) {
+        (Ok(reply::Body::Done(_)), Question::Give { peer }) => {
+            let name = cx.known.state.friends.get(&peer).map_or("", |friend| &friend.name);
+            cx.go.remark(Remark::Given, name);
+        }
+        (Ok(reply::Body::RoomId(_)), Question::Keep) => {
+            cx.go.remark(Remark::Copied, "");
+            cx.go.search_records();
+        }
+        (Err(refusal), _) => cx.go.refused(refusal, Remark::BadRequest),
+        (Ok(_), _) => {}
     }
-    let Some(gift) = inner.state.gifts.first() else { return };
-    dialog.set_name(gift.name.as_str().into());
-    let Some(shown) = &gift.r#match else { return };
-    dialog.set_game(game_of(shown.setup.as_ref()));
-    dialog.set_ply(shown.ply as i32);
-    dialog.set_over(shown.result.is_some());
-    dialog.set_winner(shown.result.as_ref().map_or(Side::None, |result| side(result.winner())));
-    let id = format!("gift {}", gift.gift_id);
-    dialog.set_revision(desk.sprites.set_thumbnail(&id, shown.board.as_ref()));
-    dialog.set_id(id.into());
 }

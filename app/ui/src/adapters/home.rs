@@ -3,56 +3,93 @@
 use std::rc::Rc;
 
 use proto::board as wire;
-use proto::control::{self, Seat, request, seat};
+use proto::control::{self, Seat, reply, request, seat};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
-use super::{game, game_of, nearby, new_game, puzzles, records, update, when};
-use crate::app::{Desk, Inner, Purpose};
-use crate::screens::{HomeAdapter, MainWindow, Opponent, Page, UnfinishedMatch};
+use super::{game, game_of, nearby, touched, update};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::art::Sprites;
+use crate::screens::{HomeAdapter, MainWindow, Opponent, Page, Remark, UnfinishedMatch};
 
-/// Rows of the models that the page draws from.
+/// Unfinished matches that the page offers to go on with; the records have all.
+const MATCHES_ASKED: u32 = 12;
+
+/// The matches that it offers to go on with.
 #[derive(Default)]
-pub(crate) struct Rows {
+pub(crate) struct Home {
+    /// Unfinished ones that are kept, the latest first.
+    matches: Vec<control::MatchSummary>,
     unfinished: Rc<VecModel<UnfinishedMatch>>,
 }
 
-pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
-    let home = window.global::<HomeAdapter>();
-    home.on_choose(when!(desk, |desk, game| new_game::open(&desk, game::of(game))));
-    home.on_open_nearby(when!(desk, |desk| desk.go(Page::Nearby)));
-    home.on_open_settings(when!(desk, |desk| desk.go(Page::Settings)));
-    home.on_open_puzzles(when!(desk, |desk| {
-        let game = desk.see().puzzles_game();
-        puzzles::open_page(&desk, game);
-    }));
-    home.on_open_friends(when!(desk, |desk| desk.go(Page::Friends)));
-    home.set_unfinished(ModelRc::from(desk.home.unfinished.clone()));
-    home.on_resume(when!(desk, |desk, room| resume(&desk, &room)));
-    home.on_open_records(when!(desk, |desk| records::open(&desk)));
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Question {
+    Matches,
+    Resume,
 }
 
-/// Goes on with a match, whether a room shows it or it is only kept.
-pub(crate) fn resume(desk: &Desk, id: &str) {
-    let open = desk.see().state.rooms.contains_key(id);
-    desk.open_room(id);
-    if !open {
-        let resume = control::ResumeRoom { room_id: id.to_owned() };
-        desk.ask(request::Body::ResumeRoom(resume), Purpose::OpenRoom);
+impl From<Question> for Asked {
+    fn from(question: Question) -> Self {
+        Self::Home(question)
     }
 }
 
-pub(super) fn show(window: &MainWindow, desk: &Desk) {
-    let home = window.global::<HomeAdapter>();
-    let inner = desk.see();
-    home.set_nearby(nearby::state(&inner));
-    home.set_nearby_count(inner.state.nearby.len().try_into().unwrap_or(i32::MAX));
-    let names: Vec<&str> =
-        inner.state.nearby.values().map(|near| near.name.as_str()).filter(|name| !name.is_empty()).collect();
-    home.set_nearby_names(names.join(" · ").into());
-    // While another page is seen its small boards need not be drawn.
-    if inner.page() == Page::Home {
-        let rows: Vec<UnfinishedMatch> = unfinished(&inner).into_iter().map(|one| card(desk, &one)).collect();
-        update(&desk.home.unfinished, &rows);
+impl Home {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
+        let home = window.global::<HomeAdapter>();
+        home.on_choose(touched!(app, |_pages, cx, game| cx.go.new_game(game::of(game))));
+        home.on_open_nearby(touched!(app, |_pages, cx| cx.go.page(Page::Nearby)));
+        home.on_open_settings(touched!(app, |_pages, cx| cx.go.page(Page::Settings)));
+        home.on_open_puzzles(touched!(app, |pages, cx| cx.go.puzzles(pages.puzzles.game())));
+        home.on_open_friends(touched!(app, |_pages, cx| cx.go.page(Page::Friends)));
+        home.set_unfinished(ModelRc::from(self.unfinished.clone()));
+        home.on_resume(touched!(app, |_pages, cx, room| resume(&room, cx)));
+        home.on_open_records(touched!(app, |pages, cx| pages.records.open(cx)));
+    }
+
+    pub(crate) fn reply(&mut self, question: &Question, answer: Answer, cx: &mut Cx<'_>) {
+        match (answer, question) {
+            (Ok(reply::Body::Matches(list)), Question::Matches) => self.matches = list.matches,
+            (Ok(reply::Body::RoomId(room)), Question::Resume) => cx.go.room(&room),
+            (Err(refusal), Question::Matches) => cx.go.refused_unasked(refusal),
+            (Err(refusal), Question::Resume) => cx.go.refused(refusal, Remark::BadRequest),
+            (Ok(_), _) => {}
+        }
+    }
+
+    pub(super) fn show(&self, window: &MainWindow, known: &Known, sprites: &Sprites) {
+        let home = window.global::<HomeAdapter>();
+        home.set_nearby(nearby::state(known));
+        let near = &known.state.nearby;
+        home.set_nearby_count(near.len().try_into().unwrap_or(i32::MAX));
+        let names: Vec<&str> =
+            near.values().map(|near| near.name.as_str()).filter(|name| !name.is_empty()).collect();
+        home.set_nearby_names(names.join(" · ").into());
+        // While another page is seen its small boards need not be drawn.
+        if known.page() == Page::Home {
+            let rows: Vec<UnfinishedMatch> =
+                unfinished(known, &self.matches).into_iter().map(|one| card(sprites, &one)).collect();
+            update(&self.unfinished, &rows);
+        }
+    }
+}
+
+/// The page is turned to.
+pub(crate) fn list_matches(cx: &mut Cx<'_>) {
+    let list = control::ListMatches {
+        limit: MATCHES_ASKED,
+        outcome: control::Outcome::Unfinished.into(),
+        ..Default::default()
+    };
+    cx.ask.send(request::Body::ListMatches(list), Question::Matches);
+}
+
+/// Goes on with a match, whether a room shows it or it is only kept.
+pub(crate) fn resume(id: &str, cx: &mut Cx<'_>) {
+    cx.go.room(id);
+    if !cx.known.state.rooms.contains_key(id) {
+        let resume = control::ResumeRoom { room_id: id.to_owned() };
+        cx.ask.send(request::Body::ResumeRoom(resume), Question::Resume);
     }
 }
 
@@ -61,33 +98,33 @@ struct Unfinished<'a> {
     id: &'a str,
     setup: Option<&'a wire::Setup>,
     seats: [&'a Option<Seat>; 2],
-    ply: u32,
+    moves: u32,
     board: Option<&'a control::Board>,
     mine: bool,
 }
 
 /// Those that are open, with a person at another device first, then those that were kept, the latest first.
-fn unfinished(inner: &Inner) -> Vec<Unfinished<'_>> {
-    let mut open: Vec<&control::Room> = inner
+fn unfinished<'a>(known: &'a Known, matches: &'a [control::MatchSummary]) -> Vec<Unfinished<'a>> {
+    let mut open: Vec<&control::Room> = known
         .state
         .rooms
         .values()
         .filter(|room| room.result.is_none() && room.puzzle.is_none() && !room.mine.is_empty())
         .collect();
-    let latest = |room: &control::Room| {
-        inner.matches.iter().position(|kept| kept.room_id == room.id).unwrap_or(usize::MAX)
-    };
+    let latest =
+        |room: &control::Room| matches.iter().position(|kept| kept.room_id == room.id).unwrap_or(usize::MAX);
     open.sort_by_key(|room| (room.link.is_none(), latest(room)));
     let open = open.into_iter().map(|room| Unfinished {
         id: &room.id,
         setup: room.setup.as_ref(),
         seats: [&room.first, &room.second],
-        ply: room.board.as_ref().map_or(0, |board| board.ply),
+        moves: room.moves,
         board: room.board.as_ref(),
         mine: room.board.as_ref().is_some_and(|board| room.mine.contains(&board.turn)),
     });
-    let kept = inner.matches.iter().filter(|kept| kept.result.is_none() && !kept.open);
-    let kept = kept.filter(|kept| !inner.state.rooms.contains_key(&kept.room_id));
+    // What came of a file is no match of this person's.
+    let kept = matches.iter().filter(|kept| kept.result.is_none() && !kept.open && kept.origin.is_none());
+    let kept = kept.filter(|kept| !known.state.rooms.contains_key(&kept.room_id));
     let kept = kept.map(|kept| {
         let turn = kept.board.as_ref().map_or(wire::Side::First, control::Board::turn);
         let seat = if turn == wire::Side::Second { &kept.second } else { &kept.first };
@@ -95,7 +132,7 @@ fn unfinished(inner: &Inner) -> Vec<Unfinished<'_>> {
             id: &kept.room_id,
             setup: kept.setup.as_ref(),
             seats: [&kept.first, &kept.second],
-            ply: kept.ply,
+            moves: kept.moves,
             board: kept.board.as_ref(),
             mine: seat.as_ref().is_some_and(|seat| matches!(seat.who, Some(seat::Who::Here(_)))),
         }
@@ -103,17 +140,17 @@ fn unfinished(inner: &Inner) -> Vec<Unfinished<'_>> {
     open.chain(kept).collect()
 }
 
-fn card(desk: &Desk, one: &Unfinished<'_>) -> UnfinishedMatch {
+fn card(sprites: &Sprites, one: &Unfinished<'_>) -> UnfinishedMatch {
     let (opponent, name, level) = opponent(one.seats);
     UnfinishedMatch {
         room: one.id.into(),
         game: game_of(one.setup),
-        ply: one.ply.try_into().unwrap_or(i32::MAX),
+        moves: one.moves.try_into().unwrap_or(i32::MAX),
         opponent,
         name: name.into(),
         level,
         my_turn: one.mine,
-        revision: desk.sprites.set_thumbnail(one.id, one.board),
+        revision: sprites.set_thumbnail(one.id, one.board),
     }
 }
 

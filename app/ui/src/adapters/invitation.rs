@@ -1,80 +1,313 @@
 //! An invitation from somebody, or ours to somebody.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use proto::board as wire;
-use proto::control::{self, GameSheet, request};
+use proto::control::{self, GameSheet, InvitationEnd, NoticeKind, event, reply, request};
 use proto::peer::DeclineReason;
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::{game, game_of, nearby, new_game, side, update, when, wire_game};
-use crate::app::{Desk, Inner, Purpose};
-use crate::screens::{Dialog, InvitationAdapter, MainWindow, Page, Progress, Side};
+use super::{game, game_of, nearby, new_game, side, touched, update, wire_game};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::preferences::LastColour;
+use crate::screens::{Dialog, InvitationAdapter, MainWindow, Page, Progress, Remark, Side};
 
-/// Rows of the models that the dialog draws from.
+/// Ours and theirs that are open.
 #[derive(Default)]
-pub(crate) struct Rows {
+pub(crate) struct Invitation {
+    inviting: Option<Inviting>,
+    /// One of theirs that is being answered with other terms.
+    countering: Option<control::Invitation>,
+    /// One of theirs to which other terms are on their way.
+    answered: Option<String>,
+    /// What theirs would be played by, by their ids.
+    sheets: BTreeMap<String, GameSheet>,
     terms: Rc<VecModel<SharedString>>,
 }
 
-pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
-    let dialog = window.global::<InvitationAdapter>();
-    dialog.set_terms(ModelRc::from(desk.invitation.terms.clone()));
-    dialog.on_answer(when!(desk, |desk, accept| answer(&desk, accept, DeclineReason::DeclineNotNow)));
-    dialog.on_decline(when!(desk, |desk, reason| {
-        let reason = match reason {
-            2 => DeclineReason::DeclineBusy,
-            3 => DeclineReason::DeclineOtherGame,
-            4 => DeclineReason::DeclineLater,
-            _ => DeclineReason::DeclineNotNow,
-        };
-        answer(&desk, false, reason);
-    }));
-    dialog.on_counter(when!(desk, |desk| counter(&desk)));
-    dialog.on_withdraw(when!(desk, |desk| {
-        let invite = {
-            let inner = desk.see();
-            inner
-                .outgoing()
-                .map(|ours| ours.invite_id.clone())
-                .or_else(|| inner.inviting.as_ref().and_then(|inviting| inviting.invite.clone()))
-        };
-        if let Some(invite_id) = invite {
-            desk.ask(request::Body::Withdraw(control::Withdraw { invite_id }), Purpose::Nothing);
+/// Whom we have asked for a game, from the touch until the host tells of the invitation.
+struct Inviting {
+    peer: String,
+    /// Once the host has told it.
+    invite: Option<String>,
+    game: wire::Game,
+    my_side: i32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Question {
+    Invite,
+    /// What this invitation of theirs would be played by.
+    Describe {
+        invite: String,
+    },
+}
+
+impl From<Question> for Asked {
+    fn from(question: Question) -> Self {
+        Self::Invitation(question)
+    }
+}
+
+impl Invitation {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
+        let dialog = window.global::<InvitationAdapter>();
+        dialog.set_terms(ModelRc::from(self.terms.clone()));
+        dialog.on_answer(touched!(app, |pages, cx, accept| {
+            pages.invitation.answer(accept, DeclineReason::DeclineNotNow, cx);
+        }));
+        dialog.on_decline(touched!(app, |pages, cx, reason| {
+            let reason = match reason {
+                2 => DeclineReason::DeclineBusy,
+                3 => DeclineReason::DeclineOtherGame,
+                4 => DeclineReason::DeclineLater,
+                _ => DeclineReason::DeclineNotNow,
+            };
+            pages.invitation.answer(false, reason, cx);
+        }));
+        dialog.on_counter(touched!(app, |pages, cx| pages.invitation.counter(cx)));
+        dialog.on_withdraw(touched!(app, |pages, cx| pages.invitation.withdraw(cx)));
+    }
+
+    /// Theirs that wants an answer.
+    fn incoming<'a>(&self, known: &'a Known) -> Option<&'a control::Invitation> {
+        let countering = self.countering.as_ref().map(|theirs| theirs.invite_id.as_str());
+        let answered = self.answered.as_deref();
+        known.state.invitations.iter().find(|invitation| {
+            let id = Some(invitation.invite_id.as_str());
+            !invitation.mine && id != countering && id != answered
+        })
+    }
+
+    /// The one whose rules are shown: theirs, or ours where no board's are.
+    pub(super) fn of_rules<'a>(&self, known: &'a Known) -> Option<&'a control::Invitation> {
+        self.incoming(known).or_else(|| outgoing(known).filter(|_| known.page() != Page::Board))
+    }
+
+    /// What is seen of invitations. `question`: the app's own.
+    pub(crate) fn dialog(&self, known: &Known, question: Dialog) -> Option<Dialog> {
+        if self.incoming(known).is_some() {
+            // The question itself, or one that it leads to.
+            Some(match question {
+                Dialog::Decline | Dialog::Rules => question,
+                _ => Dialog::Invitation,
+            })
+        } else if self.inviting.is_some() || outgoing(known).is_some() {
+            Some(Dialog::Waiting)
+        } else {
+            None
         }
-        desk.change(|inner| inner.inviting = None);
-    }));
-}
+    }
 
-fn answer(desk: &Desk, accept: bool, reason: DeclineReason) {
-    let invite = desk.see().incoming().map(|invitation| invitation.invite_id.clone());
-    if let Some(invite_id) = invite {
-        let reason = if accept { 0 } else { reason.into() };
-        let answer = control::AnswerInvite { invite_id, accept, reason };
-        desk.ask(request::Body::AnswerInvite(answer), Purpose::Nothing);
+    /// The one of theirs that is being answered with other terms.
+    pub(super) fn countering(&self) -> Option<&control::Invitation> {
+        self.countering.as_ref()
+    }
+
+    /// Leaving the page discards the other terms.
+    pub(crate) fn stop_countering(&mut self) {
+        self.countering = None;
+    }
+
+    fn answer(&self, accept: bool, reason: DeclineReason, cx: &mut Cx<'_>) {
+        if let Some(theirs) = self.incoming(cx.known) {
+            let reason = if accept { 0 } else { reason.into() };
+            let answer = control::AnswerInvite { invite_id: theirs.invite_id.clone(), accept, reason };
+            cx.ask.tell(request::Body::AnswerInvite(answer));
+        }
+    }
+
+    /// Turns to the page for a new match with their terms on it, of which some can be changed and sent back.
+    fn counter(&mut self, cx: &mut Cx<'_>) {
+        let Some(theirs) = self.incoming(cx.known).cloned() else { return };
+        let of = wire_game(theirs.setup.as_ref());
+        if let Some(sheet) = self.sheets.get(&theirs.invite_id) {
+            new_game::adopt(of, sheet, &theirs, cx);
+        }
+        cx.go.new_game(of);
+        self.countering = Some(theirs);
+    }
+
+    /// Sends the other terms; false when none are being made.
+    pub(super) fn send_terms(&mut self, game: wire::Game, cx: &mut Cx<'_>) -> bool {
+        let Some(theirs) = self.countering.take() else { return false };
+        self.answered = Some(theirs.invite_id.clone());
+        cx.go.leave(Page::NewGame);
+        self.propose(&theirs.peer, game, &theirs.invite_id, cx);
+        true
+    }
+
+    /// Asks somebody for a match as this game was last chosen; `counters`: instead of what they have asked for.
+    pub(crate) fn propose(&mut self, peer: &str, game: wire::Game, counters: &str, cx: &mut Cx<'_>) {
+        let colour = cx.known.last(game).colour;
+        let side = new_game::my_side(colour);
+        let colours = match colour {
+            LastColour::Turns => control::ColourChoice::ColourAlternate,
+            LastColour::First | LastColour::Second | LastColour::Random => {
+                control::ColourChoice::ColourUnspecified
+            }
+        };
+        let invite = control::Invite {
+            peer: peer.to_owned(),
+            my_side: side.into(),
+            choice: Some(new_game::choice(cx.known, game)),
+            pace: new_game::pace(cx.known, game),
+            colours: colours.into(),
+            counters: counters.to_owned(),
+            ..control::Invite::default()
+        };
+        cx.ask.send(request::Body::Invite(invite), Question::Invite);
+        cx.go.forget_progress(peer);
+        self.inviting = Some(Inviting { peer: peer.to_owned(), invite: None, game, my_side: side.into() });
+    }
+
+    fn withdraw(&mut self, cx: &mut Cx<'_>) {
+        let inviting = self.inviting.take();
+        let ours = outgoing(cx.known).map(|ours| ours.invite_id.clone());
+        if let Some(invite_id) = ours.or_else(|| inviting.and_then(|inviting| inviting.invite)) {
+            cx.ask.tell(request::Body::Withdraw(control::Withdraw { invite_id }));
+        }
+    }
+
+    pub(crate) fn hear(&mut self, event: &event::Body, cx: &mut Cx<'_>) {
+        match event {
+            // The host's own account of it takes over.
+            event::Body::Invitation(invitation) if invitation.mine => self.inviting = None,
+            event::Body::Invitation(invitation) => self.arrived(invitation, cx),
+            event::Body::Connecting(connecting)
+                if connecting.state() == control::ConnectState::ConnectFailed =>
+            {
+                let asked = |inviting: &mut Inviting| inviting.peer == connecting.peer;
+                if self.inviting.take_if(asked).is_some() {
+                    cx.go.remark(Remark::CannotReach, &connecting.name);
+                }
+            }
+            event::Body::Notice(notice) if notice.kind() == NoticeKind::NoticeCannotReach => {
+                self.inviting = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// What an invitation of theirs amounts to is asked for.
+    fn arrived(&self, invitation: &control::Invitation, cx: &mut Cx<'_>) {
+        if let Some(setup) = &invitation.setup
+            && !self.sheets.contains_key(&invitation.invite_id)
+        {
+            let asked = control::Describe { setup: Some(setup.clone()), ..Default::default() };
+            let question = Question::Describe { invite: invitation.invite_id.clone() };
+            cx.ask.send(request::Body::Describe(asked), question);
+        }
+    }
+
+    /// `name`: the other person's, as far as the invitation said it.
+    pub(crate) fn gone(&mut self, gone: &control::InvitationGone, name: Option<String>, cx: &mut Cx<'_>) {
+        self.sheets.remove(&gone.invite_id);
+        let answered = self.answered.take_if(|id| *id == gone.invite_id).is_some();
+        let countering = self.countering.take_if(|theirs| theirs.invite_id == gone.invite_id).is_some();
+        if answered && !countering && gone.end() == InvitationEnd::InvitationCountered {
+            return;
+        }
+        let ours = self.inviting.take_if(|inviting| inviting.invite.as_deref() == Some(&gone.invite_id));
+        let near = ours.and_then(|inviting| cx.known.state.nearby.get(&inviting.peer));
+        let name = near.map(|near| near.name.clone()).or(name).unwrap_or_default();
+        if gone.end() == InvitationEnd::InvitationAccepted {
+            cx.go.room(&gone.room_id);
+        } else if let Some(remark) = remark(gone) {
+            cx.go.remark(remark, &name);
+        }
+    }
+
+    pub(crate) fn reply(&mut self, question: Question, answer: Answer, cx: &mut Cx<'_>) {
+        match (answer, question) {
+            (Ok(reply::Body::InviteId(invite)), Question::Invite) => {
+                // The invitation's own event may have come first, and with it taken over.
+                if let Some(inviting) = &mut self.inviting {
+                    inviting.invite = Some(invite);
+                }
+            }
+            (Ok(reply::Body::Sheet(sheet)), Question::Describe { invite }) => {
+                if cx.known.state.invitations.iter().any(|open| open.invite_id == invite) {
+                    self.sheets.insert(invite, sheet);
+                }
+            }
+            (Err(refusal), Question::Invite) => {
+                (self.inviting, self.answered) = (None, None);
+                cx.go.refused(refusal, Remark::BadRequest);
+            }
+            // A newer host's match may be of a game that has no sheet here.
+            (Err(_), Question::Describe { .. }) | (Ok(_), _) => {}
+        }
+    }
+
+    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
+        let dialog = window.global::<InvitationAdapter>();
+        if let Some(invitation) = self.incoming(known).or(outgoing(known)) {
+            self.show_offer(&dialog, known, invitation);
+            dialog.set_progress(Progress::Up);
+        } else if let Some(inviting) = &self.inviting {
+            let near = known.state.nearby.get(&inviting.peer).map(|near| near.name.as_str());
+            let friend = known.state.friends.get(&inviting.peer).map(|friend| friend.name.as_str());
+            dialog.set_name(near.or(friend).unwrap_or_default().into());
+            dialog.set_game(game::shown(inviting.game));
+            dialog.set_my_side(side(wire::Side::try_from(inviting.my_side).unwrap_or_default()));
+            dialog.set_pace(new_game::pace_name(known, inviting.game).into());
+            let sheet = known.sheets.get(&i32::from(inviting.game));
+            dialog.set_rule_name(new_game::rule_name(sheet, known.chinese()).into());
+            dialog.set_by_turns(false);
+            update(&self.terms, &terms(sheet, known.chinese()));
+            // Until the host says how far it is, it looks.
+            let progress = match nearby::progress(known, &inviting.peer, false) {
+                Progress::None => Progress::Looking,
+                told => told,
+            };
+            dialog.set_progress(progress);
+        }
+    }
+
+    fn show_offer(&self, dialog: &InvitationAdapter<'_>, known: &Known, invitation: &control::Invitation) {
+        let chinese = known.chinese();
+        dialog.set_name(invitation.name.as_str().into());
+        dialog.set_game(game_of(invitation.setup.as_ref()));
+        // A game for one has no colours.
+        let solo = game::is_solo(wire_game(invitation.setup.as_ref()));
+        dialog.set_my_side(if solo { Side::None } else { side(invitation.my_side()) });
+        dialog.set_by_turns(invitation.colours() == control::ColourChoice::ColourAlternate);
+        dialog.set_counters(!invitation.counters.is_empty());
+        dialog.set_pace(new_game::said(invitation.pace_name.as_ref(), chinese).into());
+        let sheet = self.sheets.get(&invitation.invite_id);
+        dialog.set_rule_name(new_game::rule_name(sheet, chinese).into());
+        update(&self.terms, &terms(sheet, chinese));
+        dialog.set_leaves_match(
+            known.page() == Page::Board && known.room.as_ref().is_some_and(|room| room.result.is_none()),
+        );
     }
 }
 
-/// Turns to the page for a new match with their terms on it, of which some can be changed and sent back.
-fn counter(desk: &Desk) {
-    let Some(theirs) = desk.see().incoming().cloned() else { return };
-    let of = wire_game(theirs.setup.as_ref());
-    let sheet = desk.see().invite_sheets.get(&theirs.invite_id).cloned();
-    if let Some(sheet) = sheet {
-        new_game::adopt(desk, of, &sheet, &theirs);
-    }
-    new_game::open(desk, of);
-    desk.change(|inner| inner.countering = Some(theirs));
+fn outgoing(known: &Known) -> Option<&control::Invitation> {
+    known.state.invitations.iter().find(|invitation| invitation.mine)
 }
 
-/// An invitation of theirs has come: what it amounts to is asked for.
-pub(crate) fn arrived(desk: &Desk, invitation: &control::Invitation) {
-    let known = desk.see().invite_sheets.contains_key(&invitation.invite_id);
-    if let (false, Some(setup)) = (known, invitation.setup.clone()) {
-        let asked = control::Describe { setup: Some(setup), ..Default::default() };
-        let purpose = Purpose::DescribeInvitation { invite: invitation.invite_id.clone() };
-        desk.ask(request::Body::Describe(asked), purpose);
-    }
+/// What is said of an invitation that has ended without a match.
+fn remark(gone: &control::InvitationGone) -> Option<Remark> {
+    Some(match gone.end() {
+        InvitationEnd::InvitationDeclined => match gone.reason() {
+            DeclineReason::DeclineOtherGame => Remark::InvitationOtherGame,
+            DeclineReason::DeclineOtherRules => Remark::InvitationOtherRules,
+            DeclineReason::DeclineLater => Remark::InvitationLater,
+            DeclineReason::DeclineBusy => Remark::InvitationBusy,
+            _ => Remark::InvitationDeclined,
+        },
+        InvitationEnd::InvitationBusy => Remark::InvitationBusy,
+        InvitationEnd::InvitationTimedOut => Remark::InvitationTimedOut,
+        InvitationEnd::InvitationWithdrawn => Remark::InvitationWithdrawn,
+        InvitationEnd::InvitationLinkLost => Remark::InvitationLost,
+        InvitationEnd::InvitationUnknownGame => Remark::InvitationUnknownGame,
+        // Their own invitation takes its place, and rings.
+        InvitationEnd::InvitationCountered => Remark::InvitationCountered,
+        InvitationEnd::InvitationAccepted | InvitationEnd::Unspecified => return None,
+    })
 }
 
 /// What was chosen about the game, beside the name of its rules: each option with its value.
@@ -88,56 +321,4 @@ fn terms(sheet: Option<&GameSheet>, chinese: bool) -> Vec<SharedString> {
         SharedString::from(format!("{}{between}{value}", said(option.name.as_ref())))
     };
     new_game::offered(sheet).map(term).collect()
-}
-
-pub(super) fn show(window: &MainWindow, desk: &Desk) {
-    let inner = desk.see();
-    let dialog = window.global::<InvitationAdapter>();
-    if let Some(invitation) = inner.incoming().or(inner.outgoing()) {
-        show_offer(&dialog, desk, &inner, invitation);
-        dialog.set_progress(Progress::Up);
-    } else if let Some(inviting) = &inner.inviting {
-        let near = inner.state.nearby.get(&inviting.peer).map(|near| near.name.as_str());
-        let friend = inner.state.friends.get(&inviting.peer).map(|friend| friend.name.as_str());
-        dialog.set_name(near.or(friend).unwrap_or_default().into());
-        dialog.set_game(game::shown(inviting.game));
-        dialog.set_my_side(side(wire::Side::try_from(inviting.my_side).unwrap_or_default()));
-        dialog.set_pace(new_game::pace_name(&inner, inviting.game).into());
-        let sheet = inner.sheets.get(&i32::from(inviting.game));
-        dialog.set_rule_name(new_game::rule_name(sheet, inner.chinese()).into());
-        dialog.set_by_turns(false);
-        update(&desk.invitation.terms, &terms(sheet, inner.chinese()));
-        // Until the host says how far it is, it looks.
-        let progress = match nearby::progress(&inner, &inviting.peer, false) {
-            Progress::None => Progress::Looking,
-            known => known,
-        };
-        dialog.set_progress(progress);
-    }
-}
-
-fn show_offer(dialog: &InvitationAdapter<'_>, desk: &Desk, inner: &Inner, invitation: &control::Invitation) {
-    let chinese = inner.chinese();
-    dialog.set_name(invitation.name.as_str().into());
-    dialog.set_game(game_of(invitation.setup.as_ref()));
-    // A game for one has no colours.
-    let solo = game::is_solo(wire_game(invitation.setup.as_ref()));
-    dialog.set_my_side(if solo { Side::None } else { side(invitation.my_side()) });
-    dialog.set_by_turns(invitation.colours() == control::ColourChoice::ColourAlternate);
-    dialog.set_counters(!invitation.counters.is_empty());
-    dialog.set_pace(new_game::said(invitation.pace_name.as_ref(), chinese).into());
-    let sheet = inner.invite_sheets.get(&invitation.invite_id);
-    dialog.set_rule_name(new_game::rule_name(sheet, chinese).into());
-    update(&desk.invitation.terms, &terms(sheet, chinese));
-    dialog.set_leaves_match(
-        inner.page() == Page::Board && inner.room.as_ref().is_some_and(|room| room.result.is_none()),
-    );
-}
-
-/// What is seen of an invitation of theirs: the question itself, or one that it leads to.
-pub(crate) fn dialog_of(question: Dialog) -> Dialog {
-    match question {
-        Dialog::Decline | Dialog::Rules => question,
-        _ => Dialog::Invitation,
-    }
 }

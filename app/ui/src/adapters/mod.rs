@@ -3,7 +3,7 @@
 
 pub(crate) mod backup;
 pub(crate) mod board;
-mod comparison;
+pub(crate) mod comparison;
 pub(crate) mod editor;
 pub(crate) mod feel;
 pub(crate) mod friends;
@@ -13,7 +13,7 @@ pub(crate) mod home;
 pub(crate) mod invitation;
 pub(crate) mod lesson;
 mod navigation;
-mod nearby;
+pub(crate) mod nearby;
 pub(crate) mod new_game;
 pub(crate) mod puzzles;
 pub(crate) mod records;
@@ -26,64 +26,81 @@ use proto::board::{self as wire, setup};
 use proto::control;
 use slint::{Model, VecModel};
 
-use crate::app::Desk;
+use crate::app::Controller;
 use crate::screens::{Carrier, Game, MainWindow, Side};
 
 /// Connects every touch to what it does.
-pub(crate) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
-    navigation::attach(window, desk);
-    home::attach(window, desk);
-    new_game::attach(window, desk);
-    nearby::attach(window, desk);
-    friends::attach(window, desk);
-    board::attach(window, desk);
-    comparison::attach(window, desk);
-    gifts::attach(window, desk);
-    backup::attach(window, desk);
-    invitation::attach(window, desk);
-    editor::attach(window, desk);
-    feel::attach(window, desk);
-    lesson::attach(window, desk);
-    records::attach(window, desk);
-    puzzles::attach(window, desk);
-    replay::attach(window, desk);
-    settings::attach(window, desk);
+pub(crate) fn attach(window: &MainWindow, app: &Rc<Controller>) {
+    navigation::attach(window, app);
+    board::attach(window, app);
+    comparison::attach(window, app);
+    backup::Backup::attach(window, app);
+    feel::attach(window, app);
+    let pages = app.pages();
+    pages.editor.attach(window, app);
+    pages.friends.attach(window, app);
+    pages.gifts.attach(window, app);
+    pages.home.attach(window, app);
+    pages.invitation.attach(window, app);
+    pages.lesson.attach(window, app);
+    pages.nearby.attach(window, app);
+    pages.new_game.attach(window, app);
+    pages.puzzles.attach(window, app);
+    pages.records.attach(window, app);
+    pages.replay.attach(window, app);
+    pages.settings.attach(window, app);
 }
 
 /// Shows on every page what is known now.
-pub(crate) fn show(window: &MainWindow, desk: &Desk) {
-    settings::show(window, desk);
-    home::show(window, desk);
-    new_game::show(window, desk);
-    nearby::show(window, desk);
-    friends::show(window, desk);
-    board::show(window, desk);
-    comparison::show(window, desk);
-    gifts::show(window, desk);
-    backup::show(window, desk);
-    invitation::show(window, desk);
-    editor::show(window, desk);
-    feel::show(window, desk);
-    lesson::show(window, desk);
-    records::show(window, desk);
-    puzzles::show(window, desk);
-    replay::show(window, desk);
+pub(crate) fn show(window: &MainWindow, app: &Controller) {
+    let (known, pages) = (app.read(), app.pages());
+    // First, since it chooses the language.
+    pages.settings.show(window, &known);
+    board::show(window, app);
+    feel::show(window, app);
+    comparison::show(window, &known);
+    pages.backup.show(window, &known);
+    pages.editor.show(window, &known);
+    pages.friends.show(window, &known);
+    pages.gifts.show(window, &known, &app.sprites);
+    pages.home.show(window, &known, &app.sprites);
+    pages.invitation.show(window, &known);
+    pages.lesson.show(window, &known);
+    pages.nearby.show(window, &known);
+    pages.new_game.show(window, &known, &pages.invitation);
+    pages.puzzles.show(window, &known, &app.sprites);
+    pages.records.show(window, &known, &app.sprites);
+    pages.replay.show(window, &known);
     // Last, so that a page is complete before it is turned to.
-    navigation::show(window, desk);
+    navigation::show(window, app);
 }
 
 /// Makes a closure for a callback: it does nothing once the app is gone.
 macro_rules! when {
-    ($desk:expr, |$it:ident $(, $argument:ident)*| $body:expr) => {{
-        let desk = std::rc::Rc::downgrade($desk);
+    ($app:expr, |$it:ident $(, $argument:ident)*| $body:expr) => {{
+        let app = std::rc::Rc::downgrade($app);
         move |$($argument),*| {
-            if let Some($it) = desk.upgrade() {
+            if let Some($it) = app.upgrade() {
+                let _turn = $it.begin_turn();
                 $body
             }
         }
     }};
 }
 pub(crate) use when;
+
+/// Makes a closure for a callback that lets a page do its part; see [`Cx`](crate::app::Cx).
+macro_rules! touched {
+    ($app:expr, |$pages:ident, $cx:ident $(, $argument:ident)*| $body:expr) => {{
+        let app = std::rc::Rc::downgrade($app);
+        move |$($argument),*| {
+            if let Some(app) = app.upgrade() {
+                app.turn(|$pages, $cx| $body);
+            }
+        }
+    }};
+}
+pub(crate) use touched;
 
 thread_local! {
     /// Rows of models that were changed on this thread.

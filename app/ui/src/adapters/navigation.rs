@@ -7,17 +7,17 @@ use slint::platform::{Key, WindowEvent};
 use slint::{ComponentHandle, SharedString};
 
 use super::when;
-use crate::app::Desk;
+use crate::app::Controller;
 use crate::screens::{Dialog, Focus, MainWindow, Navigation, Remark};
 
-pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
+pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     let navigation = window.global::<Navigation>();
-    navigation.on_go(when!(desk, |desk, page| desk.go(page)));
-    navigation.on_back(when!(desk, |desk| desk.back()));
-    navigation.on_open(when!(desk, |desk, dialog| desk.open(dialog)));
-    navigation.on_close_dialog(when!(desk, |desk| desk.open(Dialog::None)));
-    navigation.on_clear_remark(when!(desk, |desk| desk.remark(Remark::None, "")));
-    window.global::<Focus>().on_window_turned(when!(desk, |desk, front| desk.set_in_front(front)));
+    navigation.on_go(when!(app, |app, page| app.go(page)));
+    navigation.on_back(when!(app, |app| app.back()));
+    navigation.on_open(when!(app, |app, dialog| app.open(dialog)));
+    navigation.on_close_dialog(when!(app, |app| app.open(Dialog::None)));
+    navigation.on_clear_remark(when!(app, |app| app.remark(Remark::None, "")));
+    window.global::<Focus>().on_window_turned(when!(app, |app, front| app.set_in_front(front)));
     let weak = window.as_weak();
     navigation.on_step_focus(move |step| {
         let weak = weak.clone();
@@ -31,9 +31,9 @@ pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
     });
 }
 
-pub(super) fn show(window: &MainWindow, desk: &Desk) {
-    let inner = desk.see();
+pub(super) fn show(window: &MainWindow, app: &Controller) {
+    let known = app.read();
     let navigation = window.global::<Navigation>();
-    navigation.set_page(inner.page());
-    navigation.set_dialog(inner.dialog());
+    navigation.set_page(known.page());
+    navigation.set_dialog(app.dialog());
 }

@@ -2,118 +2,116 @@
 
 use std::rc::Rc;
 
-use proto::control::{self, ConnectState, RadioState, request};
-use slint::{ComponentHandle, Model, ModelRc, VecModel};
+use proto::control::{self, ConnectState, RadioState, event, request};
+use slint::{ComponentHandle, ModelRc, VecModel};
 
-use super::{friends, game, new_game, update, when};
-use crate::app::{Desk, Inner, Inviting, Purpose};
-use crate::preferences::{LastColour, LastOpponent};
-use crate::screens::{Dialog, MainWindow, NearbyAdapter, NearbyState, Neighbour, Page, Progress};
+use super::{game, new_game, touched, update};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::preferences::LastOpponent;
+use crate::screens::{Dialog, MainWindow, NearbyAdapter, NearbyState, Neighbour, Page, Progress, Remark};
 
-pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
-    let page = window.global::<NearbyAdapter>();
-    page.set_neighbours(ModelRc::new(VecModel::<Neighbour>::default()));
-    page.on_invite(when!(desk, |desk, peer| invite(&desk, &peer)));
-    page.on_power_on(when!(desk, |desk| {
-        desk.ask(request::Body::PowerOn(control::PowerOn {}), Purpose::PowerOn);
-        desk.change(|inner| inner.switching_on = true);
-    }));
-    page.on_change_game(when!(desk, |desk| choose_game(&desk, LastOpponent::Peer)));
-    page.on_open(when!(desk, |desk, id| {
-        if desk.see().state.friends.contains_key(id.as_str()) {
-            friends::open_friend(&desk, &id);
-        } else {
-            desk.change(|inner| inner.neighbour = id.into());
-            desk.open(Dialog::Neighbour);
+/// What the page is in the middle of.
+#[derive(Default)]
+pub(crate) struct Nearby {
+    /// The adapter is being turned on.
+    switching_on: bool,
+    /// Somebody near who is looked at.
+    neighbour: String,
+    rows: Rc<VecModel<Neighbour>>,
+}
+
+/// Whether the adapter can be turned on.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Question;
+
+impl From<Question> for Asked {
+    fn from(question: Question) -> Self {
+        Self::Nearby(question)
+    }
+}
+
+impl Nearby {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
+        let page = window.global::<NearbyAdapter>();
+        page.set_neighbours(ModelRc::from(self.rows.clone()));
+        page.on_invite(touched!(app, |pages, cx, peer| {
+            pages.invitation.propose(&peer, cx.known.nearby_game(), "", cx);
+        }));
+        page.on_power_on(touched!(app, |pages, cx| {
+            cx.ask.send(request::Body::PowerOn(control::PowerOn {}), Question);
+            pages.nearby.switching_on = true;
+        }));
+        page.on_change_game(touched!(app, |_pages, cx| choose_game(LastOpponent::Peer, cx)));
+        page.on_open(touched!(app, |pages, cx, id| {
+            if cx.known.state.friends.contains_key(id.as_str()) {
+                pages.friends.open_friend(&id, cx);
+            } else {
+                pages.nearby.neighbour = id.into();
+                cx.go.dialog(Dialog::Neighbour);
+            }
+        }));
+        page.on_meet(touched!(app, |pages, cx| {
+            let peer = pages.nearby.neighbour.clone();
+            cx.ask.done(request::Body::Meet(control::Meet { peer }));
+        }));
+        page.on_block(touched!(app, |pages, cx| {
+            let peer = pages.nearby.neighbour.clone();
+            cx.ask.done(request::Body::Block(control::Block { peer }));
+        }));
+        page.on_use_bluetooth(touched!(app, |_pages, cx| {
+            let set = control::SetCarrier { carrier: control::Carrier::Bluetooth.into(), on: true };
+            cx.ask.done(request::Body::SetCarrier(set));
+        }));
+        page.on_open_friends(touched!(app, |_pages, cx| cx.go.page(Page::Friends)));
+        page.on_play_here(touched!(app, |_pages, cx| choose_game(LastOpponent::Here, cx)));
+    }
+
+    pub(crate) fn hear(&mut self, event: &event::Body) {
+        if matches!(event, event::Body::Radio(_)) {
+            self.switching_on = false;
         }
-    }));
-    page.on_meet(when!(desk, |desk| {
-        let peer = desk.see().neighbour.clone();
-        desk.ask(request::Body::Meet(control::Meet { peer }), Purpose::Person);
-    }));
-    page.on_block(when!(desk, |desk| {
-        let peer = desk.see().neighbour.clone();
-        desk.ask(request::Body::Block(control::Block { peer }), Purpose::Person);
-    }));
-    page.on_use_bluetooth(when!(desk, |desk| {
-        let set = control::SetCarrier { carrier: control::Carrier::Bluetooth.into(), on: true };
-        desk.ask(request::Body::SetCarrier(set), Purpose::Person);
-    }));
-    page.on_open_friends(when!(desk, |desk| desk.go(Page::Friends)));
-    page.on_play_here(when!(desk, |desk| choose_game(&desk, LastOpponent::Here)));
+    }
+
+    pub(crate) fn reply(&mut self, answer: Answer, cx: &mut Cx<'_>) {
+        if let Err(refusal) = answer {
+            self.switching_on = false;
+            cx.go.refused(refusal, Remark::BadRequest);
+        }
+    }
+
+    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
+        let page = window.global::<NearbyAdapter>();
+        page.set_state(state(known));
+        let radio = known.state.bluetooth().map(control::Radio::state);
+        page.set_cannot_be_found(radio == Some(RadioState::RadioNoAdvertising));
+        page.set_takes_turns(radio == Some(RadioState::RadioTakingTurns));
+        page.set_trouble(trouble(known));
+        page.set_pace_name(new_game::pace_name(known, known.nearby_game()).into());
+        page.set_my_name(known.state.me.name.as_str().into());
+        page.set_switching_on(self.switching_on);
+        let offered = known.nearby_game();
+        page.set_game(game::shown(offered));
+        let rules = new_game::rule_name(known.sheets.get(&i32::from(offered)), known.chinese());
+        page.set_rule_name(rules.into());
+        let mut rows: Vec<Neighbour> = known.state.nearby.values().map(|near| view(known, near)).collect();
+        if let Some(near) = known.state.nearby.get(&self.neighbour) {
+            page.set_shown(view(known, near));
+        }
+        // Friends first; the order within does not follow the signal, so that no row moves from under a finger.
+        rows.sort_by_key(|row| (!row.friend, row.name.clone(), row.id.clone()));
+        update(&self.rows, &rows);
+    }
 }
 
 /// The page for a new match of the game that people are invited to.
-fn choose_game(desk: &Desk, opponent: LastOpponent) {
-    let game = desk.see().nearby_game();
-    desk.prefer(|known| known.games.entry(game::word(game).into()).or_default().opponent = opponent);
-    new_game::open(desk, game);
+fn choose_game(opponent: LastOpponent, cx: &mut Cx<'_>) {
+    let game = cx.known.nearby_game();
+    cx.preferences
+        .change(move |known| known.games.entry(game::word(game).into()).or_default().opponent = opponent);
+    cx.go.new_game(game);
 }
 
-/// Asks somebody for a match of the game that people are invited to.
-pub(super) fn invite(desk: &Desk, peer: &str) {
-    let game = desk.see().nearby_game();
-    propose(desk, peer, game, "");
-}
-
-/// Asks somebody for a match as this game was last chosen; `counters`: instead of what they have asked for.
-pub(super) fn propose(desk: &Desk, peer: &str, game: proto::board::Game, counters: &str) {
-    let (choice, pace, colour) = {
-        let inner = desk.see();
-        (new_game::choice(&inner, game), new_game::pace(&inner, game), inner.last(game).colour)
-    };
-    let side = new_game::my_side(colour);
-    let colours = match colour {
-        LastColour::Turns => control::ColourChoice::ColourAlternate,
-        LastColour::First | LastColour::Second | LastColour::Random => {
-            control::ColourChoice::ColourUnspecified
-        }
-    };
-    let invite = control::Invite {
-        peer: peer.to_owned(),
-        my_side: side.into(),
-        choice: Some(choice),
-        pace,
-        colours: colours.into(),
-        counters: counters.to_owned(),
-        ..control::Invite::default()
-    };
-    desk.ask(request::Body::Invite(invite), Purpose::Invite);
-    desk.change(|inner| {
-        // What an earlier try came to is of no more interest.
-        inner.state.connecting.remove(peer);
-        inner.inviting = Some(Inviting { peer: peer.to_owned(), invite: None, game, my_side: side.into() });
-    });
-}
-
-pub(super) fn show(window: &MainWindow, desk: &Desk) {
-    let inner = desk.see();
-    let page = window.global::<NearbyAdapter>();
-    page.set_state(state(&inner));
-    let radio = inner.state.bluetooth().map(control::Radio::state);
-    page.set_cannot_be_found(radio == Some(RadioState::RadioNoAdvertising));
-    page.set_takes_turns(radio == Some(RadioState::RadioTakingTurns));
-    page.set_trouble(trouble(&inner));
-    page.set_pace_name(new_game::pace_name(&inner, inner.nearby_game()).into());
-    page.set_my_name(inner.state.me.name.as_str().into());
-    page.set_switching_on(inner.switching_on);
-    let offered = inner.nearby_game();
-    page.set_game(game::shown(offered));
-    let rules = new_game::rule_name(inner.sheets.get(&i32::from(offered)), inner.chinese());
-    page.set_rule_name(rules.into());
-    let mut rows: Vec<Neighbour> = inner.state.nearby.values().map(|near| view(&inner, near)).collect();
-    if let Some(near) = inner.state.nearby.get(&inner.neighbour) {
-        page.set_shown(view(&inner, near));
-    }
-    // Friends first; the order within does not follow the signal, so that no row moves from under a finger.
-    rows.sort_by_key(|row| (!row.friend, row.name.clone(), row.id.clone()));
-    let model = page.get_neighbours();
-    if let Some(model) = model.as_any().downcast_ref::<VecModel<Neighbour>>() {
-        update(model, &rows);
-    }
-}
-
-fn view(inner: &Inner, near: &control::Nearby) -> Neighbour {
+fn view(known: &Known, near: &control::Nearby) -> Neighbour {
     let by =
         |carrier: control::Carrier| near.carrier() == carrier || near.carriers.contains(&i32::from(carrier));
     Neighbour {
@@ -121,7 +119,7 @@ fn view(inner: &Inner, near: &control::Nearby) -> Neighbour {
         name: near.name.as_str().into(),
         friend: near.is_friend,
         signal: signal(near.rssi_dbm),
-        progress: progress(inner, &near.id, near.connected),
+        progress: progress(known, &near.id, near.connected),
         // Whom this device is connected with may be busy with nobody else than it.
         busy: near.busy && !near.connected,
         wish: game::shown(near.wish()),
@@ -132,21 +130,21 @@ fn view(inner: &Inner, near: &control::Nearby) -> Neighbour {
 }
 
 /// What the page says where nobody can be shown. A carrier that is ready counts before one that is not.
-pub(super) fn state(inner: &Inner) -> NearbyState {
-    if !inner.state.nearby.is_empty() {
+pub(super) fn state(known: &Known) -> NearbyState {
+    if !known.state.nearby.is_empty() {
         return NearbyState::Some;
     }
-    if inner.state.radios.values().any(works) {
-        return if inner.looked_long { NearbyState::Nobody } else { NearbyState::Looking };
+    if known.state.radios.values().any(works) {
+        return if known.looked_long { NearbyState::Nobody } else { NearbyState::Looking };
     }
-    bluetooth(inner)
+    bluetooth(known)
 }
 
 /// What keeps Bluetooth from working, where that is not said in the place of the list.
-fn trouble(inner: &Inner) -> NearbyState {
-    let elsewhere = inner.state.radios.values().any(works) || !inner.state.nearby.is_empty();
-    let fine = inner.state.bluetooth().is_none_or(works);
-    match bluetooth(inner) {
+fn trouble(known: &Known) -> NearbyState {
+    let elsewhere = known.state.radios.values().any(works) || !known.state.nearby.is_empty();
+    let fine = known.state.bluetooth().is_none_or(works);
+    match bluetooth(known) {
         trouble if elsewhere && !fine && trouble != NearbyState::Looking => trouble,
         _ => NearbyState::Some,
     }
@@ -160,16 +158,16 @@ fn works(radio: &control::Radio) -> bool {
     ready && !radio.unused
 }
 
-fn bluetooth(inner: &Inner) -> NearbyState {
-    match inner.state.bluetooth().map(control::Radio::state) {
-        _ if inner.state.bluetooth().is_some_and(|radio| radio.unused) => NearbyState::Unused,
+fn bluetooth(known: &Known) -> NearbyState {
+    match known.state.bluetooth().map(control::Radio::state) {
+        _ if known.state.bluetooth().is_some_and(|radio| radio.unused) => NearbyState::Unused,
         Some(RadioState::RadioOff) => NearbyState::Off,
         Some(RadioState::RadioBlocked) => NearbyState::Blocked,
         Some(RadioState::RadioNoAdapter) => NearbyState::NoAdapter,
         Some(RadioState::RadioNoService) => NearbyState::NoService,
         Some(RadioState::RadioNoPermission) => NearbyState::NoPermission,
         // A host that has told everything and no radio has none.
-        None if inner.state.ready => NearbyState::NoAdapter,
+        None if known.state.ready => NearbyState::NoAdapter,
         _ => NearbyState::Looking,
     }
 }
@@ -184,8 +182,8 @@ fn signal(rssi_dbm: i32) -> i32 {
     }
 }
 
-pub(super) fn progress(inner: &Inner, peer: &str, connected: bool) -> Progress {
-    match inner.state.connecting.get(peer).map(control::Connecting::state) {
+pub(super) fn progress(known: &Known, peer: &str, connected: bool) -> Progress {
+    match known.state.connecting.get(peer).map(control::Connecting::state) {
         Some(ConnectState::ConnectLooking) => Progress::Looking,
         Some(ConnectState::ConnectDialing) => Progress::Dialing,
         Some(ConnectState::ConnectGreeting) => Progress::Greeting,

@@ -7,177 +7,379 @@ use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 
 use proto::board as wire;
-use proto::control::{self, ChosenOption, GameChoice, GameOption, GameSheet, Seat, request, seat};
+use proto::control::{self, ChosenOption, GameChoice, GameOption, GameSheet, Seat, reply, request, seat};
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::{editor, game, nearby, puzzles, update, when};
-use crate::app::{Desk, Inner, Purpose};
+use super::invitation::Invitation;
+use super::{game, touched, update};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::preferences::{LastColour, LastGame, LastOpponent, OwnPace};
 use crate::screens::{
-    Colour, MainWindow, NewGameAdapter, Opponent, OptionKind, OptionView, Page, RulesAdapter,
+    Colour, MainWindow, NewGameAdapter, Opponent, OptionKind, OptionView, Page, Remark, RulesAdapter,
 };
 
 /// More values than this do not stand beside each other on a phone; they are stepped through.
 const WORDS_BESIDE: usize = 4;
 
-/// Rows of the models that the page draws from.
-#[derive(Default)]
-pub(crate) struct Rows {
+/// The game that is to be played.
+pub(crate) struct NewGame {
+    game: wire::Game,
+    /// The further options are seen too.
+    all_options: bool,
     presets: Rc<VecModel<SharedString>>,
     paces: Rc<VecModel<SharedString>>,
     options: Rc<VecModel<OptionView>>,
     sentences: Rc<VecModel<SharedString>>,
 }
 
-pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
-    let page = window.global::<NewGameAdapter>();
-    page.set_presets(ModelRc::from(desk.new_game.presets.clone()));
-    page.set_options(ModelRc::from(desk.new_game.options.clone()));
-    page.set_paces(ModelRc::from(desk.new_game.paces.clone()));
-    window.global::<RulesAdapter>().set_sentences(ModelRc::from(desk.new_game.sentences.clone()));
-    page.on_choose_opponent(when!(desk, |desk, opponent| {
+impl Default for NewGame {
+    fn default() -> Self {
+        Self {
+            game: wire::Game::Gomoku,
+            all_options: false,
+            presets: Rc::default(),
+            paces: Rc::default(),
+            options: Rc::default(),
+            sentences: Rc::default(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Question {
+    /// What a choice of rules for this game amounts to.
+    Describe {
+        game: wire::Game,
+        choice: GameChoice,
+    },
+    Open,
+}
+
+impl From<Question> for Asked {
+    fn from(question: Question) -> Self {
+        Self::NewGame(question)
+    }
+}
+
+impl NewGame {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
+        let page = window.global::<NewGameAdapter>();
+        page.set_presets(ModelRc::from(self.presets.clone()));
+        page.set_options(ModelRc::from(self.options.clone()));
+        page.set_paces(ModelRc::from(self.paces.clone()));
+        window.global::<RulesAdapter>().set_sentences(ModelRc::from(self.sentences.clone()));
+        page.on_choose_opponent(touched!(app, |pages, cx, opponent| {
+            pages.new_game.choose_opponent(opponent, cx);
+        }));
+        page.on_choose_level(touched!(app, |pages, cx, level| {
+            pages.new_game.remember(cx, move |last| last.level = level.clamp(1, 10) as u32);
+        }));
+        page.on_choose_colour(touched!(app, |pages, cx, colour| {
+            let colour = match colour {
+                Colour::First => LastColour::First,
+                Colour::Second => LastColour::Second,
+                Colour::Random => LastColour::Random,
+                Colour::Turns => LastColour::Turns,
+            };
+            pages.new_game.remember(cx, move |last| last.colour = colour);
+        }));
+        page.on_choose_preset(touched!(app, |pages, cx, index| pages.new_game.choose_preset(index, cx)));
+        page.on_choose_value(touched!(app, |pages, cx, option, value| {
+            pages.new_game.change_option(cx, option, |option| {
+                option.values.get(value as usize).map(|value| value.value.clone())
+            });
+        }));
+        page.on_step_value(touched!(app, |pages, cx, option, step| {
+            pages.new_game.change_option(cx, option, |option| stepped(option, step));
+        }));
+        page.on_toggle_all_options(touched!(app, |pages, _cx| {
+            pages.new_game.all_options = !pages.new_game.all_options;
+        }));
+        page.on_choose_pace(touched!(app, |pages, cx, index| {
+            if let Some(word) = pace_word(cx.known, index) {
+                pages.new_game.remember(cx, |last| last.pace = word);
+            }
+        }));
+        page.on_choose_usual_pace(touched!(app, |_pages, cx, index| {
+            if let Some(word) = pace_word(cx.known, index) {
+                cx.preferences.change(|known| known.pace = word);
+            }
+        }));
+        page.on_set_own_pace(touched!(app, |pages, cx, part, value| {
+            cx.preferences.change(move |known| set_own_pace(&mut known.own_pace, part, value));
+            // The host names it.
+            cx.go.describe(pages.new_game.game);
+        }));
+        page.on_use_own_pace(touched!(app, |pages, cx, usual| {
+            if usual {
+                cx.preferences.change(|known| known.pace = OWN.into());
+            } else {
+                pages.new_game.remember(cx, |last| last.pace = OWN.into());
+            }
+        }));
+        page.on_open_puzzles(touched!(app, |pages, cx| cx.go.puzzles(pages.new_game.game)));
+        page.on_start(touched!(app, |pages, cx| {
+            if !pages.invitation.send_terms(pages.new_game.game, cx) {
+                pages.new_game.start(cx);
+            }
+        }));
+        page.on_set_up(touched!(app, |pages, cx| pages.editor.open(cx)));
+    }
+
+    /// Turns to the page for this game.
+    pub(crate) fn open(&mut self, game: wire::Game, cx: &mut Cx<'_>) {
+        (self.game, self.all_options) = (game, false);
+        describe(game, cx);
+        cx.go.page(Page::NewGame);
+    }
+
+    /// Another page is seen: what it shows of a game is asked for, unless it is known.
+    pub(crate) fn page_turned(&self, cx: &mut Cx<'_>) {
+        let game = match cx.known.page() {
+            Page::NewGame => self.game,
+            // The clocks to choose from come with any game.
+            Page::Settings if cx.known.sheets.is_empty() => self.game,
+            Page::Nearby => cx.known.nearby_game(),
+            _ => return,
+        };
+        if !cx.known.sheets.contains_key(&i32::from(game)) {
+            describe(game, cx);
+        }
+    }
+
+    fn choose_opponent(&self, opponent: Opponent, cx: &mut Cx<'_>) {
         let opponent = match opponent {
             Opponent::Bot => LastOpponent::Bot,
             Opponent::Here => LastOpponent::Here,
             Opponent::Peer => LastOpponent::Peer,
         };
-        remember(&desk, |last| last.opponent = opponent);
-        let game = desk.see().new_game;
-        if game::is_solo(game) {
+        self.remember(cx, move |last| last.opponent = opponent);
+        if game::is_solo(self.game) {
             // Alone or as a race: other options, other rules.
-            describe(&desk, game);
+            cx.go.describe(self.game);
         }
-    }));
-    page.on_choose_level(when!(desk, |desk, level| {
-        remember(&desk, |last| last.level = level.clamp(1, 10) as u32);
-    }));
-    page.on_choose_colour(when!(desk, |desk, colour| {
-        let colour = match colour {
-            Colour::First => LastColour::First,
-            Colour::Second => LastColour::Second,
-            Colour::Random => LastColour::Random,
-            Colour::Turns => LastColour::Turns,
-        };
-        remember(&desk, |last| last.colour = colour);
-    }));
-    page.on_choose_preset(when!(desk, |desk, index| {
-        let chosen = {
-            let inner = desk.see();
-            let sheet = inner.sheets.get(&(inner.new_game as i32));
-            let preset = sheet.and_then(|sheet| sheet.presets.get(index as usize));
-            preset.map(|preset| with_preset(choice(&inner, inner.new_game), preset))
-        };
-        if let Some(choice) = chosen {
-            let game = desk.see().new_game;
-            ask(&desk, game, choice);
-        }
-    }));
-    page.on_choose_value(when!(desk, |desk, option, value| {
-        change_option(&desk, option, |option| {
-            option.values.get(value as usize).map(|value| value.value.clone())
-        });
-    }));
-    page.on_step_value(when!(desk, |desk, option, step| {
-        change_option(&desk, option, |option| stepped(option, step));
-    }));
-    page.on_toggle_all_options(when!(desk, |desk| {
-        desk.change(|inner| inner.all_options = !inner.all_options);
-    }));
-    page.on_choose_pace(when!(desk, |desk, index| {
-        let word = {
-            let inner = desk.see();
-            let pace = paces(&inner).get(usize::try_from(index).unwrap_or(usize::MAX)).cloned();
-            pace.map(|pace| pace.word)
-        };
-        if let Some(word) = word {
-            remember(&desk, |last| last.pace = word);
-        }
-    }));
-    page.on_choose_usual_pace(when!(desk, |desk, index| {
-        let word = {
-            let inner = desk.see();
-            let pace = paces(&inner).get(usize::try_from(index).unwrap_or(usize::MAX)).cloned();
-            pace.map(|pace| pace.word)
-        };
-        if let Some(word) = word {
-            desk.prefer(|known| known.pace = word);
-        }
-    }));
-    page.on_set_own_pace(when!(desk, |desk, part, value| {
-        desk.prefer(|known| {
-            let own = &mut known.own_pace;
-            match part {
-                0 => own.kind = value.clamp(0, 3) as u8,
-                1 => own.minutes = step_to(own.minutes, value, MOST_MINUTES),
-                2 => own.seconds = step_to(own.seconds, value, MOST_SECONDS),
-                _ => own.periods = value.clamp(1, 10) as u32,
-            }
-        });
-        // The host names it.
-        let game = desk.see().new_game;
-        describe(&desk, game);
-    }));
-    page.on_use_own_pace(when!(desk, |desk, usual| {
-        if usual {
-            desk.prefer(|known| known.pace = OWN.into());
-        } else {
-            remember(&desk, |last| last.pace = OWN.into());
-        }
-    }));
-    page.on_open_puzzles(when!(desk, |desk| {
-        let game = desk.see().new_game;
-        puzzles::open_page(&desk, game);
-    }));
-    page.on_start(when!(desk, |desk| start(&desk)));
-    page.on_set_up(when!(desk, |desk| editor::open(&desk)));
-}
+    }
 
-/// Turns to the page for this game.
-pub(crate) fn open(desk: &Desk, game: wire::Game) {
-    desk.change(|inner| {
-        inner.new_game = game;
-        inner.all_options = false;
-    });
-    describe(desk, game);
-    desk.go(Page::NewGame);
+    fn choose_preset(&self, index: i32, cx: &mut Cx<'_>) {
+        let sheet = cx.known.sheets.get(&(self.game as i32));
+        if let Some(preset) = sheet.and_then(|sheet| sheet.presets.get(index as usize)) {
+            ask(self.game, with_preset(choice(cx.known, self.game), preset), cx);
+        }
+    }
+
+    /// Chooses a value for the option in this row of the page. What was chosen before stays in front of it: each choice was
+    /// possible when it was made, so all of them one after another are.
+    fn change_option(&self, cx: &mut Cx<'_>, row: i32, value: impl FnOnce(&GameOption) -> Option<String>) {
+        let Some(sheet) = cx.known.sheets.get(&(self.game as i32)) else { return };
+        let Some(option) = usize::try_from(row).ok().and_then(|row| offered(sheet).nth(row)) else { return };
+        let Some(value) = value(option) else { return };
+        let mut choice = choice(cx.known, self.game);
+        choice.options.push(ChosenOption { option: option.option.clone(), value });
+        ask(self.game, choice, cx);
+    }
+
+    fn remember(&self, cx: &mut Cx<'_>, change: impl FnOnce(&mut LastGame) + 'static) {
+        let word = game::word(self.game);
+        cx.preferences.change(move |known| change(known.games.entry(word.into()).or_default()));
+    }
+
+    fn start(&self, cx: &mut Cx<'_>) {
+        let game = self.game;
+        let last = cx.known.last(game);
+        let here = || Seat { who: Some(seat::Who::Here(true)), ..Default::default() };
+        let (first, second) = match last.opponent {
+            LastOpponent::Here | LastOpponent::Bot if game::is_solo(game) => (here(), here()),
+            LastOpponent::Peer => {
+                cx.preferences.change(move |known| known.nearby_game = game::word(game).into());
+                cx.go.tell_wish();
+                cx.go.page(Page::Nearby);
+                return;
+            }
+            LastOpponent::Here => (here(), here()),
+            LastOpponent::Bot => {
+                let bot = Seat { who: Some(seat::Who::BotLevel(last.level)), ..Default::default() };
+                let begins = match last.colour {
+                    LastColour::First => true,
+                    LastColour::Second => false,
+                    // The standard library seeds each map's hasher at random: enough for a lot between two colours.
+                    LastColour::Random | LastColour::Turns => {
+                        RandomState::new().hash_one(0).is_multiple_of(2)
+                    }
+                };
+                if begins { (here(), bot) } else { (bot, here()) }
+            }
+        };
+        let open = control::OpenRoom {
+            first: Some(first),
+            second: Some(second),
+            pace: pace(cx.known, game),
+            choice: Some(choice(cx.known, game)),
+            ..control::OpenRoom::default()
+        };
+        cx.ask.send(request::Body::OpenRoom(open), Question::Open);
+    }
+
+    pub(super) fn show(&self, window: &MainWindow, known: &Known, invitation: &Invitation) {
+        let chinese = known.chinese();
+        self.show_rules(window, known, invitation, chinese);
+        let last = known.last(self.game);
+        let page = window.global::<NewGameAdapter>();
+        page.set_game(game::shown(self.game));
+        page.set_solo(game::is_solo(self.game));
+        page.set_race(is_race(known, self.game));
+        page.set_opponent(match last.opponent {
+            LastOpponent::Bot => Opponent::Bot,
+            LastOpponent::Here => Opponent::Here,
+            LastOpponent::Peer => Opponent::Peer,
+        });
+        page.set_level(last.level as i32);
+        page.set_colour(match last.colour {
+            LastColour::First => Colour::First,
+            LastColour::Second => Colour::Second,
+            LastColour::Random => Colour::Random,
+            LastColour::Turns => Colour::Turns,
+        });
+        page.set_counters(invitation.countering().map_or("", |one| one.name.as_str()).into());
+        self.show_paces(&page, known, chinese);
+        page.set_all_options(self.all_options);
+        let Some(sheet) = known.sheets.get(&(self.game as i32)) else {
+            // Nothing of another game's stays to be touched while the host looks it up.
+            update(&self.presets, &[]);
+            update(&self.options, &[]);
+            page.set_further_options(0);
+            return;
+        };
+        let presets: Vec<SharedString> =
+            sheet.presets.iter().map(|preset| said(preset.name.as_ref(), chinese).into()).collect();
+        update(&self.presets, &presets);
+        page.set_presets_need(width_beside(presets.iter().map(SharedString::as_str)));
+        let chosen = sheet.presets.iter().position(|preset| preset.preset == sheet.preset);
+        page.set_preset(chosen.map_or(-1, |index| index as i32));
+        let mut options: Vec<OptionView> =
+            offered(sheet).map(|option| option_view(option, chinese)).collect();
+        let further = offered(sheet).filter(|option| option.seldom).count();
+        if !self.all_options {
+            options.truncate(options.len() - further);
+        }
+        update(&self.options, &options);
+        page.set_further_options(further as i32);
+        page.set_ready(sheet.problem.is_empty());
+        let setup = sheet.setup.as_ref().and_then(|setup| setup.game.as_ref());
+        let second = matches!(setup, Some(wire::setup::Game::Xiangqi(xiangqi)) if xiangqi.black_first);
+        page.set_second_begins(second);
+        page.set_go_size(match setup {
+            Some(wire::setup::Game::Go(go)) => go.size as i32,
+            _ => 0,
+        });
+    }
+
+    fn show_paces(&self, page: &NewGameAdapter<'_>, known: &Known, chinese: bool) {
+        let all = &known.paces;
+        // One's own is seen in the list only where it was taken.
+        let taken = |pace: &&control::PacePreset| {
+            pace.word != OWN || [&known.last(self.game).pace, &known.preferences.pace].contains(&&pace.word)
+        };
+        let names: Vec<SharedString> =
+            all.iter().filter(taken).map(|pace| said(pace.name.as_ref(), chinese).into()).collect();
+        update(&self.paces, &names);
+        let chosen = chosen_pace(known, self.game);
+        let at = all.iter().position(|pace| chosen.is_some_and(|chosen| chosen.word == pace.word));
+        // The first is none.
+        page.set_pace(at.unwrap_or(0) as i32);
+        let of_all = all.iter().position(|pace| pace.word == known.preferences.pace).unwrap_or(0);
+        page.set_usual_pace(of_all as i32);
+        let own = known.preferences.own_pace;
+        page.set_own_kind(own.kind.into());
+        page.set_own_minutes(own.minutes as i32);
+        page.set_own_seconds(own.seconds as i32);
+        page.set_own_periods(own.periods as i32);
+        let named = all.iter().find(|pace| pace.word == OWN);
+        page.set_own_name(said(named.and_then(|pace| pace.name.as_ref()), chinese).into());
+    }
+
+    /// The rule sheet of an invitation, of the match on the board, or of the one that is being chosen.
+    fn show_rules(&self, window: &MainWindow, known: &Known, invitation: &Invitation, chinese: bool) {
+        let asked = invitation.of_rules(known);
+        let (of, sheet) = match (&known.room, asked) {
+            (_, Some(asked)) => {
+                let sheet = if chinese { &asked.rule_sheet_zh } else { &asked.rule_sheet_en };
+                (super::game_of(asked.setup.as_ref()), sheet.as_str())
+            }
+            (Some(room), None) if known.page() == Page::Board => {
+                (super::game_of(room.setup.as_ref()), sheet_text(known.room_sheet(), chinese))
+            }
+            _ => {
+                let sheet = known.sheets.get(&(self.game as i32));
+                (game::shown(self.game), sheet_text(sheet, chinese))
+            }
+        };
+        window.global::<RulesAdapter>().set_game(of);
+        let sentences: Vec<SharedString> =
+            sheet.lines().filter(|line| !line.trim().is_empty()).map(Into::into).collect();
+        update(&self.sentences, &sentences);
+    }
 }
 
 /// Asks what the remembered choice of this game amounts to.
-pub(crate) fn describe(desk: &Desk, game: wire::Game) {
-    let choice = choice(&desk.see(), game);
-    ask(desk, game, choice);
+pub(crate) fn describe(game: wire::Game, cx: &mut Cx<'_>) {
+    ask(game, choice(cx.known, game), cx);
 }
 
-fn ask(desk: &Desk, game: wire::Game, choice: GameChoice) {
-    let asked = {
-        let inner = desk.see();
-        control::Describe {
-            choice: Some(choice.clone()),
-            with_peer: is_race(&inner, game) || (game::is_solo(game) && inner.page() == Page::Nearby),
-            pace: Some(own_pace(inner.preferences.own_pace)),
-            ..Default::default()
-        }
+fn ask(game: wire::Game, choice: GameChoice, cx: &mut Cx<'_>) {
+    let known = cx.known;
+    let asked = control::Describe {
+        choice: Some(choice.clone()),
+        with_peer: is_race(known, game) || (game::is_solo(game) && known.page() == Page::Nearby),
+        pace: Some(own_pace(known.preferences.own_pace)),
+        ..Default::default()
     };
-    desk.ask(request::Body::Describe(asked), Purpose::DescribeChoice { game, choice });
+    cx.ask.send(request::Body::Describe(asked), Question::Describe { game, choice });
+}
+
+pub(crate) fn reply(question: Question, answer: Answer, cx: &mut Cx<'_>) {
+    match (answer, question) {
+        (Ok(reply::Body::Sheet(sheet)), Question::Describe { game, choice }) => {
+            described(game, &choice, sheet, cx);
+        }
+        (Ok(reply::Body::RoomId(room)), Question::Open) => cx.go.room(&room),
+        (Err(_), Question::Describe { game, choice }) => not_described(game, &choice, cx),
+        (Err(refusal), Question::Open) => {
+            cx.go.solve_when_there(false);
+            cx.go.refused(refusal, Remark::BadRequest);
+        }
+        (Ok(_), _) => {}
+    }
 }
 
 /// The host has said what a choice amounts to: from now on it is the remembered one.
-pub(crate) fn described(desk: &Desk, game: wire::Game, choice: &GameChoice, sheet: GameSheet) {
+fn described(game: wire::Game, choice: &GameChoice, sheet: GameSheet, cx: &mut Cx<'_>) {
     let word = game::word(game);
     // What has been chosen beside the preset, in the sheet's order, in which each option is there when its turn comes.
     let touched = |option: &GameOption| choice.options.iter().any(|one| one.option == option.option);
     let options = beside_preset(&sheet, touched);
     let preset = if sheet.preset.is_empty() { choice.preset.clone() } else { sheet.preset.clone() };
-    let known = desk.see().last(game);
-    desk.change(|inner| {
-        inner.sheets.insert(game as i32, sheet);
-    });
-    if (&known.preset, &known.options) != (&preset, &options) && !choice_is_default(choice) {
-        desk.prefer(|known| {
+    let last = cx.known.last(game);
+    cx.go.remember_sheet(game, sheet);
+    if (&last.preset, &last.options) != (&preset, &options) && !choice_is_default(choice) {
+        cx.preferences.change(move |known| {
             let last = known.games.entry(word.into()).or_default();
             (last.preset, last.options) = (preset, options);
         });
     }
+}
+
+/// The host knows no such choice, which another version may have remembered: back to the game's default.
+fn not_described(game: wire::Game, choice: &GameChoice, cx: &mut Cx<'_>) {
+    if choice_is_default(choice) {
+        return;
+    }
+    cx.preferences.change(move |known| {
+        if let Some(last) = known.games.get_mut(game::word(game)) {
+            last.preset.clear();
+            last.options.clear();
+        }
+    });
+    cx.go.describe(game);
 }
 
 /// The options that are remembered beside the sheet's preset, with their values: those of them that the preset does not decide.
@@ -204,23 +406,9 @@ fn choice_is_default(choice: &GameChoice) -> bool {
     choice.preset.is_empty() && choice.options.is_empty()
 }
 
-/// The host knows no such choice, which another version may have remembered: back to the game's default.
-pub(crate) fn not_described(desk: &Desk, game: wire::Game, choice: &GameChoice) {
-    if choice_is_default(choice) {
-        return;
-    }
-    desk.prefer(|known| {
-        if let Some(last) = known.games.get_mut(game::word(game)) {
-            last.preset.clear();
-            last.options.clear();
-        }
-    });
-    describe(desk, game);
-}
-
 /// A game for one that is chosen to be run against somebody.
-fn is_race(inner: &Inner, game: wire::Game) -> bool {
-    game::is_solo(game) && inner.last(game).opponent == LastOpponent::Peer
+fn is_race(known: &Known, game: wire::Game) -> bool {
+    game::is_solo(game) && known.last(game).opponent == LastOpponent::Peer
 }
 
 /// The host's word for a clock of the player's own.
@@ -252,8 +440,8 @@ fn step_to(now: u32, wanted: i32, most: u32) -> u32 {
 }
 
 /// What an invitation or a new match of this game would be played by.
-pub(crate) fn choice(inner: &Inner, game: wire::Game) -> GameChoice {
-    let last = inner.last(game);
+pub(crate) fn choice(known: &Known, game: wire::Game) -> GameChoice {
+    let last = known.last(game);
     let chosen = |(option, value)| ChosenOption { option, value };
     GameChoice {
         game: game.into(),
@@ -262,95 +450,60 @@ pub(crate) fn choice(inner: &Inner, game: wire::Game) -> GameChoice {
     }
 }
 
-/// The paces that the host offers, whichever game it was asked about.
-fn paces(inner: &Inner) -> &[control::PacePreset] {
-    let sheet = inner.sheets.get(&i32::from(inner.new_game)).or(inner.sheets.values().next());
-    sheet.map_or(&[], |sheet| &sheet.paces)
+/// The word of the pace in this row of a list.
+fn pace_word(known: &Known, row: i32) -> Option<String> {
+    known.paces.get(usize::try_from(row).ok()?).map(|pace| pace.word.clone())
+}
+
+fn set_own_pace(own: &mut OwnPace, part: i32, value: i32) {
+    match part {
+        0 => own.kind = value.clamp(0, 3) as u8,
+        1 => own.minutes = step_to(own.minutes, value, MOST_MINUTES),
+        2 => own.seconds = step_to(own.seconds, value, MOST_SECONDS),
+        _ => own.periods = value.clamp(1, 10) as u32,
+    }
 }
 
 /// How this game is timed: as it was last chosen, or as all games are.
-fn chosen_pace(inner: &Inner, game: wire::Game) -> Option<&control::PacePreset> {
-    let last = inner.last(game).pace;
-    let word = if last.is_empty() { &inner.preferences.pace } else { &last };
+fn chosen_pace(known: &Known, game: wire::Game) -> Option<&control::PacePreset> {
+    let last = known.last(game).pace;
+    let word = if last.is_empty() { &known.preferences.pace } else { &last };
     // A word of another version's is no clock.
-    paces(inner).iter().find(|pace| pace.word == *word).filter(|pace| pace.pace.is_some())
+    known.paces.iter().find(|pace| pace.word == *word).filter(|pace| pace.pace.is_some())
 }
 
 /// As an invitation or a new match says it; `None`: no clock. A race has none: its time is what is compared.
-pub(super) fn pace(inner: &Inner, game: wire::Game) -> Option<wire::Pace> {
+pub(super) fn pace(known: &Known, game: wire::Game) -> Option<wire::Pace> {
     if game::is_solo(game) {
         return None;
     }
-    chosen_pace(inner, game).and_then(|pace| pace.pace)
+    chosen_pace(known, game).and_then(|pace| pace.pace)
 }
 
 /// In the language that is shown; empty: no clock.
-pub(super) fn pace_name(inner: &Inner, game: wire::Game) -> String {
-    let name = chosen_pace(inner, game).filter(|_| !game::is_solo(game)).and_then(|pace| pace.name.as_ref());
-    said(name, inner.chinese()).to_owned()
-}
-
-fn show_paces(page: &NewGameAdapter<'_>, desk: &Desk, inner: &Inner, chinese: bool) {
-    let all = paces(inner);
-    // One's own is seen in the list only where it was taken.
-    let taken = |pace: &&control::PacePreset| {
-        pace.word != OWN || [&inner.last(inner.new_game).pace, &inner.preferences.pace].contains(&&pace.word)
-    };
-    let names: Vec<SharedString> =
-        all.iter().filter(taken).map(|pace| said(pace.name.as_ref(), chinese).into()).collect();
-    update(&desk.new_game.paces, &names);
-    let chosen = chosen_pace(inner, inner.new_game);
-    let at = all.iter().position(|pace| chosen.is_some_and(|chosen| chosen.word == pace.word));
-    // The first is none.
-    page.set_pace(at.unwrap_or(0) as i32);
-    let of_all = all.iter().position(|pace| pace.word == inner.preferences.pace).unwrap_or(0);
-    page.set_usual_pace(of_all as i32);
-    let own = inner.preferences.own_pace;
-    page.set_own_kind(own.kind.into());
-    page.set_own_minutes(own.minutes as i32);
-    page.set_own_seconds(own.seconds as i32);
-    page.set_own_periods(own.periods as i32);
-    let named = all.iter().find(|pace| pace.word == OWN);
-    page.set_own_name(said(named.and_then(|pace| pace.name.as_ref()), chinese).into());
+pub(super) fn pace_name(known: &Known, game: wire::Game) -> String {
+    let name = chosen_pace(known, game).filter(|_| !game::is_solo(game)).and_then(|pace| pace.name.as_ref());
+    said(name, known.chinese()).to_owned()
 }
 
 /// The choice of this game is from now on as an invitation asks for it, so that one thing can be changed.
-pub(super) fn adopt(desk: &Desk, game: wire::Game, sheet: &GameSheet, theirs: &control::Invitation) {
+pub(super) fn adopt(game: wire::Game, sheet: &GameSheet, theirs: &control::Invitation, cx: &mut Cx<'_>) {
     let options = beside_preset(sheet, |_| true);
     let pace = sheet.paces.iter().find(|pace| pace.pace == theirs.pace).map(|pace| pace.word.clone());
-    desk.prefer(|known| {
+    let (preset, side) = (sheet.preset.clone(), theirs.my_side());
+    cx.preferences.change(move |known| {
         let last = known.games.entry(game::word(game).into()).or_default();
-        (last.preset, last.options) = (sheet.preset.clone(), options);
+        (last.preset, last.options) = (preset, options);
         last.opponent = LastOpponent::Peer;
         if let Some(pace) = pace {
             last.pace = pace;
         }
-        last.colour = match theirs.my_side() {
+        last.colour = match side {
             wire::Side::First => LastColour::First,
             wire::Side::Second => LastColour::Second,
             wire::Side::Unspecified => LastColour::Random,
         };
     });
-}
-
-fn remember(desk: &Desk, change: impl FnOnce(&mut LastGame)) {
-    let word = game::word(desk.see().new_game);
-    desk.prefer(|known| change(known.games.entry(word.into()).or_default()));
-}
-
-/// Chooses a value for the option in this row of the page. What was chosen before stays in front of it: each choice was
-/// possible when it was made, so all of them one after another are.
-fn change_option(desk: &Desk, row: i32, value: impl FnOnce(&GameOption) -> Option<String>) {
-    let (game, chosen) = {
-        let inner = desk.see();
-        let Some(sheet) = inner.sheets.get(&(inner.new_game as i32)) else { return };
-        let Some(option) = usize::try_from(row).ok().and_then(|row| offered(sheet).nth(row)) else { return };
-        let Some(value) = value(option) else { return };
-        (inner.new_game, ChosenOption { option: option.option.clone(), value })
-    };
-    let mut choice = choice(&desk.see(), game);
-    choice.options.push(chosen);
-    ask(desk, game, choice);
 }
 
 /// The options that a page offers beside the presets: those with something to choose from, but for an option that is the presets
@@ -399,49 +552,6 @@ const fn roundness(number: u32) -> u32 {
     }
 }
 
-fn start(desk: &Desk) {
-    let (game, last, choice) = {
-        let inner = desk.see();
-        (inner.new_game, inner.last(inner.new_game), choice(&inner, inner.new_game))
-    };
-    let here = || Seat { who: Some(seat::Who::Here(true)), ..Default::default() };
-    let countering = desk.see().countering.clone();
-    if let Some(theirs) = countering {
-        desk.change(|inner| inner.answered = Some(theirs.invite_id.clone()));
-        desk.back();
-        nearby::propose(desk, &theirs.peer, game, &theirs.invite_id);
-        return;
-    }
-    let (first, second) = match last.opponent {
-        LastOpponent::Here | LastOpponent::Bot if game::is_solo(game) => (here(), here()),
-        LastOpponent::Peer => {
-            desk.prefer(|known| known.nearby_game = game::word(game).into());
-            desk.tell_wish();
-            desk.go(Page::Nearby);
-            return;
-        }
-        LastOpponent::Here => (here(), here()),
-        LastOpponent::Bot => {
-            let bot = Seat { who: Some(seat::Who::BotLevel(last.level)), ..Default::default() };
-            let begins = match last.colour {
-                LastColour::First => true,
-                LastColour::Second => false,
-                // The standard library seeds each map's hasher at random: enough for a lot between two colours.
-                LastColour::Random | LastColour::Turns => RandomState::new().hash_one(0).is_multiple_of(2),
-            };
-            if begins { (here(), bot) } else { (bot, here()) }
-        }
-    };
-    let open = control::OpenRoom {
-        first: Some(first),
-        second: Some(second),
-        pace: pace(&desk.see(), game),
-        choice: Some(choice),
-        ..control::OpenRoom::default()
-    };
-    desk.ask(request::Body::OpenRoom(open), Purpose::OpenRoom);
-}
-
 /// The colour asked for, as the wire says it; by lot is the host's to draw.
 pub(super) fn my_side(colour: LastColour) -> wire::Side {
     match colour {
@@ -449,60 +559,6 @@ pub(super) fn my_side(colour: LastColour) -> wire::Side {
         LastColour::Second => wire::Side::Second,
         LastColour::Random | LastColour::Turns => wire::Side::Unspecified,
     }
-}
-
-pub(super) fn show(window: &MainWindow, desk: &Desk) {
-    let inner = desk.see();
-    let chinese = inner.chinese();
-    show_rules(window, desk, &inner, chinese);
-    let last = inner.last(inner.new_game);
-    let page = window.global::<NewGameAdapter>();
-    page.set_game(game::shown(inner.new_game));
-    page.set_solo(game::is_solo(inner.new_game));
-    page.set_race(is_race(&inner, inner.new_game));
-    page.set_opponent(match last.opponent {
-        LastOpponent::Bot => Opponent::Bot,
-        LastOpponent::Here => Opponent::Here,
-        LastOpponent::Peer => Opponent::Peer,
-    });
-    page.set_level(last.level as i32);
-    page.set_colour(match last.colour {
-        LastColour::First => Colour::First,
-        LastColour::Second => Colour::Second,
-        LastColour::Random => Colour::Random,
-        LastColour::Turns => Colour::Turns,
-    });
-    page.set_counters(inner.countering.as_ref().map(|one| one.name.as_str()).unwrap_or_default().into());
-    show_paces(&page, desk, &inner, chinese);
-    page.set_all_options(inner.all_options);
-    let Some(sheet) = inner.sheets.get(&(inner.new_game as i32)) else {
-        // Nothing of another game's stays to be touched while the host looks it up.
-        update(&desk.new_game.presets, &[]);
-        update(&desk.new_game.options, &[]);
-        page.set_further_options(0);
-        return;
-    };
-    let presets: Vec<SharedString> =
-        sheet.presets.iter().map(|preset| said(preset.name.as_ref(), chinese).into()).collect();
-    update(&desk.new_game.presets, &presets);
-    page.set_presets_need(width_beside(presets.iter().map(SharedString::as_str)));
-    let chosen = sheet.presets.iter().position(|preset| preset.preset == sheet.preset);
-    page.set_preset(chosen.map_or(-1, |index| index as i32));
-    let mut options: Vec<OptionView> = offered(sheet).map(|option| option_view(option, chinese)).collect();
-    let further = offered(sheet).filter(|option| option.seldom).count();
-    if !inner.all_options {
-        options.truncate(options.len() - further);
-    }
-    update(&desk.new_game.options, &options);
-    page.set_further_options(further as i32);
-    page.set_ready(sheet.problem.is_empty());
-    let setup = sheet.setup.as_ref().and_then(|setup| setup.game.as_ref());
-    let second = matches!(setup, Some(wire::setup::Game::Xiangqi(xiangqi)) if xiangqi.black_first);
-    page.set_second_begins(second);
-    page.set_go_size(match setup {
-        Some(wire::setup::Game::Go(go)) => go.size as i32,
-        _ => 0,
-    });
 }
 
 fn option_view(option: &GameOption, chinese: bool) -> OptionView {
@@ -551,29 +607,6 @@ pub(super) fn rule_name(sheet: Option<&GameSheet>, chinese: bool) -> &str {
 
 fn sheet_text(sheet: Option<&GameSheet>, chinese: bool) -> &str {
     sheet.map_or("", |sheet| if chinese { &sheet.rule_sheet_zh } else { &sheet.rule_sheet_en })
-}
-
-/// The rule sheet of an invitation, of the match on the board, or of the one that is being chosen.
-fn show_rules(window: &MainWindow, desk: &Desk, inner: &Inner, chinese: bool) {
-    let own = inner.incoming().or(inner.outgoing()).filter(|_| inner.page() != Page::Board);
-    let asked = inner.incoming().or(own);
-    let (of, sheet) = match (&inner.room, asked) {
-        (_, Some(asked)) => {
-            let sheet = if chinese { &asked.rule_sheet_zh } else { &asked.rule_sheet_en };
-            (super::game_of(asked.setup.as_ref()), sheet.as_str())
-        }
-        (Some(room), None) if inner.page() == Page::Board => {
-            (super::game_of(room.setup.as_ref()), sheet_text(inner.room_sheet(), chinese))
-        }
-        _ => {
-            let sheet = inner.sheets.get(&(inner.new_game as i32));
-            (game::shown(inner.new_game), sheet_text(sheet, chinese))
-        }
-    };
-    window.global::<RulesAdapter>().set_game(of);
-    let sentences: Vec<SharedString> =
-        sheet.lines().filter(|line| !line.trim().is_empty()).map(Into::into).collect();
-    update(&desk.new_game.sentences, &sentences);
 }
 
 #[cfg(test)]

@@ -3,23 +3,19 @@
 use std::rc::Rc;
 
 use proto::board as wire;
-use proto::control::{self, request};
+use proto::control::{self, reply, request};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
-use super::{game, new_game, update, when};
-use crate::app::{Desk, Inner, Purpose};
-use crate::screens::{BoardAdapter, MainWindow, Page, PuzzleGame, PuzzleProgress, PuzzleRow, PuzzlesAdapter};
+use super::{game, new_game, touched, update};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::art::Sprites;
+use crate::screens::{
+    BoardAdapter, MainWindow, Page, PuzzleGame, PuzzleProgress, PuzzleRow, PuzzlesAdapter, Remark,
+};
 
 /// The games in the order of the first page.
 const GAMES: [wire::Game; 5] =
     [wire::Game::Gomoku, wire::Game::Go, wire::Game::Xiangqi, wire::Game::Liuzhou, wire::Game::LightsOut];
-
-/// Rows of the models that the page draws from.
-#[derive(Default)]
-pub(crate) struct Rows {
-    games: Rc<VecModel<PuzzleGame>>,
-    rows: Rc<VecModel<PuzzleRow>>,
-}
 
 /// What is listed.
 pub(crate) struct Puzzles {
@@ -29,118 +25,152 @@ pub(crate) struct Puzzles {
     counts: Vec<control::PuzzleCount>,
     /// Of this game; `None` until the host has told them.
     found: Option<Vec<control::Puzzle>>,
+    games: Rc<VecModel<PuzzleGame>>,
+    rows: Rc<VecModel<PuzzleRow>>,
 }
 
 impl Default for Puzzles {
     fn default() -> Self {
-        Self { game: wire::Game::Gomoku, grade: 0, counts: Vec::new(), found: None }
+        Self {
+            game: wire::Game::Gomoku,
+            grade: 0,
+            counts: Vec::new(),
+            found: None,
+            games: Rc::default(),
+            rows: Rc::default(),
+        }
     }
 }
 
-pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
-    let page = window.global::<PuzzlesAdapter>();
-    page.set_games(ModelRc::from(desk.puzzles.games.clone()));
-    page.set_rows(ModelRc::from(desk.puzzles.rows.clone()));
-    page.on_choose_game(when!(desk, |desk, game| {
-        desk.change(|inner| {
-            let counts = std::mem::take(&mut inner.puzzles.counts);
-            inner.puzzles = Puzzles { game: game::of(game), counts, ..Puzzles::default() };
-        });
-        ask(&desk);
-    }));
-    page.on_choose_grade(when!(desk, |desk, grade| {
-        desk.change(|inner| inner.puzzles.grade = grade.clamp(1, 5) as u32);
-    }));
-    page.on_open(when!(desk, |desk, id| open(&desk, id.into())));
-    page.on_next(when!(desk, |desk| open(&desk, String::new())));
-    let board = window.global::<BoardAdapter>();
-    board.on_next_puzzle(when!(desk, |desk| {
-        let next =
-            desk.see().room.as_ref().and_then(|room| room.puzzle.as_ref()).map(|puzzle| puzzle.next.clone());
-        if let Some(next) = next.filter(|next| !next.is_empty()) {
-            open(&desk, next);
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Question {
+    /// Those of this game.
+    List { game: wire::Game },
+    /// One of them.
+    Open,
+}
+
+impl From<Question> for Asked {
+    fn from(question: Question) -> Self {
+        Self::Puzzles(question)
+    }
+}
+
+impl Puzzles {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
+        let page = window.global::<PuzzlesAdapter>();
+        page.set_games(ModelRc::from(self.games.clone()));
+        page.set_rows(ModelRc::from(self.rows.clone()));
+        page.on_choose_game(touched!(app, |pages, cx, game| {
+            pages.puzzles.begin_with(game::of(game));
+            pages.puzzles.list(cx);
+        }));
+        page.on_choose_grade(touched!(app, |pages, _cx, grade| {
+            pages.puzzles.grade = grade.clamp(1, 5) as u32;
+        }));
+        page.on_open(touched!(app, |pages, cx, id| pages.puzzles.open(id.into(), cx)));
+        page.on_next(touched!(app, |pages, cx| pages.puzzles.open(String::new(), cx)));
+        let board = window.global::<BoardAdapter>();
+        board.on_next_puzzle(touched!(app, |pages, cx| pages.puzzles.open_next(cx)));
+        board.on_to_puzzles(touched!(app, |_pages, cx| cx.go.leave_room()));
+    }
+
+    /// The game whose puzzles were looked at last.
+    pub(super) fn game(&self) -> wire::Game {
+        self.game
+    }
+
+    /// From now on the puzzles of this game are listed.
+    pub(crate) fn choose_game(&mut self, game: wire::Game) {
+        if self.game != game {
+            self.begin_with(game);
         }
-    }));
-    board.on_to_puzzles(when!(desk, |desk| desk.leave_room()));
-}
+    }
 
-/// Turns to the page of this game's puzzles.
-pub(super) fn open_page(desk: &Desk, game: wire::Game) {
-    desk.change(|inner| {
-        if inner.puzzles.game != game {
-            inner.puzzles = Puzzles { game, ..Puzzles::default() };
+    fn begin_with(&mut self, game: wire::Game) {
+        (self.game, self.grade, self.found) = (game, 0, None);
+    }
+
+    /// The page is turned to, or shows another game.
+    pub(crate) fn list(&self, cx: &mut Cx<'_>) {
+        let list = control::ListPuzzles { game: self.game.into() };
+        cx.ask.send(request::Body::ListPuzzles(list), Question::List { game: self.game });
+    }
+
+    /// A puzzle by its id; empty: the easiest of the game that is not solved yet.
+    fn open(&self, puzzle: String, cx: &mut Cx<'_>) {
+        let open = control::OpenPuzzle { puzzle, game: self.game.into() };
+        cx.ask.send(request::Body::OpenPuzzle(open), Question::Open);
+    }
+
+    /// The one after that on the board.
+    fn open_next(&self, cx: &mut Cx<'_>) {
+        let puzzle = cx.known.room.as_ref().and_then(|room| room.puzzle.as_ref());
+        if let Some(puzzle) = puzzle.filter(|puzzle| !puzzle.next.is_empty()) {
+            self.open(puzzle.next.clone(), cx);
         }
-    });
-    desk.go(Page::Puzzles);
-}
+    }
 
-/// Asks for what the page shows.
-pub(crate) fn ask(desk: &Desk) {
-    let game = desk.see().puzzles.game;
-    let list = control::ListPuzzles { game: game.into() };
-    desk.ask(request::Body::ListPuzzles(list), Purpose::Puzzles { game });
-}
+    pub(crate) fn reply(&mut self, question: &Question, answer: Answer, cx: &mut Cx<'_>) {
+        match (answer, question) {
+            (Ok(reply::Body::Puzzles(list)), Question::List { game }) => self.found(*game, list),
+            (Ok(reply::Body::RoomId(room)), Question::Open) => cx.go.room(&room),
+            (Err(refusal), _) => cx.go.refused(refusal, Remark::BadRequest),
+            (Ok(_), _) => {}
+        }
+    }
 
-/// A puzzle by its id; empty: the easiest of the game that is not solved yet.
-fn open(desk: &Desk, puzzle: String) {
-    let game = desk.see().puzzles.game.into();
-    desk.ask(request::Body::OpenPuzzle(control::OpenPuzzle { puzzle, game }), Purpose::OpenRoom);
-}
-
-/// The host has told a game's puzzles.
-pub(crate) fn found(desk: &Desk, of: wire::Game, list: control::Puzzles) {
-    desk.change(|inner| {
-        inner.puzzles.counts = list.counts;
-        if inner.puzzles.game == of {
-            if inner.puzzles.grade == 0 {
+    fn found(&mut self, of: wire::Game, list: control::Puzzles) {
+        self.counts = list.counts;
+        if self.game == of {
+            if self.grade == 0 {
                 let first = list.puzzles.iter().find(|one| !one.solved && !one.daily);
-                inner.puzzles.grade = first.map_or(1, |first| first.grade.clamp(1, 5));
+                self.grade = first.map_or(1, |first| first.grade.clamp(1, 5));
             }
-            inner.puzzles.found = Some(list.puzzles);
+            self.found = Some(list.puzzles);
         }
-    });
-}
-
-fn count(inner: &Inner, of: wire::Game) -> (u32, u32) {
-    let count = inner.puzzles.counts.iter().find(|count| count.game() == of);
-    count.map_or((0, 0), |count| (count.puzzles, count.solved))
-}
-
-pub(super) fn show(window: &MainWindow, desk: &Desk) {
-    let inner = desk.see();
-    show_board(window, &inner);
-    if inner.page() != Page::Puzzles {
-        return;
     }
-    let page = window.global::<PuzzlesAdapter>();
-    let games: Vec<PuzzleGame> = GAMES
-        .into_iter()
-        .map(|of| {
-            let (puzzles, solved) = count(&inner, of);
-            PuzzleGame {
-                game: game::shown(of),
-                number: of as i32,
-                puzzles: puzzles as i32,
-                solved: solved as i32,
-            }
-        })
-        .collect();
-    update(&desk.puzzles.games, &games);
-    let puzzles = &inner.puzzles;
-    let (total, solved) = count(&inner, puzzles.game);
-    page.set_total(total as i32);
-    page.set_solved(solved as i32);
-    page.set_game(game::shown(puzzles.game));
-    page.set_grade(puzzles.grade.max(1) as i32);
-    page.set_known(puzzles.found.is_some());
-    let rows: Vec<PuzzleRow> = (puzzles.found.iter().flatten())
-        .filter(|one| one.daily || one.grade == puzzles.grade)
-        .map(|one| row(desk, one, inner.chinese()))
-        .collect();
-    update(&desk.puzzles.rows, &rows);
+
+    /// How many puzzles of the game there are, and how many of them are solved.
+    fn count(&self, of: wire::Game) -> (u32, u32) {
+        let count = self.counts.iter().find(|count| count.game() == of);
+        count.map_or((0, 0), |count| (count.puzzles, count.solved))
+    }
+
+    pub(super) fn show(&self, window: &MainWindow, known: &Known, sprites: &Sprites) {
+        show_board(window, known);
+        if known.page() != Page::Puzzles {
+            return;
+        }
+        let page = window.global::<PuzzlesAdapter>();
+        let games: Vec<PuzzleGame> = GAMES
+            .into_iter()
+            .map(|of| {
+                let (puzzles, solved) = self.count(of);
+                PuzzleGame {
+                    game: game::shown(of),
+                    number: of as i32,
+                    puzzles: puzzles as i32,
+                    solved: solved as i32,
+                }
+            })
+            .collect();
+        update(&self.games, &games);
+        let (total, solved) = self.count(self.game);
+        page.set_total(total as i32);
+        page.set_solved(solved as i32);
+        page.set_game(game::shown(self.game));
+        page.set_grade(self.grade.max(1) as i32);
+        page.set_known(self.found.is_some());
+        let rows: Vec<PuzzleRow> = (self.found.iter().flatten())
+            .filter(|one| one.daily || one.grade == self.grade)
+            .map(|one| row(sprites, one, known.chinese()))
+            .collect();
+        update(&self.rows, &rows);
+    }
 }
 
-fn row(desk: &Desk, one: &control::Puzzle, chinese: bool) -> PuzzleRow {
+fn row(sprites: &Sprites, one: &control::Puzzle, chinese: bool) -> PuzzleRow {
     PuzzleRow {
         id: one.id.as_str().into(),
         grade: one.grade as i32,
@@ -149,14 +179,14 @@ fn row(desk: &Desk, one: &control::Puzzle, chinese: bool) -> PuzzleRow {
         solved: one.solved,
         tries: one.tries as i32,
         daily: one.daily,
-        revision: desk.sprites.set_thumbnail(&format!("puzzle {}", one.id), one.board.as_ref()),
+        revision: sprites.set_thumbnail(&format!("puzzle {}", one.id), one.board.as_ref()),
     }
 }
 
 /// What is said beside the board of a puzzle.
-fn show_board(window: &MainWindow, inner: &Inner) {
+fn show_board(window: &MainWindow, known: &Known) {
     let board = window.global::<BoardAdapter>();
-    let state = inner.room.as_ref().and_then(|room| room.puzzle.as_ref());
+    let state = known.room.as_ref().and_then(|room| room.puzzle.as_ref());
     board.set_puzzle(state.is_some());
     let Some(state) = state else { return };
     let puzzle = state.puzzle.as_ref();
@@ -168,18 +198,11 @@ fn show_board(window: &MainWindow, inner: &Inner) {
         control::PuzzleProgress::PuzzleWrong => PuzzleProgress::Wrong,
         control::PuzzleProgress::PuzzleSolved => PuzzleProgress::Solved,
     });
-    let chinese = inner.chinese();
+    let chinese = known.chinese();
     let goal = puzzle.and_then(|puzzle| puzzle.goal.as_ref());
     board.set_puzzle_goal(new_game::said(goal, chinese).into());
     board.set_puzzle_says(new_game::said(state.say.as_ref(), chinese).into());
     board.set_puzzle_left(state.left as i32);
     board.set_puzzle_grade(puzzle.map_or(1, |puzzle| puzzle.grade as i32));
     board.set_puzzle_next(!state.next.is_empty());
-}
-
-impl Inner {
-    /// The game whose puzzles were looked at last.
-    pub(super) fn puzzles_game(&self) -> wire::Game {
-        self.puzzles.game
-    }
 }

@@ -7,11 +7,12 @@ use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use proto::board as wire;
-use proto::control::{self, request, seat};
+use proto::control::{self, reply, request, seat};
 use slint::{ComponentHandle, ModelRc, VecModel};
 
-use super::{backup, game, game_of, home, replay, side, update, when};
-use crate::app::{Desk, Purpose};
+use super::{backup, game, game_of, home, side, touched, update};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
+use crate::art::Sprites;
 use crate::screens::{Dialog, FileRow, Game, MainWindow, Page, RecordRow, RecordsAdapter, Remark, Went};
 
 /// Matches asked for at a time: three screens of a phone.
@@ -23,16 +24,9 @@ const ENDINGS: [&str; 6] = ["sgf", "pgn", "psq", "qiyou", "lights", "fen"];
 /// Files of one name beside each other.
 const SAME_NAME: u32 = 1_000;
 
-/// Rows of the models that the page draws from.
-#[derive(Default)]
-pub(crate) struct Rows {
-    rows: Rc<VecModel<RecordRow>>,
-    files: Rc<VecModel<FileRow>>,
-}
-
 /// What is searched for, and what was found.
 #[derive(Default)]
-pub(crate) struct Search {
+pub(crate) struct Records {
     game: wire::Game,
     outcome: i32,
     opponent: String,
@@ -47,173 +41,202 @@ pub(crate) struct Search {
     /// Files with everything of a device are looked for, rather than matches.
     backups: bool,
     files: Vec<(String, bool)>,
+    rows: Rc<VecModel<RecordRow>>,
+    file_rows: Rc<VecModel<FileRow>>,
 }
 
-pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
-    let page = window.global::<RecordsAdapter>();
-    page.set_rows(ModelRc::from(desk.records.rows.clone()));
-    page.set_files(ModelRc::from(desk.records.files.clone()));
-    page.on_choose_game(when!(desk, |desk, game| {
-        desk.change(|inner| inner.records.game = game::of(game));
-        search(&desk);
-    }));
-    page.on_choose_outcome(when!(desk, |desk, outcome| {
-        desk.change(|inner| inner.records.outcome = outcome);
-        search(&desk);
-    }));
-    page.on_search(when!(desk, |desk, opponent| {
-        desk.change(|inner| opponent.trim().clone_into(&mut inner.records.opponent));
-        search(&desk);
-    }));
-    page.on_more(when!(desk, |desk| ask(&desk)));
-    page.on_open(when!(desk, |desk, room| {
-        let found = desk.see().records.found.iter().find(|one| one.room_id == room.as_str()).cloned();
-        if let Some(found) = found {
-            replay::open(&desk, found);
-        }
-    }));
-    page.on_look_for_files(when!(desk, |desk| look_for(&desk, false)));
-    page.on_leave_folder(when!(desk, |desk| {
-        let above = desk.see().records.folder.parent().map(PathBuf::from);
-        if let Some(above) = above {
-            look_into(&desk, above);
-        }
-    }));
-    page.on_enter(when!(desk, |desk, index| enter(&desk, index)));
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Question {
+    /// A part of the list, with the number of the search that it is for.
+    List {
+        search: u32,
+    },
+    Import,
+    /// A file that the app was opened with.
+    LookAt,
 }
 
-/// Turns to the page, and looks anew.
-pub(super) fn open(desk: &Desk) {
-    desk.go(Page::Records);
-    search(desk);
+impl From<Question> for Asked {
+    fn from(question: Question) -> Self {
+        Self::Records(question)
+    }
 }
 
-/// Looks for what is chosen, from the first on.
-pub(crate) fn search(desk: &Desk) {
-    desk.change(|inner| {
-        let records = &mut inner.records;
-        records.number += 1;
-        records.found.clear();
-        records.known = false;
-    });
-    ask(desk);
-}
+impl Records {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
+        let page = window.global::<RecordsAdapter>();
+        page.set_rows(ModelRc::from(self.rows.clone()));
+        page.set_files(ModelRc::from(self.file_rows.clone()));
+        page.on_choose_game(touched!(app, |pages, cx, game| {
+            pages.records.game = game::of(game);
+            pages.records.search(cx);
+        }));
+        page.on_choose_outcome(touched!(app, |pages, cx, outcome| {
+            pages.records.outcome = outcome;
+            pages.records.search(cx);
+        }));
+        page.on_search(touched!(app, |pages, cx, opponent| {
+            opponent.trim().clone_into(&mut pages.records.opponent);
+            pages.records.search(cx);
+        }));
+        page.on_more(touched!(app, |pages, cx| pages.records.ask(cx)));
+        page.on_open(touched!(app, |pages, cx, room| {
+            if let Some(found) = pages.records.found.iter().find(|one| one.room_id == room.as_str()) {
+                cx.go.replay(found.clone());
+            }
+        }));
+        page.on_look_for_files(touched!(app, |pages, cx| pages.records.look_for(false, cx)));
+        page.on_leave_folder(touched!(app, |pages, _cx| pages.records.leave_folder()));
+        page.on_enter(touched!(app, |pages, cx, index| pages.records.enter(index, cx)));
+    }
 
-fn ask(desk: &Desk) {
-    let (asked, search) = {
-        let inner = desk.see();
-        let records = &inner.records;
+    /// Turns to the page, and looks anew.
+    pub(crate) fn open(&mut self, cx: &mut Cx<'_>) {
+        cx.go.page(Page::Records);
+        self.search(cx);
+    }
+
+    /// Looks for what is chosen, from the first on.
+    pub(crate) fn search(&mut self, cx: &mut Cx<'_>) {
+        self.number += 1;
+        self.found.clear();
+        self.known = false;
+        self.ask(cx);
+    }
+
+    fn ask(&self, cx: &mut Cx<'_>) {
         let asked = control::ListMatches {
             limit: PAGE,
-            game: records.game.into(),
-            opponent: records.opponent.clone(),
-            outcome: records.outcome,
-            skip: records.found.len() as u32,
+            game: self.game.into(),
+            opponent: self.opponent.clone(),
+            outcome: self.outcome,
+            skip: self.found.len() as u32,
             boards: true,
         };
-        (asked, records.number)
-    };
-    desk.ask(request::Body::ListMatches(asked), Purpose::Records { search });
-}
-
-/// The host has found the next of them.
-pub(crate) fn found(desk: &Desk, search: u32, list: control::Matches) {
-    let mut awaited = None;
-    desk.change(|inner| {
-        let records = &mut inner.records;
-        if records.number == search {
-            records.found.extend(list.matches);
-            records.total = list.total;
-            records.known = true;
-            let room = records.awaited.take();
-            awaited = room.and_then(|room| records.found.iter().find(|one| one.room_id == room).cloned());
-        }
-    });
-    if let Some(awaited) = awaited {
-        replay::open(desk, awaited);
+        cx.ask.send(request::Body::ListMatches(asked), Question::List { search: self.number });
     }
-}
 
-/// Where people keep what they have got: what the app has saved, downloads, documents, or else everything of theirs.
-fn files_folder() -> PathBuf {
-    if let Some(own) = own_folder().filter(|folder| folder.is_dir()) {
-        return own;
+    /// Opens the choice of a file: with everything of a device, or of a match.
+    pub(crate) fn look_for(&mut self, backups: bool, cx: &mut Cx<'_>) {
+        self.backups = backups;
+        let folder = self.folder.clone();
+        self.look_into(if folder.is_dir() { folder } else { files_folder() });
+        cx.go.dialog(Dialog::Files);
     }
-    let user = directories::UserDirs::new();
-    let user = user.as_ref();
-    let folder = user.and_then(|user| user.download_dir().or(user.document_dir()));
-    let folder = folder.filter(|folder| folder.is_dir()).or(user.map(directories::UserDirs::home_dir));
-    folder.map_or_else(|| PathBuf::from("/"), PathBuf::from)
-}
 
-/// Opens the choice of a file with everything of a device.
-pub(super) fn look_for_backups(desk: &Desk) {
-    look_for(desk, true);
-}
-
-fn look_for(desk: &Desk, backups: bool) {
-    desk.change(|inner| inner.records.backups = backups);
-    let folder = desk.see().records.folder.clone();
-    let folder = if folder.is_dir() { folder } else { files_folder() };
-    look_into(desk, folder);
-    desk.open(Dialog::Files);
-}
-
-fn look_into(desk: &Desk, folder: PathBuf) {
-    let backups = desk.see().records.backups;
-    let wanted = |ending: &str| {
-        let known = if backups { &[backup::ENDING][..] } else { &ENDINGS[..] };
-        known.iter().any(|known| known.eq_ignore_ascii_case(ending))
-    };
-    let mut files: Vec<(String, bool)> = Vec::new();
-    // A folder that may not be read is shown as an empty one; the way up stays.
-    for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        let is_folder = entry.path().is_dir();
-        let known = name.rsplit_once('.').is_some_and(|(_, ending)| wanted(ending));
-        if !name.starts_with('.') && (is_folder || known) {
-            files.push((name, is_folder));
+    fn leave_folder(&mut self) {
+        if let Some(above) = self.folder.parent().map(PathBuf::from) {
+            self.look_into(above);
         }
     }
-    // Files first: they are what is looked for.
-    files.sort_by_key(|(name, is_folder)| (*is_folder, name.to_lowercase()));
-    desk.change(|inner| {
-        inner.records.folder = folder;
-        inner.records.files = files;
-    });
+
+    fn look_into(&mut self, folder: PathBuf) {
+        let known = if self.backups { &[backup::ENDING][..] } else { &ENDINGS[..] };
+        let wanted = |ending: &str| known.iter().any(|known| known.eq_ignore_ascii_case(ending));
+        let mut files: Vec<(String, bool)> = Vec::new();
+        // A folder that may not be read is shown as an empty one; the way up stays.
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let is_folder = entry.path().is_dir();
+            let known = name.rsplit_once('.').is_some_and(|(_, ending)| wanted(ending));
+            if !name.starts_with('.') && (is_folder || known) {
+                files.push((name, is_folder));
+            }
+        }
+        // Files first: they are what is looked for.
+        files.sort_by_key(|(name, is_folder)| (*is_folder, name.to_lowercase()));
+        (self.folder, self.files) = (folder, files);
+    }
+
+    fn enter(&mut self, index: i32, cx: &mut Cx<'_>) {
+        let chosen = usize::try_from(index).ok().and_then(|index| self.files.get(index));
+        let Some((path, is_folder)) = chosen.map(|(name, is_folder)| (self.folder.join(name), *is_folder))
+        else {
+            return;
+        };
+        if is_folder {
+            self.look_into(path);
+        } else if self.backups {
+            cx.go.take_backup(path);
+        } else {
+            cx.go.dialog(Dialog::None);
+            take_in(&path, Question::Import, cx);
+        }
+    }
+
+    pub(crate) fn reply(&mut self, question: &Question, answer: Answer, cx: &mut Cx<'_>) {
+        match (answer, question) {
+            (Ok(reply::Body::Matches(list)), Question::List { search }) => self.found(*search, list, cx),
+            (Ok(reply::Body::RoomId(_)), Question::Import) => {
+                cx.go.remark(Remark::Copied, "");
+                self.search(cx);
+            }
+            (Ok(reply::Body::RoomId(room)), Question::LookAt) => self.kept(room, cx),
+            (Err(refusal), _) => cx.go.refused(refusal, Remark::BadRequest),
+            (Ok(_), _) => {}
+        }
+    }
+
+    /// The host has found the next of them.
+    fn found(&mut self, search: u32, list: control::Matches, cx: &mut Cx<'_>) {
+        if self.number != search {
+            return;
+        }
+        self.found.extend(list.matches);
+        self.total = list.total;
+        self.known = true;
+        if let Some(room) = self.awaited.take()
+            && let Some(awaited) = self.found.iter().find(|one| one.room_id == room)
+        {
+            cx.go.replay(awaited.clone());
+        }
+    }
+
+    /// The match of a file is kept under this id.
+    fn kept(&mut self, room: String, cx: &mut Cx<'_>) {
+        (self.game, self.outcome) = Default::default();
+        self.opponent.clear();
+        self.awaited = Some(room);
+        self.open(cx);
+    }
+
+    pub(super) fn show(&self, window: &MainWindow, known: &Known, sprites: &Sprites) {
+        let page = window.global::<RecordsAdapter>();
+        page.set_folder(self.folder.display().to_string().into());
+        page.set_backups(self.backups);
+        let files: Vec<FileRow> = (self.files.iter())
+            .map(|(name, folder)| FileRow { name: name.into(), folder: *folder })
+            .collect();
+        update(&self.file_rows, &files);
+        if known.page() != Page::Records {
+            return;
+        }
+        page.set_total(self.total as i32);
+        page.set_known(self.known);
+        page.set_game(super::game::shown(self.game));
+        page.set_outcome(self.outcome);
+        page.set_opponent(self.opponent.as_str().into());
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+        let rows: Vec<RecordRow> = self.found.iter().map(|one| row(sprites, one, now)).collect();
+        update(&self.rows, &rows);
+    }
 }
 
-fn enter(desk: &Desk, index: i32) {
-    let chosen = {
-        let inner = desk.see();
-        let files = &inner.records.files;
-        usize::try_from(index)
-            .ok()
-            .and_then(|index| files.get(index))
-            .map(|(name, is_folder)| (inner.records.folder.join(name), *is_folder))
-    };
-    let Some((path, is_folder)) = chosen else { return };
-    if is_folder {
-        look_into(desk, path);
-        return;
-    }
-    if desk.see().records.backups {
-        return backup::chosen(desk, path);
-    }
-    desk.open(Dialog::None);
-    take_in(desk, &path, Purpose::Import);
+/// Keeps what this file holds, and looks it through as soon as it is there.
+pub(crate) fn look_at(path: &Path, cx: &mut Cx<'_>) {
+    take_in(path, Question::LookAt, cx);
 }
 
-fn take_in(desk: &Desk, path: &Path, purpose: Purpose) {
+fn take_in(path: &Path, question: Question, cx: &mut Cx<'_>) {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     match read(path) {
         Ok(content) => {
             let import = control::Import { name, content: content.into() };
-            desk.ask(request::Body::Import(import), purpose);
+            cx.ask.send(request::Body::Import(import), question);
         }
         Err(error) => {
             tracing::warn!(%error, path = %path.display(), "a file of a game cannot be read");
-            desk.remark(Remark::BadRequest, "");
+            cx.go.remark(Remark::BadRequest, "");
         }
     }
 }
@@ -229,22 +252,16 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Keeps what this file holds, and looks it through as soon as it is there.
-pub(crate) fn look_at(desk: &Desk, path: &Path) {
-    take_in(desk, path, Purpose::LookAt);
-}
-
-/// The match of a file is kept under this id.
-pub(crate) fn kept(desk: &Desk, room: String) {
-    desk.change(|inner| {
-        inner.records = Search {
-            awaited: Some(room),
-            folder: inner.records.folder.clone(),
-            number: inner.records.number,
-            ..Search::default()
-        };
-    });
-    open(desk);
+/// Where people keep what they have got: what the app has saved, downloads, documents, or else everything of theirs.
+fn files_folder() -> PathBuf {
+    if let Some(own) = own_folder().filter(|folder| folder.is_dir()) {
+        return own;
+    }
+    let user = directories::UserDirs::new();
+    let user = user.as_ref();
+    let folder = user.and_then(|user| user.download_dir().or(user.document_dir()));
+    let folder = folder.filter(|folder| folder.is_dir()).or(user.map(directories::UserDirs::home_dir));
+    folder.map_or_else(|| PathBuf::from("/"), PathBuf::from)
 }
 
 /// Where the app's own files go: `Qiyou` among the documents, or at home where there is no such folder. It may not be there yet.
@@ -270,41 +287,19 @@ fn free_in(folder: &Path, name: &str) -> PathBuf {
 }
 
 /// A match as a file of its own in the app's folder. A file of that name is not written over.
-pub(crate) fn save(desk: &Desk, file: &control::File) {
-    let Some(free) = free_file(&file.name) else { return desk.remark(Remark::Disk, "") };
+pub(crate) fn save(file: &control::File, cx: &mut Cx<'_>) {
+    let Some(free) = free_file(&file.name) else { return cx.go.remark(Remark::Disk, "") };
     let folder = free.parent().unwrap_or(Path::new("/"));
     match fs::create_dir_all(folder).and_then(|()| fs::write(&free, &file.content)) {
-        Ok(()) => desk.remark(Remark::SavedFile, &free.display().to_string()),
+        Ok(()) => cx.go.remark(Remark::SavedFile, &free.display().to_string()),
         Err(error) => {
             tracing::warn!(%error, path = %free.display(), "a match could not be written");
-            desk.remark(Remark::Disk, "");
+            cx.go.remark(Remark::Disk, "");
         }
     }
 }
 
-pub(super) fn show(window: &MainWindow, desk: &Desk) {
-    let inner = desk.see();
-    let page = window.global::<RecordsAdapter>();
-    let records = &inner.records;
-    page.set_folder(records.folder.display().to_string().into());
-    page.set_backups(records.backups);
-    let files: Vec<FileRow> =
-        records.files.iter().map(|(name, folder)| FileRow { name: name.into(), folder: *folder }).collect();
-    update(&desk.records.files, &files);
-    if inner.page() != Page::Records {
-        return;
-    }
-    page.set_total(records.total as i32);
-    page.set_known(records.known);
-    page.set_game(super::game::shown(records.game));
-    page.set_outcome(records.outcome);
-    page.set_opponent(records.opponent.as_str().into());
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
-    let rows: Vec<RecordRow> = records.found.iter().map(|one| row(desk, one, now)).collect();
-    update(&desk.records.rows, &rows);
-}
-
-fn row(desk: &Desk, one: &control::MatchSummary, now_unix_ms: u64) -> RecordRow {
+fn row(sprites: &Sprites, one: &control::MatchSummary, now_unix_ms: u64) -> RecordRow {
     let (opponent, name, level) = home::opponent([&one.first, &one.second]);
     let (names, occasion) = from_file(one);
     RecordRow {
@@ -316,11 +311,11 @@ fn row(desk: &Desk, one: &control::MatchSummary, now_unix_ms: u64) -> RecordRow 
         opponent,
         name: name.into(),
         level,
-        ply: one.ply as i32,
+        moves: one.moves as i32,
         went: went(one),
         winner: one.result.as_ref().map_or(crate::screens::Side::None, |result| side(result.winner())),
         minutes: (now_unix_ms.saturating_sub(one.changed_unix_ms) / 60_000).try_into().unwrap_or(i32::MAX),
-        revision: desk.sprites.set_thumbnail(&one.room_id, one.board.as_ref()),
+        revision: sprites.set_thumbnail(&one.room_id, one.board.as_ref()),
     }
 }
 

@@ -1,38 +1,37 @@
 //! A kept match, looked through. The host tells each position that is asked for, and judges them on request.
 
+mod turning;
+
 use std::rc::Rc;
 
 use proto::board as wire;
-use proto::control::{self, Seat, request, seat};
+use proto::control::{self, Seat, event, reply, request, seat};
 use senses::Cue;
 use slint::{ComponentHandle, ModelRc, SharedString, VecModel};
 
-use super::board::{Layout, Names, ending, names, pairs, plain_points};
-use super::{game, game_of, home, new_game, records, side, update, when};
-use crate::app::{Desk, Purpose};
+use turning::{beside, turning_points};
+
+use super::board::{Layout, Names, counts_area, ending, fact, names, pairs, plain_points, point_of};
+use super::{game, game_of, home, new_game, records, side, touched, update};
+use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::screens::{
-    Ending, MainWindow, Mistake, Opponent, Page, PointView, RecordsAdapter, ReplayAdapter, Side,
+    Ending, MainWindow, Opponent, Page, PointView, RecordsAdapter, Remark, ReplayAdapter, Side, TurningPoint,
 };
 
-/// A fall of so much in one move, of 2,000 from sure win to sure loss, is marked as a mistake.
-const MISTAKE: i32 = 350;
-/// Marks of one match at most: the worst ones.
-const MISTAKES: usize = 6;
-
-/// Rows of the models that the page draws from.
+/// A kept match that is looked through, if any.
 #[derive(Default)]
-pub(crate) struct Rows {
+pub(crate) struct Replay {
+    shown: Option<Shown>,
     points: Rc<VecModel<PointView>>,
     columns: Rc<VecModel<SharedString>>,
     upper: Rc<VecModel<SharedString>>,
     numbers: Rc<VecModel<SharedString>>,
     record: Rc<VecModel<SharedString>>,
     bars: Rc<VecModel<i32>>,
-    mistakes: Rc<VecModel<Mistake>>,
+    turning_points: Rc<VecModel<TurningPoint>>,
 }
 
-/// The match that is looked through.
-pub(crate) struct Replay {
+struct Shown {
     summary: control::MatchSummary,
     /// What is to be seen, which may not have been told yet; and whether it has been asked for.
     wanted: u32,
@@ -44,46 +43,92 @@ pub(crate) struct Replay {
     judging: bool,
 }
 
-pub(super) fn attach(window: &MainWindow, desk: &Rc<Desk>) {
-    let page = window.global::<ReplayAdapter>();
-    page.set_points(ModelRc::from(desk.replay.points.clone()));
-    page.set_column_names(ModelRc::from(desk.replay.columns.clone()));
-    page.set_upper_names(ModelRc::from(desk.replay.upper.clone()));
-    page.set_row_names(ModelRc::from(desk.replay.numbers.clone()));
-    page.set_record(ModelRc::from(desk.replay.record.clone()));
-    page.set_bars(ModelRc::from(desk.replay.bars.clone()));
-    page.set_mistakes(ModelRc::from(desk.replay.mistakes.clone()));
-    page.on_go(when!(desk, |desk, ply| {
-        desk.change(|inner| {
-            if let Some(replay) = &mut inner.replay {
-                replay.wanted = ply.max(0) as u32;
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Question {
+    /// A position.
+    Look,
+    Export,
+    /// The match is deleted.
+    Discard,
+    PlayOn,
+}
+
+impl From<Question> for Asked {
+    fn from(question: Question) -> Self {
+        Self::Replay(question)
+    }
+}
+
+impl Shown {
+    fn ply(&self) -> u32 {
+        self.seen.as_ref().map_or(0, |seen| seen.ply)
+    }
+
+    /// The position before the next turning point, or before the last one.
+    fn turn(&self, forward: bool) -> Option<u32> {
+        let points = turning_points(&self.judged.positions);
+        let ply = beside(&points, self.ply() as usize + 1, forward)?;
+        Some(ply as u32 - 1)
+    }
+
+    /// The better move, where a turning point is to come.
+    fn better(&self) -> Option<&wire::Action> {
+        let ply = self.ply() as usize;
+        let turns = turning_points(&self.judged.positions).iter().any(|point| point.ply == ply + 1);
+        self.judged.positions.get(ply).filter(|_| turns)?.best_action.as_ref()
+    }
+
+    /// The move after so many actions, as players write it.
+    fn written(&self, ply: usize, chinese: bool) -> String {
+        let Some(last) = ply.checked_sub(1) else { return String::new() };
+        match self.spoken.get(last) {
+            Some(words) => new_game::said(Some(words), chinese).to_owned(),
+            None => self.record.get(last).map(|one| game::written(one)).unwrap_or_default(),
+        }
+    }
+}
+
+impl Replay {
+    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
+        let page = window.global::<ReplayAdapter>();
+        page.set_points(ModelRc::from(self.points.clone()));
+        page.set_column_names(ModelRc::from(self.columns.clone()));
+        page.set_upper_names(ModelRc::from(self.upper.clone()));
+        page.set_row_names(ModelRc::from(self.numbers.clone()));
+        page.set_record(ModelRc::from(self.record.clone()));
+        page.set_bars(ModelRc::from(self.bars.clone()));
+        page.set_turning_points(ModelRc::from(self.turning_points.clone()));
+        page.on_go(touched!(app, |pages, cx, ply| pages.replay.go_to(ply.max(0) as u32, cx)));
+        page.on_turn(touched!(app, |pages, cx, forward| {
+            if let Some(ply) = pages.replay.shown.as_ref().and_then(|shown| shown.turn(forward)) {
+                pages.replay.go_to(ply, cx);
             }
-        });
-        look(&desk);
-    }));
-    page.on_judge(when!(desk, |desk, on| judge(&desk, on)));
-    page.on_play_on(when!(desk, |desk, against_device| play_on(&desk, against_device)));
-    page.on_save(when!(desk, |desk| {
-        if let Some(room_id) = room(&desk) {
-            let export = control::Export { room_id, format: String::new() };
-            desk.ask(request::Body::Export(export), Purpose::Export);
-        }
-    }));
-    page.on_discard(when!(desk, |desk| {
-        if let Some(room_id) = room(&desk) {
-            desk.ask(request::Body::Discard(control::Discard { room_id }), Purpose::Discard);
-        }
-    }));
-}
+        }));
+        page.on_judge(touched!(app, |pages, cx, on| pages.replay.judge(on, cx)));
+        page.on_play_on(touched!(app, |pages, cx, against_device| {
+            pages.replay.play_on(against_device, cx);
+        }));
+        page.on_save(touched!(app, |pages, cx| {
+            if let Some(room_id) = pages.replay.room() {
+                let export = control::Export { room_id, format: String::new() };
+                cx.ask.send(request::Body::Export(export), Question::Export);
+            }
+        }));
+        page.on_discard(touched!(app, |pages, cx| {
+            if let Some(room_id) = pages.replay.room() {
+                cx.ask.send(request::Body::Discard(control::Discard { room_id }), Question::Discard);
+            }
+        }));
+    }
 
-pub(super) fn room(desk: &Desk) -> Option<String> {
-    desk.see().replay.as_ref().map(|replay| replay.summary.room_id.clone())
-}
+    /// The match that is looked through, by its id.
+    pub(super) fn room(&self) -> Option<String> {
+        self.shown.as_ref().map(|shown| shown.summary.room_id.clone())
+    }
 
-/// Turns to the page with this match, at its end.
-pub(super) fn open(desk: &Desk, summary: control::MatchSummary) {
-    desk.change(|inner| {
-        inner.replay = Some(Replay {
+    /// Turns to the page with this match, at its end.
+    pub(crate) fn open(&mut self, summary: control::MatchSummary, cx: &mut Cx<'_>) {
+        self.shown = Some(Shown {
             wanted: summary.ply,
             asked: false,
             seen: None,
@@ -93,83 +138,61 @@ pub(super) fn open(desk: &Desk, summary: control::MatchSummary) {
             judging: false,
             summary,
         });
-    });
-    if let Some(window) = desk.window.upgrade() {
-        window.global::<ReplayAdapter>().set_playing(false);
+        self.look(cx);
+        cx.go.page(Page::Replay);
     }
-    look(desk);
-    desk.go(Page::Replay);
-}
 
-/// Asks for the position that is wanted, one at a time, so that a fast slider does not queue up a hundred.
-fn look(desk: &Desk) {
-    let mut look = None;
-    desk.change(|inner| {
-        let Some(replay) = &mut inner.replay else { return };
-        let there = replay.seen.as_ref().is_some_and(|seen| seen.ply == replay.wanted.min(seen.total));
-        if !there && !replay.asked {
-            replay.asked = true;
-            let record = replay.seen.is_none();
-            look =
-                Some(control::Look { room_id: replay.summary.room_id.clone(), ply: replay.wanted, record });
-        }
-    });
-    if let Some(look) = look {
-        desk.ask(request::Body::Look(look), Purpose::Look);
+    /// Turns to the page with the match on the board, and looks for its turning points.
+    pub(super) fn review(&mut self, cx: &mut Cx<'_>) {
+        let Some(room) = &cx.known.room else { return };
+        let summary = control::MatchSummary {
+            room_id: room.id.clone(),
+            setup: room.setup.clone(),
+            first: room.first.clone(),
+            second: room.second.clone(),
+            ply: room.record.len() as u32,
+            moves: room.moves,
+            result: room.result,
+            record: room.record.clone(),
+            revision: room.revision,
+            open: true,
+            ..Default::default()
+        };
+        self.open(summary, cx);
+        self.judge(true, cx);
     }
-}
 
-/// The host has told a position.
-pub(crate) fn seen(desk: &Desk, mut position: control::Position) {
-    let mut stepped = false;
-    desk.change(|inner| {
-        let Some(replay) = &mut inner.replay else { return };
-        if replay.summary.room_id != position.room_id {
-            return;
+    fn go_to(&mut self, ply: u32, cx: &mut Cx<'_>) {
+        if let Some(shown) = &mut self.shown {
+            shown.wanted = ply;
+            self.look(cx);
         }
-        replay.asked = false;
-        // A step to the next move is heard as the move was.
-        stepped = replay.seen.as_ref().is_some_and(|seen| seen.ply + 1 == position.ply);
-        if !position.record.is_empty() {
-            replay.record = std::mem::take(&mut position.record);
-            replay.spoken = std::mem::take(&mut position.spoken);
-        }
-        replay.seen = Some(position);
-    });
-    if stepped {
-        desk.hear(Cue::Stone);
     }
-    look(desk);
-}
 
-fn judge(desk: &Desk, on: bool) {
-    let Some(room_id) = room(desk) else { return };
-    desk.ask(request::Body::Judge(control::Judge { room_id, on }), Purpose::Nothing);
-    desk.change(|inner| {
-        if let Some(replay) = &mut inner.replay {
-            replay.judging = on;
+    /// Asks for the position that is wanted, one at a time, so that a fast slider does not queue up a hundred.
+    fn look(&mut self, cx: &mut Cx<'_>) {
+        let Some(shown) = &mut self.shown else { return };
+        let there = shown.seen.as_ref().is_some_and(|seen| seen.ply == shown.wanted.min(seen.total));
+        if !there && !shown.asked {
+            shown.asked = true;
+            let (room_id, record) = (shown.summary.room_id.clone(), shown.seen.is_none());
+            let look = control::Look { room_id, ply: shown.wanted, record };
+            cx.ask.send(request::Body::Look(look), Question::Look);
         }
-    });
-}
+    }
 
-/// The host has judged one position more, or will judge no more.
-pub(crate) fn judged(desk: &Desk, judged: control::Judgements) {
-    desk.change(|inner| {
-        if let Some(replay) = inner.replay.as_mut().filter(|replay| replay.summary.room_id == judged.room_id)
-        {
-            replay.judging = !judged.ended;
-            replay.judged = judged;
-        }
-    });
-}
+    fn judge(&mut self, on: bool, cx: &mut Cx<'_>) {
+        let Some(shown) = &mut self.shown else { return };
+        shown.judging = on;
+        let room_id = shown.summary.room_id.clone();
+        cx.ask.tell(request::Body::Judge(control::Judge { room_id, on }));
+    }
 
-fn play_on(desk: &Desk, against_device: bool) {
-    let branch = {
-        let inner = desk.see();
-        let Some(replay) = &inner.replay else { return };
-        let Some(seen) = &replay.seen else { return };
+    fn play_on(&self, against_device: bool, cx: &mut Cx<'_>) {
+        let Some(shown) = &self.shown else { return };
+        let Some(seen) = &shown.seen else { return };
         let here = || Seat { who: Some(seat::Who::Here(true)), ..Default::default() };
-        let level = inner.last(super::wire_game(replay.summary.setup.as_ref())).level;
+        let level = cx.known.last(super::wire_game(shown.summary.setup.as_ref())).level;
         let bot = || Seat { who: Some(seat::Who::BotLevel(level)), ..Default::default() };
         // The person takes over the side that is to move.
         let second = seen.board.as_ref().is_some_and(|board| board.turn() == wire::Side::Second);
@@ -178,98 +201,163 @@ fn play_on(desk: &Desk, against_device: bool) {
             (true, false) => (here(), bot()),
             (true, true) => (bot(), here()),
         };
-        let room_id = replay.summary.room_id.clone();
-        control::Branch { room_id, ply: seen.ply, first: Some(first), second: Some(second) }
-    };
-    desk.ask(request::Body::Branch(branch), Purpose::OpenRoom);
+        let room_id = shown.summary.room_id.clone();
+        let branch = control::Branch { room_id, ply: seen.ply, first: Some(first), second: Some(second) };
+        cx.ask.send(request::Body::Branch(branch), Question::PlayOn);
+    }
+
+    /// The host has judged one position more, or will judge no more.
+    pub(crate) fn hear(&mut self, event: &event::Body) {
+        let event::Body::Judgements(judged) = event else { return };
+        if let Some(shown) = self.shown.as_mut().filter(|shown| shown.summary.room_id == judged.room_id) {
+            shown.judging = !judged.ended;
+            shown.judged = judged.clone();
+        }
+    }
+
+    pub(crate) fn reply(&mut self, question: &Question, answer: Answer, cx: &mut Cx<'_>) {
+        match (answer, question) {
+            (Ok(reply::Body::Position(position)), Question::Look) => self.seen(position, cx),
+            (Ok(reply::Body::File(file)), Question::Export) => records::save(&file, cx),
+            (Ok(reply::Body::Done(_)), Question::Discard) => {
+                cx.go.leave(Page::Replay);
+                cx.go.search_records();
+            }
+            (Ok(reply::Body::RoomId(room)), Question::PlayOn) => cx.go.room(&room),
+            (Err(refusal), _) => cx.go.refused(refusal, Remark::BadRequest),
+            (Ok(_), _) => {}
+        }
+    }
+
+    fn seen(&mut self, mut position: control::Position, cx: &mut Cx<'_>) {
+        let is_shown = |shown: &&mut Shown| shown.summary.room_id == position.room_id;
+        if let Some(shown) = self.shown.as_mut().filter(is_shown) {
+            shown.asked = false;
+            // A step to the next move is heard as the move was.
+            if shown.seen.as_ref().is_some_and(|seen| seen.ply + 1 == position.ply) {
+                cx.feel.hear(Cue::Stone);
+            }
+            if !position.record.is_empty() {
+                shown.record = std::mem::take(&mut position.record);
+                shown.spoken = std::mem::take(&mut position.spoken);
+            }
+            shown.seen = Some(position);
+        }
+        self.look(cx);
+    }
+
+    pub(super) fn show(&self, window: &MainWindow, known: &Known) {
+        let Some(shown) = self.shown.as_ref().filter(|_| known.page() == Page::Replay) else { return };
+        let page = window.global::<ReplayAdapter>();
+        if shown.seen.is_none() {
+            // It was just opened.
+            page.set_playing(false);
+        }
+        let summary = &shown.summary;
+        let playing = super::wire_game(summary.setup.as_ref());
+        page.set_game(game_of(summary.setup.as_ref()));
+        let (opponent, name, level) = home::opponent([&summary.first, &summary.second]);
+        let file = summary.origin.is_some();
+        let players = records::from_file(summary).0.into();
+        let row = crate::screens::RecordRow {
+            opponent,
+            name: name.into(),
+            level,
+            file,
+            names: players,
+            ..Default::default()
+        };
+        let solo = game::is_solo(playing) && opponent == Opponent::Here && !file;
+        page.set_players(if solo {
+            SharedString::default()
+        } else {
+            window.global::<RecordsAdapter>().invoke_who(row)
+        });
+        page.set_coordinates(known.preferences.coordinates);
+        let result = summary.result.as_ref();
+        page.set_over(result.is_some());
+        page.set_winner(result.map_or(Side::None, |result| side(result.winner())));
+        page.set_ending(result.map_or(Ending::None, |result| ending(result.ending())));
+        page.set_can_discard(opponent != Opponent::Peer);
+        update(&self.record, &pairs(&shown.record, &shown.spoken, known.chinese()));
+        self.show_judged(&page, shown, known.chinese(), playing);
+        let Some(seen) = &shown.seen else { return };
+        page.set_ply(seen.ply as i32);
+        page.set_total(seen.total as i32);
+        page.set_moves(seen.moves as i32);
+        page.set_total_moves(seen.total_moves as i32);
+        page.set_move(shown.written(seen.ply as usize, known.chinese()).into());
+        let Some(board) = &seen.board else { return };
+        let layout = Layout::still(board);
+        let Names { below, above, left } = names(board.game(), &layout, known.chinese());
+        update(&self.columns, &below);
+        update(&self.upper, &above);
+        update(&self.numbers, &left);
+        page.set_ground(game::ground(board.game()));
+        let points = |of| fact(board, control::FactKind::FactHalfPoints, of).unwrap_or(0);
+        if seen.ply == seen.total {
+            page.set_lead(points(wire::Side::First).abs_diff(points(wire::Side::Second)) as i32);
+        }
+        page.set_area(counts_area(summary.setup.as_ref()));
+        let mut points = plain_points(board, &layout, known.chinese());
+        let arrow = draw_better(shown.better(), &layout, &mut points);
+        page.set_arrow_from(arrow.map_or(-1, |(from, _)| from as i32));
+        page.set_arrow_to(arrow.map_or(-1, |(_, to)| to as i32));
+        update(&self.points, &points);
+        let (columns, rows) = layout.seen();
+        page.set_columns(columns);
+        page.set_rows(rows);
+    }
+
+    /// The graph: a bar for every judged position, and spots where a move cost most.
+    fn show_judged(&self, page: &ReplayAdapter<'_>, shown: &Shown, chinese: bool, playing: wire::Game) {
+        let judged = &shown.judged.positions;
+        page.set_can_judge(playing != wire::Game::LightsOut && shown.summary.ply > 0);
+        page.set_judging(shown.judging);
+        page.set_judged(judged.len() as i32);
+        let moves = shown.summary.ply.max(1) as f32;
+        // The middle of a bar.
+        let across = |ply: usize| (ply as f32 + 0.5) / (moves + 1.0);
+        let down = |permille: i32| (1_000 - permille) as f32 / 2_000.0;
+        let bars: Vec<i32> = judged.iter().map(|one| one.permille).collect();
+        update(&self.bars, &bars);
+        let found = turning_points(judged);
+        let row = |point: &turning::TurningPoint| TurningPoint {
+            ply: point.ply as i32,
+            number: point.ply as i32,
+            side: side(point.side),
+            r#move: shown.written(point.ply, chinese).into(),
+            before: point.before,
+            after: point.after,
+            across: across(point.ply),
+            down: down(judged[point.ply].permille),
+        };
+        update(&self.turning_points, &found.iter().map(row).collect::<Vec<_>>());
+        page.set_turns_before(shown.turn(false).is_some());
+        page.set_turns_after(shown.turn(true).is_some());
+        let here = shown.seen.as_ref().and_then(|seen| judged.get(seen.ply as usize));
+        page.set_judged_here(here.is_some());
+        page.set_permille(here.map_or(0, |here| here.permille));
+        let best = here.map_or("", |here| match &here.best_spoken {
+            Some(words) => new_game::said(Some(words), chinese),
+            None => &here.best,
+        });
+        page.set_best(best.into());
+    }
 }
 
-pub(super) fn show(window: &MainWindow, desk: &Desk) {
-    let inner = desk.see();
-    let Some(replay) = inner.replay.as_ref().filter(|_| inner.page() == Page::Replay) else { return };
-    let page = window.global::<ReplayAdapter>();
-    let summary = &replay.summary;
-    let playing = super::wire_game(summary.setup.as_ref());
-    page.set_game(game_of(summary.setup.as_ref()));
-    let (opponent, name, level) = home::opponent([&summary.first, &summary.second]);
-    let file = summary.origin.is_some();
-    let players = records::from_file(summary).0.into();
-    let row = crate::screens::RecordRow {
-        opponent,
-        name: name.into(),
-        level,
-        file,
-        names: players,
-        ..Default::default()
-    };
-    let solo = game::is_solo(playing) && opponent == Opponent::Here && !file;
-    page.set_players(if solo {
-        SharedString::default()
-    } else {
-        window.global::<RecordsAdapter>().invoke_who(row)
-    });
-    page.set_coordinates(inner.preferences.coordinates);
-    let result = summary.result.as_ref();
-    page.set_over(result.is_some());
-    page.set_winner(result.map_or(Side::None, |result| side(result.winner())));
-    page.set_ending(result.map_or(Ending::None, |result| ending(result.ending())));
-    page.set_can_discard(opponent != Opponent::Peer);
-    update(&desk.replay.record, &pairs(&replay.record, &replay.spoken, inner.chinese()));
-    show_judged(&page, desk, replay, inner.chinese(), playing);
-    let Some(seen) = &replay.seen else { return };
-    page.set_ply(seen.ply as i32);
-    page.set_total(seen.total as i32);
-    let last = (seen.ply as usize).checked_sub(1);
-    let spoken = last.and_then(|last| replay.spoken.get(last));
-    let written =
-        last.and_then(|last| replay.record.get(last)).map(|one| game::written(one)).unwrap_or_default();
-    page.set_move(
-        spoken.map_or(written, |words| new_game::said(Some(words), inner.chinese()).to_owned()).into(),
-    );
-    let Some(board) = &seen.board else { return };
-    let layout = Layout::still(board);
-    let Names { below, above, left } = names(board.game(), &layout, inner.chinese());
-    update(&desk.replay.columns, &below);
-    update(&desk.replay.upper, &above);
-    update(&desk.replay.numbers, &left);
-    page.set_ground(game::ground(board.game()));
-    update(&desk.replay.points, &plain_points(board, &layout, inner.chinese()));
-    let (columns, rows) = layout.seen();
-    page.set_columns(columns);
-    page.set_rows(rows);
-}
-
-/// The graph: a bar for every judged position, and spots where a move cost most.
-fn show_judged(page: &ReplayAdapter<'_>, desk: &Desk, replay: &Replay, chinese: bool, playing: wire::Game) {
-    let judged = &replay.judged.positions;
-    page.set_can_judge(playing != wire::Game::LightsOut && replay.summary.ply > 0);
-    page.set_judging(replay.judging);
-    page.set_judged(judged.len() as i32);
-    let moves = replay.summary.ply.max(1) as f32;
-    // The middle of a bar.
-    let across = |ply: usize| (ply as f32 + 0.5) / (moves + 1.0);
-    let down = |permille: i32| (1_000 - permille) as f32 / 2_000.0;
-    let bars: Vec<i32> = judged.iter().map(|one| one.permille).collect();
-    update(&desk.replay.bars, &bars);
-    let mut falls: Vec<(i32, usize)> = judged
-        .windows(2)
-        .enumerate()
-        .map(|(before, pair)| ((pair[0].permille - pair[1].permille).abs(), before + 1))
-        .filter(|(fall, _)| *fall >= MISTAKE)
-        .collect();
-    falls.sort_by_key(|(fall, ply)| (-fall, *ply));
-    falls.truncate(MISTAKES);
-    let mistakes: Vec<Mistake> = falls
-        .into_iter()
-        .map(|(_, ply)| Mistake { ply: ply as i32, across: across(ply), down: down(judged[ply].permille) })
-        .collect();
-    update(&desk.replay.mistakes, &mistakes);
-    let here = replay.seen.as_ref().and_then(|seen| judged.get(seen.ply as usize));
-    page.set_judged_here(here.is_some());
-    page.set_permille(here.map_or(0, |here| here.permille));
-    let best = here.map_or("", |here| match &here.best_spoken {
-        Some(words) => new_game::said(Some(words), chinese),
-        None => &here.best,
-    });
-    page.set_best(best.into());
+/// The better move on the board: a step as an arrow between two of the points, anything else as a mark.
+fn draw_better(
+    better: Option<&wire::Action>,
+    layout: &Layout,
+    points: &mut [PointView],
+) -> Option<(usize, usize)> {
+    let better = better?;
+    if let Some(wire::action::Kind::Step(step)) = &better.kind {
+        return layout.index(step.from).zip(layout.index(step.to));
+    }
+    if let Some(index) = point_of(better).and_then(|at| layout.index(at)) {
+        (points[index].marked, points[index].hint) = (true, true);
+    }
+    None
 }

@@ -1,77 +1,16 @@
-//! Everything that the app knows and that changes: what the host has said, where the player is, what was asked.
+//! What all pages may read: what the host has said, where the player is, what was chosen; and, until the board has a state of its
+//! own, what the player does there.
 
 use std::collections::BTreeMap;
 
-use client::{Client, HostState};
+use client::HostState;
 use proto::board::{Action, Game as WireGame, Setup, action};
-use proto::control::{self, GameChoice, GameSheet, Room};
+use proto::control::{self, GameSheet, Room};
 
 use super::way::Way;
 use crate::adapters;
 use crate::preferences::{LastGame, Preferences, Store};
 use crate::screens::{Dialog, Page};
-
-/// What a reply will be about.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Purpose {
-    Nothing,
-    /// An action on the board that is seen.
-    Act,
-    OpenRoom,
-    /// For this match, at this ply and revision.
-    Hint {
-        room: String,
-        ply: u32,
-        revision: u32,
-    },
-    Invite,
-    ListMatches,
-    PowerOn,
-    /// What a choice of rules for this game amounts to.
-    DescribeChoice {
-        game: WireGame,
-        choice: GameChoice,
-    },
-    /// By which rules the match on the board is played.
-    DescribeRoom {
-        setup: Setup,
-    },
-    /// A page of the records, with the number of the search that it is for.
-    Records {
-        search: u32,
-    },
-    /// A position of the match that is looked through.
-    Look,
-    /// A step of a lesson.
-    Teach(control::Teach),
-    Export,
-    Import,
-    /// A file that the app was opened with.
-    LookAt,
-    /// A match was shown to this friend.
-    Give {
-        peer: String,
-    },
-    SaveEverything,
-    TakeEverything,
-    /// A match that was looked through is gone.
-    Discard,
-    /// Something about a person was changed.
-    Person,
-    ShowCode,
-    AddFriend,
-    Account,
-    Contact,
-    ListAdapters,
-    /// Those of this game.
-    Puzzles {
-        game: WireGame,
-    },
-    /// What an invitation of theirs would be played by.
-    DescribeInvitation {
-        invite: String,
-    },
-}
 
 /// The hint that is shown, good for one position.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,27 +62,12 @@ pub(crate) struct Choosing {
     pub(crate) action: Action,
 }
 
-/// Whom we have asked for a game, from the touch until the answer.
-#[derive(Clone, Debug)]
-pub(crate) struct Inviting {
-    pub(crate) peer: String,
-    /// Once the host has told it.
-    pub(crate) invite: Option<String>,
-    pub(crate) game: WireGame,
-    pub(crate) my_side: i32,
-}
-
-/// Everything that changes.
-pub(crate) struct Inner {
+/// What all pages may read. The controller alone changes it.
+pub(crate) struct Known {
     pub(crate) preferences: Preferences,
     pub(super) store: Store,
     pub(crate) locale: String,
-    pub(super) client: Client,
     pub(crate) state: HostState,
-    /// Unfinished matches for the first page, the latest first.
-    pub(crate) matches: Vec<control::MatchSummary>,
-    pub(super) next_request: u64,
-    pub(super) asked: BTreeMap<u64, Purpose>,
     pub(super) way: Way,
     /// A dialog of our own; others' come first.
     pub(super) question: Dialog,
@@ -151,7 +75,7 @@ pub(crate) struct Inner {
     pub(crate) room: Option<Room>,
     pub(super) open_when_there: Option<String>,
     /// By which rules a match is played: the last that was asked for.
-    pub(super) room_sheet: Option<(Setup, GameSheet)>,
+    pub(crate) room_sheet: Option<(Setup, GameSheet)>,
     pub(crate) picked: Option<Picked>,
     /// A step that would lose, until the player has said whether it is meant.
     pub(crate) losing: Option<Losing>,
@@ -162,17 +86,6 @@ pub(crate) struct Inner {
     pub(crate) turned: bool,
     /// What was last said at the board, by the other and by this device's player, while it is shown.
     pub(super) said: [Option<control::Said>; 2],
-    pub(crate) records: adapters::records::Search,
-    pub(crate) replay: Option<adapters::replay::Replay>,
-    pub(crate) editor: adapters::editor::Editor,
-    pub(crate) people: adapters::friends::People,
-    /// A match for a friend who is being connected.
-    pub(crate) giving: Option<adapters::gifts::Giving>,
-    pub(crate) backup: adapters::backup::Backup,
-    pub(crate) puzzles: adapters::puzzles::Puzzles,
-    /// Bluetooth adapters as they were last told.
-    pub(crate) adapters: Vec<control::Adapter>,
-    pub(crate) lesson: adapters::lesson::Lesson,
     /// The board that is being opened is to be solved at once.
     pub(crate) solve_when_there: bool,
     /// A match whose board no presses put out, as the host has found.
@@ -183,22 +96,10 @@ pub(crate) struct Inner {
     pub(crate) solving: Option<adapters::board::Solving>,
     /// The match whose solution was shown: it is not the player's own.
     pub(crate) shown_solution: Option<String>,
-    /// The game of the page for a new match, and what the host says of the remembered choice for each game, by its number.
-    pub(crate) new_game: WireGame,
+    /// What the host says of the remembered choice for each game, by its number.
     pub(crate) sheets: BTreeMap<i32, GameSheet>,
-    pub(crate) all_options: bool,
-    pub(crate) inviting: Option<Inviting>,
-    pub(crate) switching_on: bool,
-    /// Where a damaged file of saves was put.
-    pub(crate) set_aside: Option<String>,
-    /// Somebody near who is looked at.
-    pub(crate) neighbour: String,
-    /// An invitation of theirs that is being answered with other terms.
-    pub(crate) countering: Option<control::Invitation>,
-    /// What invitations of theirs would be played by, by their ids.
-    pub(crate) invite_sheets: BTreeMap<String, GameSheet>,
-    /// An invitation of theirs to which other terms are on their way.
-    pub(crate) answered: Option<String>,
+    /// The time controls that the host offers, whichever game it was asked about.
+    pub(crate) paces: Vec<control::PacePreset>,
     /// Somebody looks at the window, as far as is known.
     pub(super) in_front: bool,
     pub(super) scanning: bool,
@@ -206,7 +107,7 @@ pub(crate) struct Inner {
     pub(crate) thought_open: bool,
 }
 
-impl Inner {
+impl Known {
     pub(crate) fn page(&self) -> Page {
         self.way.page()
     }
@@ -215,16 +116,19 @@ impl Inner {
         self.preferences.language.is_chinese(&self.locale)
     }
 
+    /// The dialog of our own that is open, though others' may be seen before it.
+    pub(crate) fn question(&self) -> Dialog {
+        self.question
+    }
+
     /// The one dialog that is seen: what comes from a person first, then our own questions.
-    pub(crate) fn dialog(&self) -> Dialog {
+    pub(super) fn dialog(&self, invitation: &adapters::invitation::Invitation) -> Dialog {
         let offered = self.page() == Page::Board
             && self.room.as_ref().and_then(|room| room.offer.as_ref()).is_some_and(|offer| !offer.mine);
         if !self.state.comparisons.is_empty() {
             Dialog::Comparison
-        } else if self.incoming().is_some() {
-            adapters::invitation::dialog_of(self.question)
-        } else if self.inviting.is_some() || self.outgoing().is_some() {
-            Dialog::Waiting
+        } else if let Some(dialog) = invitation.dialog(self, self.question) {
+            dialog
         } else if offered {
             Dialog::Offer
         } else if self.question == Dialog::None && self.page() != Page::Board && !self.state.gifts.is_empty()
@@ -249,19 +153,6 @@ impl Inner {
     /// What the player of this side has last said, while it is shown.
     pub(crate) fn said_by(&self, room: &Room, mine: bool) -> Option<&control::Said> {
         self.said[usize::from(mine)].as_ref().filter(|said| said.room_id == room.id)
-    }
-
-    pub(crate) fn incoming(&self) -> Option<&control::Invitation> {
-        let countering = self.countering.as_ref().map(|theirs| theirs.invite_id.as_str());
-        let answered = self.answered.as_deref();
-        self.state.invitations.iter().find(|invitation| {
-            let id = Some(invitation.invite_id.as_str());
-            !invitation.mine && id != countering && id != answered
-        })
-    }
-
-    pub(crate) fn outgoing(&self) -> Option<&control::Invitation> {
-        self.state.invitations.iter().find(|invitation| invitation.mine)
     }
 
     /// How this game was last begun, or is the first time.

@@ -303,7 +303,7 @@ fn after_the_end_both_look_back_try_moves_and_return() {
     told.say(event::Body::Room(end));
     stage.settle(&told.scene);
     assert!(says(&told, "You won"));
-    tap(&stage, &told, "Review");
+    tap(&stage, &told, "Try moves");
     assert_eq!(step(&mut told), Step::ToPly(17));
     tap(&stage, &told, "Rematch with the same colours");
     let same = control::Offer { room_id: "room".into(), kind: control::OfferKind::OfferNewGameSame.into() };

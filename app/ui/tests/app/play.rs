@@ -272,11 +272,13 @@ fn a_whole_match_against_level_1_is_played_by_taps_alone_and_then_another_begins
         assert!(table.says("Five in a row"));
     }
     let stones = table.stones().len();
-    table.tap("Rematch");
+    table.tap("Rematch as White");
     // Colours are swapped: the device begins.
     table.until("the new game", || table.stones().len() < stones && table.live());
     assert!(!table.over());
     assert_eq!(table.stones().iter().filter(|(_, side)| *side == Side::First).count(), 1);
+    table.tap("A1 empty");
+    table.until("a stone of one's own", || table.live() && table.stones().len() == 3);
     table.tap("Back");
     table.until("home with the match to go on with", || {
         table.page() == Page::Home && table.says("Continue: Gomoku · level 1")

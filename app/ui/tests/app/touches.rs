@@ -10,7 +10,7 @@ use qiyou::screens::{BoardAdapter, Dialog, Navigation, NewGameAdapter, Page, Rem
 use slint::platform::Key;
 use slint::{ComponentHandle, Model};
 
-use crate::support::{SIZES, Told, body, bot, games, gomoku, here, link, peer, place, room};
+use crate::support::{SIZES, Told, body, bot, games, gomoku, here, link, look_through, peer, place, room};
 
 /// What a screen reader calls everything that can be used.
 pub(crate) fn names(told: &Told) -> Vec<String> {
@@ -537,7 +537,7 @@ fn a_rematch_is_followed_to_its_new_room() {
         ending: proto::board::Ending::FiveInARow.into(),
     });
     let mut told = playing(&stage, over);
-    tap(&stage, &told, "Rematch");
+    tap(&stage, &told, "Rematch as Black");
     assert_eq!(
         only(&mut told),
         request::Body::Offer(control::Offer {
@@ -1157,8 +1157,7 @@ fn the_buttons_at_the_end_of_a_match_are_seen_whole_on_a_phone_and_say_the_colou
     });
     (room.can_act, room.can_analyse) = (false, true);
     let told = playing(&stage, room);
-    assert!(says(&told, "Rematch: this time you are Black"));
-    for name in ["Rematch", "Home", "Review", "Rematch with the same colours"] {
+    for name in ["Rematch as Black", "Rematch with the same colours", "Review", "Try moves", "Home"] {
         let button =
             ElementHandle::find_by_accessible_label(told.app.window(), name).next().expect("a button");
         let foot = button.absolute_position().y + button.size().height;
@@ -1181,4 +1180,41 @@ fn a_stone_on_nine_by_nine_needs_one_touch_and_on_nineteen_two() {
         }
         assert_eq!(asked, 1, "{size}");
     }
+}
+
+#[test]
+fn turning_points_are_listed_gone_through_and_the_better_move_is_drawn_before_each() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    look_through(&stage, &mut told, true);
+    stage.settle(&told.scene);
+    let page = || told.app.window().global::<qiyou::screens::ReplayAdapter<'_>>();
+    let listed: Vec<_> =
+        page().get_turning_points().iter().map(|one| (one.ply, one.before, one.after)).collect();
+    // Of the mover's chances, in percent.
+    assert_eq!(listed, [(9, 58, 29), (12, 65, 38)]);
+    assert_eq!((page().get_turns_before(), page().get_turns_after()), (true, false), "the end is shown");
+    assert_eq!(page().get_arrow_from(), -1);
+    page().invoke_turn(false);
+    let asked = told.asked();
+    let looks: Vec<u32> = asked
+        .iter()
+        .filter_map(|one| match body(one) {
+            request::Body::Look(look) => Some(look.ply),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(looks, [11], "the position before the last turning point");
+    let position = control::Position {
+        room_id: "x".into(),
+        ply: 11,
+        total: 12,
+        board: Some(host::position(&games::xiangqi())),
+        ..Default::default()
+    };
+    told.reply(asked[0].id, reply::Body::Position(position));
+    stage.settle(&told.scene);
+    let page = told.app.window().global::<qiyou::screens::ReplayAdapter<'_>>();
+    assert!(page.get_arrow_from() >= 0 && page.get_arrow_to() >= 0, "the better move is drawn");
+    assert_eq!((page.get_turns_before(), page.get_turns_after()), (true, false));
 }

@@ -54,6 +54,7 @@ fn room(game: &AnyGame, first: control::Seat, second: control::Seat, mine: &[Sid
         can_resign: over.is_none(),
         can_new_game: true,
         can_act: over.is_none() && mine.contains(&game.turn()),
+        moves: game.ply(),
         ..Default::default()
     }
 }

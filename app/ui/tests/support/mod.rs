@@ -167,6 +167,7 @@ pub(crate) fn room(first: control::Seat, second: control::Seat, mine: &[Side]) -
         can_new_game: true,
         can_act: mine.contains(&Side::Second),
         record: record.split(' ').map(Into::into).collect(),
+        moves: 17,
         ..Default::default()
     }
 }
@@ -307,6 +308,7 @@ fn kept() -> Vec<control::MatchSummary> {
             first: room.first,
             second: room.second,
             ply: room.board.as_ref().map_or(0, |board| board.ply),
+            moves: room.moves,
             result: room.result,
             changed_unix_ms: now.as_millis() as u64 - minutes * 60_000,
             record: room.record,
@@ -338,7 +340,7 @@ pub(crate) fn keep(stage: &Stage, told: &mut Told) {
 }
 
 /// Opens the first kept match from the records, and is told its middle; judged, if it is to be.
-fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
+pub(crate) fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
     told.app.window().global::<qiyou::screens::HomeAdapter<'_>>().invoke_open_records();
     keep(stage, told);
     stage.pass(Duration::ZERO);
@@ -352,6 +354,8 @@ fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
                 ply: game.ply(),
                 board: Some(host::position(&game)),
                 total: game.ply(),
+                moves: game.ply(),
+                total_moves: game.ply(),
                 record: record.clone(),
                 spoken: spoken.clone(),
             };
@@ -359,13 +363,17 @@ fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
         }
     }
     if judged {
-        let stands = [20, 40, -10, 60, 30, 120, 90, 160, -420, -380, -300, 250, 300];
-        let positions = stands
-            .into_iter()
-            .map(|permille| control::Judgement {
+        // Red's ninth action and Black's last one cost much.
+        let stands = [20, 40, -10, 60, 30, 120, 90, 160, 150, -420, -380, -300, 250];
+        let step = board::Step { from: 2 * 1_024 + 7, to: 2 * 1_024 + 4 };
+        let positions = (0..)
+            .zip(stands)
+            .map(|(ply, permille)| control::Judgement {
                 permille,
                 best: "h2e2".into(),
                 best_spoken: spoken.first().cloned(),
+                best_action: Some(board::Action { kind: Some(board::action::Kind::Step(step)) }),
+                turn: if ply % 2 == 0 { Side::First } else { Side::Second }.into(),
             })
             .collect();
         told.say(event::Body::Judgements(control::Judgements {

@@ -140,6 +140,7 @@ pub(crate) fn gift() -> control::Gift {
             room_id: "x".into(),
             setup: room.setup,
             ply: 18,
+            moves: 18,
             result: room.result,
             board: room.board,
             ..Default::default()

@@ -7,7 +7,7 @@ use std::time::Duration;
 use proto::control::{self, Room};
 use slint::{Timer, TimerMode};
 
-use crate::app::Desk;
+use crate::app::Controller;
 
 /// Long enough to be found on a board of nineteen lines, short enough to be gone when the next move is thought of.
 const LASTS: Duration = Duration::from_millis(1_500);
@@ -26,7 +26,7 @@ struct Lit {
 }
 
 impl Flash {
-    pub(super) fn attach(&self, desk: &Rc<Desk>) {
+    pub(super) fn attach(&self, desk: &Rc<Controller>) {
         let desk = Rc::downgrade(desk);
         self.out.start(TimerMode::SingleShot, LASTS, move || {
             if let Some(desk) = desk.upgrade() {
@@ -38,9 +38,9 @@ impl Flash {
     }
 
     /// Lights these points of the match that is seen.
-    pub(crate) fn light(&self, desk: &Desk, points: &[u32]) {
+    pub(crate) fn light(&self, desk: &Controller, points: &[u32]) {
         let lit = {
-            let inner = desk.see();
+            let inner = desk.read();
             let Some(room) = inner.room.as_ref().filter(|_| !points.is_empty()) else { return };
             let ply = room.board.as_ref().map_or(0, |board| board.ply);
             Lit { room: room.id.clone(), ply, points: points.to_vec() }

@@ -16,7 +16,7 @@ use super::points::{show_part, show_points};
 use super::touch::{picked, waiting};
 use super::{Solving, fact, near_side, other};
 use crate::adapters::{carrier, editor, game, new_game, side, update, wire_game};
-use crate::app::{Desk, HintState, Inner};
+use crate::app::{Controller, HintState, Known};
 use crate::screens::{
     BoardAdapter, ChoiceKind, Ending, Link, MainWindow, OfferKind, Opponent, Run, Seat, Side, Task, Thought,
 };
@@ -35,7 +35,7 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    pub(super) fn attach(&self, desk: &Rc<Desk>) {
+    pub(super) fn attach(&self, desk: &Rc<Controller>) {
         let desk = Rc::downgrade(desk);
         self.later.start(TimerMode::SingleShot, BESIDE_AFTER, move || {
             if let Some(desk) = desk.upgrade()
@@ -64,16 +64,16 @@ impl Beside {
     }
 }
 
-pub(crate) fn show(window: &MainWindow, desk: &Desk) {
+pub(crate) fn show(window: &MainWindow, desk: &Controller) {
     let follows = {
-        let inner = desk.see();
+        let inner = desk.read();
         let Some(room) = &inner.room else { return };
         desk.board.beside.follows(room)
     };
     if !follows {
         show_beside(window, desk);
     }
-    let inner = desk.see();
+    let inner = desk.read();
     let Some(room) = &inner.room else { return };
     let page = window.global::<BoardAdapter>();
     let board = room.board.clone().unwrap_or_default();
@@ -85,13 +85,13 @@ pub(crate) fn show(window: &MainWindow, desk: &Desk) {
 }
 
 /// Go of which area counts, not territory alone.
-fn counts_area(setup: Option<&wire::Setup>) -> bool {
+pub(crate) fn counts_area(setup: Option<&wire::Setup>) -> bool {
     matches!(setup.and_then(|setup| setup.game.as_ref()), Some(wire::setup::Game::Go(go)) if !go.territory)
 }
 
 /// Everything but the points.
-fn show_beside(window: &MainWindow, desk: &Desk) {
-    let inner = desk.see();
+fn show_beside(window: &MainWindow, desk: &Controller) {
+    let inner = desk.read();
     let Some(room) = &inner.room else { return };
     desk.board.beside.is_shown(room);
     let page = window.global::<BoardAdapter>();
@@ -104,6 +104,7 @@ fn show_beside(window: &MainWindow, desk: &Desk) {
     page.set_rule_name(new_game::rule_name(inner.room_sheet(), inner.chinese()).into());
     page.set_coordinates(inner.preferences.coordinates);
     page.set_ply(board.ply as i32);
+    page.set_moves(if room.puzzle.is_some() { board.ply } else { room.moves } as i32);
 
     let me = match room.mine[..] {
         [only] => wire::Side::try_from(only).unwrap_or_default(),
@@ -208,8 +209,8 @@ pub(super) fn moves(notation: &[String], spoken: &[control::Words], chinese: boo
 /// What is said of the position beside its points.
 fn show_facts(
     page: &BoardAdapter<'_>,
-    desk: &Desk,
-    inner: &Inner,
+    desk: &Controller,
+    inner: &Known,
     room: &Room,
     board: &control::Board,
     near: wire::Side,
@@ -249,7 +250,13 @@ fn show_facts(
 }
 
 /// What is to be done now, and what can be done beside the points.
-fn show_choices(page: &BoardAdapter<'_>, desk: &Desk, inner: &Inner, room: &Room, board: &control::Board) {
+fn show_choices(
+    page: &BoardAdapter<'_>,
+    desk: &Controller,
+    inner: &Known,
+    room: &Room,
+    board: &control::Board,
+) {
     let touch = board.touch.as_ref().filter(|_| room.can_act);
     let task = match touch.map_or(TouchKind::TouchNothing, control::Touch::kind) {
         TouchKind::TouchNothing => Task::None,
@@ -298,7 +305,7 @@ fn is_swapped(board: &control::Board) -> bool {
     board.facts.iter().any(|fact| fact.kind() == FactKind::FactSwapped)
 }
 
-fn seat_of(inner: &Inner, room: &Room, board: &control::Board, of: wire::Side) -> Seat {
+fn seat_of(inner: &Known, room: &Room, board: &control::Board, of: wire::Side) -> Seat {
     let seat: Option<&WireSeat> =
         if of == wire::Side::Second { room.second.as_ref() } else { room.first.as_ref() };
     let clock = room.clocks.get(usize::from(of == wire::Side::Second));
@@ -372,7 +379,7 @@ fn show_link(page: &BoardAdapter<'_>, room: &Room) {
 }
 
 /// What the device thinks of this position, or thought when it played the last move; nothing of any other.
-pub(super) fn thinking_of<'a>(inner: &'a Inner, room: &Room, board: &control::Board) -> Option<&'a Thinking> {
+pub(super) fn thinking_of<'a>(inner: &'a Known, room: &Room, board: &control::Board) -> Option<&'a Thinking> {
     let thinking = inner.state.thinking.get(&room.id).filter(|_| room.analysis.is_none())?;
     let played = match board.ply.checked_sub(thinking.ply) {
         Some(0) => true,

@@ -7,7 +7,7 @@ use proto::control::{self, Room, TouchKind};
 use super::act;
 use super::layout::Layout;
 use crate::adapters::new_game;
-use crate::app::{Desk, Inner, Losing, Picked};
+use crate::app::{Controller, Known, Losing, Picked};
 use crate::preferences::Confirm;
 use crate::screens::{Dialog, Remark};
 
@@ -27,14 +27,14 @@ pub(crate) enum Touch {
 }
 
 /// A finger on points that may be smaller than it: a stone there may have to be confirmed first.
-pub(super) fn aim(desk: &Desk, index: i32, small: bool) {
-    let asks = match desk.see().preferences.confirm_moves {
+pub(super) fn aim(desk: &Controller, index: i32, small: bool) {
+    let asks = match desk.read().preferences.confirm_moves {
         Confirm::Small => small,
         Confirm::Always => true,
         Confirm::Never => false,
     };
     let waiting = {
-        let inner = desk.see();
+        let inner = desk.read();
         let Some(room) = &inner.room else { return };
         let Some(board) = &room.board else { return };
         let Some(at) = Layout::of(&inner, room, board).point(index) else { return };
@@ -57,16 +57,16 @@ pub(super) fn aim(desk: &Desk, index: i32, small: bool) {
 }
 
 /// The stone that waits to be meant, as long as the position is the one in which it was aimed.
-pub(super) fn waiting(inner: &Inner, room: &Room, board: &control::Board) -> Option<u32> {
+pub(super) fn waiting(inner: &Known, room: &Room, board: &control::Board) -> Option<u32> {
     let waiting = inner.waiting.as_ref()?;
     let same = (&waiting.room, waiting.ply, waiting.revision) == (&room.id, board.ply, room.revision);
     (same && room.can_act).then_some(waiting.at)
 }
 
 /// A stone on this point, unless it loses at once: then it is asked first.
-pub(super) fn act_or_warn(desk: &Desk, at: u32) {
+pub(super) fn act_or_warn(desk: &Controller, at: u32) {
     let index = {
-        let inner = desk.see();
+        let inner = desk.read();
         let Some(room) = &inner.room else { return };
         let Some(board) = &room.board else { return };
         Layout::of(&inner, room, board).index(at)
@@ -76,9 +76,9 @@ pub(super) fn act_or_warn(desk: &Desk, at: u32) {
     }
 }
 
-pub(super) fn touch(desk: &Desk, index: i32) {
+pub(super) fn touch(desk: &Controller, index: i32) {
     let meant = {
-        let inner = desk.see();
+        let inner = desk.read();
         let Some(room) = &inner.room else { return };
         let Some(board) = &room.board else { return };
         let Some(at) = Layout::of(&inner, room, board).point(index) else { return };
@@ -96,7 +96,7 @@ pub(super) fn touch(desk: &Desk, index: i32) {
         Touch::Nothing => {}
         Touch::Stuck(why) => {
             desk.board.flash.light(desk, &why.points);
-            let said = new_game::said(why.words.as_ref(), desk.see().chinese()).to_owned();
+            let said = new_game::said(why.words.as_ref(), desk.read().chinese()).to_owned();
             desk.remark(Remark::Told, &said);
         }
         Touch::Warn(kind, words) => {
@@ -147,16 +147,16 @@ fn step(board: &control::Board, picked: Option<u32>, at: u32) -> Touch {
 }
 
 /// The picked piece, as long as the position is the one in which it was picked.
-pub(super) fn picked(inner: &Inner, room: &Room, board: &control::Board) -> Option<u32> {
+pub(super) fn picked(inner: &Known, room: &Room, board: &control::Board) -> Option<u32> {
     let picked = inner.picked.as_ref()?;
     let same = (&picked.room, picked.ply, picked.revision) == (&room.id, board.ply, room.revision);
     (same && room.can_act).then_some(picked.at)
 }
 
 /// Puts a picked piece down again. False when none was picked.
-pub(crate) fn put_down(desk: &Desk) -> bool {
+pub(crate) fn put_down(desk: &Controller) -> bool {
     let held = {
-        let inner = desk.see();
+        let inner = desk.read();
         let room = inner.room.as_ref();
         room.and_then(|room| picked(&inner, room, room.board.as_ref()?)).is_some()
     };
