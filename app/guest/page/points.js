@@ -66,7 +66,7 @@ export function pointOf(action) {
 }
 
 /// A column as its players call it: A, B, … Z, AA; Go leaves out I.
-export function columnName(game, column) {
+function columnName(game, column) {
   if (game === "go" && column >= 8 && column < 25) column += 1;
   let name = "";
   for (let rest = column + 1; rest > 0; rest = Math.floor((rest - 1) / 26)) {
@@ -92,7 +92,7 @@ export function edgeNames(game, layout) {
 }
 
 /// A point as a player calls it.
-export function pointName(game, layout, index) {
+function pointName(game, layout, index) {
   const [column, row] = placeOf(layout, index);
   if (game === "xiangqi") {
     const file = fileNames(layout.turned)[index % layout.wide];

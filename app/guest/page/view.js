@@ -1,6 +1,6 @@
 // The page beside the board: fills the elements of index.html from the state. Decides nothing and asks nothing of the host.
 import { icon, sprite } from "./art.js";
-import { isChinese, knows, phrase, say, told } from "./words.js";
+import { isChinese, knows, say, told } from "./words.js";
 import { fact, factWords, movesOf, nearSide, other } from "./points.js";
 
 export function at(id) {
@@ -23,7 +23,7 @@ export function labelAll() {
   }
 }
 
-export function colourOf(room, side) {
+function colourOf(room, side) {
   return room.swapped ? other(side) : side;
 }
 
@@ -58,14 +58,14 @@ export function seatName(room, side, host) {
   return seat.name || (seat.who === "host" ? host : "") || colourWord(room, side);
 }
 
-export function clockText(seconds) {
+function clockText(seconds) {
   const two = (number) => String(number).padStart(2, "0");
   const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60), seconds % 60];
   return hours ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
 /// Milliseconds that a clock shows now. A second that has begun counts whole, so that 0:00 is the end.
-export function clockLeft(room, side, since) {
+function clockLeft(room, side, since) {
   const clock = room.clocks[side === "second" ? 1 : 0];
   return clock ? Math.max(0, clock.left_ms - (clock.running ? since : 0)) : null;
 }
