@@ -64,6 +64,8 @@ pub(crate) struct Rows {
     threats: Rc<VecModel<SharedString>>,
     faded: RefCell<points::Faded>,
     beside: show::Beside,
+    /// For how long the other person has been away, in milliseconds, as the host has told of which match.
+    told_away: RefCell<Option<(String, u32)>>,
     pub(crate) flash: flash::Flash,
 }
 

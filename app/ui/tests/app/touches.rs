@@ -10,7 +10,10 @@ use qiyou::screens::{BoardAdapter, Dialog, Navigation, NewGameAdapter, Page, Rem
 use slint::platform::Key;
 use slint::{ComponentHandle, Model};
 
-use crate::support::{SIZES, Told, body, bot, games, gomoku, here, link, look_through, peer, place, room};
+use crate::support::{
+    SIZES, Told, body, bot, games, gomoku, guest, here, link, look_through, peer, place, room,
+    show_guest_code, with_guest,
+};
 
 /// What a screen reader calls everything that can be used.
 pub(crate) fn names(told: &Told) -> Vec<String> {
@@ -1217,4 +1220,77 @@ fn turning_points_are_listed_gone_through_and_the_better_move_is_drawn_before_ea
     let page = told.app.window().global::<qiyou::screens::ReplayAdapter<'_>>();
     assert!(page.get_arrow_from() >= 0 && page.get_arrow_to() >= 0, "the better move is drawn");
     assert_eq!((page.get_turns_before(), page.get_turns_after()), (true, false));
+}
+
+#[test]
+fn somebody_without_qiyou_is_given_a_code_and_the_match_begins_when_they_come() {
+    let stage = Stage::new();
+    let mut told = started(&stage);
+    told.app.go(Page::Nearby);
+    stage.settle(&told.scene);
+    told.asked();
+    told.app.window().global::<qiyou::screens::GuestAdapter<'_>>().invoke_open();
+    let asked = told.asked();
+    let request::Body::OpenRoom(opened) = body(&asked[0]).clone() else { panic!("{asked:?}") };
+    let seats = [opened.first, opened.second].map(|seat| seat.expect("a seat").who);
+    assert_eq!(seats, [here().who, Some(control::seat::Who::Guest(true))]);
+    told.reply(asked[0].id, reply::Body::RoomId("room".into()));
+    stage.pass(Duration::ZERO);
+    let shown = show_guest_code(&mut told);
+    assert_eq!((shown.room_id.as_str(), shown.watch, shown.renew), ("room", false, false));
+    told.say(event::Body::Room(with_guest("")));
+    told.say(event::Body::Guest(guest("", false)));
+    stage.settle(&told.scene);
+    assert_eq!((page(&told), dialog(&told)), (Page::Board, Dialog::GuestCode));
+    assert!(says(&told, "Nobody has come yet."));
+    told.say(event::Body::Guest(guest("Ben", true)));
+    stage.settle(&told.scene);
+    assert_eq!(dialog(&told), Dialog::None, "the board is free for the first move");
+    told.asked();
+    told.say(event::Body::Guest(control::Guest { asks: true, ..guest("Ben", true) }));
+    stage.settle(&told.scene);
+    tap(&stage, &told, "Let them take it");
+    let answer = control::AnswerGuest { room_id: "room".into(), side: Side::Second.into(), accept: true };
+    assert_eq!(only(&mut told), request::Body::AnswerGuest(answer));
+}
+
+#[test]
+fn a_host_that_cannot_show_a_code_says_why() {
+    let stage = Stage::new();
+    let mut told = playing(&stage, with_guest(""));
+    told.app.window().global::<qiyou::screens::GuestAdapter<'_>>().invoke_show(false);
+    let asked = told.asked();
+    let refusal = control::Refusal {
+        code: control::RefusalCode::RefusalRadio.into(),
+        reason: Some(control::Words {
+            zh: "没有网络".into(), en: "This device is in no network.".into()
+        }),
+        ..Default::default()
+    };
+    told.reply(asked[0].id, reply::Body::Refusal(refusal));
+    stage.settle(&told.scene);
+    assert_eq!(dialog(&told), Dialog::GuestCode);
+    assert!(says(&told, "This device is in no network."));
+}
+
+#[test]
+fn seconds_that_the_other_person_is_away_only_grow_between_what_the_host_tells() {
+    let stage = Stage::new();
+    let mut away = room(here(), peer("Librem 5"), &[Side::First]);
+    away.link = Some(link(control::PeerLink::Lost, 1_000));
+    let mut told = playing(&stage, away);
+    let seconds = |told: &Told| told.app.window().global::<BoardAdapter<'_>>().get_away_seconds();
+    assert_eq!(seconds(&told), 1);
+    stage.pass(Duration::from_millis(2_100));
+    stage.settle(&told.scene);
+    let counted = seconds(&told);
+    assert!(counted >= 3, "{counted}");
+    // Something else is told, which shows the page again.
+    told.say(event::Body::Friend(control::Friend {
+        id: "x".into(),
+        name: "Xu".into(),
+        ..Default::default()
+    }));
+    stage.settle(&told.scene);
+    assert!(seconds(&told) >= counted, "{} after {counted}", seconds(&told));
 }

@@ -172,6 +172,39 @@ pub(crate) fn room(first: control::Seat, second: control::Seat, mine: &[Side]) -
     }
 }
 
+/// A match whose other seat is a guest's.
+pub(crate) fn with_guest(name: &str) -> control::Room {
+    let who = Some(control::seat::Who::Guest(true));
+    let seat = control::Seat { who, name: name.into(), away: name.is_empty(), ..Default::default() };
+    room(here(), seat, &[Side::First])
+}
+
+/// Who has come by the code of that seat.
+pub(crate) fn guest(name: &str, present: bool) -> control::Guest {
+    control::Guest {
+        room_id: "room".into(),
+        side: Side::Second.into(),
+        name: name.into(),
+        present,
+        came: !name.is_empty(),
+        ..Default::default()
+    }
+}
+
+/// The host answers the request for a code, which is the last that was asked.
+pub(crate) fn show_guest_code(told: &mut Told) -> control::ShowGuestCode {
+    let asked = told.asked().pop().expect("something was asked");
+    let request::Body::ShowGuestCode(show) = body(&asked).clone() else { panic!("{asked:?}") };
+    let code = control::GuestCode {
+        url: "http://192.0.2.2:40123/#8dRTvWmN0qKXz5yBhLgEcA".into(),
+        side: 21,
+        dark: (0..63u8).map(|byte| byte.wrapping_mul(151) ^ 0x5a).collect::<Vec<u8>>().into(),
+        ..Default::default()
+    };
+    told.reply(asked.id, reply::Body::GuestCode(code));
+    show
+}
+
 pub(crate) fn link(state: control::PeerLink, away_ms: u32) -> control::LinkState {
     control::LinkState {
         carrier: control::Carrier::Bluetooth.into(),
@@ -386,7 +419,7 @@ pub(crate) fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
 }
 
 /// Every picture of the contact sheet, by name: what the host says and what is touched until it is there.
-pub(crate) const STORIES: [(&str, Tell); 71] = [
+pub(crate) const STORIES: [(&str, Tell); 73] = [
     ("home", |_, told| {
         friends_near(told);
         told.say(event::Body::Room(room(here(), bot(7), &[Side::First])));
@@ -736,6 +769,15 @@ pub(crate) const STORIES: [(&str, Tell); 71] = [
     ("board-choice", |stage, told| {
         open(stage, told, games::against_the_device(&games::go(), engine::Side::Second));
         told.app.ask(qiyou::screens::Dialog::ConfirmChoice);
+    }),
+    ("guest-code", |stage, told| {
+        open(stage, told, with_guest(""));
+        told.app.window().global::<qiyou::screens::GuestAdapter<'_>>().invoke_show(false);
+        show_guest_code(told);
+    }),
+    ("guest-asks", |stage, told| {
+        open(stage, told, with_guest("Ben"));
+        told.say(event::Body::Guest(control::Guest { asks: true, ..guest("Ben", true) }));
     }),
 ];
 

@@ -130,7 +130,7 @@ fn show_beside(window: &MainWindow, desk: &Controller) {
     page.set_lead(points(wire::Side::First).abs_diff(points(wire::Side::Second)) as i32);
     page.set_area(counts_area(room.setup.as_ref()));
 
-    show_link(&page, room);
+    show_link(&page, room, &desk.board.told_away);
     let offer = room.offer.as_ref();
     page.set_offer(match offer.map(control::PendingOffer::kind) {
         Some(WireOffer::OfferTakeBack) => OfferKind::TakeBack,
@@ -363,7 +363,7 @@ pub(crate) fn ending(ending: wire::Ending) -> Ending {
     }
 }
 
-fn show_link(page: &BoardAdapter<'_>, room: &Room) {
+fn show_link(page: &BoardAdapter<'_>, room: &Room, told_away: &RefCell<Option<(String, u32)>>) {
     let link = room.link.as_ref();
     page.set_link(match link.map(control::LinkState::state) {
         None | Some(PeerLink::Unspecified) => Link::None,
@@ -373,8 +373,11 @@ fn show_link(page: &BoardAdapter<'_>, room: &Room) {
         Some(PeerLink::Left) => Link::Left,
     });
     page.set_carrier(carrier(link.map(control::LinkState::carrier).unwrap_or_default()));
-    if let Some(link) = link {
-        page.set_away_seconds((link.away_ms / 1_000) as i32);
+    // Between what the host tells, the page counts on by itself.
+    let away = link.map(|link| (room.id.clone(), link.away_ms));
+    if *told_away.borrow() != away {
+        page.set_away_seconds(link.map_or(0, |link| (link.away_ms / 1_000) as i32));
+        *told_away.borrow_mut() = away;
     }
 }
 
