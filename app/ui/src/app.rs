@@ -383,6 +383,9 @@ impl Controller {
             Step::Invite(peer) => self.turn(|pages, cx| {
                 pages.invitation.propose(&peer, cx.known.nearby_game(), "", cx);
             }),
+            Step::Counter { peer, game, invite } => {
+                self.turn(|pages, cx| pages.invitation.propose(&peer, game, &invite, cx));
+            }
             Step::ForgetProgress(peer) => drop(self.known_mut().state.connecting.remove(&peer)),
             Step::BoardReply(question, answer) => adapters::board::reply(self, question, *answer),
             Step::SolveWhenThere(solve) => self.known_mut().solve_when_there = solve,

@@ -134,7 +134,7 @@ impl Invitation {
         let Some(theirs) = self.countering.take() else { return false };
         self.answered = Some(theirs.invite_id.clone());
         cx.go.leave(Page::NewGame);
-        self.propose(&theirs.peer, game, &theirs.invite_id, cx);
+        cx.go.counter(&theirs.peer, game, &theirs.invite_id);
         true
     }
 

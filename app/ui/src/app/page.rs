@@ -114,6 +114,7 @@ pub(super) enum Step {
     LookForBackups,
     TakeBackup(PathBuf),
     Invite(String),
+    Counter { peer: String, game: Game, invite: String },
     ForgetProgress(String),
     SolveWhenThere(bool),
     BoardReply(adapters::board::Question, Box<Answer>),
@@ -219,6 +220,11 @@ impl Go {
     /// Asks this person for a match of the game that people are invited to.
     pub(crate) fn invite(&mut self, peer: &str) {
         self.0.push(Step::Invite(peer.to_owned()));
+    }
+
+    /// Asks this person for a match of this game instead of what their invitation says.
+    pub(crate) fn counter(&mut self, peer: &str, game: Game, invite: &str) {
+        self.0.push(Step::Counter { peer: peer.to_owned(), game, invite: invite.to_owned() });
     }
 
     /// What an earlier try to connect to this person came to is of no more interest.
