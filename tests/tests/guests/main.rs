@@ -21,12 +21,12 @@ async fn device(house: &mut House) -> Device {
     house.device_with("Anna", |config| config.guests = Some(loopback)).await
 }
 
-fn here() -> Option<control::Seat> {
-    Some(control::Seat { who: Some(seat::Who::Here(true)), ..Default::default() })
+fn here() -> control::Seat {
+    control::Seat { who: Some(seat::Who::Here(true)), ..Default::default() }
 }
 
-fn a_guest() -> Option<control::Seat> {
-    Some(control::Seat { who: Some(seat::Who::Guest(true)), ..Default::default() })
+fn a_guest() -> control::Seat {
+    control::Seat { who: Some(seat::Who::Guest(true)), ..Default::default() }
 }
 
 /// A room of this game with a guest at this side.
@@ -36,6 +36,7 @@ async fn open(client: &mut Client, game: Game, options: &[(&str, &str)], guest: 
         .map(|(option, value)| control::ChosenOption { option: (*option).into(), value: (*value).into() });
     let choice = control::GameChoice { game: game.into(), preset: String::new(), options: options.collect() };
     let (first, second) = if guest == Side::First { (a_guest(), here()) } else { (here(), a_guest()) };
+    let (first, second) = (Some(first), Some(second));
     let open = control::OpenRoom { first, second, choice: Some(choice), ..Default::default() };
     match client.ask(request::Body::OpenRoom(open)).await {
         Ok(reply::Body::RoomId(id)) => id,
@@ -383,7 +384,12 @@ async fn a_match_waits_for_an_absent_guest_and_no_clock_runs() {
         main_s: 600,
         ..Default::default()
     };
-    let open = control::OpenRoom { first: here(), second: a_guest(), pace: Some(pace), ..Default::default() };
+    let open = control::OpenRoom {
+        first: Some(here()),
+        second: Some(a_guest()),
+        pace: Some(pace),
+        ..Default::default()
+    };
     let Ok(reply::Body::RoomId(id)) = client.ask(request::Body::OpenRoom(open)).await else {
         panic!("no room")
     };
@@ -495,7 +501,7 @@ async fn a_seat_that_is_no_guests_any_more_lets_nobody_play() {
         act["id"] = json!(1);
         json!({ "act": act })
     };
-    let set = control::SetSeat { room_id: id.clone(), side: Side::Second.into(), seat: here() };
+    let set = control::SetSeat { room_id: id.clone(), side: Side::Second.into(), seat: Some(here()) };
     client.done(request::Body::SetSeat(set)).await;
     page.say(&act).await;
     assert_eq!(page.closed().await, "code_closed");
@@ -503,7 +509,7 @@ async fn a_seat_that_is_no_guests_any_more_lets_nobody_play() {
     client.until("told", |seen| seen.guests.is_empty()).await;
     assert_eq!(client.seen.rooms[&id].record.len(), 1);
     // A guest who comes back another day has a new code, and the same match.
-    let seat = control::Seat { name: "Ben".into(), ..a_guest().expect("one") };
+    let seat = control::Seat { name: "Ben".into(), ..a_guest() };
     let set = control::SetSeat { room_id: id.clone(), side: Side::Second.into(), seat: Some(seat) };
     client.done(request::Body::SetSeat(set)).await;
     client.done(request::Body::CloseRoom(control::CloseRoom { room_id: id.clone() })).await;
@@ -739,7 +745,7 @@ async fn a_hostile_client_costs_bounded_memory_and_disturbs_nobody() {
         crowd.push(tokio::net::TcpStream::connect(code.address()).await.ok());
     }
     // Meanwhile the other match goes on.
-    let opened = control::OpenRoom { first: here(), second: here(), ..Default::default() };
+    let opened = control::OpenRoom { first: Some(here()), second: Some(here()), ..Default::default() };
     let Ok(reply::Body::RoomId(third)) = client.ask(request::Body::OpenRoom(opened)).await else {
         panic!("no room")
     };
