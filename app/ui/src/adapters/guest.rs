@@ -46,7 +46,7 @@ impl From<Question> for Asked {
 }
 
 impl Guest {
-    pub(super) fn attach(&self, window: &MainWindow, app: &Rc<Controller>) {
+    pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
         let dialog = window.global::<GuestAdapter>();
         dialog.on_open(touched!(app, |_pages, cx| open(cx)));
         dialog.on_show(touched!(app, |_pages, cx, watch| {

@@ -37,11 +37,11 @@ pub(crate) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     comparison::attach(window, app);
     backup::Backup::attach(window, app);
     feel::attach(window, app);
+    guest::Guest::attach(window, app);
     let pages = app.pages();
     pages.editor.attach(window, app);
     pages.friends.attach(window, app);
     pages.gifts.attach(window, app);
-    pages.guest.attach(window, app);
     pages.home.attach(window, app);
     pages.invitation.attach(window, app);
     pages.lesson.attach(window, app);

@@ -1278,7 +1278,7 @@ fn seconds_that_the_other_person_is_away_only_grow_between_what_the_host_tells()
     let stage = Stage::new();
     let mut away = room(here(), peer("Librem 5"), &[Side::First]);
     away.link = Some(link(control::PeerLink::Lost, 1_000));
-    let mut told = playing(&stage, away);
+    let told = playing(&stage, away);
     let seconds = |told: &Told| told.app.window().global::<BoardAdapter<'_>>().get_away_seconds();
     assert_eq!(seconds(&told), 1);
     stage.pass(Duration::from_millis(2_100));

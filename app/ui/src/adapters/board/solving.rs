@@ -93,18 +93,18 @@ mod tests {
         Solving::new("lamps", (4, 1), 9, &[0b1, 0b1, 0b10, 0], true)
     }
 
-    fn press(column: u32, row: u32) -> Option<Action> {
-        Some(Action { kind: Some(action::Kind::Press(row * ROW_STEP + column)) })
+    fn press(column: u32, row: u32) -> Action {
+        Action { kind: Some(action::Kind::Press(row * ROW_STEP + column)) }
     }
 
     #[test]
     fn presses_come_one_by_one_each_once_the_one_before_is_on_the_board() {
         let mut solving = three();
         assert_eq!(solving.left(), (3, true));
-        assert_eq!(solving.step(&room(4, 1)), press(0, 0));
+        assert_eq!(solving.step(&room(4, 1)), Some(press(0, 0)));
         assert_eq!(solving.step(&room(4, 1)), None, "the first press is on its way");
-        assert_eq!(solving.step(&room(5, 1)), press(8, 0));
-        assert_eq!(solving.step(&room(6, 1)), press(1, 1));
+        assert_eq!(solving.step(&room(5, 1)), Some(press(8, 0)));
+        assert_eq!(solving.step(&room(6, 1)), Some(press(1, 1)));
         assert_eq!((solving.step(&room(7, 1)), solving.left().0), (None, 0));
     }
 
