@@ -636,10 +636,10 @@ impl Actor {
                 let room = self.rooms.get_mut(&id).expect("it was there above");
                 room.seats = seats;
                 room.offers.lapse();
-                self.guest_seats_changed(id);
                 room.assists[side.index()] = None;
             }
         }
+        self.guest_seats_changed(id);
         self.room_changed(id);
         Ok(done())
     }
