@@ -640,6 +640,7 @@ impl Actor {
                 self.guest_seats_changed(id);
             }
         }
+        self.guest_seats_changed(id);
         self.room_changed(id);
         Ok(done())
     }
