@@ -260,10 +260,12 @@ impl Room {
     }
 
     /// The other device, if there is one.
-    /// A match on this device alone in which nobody here has made a move: whatever stands there, the device has put it.
+    /// A match against the device or of two people here in which nobody has made a move: whatever stands there, the device has put
+    /// it. A race never is: what its people press is no action of the record before their runs are over.
     pub(crate) fn is_untouched(&self) -> bool {
         let begun_by_bot = matches!(self.seats[0], Seat::Bot(_));
-        self.peer().is_none()
+        self.seats.iter().all(|seat| matches!(seat, Seat::Here | Seat::Bot(_)))
+            && !self.record.setup.is_race()
             && self.record.result.is_none()
             && !self.record.paused
             && self.record.revision == 0
