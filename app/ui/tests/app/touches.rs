@@ -1234,11 +1234,11 @@ fn somebody_without_qiyou_is_given_a_code_and_the_match_begins_when_they_come() 
     let request::Body::OpenRoom(opened) = body(&asked[0]).clone() else { panic!("{asked:?}") };
     let seats = [opened.first, opened.second].map(|seat| seat.expect("a seat").who);
     assert_eq!(seats, [here().who, Some(control::seat::Who::Guest(true))]);
+    told.say(event::Body::Room(with_guest("")));
     told.reply(asked[0].id, reply::Body::RoomId("room".into()));
-    stage.pass(Duration::ZERO);
+    stage.settle(&told.scene);
     let shown = show_guest_code(&mut told);
     assert_eq!((shown.room_id.as_str(), shown.watch, shown.renew), ("room", false, false));
-    told.say(event::Body::Room(with_guest("")));
     told.say(event::Body::Guest(guest("", false)));
     stage.settle(&told.scene);
     assert_eq!((page(&told), dialog(&told)), (Page::Board, Dialog::GuestCode));
@@ -1281,7 +1281,9 @@ fn seconds_that_the_other_person_is_away_only_grow_between_what_the_host_tells()
     let told = playing(&stage, away);
     let seconds = |told: &Told| told.app.window().global::<BoardAdapter<'_>>().get_away_seconds();
     assert_eq!(seconds(&told), 1);
-    stage.pass(Duration::from_millis(2_100));
+    for _ in 0..3 {
+        stage.pass(Duration::from_millis(1_100));
+    }
     stage.settle(&told.scene);
     let counted = seconds(&told);
     assert!(counted >= 3, "{counted}");

@@ -191,17 +191,21 @@ pub(crate) fn guest(name: &str, present: bool) -> control::Guest {
     }
 }
 
-/// The host answers the request for a code, which is the last that was asked.
+/// The host answers the request for a code, which is among what was asked.
 pub(crate) fn show_guest_code(told: &mut Told) -> control::ShowGuestCode {
-    let asked = told.asked().pop().expect("something was asked");
-    let request::Body::ShowGuestCode(show) = body(&asked).clone() else { panic!("{asked:?}") };
+    let all = told.asked();
+    let found = all.iter().find_map(|one| match body(one) {
+        request::Body::ShowGuestCode(show) => Some((one.id, show.clone())),
+        _ => None,
+    });
+    let (id, show) = found.unwrap_or_else(|| panic!("no code was asked for: {all:?}"));
     let code = control::GuestCode {
         url: "http://192.0.2.2:40123/#8dRTvWmN0qKXz5yBhLgEcA".into(),
         side: 21,
         dark: (0..63u8).map(|byte| byte.wrapping_mul(151) ^ 0x5a).collect::<Vec<u8>>().into(),
         ..Default::default()
     };
-    told.reply(asked.id, reply::Body::GuestCode(code));
+    told.reply(id, reply::Body::GuestCode(code));
     show
 }
 
