@@ -246,7 +246,7 @@ impl Goal {
                 format!("The group at {} can no longer make two eyes.", at(target))
             }
             (Self::Live(target), Language::Chinese) => {
-                format!("{} 的棋有了两只眼，{them}怎么下也杀不掉。", at(target))
+                format!("{} 的棋有了两只眼，{them}无论走哪里都杀不掉。", at(target))
             }
             (Self::Live(target), Language::English) => {
                 format!("The group at {} gets two eyes whatever {them} plays.", at(target))
