@@ -749,7 +749,7 @@ fn refusal_words(code: RefusalCode) -> Words {
     let (zh, en) = match code {
         RefusalCode::RefusalNotYourTurn => ("还没轮到你。", "It is not your turn."),
         RefusalCode::RefusalGameOver => ("对局已经结束。", "The game is over."),
-        RefusalCode::RefusalNothingToTakeBack => ("没有可悔的棋。", "There is no move to take back."),
+        RefusalCode::RefusalNothingToTakeBack => ("没有可悔的棋。", "There is no move to undo."),
         RefusalCode::RefusalNoOffer => ("对方没有提议。", "Nothing is offered."),
         RefusalCode::RefusalBusy => ("请先回答对方的提议。", "Answer the other's offer first."),
         RefusalCode::RefusalDisk => ("主人的设备无法保存。", "The host's device could not save this."),
