@@ -1,8 +1,8 @@
 //! The page for a friend with a browser: HTTP and WebSocket in the local network, and the gate to one seat of one room.
 //!
 //! `docs/guest.md` describes the protocol. [`Server`] listens, serves the embedded page, and hands what pages send to whoever
-//! started it; [`Message`] is all that a page can say; [`Desk`] decides who has which seat; [`form`] writes what pages are sent.
-//! `Desk`, the gate and the limits are machines without I/O.
+//! started it; [`Message`] is all that a page can say; [`Codes`] decides who has which seat; [`form`] writes what pages are sent.
+//! `Codes`, the gate and the limits are machines without I/O.
 //!
 //! What this crate deliberately does not do: it knows no rule of a game, keeps nothing, and does not speak `proto::control`:
 //! the host turns a [`Message`] into what one seat of one room may do.
@@ -10,7 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod admission;
-mod desk;
+mod codes;
 mod files;
 pub mod form;
 mod gate;
@@ -19,7 +19,7 @@ mod rate;
 mod server;
 mod token;
 
-pub use desk::{Denied, Desk, Effect, Place, Role, Why};
+pub use codes::{Codes, Denied, Effect, Place, Role, Why};
 pub use gate::{
     Act, Action, Answer, File, Hello, Look, Malformed, Message, Name, Offer, Resign, Rules, Say, read,
 };

@@ -1,4 +1,4 @@
-//! Fuzzes the gate and the desk behind it: whatever a page sends, nothing panics, and what is admitted is in the protocol and
+//! Fuzzes the gate and the codes behind it: whatever a page sends, nothing panics, and what is admitted is in the protocol and
 //! about the room of the page's own code. Runs for `FUZZ_SECONDS`, or a fixed number of mutations.
 
 #[path = "../../../tests/src/seed.rs"]
@@ -7,7 +7,7 @@ mod seed;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use guest::{Denied, Desk, Effect, MESSAGE_BYTES, Message, Place, Role, Token};
+use guest::{Codes, Denied, Effect, MESSAGE_BYTES, Message, Place, Role, Token};
 use proto::board::Side;
 
 /// Mutations without `FUZZ_SECONDS`: about a second.
@@ -30,7 +30,7 @@ const PIECES: [&str; 12] = [
 ];
 
 struct World {
-    desk: Desk,
+    codes: Codes,
     seat: Place,
     now: Instant,
     tokens: [Token; 2],
@@ -41,16 +41,16 @@ fn world() -> World {
     let place = |room: &str| Place { room: room.into(), role: Role::Seat(Side::Second) };
     let tokens = [Token::new([1; 16]), Token::new([2; 16])];
     let mut world = World {
-        desk: Desk::default(),
+        codes: Codes::default(),
         seat: place("00112233445566778899aabbccddeeff"),
         now: Instant::now(),
         tokens,
     };
-    world.desk.show(world.seat.clone(), tokens[0]);
-    world.desk.show(place("another room"), tokens[1]);
+    world.codes.show(world.seat.clone(), tokens[0]);
+    world.codes.show(place("another room"), tokens[1]);
     let hello = format!(r#"{{"hello":{{"version":1,"token":"{}","tab":"0123456789abcdef"}}}}"#, tokens[0]);
     let Ok(Message::Hello(hello)) = guest::read(&hello) else { panic!("a hello") };
-    let effects = world.desk.hello(world.now, 1, IpAddr::from([10, 0, 0, 1]), &hello);
+    let effects = world.codes.hello(world.now, 1, IpAddr::from([10, 0, 0, 1]), &hello);
     assert!(effects.contains(&Effect::Welcome(1)));
     world
 }
@@ -60,7 +60,7 @@ fn check(world: &mut World, text: &str) -> bool {
     let Ok(message) = guest::read(text) else { return false };
     assert!(text.len() <= MESSAGE_BYTES);
     assert!(message.id().is_none_or(|id| (1..1 << 53).contains(&id)));
-    match world.desk.admit(1, &message) {
+    match world.codes.admit(1, &message) {
         Ok(place) => {
             assert_eq!(*place, world.seat);
             assert!(message.room().is_none_or(|room| room == world.seat.room));
@@ -72,12 +72,12 @@ fn check(world: &mut World, text: &str) -> bool {
     if let Message::Hello(hello) = &message {
         // From a stranger: it gets in with a right token alone.
         world.now += Duration::from_secs(61);
-        let effects = world.desk.hello(world.now, 2, IpAddr::from([10, 0, 0, 2]), hello);
+        let effects = world.codes.hello(world.now, 2, IpAddr::from([10, 0, 0, 2]), hello);
         let token = Token::read(&hello.token);
         let known = world.tokens.iter().any(|one| token.is_some_and(|token| token.is(one)));
         let comes = effects.iter().any(|effect| matches!(effect, Effect::Welcome(2) | Effect::Taken(2, _)));
         assert!(!comes || known, "{hello:?} came in: {effects:?}");
-        world.desk.gone(2);
+        world.codes.gone(2);
     }
     true
 }

@@ -485,6 +485,7 @@ fn judge_all(
 ) {
     let mut bot = maker(game.kind(), Level::MAX, seed);
     let mut next = actions.iter();
+    let mut moves = 0;
     loop {
         if stop.load(Ordering::Relaxed) {
             return;
@@ -495,7 +496,7 @@ fn judge_all(
                 Some(Side::Second) => -1_000,
                 None => 0,
             };
-            control::Judgement { permille, ..Default::default() }
+            control::Judgement { permille, moves, ..Default::default() }
         } else {
             let began = Instant::now();
             let elapsed = || began.elapsed();
@@ -504,10 +505,11 @@ fn judge_all(
             if stop.load(Ordering::Relaxed) {
                 return;
             }
-            judgement(&game, report.as_ref())
+            control::Judgement { moves, ..judgement(&game, report.as_ref()) }
         };
         tell(Some(judgement));
         let Some(action) = next.next() else { return };
+        moves += u32::from(action.is_move());
         if game.act(*action).is_err() {
             return;
         }
@@ -524,6 +526,7 @@ fn judgement(game: &AnyGame, report: Option<&Report>) -> control::Judgement {
         best_spoken: best.and_then(|best| show::spoken(game, best)),
         best_action: best.map(wire::action),
         turn: show::side(game.turn()).into(),
+        ..Default::default()
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use engine::{Action, AnyGame, Language, Side};
-use guest::{ConnectionId, Denied, Desk, Effect, News, Outbox, Place, Rate, Role, Server, Token, Why, form};
+use guest::{Codes, ConnectionId, Denied, Effect, News, Outbox, Place, Rate, Role, Server, Token, Why, form};
 use link::friend_code::Qr;
 use proto::control::{self, RefusalCode, Words, event};
 use proto::limits;
@@ -44,7 +44,7 @@ pub struct GuestConfig {
 /// Everything about guests. Nothing listens while no code is shown.
 pub(crate) struct Guests {
     config: Option<GuestConfig>,
-    desk: Desk,
+    codes: Codes,
     server: Option<Server>,
     pages: BTreeMap<ConnectionId, Page>,
     /// The last words of each room.
@@ -75,7 +75,7 @@ impl Guests {
     pub(crate) fn new(config: &HostConfig) -> Self {
         Self {
             config: config.guests,
-            desk: Desk::default(),
+            codes: Codes::default(),
             server: None,
             pages: BTreeMap::new(),
             said: BTreeMap::new(),
@@ -88,7 +88,7 @@ impl Guests {
     /// To one page. A guest who takes too little is closed and comes back to the present state; a watcher misses it.
     fn send(&self, connection: ConnectionId, message: impl Into<Arc<str>>) {
         let Some(page) = self.pages.get(&connection) else { return };
-        let watches = self.desk.place_of(connection).is_some_and(|place| place.role == Role::Watcher);
+        let watches = self.codes.place_of(connection).is_some_and(|place| place.role == Role::Watcher);
         if !page.outbox.send(message) && !watches {
             page.outbox.close(Why::TooSlow, std::time::Duration::ZERO);
         }
@@ -103,17 +103,22 @@ fn seat_of(room: MatchId, side: Side) -> Place {
     Place { room: room.to_string(), role: Role::Seat(show::side(side)) }
 }
 
-fn bench_of(room: MatchId) -> Place {
+fn watchers_of(room: MatchId) -> Place {
     Place { room: room.to_string(), role: Role::Watcher }
 }
 
-/// Where this is, for the rest of the host.
-fn whereabouts(place: &Place) -> Option<(MatchId, Option<Side>)> {
+/// The room of a place, and the side whose seat it is; no side of the watchers'.
+fn room_and_side(place: &Place) -> Option<(MatchId, Option<Side>)> {
     let side = match place.role {
         Role::Watcher => None,
         Role::Seat(side) => Some(show::parse_side(side.into())?),
     };
     Some((parse_match_name(&place.room)?, side))
+}
+
+/// Why there is no code: as the person here reads it in Chinese and English, and for logs.
+fn no_code(code: RefusalCode, zh: &str, en: &str, detail: &str) -> Refusal {
+    Refusal { reason: Some(Words { zh: zh.into(), en: en.into() }), ..Refusal::new(code, detail) }
 }
 
 fn bad(why: &str) -> Refusal {
@@ -125,12 +130,22 @@ impl Actor {
     pub(crate) fn show_guest_code(&mut self, show: &control::ShowGuestCode) -> Result<Answer, Refusal> {
         let id = self.room_id(&show.room_id)?;
         let place = self.place_meant(id, show.side, show.watch)?;
-        let config = self.guests.config.ok_or_else(|| bad("this host was started without guests"))?;
+        let config = self.guests.config.ok_or_else(|| {
+            let [zh, en] = ["这里不能用网页来下棋。", "Nobody can come by a browser here."];
+            no_code(RefusalCode::RefusalBadRequest, zh, en, "this host was started without guests")
+        })?;
         let board = show::board(self.rooms[&id].game(), true);
         if board.columns.max(board.rows) > guest::BOARD_SIDE {
-            return Err(bad("this board is too large for a browser"));
+            let [zh, en] = ["棋盘太大，网页上放不下。", "This board is too large for a browser."];
+            return Err(no_code(RefusalCode::RefusalBadRequest, zh, en, en));
         }
-        let radio = |why: String| Refusal::new(RefusalCode::RefusalRadio, why);
+        let radio = |why: &str| {
+            let [zh, en] = [
+                "这台设备没有连上网络。先连上 Wi-Fi，再试一次。",
+                "This device is in no network. Connect it to a Wi-Fi, then try again.",
+            ];
+            no_code(RefusalCode::RefusalRadio, zh, en, why)
+        };
         let server = if let Some(server) = self.guests.server.take() {
             server
         } else {
@@ -140,20 +155,20 @@ impl Actor {
                 let _ = inbox.send(Message::Guest(news));
             });
             Server::start(config.port, config.loopback, &mut self.tasks, tell)
-                .map_err(|error| radio(format!("nobody can be let in: {error}")))?
+                .map_err(|error| radio(&format!("nobody can be let in: {error}")))?
         };
         let authorities = server.authorities();
         let Some((best, others)) = authorities.split_first() else {
             // Dropped where no code is shown yet; else those that are shown wait for a network.
-            self.guests.server = Some(server).filter(|_| self.guests.desk.is_open());
-            return Err(radio("this device is in no network that a browser could reach it by".into()));
+            self.guests.server = Some(server).filter(|_| self.guests.codes.is_open());
+            return Err(radio("this device is in no network that a browser could reach it by"));
         };
         self.guests.server = Some(server);
         if show.renew {
-            let effects = self.guests.desk.close(&place);
+            let effects = self.guests.codes.close(&place);
             self.do_effects(effects);
         }
-        let token = self.guests.desk.show(place.clone(), Token::new(self.chance.bytes()));
+        let token = self.guests.codes.show(place.clone(), Token::new(self.chance.bytes()));
         info!(room = place.room, role = ?place.role, "a code for a guest is shown");
         self.tell_guest(&place);
         let url = |authority: &String| format!("http://{authority}/#{token}");
@@ -169,7 +184,7 @@ impl Actor {
     pub(crate) fn close_guest_code(&mut self, close: &control::CloseGuestCode) -> Result<Answer, Refusal> {
         let id = self.room_id(&close.room_id)?;
         let place = self.place_meant(id, close.side, close.watch)?;
-        if !self.guests.desk.shows(&place) {
+        if !self.guests.codes.shows(&place) {
             return Err(Refusal::new(RefusalCode::RefusalNoOffer, "no such code is shown"));
         }
         self.close_place(&place);
@@ -181,7 +196,7 @@ impl Actor {
         let id = self.room_id(&answer.room_id)?;
         let place = self.place_meant(id, answer.side, false)?;
         let nobody = || Refusal::new(RefusalCode::RefusalNoOffer, "nobody asks for this seat");
-        let effects = self.guests.desk.answer(&place, answer.accept).ok_or_else(nobody)?;
+        let effects = self.guests.codes.answer(&place, answer.accept).ok_or_else(nobody)?;
         self.do_effects(effects);
         Ok(done())
     }
@@ -189,7 +204,7 @@ impl Actor {
     /// The place that a client names: the guest's seat of this side, or the only one; or the watchers'.
     fn place_meant(&self, id: MatchId, side: i32, watch: bool) -> Result<Place, Refusal> {
         if watch {
-            return Ok(bench_of(id));
+            return Ok(watchers_of(id));
         }
         let room = &self.rooms[&id];
         let is_guest = |side: &Side| matches!(room.seat(*side), Seat::Guest(_));
@@ -203,13 +218,13 @@ impl Actor {
     }
 
     fn close_place(&mut self, place: &Place) {
-        let effects = self.guests.desk.close(place);
+        let effects = self.guests.codes.close(place);
         self.do_effects(effects);
-        if let Some((id, side)) = whereabouts(place) {
+        if let Some((id, side)) = room_and_side(place) {
             let side = side.map_or(proto::board::Side::Unspecified, show::side).into();
             self.tell(event::Body::GuestGone(control::GuestGone { room_id: id.to_string(), side }));
         }
-        if !self.guests.desk.is_open() {
+        if !self.guests.codes.is_open() {
             self.guests.server = None;
             self.guests.said.clear();
         }
@@ -227,7 +242,7 @@ impl Actor {
     }
 
     pub(crate) fn guest_is_present(&self, id: MatchId, side: Side) -> bool {
-        self.guests.desk.is_present(&seat_of(id, side))
+        self.guests.codes.is_present(&seat_of(id, side))
     }
 
     /// The person here says something to the guests of this room.
@@ -249,7 +264,7 @@ impl Actor {
     pub(crate) fn show_guests(&mut self, id: MatchId) {
         let name = id.to_string();
         let mut shown: BTreeMap<Role, Arc<str>> = BTreeMap::new();
-        for (place, connection) in self.guests.desk.in_room(&name) {
+        for (place, connection) in self.guests.codes.in_room(&name) {
             let Some(page) = self.guests.pages.get(&connection) else { continue };
             let text = shown.entry(place.role).or_insert_with(|| self.room_for(id, place.role).into());
             page.outbox.show(text.clone());
@@ -258,10 +273,10 @@ impl Actor {
 
     /// The next game of a room: its codes are good for that from now on.
     pub(crate) fn guests_follow(&mut self, from: MatchId, to: MatchId, swaps: bool) {
-        self.guests.desk.move_to(&bench_of(from), bench_of(to));
+        self.guests.codes.move_to(&watchers_of(from), watchers_of(to));
         for side in Side::BOTH {
             let there = if swaps { side.other() } else { side };
-            self.guests.desk.move_to(&seat_of(from, side), seat_of(to, there));
+            self.guests.codes.move_to(&seat_of(from, side), seat_of(to, there));
         }
         if let Some(mut said) = self.guests.said.remove(&from) {
             for one in said.iter_mut().filter(|_| swaps) {
@@ -271,10 +286,10 @@ impl Actor {
         }
         for side in [None, Some(Side::First), Some(Side::Second)] {
             let (old, new) = match side {
-                None => (bench_of(from), bench_of(to)),
+                None => (watchers_of(from), watchers_of(to)),
                 Some(side) => (seat_of(from, side), seat_of(to, if swaps { side.other() } else { side })),
             };
-            if self.guests.desk.shows(&new) {
+            if self.guests.codes.shows(&new) {
                 let side = side.map_or(proto::board::Side::Unspecified, show::side).into();
                 self.tell(event::Body::GuestGone(control::GuestGone { room_id: old.room, side }));
                 self.tell_guest(&new);
@@ -286,7 +301,7 @@ impl Actor {
     pub(crate) fn guests_leave(&mut self, id: MatchId) {
         let name = id.to_string();
         let places: Vec<Place> =
-            self.guests.desk.places().filter(|place| place.room == name).cloned().collect();
+            self.guests.codes.places().filter(|place| place.room == name).cloned().collect();
         for place in places {
             self.close_place(&place);
         }
@@ -298,7 +313,7 @@ impl Actor {
         for side in Side::BOTH {
             let place = seat_of(id, side);
             let is_guest = self.rooms.get(&id).is_some_and(|room| matches!(room.seat(side), Seat::Guest(_)));
-            if self.guests.desk.shows(&place) && !is_guest {
+            if self.guests.codes.shows(&place) && !is_guest {
                 self.close_place(&place);
             }
         }
@@ -306,7 +321,7 @@ impl Actor {
 
     pub(crate) fn guest_events(&self) -> Vec<event::Body> {
         self.guests
-            .desk
+            .codes
             .places()
             .filter_map(|place| self.shown_guest(place))
             .map(event::Body::Guest)
@@ -314,17 +329,17 @@ impl Actor {
     }
 
     pub(crate) fn guests_deadline(&self) -> Option<Instant> {
-        self.guests.desk.due().map(Instant::from_std)
+        self.guests.codes.due().map(Instant::from_std)
     }
 
     pub(crate) fn guests_on_time(&mut self) {
-        let effects = self.guests.desk.on_time(now());
+        let effects = self.guests.codes.on_time(now());
         self.do_effects(effects);
     }
 
     /// The host ends.
     pub(crate) fn send_guests_home(&mut self) {
-        let effects = self.guests.desk.stop();
+        let effects = self.guests.codes.stop();
         self.do_effects(effects);
         self.guests.pages.clear();
         self.guests.server = None;
@@ -339,13 +354,13 @@ impl Actor {
                 let says = Rate::new(SAY_AT_ONCE, SAY_A_SECOND);
                 let page = Page { outbox, name: limits::fit_name(&hello.name), says };
                 self.guests.pages.insert(connection, page);
-                let effects = self.guests.desk.hello(now(), connection, from, &hello);
+                let effects = self.guests.codes.hello(now(), connection, from, &hello);
                 self.do_effects(effects);
             }
             News::Asked { connection, message, permit: _permit } => self.guest_asked(connection, message),
             News::Gone { connection } => {
                 self.guests.pages.remove(&connection);
-                let effects = self.guests.desk.gone(connection);
+                let effects = self.guests.codes.gone(connection);
                 self.do_effects(effects);
             }
         }
@@ -364,7 +379,7 @@ impl Actor {
                 }
                 Effect::Changed(place) => {
                     self.tell_guest(&place);
-                    if let (Some((id, _)), Role::Seat(_)) = (whereabouts(&place), place.role)
+                    if let (Some((id, _)), Role::Seat(_)) = (room_and_side(&place), place.role)
                         && self.rooms.contains_key(&id)
                     {
                         self.room_changed(id);
@@ -375,8 +390,8 @@ impl Actor {
     }
 
     fn welcome_guest(&mut self, connection: ConnectionId) {
-        let Some(place) = self.guests.desk.place_of(connection).cloned() else { return };
-        let Some((id, side)) = whereabouts(&place) else { return };
+        let Some(place) = self.guests.codes.place_of(connection).cloned() else { return };
+        let Some((id, side)) = room_and_side(&place) else { return };
         let asked = self.guests.pages.get(&connection).map_or_else(String::new, |page| page.name.clone());
         let name = match side {
             Some(side) => self.name_guest(id, side, asked),
@@ -425,8 +440,8 @@ impl Actor {
                 std::time::Duration::ZERO,
             )]);
         };
-        let denied = match self.guests.desk.admit(connection, &message) {
-            Ok(place) => match whereabouts(place).filter(|(id, _)| self.rooms.contains_key(id)) {
+        let denied = match self.guests.codes.admit(connection, &message) {
+            Ok(place) => match room_and_side(place).filter(|(id, _)| self.rooms.contains_key(id)) {
                 Some((id, side)) => {
                     let answer = self.guest_does(connection, id, side, message);
                     // What has changed is shown before the next message is heard.
@@ -559,7 +574,7 @@ impl Actor {
                     Phrase::Unspecified => Saying::Text(say.text),
                     phrase => Saying::Phrase(phrase),
                 };
-                if !self.guests.desk.is_new(connection, number) {
+                if !self.guests.codes.is_new(connection, number) {
                     return Ok(form::done(number));
                 }
                 self.may_speak(connection)?;
@@ -568,7 +583,7 @@ impl Actor {
             }
             Asked::Name(name) => {
                 let side = side.ok_or_else(watching)?;
-                if !self.guests.desk.is_new(connection, number) {
+                if !self.guests.codes.is_new(connection, number) {
                     return Ok(form::done(number));
                 }
                 let name = limits::fit_name(&name.name);
@@ -623,7 +638,7 @@ impl Actor {
         self.guests.last_said += 1;
         let said = Said { number: self.guests.last_said, by, name: name.clone(), phrase, text };
         for side in Side::BOTH {
-            for connection in self.guests.desk.at(&seat_of(id, side)) {
+            for connection in self.guests.codes.at(&seat_of(id, side)) {
                 self.guests.send(connection, written(&said, side, &self.name));
             }
         }
@@ -643,19 +658,19 @@ impl Actor {
 
     /// `None` of a place whose code is not shown.
     fn shown_guest(&self, place: &Place) -> Option<control::Guest> {
-        let desk = &self.guests.desk;
-        let (id, side) = whereabouts(place).filter(|_| desk.shows(place))?;
+        let codes = &self.guests.codes;
+        let (id, side) = room_and_side(place).filter(|_| codes.shows(place))?;
         let room = self.rooms.get(&id)?;
         let name = side.map_or_else(String::new, |side| self.shown_seat(room, side).name);
-        let here = desk.at(place).count() as u32;
+        let here = codes.at(place).count() as u32;
         Some(control::Guest {
             room_id: place.room.clone(),
             side: side.map_or(proto::board::Side::Unspecified, show::side).into(),
             name,
             present: side.is_some() && here > 0,
-            asks: desk.asks(place),
+            asks: codes.asks(place),
             watchers: if side.is_none() { here } else { 0 },
-            came: desk.came(place),
+            came: codes.came(place),
         })
     }
 

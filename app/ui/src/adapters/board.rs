@@ -69,138 +69,138 @@ pub(crate) struct Rows {
     pub(crate) flash: flash::Flash,
 }
 
-pub(super) fn attach(window: &MainWindow, desk: &Rc<Controller>) {
+pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     let page = window.global::<BoardAdapter>();
-    page.set_points(ModelRc::from(desk.board.points.clone()));
-    page.set_column_names(ModelRc::from(desk.board.columns.clone()));
-    page.set_upper_names(ModelRc::from(desk.board.upper.clone()));
-    page.set_row_names(ModelRc::from(desk.board.numbers.clone()));
-    page.set_choices(ModelRc::from(desk.board.choices.clone()));
-    page.set_record(ModelRc::from(desk.board.record.clone()));
-    page.set_lines(ModelRc::from(desk.board.lines.clone()));
-    page.set_advice(ModelRc::from(desk.board.advice.clone()));
-    page.set_threats(ModelRc::from(desk.board.threats.clone()));
-    page.set_their_taken(ModelRc::from(desk.board.their_taken.clone()));
-    page.set_my_taken(ModelRc::from(desk.board.my_taken.clone()));
-    desk.board.beside.attach(desk);
-    desk.board.flash.attach(desk);
-    page.on_touch(when!(desk, |desk, index| touch::touch(&desk, index)));
-    page.on_aim(when!(desk, |desk, index, small| touch::aim(&desk, index, small)));
-    page.on_confirm_move(when!(desk, |desk, yes| {
+    page.set_points(ModelRc::from(app.board.points.clone()));
+    page.set_column_names(ModelRc::from(app.board.columns.clone()));
+    page.set_upper_names(ModelRc::from(app.board.upper.clone()));
+    page.set_row_names(ModelRc::from(app.board.numbers.clone()));
+    page.set_choices(ModelRc::from(app.board.choices.clone()));
+    page.set_record(ModelRc::from(app.board.record.clone()));
+    page.set_lines(ModelRc::from(app.board.lines.clone()));
+    page.set_advice(ModelRc::from(app.board.advice.clone()));
+    page.set_threats(ModelRc::from(app.board.threats.clone()));
+    page.set_their_taken(ModelRc::from(app.board.their_taken.clone()));
+    page.set_my_taken(ModelRc::from(app.board.my_taken.clone()));
+    app.board.beside.attach(app);
+    app.board.flash.attach(app);
+    page.on_touch(when!(app, |app, index| touch::touch(&app, index)));
+    page.on_aim(when!(app, |app, index, small| touch::aim(&app, index, small)));
+    page.on_confirm_move(when!(app, |app, yes| {
         let mut meant = None;
-        desk.change(|inner| meant = inner.waiting.take());
+        app.change(|inner| meant = inner.waiting.take());
         if let Some(waiting) = meant.filter(|_| yes) {
-            touch::act_or_warn(&desk, waiting.at);
+            touch::act_or_warn(&app, waiting.at);
         }
     }));
-    page.on_turn(when!(desk, |desk| desk.change(|inner| inner.turned = !inner.turned)));
-    page.on_toggle_facing(when!(desk, |desk| {
-        desk.prefer(|known| known.face_to_face = !known.face_to_face);
+    page.on_turn(when!(app, |app| app.change(|inner| inner.turned = !inner.turned)));
+    page.on_toggle_facing(when!(app, |app| {
+        app.prefer(|known| known.face_to_face = !known.face_to_face);
     }));
-    page.on_say(when!(desk, |desk, phrase, text| say(&desk, phrase, text.trim())));
-    page.on_toggle_muted(when!(desk, |desk| {
-        let muted = desk.read().friend_at_board().map(|friend| (friend.id.clone(), !friend.muted));
+    page.on_say(when!(app, |app, phrase, text| say(&app, phrase, text.trim())));
+    page.on_toggle_muted(when!(app, |app| {
+        let muted = app.read().friend_at_board().map(|friend| (friend.id.clone(), !friend.muted));
         if let Some((peer, muted)) = muted {
             let set = control::SetMuted { peer, muted };
-            desk.tell(request::Body::SetMuted(set));
+            app.tell(request::Body::SetMuted(set));
         }
     }));
-    page.on_take_theirs(when!(desk, |desk| {
-        if let Some(room_id) = room_id(&desk) {
+    page.on_take_theirs(when!(app, |app| {
+        if let Some(room_id) = room_id(&app) {
             let take = control::TakeTheirs { room_id };
-            desk.tell(request::Body::TakeTheirs(take));
+            app.tell(request::Body::TakeTheirs(take));
         }
     }));
-    page.on_pause(when!(desk, |desk| {
-        let paused = desk.read().room.as_ref().is_some_and(|room| room.paused);
-        offer(&desk, if paused { WireOffer::OfferContinue } else { WireOffer::OfferPause });
+    page.on_pause(when!(app, |app| {
+        let paused = app.read().room.as_ref().is_some_and(|room| room.paused);
+        offer(&app, if paused { WireOffer::OfferContinue } else { WireOffer::OfferPause });
     }));
-    page.on_change_board(touched!(desk, |pages, cx| pages.editor.change(cx)));
-    page.on_adjourn(when!(desk, |desk| offer(&desk, WireOffer::OfferAdjourn)));
-    page.on_choose(when!(desk, |desk, index| {
+    page.on_change_board(touched!(app, |pages, cx| pages.editor.change(cx)));
+    page.on_adjourn(when!(app, |app| offer(&app, WireOffer::OfferAdjourn)));
+    page.on_choose(when!(app, |app, index| {
         let chosen = {
-            let inner = desk.read();
+            let inner = app.read();
             let board = inner.room.as_ref().and_then(|room| room.board.as_ref());
             usize::try_from(index).ok().and_then(|index| board?.choices.get(index).copied())
         };
         if let Some(action) = chosen {
-            choose(&desk, action);
+            choose(&app, action);
         }
     }));
-    page.on_choose_confirmed(when!(desk, |desk| {
+    page.on_choose_confirmed(when!(app, |app| {
         let mut meant = None;
-        desk.change(|inner| meant = inner.choosing.take());
+        app.change(|inner| meant = inner.choosing.take());
         let same = |asked: &Choosing| {
-            desk.read().room.as_ref().is_some_and(|room| {
+            app.read().room.as_ref().is_some_and(|room| {
                 let ply = room.board.as_ref().map_or(0, |board| board.ply);
                 (&asked.room, asked.ply, asked.revision) == (&room.id, ply, room.revision)
             })
         };
         if let Some(asked) = meant.filter(same) {
-            act(&desk, asked.action);
+            act(&app, asked.action);
         }
     }));
-    page.on_step_anyway(when!(desk, |desk| {
+    page.on_step_anyway(when!(app, |app| {
         let mut meant = None;
-        desk.change(|inner| meant = inner.losing.take());
+        app.change(|inner| meant = inner.losing.take());
         if let Some(losing) = meant {
-            act(&desk, Action { kind: Some(losing.kind) });
+            act(&app, Action { kind: Some(losing.kind) });
         }
     }));
-    page.on_look(when!(desk, |desk, columns, rows| {
+    page.on_look(when!(app, |app, columns, rows| {
         // At the board's own edge the cursor goes on to what is beside the board.
-        if !look(&desk, columns, rows)
-            && let Some(window) = desk.window.upgrade()
+        if !look(&app, columns, rows)
+            && let Some(window) = app.window.upgrade()
         {
             window.global::<Navigation>().invoke_step_focus(columns + rows);
         }
     }));
-    page.on_look_by(when!(desk, |desk, columns, rows| {
-        look(&desk, columns, rows);
+    page.on_look_by(when!(app, |app, columns, rows| {
+        look(&app, columns, rows);
     }));
-    page.on_zoom(when!(desk, |desk, step| {
-        desk.change(|inner| {
+    page.on_zoom(when!(app, |app, step| {
+        app.change(|inner| {
             inner.look.step_zoom(step);
         });
     }));
-    page.on_take_back(when!(desk, |desk| offer(&desk, WireOffer::OfferTakeBack)));
-    page.on_analyse(when!(desk, |desk, step| analyse(&desk, step)));
-    page.on_review(touched!(desk, |pages, cx| pages.replay.review(cx)));
-    page.on_new_game_same(when!(desk, |desk| offer(&desk, WireOffer::OfferNewGameSame)));
-    page.on_offer_draw(when!(desk, |desk| offer(&desk, WireOffer::OfferDraw)));
-    page.on_new_game(when!(desk, |desk| begin_again(&desk)));
-    page.on_new_game_confirmed(when!(desk, |desk| offer(&desk, WireOffer::OfferNewGame)));
-    page.on_hint(when!(desk, |desk| hint(&desk)));
-    page.on_solve(when!(desk, |desk| solve(&desk)));
-    page.on_solve_step(when!(desk, |desk| solve_step(&desk)));
-    page.on_solve_pause(when!(desk, |desk| desk.change(|inner| {
+    page.on_take_back(when!(app, |app| offer(&app, WireOffer::OfferTakeBack)));
+    page.on_analyse(when!(app, |app, step| analyse(&app, step)));
+    page.on_review(touched!(app, |pages, cx| pages.replay.review(cx)));
+    page.on_new_game_same(when!(app, |app| offer(&app, WireOffer::OfferNewGameSame)));
+    page.on_offer_draw(when!(app, |app| offer(&app, WireOffer::OfferDraw)));
+    page.on_new_game(when!(app, |app| begin_again(&app)));
+    page.on_new_game_confirmed(when!(app, |app| offer(&app, WireOffer::OfferNewGame)));
+    page.on_hint(when!(app, |app| hint(&app)));
+    page.on_solve(when!(app, |app| solve(&app)));
+    page.on_solve_step(when!(app, |app| solve_step(&app)));
+    page.on_solve_pause(when!(app, |app| app.change(|inner| {
         if let Some(solving) = &mut inner.solving {
             solving.pause_or_go_on();
         }
     })));
-    page.on_solve_stop(when!(desk, |desk| desk.change(|inner| inner.solving = None)));
-    page.on_resign(when!(desk, |desk| resign(&desk)));
-    page.on_answer_offer(when!(desk, |desk, accept| {
-        if let Some(room_id) = room_id(&desk) {
+    page.on_solve_stop(when!(app, |app| app.change(|inner| inner.solving = None)));
+    page.on_resign(when!(app, |app| resign(&app)));
+    page.on_answer_offer(when!(app, |app, accept| {
+        if let Some(room_id) = room_id(&app) {
             let answer = control::AnswerOffer { room_id, accept };
-            desk.tell(request::Body::AnswerOffer(answer));
+            app.tell(request::Body::AnswerOffer(answer));
         }
     }));
-    page.on_leave(when!(desk, |desk| desk.leave_room()));
-    page.on_toggle_thought(when!(desk, |desk| desk.change(|inner| inner.thought_open = !inner.thought_open)));
-    page.on_toggle_coordinates(when!(desk, |desk| {
-        desk.prefer(|known| known.coordinates = !known.coordinates);
+    page.on_leave(when!(app, |app| app.leave_room()));
+    page.on_toggle_thought(when!(app, |app| app.change(|inner| inner.thought_open = !inner.thought_open)));
+    page.on_toggle_coordinates(when!(app, |app| {
+        app.prefer(|known| known.coordinates = !known.coordinates);
     }));
 }
 
-fn room_id(desk: &Controller) -> Option<String> {
-    desk.read().room.as_ref().map(|room| room.id.clone())
+fn room_id(app: &Controller) -> Option<String> {
+    app.read().room.as_ref().map(|room| room.id.clone())
 }
 
-fn say(desk: &Controller, phrase: i32, text: &str) {
-    if let Some(room_id) = room_id(desk) {
+fn say(app: &Controller, phrase: i32, text: &str) {
+    if let Some(room_id) = room_id(app) {
         let say = control::Say { room_id, phrase, text: text.into() };
-        desk.tell(request::Body::Say(say));
+        app.tell(request::Body::Say(say));
     }
 }
 
@@ -225,10 +225,10 @@ pub(crate) fn seen(room: &Room) -> Room {
 }
 
 /// Looks at another position after the end: 0 the last one, -1 and 1 a move back and on, -2 the first, 2 the last, 3 no more.
-fn analyse(desk: &Controller, step: i32) {
+fn analyse(app: &Controller, step: i32) {
     use control::analyse::Step;
     let asked = {
-        let inner = desk.read();
+        let inner = app.read();
         let Some(room) = &inner.room else { return };
         let total = room.record.len() as u32;
         let at = room.analysis.as_ref().map_or(total, |analysis| analysis.ply);
@@ -241,14 +241,14 @@ fn analyse(desk: &Controller, step: i32) {
         };
         control::Analyse { room_id: room.id.clone(), step: Some(step) }
     };
-    desk.tell(request::Body::Analyse(asked));
+    app.tell(request::Body::Analyse(asked));
 }
 
 /// A choice beside the points. Giving one's turn away and taking a colour are asked about first: a finger slips, and a record has no
 /// way back that the other need not agree to.
-fn choose(desk: &Controller, action: Action) {
+fn choose(app: &Controller, action: Action) {
     let asked = {
-        let inner = desk.read();
+        let inner = app.read();
         let Some(room) = &inner.room else { return };
         let Some(board) = &room.board else { return };
         let could_play = board.touch.as_ref().is_some_and(|touch| touch.kind() == TouchKind::TouchPlace);
@@ -261,16 +261,16 @@ fn choose(desk: &Controller, action: Action) {
     };
     match asked {
         Some(asked) => {
-            desk.change(|inner| inner.choosing = Some(asked));
-            desk.open(Dialog::ConfirmChoice);
+            app.change(|inner| inner.choosing = Some(asked));
+            app.open(Dialog::ConfirmChoice);
         }
-        None => act(desk, action),
+        None => act(app, action),
     }
 }
 
-fn act(desk: &Controller, action: Action) {
+fn act(app: &Controller, action: Action) {
     let (body, question) = {
-        let inner = desk.read();
+        let inner = app.read();
         let Some(room) = &inner.room else { return };
         let room_id = room.id.clone();
         let question = Question::Act { room: room_id.clone(), ply: ply(room) };
@@ -282,36 +282,36 @@ fn act(desk: &Controller, action: Action) {
         };
         (body, question)
     };
-    desk.ask(body, question);
+    app.ask(body, question);
 }
 
 fn ply(room: &Room) -> u32 {
     room.board.as_ref().map_or(0, |board| board.ply)
 }
 
-pub(crate) fn reply(desk: &Controller, question: Question, answer: Answer) {
+pub(crate) fn reply(app: &Controller, question: Question, answer: Answer) {
     match (answer, question) {
         (Ok(reply::Body::Hint(hint)), Question::Hint { room, ply, revision }) => {
-            advised(desk, (room, ply, revision), hint);
+            advised(app, (room, ply, revision), hint);
         }
         (Ok(reply::Body::Sheet(sheet)), Question::Rules { setup }) => {
-            desk.change(|inner| inner.room_sheet = Some((setup, sheet)));
+            app.change(|inner| inner.room_sheet = Some((setup, sheet)));
         }
         (Err(refusal), Question::Act { room: of, ply: at }) => {
-            let is_seen = desk.read().room.as_ref().is_some_and(|room| room.id == of && ply(room) == at);
+            let is_seen = app.read().room.as_ref().is_some_and(|room| room.id == of && ply(room) == at);
             if is_seen {
-                desk.board.flash.light(desk, &refusal.points);
+                app.board.flash.light(app, &refusal.points);
             }
-            desk.tell_refusal(&refusal, Remark::BadRequest);
+            app.tell_refusal(&refusal, Remark::BadRequest);
         }
         (Err(refusal), Question::Hint { room, .. }) => {
-            desk.change(|inner| {
+            app.change(|inner| {
                 inner.hint = None;
                 if refusal.code() == RefusalCode::RefusalUnsolvable {
                     inner.unsolvable = Some(room);
                 }
             });
-            desk.tell_refusal(&refusal, Remark::NoHint);
+            app.tell_refusal(&refusal, Remark::NoHint);
         }
         // A newer host's match may be of a game that has no sheet here.
         (Err(_), Question::Rules { .. }) | (Ok(_), _) => {}
@@ -320,9 +320,9 @@ pub(crate) fn reply(desk: &Controller, question: Question, answer: Answer) {
 
 /// Moves the part of the board that is seen: by half of it, so that what was at the edge stays in sight. False where the board
 /// ends.
-fn look(desk: &Controller, columns: i32, rows: i32) -> bool {
+fn look(app: &Controller, columns: i32, rows: i32) -> bool {
     let mut moved = false;
-    desk.change(|inner| {
+    app.change(|inner| {
         let Some(room) = &inner.room else { return };
         let Some(board) = &room.board else { return };
         let layout = Layout::of(inner, room, board);
@@ -336,15 +336,15 @@ fn look(desk: &Controller, columns: i32, rows: i32) -> bool {
     moved
 }
 
-fn offer(desk: &Controller, kind: WireOffer) {
-    if let Some(room_id) = room_id(desk) {
-        desk.tell(request::Body::Offer(control::Offer { room_id, kind: kind.into() }));
+fn offer(app: &Controller, kind: WireOffer) {
+    if let Some(room_id) = room_id(app) {
+        app.tell(request::Body::Offer(control::Offer { room_id, kind: kind.into() }));
     }
 }
 
 /// An unfinished game is only left for a new one after a question.
-fn begin_again(desk: &Controller) {
-    let begun = desk.read().room.as_ref().is_some_and(|room| {
+fn begin_again(app: &Controller) {
+    let begun = app.read().room.as_ref().is_some_and(|room| {
         // Between two devices the other person is asked, which is question enough.
         room.puzzle.is_none()
             && room.result.is_none()
@@ -352,20 +352,20 @@ fn begin_again(desk: &Controller) {
             && room.board.as_ref().is_some_and(|board| board.ply > 0)
     });
     if begun {
-        desk.open(Dialog::ConfirmNewGame);
+        app.open(Dialog::ConfirmNewGame);
     } else {
-        desk.open(Dialog::None);
-        offer(desk, WireOffer::OfferNewGame);
+        app.open(Dialog::None);
+        offer(app, WireOffer::OfferNewGame);
     }
 }
 
-pub(crate) fn hint(desk: &Controller) {
-    ask_hint(desk, false);
+pub(crate) fn hint(app: &Controller) {
+    ask_hint(app, false);
 }
 
 /// Plays the solution of a board of lights out, press by press.
-pub(crate) fn solve(desk: &Controller) {
-    ask_hint(desk, true);
+pub(crate) fn solve(app: &Controller) {
+    ask_hint(app, true);
 }
 
 /// Ways to go on that a hint tells: what fits a phone beside the board.
@@ -375,9 +375,9 @@ fn is_lamps(room: &Room) -> bool {
     room.board.as_ref().is_some_and(|board| board.game() == wire::Game::LightsOut)
 }
 
-fn ask_hint(desk: &Controller, solve: bool) {
+fn ask_hint(app: &Controller, solve: bool) {
     let asked = {
-        let inner = desk.read();
+        let inner = app.read();
         let Some(room) = &inner.room else { return };
         let ply = room.board.as_ref().map_or(0, |board| board.ply);
         // A board of lights has one way out, and a puzzle's hint is one move.
@@ -385,22 +385,22 @@ fn ask_hint(desk: &Controller, solve: bool) {
         (room.id.clone(), ply, room.revision, lines)
     };
     let (room, ply, revision, lines) = asked;
-    desk.ask(
+    app.ask(
         request::Body::Hint(control::Hint { room_id: room.clone(), lines }),
         Question::Hint { room: room.clone(), ply, revision },
     );
-    desk.change(|inner| inner.hint = Some(HintState::Asked { room, ply, solve }));
+    app.change(|inner| inner.hint = Some(HintState::Asked { room, ply, solve }));
 }
 
 /// The host's advice about this match at this ply and revision.
-fn advised(desk: &Controller, about: (String, u32, u32), found: control::HintFound) {
+fn advised(app: &Controller, about: (String, u32, u32), found: control::HintFound) {
     let (room, ply, revision) = about;
     match found.action.as_ref().and_then(|action| action.kind.as_ref()) {
-        Some(action::Kind::Pass(_)) => desk.remark(Remark::HintPass, ""),
-        Some(action::Kind::Agree(_)) => desk.remark(Remark::HintAgree, ""),
+        Some(action::Kind::Pass(_)) => app.remark(Remark::HintPass, ""),
+        Some(action::Kind::Agree(_)) => app.remark(Remark::HintAgree, ""),
         _ => {}
     }
-    desk.change(|inner| {
+    app.change(|inner| {
         let solve = matches!(&inner.hint, Some(HintState::Asked { solve: true, .. }));
         if solve && !found.presses.is_empty() {
             let columns = inner.room.as_ref().and_then(|room| Some(room.board.as_ref()?.columns));
@@ -426,9 +426,9 @@ fn advised(desk: &Controller, about: (String, u32, u32), found: control::HintFou
 }
 
 /// The next press of the solution that is played out; the end of it when the player has changed the board.
-fn solve_step(desk: &Controller) {
+fn solve_step(app: &Controller) {
     let mut press = None;
-    desk.change(|inner| {
+    app.change(|inner| {
         let of = |solving: &Solving| inner.room.as_ref().is_some_and(|room| solving.is_of(room));
         inner.solving = inner.solving.take().filter(of);
         if let (Some(solving), Some(room)) = (&mut inner.solving, &inner.room) {
@@ -436,13 +436,13 @@ fn solve_step(desk: &Controller) {
         }
     });
     if let Some(action) = press {
-        act(desk, action);
+        act(app, action);
     }
 }
 
-fn resign(desk: &Controller) {
+fn resign(app: &Controller) {
     let resign = {
-        let inner = desk.read();
+        let inner = app.read();
         let Some(room) = &inner.room else { return };
         // Where both seats are here, the one to move resigns.
         let side = match room.mine[..] {
@@ -451,18 +451,18 @@ fn resign(desk: &Controller) {
         };
         control::Resign { room_id: room.id.clone(), side }
     };
-    desk.tell(request::Body::Resign(resign));
+    app.tell(request::Body::Resign(resign));
 }
 
 /// The way back from a board: with somebody at the other side of it, a question first.
-pub(crate) fn ask_to_leave(desk: &Controller) {
-    let with_someone = desk.read().room.as_ref().is_some_and(|room| {
+pub(crate) fn ask_to_leave(app: &Controller) {
+    let with_someone = app.read().room.as_ref().is_some_and(|room| {
         room.result.is_none() && room.link.as_ref().is_some_and(|link| link.state() != PeerLink::Left)
     });
     if with_someone {
-        desk.open(Dialog::ConfirmLeave);
+        app.open(Dialog::ConfirmLeave);
     } else {
-        desk.leave_room();
+        app.leave_room();
     }
 }
 

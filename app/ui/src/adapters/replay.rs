@@ -324,7 +324,7 @@ impl Replay {
         let found = turning_points(judged);
         let row = |point: &turning::TurningPoint| TurningPoint {
             ply: point.ply as i32,
-            number: point.ply as i32,
+            number: judged[point.ply].moves as i32,
             side: side(point.side),
             r#move: shown.written(point.ply, chinese).into(),
             before: point.before,

@@ -406,11 +406,12 @@ pub(crate) fn look_through(stage: &Stage, told: &mut Told, judged: bool) {
         let positions = (0..)
             .zip(stands)
             .map(|(ply, permille)| control::Judgement {
+                moves: ply,
                 permille,
                 best: "h2e2".into(),
                 best_spoken: spoken.first().cloned(),
                 best_action: Some(board::Action { kind: Some(board::action::Kind::Step(step)) }),
-                turn: if ply % 2 == 0 { Side::First } else { Side::Second }.into(),
+                turn: if ply % 2 == 0_u32 { Side::First } else { Side::Second }.into(),
             })
             .collect();
         told.say(event::Body::Judgements(control::Judgements {

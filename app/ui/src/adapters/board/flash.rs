@@ -26,28 +26,28 @@ struct Lit {
 }
 
 impl Flash {
-    pub(super) fn attach(&self, desk: &Rc<Controller>) {
-        let desk = Rc::downgrade(desk);
+    pub(super) fn attach(&self, app: &Rc<Controller>) {
+        let app = Rc::downgrade(app);
         self.out.start(TimerMode::SingleShot, LASTS, move || {
-            if let Some(desk) = desk.upgrade() {
-                desk.board.flash.lit.replace(None);
-                desk.show();
+            if let Some(app) = app.upgrade() {
+                app.board.flash.lit.replace(None);
+                app.show();
             }
         });
         self.out.stop();
     }
 
     /// Lights these points of the match that is seen.
-    pub(crate) fn light(&self, desk: &Controller, points: &[u32]) {
+    pub(crate) fn light(&self, app: &Controller, points: &[u32]) {
         let lit = {
-            let inner = desk.read();
+            let inner = app.read();
             let Some(room) = inner.room.as_ref().filter(|_| !points.is_empty()) else { return };
             let ply = room.board.as_ref().map_or(0, |board| board.ply);
             Lit { room: room.id.clone(), ply, points: points.to_vec() }
         };
         self.lit.replace(Some(lit));
         self.out.restart();
-        desk.show();
+        app.show();
     }
 
     /// What is lit on this board; nothing once a move was made.

@@ -73,7 +73,7 @@ pub(super) fn show_part(page: &BoardAdapter<'_>, inner: &Known, layout: &Layout)
 
 pub(super) fn show_points(
     page: &BoardAdapter<'_>,
-    desk: &Controller,
+    app: &Controller,
     inner: &Known,
     room: &Room,
     board: &control::Board,
@@ -81,9 +81,9 @@ pub(super) fn show_points(
 ) {
     let kind = board.game();
     let Names { below, above, left } = names(kind, layout, inner.chinese());
-    update(&desk.board.columns, &below);
-    update(&desk.board.upper, &above);
-    update(&desk.board.numbers, &left);
+    update(&app.board.columns, &below);
+    update(&app.board.upper, &above);
+    update(&app.board.numbers, &left);
     let facing = (inner.preferences.face_to_face && room.mine.len() == 2).then(|| other(near_side(room)));
     let mut points = plain_points(board, layout, inner.chinese());
     let mut mark = |at: u32, set: &dyn Fn(&mut PointView)| {
@@ -96,7 +96,7 @@ pub(super) fn show_points(
             mark(piece.at, &|point| point.turned = (far == piece.side()) != inner.turned);
         }
     }
-    for at in desk.board.flash.lit(room, board) {
+    for at in app.board.flash.lit(room, board) {
         mark(at, &|point| (point.marked, point.flash) = (true, true));
     }
     if let Some(from) = picked(inner, room, board) {
@@ -110,14 +110,14 @@ pub(super) fn show_points(
     }
     let arrow = show_hint(page, inner, room, board, layout, &mut points);
     let arrow = arrow.or(show_thought(inner, room, board, layout, &mut points));
-    show_advice(desk, inner, room, board, layout, &mut points);
-    update(&desk.board.lines, &lines(board, layout));
+    show_advice(app, inner, room, board, layout, &mut points);
+    update(&app.board.lines, &lines(board, layout));
     page.set_arrow_from(arrow.map_or(-1, |(from, _)| from as i32));
     page.set_arrow_to(arrow.map_or(-1, |(_, to)| to as i32));
-    desk.board.fade(&mut points, &Shown::of(room, board, layout));
+    app.board.fade(&mut points, &Shown::of(room, board, layout));
     // Before the rows, so that nothing is drawn as what another ground has.
     page.set_ground(game::ground(kind));
-    update(&desk.board.points, &points);
+    update(&app.board.points, &points);
     // After the rows, so that no point is laid out by another board's columns.
     page.set_columns(layout.wide as i32);
     page.set_rows(layout.high as i32);
@@ -210,7 +210,7 @@ fn hint_here<'a>(inner: &'a Known, room: &Room, board: &control::Board) -> Optio
 
 /// The ways to go on that a hint tells beside the board, and what is threatened, on it and in words.
 fn show_advice(
-    desk: &Controller,
+    app: &Controller,
     inner: &Known,
     room: &Room,
     board: &control::Board,
@@ -218,8 +218,8 @@ fn show_advice(
     points: &mut [PointView],
 ) {
     let Some(HintState::Found { lines, threats, .. }) = hint_here(inner, room, board) else {
-        update(&desk.board.advice, &[]);
-        update(&desk.board.threats, &[]);
+        update(&app.board.advice, &[]);
+        update(&app.board.threats, &[]);
         return;
     };
     let chinese = inner.chinese();
@@ -231,7 +231,7 @@ fn show_advice(
             lead_tenths: line.lead_tenths,
         })
         .collect();
-    update(&desk.board.advice, &advice);
+    update(&app.board.advice, &advice);
     let mut said: Vec<SharedString> = Vec::new();
     for threat in threats {
         let words = new_game::said(threat.words.as_ref(), chinese);
@@ -242,7 +242,7 @@ fn show_advice(
             (points[index].marked, points[index].threat) = (true, true);
         }
     }
-    update(&desk.board.threats, &said);
+    update(&app.board.threats, &said);
 }
 
 /// Threats in words beside the board; the others are only marked on it.

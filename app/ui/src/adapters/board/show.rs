@@ -35,13 +35,13 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    pub(super) fn attach(&self, desk: &Rc<Controller>) {
-        let desk = Rc::downgrade(desk);
+    pub(super) fn attach(&self, app: &Rc<Controller>) {
+        let app = Rc::downgrade(app);
         self.later.start(TimerMode::SingleShot, BESIDE_AFTER, move || {
-            if let Some(desk) = desk.upgrade()
-                && let Some(window) = desk.window.upgrade()
+            if let Some(app) = app.upgrade()
+                && let Some(window) = app.window.upgrade()
             {
-                show_beside(&window, &desk);
+                show_beside(&window, &app);
             }
         });
         self.later.stop();
@@ -64,23 +64,23 @@ impl Beside {
     }
 }
 
-pub(crate) fn show(window: &MainWindow, desk: &Controller) {
+pub(crate) fn show(window: &MainWindow, app: &Controller) {
     let follows = {
-        let inner = desk.read();
+        let inner = app.read();
         let Some(room) = &inner.room else { return };
-        desk.board.beside.follows(room)
+        app.board.beside.follows(room)
     };
     if !follows {
-        show_beside(window, desk);
+        show_beside(window, app);
     }
-    let inner = desk.read();
+    let inner = app.read();
     let Some(room) = &inner.room else { return };
     let page = window.global::<BoardAdapter>();
     let board = room.board.clone().unwrap_or_default();
     let layout = Layout::of(&inner, room, &board);
     let point = waiting(&inner, room, &board).and_then(|at| layout.index(at));
     page.set_waiting_point(point.map_or(-1, |index| index as i32));
-    show_points(&page, desk, &inner, room, &board, &layout);
+    show_points(&page, app, &inner, room, &board, &layout);
     show_part(&page, &inner, &layout);
 }
 
@@ -90,10 +90,10 @@ pub(crate) fn counts_area(setup: Option<&wire::Setup>) -> bool {
 }
 
 /// Everything but the points.
-fn show_beside(window: &MainWindow, desk: &Controller) {
-    let inner = desk.read();
+fn show_beside(window: &MainWindow, app: &Controller) {
+    let inner = app.read();
     let Some(room) = &inner.room else { return };
-    desk.board.beside.is_shown(room);
+    app.board.beside.is_shown(room);
     let page = window.global::<BoardAdapter>();
     let board = room.board.clone().unwrap_or_default();
     let playing = wire_game(room.setup.as_ref());
@@ -113,11 +113,11 @@ fn show_beside(window: &MainWindow, desk: &Controller) {
     let near = near_side(room);
     let far = other(near);
     page.set_swapped(is_swapped(&board));
-    show_facts(&page, desk, &inner, room, &board, near);
+    show_facts(&page, app, &inner, room, &board, near);
     page.set_mine(seat_of(&inner, room, &board, near));
     page.set_theirs(seat_of(&inner, room, &board, far));
     page.set_me(side(me));
-    show_choices(&page, desk, &inner, room, &board);
+    show_choices(&page, app, &inner, room, &board);
     let thinking = thinking_of(&inner, room, &board);
     page.set_thought(thinking.map(|one| thought(one, near, inner.chinese())).unwrap_or_default());
     page.set_thought_open(inner.thought_open);
@@ -130,7 +130,7 @@ fn show_beside(window: &MainWindow, desk: &Controller) {
     page.set_lead(points(wire::Side::First).abs_diff(points(wire::Side::Second)) as i32);
     page.set_area(counts_area(room.setup.as_ref()));
 
-    show_link(&page, room, &desk.board.told_away);
+    show_link(&page, room, &app.board.told_away);
     let offer = room.offer.as_ref();
     page.set_offer(match offer.map(control::PendingOffer::kind) {
         Some(WireOffer::OfferTakeBack) => OfferKind::TakeBack,
@@ -153,7 +153,7 @@ fn show_beside(window: &MainWindow, desk: &Controller) {
     page.set_solving_rests(solving.is_some_and(Solving::paused));
     page.set_hint_pending(matches!(&inner.hint, Some(HintState::Asked { room: of, ply, .. }) if *of == room.id && *ply == board.ply));
 
-    update(&desk.board.record, &pairs(&room.record, &room.spoken, inner.chinese()));
+    update(&app.board.record, &pairs(&room.record, &room.spoken, inner.chinese()));
 }
 
 /// What is looked at after the end, and how far.
@@ -209,7 +209,7 @@ pub(super) fn moves(notation: &[String], spoken: &[control::Words], chinese: boo
 /// What is said of the position beside its points.
 fn show_facts(
     page: &BoardAdapter<'_>,
-    desk: &Controller,
+    app: &Controller,
     inner: &Known,
     room: &Room,
     board: &control::Board,
@@ -230,8 +230,8 @@ fn show_facts(
     let taken = |by: wire::Side| -> Vec<i32> {
         board.taken.iter().filter(|piece| piece.side() == other(by)).map(|piece| piece.kind).collect()
     };
-    update(&desk.board.their_taken, &taken(other(near)));
-    update(&desk.board.my_taken, &taken(near));
+    update(&app.board.their_taken, &taken(other(near)));
+    update(&app.board.my_taken, &taken(near));
     page.set_turned(inner.turned);
     let both_here = room.mine.len() == 2;
     page.set_can_face(both_here && board.game() == wire::Game::Xiangqi);
@@ -252,7 +252,7 @@ fn show_facts(
 /// What is to be done now, and what can be done beside the points.
 fn show_choices(
     page: &BoardAdapter<'_>,
-    desk: &Controller,
+    app: &Controller,
     inner: &Known,
     room: &Room,
     board: &control::Board,
@@ -277,7 +277,7 @@ fn show_choices(
     let fewest = fact(board, FactKind::FactFewest, wire::Side::Unspecified);
     page.set_fewest(fewest.map_or(-1, |count| count as i32));
     let choices: Vec<ChoiceKind> = board.choices.iter().map(choice_kind).collect();
-    update(&desk.board.choices, &choices);
+    update(&app.board.choices, &choices);
     page.set_asked_choice(
         inner.choosing.as_ref().map_or(ChoiceKind::Pass, |asked| choice_kind(&asked.action)),
     );

@@ -27,14 +27,14 @@ pub(crate) enum Touch {
 }
 
 /// A finger on points that may be smaller than it: a stone there may have to be confirmed first.
-pub(super) fn aim(desk: &Controller, index: i32, small: bool) {
-    let asks = match desk.read().preferences.confirm_moves {
+pub(super) fn aim(app: &Controller, index: i32, small: bool) {
+    let asks = match app.read().preferences.confirm_moves {
         Confirm::Small => small,
         Confirm::Always => true,
         Confirm::Never => false,
     };
     let waiting = {
-        let inner = desk.read();
+        let inner = app.read();
         let Some(room) = &inner.room else { return };
         let Some(board) = &room.board else { return };
         let Some(at) = Layout::of(&inner, room, board).point(index) else { return };
@@ -50,9 +50,9 @@ pub(super) fn aim(desk: &Controller, index: i32, small: bool) {
         })
     };
     let touched = waiting.is_none();
-    desk.change(|inner| inner.waiting = waiting);
+    app.change(|inner| inner.waiting = waiting);
     if touched {
-        touch(desk, index);
+        touch(app, index);
     }
 }
 
@@ -64,44 +64,44 @@ pub(super) fn waiting(inner: &Known, room: &Room, board: &control::Board) -> Opt
 }
 
 /// A stone on this point, unless it loses at once: then it is asked first.
-pub(super) fn act_or_warn(desk: &Controller, at: u32) {
+pub(super) fn act_or_warn(app: &Controller, at: u32) {
     let index = {
-        let inner = desk.read();
+        let inner = app.read();
         let Some(room) = &inner.room else { return };
         let Some(board) = &room.board else { return };
         Layout::of(&inner, room, board).index(at)
     };
     if let Some(index) = index {
-        touch(desk, index as i32);
+        touch(app, index as i32);
     }
 }
 
-pub(super) fn touch(desk: &Controller, index: i32) {
+pub(super) fn touch(app: &Controller, index: i32) {
     let meant = {
-        let inner = desk.read();
+        let inner = app.read();
         let Some(room) = &inner.room else { return };
         let Some(board) = &room.board else { return };
         let Some(at) = Layout::of(&inner, room, board).point(index) else { return };
         meaning(board, picked(&inner, room, board), at)
     };
     match meant {
-        Touch::Act(kind) => act(desk, Action { kind: Some(kind) }),
-        Touch::Pick(at) => desk.change(|inner| {
+        Touch::Act(kind) => act(app, Action { kind: Some(kind) }),
+        Touch::Pick(at) => app.change(|inner| {
             let Some(room) = &inner.room else { return };
             let ply = room.board.as_ref().map_or(0, |board| board.ply);
             inner.picked = Some(Picked { room: room.id.clone(), ply, revision: room.revision, at });
         }),
-        Touch::PutDown => desk.change(|inner| inner.picked = None),
-        Touch::PickFirst => desk.remark(Remark::PickFirst, ""),
+        Touch::PutDown => app.change(|inner| inner.picked = None),
+        Touch::PickFirst => app.remark(Remark::PickFirst, ""),
         Touch::Nothing => {}
         Touch::Stuck(why) => {
-            desk.board.flash.light(desk, &why.points);
-            let said = new_game::said(why.words.as_ref(), desk.read().chinese()).to_owned();
-            desk.remark(Remark::Told, &said);
+            app.board.flash.light(app, &why.points);
+            let said = new_game::said(why.words.as_ref(), app.read().chinese()).to_owned();
+            app.remark(Remark::Told, &said);
         }
         Touch::Warn(kind, words) => {
-            desk.change(|inner| inner.losing = Some(Losing { kind, words }));
-            desk.open(Dialog::Losing);
+            app.change(|inner| inner.losing = Some(Losing { kind, words }));
+            app.open(Dialog::Losing);
         }
     }
 }
@@ -154,14 +154,14 @@ pub(super) fn picked(inner: &Known, room: &Room, board: &control::Board) -> Opti
 }
 
 /// Puts a picked piece down again. False when none was picked.
-pub(crate) fn put_down(desk: &Controller) -> bool {
+pub(crate) fn put_down(app: &Controller) -> bool {
     let held = {
-        let inner = desk.read();
+        let inner = app.read();
         let room = inner.room.as_ref();
         room.and_then(|room| picked(&inner, room, room.board.as_ref()?)).is_some()
     };
     if held {
-        desk.change(|inner| inner.picked = None);
+        app.change(|inner| inner.picked = None);
     }
     held
 }

@@ -38,7 +38,7 @@ pub enum Role {
     Watcher,
 }
 
-/// A seat of a room, or its watchers' bench.
+/// A seat of a room, or the watchers of one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The room's id.
@@ -104,8 +104,8 @@ pub enum Denied {
 
 /// All codes that are shown.
 #[derive(Default)]
-pub struct Desk {
-    codes: BTreeMap<Place, Code>,
+pub struct Codes {
+    by_place: BTreeMap<Place, Code>,
     closed: Vec<Token>,
     wrong: BTreeMap<IpAddr, Wrong>,
 }
@@ -139,31 +139,31 @@ struct Wrong {
 }
 
 /// Codes.
-impl Desk {
+impl Codes {
     /// Shows a code for this place: the one that is shown already, or a new one with this token.
     pub fn show(&mut self, place: Place, token: Token) -> Token {
         let new = || Code { token, holder: None, waiting: Vec::new(), watchers: Vec::new(), came: false };
-        self.codes.entry(place).or_insert_with(new).token
+        self.by_place.entry(place).or_insert_with(new).token
     }
 
     /// Whether any code is shown.
     pub fn is_open(&self) -> bool {
-        !self.codes.is_empty()
+        !self.by_place.is_empty()
     }
 
     /// The places that codes are shown for.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
-        self.codes.keys()
+        self.by_place.keys()
     }
 
     /// Whether a code is shown for this place.
     pub fn shows(&self, place: &Place) -> bool {
-        self.codes.contains_key(place)
+        self.by_place.contains_key(place)
     }
 
     /// Closes a code: whoever came by it is sent away.
     pub fn close(&mut self, place: &Place) -> Vec<Effect> {
-        let Some(code) = self.codes.remove(place) else { return Vec::new() };
+        let Some(code) = self.by_place.remove(place) else { return Vec::new() };
         if self.closed.len() == CLOSED {
             self.closed.remove(0);
         }
@@ -173,14 +173,14 @@ impl Desk {
 
     /// The code of a place is good for another from now on, with everybody who came by it: the next game of a room.
     pub fn move_to(&mut self, from: &Place, to: Place) {
-        if let Some(code) = self.codes.remove(from) {
-            self.codes.insert(to, code);
+        if let Some(code) = self.by_place.remove(from) {
+            self.by_place.insert(to, code);
         }
     }
 
     /// Everybody is sent away, and no code is shown any more.
     pub fn stop(&mut self) -> Vec<Effect> {
-        let all = std::mem::take(&mut self.codes);
+        let all = std::mem::take(&mut self.by_place);
         all.values()
             .flat_map(Code::everybody)
             .map(|one| Effect::Close(one, Why::HostStopping, Duration::ZERO))
@@ -189,7 +189,7 @@ impl Desk {
 }
 
 /// People.
-impl Desk {
+impl Codes {
     /// The first message of a connection.
     pub fn hello(
         &mut self,
@@ -211,12 +211,10 @@ impl Desk {
         let token = Token::read(&hello.token);
         // Every code is compared, whichever fits, so that the time tells nothing of the others.
         let fits = |code: &Token| token.is_some_and(|token| token.is(code));
-        let place = self.codes.iter().fold(
-            None,
-            |found, (place, code)| {
-                if fits(&code.token) { Some(place.clone()) } else { found }
-            },
-        );
+        let place = self
+            .by_place
+            .iter()
+            .fold(None, |found, (place, code)| if fits(&code.token) { Some(place.clone()) } else { found });
         let Some(place) = place else {
             if self.closed.iter().fold(false, |closed, one| closed | fits(one)) {
                 return close(Why::CodeClosed, Duration::ZERO);
@@ -227,7 +225,7 @@ impl Desk {
                 None => close(Why::WrongCode, Duration::ZERO),
             };
         };
-        let code = self.codes.get_mut(&place).expect("it was just found");
+        let code = self.by_place.get_mut(&place).expect("it was just found");
         code.came = true;
         if place.role == Role::Watcher {
             if code.watchers.len() >= WATCHERS {
@@ -281,7 +279,7 @@ impl Desk {
 
     /// Whether this message of the seat's holder is later than every such one before; counts it if so.
     pub fn is_new(&mut self, connection: ConnectionId, id: u64) -> bool {
-        let holders = self.codes.values_mut().filter_map(|code| code.holder.as_mut());
+        let holders = self.by_place.values_mut().filter_map(|code| code.holder.as_mut());
         let mut holders = holders.filter(|holder| holder.connection == Some(connection));
         holders.next().is_some_and(|holder| {
             let new = id > holder.last;
@@ -293,7 +291,7 @@ impl Desk {
     /// The connection has ended.
     pub fn gone(&mut self, connection: ConnectionId) -> Vec<Effect> {
         let mut effects = Vec::new();
-        for (place, code) in &mut self.codes {
+        for (place, code) in &mut self.by_place {
             let before = code.everybody().count();
             code.watchers.retain(|one| *one != connection);
             code.waiting.retain(|one| one.connection != connection);
@@ -311,7 +309,7 @@ impl Desk {
 
     /// The host's person has said whether the first who waits gets the taken seat. `None`: nobody waits.
     pub fn answer(&mut self, place: &Place, accept: bool) -> Option<Vec<Effect>> {
-        let code = self.codes.get_mut(place)?;
+        let code = self.by_place.get_mut(place)?;
         if code.waiting.is_empty() {
             return None;
         }
@@ -331,13 +329,13 @@ impl Desk {
 
     /// When somebody has waited long enough.
     pub fn due(&self) -> Option<Instant> {
-        self.codes.values().flat_map(|code| &code.waiting).map(|one| one.until).min()
+        self.by_place.values().flat_map(|code| &code.waiting).map(|one| one.until).min()
     }
 
     /// Ends what is due.
     pub fn on_time(&mut self, now: Instant) -> Vec<Effect> {
         let mut effects = Vec::new();
-        for (place, code) in &mut self.codes {
+        for (place, code) in &mut self.by_place {
             let over = |one: &Waiting| one.until <= now;
             let ended = code.waiting.iter().filter(|one| over(one));
             let before = effects.len();
@@ -352,18 +350,18 @@ impl Desk {
 
     /// Where this connection is.
     pub fn place_of(&self, connection: ConnectionId) -> Option<&Place> {
-        let found = self.codes.iter().find(|(_, code)| code.at_place().any(|one| one == connection));
+        let found = self.by_place.iter().find(|(_, code)| code.at_place().any(|one| one == connection));
         found.map(|(place, _)| place)
     }
 
     /// Everybody at this place: the guest who is present, or all watchers.
     pub fn at(&self, place: &Place) -> impl Iterator<Item = ConnectionId> + '_ {
-        self.codes.get(place).into_iter().flat_map(Code::at_place)
+        self.by_place.get(place).into_iter().flat_map(Code::at_place)
     }
 
     /// Everybody in this room, seated or watching.
     pub fn in_room<'a>(&'a self, room: &'a str) -> impl Iterator<Item = (&'a Place, ConnectionId)> + 'a {
-        let codes = self.codes.iter().filter(move |(place, _)| place.room == room);
+        let codes = self.by_place.iter().filter(move |(place, _)| place.room == room);
         codes.flat_map(|(place, code)| code.at_place().map(move |one| (place, one)))
     }
 
@@ -374,16 +372,16 @@ impl Desk {
 
     /// Whether somebody waits for this taken seat.
     pub fn asks(&self, place: &Place) -> bool {
-        self.codes.get(place).is_some_and(|code| !code.waiting.is_empty())
+        self.by_place.get(place).is_some_and(|code| !code.waiting.is_empty())
     }
 
     /// Whether somebody has come by this code, now or earlier.
     pub fn came(&self, place: &Place) -> bool {
-        self.codes.get(place).is_some_and(|code| code.came)
+        self.by_place.get(place).is_some_and(|code| code.came)
     }
 
     fn waits(&self, connection: ConnectionId) -> bool {
-        self.codes.values().any(|code| code.waiting.iter().any(|one| one.connection == connection))
+        self.by_place.values().any(|code| code.waiting.iter().any(|one| one.connection == connection))
     }
 
     fn has_to_wait(&self, now: Instant, from: IpAddr) -> Option<Duration> {
@@ -423,21 +421,21 @@ mod tests {
     const HOME: [u8; 4] = [192, 168, 1, 20];
 
     struct World {
-        desk: Desk,
+        codes: Codes,
         now: Instant,
         last: ConnectionId,
     }
 
     impl World {
         fn new() -> Self {
-            Self { desk: Desk::default(), now: Instant::now(), last: 0 }
+            Self { codes: Codes::default(), now: Instant::now(), last: 0 }
         }
 
         fn come_from(&mut self, from: [u8; 4], token: Token, tab: &str) -> (ConnectionId, Vec<Effect>) {
             self.last += 1;
             let hello =
                 Hello { version: VERSION, token: token.to_string(), tab: tab.into(), name: String::new() };
-            (self.last, self.desk.hello(self.now, self.last, from.into(), &hello))
+            (self.last, self.codes.hello(self.now, self.last, from.into(), &hello))
         }
 
         fn come(&mut self, token: Token, tab: &str) -> (ConnectionId, Vec<Effect>) {
@@ -468,7 +466,7 @@ mod tests {
     #[test]
     fn a_guest_who_reloads_has_the_same_seat_and_the_page_before_is_closed() {
         let mut world = World::new();
-        world.desk.show(seat("a"), token(1));
+        world.codes.show(seat("a"), token(1));
         let (first, effects) = world.come(token(1), "phone");
         assert_eq!(effects, welcome(first, seat("a")));
         let (second, effects) = world.come(token(1), "phone");
@@ -476,10 +474,10 @@ mod tests {
         expected.extend(welcome(second, seat("a")));
         assert_eq!(effects, expected);
         // That the old page is gone is heard late, and changes nothing.
-        assert_eq!(world.desk.gone(first), []);
-        assert!(world.desk.is_present(&seat("a")));
-        assert_eq!(world.desk.gone(second), [Effect::Changed(seat("a"))]);
-        assert!(!world.desk.is_present(&seat("a")));
+        assert_eq!(world.codes.gone(first), []);
+        assert!(world.codes.is_present(&seat("a")));
+        assert_eq!(world.codes.gone(second), [Effect::Changed(seat("a"))]);
+        assert!(!world.codes.is_present(&seat("a")));
         let (third, effects) = world.come(token(1), "phone");
         assert_eq!(effects, welcome(third, seat("a")));
     }
@@ -487,17 +485,17 @@ mod tests {
     #[test]
     fn a_second_person_with_the_same_code_waits_and_the_host_decides() {
         let mut world = World::new();
-        world.desk.show(seat("a"), token(1));
+        world.codes.show(seat("a"), token(1));
         let (first, _) = world.come(token(1), "phone");
         let (other, effects) = world.come(token(1), "tablet");
         assert_eq!(effects, [Effect::Taken(other, ASKED), Effect::Changed(seat("a"))]);
-        assert!(world.desk.asks(&seat("a")));
-        assert!(world.desk.place_of(other).is_none(), "who waits is nowhere");
-        let no = world.desk.answer(&seat("a"), false).expect("somebody waits");
+        assert!(world.codes.asks(&seat("a")));
+        assert!(world.codes.place_of(other).is_none(), "who waits is nowhere");
+        let no = world.codes.answer(&seat("a"), false).expect("somebody waits");
         assert_eq!(no, [close(other, Why::SeatTaken), Effect::Changed(seat("a"))]);
-        assert_eq!(world.desk.answer(&seat("a"), true), None, "nobody waits any more");
+        assert_eq!(world.codes.answer(&seat("a"), true), None, "nobody waits any more");
         let (other, _) = world.come(token(1), "tablet");
-        let yes = world.desk.answer(&seat("a"), true).expect("somebody waits");
+        let yes = world.codes.answer(&seat("a"), true).expect("somebody waits");
         assert_eq!(yes, [close(first, Why::Given), Effect::Welcome(other), Effect::Changed(seat("a"))]);
         let (back, effects) = world.come(token(1), "phone");
         assert_eq!(effects[0], Effect::Taken(back, ASKED), "the seat is the tablet's now");
@@ -506,9 +504,9 @@ mod tests {
     #[test]
     fn a_seat_stays_held_while_its_guest_is_away() {
         let mut world = World::new();
-        world.desk.show(seat("a"), token(1));
+        world.codes.show(seat("a"), token(1));
         let (first, _) = world.come(token(1), "phone");
-        world.desk.gone(first);
+        world.codes.gone(first);
         let (other, effects) = world.come(token(1), "tablet");
         assert_eq!(effects[0], Effect::Taken(other, ASKED));
     }
@@ -516,24 +514,24 @@ mod tests {
     #[test]
     fn whoever_waits_too_long_or_in_a_crowd_is_sent_away() {
         let mut world = World::new();
-        world.desk.show(seat("a"), token(1));
+        world.codes.show(seat("a"), token(1));
         world.come(token(1), "phone");
         let waiting: Vec<_> = (0..WAITING).map(|n| world.come(token(1), &format!("tab{n}")).0).collect();
         let (more, effects) = world.come(token(1), "one more");
         assert_eq!(effects, [close(more, Why::SeatTaken)]);
-        assert_eq!(world.desk.due(), Some(world.now + ASKED));
-        assert_eq!(world.desk.on_time(world.now), []);
-        let ended = world.desk.on_time(world.now + ASKED);
+        assert_eq!(world.codes.due(), Some(world.now + ASKED));
+        assert_eq!(world.codes.on_time(world.now), []);
+        let ended = world.codes.on_time(world.now + ASKED);
         let mut expected: Vec<_> = waiting.into_iter().map(|one| close(one, Why::SeatTaken)).collect();
         expected.push(Effect::Changed(seat("a")));
         assert_eq!(ended, expected);
-        assert_eq!(world.desk.due(), None);
+        assert_eq!(world.codes.due(), None);
     }
 
     #[test]
     fn five_wrong_tokens_of_an_address_wait_a_minute_even_with_the_right_one() {
         let mut world = World::new();
-        world.desk.show(seat("a"), token(1));
+        world.codes.show(seat("a"), token(1));
         for n in 0..4 {
             let (one, effects) = world.come(token(50 + n), "phone");
             assert_eq!(effects, [close(one, Why::WrongCode)]);
@@ -557,20 +555,20 @@ mod tests {
             world.now += Duration::from_millis(1);
             world.come_from([10, 0, (n >> 8) as u8, n as u8], token(9), "phone");
         }
-        assert_eq!(world.desk.wrong.len(), ADDRESSES);
+        assert_eq!(world.codes.wrong.len(), ADDRESSES);
     }
 
     #[test]
     fn a_closed_code_says_so_and_is_no_wrong_token() {
         let mut world = World::new();
-        world.desk.show(seat("a"), token(1));
+        world.codes.show(seat("a"), token(1));
         let (first, _) = world.come(token(1), "phone");
         let (other, _) = world.come(token(1), "tablet");
         assert_eq!(
-            world.desk.close(&seat("a")),
+            world.codes.close(&seat("a")),
             [close(first, Why::CodeClosed), close(other, Why::CodeClosed)]
         );
-        assert!(!world.desk.is_open());
+        assert!(!world.codes.is_open());
         for _ in 0..10 {
             let (one, effects) = world.come(token(1), "phone");
             assert_eq!(effects, [close(one, Why::CodeClosed)]);
@@ -580,74 +578,74 @@ mod tests {
     #[test]
     fn one_seat_of_one_room_is_all_that_a_token_opens() {
         let mut world = World::new();
-        world.desk.show(seat("a"), token(1));
-        world.desk.show(seat("b"), token(2));
-        world.desk.show(bench("a"), token(3));
+        world.codes.show(seat("a"), token(1));
+        world.codes.show(seat("b"), token(2));
+        world.codes.show(bench("a"), token(3));
         let (guest, _) = world.come(token(1), "phone");
         let (watcher, _) = world.come(token(3), "phone");
         let say = |text: &str| crate::read(text).expect("a message");
         let look = |room: &str| say(&format!(r#"{{"look":{{"id":1,"room":"{room}","ply":0}}}}"#));
         let resign = say(r#"{"resign":{"id":1,"room":"a","revision":0}}"#);
-        assert_eq!(world.desk.admit(guest, &resign), Ok(&seat("a")));
-        assert_eq!(world.desk.admit(guest, &look("a")), Ok(&seat("a")));
-        assert_eq!(world.desk.admit(guest, &look("b")), Err(Denied::OtherRoom));
-        assert_eq!(world.desk.admit(watcher, &look("a")), Ok(&bench("a")));
-        assert_eq!(world.desk.admit(watcher, &resign), Err(Denied::Watching));
+        assert_eq!(world.codes.admit(guest, &resign), Ok(&seat("a")));
+        assert_eq!(world.codes.admit(guest, &look("a")), Ok(&seat("a")));
+        assert_eq!(world.codes.admit(guest, &look("b")), Err(Denied::OtherRoom));
+        assert_eq!(world.codes.admit(watcher, &look("a")), Ok(&bench("a")));
+        assert_eq!(world.codes.admit(watcher, &resign), Err(Denied::Watching));
         assert_eq!(
-            world.desk.admit(watcher, &say(r#"{"say":{"id":1,"phrase":"hello"}}"#)),
+            world.codes.admit(watcher, &say(r#"{"say":{"id":1,"phrase":"hello"}}"#)),
             Err(Denied::Watching)
         );
-        assert_eq!(world.desk.admit(99, &look("a")), Err(Denied::BadMessage), "nobody");
+        assert_eq!(world.codes.admit(99, &look("a")), Err(Denied::BadMessage), "nobody");
         let (waits, _) = world.come(token(1), "tablet");
-        assert_eq!(world.desk.admit(waits, &resign), Err(Denied::BadMessage), "who waits says nothing");
+        assert_eq!(world.codes.admit(waits, &resign), Err(Denied::BadMessage), "who waits says nothing");
         let again =
             Hello { version: VERSION, token: token(2).to_string(), tab: "phone".into(), name: String::new() };
-        assert_eq!(world.desk.hello(world.now, guest, HOME.into(), &again), [close(guest, Why::BadMessage)]);
+        assert_eq!(world.codes.hello(world.now, guest, HOME.into(), &again), [close(guest, Why::BadMessage)]);
     }
 
     #[test]
     fn thirty_two_may_watch_and_a_place_is_free_when_one_leaves() {
         let mut world = World::new();
-        world.desk.show(bench("a"), token(3));
+        world.codes.show(bench("a"), token(3));
         // The same browser may watch twice: nothing is held.
         let all: Vec<_> = (0..WATCHERS).map(|_| world.come(token(3), "phone")).collect();
         assert!(all.iter().all(|(one, effects)| *effects == welcome(*one, bench("a"))));
         let (more, effects) = world.come(token(3), "phone");
         assert_eq!(effects, [close(more, Why::Full)]);
-        world.desk.gone(all[7].0);
+        world.codes.gone(all[7].0);
         let (more, effects) = world.come(token(3), "phone");
         assert_eq!(effects, welcome(more, bench("a")));
-        assert_eq!(world.desk.in_room("a").count(), WATCHERS);
-        assert_eq!(world.desk.in_room("b").count(), 0);
+        assert_eq!(world.codes.in_room("a").count(), WATCHERS);
+        assert_eq!(world.codes.in_room("b").count(), 0);
     }
 
     #[test]
     fn what_was_said_is_not_said_again_after_a_reload_but_another_guest_begins_anew() {
         let mut world = World::new();
-        world.desk.show(seat("a"), token(1));
+        world.codes.show(seat("a"), token(1));
         let (first, _) = world.come(token(1), "phone");
-        assert!(world.desk.is_new(first, 10));
-        assert!(!world.desk.is_new(first, 10));
+        assert!(world.codes.is_new(first, 10));
+        assert!(!world.codes.is_new(first, 10));
         let (again, _) = world.come(token(1), "phone");
-        assert!(!world.desk.is_new(again, 10));
-        assert!(!world.desk.is_new(again, 9));
-        assert!(world.desk.is_new(again, 11));
-        assert!(!world.desk.is_new(first, 12), "that page is no longer the seat's");
+        assert!(!world.codes.is_new(again, 10));
+        assert!(!world.codes.is_new(again, 9));
+        assert!(world.codes.is_new(again, 11));
+        assert!(!world.codes.is_new(first, 12), "that page is no longer the seat's");
         let (other, _) = world.come(token(1), "tablet");
-        world.desk.answer(&seat("a"), true).expect("somebody waits");
-        assert!(world.desk.is_new(other, 1));
+        world.codes.answer(&seat("a"), true).expect("somebody waits");
+        assert!(world.codes.is_new(other, 1));
     }
 
     #[test]
     fn a_code_goes_on_in_the_next_game() {
         let mut world = World::new();
-        let shown = world.desk.show(seat("a"), token(1));
-        assert!(world.desk.show(seat("a"), token(2)).is(&shown), "a code that is shown is shown again");
+        let shown = world.codes.show(seat("a"), token(1));
+        assert!(world.codes.show(seat("a"), token(2)).is(&shown), "a code that is shown is shown again");
         let (guest, _) = world.come(token(1), "phone");
         let next = Place { room: "b".into(), role: Role::Seat(Side::First) };
-        world.desk.move_to(&seat("a"), next.clone());
-        assert_eq!(world.desk.place_of(guest), Some(&next));
-        assert!(!world.desk.shows(&seat("a")));
+        world.codes.move_to(&seat("a"), next.clone());
+        assert_eq!(world.codes.place_of(guest), Some(&next));
+        assert!(!world.codes.shows(&seat("a")));
         let (again, effects) = world.come(token(1), "phone");
         assert_eq!(effects[1..], welcome(again, next)[..]);
     }
@@ -655,13 +653,13 @@ mod tests {
     #[test]
     fn an_old_page_and_the_end_of_the_host_are_told() {
         let mut world = World::new();
-        world.desk.show(seat("a"), token(1));
+        world.codes.show(seat("a"), token(1));
         let hello =
             Hello { version: 2, token: token(1).to_string(), tab: "phone".into(), name: String::new() };
-        assert_eq!(world.desk.hello(world.now, 1, HOME.into(), &hello), [close(1, Why::TooOld)]);
+        assert_eq!(world.codes.hello(world.now, 1, HOME.into(), &hello), [close(1, Why::TooOld)]);
         world.last = 1;
         let (guest, _) = world.come(token(1), "phone");
-        assert_eq!(world.desk.stop(), [close(guest, Why::HostStopping)]);
-        assert!(!world.desk.is_open());
+        assert_eq!(world.codes.stop(), [close(guest, Why::HostStopping)]);
+        assert!(!world.codes.is_open());
     }
 }
