@@ -10,10 +10,7 @@ use qiyou::screens::{BoardAdapter, Dialog, Navigation, NewGameAdapter, Page, Rem
 use slint::platform::Key;
 use slint::{ComponentHandle, Model};
 
-use crate::support::{
-    SIZES, Told, body, bot, games, gomoku, guest, here, link, look_through, peer, place, room,
-    show_guest_code, with_guest,
-};
+use crate::support::{SIZES, Told, body, bot, games, gomoku, here, link, peer, place, room};
 
 /// What a screen reader calls everything that can be used.
 pub(crate) fn names(told: &Told) -> Vec<String> {
@@ -59,7 +56,7 @@ pub(crate) fn started(stage: &Stage) -> Told {
     told
 }
 
-fn playing(stage: &Stage, room: control::Room) -> Told {
+pub(crate) fn playing(stage: &Stage, room: control::Room) -> Told {
     let mut told = started(stage);
     told.say(event::Body::Room(room));
     stage.pass(Duration::ZERO);
@@ -70,7 +67,7 @@ fn playing(stage: &Stage, room: control::Room) -> Told {
 }
 
 /// The only request that was made, by its body.
-fn only(told: &mut Told) -> request::Body {
+pub(crate) fn only(told: &mut Told) -> request::Body {
     let asked = told.asked();
     let [one] = &asked[..] else { panic!("one request was expected: {asked:?}") };
     body(one).clone()
@@ -570,7 +567,7 @@ fn a_host_that_is_gone_is_said_and_stays_said() {
 }
 
 /// The action that was asked for, and nothing else was.
-fn acted(told: &mut Told) -> action::Kind {
+pub(crate) fn acted(told: &mut Told) -> action::Kind {
     let request::Body::Act(act) = only(told) else { panic!("an action was expected") };
     act.action.expect("an action").kind.expect("of some kind")
 }
@@ -580,7 +577,7 @@ fn step(from: u32, to: u32) -> action::Kind {
 }
 
 /// A point as the wire numbers it.
-const fn at(column: u32, row: u32) -> u32 {
+pub(crate) const fn at(column: u32, row: u32) -> u32 {
     row * 1_024 + column
 }
 
@@ -699,83 +696,6 @@ fn captures_that_are_due_are_chosen_by_touch() {
     assert_eq!((due, targets(&told)), (1, 3));
     tap(&stage, &told, "A6 White possible");
     assert_eq!(acted(&mut told), action::Kind::Capture(at(0, 5)));
-}
-
-/// Lights of five by five, and what the host finds there.
-fn lamps_with_a_solution(stage: &Stage) -> Told {
-    playing(stage, games::alone(&games::lights("5", "5")))
-}
-
-/// B1, A3 and E3.
-fn solution() -> reply::Body {
-    reply::Body::Hint(control::HintFound {
-        action: Some(Action { kind: Some(action::Kind::Press(at(1, 0))) }),
-        presses: vec![0b10, 0, 0b1_0001, 0, 0].into(),
-        fewest: true,
-        ..Default::default()
-    })
-}
-
-/// Presses of the solution, and the lights that blink.
-fn blinking(told: &Told) -> (i32, Vec<String>) {
-    let board = told.app.window().global::<BoardAdapter<'_>>();
-    let points = board.get_points();
-    (board.get_solution(), points.iter().filter(|point| point.hint).map(|point| point.name.into()).collect())
-}
-
-#[test]
-fn a_hint_for_a_board_of_lights_is_one_press_and_how_many_will_do() {
-    let stage = Stage::new();
-    let mut told = lamps_with_a_solution(&stage);
-    assert_eq!(blinking(&told), (-1, vec![]));
-    tap(&stage, &told, "Hint");
-    let asked = told.asked();
-    assert!(matches!(body(&asked[0]), request::Body::Hint(_)));
-    told.reply(asked[0].id, solution());
-    stage.settle(&told.scene);
-    assert_eq!(blinking(&told), (3, vec!["B1".into()]));
-    let mut next = games::lights("5", "5");
-    next.act(engine::Action::Press(engine::Point::new(1, 0))).expect("a lamp");
-    told.say(event::Body::Room(games::alone(&next)));
-    stage.settle(&told.scene);
-    assert_eq!(
-        (blinking(&told), told.asked().len()),
-        ((-1, vec![]), 0),
-        "another is asked for by the player"
-    );
-}
-
-#[test]
-fn a_solution_is_played_out_press_by_press_rests_and_ends_when_told_to() {
-    let stage = Stage::new();
-    let mut told = lamps_with_a_solution(&stage);
-    tap(&stage, &told, "More");
-    tap(&stage, &told, "Show the solution");
-    let asked = told.asked();
-    assert!(matches!(body(&asked[0]), request::Body::Hint(_)));
-    told.reply(asked[0].id, solution());
-    stage.settle(&told.scene);
-    assert_eq!(blinking(&told), (3, vec!["B1".into()]));
-    let second = Duration::from_secs(1);
-    stage.pass(second);
-    assert_eq!(acted(&mut told), action::Kind::Press(at(1, 0)));
-    stage.pass(second);
-    assert_eq!(told.asked().len(), 0, "the first press is not on the board yet");
-    let mut next = games::lights("5", "5");
-    next.act(engine::Action::Press(engine::Point::new(1, 0))).expect("a lamp");
-    told.say(event::Body::Room(games::alone(&next)));
-    stage.settle(&told.scene);
-    tap(&stage, &told, "Pause");
-    stage.pass(second);
-    assert_eq!((blinking(&told), told.asked().len()), ((2, vec!["A3".into()]), 0));
-    tap(&stage, &told, "Go on");
-    stage.pass(second);
-    assert_eq!(acted(&mut told), action::Kind::Press(at(0, 2)));
-    tap(&stage, &told, "Stop here");
-    next.act(engine::Action::Press(engine::Point::new(0, 2))).expect("a lamp");
-    told.say(event::Body::Room(games::alone(&next)));
-    stage.pass(second);
-    assert_eq!((blinking(&told), told.asked().len()), ((-1, vec![]), 0));
 }
 
 #[test]
@@ -1183,94 +1103,6 @@ fn a_stone_on_nine_by_nine_needs_one_touch_and_on_nineteen_two() {
         }
         assert_eq!(asked, 1, "{size}");
     }
-}
-
-#[test]
-fn turning_points_are_listed_gone_through_and_the_better_move_is_drawn_before_each() {
-    let stage = Stage::new();
-    let mut told = started(&stage);
-    look_through(&stage, &mut told, true);
-    stage.settle(&told.scene);
-    let page = || told.app.window().global::<qiyou::screens::ReplayAdapter<'_>>();
-    let listed: Vec<_> =
-        page().get_turning_points().iter().map(|one| (one.ply, one.before, one.after)).collect();
-    // Of the mover's chances, in percent.
-    assert_eq!(listed, [(9, 58, 29), (12, 65, 38)]);
-    assert_eq!((page().get_turns_before(), page().get_turns_after()), (true, false), "the end is shown");
-    assert_eq!(page().get_arrow_from(), -1);
-    page().invoke_turn(false);
-    let asked = told.asked();
-    let looks: Vec<u32> = asked
-        .iter()
-        .filter_map(|one| match body(one) {
-            request::Body::Look(look) => Some(look.ply),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(looks, [11], "the position before the last turning point");
-    let position = control::Position {
-        room_id: "x".into(),
-        ply: 11,
-        total: 12,
-        board: Some(host::position(&games::xiangqi())),
-        ..Default::default()
-    };
-    told.reply(asked[0].id, reply::Body::Position(position));
-    stage.settle(&told.scene);
-    let page = told.app.window().global::<qiyou::screens::ReplayAdapter<'_>>();
-    assert!(page.get_arrow_from() >= 0 && page.get_arrow_to() >= 0, "the better move is drawn");
-    assert_eq!((page.get_turns_before(), page.get_turns_after()), (true, false));
-}
-
-#[test]
-fn somebody_without_qiyou_is_given_a_code_and_the_match_begins_when_they_come() {
-    let stage = Stage::new();
-    let mut told = started(&stage);
-    told.app.go(Page::Nearby);
-    stage.settle(&told.scene);
-    told.asked();
-    told.app.window().global::<qiyou::screens::GuestAdapter<'_>>().invoke_open();
-    let asked = told.asked();
-    let request::Body::OpenRoom(opened) = body(&asked[0]).clone() else { panic!("{asked:?}") };
-    let seats = [opened.first, opened.second].map(|seat| seat.expect("a seat").who);
-    assert_eq!(seats, [here().who, Some(control::seat::Who::Guest(true))]);
-    told.say(event::Body::Room(with_guest("")));
-    told.reply(asked[0].id, reply::Body::RoomId("room".into()));
-    stage.settle(&told.scene);
-    let shown = show_guest_code(&mut told);
-    assert_eq!((shown.room_id.as_str(), shown.watch, shown.renew), ("room", false, false));
-    told.say(event::Body::Guest(guest("", false)));
-    stage.settle(&told.scene);
-    assert_eq!((page(&told), dialog(&told)), (Page::Board, Dialog::GuestCode));
-    assert!(says(&told, "Nobody has come yet."));
-    told.say(event::Body::Guest(guest("Ben", true)));
-    stage.settle(&told.scene);
-    assert_eq!(dialog(&told), Dialog::None, "the board is free for the first move");
-    told.asked();
-    told.say(event::Body::Guest(control::Guest { asks: true, ..guest("Ben", true) }));
-    stage.settle(&told.scene);
-    tap(&stage, &told, "Let them take it");
-    let answer = control::AnswerGuest { room_id: "room".into(), side: Side::Second.into(), accept: true };
-    assert_eq!(only(&mut told), request::Body::AnswerGuest(answer));
-}
-
-#[test]
-fn a_host_that_cannot_show_a_code_says_why() {
-    let stage = Stage::new();
-    let mut told = playing(&stage, with_guest(""));
-    told.app.window().global::<qiyou::screens::GuestAdapter<'_>>().invoke_show(false);
-    let asked = told.asked();
-    let refusal = control::Refusal {
-        code: control::RefusalCode::RefusalRadio.into(),
-        reason: Some(control::Words {
-            zh: "没有网络".into(), en: "This device is in no network.".into()
-        }),
-        ..Default::default()
-    };
-    told.reply(asked[0].id, reply::Body::Refusal(refusal));
-    stage.settle(&told.scene);
-    assert_eq!(dialog(&told), Dialog::GuestCode);
-    assert!(says(&told, "This device is in no network."));
 }
 
 #[test]
