@@ -8,15 +8,15 @@ use crate::device::DeviceCommand;
 
 /// Play board games through a running qiyoud.
 ///
-/// Exit codes: 0 done · 1 the host refused · 2 wrong usage · 3 no daemon runs · 4 the daemon went away · 5 it did not come to
-/// be in time, or the other side said no · 6 the doctor found what stops play.
+/// Exit codes: 0 done · 1 the host refused the request · 2 wrong usage · 3 no daemon is running · 4 the connection to the
+/// daemon was lost · 5 timed out, or the other side declined · 6 `doctor` found a problem that prevents play.
 #[derive(Parser)]
 #[command(name = "qiyouctl", version)]
 pub(crate) struct Arguments {
-    /// One JSON object a line instead of text
+    /// Print one JSON object per line instead of text
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// The daemon's socket [default: $XDG_RUNTIME_DIR/qiyou/control.sock]
+    /// Path of the daemon's control socket [default: $XDG_RUNTIME_DIR/qiyou/control.sock]
     #[arg(long, global = true)]
     pub(crate) socket: Option<PathBuf>,
     #[command(subcommand)]
@@ -25,104 +25,104 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// What is right and wrong with this device, and the remedies
+    /// Check this device for problems that prevent play, and print how to solve them
     Doctor,
     /// Turn the Bluetooth adapter on
     PowerOn,
-    /// Look around for other devices
+    /// Scan for other devices and list them
     Scan {
-        /// How long
+        /// Duration of the scan, in seconds
         #[arg(long, default_value_t = 10)]
         seconds: u64,
     },
-    /// Connect to a device nearby, and show the string to compare when it is unknown
+    /// Connect to a device nearby; for a device that is not a friend, print the short string to compare
     Meet {
-        /// Its name or id
+        /// Name or id of the device
         who: String,
         #[command(flatten)]
         patience: Patience,
     },
-    /// Both screens show the same string
+    /// Confirm that both screens show the same short string
     Same {
-        /// With whom [default: the only one]
+        /// Name or id of the device compared with [default: the only comparison]
         who: Option<String>,
-        /// Seconds to wait for the other person's answer; 0: do not wait
+        /// Seconds to wait for the other person's answer; 0 does not wait
         #[arg(long, default_value_t = 0)]
         wait: u64,
     },
-    /// The screens show different strings
+    /// Report that the two screens show different short strings
     Different {
-        /// With whom [default: the only one]
+        /// Name or id of the device compared with [default: the only comparison]
         who: Option<String>,
     },
-    /// Who this device is, as a QR code and a link: another person scans or pastes it to add a friend
+    /// Print this device's friend code as a QR code and a link; another person scans or pastes it to add a friend
     Code {
-        /// The link only
+        /// Print the link without the QR code
         #[arg(long)]
         plain: bool,
     },
-    /// Add a friend whose code was scanned or pasted
+    /// Add a friend by a friend code that was scanned or pasted
     Add {
-        /// Such as `qiyou:friend/1/…`
+        /// The friend code, such as `qiyou:friend/1/…`
         code: String,
     },
-    /// The account for play over the internet, and how it is; with a name, sign in: the password is read from standard input
+    /// Show the XMPP account for online play and its state; with a name, sign in (reads the password from standard input)
     Account {
-        /// Such as `anna@example.org`
+        /// Address of the account, such as `anna@example.org`
         name: Option<String>,
-        /// Create the account, if the server allows it
+        /// Register the account first, if the server allows it
         #[arg(long, requires = "name")]
         make: bool,
-        /// host:port of the server, instead of what its domain says
+        /// Server as host:port, instead of the SRV records of the account's domain
         #[arg(long, requires = "name", default_value = "", hide_default_value = true)]
         server: String,
-        /// Seconds to wait until it is online or cannot be
+        /// Seconds to wait until the account is online or has failed
         #[arg(long, default_value_t = 20)]
         wait: u64,
     },
-    /// Leave the account
+    /// Sign out of the account
     SignOut {
-        /// Forget the password too, and do not sign in at the next start
+        /// Also delete the stored password, and do not sign in at the next start
         #[arg(long)]
         forget: bool,
     },
-    /// Signed in on another device: stay here, and leave there
+    /// Sign in here when the account is in use on another device, which is signed out
     TakeOver,
-    /// Show contacts that this player is away, or back
+    /// Show this player as away to the contacts of the account
     Away {
-        /// Back again
+        /// Show this player as available again
         #[arg(long)]
         off: bool,
     },
-    /// Contacts of the account, and who of them is online
+    /// List the contacts of the account, with their presence
     Contacts,
-    /// Ask somebody to be a contact, accept who asks, remove or block
+    /// Request, accept, remove or block a contact of the account
     Contact {
-        /// Such as `ben@example.org`
+        /// Address of the contact, such as `ben@example.org`
         account: String,
-        /// What to do
+        /// Operation to carry out
         #[arg(value_enum, default_value_t = ContactDeed::Ask)]
         deed: ContactDeed,
     },
-    /// Friends, and who of them is here
+    /// List friends, and which of them are in reach
     Friends,
     /// Remove a friend
     Forget {
-        /// Its name or id
+        /// Name or id of the friend
         who: String,
     },
-    /// Ask for a match, and wait for the answer; meets first when need be
+    /// Invite someone to a match, and wait for the answer; connects first if necessary
     Invite {
-        /// Name or id
+        /// Name or id of the friend or device
         who: String,
         #[command(flatten)]
         game: GameChoice,
         #[command(flatten)]
         terms: TermsChoice,
-        /// Return as soon as it is sent rather than answered
+        /// Return as soon as the invitation is sent, without waiting for the answer
         #[arg(long)]
         no_wait: bool,
-        /// A friend who is away is asked when it comes by, even days later: the match begins here at once, without clocks
+        /// Begin a match without clocks now, and deliver the invitation when the friend is next in reach, even days later
         #[arg(long)]
         by_letter: bool,
         #[command(flatten)]
@@ -130,106 +130,108 @@ pub(crate) enum Command {
     },
     /// Withdraw an invitation
     Withdraw {
-        /// Its id, or to whom [default: the only one]
+        /// Id of the invitation, or name or id of the invited person [default: the only invitation]
         which: Option<String>,
     },
-    /// Invitations of either side
+    /// List open invitations, sent and received
     Invitations,
     /// Accept an invitation
     Accept {
-        /// Its id, or from whom [default: the only one]
+        /// Id of the invitation, or name or id of the sender [default: the only invitation]
         which: Option<String>,
-        /// Seconds to wait for one; 0: there must be one now
+        /// Seconds to wait for an invitation; 0 fails unless one is open now
         #[arg(long, default_value_t = 0)]
         wait: u64,
     },
     /// Decline an invitation
     Decline {
-        /// Its id, or from whom [default: the only one]
+        /// Id of the invitation, or name or id of the sender [default: the only invitation]
         which: Option<String>,
-        /// Why
+        /// Reason that the sender is shown
         #[arg(long, value_enum, default_value_t = Reason::NotNow)]
         reason: Reason,
     },
-    /// Answer an invitation with one of other terms, and wait for the answer to that
+    /// Answer an invitation with a counter-offer of other terms, and wait for the answer
     Counter {
-        /// Id of theirs, or from whom [default: the only one]
+        /// Id of the invitation, or name or id of the sender [default: the only invitation]
         #[arg(long)]
         which: Option<String>,
         #[command(flatten)]
         game: GameChoice,
         #[command(flatten)]
         terms: TermsChoice,
-        /// Return as soon as it is sent rather than answered
+        /// Return as soon as the counter-offer is sent, without waiting for the answer
         #[arg(long)]
         no_wait: bool,
     },
-    /// The rules that a choice makes, and what else could be chosen
+    /// Print the rules that a game, preset and options select, and the options available
     Rules {
         #[command(flatten)]
         game: GameChoice,
-        /// As two play it on two devices: Lights Out is a race then
+        /// Print the rules for two devices, where Lights Out is a race
         #[arg(long)]
         friend: bool,
     },
-    /// A match on this device
+    /// Start a match on this device
     New {
         #[command(flatten)]
         game: GameChoice,
-        /// `bot:N` with N from 1 to 10, `here` for two people at this device, `guest` or `guest:NAME` for somebody with a browser
+        /// Who plays the other side: `bot:N` with N from 1 to 10, `here` (a person at this device), or `guest` or
+        /// `guest:NAME` (a person with a browser)
         #[arg(long, value_parser = parse_seat, default_value = "bot:5")]
         opponent: LocalSeat,
-        /// `here`, or `bot:N` to watch two bots; also `guest` or `guest:NAME`
+        /// Who plays the player's side: `here`, `bot:N` (to watch two bots), `guest` or `guest:NAME`
         #[arg(long, value_parser = parse_seat, default_value = "here")]
         player: LocalSeat,
-        /// The player's colour; `alternate` is for invitations
+        /// Colour of the player's side; `alternate` is valid for invitations only
         #[arg(long, value_enum, default_value_t = Colour::First)]
         colour: Colour,
-        /// The clocks: `none`, `15m`, `5m+3s`, `10m+3x30s` or `30s/move`
+        /// Time control: `none`, `15m` (per side), `5m+3s` (with an increment per move), `10m+3x30s` (with three byo-yomi
+        /// periods) or `30s/move`
         #[arg(long, default_value = "none")]
         pace: String,
     },
-    /// People with a browser and without Qiyou: codes for a guest's seat or to watch, and who came by them
+    /// Manage guests, who play or watch in a browser without Qiyou: their codes and seats
     #[command(subcommand)]
     Guest(GuestCommand),
     /// Play an action, in the game's notation
     Play {
-        /// Such as h8
+        /// The action, such as h8
         action: String,
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// A good action for whoever is to move
+    /// Suggest an action for the side to move
     Hint {
-        /// So many lines of play with the chance of winning, and what is threatened; 0: the action alone
+        /// Number of principal variations to print with their winning chances and the threats; 0 prints the action alone
         #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=8))]
         lines: u32,
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// Show the board
+    /// Print the board of a room
     Board {
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// Tell everything that happens until interrupted
+    /// Print every event until interrupted
     Watch {
-        /// Look around for other devices meanwhile
+        /// Also scan for other devices
         #[arg(long)]
         scan: bool,
     },
-    /// Let a bot play this device's side until the match is over, and print the moves
+    /// Let a bot play this device's side until the match ends, and print the moves
     Bot {
-        /// 1 to 10
+        /// Level of the bot, 1 to 10
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10))]
         level: u32,
-        /// Seconds to wait for a match to begin; 0: there must be one now
+        /// Seconds to wait for a match to begin; 0 fails unless one is open now
         #[arg(long, default_value_t = 0)]
         wait: u64,
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// Undo back to this side's last decision; another device's player is asked
+    /// Undo back to this side's last decision; against another device, its player is asked first
     TakeBack {
         #[command(flatten)]
         room: RoomChoice,
@@ -241,137 +243,139 @@ pub(crate) enum Command {
     },
     /// Resign
     Resign {
-        /// Which side, when both are here
+        /// Side that resigns, when both sides play at this device
         #[arg(long, value_enum)]
         side: Option<SideChoice>,
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// Nobody plays and no clock runs until both want to go on; another device's player is asked
+    /// Pause the match and its clocks; against another device, its player is asked first
     Pause {
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// Go on after a pause; another device's player is asked
+    /// Continue a paused match; against another device, its player is asked first
     Continue {
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// Pause until another day; when both agree the rooms are closed and the match is kept
+    /// Adjourn the match: once both sides agree, the rooms are closed and the match is kept
     Adjourn {
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// After the end, look at positions and try moves, together with the other device if there is one
+    /// Analyse a finished match: step through positions and try moves, shared with a connected opponent
     Analyse {
         #[command(flatten)]
         step: AnalysisStep,
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// Another game of the same setup with colours swapped
+    /// Start another match with the same setup and colours swapped
     NewGame {
-        /// With the same colours
+        /// Keep the colours
         #[arg(long)]
         same_colours: bool,
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// Accept what the other side offers
+    /// Accept the offer of the other side
     Yes {
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// Decline what the other side offers
+    /// Decline the offer of the other side
     No {
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// Say something to the player at the other device
+    /// Send a chat message to the player at the other device
     Say {
-        /// Your own words, at most 200 characters, or with `--phrase` the name of a phrase such as `good-move`
+        /// Text of at most 200 characters, or with `--phrase` the name of a phrase such as `good-move`
         text: String,
-        /// One of the phrases that each device shows in its own language
+        /// Send a fixed phrase, which each device shows in its own language
         #[arg(long)]
         phrase: bool,
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// Mute a friend: what they say is not shown
+    /// Mute a friend: hide the friend's chat messages
     Mute {
-        /// Name or id
+        /// Name or id of the friend
         who: String,
         /// Unmute
         #[arg(long)]
         off: bool,
     },
-    /// The two devices have different moves: use the other device's
+    /// Replace this device's record by the other device's, after the two records have diverged
     TakeTheirs {
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// Open rooms
+    /// List open rooms
     Rooms,
-    /// Matches that were played or go on, the latest first
+    /// List kept matches, finished and unfinished, latest first
     Matches {
-        /// How many
+        /// Maximum number of matches to list
         #[arg(long, default_value_t = 20)]
         limit: u32,
     },
-    /// Open a kept match again
+    /// Open an unfinished kept match again
     Resume {
-        /// Id of the match, or the beginning of it
+        /// Id of the match, or an unambiguous prefix of it
         id: String,
     },
-    /// Puzzles of a game, with which of them are solved; without a game how many there are, and today's board of lights
+    /// List the puzzles of a game and which are solved; without a game, count them and show today's Lights Out board
     Puzzles {
-        /// Which game
+        /// Game whose puzzles are listed
         #[arg(value_enum)]
         game: Option<Game>,
     },
-    /// Try a puzzle: `play`, `hint`, `take-back`, `new-game` (begin again) and `close` work in its room
+    /// Open a puzzle in a room, where `play`, `hint`, `take-back`, `new-game` (start over) and `close` work
     Puzzle {
-        /// Its id, as `puzzles` lists it [default: the easiest of the game that is not solved]
+        /// Id of the puzzle, as `puzzles` prints it [default: the easiest unsolved puzzle of the game]
         which: Option<String>,
-        /// Of which game, without an id
+        /// Game to choose a puzzle of, when no id is given
         #[arg(long, value_enum, default_value_t = Game::Gomoku)]
         game: Game,
     },
-    /// Leave a room; an unfinished match is kept
+    /// Close a room; an unfinished match is kept
     Close {
         #[command(flatten)]
         room: RoomChoice,
     },
-    /// What others see; without an argument, show it
+    /// Set the name that others see; without an argument, print it
     Name {
         /// The new name
         name: Option<String>,
     },
-    /// Who may see this device; without an argument, show it
+    /// Set who can see this device; without an argument, print it
     Visibility {
-        /// The new choice
+        /// The new visibility
         #[arg(value_enum)]
         to: Option<VisibilityChoice>,
     },
     #[command(flatten)]
     Device(DeviceCommand),
-    /// End the daemon; everything is kept
+    /// Stop the daemon; matches are kept
     Stop,
 }
 
 #[derive(Args)]
 pub(crate) struct RoomChoice {
-    /// Id of the room, or the beginning of it [default: the only one]
+    /// Id of the room, or an unambiguous prefix of it [default: the only room]
     #[arg(long)]
     pub(crate) room: Option<String>,
 }
 
 #[derive(Args)]
 pub(crate) struct TermsChoice {
-    /// This side's colour; `random` is drawn by both devices, `alternate` is not as in the last match of this game
+    /// Colour of this side; `random` is drawn by both devices together, `alternate` swaps the colours of the last match of
+    /// this game
     #[arg(long, value_enum, default_value_t = Colour::Random)]
     pub(crate) colour: Colour,
-    /// The clocks: `none`, `15m`, `5m+3s`, `10m+3x30s` or `30s/move`
+    /// Time control: `none`, `15m` (per side), `5m+3s` (with an increment per move), `10m+3x30s` (with three byo-yomi
+    /// periods) or `30s/move`
     #[arg(long, default_value = "none")]
     pub(crate) pace: String,
 }
@@ -379,58 +383,58 @@ pub(crate) struct TermsChoice {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct AnalysisStep {
-    /// The position after so many actions of the record
+    /// Go to the position after this many actions of the record
     #[arg(long)]
     pub(crate) to: Option<u32>,
-    /// A move from what is shown, in the game's notation
+    /// Try a move from the position shown, in the game's notation
     #[arg(long = "try")]
     pub(crate) try_: Option<String>,
-    /// One move back
+    /// Go back one move
     #[arg(long)]
     pub(crate) back: bool,
-    /// Back to the end of the record
+    /// Stop the analysis, and show the final position
     #[arg(long)]
     pub(crate) close: bool,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum GuestCommand {
-    /// Show a code for a guest's seat, as a QR code and a link: a phone in the same network opens it
+    /// Print a code for a guest's seat as a QR code and a link, which a phone in the same network opens
     Code {
-        /// The link only
+        /// Print the link without the QR code
         #[arg(long)]
         plain: bool,
-        /// Another code in the place of the one before: whoever came by that is sent away
+        /// Replace the code by a new one; guests who used the old code are disconnected
         #[arg(long)]
         renew: bool,
         #[command(flatten)]
         place: GuestPlace,
     },
-    /// Close a code: whoever came by it is sent away
+    /// Revoke a code; guests who used it are disconnected
     Close {
         #[command(flatten)]
         place: GuestPlace,
     },
-    /// Give the taken seat to the person who has come by its code as well
+    /// Give a seat that is taken to another person who has used its code
     LetIn {
         #[command(flatten)]
         place: GuestPlace,
     },
-    /// Let the guest keep the seat
+    /// Reject the other person who has used the code of a taken seat
     TurnAway {
         #[command(flatten)]
         place: GuestPlace,
     },
-    /// Codes that are shown, and who has come by them
+    /// List active codes, and the guests who have used them
     List,
 }
 
 #[derive(Args)]
 pub(crate) struct GuestPlace {
-    /// To watch, rather than for a seat
+    /// The code for spectators instead of a seat
     #[arg(long, conflicts_with = "side")]
     pub(crate) watch: bool,
-    /// Which side, when both are guests'
+    /// Side of the seat, when both seats are for guests
     #[arg(long, value_enum)]
     pub(crate) side: Option<SideChoice>,
     #[command(flatten)]
@@ -448,20 +452,20 @@ pub(crate) enum Reason {
 
 #[derive(Args)]
 pub(crate) struct Patience {
-    /// Seconds to look for the device and to connect
+    /// Seconds to search for the device and connect
     #[arg(long, default_value_t = 45)]
     pub(crate) seconds: u64,
 }
 
 #[derive(Args)]
 pub(crate) struct GameChoice {
-    /// Which game
+    /// Game to play
     #[arg(long, value_enum, default_value_t = Game::Gomoku)]
     pub(crate) game: Game,
-    /// A way of playing that has a name, such as `japanese`; `qiyouctl rules` lists them
+    /// A named set of rule options, such as `japanese`; `qiyouctl rules` lists them
     #[arg(long, default_value = "", hide_default_value = true)]
     pub(crate) preset: String,
-    /// One option of the rules, such as `size=9`; may be given many times
+    /// A rule option, such as `size=9`; may be given several times
     #[arg(long = "option", short = 'o', value_name = "OPTION=VALUE", value_parser = parse_option)]
     pub(crate) options: Vec<(String, String)>,
 }
@@ -481,7 +485,7 @@ pub(crate) enum Game {
 }
 
 impl Game {
-    /// As the schema says it.
+    /// The number of this game in the schema.
     pub(crate) fn number(self) -> proto::board::Game {
         match self {
             Self::Gomoku => proto::board::Game::Gomoku,
@@ -527,7 +531,7 @@ pub(crate) enum VisibilityChoice {
 pub(crate) enum LocalSeat {
     Here,
     Bot(u32),
-    /// By this name; empty: as the guest says.
+    /// With this name; empty: the guest chooses the name.
     Guest(String),
 }
 

@@ -1,4 +1,4 @@
-//! Commands about other people and about this device, beside those of play.
+//! Commands about other people and about this device.
 
 use std::path::{Path, PathBuf};
 
@@ -13,86 +13,86 @@ use crate::text;
 
 #[derive(Subcommand)]
 pub(crate) enum DeviceCommand {
-    /// Refuse somebody from now on, and forget them if they are a friend
+    /// Block someone, and remove them if they are a friend
     Block {
-        /// Name or id of a friend, of a device nearby, or of whoever is compared with
+        /// Name or id of a friend, a device nearby, or a device compared with
         who: String,
     },
-    /// Let somebody ask again; to be friends again, the strings are compared again
+    /// Unblock someone; to become friends again, the short strings must be compared again
     Unblock {
-        /// Name or id
+        /// Name or id of the blocked person
         who: String,
     },
-    /// Who is connected and no friend: waits to be compared with, or says nothing yet
+    /// List connected devices that are not friends
     Strangers,
-    /// End the connection of such a one; it is not let in again for five minutes
+    /// Disconnect a device that is not a friend, and reject its connections for five minutes
     SendAway {
-        /// Name or id
+        /// Name or id of the device
         who: String,
     },
-    /// Who is blocked
+    /// List who is blocked
     Blocked,
-    /// A note about a friend that nobody else sees; without a text, show it
+    /// Set a private note about a friend; without a text, print it
     Note {
-        /// Name or id
+        /// Name or id of the friend
         who: String,
-        /// The new note; empty: none
+        /// The new note; empty removes it
         text: Option<String>,
     },
-    /// A friend was met again with a new key: go on with the unfinished matches, and forget the old key
+    /// Merge two friends who are one person with a new key: move unfinished matches to the new key, and forget the old one
     SamePerson {
         /// Id of the friend with the old key
         old: String,
-        /// Id of the friend with the new one
+        /// Id of the friend with the new key
         new: String,
     },
-    /// Whether friends find this device while no app is open; without an argument, show it
+    /// Set whether friends can find this device while no app is open; without an argument, print it
     FoundWhenClosed {
-        /// The new choice; `on` costs some battery
+        /// The new setting; `on` uses some battery
         #[arg(value_enum)]
         to: Option<Switch>,
     },
-    /// Bluetooth adapters, and which one is used; with an argument, use that one from now on
+    /// List Bluetooth adapters and which one is used; with an argument, select one permanently
     Adapter {
-        /// Such as hci1, or `first` for whichever is there
+        /// Adapter such as hci1, or `first` for the first one present
         to: Option<String>,
     },
-    /// Save this device's identity, friends and matches to one new file; the passphrase is read from standard input
+    /// Back up this device's identity, friends and matches to a new file (reads the passphrase from standard input)
     SaveEverything {
-        /// Such as ~/qiyou.qiyou-backup; no file is written over
+        /// Path of the backup, such as ~/qiyou.qiyou-backup; must not exist
         file: PathBuf,
     },
-    /// Take all that over from such a file, with the next start of the daemon; what is here is set aside, not deleted. The
-    /// passphrase is read from standard input
+    /// Restore a backup at the next start of the daemon; present data is set aside, not deleted (reads the passphrase from
+    /// standard input)
     TakeEverything {
-        /// The file
+        /// Path of the backup
         file: PathBuf,
     },
-    /// Show a friend who is connected a kept match, which they may keep too
+    /// Offer a kept match to a connected friend, who can keep a copy
     Give {
-        /// The match: its id as `matches` prints it
+        /// Id of the match, as `matches` prints it
         id: String,
-        /// The friend's name or id
+        /// Name or id of the friend
         who: String,
     },
-    /// Matches that friends show
+    /// List matches that friends offer
     Gifts,
-    /// Keep a match that a friend shows
+    /// Keep a match that a friend offers
     Keep {
-        /// Its number as `gifts` prints it
+        /// Number of the offer, as `gifts` prints it
         gift: String,
     },
-    /// Do not keep a match that a friend shows
+    /// Decline a match that a friend offers
     Refuse {
-        /// Its number as `gifts` prints it
+        /// Number of the offer, as `gifts` prints it
         gift: String,
     },
-    /// Use Bluetooth or the local network, or leave it alone: then it neither finds nor is found
+    /// Turn use of Bluetooth or the local network on or off; when off, this device neither finds others nor is found there
     Carrier {
-        /// Which
+        /// Carrier to turn on or off
         #[arg(value_enum)]
         which: Switched,
-        /// The choice, kept from now on
+        /// The new setting, which is kept
         #[arg(value_enum)]
         to: Switch,
     },
@@ -233,7 +233,7 @@ impl Conversation {
         list.adapters.iter().try_for_each(|one| self.print(|| text::adapter(one), || json::adapter(one)))
     }
 
-    /// The id of the person with this name or id: a friend, a device nearby, or a partner of a comparison.
+    /// The id of the friend, nearby device or comparison partner with this name or id.
     fn anybody(&self, who: &str) -> Result<String, Failure> {
         let state = self.host.state();
         let friends = state.friends.values().map(|one| (&*one.id, &*one.name));
@@ -245,7 +245,7 @@ impl Conversation {
     }
 }
 
-/// The only id that matches this id or name; `None` if there is none.
+/// The only id that matches this id or name; `None` if there is none. An exact id wins over equal names.
 fn one_of<'a>(who: &str, all: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Option<String>, Failure> {
     let mut ids: Vec<&str> = Vec::new();
     for (id, name) in all {

@@ -15,54 +15,54 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tracing_subscriber::EnvFilter;
 
-/// Board games with someone nearby over Bluetooth or the local network, or with the device.
+/// Play board games with someone nearby, online, or against the computer.
 ///
-/// Logs go to standard error; QIYOU_LOG=debug says more.
+/// Writes logs to standard error; set QIYOU_LOG=debug for more.
 #[derive(Parser)]
 #[command(name = "qiyou", version)]
 struct Arguments {
-    /// Where identity, friends and matches are kept when no daemon runs [default: the user's data directory]
+    /// Directory of identity, friends and matches if no daemon is running [default: the user's data directory]
     #[arg(long)]
     data_dir: Option<PathBuf>,
-    /// A daemon's control socket [default: $XDG_RUNTIME_DIR/qiyou/control.sock where one listens]
+    /// Path of a daemon's control socket [default: $XDG_RUNTIME_DIR/qiyou/control.sock if a daemon listens there]
     #[arg(long)]
     socket: Option<PathBuf>,
-    /// The Bluetooth adapter, such as hci1, when no daemon runs [default: the first]
+    /// Bluetooth adapter, such as hci1, if no daemon is running [default: the first]
     #[arg(long)]
     adapter: Option<String>,
-    /// Leave Bluetooth untouched when no daemon runs
+    /// Do not use Bluetooth if no daemon is running
     #[arg(long, conflicts_with = "adapter")]
     no_bluetooth: bool,
-    /// Neither be found nor look for others in the local network when no daemon runs
+    /// Do not advertise or discover devices in the local network if no daemon is running
     #[arg(long)]
     no_lan: bool,
-    /// Let no guest with a browser in when no daemon runs
+    /// Do not serve guests with a browser if no daemon is running
     #[cfg(feature = "guest")]
     #[arg(long)]
     no_guests: bool,
-    /// Leave the internet alone when no daemon runs
+    /// Do not sign in to the account if no daemon is running
     #[cfg(feature = "online")]
     #[arg(long)]
     no_online: bool,
-    /// Begin with the page for a new match of this game
+    /// Open the page for a new match of this game
     #[arg(long, value_name = "GAME", value_enum)]
     new_game: Option<Opened>,
-    /// Begin with who is nearby
+    /// Open the page of people nearby
     #[arg(long, conflicts_with = "new_game")]
     nearby: bool,
-    /// A game's file to keep and look through: .sgf, .pgn, .psq, .qiyou, .lights or .fen
+    /// Import this file and open it for review: .sgf, .pgn, .psq, .qiyou, .lights or .fen
     #[arg(conflicts_with_all = ["new_game", "nearby"])]
     file: Option<PathBuf>,
-    /// Say how long the first frame took and how much memory is used, and leave
+    /// Print the time to the first frame and the memory in use, and exit
     #[arg(long)]
     bench_start: bool,
-    /// Play this game (gomoku, go, xiangqi, liuzhou) against level 10 on a fresh host, say the most memory that was in use
-    /// during 20 seconds of its thinking, and leave
+    /// Play GAME (gomoku, go, xiangqi or liuzhou) against level 10 on a fresh host for 20 seconds, print the peak memory
+    /// use, and exit
     #[arg(long, value_name = "GAME", conflicts_with = "bench_start")]
     bench_think: Option<String>,
 }
 
-/// Games by the words that qiyouctl has for them.
+/// Games, by the names that qiyouctl uses.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Opened {
     Gomoku,
@@ -84,7 +84,7 @@ impl Opened {
     }
 }
 
-/// What the desktop knows the app by: the name of its entry in the menu, without the ending.
+/// The id by which the desktop knows the app: the name of its desktop entry without the extension.
 const DESKTOP_ID: &str = "qiyou";
 
 fn main() -> ExitCode {

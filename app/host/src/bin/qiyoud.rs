@@ -15,57 +15,58 @@ use tokio::signal::unix::{SignalKind, signal};
 use tracing::{error, info};
 use tracing_subscriber::EnvFilter;
 
-/// Plays board games with devices nearby and in the same network, and keeps the matches. Talk to it with qiyouctl or the app.
+/// Run the host that plays board games with nearby devices and keeps the matches. Control it with qiyouctl or the app.
 ///
-/// Logs go to standard error; QIYOU_LOG=debug says more. Ends with 0 after a goodbye, with 1 when it could not start.
+/// Writes logs to standard error; set QIYOU_LOG=debug for more. Exits with 0 after an orderly stop, and with 1 if it could
+/// not start.
 #[derive(Parser)]
 #[command(name = "qiyoud", version)]
 struct Arguments {
-    /// Where identity, friends and matches are kept [default: the user's data directory]
+    /// Directory of identity, friends and matches [default: the user's data directory]
     #[arg(long)]
     data_dir: Option<PathBuf>,
-    /// The control socket [default: $XDG_RUNTIME_DIR/qiyou/control.sock]
+    /// Path of the control socket [default: $XDG_RUNTIME_DIR/qiyou/control.sock]
     #[arg(long)]
     socket: Option<PathBuf>,
-    /// What others see, kept from now on
+    /// Set the name that others see; it is kept
     #[arg(long)]
     name: Option<String>,
-    /// The Bluetooth adapter, such as hci1 [default: as chosen by `qiyouctl adapter`, or the first]
+    /// Bluetooth adapter, such as hci1 [default: as set by `qiyouctl adapter`, or the first]
     #[arg(long)]
     adapter: Option<String>,
-    /// Leave Bluetooth untouched
+    /// Do not use Bluetooth
     #[arg(long, conflicts_with = "adapter")]
     no_bluetooth: bool,
-    /// Never ask the desktop to notify
+    /// Do not send desktop notifications
     #[arg(long)]
     no_notifications: bool,
-    /// Neither be found nor look for others in the local network
+    /// Do not advertise or discover devices in the local network
     #[arg(long)]
     no_lan: bool,
-    /// The TCP port in the local network, for a firewall [default: any]
+    /// TCP port in the local network, for a firewall rule [default: any free port]
     #[arg(long, conflicts_with = "no_lan")]
     lan_port: Option<u16>,
-    /// Let no guest with a browser in
+    /// Do not serve guests with a browser
     #[cfg(feature = "guest")]
     #[arg(long)]
     no_guests: bool,
-    /// The TCP port for guests once a code is shown, for a firewall [default: any]
+    /// TCP port for guests while a code is active, for a firewall rule [default: any free port]
     #[cfg(feature = "guest")]
     #[arg(long, conflicts_with = "no_guests")]
     guest_port: Option<u16>,
-    /// Let browsers of this device itself in as guests, for tests on one device
+    /// Accept guests from browsers on this device over loopback, for tests
     #[cfg(feature = "guest")]
     #[arg(long, conflicts_with = "no_guests", hide = true)]
     guest_loopback: bool,
-    /// Leave the account signed out and do not play over the internet
+    /// Do not sign in to the account; no online play
     #[cfg(feature = "online")]
     #[arg(long)]
     no_online: bool,
-    /// A PEM file of certificate authorities to trust beside the system's, for a server of one's own
+    /// PEM file of certificate authorities to trust in addition to the system's, for a private server
     #[cfg(feature = "online")]
     #[arg(long, conflicts_with = "no_online")]
     online_authorities: Option<PathBuf>,
-    /// Most milliseconds that a bot thinks about a move
+    /// Maximum thinking time of a bot per move, in milliseconds
     #[arg(long)]
     bot_time_ms: Option<u64>,
 }
@@ -77,7 +78,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let filter = EnvFilter::try_from_env("QIYOU_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    // One: each more is woken beside it for every event, only to find nothing to do. What takes long has threads of its own.
+    // One worker thread: every further one is woken for each event without finding work. Long computations have threads of
+    // their own.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let result = match runtime {
         Ok(runtime) => runtime.block_on(run(arguments)),
@@ -100,7 +102,8 @@ async fn run(arguments: Arguments) -> Result<(), String> {
             .data_dir()
             .to_owned(),
     };
-    // Before anything is opened: a second daemon says so rather than that the directory is locked.
+    // The socket is bound before the data directory is opened, so that a second daemon reports the running one, not the
+    // locked directory.
     let (listener, socket) = if let Some(listener) = given_socket()? {
         (listener, None)
     } else {
@@ -146,13 +149,13 @@ async fn run(arguments: Arguments) -> Result<(), String> {
         () = host.ended() => {}
     }
     if let Some(socket) = socket {
-        // It may be gone with its directory already.
+        // The socket may already be gone, with its directory.
         let _ = fs::remove_file(&socket);
     }
     Ok(())
 }
 
-/// The socket that systemd listens on for us, if it has started us for a client (sd_listen_fds(3)). It stays systemd's.
+/// The socket that systemd passes for socket activation (sd_listen_fds(3)), or `None`. systemd keeps owning it.
 fn given_socket() -> Result<Option<UnixListener>, String> {
     let failed = |error: std::io::Error| format!("the socket of systemd cannot be used: {error}");
     let Some(listener) = ListenFd::from_env().take_unix_listener(0).map_err(failed)? else { return Ok(None) };
@@ -161,7 +164,7 @@ fn given_socket() -> Result<Option<UnixListener>, String> {
     UnixListener::from_std(listener).map(Some).map_err(failed)
 }
 
-/// Binds the socket for this user only. What a daemon that was killed has left behind is replaced; one that answers is not.
+/// Binds the socket for this user only. Replaces the stale socket of a killed daemon; fails if a daemon answers on it.
 async fn listen(path: &Path) -> Result<UnixListener, String> {
     let said = |what: &str| {
         let what = what.to_owned();

@@ -11,16 +11,16 @@ use crate::timer::{Ask, choose};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Time for each position, in milliseconds.
+    /// Time per position, in milliseconds.
     #[arg(long, default_value_t = 1000)]
     ms: u64,
-    /// Only the signatures, which need no time.
+    /// Print only the node-count signatures, which do not depend on time.
     #[arg(long)]
     signature: bool,
-    /// Only this game: its word, such as `xiangqi`.
+    /// Measure this game only, such as `xiangqi`.
     #[arg(long)]
     game: Option<String>,
-    /// Instead of all else: how much sooner so many threads reach the depth that one reaches in the time.
+    /// Measure only how much sooner this many threads reach the depth that one thread reaches within `--ms`.
     #[arg(long, value_parser = clap::value_parser!(u8).range(2..=64))]
     threads: Option<u8>,
 }

@@ -21,19 +21,19 @@ use crate::levels::rule;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The rule: freestyle, standard or renju.
+    /// Rule of the book, freestyle, standard or renju.
     #[arg(long, default_value = "freestyle", value_parser = rule)]
     rule: GomokuRule,
-    /// The file to write.
+    /// File to write the book to.
     #[arg(long)]
     out: PathBuf,
-    /// Positions to look at.
+    /// Number of positions to search.
     #[arg(long, default_value_t = 600)]
     positions: usize,
-    /// Moves to look at in each, at most.
+    /// Maximum number of moves to search in each position.
     #[arg(long, default_value_t = 4)]
     lines: usize,
-    /// Positions that the search visits for each move.
+    /// Positions that the search visits per move.
     #[arg(long, default_value_t = 150_000)]
     nodes: u64,
 }

@@ -11,13 +11,14 @@ use engine::liuzhou::{Liuzhou, LiuzhouSetup};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The folder of the tables, such as that of qiyoud's data.
+    /// Folder of the tables, such as the one in qiyoud's data directory.
     #[arg(long)]
     folder: PathBuf,
-    /// Stones at which a side has lost: 3 (the default rules: four against four) or 2 (three against three).
+    /// Number of stones at which a side has lost: 3 (default rules, table of four against four) or 2 (table of three against
+    /// three).
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(2..=3))]
     loses_at: u8,
-    /// Answers what the table knows of positions, read from standard input, one a line.
+    /// Read positions from standard input, one per line, and print what the table knows of each.
     #[arg(long)]
     ask: bool,
 }

@@ -9,12 +9,12 @@ use engine::{Game, GameKind, Gomoku, GomokuRule, GomokuSetup, Side};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// What `levels --print` has written.
+    /// File of games that `levels --print` has written.
     games: PathBuf,
-    /// Which game: its word, such as `liuzhou`.
+    /// Game of the file, such as `liuzhou`.
     #[arg(long, default_value = "gomoku", value_parser = kind)]
     game: GameKind,
-    /// Gomoku: the games are of the standard rule.
+    /// Gomoku: the games were played by the standard rule.
     #[arg(long)]
     standard: bool,
 }

@@ -15,18 +15,18 @@ use crate::tune;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// What `go-games` has written.
+    /// Files of games that `go-games` has written.
     games: Vec<PathBuf>,
-    /// Playouts from each position.
+    /// Playouts per position.
     #[arg(long, default_value_t = 64)]
     playouts: u32,
-    /// One position in so many is looked at.
+    /// Evaluate one position in this many.
     #[arg(long, default_value_t = 4)]
     every: u32,
-    /// Lets a search make the playouts instead.
+    /// Run the playouts within a tree search.
     #[arg(long)]
     search: bool,
-    /// Numbers to compare with those that are in force: `NAME=VALUE,NAME=VALUE`. May be given more than once.
+    /// Parameters to compare with the present ones, as `NAME=VALUE,NAME=VALUE`; may be given several times.
     #[arg(long)]
     tune: Vec<String>,
 }

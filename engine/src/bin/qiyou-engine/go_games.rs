@@ -19,22 +19,22 @@ use crate::tune;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Points on a side.
+    /// Board size, in points on a side.
     #[arg(long, default_value_t = 9)]
     size: u8,
-    /// Games in all.
+    /// Total number of games.
     #[arg(long, default_value_t = 1_000)]
     games: u32,
-    /// Playouts for a move.
+    /// Playouts per move.
     #[arg(long, default_value_t = 1_000)]
     playouts: u64,
-    /// Games played at the same time.
+    /// Number of games played in parallel.
     #[arg(long, default_value_t = 1)]
     threads: u32,
-    /// Draws openings and moves.
+    /// Seed of the openings and moves.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Changes a number that the search goes by, NAME=VALUE.
+    /// Set a search parameter, as NAME=VALUE; may be given several times.
     #[arg(long)]
     tune: Vec<String>,
 }

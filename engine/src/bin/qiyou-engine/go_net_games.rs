@@ -10,19 +10,19 @@ use engine::go::{NetGames, NetGamesSetup};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Points on a side.
+    /// Board size, in points on a side.
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u8).range(5..=19))]
     size: u8,
-    /// Games played at the same time.
+    /// Number of games played in parallel.
     #[arg(long, default_value_t = 256)]
     games: usize,
-    /// Positions looked at for a move.
+    /// Positions to evaluate per move.
     #[arg(long, default_value_t = 32)]
     looks: u32,
-    /// Moves among which they are shared out at first.
+    /// Number of moves considered at the root by Gumbel sampling, before sequential halving.
     #[arg(long, default_value_t = 16)]
     candidates: usize,
-    /// Draws what is drawn.
+    /// Seed of every random choice.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

@@ -7,24 +7,24 @@ use engine::go::{PatternLearning, learn_patterns};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// What `go-games` has written.
+    /// Files of games that `go-games` has written.
     games: Vec<PathBuf>,
-    /// The file to write.
+    /// File to write the patterns to.
     #[arg(long)]
     out: PathBuf,
-    /// Times that every position is seen.
+    /// Number of epochs (passes over all positions).
     #[arg(long, default_value_t = 5)]
     rounds: u32,
-    /// Size of the first steps.
+    /// Initial learning rate.
     #[arg(long, default_value_t = 0.1)]
     rate: f32,
-    /// How strongly numbers are drawn to nothing.
+    /// Weight decay (L2 regularisation).
     #[arg(long, default_value_t = 0.0001)]
     fade: f32,
-    /// Patterns seen less often than this are not learned.
+    /// Minimum number of occurrences of a pattern that is learnt.
     #[arg(long, default_value_t = 15)]
     least: u32,
-    /// Draws the order.
+    /// Seed of the order of positions.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

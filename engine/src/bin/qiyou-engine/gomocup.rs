@@ -20,13 +20,13 @@ use crate::timer::Stalls;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// How strong to play, 1 to 10.
+    /// Playing strength, 1 to 10.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=10))]
     level: u8,
-    /// Colours the choice among equals.
+    /// Seed of the choice among equal moves.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Positions for a move instead of time, for matches that repeat exactly.
+    /// Search this many positions per move instead of using time, for matches that repeat exactly.
     #[arg(long)]
     nodes: Option<u64>,
 }

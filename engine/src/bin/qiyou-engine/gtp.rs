@@ -25,34 +25,34 @@ use crate::tune;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// How strong to play, 1 to 10.
+    /// Playing strength, 1 to 10.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=10))]
     level: u8,
-    /// Colours the playouts.
+    /// Seed of the playouts.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Playouts for a move instead of time, for matches that repeat exactly.
+    /// Use this many playouts per move instead of time, for matches that repeat exactly.
     #[arg(long)]
     playouts: Option<u64>,
-    /// Time for a move at most, in milliseconds, whatever clock is set.
+    /// Maximum time per move, in milliseconds, even if the clock allows more.
     #[arg(long)]
     time_ms: Option<u64>,
-    /// What the tree may take, in megabytes.
+    /// Maximum size of the search tree, in megabytes.
     #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=65536))]
     memory_mb: u32,
-    /// Threads that think at level 10; with more than one the choice depends on chance.
+    /// Number of search threads at level 10; with more than one, results do not repeat exactly.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
     threads: u8,
-    /// Thinks on while the other side does. Not with `--playouts`.
+    /// Ponder: keep searching on the opponent's time. Has no effect with `--playouts`.
     #[arg(long)]
     ponder: bool,
-    /// Resigns when the chance of winning stays below this, in percent, far behind and late enough; 0 never.
+    /// Resign when the winning chance stays below this, in percent, far behind and late in the game; 0 never resigns.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(0..=50))]
     resign: u8,
-    /// Passes when the count is decided though dead stones are on the board, for whoever counts without them.
+    /// Pass as soon as the score is decided, leaving dead stones on the board, for scoring that removes them.
     #[arg(long)]
     leave_dead: bool,
-    /// Changes a number that the search goes by, NAME=VALUE; see EXPERIMENTS.md.
+    /// Set a search parameter, as NAME=VALUE; may be given several times. See EXPERIMENTS.md.
     #[arg(long)]
     tune: Vec<String>,
 }

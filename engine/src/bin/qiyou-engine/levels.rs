@@ -10,37 +10,37 @@ use crate::matches::{self, elo, opening, share};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Which game: its word, such as `xiangqi`.
+    /// Game to play, such as `xiangqi`.
     #[arg(long, default_value = "gomoku", value_parser = kind)]
     game: GameKind,
-    /// Level of the one side.
+    /// Level of side A, 1 to 10.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=10))]
     a: u8,
-    /// Level of the other.
+    /// Level of side B, 1 to 10.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=10))]
     b: u8,
-    /// Games in all; an odd number is rounded up to whole pairs.
+    /// Total number of games; an odd number is rounded up to whole pairs.
     #[arg(long, default_value_t = 40)]
     games: u32,
-    /// Time for a move, in milliseconds.
+    /// Time per move, in milliseconds.
     #[arg(long, default_value_t = 500)]
     ms: u64,
-    /// Positions for a move instead of time: then the result depends on the seed only.
+    /// Search this many positions per move instead of using time, so that the result depends on the seed only.
     #[arg(long)]
     nodes: Option<u64>,
-    /// Draws the openings and colours the players' errors.
+    /// Seed of the openings and of the deliberate mistakes of both sides.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Go: points on a side.
+    /// Go: board size, in points on a side.
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u8).range(2..=25))]
     size: u8,
-    /// Gomoku: exactly five wins.
+    /// Gomoku: play the standard rule, by which only exactly five wins.
     #[arg(long)]
     standard: bool,
-    /// Fails when A scores less than this share, in percent.
+    /// Exit with an error if A scores less than this, in percent.
     #[arg(long)]
     at_least: Option<f64>,
-    /// Writes every game as a line of moves.
+    /// Print every game as a line of moves.
     #[arg(long)]
     print: bool,
 }

@@ -7,10 +7,10 @@ use engine::lights_out::{Lights, Neighbours, Solution, solve};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The edges are joined: the left one to the right one, the top to the bottom.
+    /// Join the left edge to the right one, and the top edge to the bottom one.
     #[arg(long)]
     torus: bool,
-    /// A press toggles the four lights that touch by a corner too.
+    /// Let a press also toggle the four diagonal neighbours.
     #[arg(long)]
     diagonals: bool,
 }

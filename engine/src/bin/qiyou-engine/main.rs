@@ -1,4 +1,5 @@
-//! `qiyou-engine`: the engine on standard input and output, for other programs to play against, and its measurements.
+//! `qiyou-engine`: engine protocols for other programs, rules tools for scripts, and the engine's benchmarks, training and
+//! tuning.
 
 mod bench;
 mod book;
@@ -36,55 +37,55 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Speaks the Gomocup protocol (plastovicka.github.io/protocl2en.htm) on standard input and output.
+    /// Speak the Gomocup protocol (plastovicka.github.io/protocl2en.htm) on standard input and output.
     Gomocup(gomocup::Arguments),
-    /// Speaks UCI for xiangqi (squares as Fairy-Stockfish's `UCI_Variant xiangqi`) on standard input and output.
+    /// Speak UCI for xiangqi on standard input and output, with squares as in Fairy-Stockfish's `UCI_Variant xiangqi`.
     Uci(uci::Arguments),
-    /// Speaks UCCI, the dialect of Chinese boards, on standard input and output.
+    /// Speak UCCI, the Chinese xiangqi protocol, on standard input and output.
     Ucci(uci::Arguments),
-    /// Speaks the Go Text Protocol, version 2, on standard input and output.
+    /// Speak the Go Text Protocol, version 2, on standard input and output.
     Gtp(gtp::Arguments),
-    /// Positions a second, depth after a second, and the node-count signature, on fixed positions.
+    /// Measure nodes per second and depth on fixed positions, and print the node-count signature.
     Bench(bench::Arguments),
-    /// Speed of the rules: boards of lights by size, random games of Go, perft of xiangqi.
+    /// Measure the speed of the rules: Lights Out solver by board size, random games of Go, perft of xiangqi.
     BenchRules(rules_bench::Arguments),
-    /// Fits the evaluation to games that `levels --print` has written, and prints its constants.
+    /// Fit the evaluation to games that `levels --print` has written, and print its constants.
     Fit(fit::Arguments),
-    /// Games of the engine against itself with what it thought of every position, to learn from.
+    /// Play training games of the engine against itself, with the score of every position.
     SelfPlay(self_play::Arguments),
-    /// Games of Go of the engine against itself with how often it tried which move, to learn from.
+    /// Play training games of Go of the engine against itself, with the visit counts of every move.
     GoGames(go_games::Arguments),
-    /// Games of Go's network against itself, for the program that teaches it: asks on standard output, is answered on standard
-    /// input.
+    /// Play training games of Go's network against itself. The training program evaluates the network: positions go to
+    /// standard output, evaluations come from standard input.
     GoNetGames(go_net_games::Arguments),
-    /// How well Go's playouts foretell the ends of games of `go-games`, by their numbers.
+    /// Measure how well Go's playouts predict the results of games of `go-games`, by search parameters.
     GoForetell(go_foretell::Arguments),
-    /// Learns Go's patterns from games of `go-games`.
+    /// Learn Go's patterns from games of `go-games`.
     GoPatterns(go_patterns::Arguments),
-    /// Learns gomoku's or xiangqi's network from games of `self-play`.
+    /// Train the network of gomoku or xiangqi with games of `self-play`.
     Train(train::Arguments),
-    /// Makes gomoku's books of openings.
+    /// Build gomoku's opening books.
     Book(book::Arguments),
-    /// A match between two levels, with paired openings and both colours.
+    /// Play a match between two levels, with paired openings and both colours.
     Levels(levels::Arguments),
-    /// Finds by self-play which values of a search's numbers play best.
+    /// Tune search parameters by self-play.
     #[command(subcommand)]
     Tune(tune::Command),
-    /// Counts the sequences of legal decisions from a position; the count is alone on the last line.
+    /// Count the sequences of legal decisions from a position (perft); the last line is the count alone.
     Perft(positions::Perft),
-    /// Lists the legal actions in a position, one a line.
+    /// List the legal actions in a position, one per line.
     Legal(positions::Start),
-    /// Plays a record and says how it ended, with the reason, on the last line.
+    /// Replay a record and print its result with the reason on the last line.
     Replay(positions::OneFile),
-    /// Prints what a file holds: what it says of the game, the moves, the board at the end, how it ended.
+    /// Print the contents of a file: header, moves, final board and result.
     Show(positions::OneFile),
-    /// Writes a file of a game in another format, which the ending of its name says.
+    /// Convert a file of a game to another format, which the extension of the output file selects.
     Convert(positions::Convert),
-    /// Makes puzzles from games of the bots, or proves those that are kept.
+    /// Make puzzles from games of the bots, or prove the built-in puzzles.
     Puzzles(puzzles::Arguments),
-    /// Works out Liuzhou chess's table of endings, and answers from it.
+    /// Compute or query Liuzhou chess's endgame tables.
     Endings(endings::Arguments),
-    /// Finds the presses that put out a board of lights, read from standard input as rows of `.` and `#`.
+    /// Solve a Lights Out board, read from standard input as rows of `.` and `#`.
     SolveLights(lights::Arguments),
 }
 

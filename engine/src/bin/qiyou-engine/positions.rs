@@ -14,13 +14,14 @@ use engine::{AnyGame, BoardView, GameKind, Language, Piece, PieceView, Point, Si
 
 #[derive(clap::Args)]
 pub(crate) struct Start {
-    /// Which game.
+    /// Game to play.
     #[arg(long)]
     game: Which,
-    /// What it is played by: `shandong quiet=off`, `15 renju swap2`, `9 territory komi=6.5`, `quiet=off`, `5x5 seed=7`.
+    /// Rules of the game, such as `shandong quiet=off`, `15 renju swap2`, `9 territory komi=6.5`, `quiet=off` or `5x5
+    /// seed=7` [default: the game's default rules]
     #[arg(long)]
     rules: Option<String>,
-    /// The position in the game's own notation: FEN for xiangqi, a like line for the others; left out: the start.
+    /// Position in the game's notation: FEN for xiangqi, a similar line for the others [default: the start position]
     #[arg(long)]
     position: Option<String>,
 }
@@ -29,34 +30,34 @@ pub(crate) struct Start {
 pub(crate) struct Perft {
     #[command(flatten)]
     start: Start,
-    /// Decisions in a row.
+    /// Depth, in decisions (half-moves).
     #[arg(long)]
     depth: u32,
 }
 
 #[derive(clap::Args)]
 pub(crate) struct OneFile {
-    /// Which game.
+    /// Game of the file.
     #[arg(long)]
     game: Which,
-    /// The file: .sgf, .psq, .pgn, .qiyou, .fen, .lights; with another ending it is what its content looks like.
+    /// File to read: .sgf, .psq, .pgn, .qiyou, .fen or .lights; with another extension, its content tells the format.
     file: PathBuf,
 }
 
 #[derive(clap::Args)]
 pub(crate) struct Convert {
-    /// Which game; needed where the file does not say it.
+    /// Game of the file; required if the file does not name it.
     #[arg(long)]
     game: Option<Which>,
-    /// The notation of moves in a .pgn of xiangqi.
+    /// Notation of moves in a xiangqi .pgn.
     #[arg(long, value_enum, default_value_t = Moves::Iccs)]
     notation: Moves,
-    /// Write what could be read of a broken file. It is an error all the same.
+    /// Write the readable part of a damaged file; the exit code still reports the error.
     #[arg(long)]
     partial: bool,
-    /// The file to read.
+    /// File to read.
     from: PathBuf,
-    /// The file to write; its ending says the format.
+    /// File to write; its extension selects the format.
     to: PathBuf,
 }
 

@@ -7,16 +7,16 @@ use engine::puzzles::{self, Progress};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Which game: its word, such as `xiangqi`.
+    /// Game of the puzzles, such as `xiangqi`.
     #[arg(value_parser = kind)]
     game: GameKind,
-    /// Puzzles to make.
+    /// Number of puzzles to make.
     #[arg(long, default_value_t = 120)]
     count: usize,
-    /// The same seed makes the same puzzles.
+    /// Seed; the same seed makes the same puzzles.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Proves the kept set instead of making one.
+    /// Prove the puzzles of the built-in set instead of making new ones.
     #[arg(long)]
     verify: bool,
 }

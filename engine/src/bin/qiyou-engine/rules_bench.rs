@@ -12,10 +12,11 @@ use engine::{Action, Game, Point, Rng};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Write the system of a board of lights of 1,000 x 1,000 here, rows of 0 and 1, for another program to solve.
+    /// Write the linear system over GF(2) of a 1,000 x 1,000 board of Lights Out to this file, as rows of 0 and 1, for
+    /// another solver.
     #[arg(long)]
     system: Option<PathBuf>,
-    /// Depth of the perft of xiangqi from the start.
+    /// Depth of the xiangqi perft from the start position, in half-moves.
     #[arg(long, default_value_t = 5)]
     depth: u32,
 }

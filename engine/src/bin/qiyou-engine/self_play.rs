@@ -18,25 +18,25 @@ use crate::matches::{LONGEST, ask, opening_within, replay};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Which game: its word, such as `xiangqi`.
+    /// Game to play, such as `xiangqi`.
     #[arg(long, default_value = "gomoku", value_parser = kind)]
     game: GameKind,
-    /// Gomoku: freestyle, standard or renju.
+    /// Gomoku: rule to play by, freestyle, standard or renju.
     #[arg(long, default_value = "freestyle", value_parser = rule)]
     rule: GomokuRule,
-    /// Games in all.
+    /// Total number of games.
     #[arg(long, default_value_t = 1_000)]
     games: u32,
-    /// Positions for a move.
+    /// Positions to search per move.
     #[arg(long, default_value_t = 2_000)]
     nodes: u64,
-    /// Of a hundred moves, how many are played at random.
+    /// Share of moves that are played at random, in percent.
     #[arg(long, default_value_t = 8)]
     random: u32,
-    /// Games played at the same time.
+    /// Number of games played in parallel.
     #[arg(long, default_value_t = 1)]
     threads: u32,
-    /// Draws openings and moves.
+    /// Seed of the openings and moves.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

@@ -11,30 +11,30 @@ use engine::{Game, GameKind, Gomoku, GomokuRule, GomokuSetup, Score, Side};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// What `self-play` has written.
+    /// Files of games that `self-play` has written.
     games: Vec<PathBuf>,
-    /// Which game: gomoku or xiangqi.
+    /// Game of the network, gomoku or xiangqi.
     #[arg(long, default_value = "gomoku", value_parser = kind)]
     game: GameKind,
-    /// The file to write.
+    /// File to write the network to.
     #[arg(long)]
     out: PathBuf,
-    /// Gomoku: the rule of the games: freestyle, standard or renju.
+    /// Gomoku: rule of the games, freestyle, standard or renju.
     #[arg(long, default_value = "freestyle", value_parser = rule)]
     rule: GomokuRule,
-    /// Times that every position is seen.
+    /// Number of epochs (passes over all positions).
     #[arg(long, default_value_t = 8)]
     rounds: u32,
-    /// Size of the first steps.
+    /// Initial learning rate.
     #[arg(long, default_value_t = 0.002)]
     rate: f32,
-    /// How much the game's result counts beside what the search said, 0 to 1.
+    /// Weight of the game's result in the training target, 0 to 1; the rest is the score of the search.
     #[arg(long, default_value_t = 0.0)]
     result: f32,
-    /// How fast what only few positions say fades, in parts of a step of 1.
+    /// Weight decay coefficient (decoupled from the gradient, as in AdamW).
     #[arg(long, default_value_t = 0.5)]
     fade: f32,
-    /// Draws the first weights and the order of positions.
+    /// Seed of the initial weights and of the order of positions.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

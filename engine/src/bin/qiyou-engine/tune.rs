@@ -18,42 +18,42 @@ use crate::matches::{self, elo, opening, share, share_of};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
-    /// Shows the numbers of a game's search, with their ranges.
+    /// List the search parameters of a game with their ranges.
     List(List),
-    /// Plays until it is sure whether the numbers of A are better than those of B.
+    /// Test parameters A against B with a sequential probability ratio test (SPRT) on self-play games.
     Test(Test),
-    /// Looks for better values of many numbers at once, and prints them as it goes.
+    /// Tune several parameters at once by SPSA on self-play games, and print the values while it runs.
     Climb(Climb),
 }
 
 #[derive(clap::Args)]
 pub(crate) struct List {
-    /// Which game: its word, such as `xiangqi`.
+    /// Game whose parameters are listed, such as `xiangqi`.
     #[arg(long, value_parser = kind)]
     game: GameKind,
 }
 
 #[derive(clap::Args)]
 struct Games {
-    /// Which game: its word, such as `xiangqi`.
+    /// Game to play, such as `xiangqi`.
     #[arg(long, value_parser = kind)]
     game: GameKind,
-    /// Gomoku: freestyle, standard or renju.
+    /// Gomoku: rule to play by, freestyle, standard or renju.
     #[arg(long, default_value = "freestyle", value_parser = rule)]
     rule: GomokuRule,
-    /// Go: points on a side.
+    /// Go: board size, in points on a side.
     #[arg(long, default_value_t = 9)]
     size: u8,
-    /// Positions (in Go playouts) for a move: then results do not depend on the machine's load.
+    /// Positions (Go: playouts) to search per move, so that results do not depend on the load of the machine.
     #[arg(long, default_value_t = 4_000)]
     nodes: u64,
-    /// Time for a move instead, in milliseconds.
+    /// Search for this time per move instead, in milliseconds.
     #[arg(long)]
     ms: Option<u64>,
-    /// Games played at the same time.
+    /// Number of games played in parallel.
     #[arg(long, default_value_t = 1)]
     threads: u32,
-    /// Draws the openings.
+    /// Seed of the openings.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -62,19 +62,20 @@ struct Games {
 pub(crate) struct Test {
     #[command(flatten)]
     games: Games,
-    /// A number of A: NAME=VALUE; may be given more than once. `threads=N`: how many threads search; `time=F`: F times `--ms`.
+    /// Parameter of A, as NAME=VALUE; may be given several times. `threads=N` sets its search threads, `time=F` gives it F
+    /// times `--ms`.
     #[arg(long)]
     a: Vec<String>,
-    /// A number of B.
+    /// Parameter of B, in the same form as for A.
     #[arg(long)]
     b: Vec<String>,
-    /// "No better" means this Elo difference at most.
+    /// Elo difference of the null hypothesis H0 ("A is not better").
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     elo0: f64,
-    /// "Better" means at least this one.
+    /// Elo difference of the alternative hypothesis H1 ("A is better").
     #[arg(long, default_value_t = 10.0)]
     elo1: f64,
-    /// Gives up after so many games.
+    /// Maximum number of games.
     #[arg(long, default_value_t = 4_000)]
     most: u32,
 }
@@ -83,13 +84,13 @@ pub(crate) struct Test {
 pub(crate) struct Climb {
     #[command(flatten)]
     games: Games,
-    /// What to tune: NAME or NAME=STEP, the step being how far values are set apart at the end; a tenth of the value unless
-    /// told otherwise. Before it, `NAME@VALUE` sets where to begin.
+    /// Parameters to tune, as NAME or NAME=STEP. STEP is the final perturbation (default: a tenth of the value).
+    /// `NAME@VALUE` sets a start value; it must come before the NAME.
     numbers: Vec<String>,
-    /// Pairs of games in all.
+    /// Total number of pairs of games.
     #[arg(long, default_value_t = 1_000)]
     pairs: u32,
-    /// How far a result moves a number at the end, in squares of its step.
+    /// Final learning rate: the change of a parameter by one result, in squares of its STEP.
     #[arg(long, default_value_t = 0.01)]
     rate: f64,
 }

@@ -19,10 +19,10 @@ use crate::timer::Stalls;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// How strong to play, 1 to 10.
+    /// Playing strength, 1 to 10.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=10))]
     level: u8,
-    /// Colours the errors of the lower levels.
+    /// Seed of the deliberate mistakes of lower levels.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

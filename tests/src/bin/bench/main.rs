@@ -16,7 +16,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Part {
-    /// The frame codec against LengthDelimitedCodec; fails if ours is slower at 64-byte payloads.
+    /// Compare the frame codec with LengthDelimitedCodec; fails if ours is slower for 64-byte payloads.
     Codec,
 }
 

@@ -61,12 +61,12 @@ impl Sunk {
 pub(crate) struct Load {
     #[arg(long, default_value_t = 40)]
     echoes: u32,
-    /// Length of an echoed value.
+    /// Length of an echoed value, in bytes.
     #[arg(long, default_value_t = ECHO_BYTES)]
     echo_bytes: usize,
     #[arg(long, default_value_t = 200)]
     writes: u32,
-    /// Length of a written value.
+    /// Length of a written value, in bytes.
     #[arg(long, default_value_t = 490)]
     write_bytes: usize,
 }
@@ -92,7 +92,7 @@ const ECHO_BYTES: usize = 60;
 
 #[derive(clap::Args)]
 pub(crate) struct Serving {
-    /// Without an advert of its own: for who is connected already.
+    /// Do not advertise; serve connected devices only.
     #[arg(long)]
     silent: bool,
 }
@@ -296,7 +296,7 @@ pub(crate) async fn pace(load: Pace) -> Result<()> {
 
 #[derive(clap::Args)]
 pub(crate) struct Pace {
-    /// The server's device.
+    /// Bluetooth address of the server.
     address: String,
     #[arg(long, default_value_t = 250)]
     every_ms: u64,

@@ -20,63 +20,63 @@ use tokio::time::{Instant, sleep, timeout};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// What `tests/ble-lab/guest-root` made.
+    /// Folder of the guest's root file system, made by `tests/ble-lab/guest-root`.
     #[arg(long)]
     base: PathBuf,
-    /// An empty directory with a short name, for sockets; holds `initrd` and `btvirt-host.so`.
+    /// Work folder with a short path, for sockets; must contain only `initrd` and `btvirt-host.so`.
     #[arg(long)]
     work: PathBuf,
-    /// Where the report and the logs go.
+    /// Folder of the report and the logs.
     #[arg(long)]
     out: PathBuf,
-    /// A Python with what `stranger/requirements.txt` names.
+    /// Python interpreter with the packages of `stranger/requirements.txt`.
     #[arg(long)]
     python: PathBuf,
-    /// The directory of `stranger.py`.
+    /// Folder of `stranger.py`.
     #[arg(long)]
     stranger: PathBuf,
-    /// The large counts.
+    /// Use the large counts of the soak test.
     #[arg(long)]
     soak: bool,
-    /// Play these parts only, separated by commas.
+    /// Run these parts only, separated by commas.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Part>,
-    /// Record what each kernel and its controller say to each other, as btsnoop-A.log and btsnoop-B.log for btmon or Wireshark.
+    /// Record the HCI traffic of each kernel and its controller in btsnoop-A.log and btsnoop-B.log, for btmon or Wireshark.
     #[arg(long)]
     snoop: bool,
-    /// In the storm, these kinds of faults only, named as in the report.
+    /// In the part `storm`, inject these kinds of faults only, named as in the report.
     #[arg(long, value_delimiter = ',')]
     faults: Vec<String>,
-    /// Seed of the moments at which faults strike.
+    /// Seed of the moments at which faults are injected.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, clap::ValueEnum)]
 enum Part {
-    /// Our byte stream with nothing above it.
+    /// Our byte stream alone.
     Stream,
-    /// The radio, the kernel and BlueZ without us.
+    /// The emulated radio, the kernel and BlueZ without our code.
     Bare,
-    /// The lab itself: every fault it makes is felt, and passes.
+    /// Self-test of the lab: every fault that it injects has an effect, and ends.
     Faults,
     /// Two strangers meet and play.
     Game,
-    /// Two are linked in a match, and nobody does anything: what that costs.
+    /// Cost of an idle link between two devices in a match.
     Idle,
-    /// The other games of two players, each with the link cut once.
+    /// The other games of two players, with one cut of the link each.
     Games,
-    /// A match goes over to the local network when the radio is lost, and back when the cable is pulled.
+    /// A match moves to the local network when the radio is lost, and back when the cable is pulled.
     Carriers,
     /// The first game again, with the link cut at random moments.
     Cuts,
-    /// The same, with one side killed and started again in mid-game.
+    /// As `cuts`, with one side killed and started again during the game.
     Kills,
-    /// The same, with adapters, daemons and machines failing.
+    /// As `cuts`, with failures of adapters, daemons and machines.
     Storm,
-    /// The same, with one side going to sleep.
+    /// As `cuts`, with one side suspended.
     Suspends,
-    /// Another Bluetooth stack meets a host, breaks its rules, and sits between two.
+    /// Another Bluetooth stack connects to a host, violates the protocol, and relays between two hosts.
     Strangers,
 }
 

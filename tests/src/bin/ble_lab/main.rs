@@ -37,23 +37,23 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Plays the lab's scenarios and writes the report.
+    /// Run the lab's scenarios and write the report.
     Run(lab::Options),
-    /// In a guest, as root: the controller's cable and the hands of `run`.
+    /// In a guest, as root: connect the controller and execute the commands of `run`.
     Agent,
-    /// In a guest: the bare GATT service that the game's figures are held against.
+    /// In a guest: serve the bare GATT service that is the baseline of the measurements.
     BareServe(bare::Serving),
-    /// In the other guest: echoes and writes against that service, as fast as they go.
+    /// In the other guest: measure echoes and writes against the bare service at full speed.
     BareDrive(bare::Load),
-    /// In the other guest: echoes now and then, beside a match.
+    /// In the other guest: measure occasional echoes beside a match.
     BarePace(bare::Pace),
-    /// In a guest: the far end of our own byte stream.
+    /// In a guest: serve the far end of our byte stream.
     StreamServe,
-    /// In the other guest: echoes and a long message over that stream.
+    /// In the other guest: measure echoes and a long message over our byte stream.
     StreamDrive(stream::Load),
-    /// In a guest: prints what the host there tells its clients.
+    /// In a guest: print the events that the host there sends to its clients.
     Watch,
-    /// In the other guest: keeps a link to that service and says when it comes and goes.
+    /// In the other guest: keep a link to the bare service, and print when it comes up and goes down.
     BareHold,
 }
 

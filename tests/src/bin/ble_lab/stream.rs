@@ -25,21 +25,22 @@ const TAG: Tag = Tag(*b"lab!!");
 
 #[derive(clap::Args)]
 pub(crate) struct Load {
-    /// The server's device, of which the bare service is asked as well.
+    /// Bluetooth address of the server, which also serves the bare service.
     address: String,
-    /// How often it is looked for before anything else.
+    /// Number of scans for the server before the measurements.
     #[arg(long, default_value_t = 8)]
     scans: u32,
-    /// Rounds of the two, one after the other, so that what else the machine does slows both.
+    /// Number of rounds; each round measures stream and bare service in turn, so that load of the machine slows both.
     #[arg(long, default_value_t = 6)]
     rounds: u32,
-    /// In each round.
+    /// Number of echoes per round.
     #[arg(long, default_value_t = 12)]
     echoes: u32,
-    /// Length of an echoed message: about that of a move in its Noise record.
+    /// Length of an echoed message, in bytes: about that of a move in its Noise record.
     #[arg(long, default_value_t = 60)]
     echo_bytes: usize,
-    /// Values of the bare loop in each round, as long as the stream's; the sink's message is as long as they are together.
+    /// Number of values that the bare loop writes per round, each as long as one of the stream; the stream's long message
+    /// has their total length.
     #[arg(long, default_value_t = 100)]
     writes: u32,
 }
