@@ -1,4 +1,4 @@
-//! Compresses the page's files, so that the program embeds them as they are sent.
+//! Compresses the page's files, which the program embeds in the form in which they are sent.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! A connection on tasks of its own, for a caller that must not wait: a window's thread.
+//! A connection that runs on tasks of its own, for callers that must not block, such as a window's event loop.
 
 use proto::control::Request;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -6,40 +6,40 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::stream::{self, FromHost, Lost, Messages, Requests};
 
-/// The way to the host. Dropping it ends the connection.
+/// Sends requests to the host. Dropping it closes the connection.
 #[derive(Clone, Debug)]
 pub struct Client {
     requests: UnboundedSender<Request>,
 }
 
 impl Client {
-    /// A connection of which the other end is in the caller's hand rather than behind a stream: what the app asks comes out
-    /// of the first receiver, what is put into the sender is taken as said by the host. For tests and pictures.
+    /// A connection without a stream, for tests and pictures: the returned receiver and [`HandOfHost`] are its two ends.
+    /// Requests of the app appear in `HandOfHost::asked`; what is put into `HandOfHost::say` arrives as if sent by the host.
     pub fn in_hand() -> (Self, UnboundedReceiver<FromHost>, HandOfHost) {
         let (requests, asked) = unbounded_channel();
         let (say, from_host) = unbounded_channel();
         (Self { requests }, from_host, HandOfHost { asked, say })
     }
 
-    /// Puts a request on its way. A lost host drops it: `FromHost::Lost` says so once, for all of them.
+    /// Queues a request. Without a connection it is dropped; [`FromHost::Lost`] is delivered once for all dropped requests.
     pub fn send(&self, request: Request) {
         self.requests.send(request).ok();
     }
 }
 
-/// The host's end of [`Client::in_hand`].
+/// The host's end of [`Client::in_hand`], held by the test.
 #[derive(Debug)]
 pub struct HandOfHost {
-    /// What the app has asked.
+    /// Requests sent by the app, oldest first.
     pub asked: UnboundedReceiver<Request>,
-    /// What the host says.
+    /// Messages to deliver to the app.
     pub say: UnboundedSender<FromHost>,
 }
 
-/// Speaks `proto::control` over the stream that `opening` gives, on tasks of the runtime that this is called in. What is
-/// asked before the stream is there waits for it; an error is told as [`FromHost::Lost`].
+/// Runs a `proto::control` connection over the stream that `opening` returns, on tasks of the current runtime. Requests sent
+/// before the stream is open are queued; if opening fails, [`FromHost::Lost`] is delivered.
 ///
-/// Requests queue without a bound: they are made by touches, and the host answers each.
+/// The request queue has no bound: requests come from touches, and the host answers each.
 pub fn connect<S: AsyncRead + AsyncWrite + Send + 'static>(
     opening: impl Future<Output = Result<S, String>> + Send + 'static,
 ) -> (Client, UnboundedReceiver<FromHost>) {
@@ -58,7 +58,7 @@ pub fn connect<S: AsyncRead + AsyncWrite + Send + 'static>(
     (Client { requests }, from_host)
 }
 
-/// Ends with the caller, or with the stream: the reading side tells why.
+/// Ends when the [`Client`] is dropped or the stream fails; the reading task reports the error.
 async fn write(mut to_send: UnboundedReceiver<Request>, mut requests: Requests<impl AsyncWrite + Unpin>) {
     while let Some(request) = to_send.recv().await {
         if let Err(error) = requests.send(request).await {
@@ -68,7 +68,7 @@ async fn write(mut to_send: UnboundedReceiver<Request>, mut requests: Requests<i
     }
 }
 
-/// Ends with the caller, or with the stream.
+/// Ends when the receiver is dropped, or when the stream ends.
 async fn read(mut messages: Messages<impl AsyncRead + Unpin>, arrived: &UnboundedSender<FromHost>) {
     loop {
         let said = messages.next().await;

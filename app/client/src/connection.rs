@@ -1,4 +1,4 @@
-//! A connection that asks one thing at a time and waits for the answer.
+//! A connection that sends one request at a time and waits for its reply.
 
 use std::collections::VecDeque;
 
@@ -8,13 +8,13 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadHalf, WriteHalf};
 use crate::state::HostState;
 use crate::stream::{self, FromHost, Lost, Messages, Requests};
 
-/// Why a request has no answer that is of use.
+/// Why a request got no usable reply.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The host refused.
+    /// The host refused the request.
     #[error("{}", .0.detail)]
     Refused(Refusal),
-    /// The host is gone.
+    /// The connection is lost.
     #[error(transparent)]
     Lost(#[from] Lost),
 }
@@ -25,7 +25,7 @@ pub struct Connection<S> {
     requests: Requests<WriteHalf<S>>,
     messages: Messages<ReadHalf<S>>,
     last_request: u64,
-    /// Events that came before an answer. The host answers at once: they are few.
+    /// Events received while waiting for a reply, oldest first. Few, because the host replies at once.
     unseen: VecDeque<Event>,
     state: HostState,
 }
@@ -46,7 +46,7 @@ impl<S: AsyncRead + AsyncWrite> Connection<S> {
         Ok(connection)
     }
 
-    /// The state after every event that was read so far; [`next`](Self::next) may still have some of them to give.
+    /// The state after all events read so far. [`next`](Self::next) may still have to return some of these events.
     pub fn state(&self) -> &HostState {
         &self.state
     }
@@ -62,7 +62,7 @@ impl<S: AsyncRead + AsyncWrite> Connection<S> {
                 FromHost::Reply(reply) if reply.id == id => match reply.body {
                     Some(reply::Body::Refusal(refusal)) => return Err(Failure::Refused(refusal)),
                     Some(body) => return Ok(body),
-                    // Of a newer host.
+                    // A message of a newer host, without a body that is known here.
                     None => {}
                 },
                 FromHost::Reply(_) => {}
@@ -71,7 +71,7 @@ impl<S: AsyncRead + AsyncWrite> Connection<S> {
         }
     }
 
-    /// The next event, each once. Dropping the future loses nothing.
+    /// The next event; each event is returned once. Cancel safe: dropping the future loses no event.
     pub async fn next(&mut self) -> Result<Event, Lost> {
         if let Some(event) = self.unseen.pop_front() {
             return Ok(event);

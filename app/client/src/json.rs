@@ -1,5 +1,5 @@
-//! JSON for scripts: one object a line. Names follow `control.proto`; enums are words in lower case; digests are 16
-//! hexadecimal digits; times are microseconds of the device's CLOCK_MONOTONIC.
+//! JSON for scripts, one object per line. Field names follow `control.proto`; enums are lower-case words; digests are 16
+//! hexadecimal digits; times are microseconds of the host device's CLOCK_MONOTONIC.
 
 use proto::board::Result as MatchResult;
 use proto::control::{
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{pace, words};
 
-/// An event: its fields, `event` for its kind, and `t_us`.
+/// An event: its fields, `event` with its kind, and `t_us` with the time at which the host sent it.
 pub fn event(event: &Event) -> Value {
     let (kind, mut value) = match &event.body {
         None => ("unknown", json!({})),
@@ -116,13 +116,13 @@ pub fn friend(friend: &Friend) -> Value {
         "unreached": words::unreached(friend.unreached)})
 }
 
-/// Somebody who is connected and no friend.
+/// A connected device that is not a friend.
 pub fn stranger(one: &Stranger) -> Value {
     json!({"id": one.id, "name": one.name, "carrier": words::carrier(one.carrier), "comparing": one.comparing,
         "mine": one.mine})
 }
 
-/// Somebody who is never let in.
+/// A blocked person.
 pub fn blocked(one: &Blocked) -> Value {
     json!({"id": one.id, "name": one.name, "since_unix_ms": one.since_unix_ms})
 }
@@ -133,32 +133,32 @@ pub fn adapter(one: &Adapter) -> Value {
         "chosen": one.chosen, "here": one.here})
 }
 
-/// The account for play over the internet.
+/// The XMPP account for online play.
 pub fn account(account: &Account) -> Value {
     let sentence = account.sentence.as_ref().map_or("", |words| words.en.as_str());
     json!({"account": account.account, "state": words::account_state(account.state), "sentence": sentence,
         "detail": account.detail, "can_make": account.can_make, "retry_ms": account.retry_ms})
 }
 
-/// Somebody on the account's list.
+/// A contact of the account.
 pub fn contact(contact: &Contact) -> Value {
     json!({"account": contact.account, "state": words::contact_state(contact.state), "name": contact.name,
         "presence": words::presence(contact.presence), "friend": contact.friend})
 }
 
-/// A match that a friend shows.
+/// A match that a friend offers as a copy.
 pub fn gift(gift: &Gift) -> Value {
     json!({"gift_id": gift.gift_id, "peer": gift.peer, "name": gift.name,
         "match": gift.r#match.as_ref().map(summary)})
 }
 
-/// A code that is shown; `side` is `unspecified` for one to watch.
+/// An active guest code; `side` is `unspecified` for a spectators' code.
 pub fn guest(guest: &Guest) -> Value {
     json!({"room_id": guest.room_id, "side": words::side(guest.side), "name": guest.name,
         "present": guest.present, "asks": guest.asks, "watchers": guest.watchers, "came": guest.came})
 }
 
-/// How far a try to connect has come.
+/// The stage of an attempt to connect.
 pub fn connecting(connecting: &Connecting) -> Value {
     json!({"peer": connecting.peer, "name": connecting.name, "state": words::connect(connecting.state)})
 }
@@ -179,7 +179,7 @@ pub fn invitation(invitation: &Invitation) -> Value {
         "counters": invitation.counters, "by_letter": invitation.by_letter})
 }
 
-/// A line of the doctor's.
+/// A line of the doctor's report.
 pub fn check(check: &Check) -> Value {
     json!({"subject": check.subject, "state": words::check(check.state), "found": check.found,
         "remedy": check.remedy})
@@ -206,7 +206,7 @@ pub fn clock(clock: &Clock) -> Value {
         "periods": clock.periods})
 }
 
-/// `null` at the end of the record.
+/// The analysis that is shown; `null` when the final position is shown.
 pub fn analysis(shown: Option<&Analysis>) -> Value {
     shown.map_or(Value::Null, |shown| {
         json!({"ply": shown.ply, "tried": shown.tried, "can_act": shown.can_act, "shared": shown.shared})
@@ -248,7 +248,7 @@ pub fn room(room: &Room) -> Value {
     })
 }
 
-/// A race as one of its two sees it.
+/// A race from this device's point of view.
 pub fn race(race: &Race) -> Value {
     json!({
         "my_presses": race.my_presses, "my_elapsed_ms": race.my_elapsed_ms,
@@ -259,7 +259,7 @@ pub fn race(race: &Race) -> Value {
     })
 }
 
-/// A room with every stone, for `board`.
+/// A room with all pieces, for `qiyouctl board`.
 pub fn board(shown: &Room) -> Value {
     let Board { columns, rows, pieces, marks, facts, .. } = shown.board.clone().unwrap_or_default();
     let mut value = room(shown);
@@ -286,7 +286,7 @@ pub fn board(shown: &Room) -> Value {
     value
 }
 
-/// What may be chosen of a game, and its rules.
+/// The options of a game, and its rules.
 pub fn sheet(sheet: &GameSheet) -> Value {
     json!({
         "setup": words::setup(sheet.setup.as_ref()),
@@ -338,7 +338,7 @@ pub fn puzzle_count(count: &PuzzleCount) -> Value {
     json!({"game": words::game(count.game).replace('_', "-"), "puzzles": count.puzzles, "solved": count.solved})
 }
 
-/// What the next start brings.
+/// The contents of a backup that the next start restores.
 pub fn taken(taken: &Taken) -> Value {
     json!({"name": taken.name, "friends": taken.friends, "matches": taken.matches})
 }

@@ -1,12 +1,13 @@
 //! What every client of Qiyou's host shares: the touch app, `qiyouctl`, tests.
 //!
-//! - A connection over any byte stream: [`Connection`] asks one thing at a time, [`connect`] runs on tasks of its own, [`open`] gives
-//!   the bare directions.
-//! - [`HostState`]: what the host has told, by [`apply`](HostState::apply) alone, and back into events by
+//! - A connection over any byte stream: [`Connection`] sends one request at a time, [`connect`] runs on tasks of its own,
+//! [`open`] returns
+//!   the two directions.
+//! - [`HostState`]: the host's state, built by [`apply`](HostState::apply) alone, and turned back into events by
 //!   [`replicate`](HostState::replicate).
-//! - [`json`]: the one JSON form of what a client sees, with the words ([`words`], [`pace`]) that scripts and pages read.
+//! - [`json`]: the JSON form of the host's state, with the words ([`words`], [`pace`]) that scripts and pages read.
 //!
-//! What this crate deliberately does not do: it computes no rule, and shows nothing to people.
+//! What this crate deliberately does not do: it computes no rule, and draws nothing.
 //!
 //! ```
 //! use client::HostState;

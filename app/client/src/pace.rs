@@ -6,7 +6,7 @@ use proto::limits;
 const EXPECTED: &str = "expected `none`, `15m` for everything, `5m+3s` with a bonus, `10m+3x30s` with periods, or `30s/move`; \
                         times are in s, m, h or d";
 
-/// Parses a time control; `None` without clocks.
+/// Parses a time control; `Ok(None)` for `none`.
 pub fn parse(text: &str) -> Result<Option<Pace>, String> {
     let wrong = || EXPECTED.to_owned();
     if text == "none" {

@@ -7,50 +7,50 @@ use proto::control::{
     Invitation, Me, Nearby, Radio, Ready, Room, Stranger, Thinking, event::Body,
 };
 
-/// What the host has told so far. Keys are the host's ids.
+/// The host's state as received so far. Keys are the host's ids.
 ///
-/// A client that attaches later comes to the same state but for what is progress: `connecting` and `thinking` are told as they
-/// change, and not again.
+/// A client that attaches later gets the same state, except for `connecting` and `thinking`: the host sends progress only
+/// when it changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostState {
-    /// The whole present state has been told.
+    /// The initial state is complete.
     pub ready: bool,
     /// This device.
     pub me: Me,
-    /// By the number of their carrier.
+    /// States of carriers, by the number of the `Carrier`.
     pub radios: BTreeMap<i32, Radio>,
-    /// Devices in reach.
+    /// Nearby devices, by id.
     pub nearby: BTreeMap<String, Nearby>,
-    /// By the fingerprints of their keys, as all people are.
+    /// Friends, by key fingerprint. Blocked people and strangers have the same kind of key.
     pub friends: BTreeMap<String, Friend>,
-    /// Never let in.
+    /// Blocked people.
     pub blocked: BTreeMap<String, Blocked>,
-    /// Connected, and no friends.
+    /// Connected devices that are not friends.
     pub strangers: BTreeMap<String, Stranger>,
-    /// For play over the internet; `None`: this host cannot.
+    /// The XMPP account; `None` if the host is built without online play.
     pub account: Option<Account>,
-    /// On the account's list, by their accounts.
+    /// Contacts of the account, by XMPP address.
     pub contacts: BTreeMap<String, Contact>,
-    /// Liuzhou chess's table of endings.
+    /// State of Liuzhou chess's endgame table.
     pub endings: Endings,
-    /// In the order in which they came, as invitations and gifts are.
+    /// Open comparisons, oldest first.
     pub comparisons: Vec<Comparison>,
-    /// Ours and theirs.
+    /// Open invitations, sent and received, oldest first.
     pub invitations: Vec<Invitation>,
-    /// Matches that friends show.
+    /// Matches that friends offer, oldest first.
     pub gifts: Vec<Gift>,
-    /// Matches and puzzles that are open.
+    /// Open rooms, by id.
     pub rooms: BTreeMap<String, Room>,
-    /// Codes that are shown to guests, by room and side; side 0: to watch.
+    /// Active guest codes, by room and side; side 0 is the spectators' code.
     pub guests: BTreeMap<(String, i32), Guest>,
-    /// How far the last try to connect to somebody has come, or what came of it.
+    /// Progress or result of the last attempt to connect, by peer.
     pub connecting: BTreeMap<String, Connecting>,
-    /// The latest report of each room's bot: while it thinks, or what it found in the end.
+    /// Latest report of each room's bot, by room: its progress, or its final result.
     pub thinking: BTreeMap<String, Thinking>,
 }
 
 impl HostState {
-    /// Takes in one event. Those that are news and no state change nothing: notices, what is said, ends.
+    /// Applies one event. Events without state (notices, chat, ends) change nothing.
     pub fn apply(&mut self, event: &Event) {
         let Some(body) = event.body.clone() else { return };
         match body {
@@ -90,7 +90,7 @@ impl HostState {
         }
     }
 
-    /// Events that make an empty state equal to this one. Durations in them are as of when they were told, and `monotonic_us`
+    /// Events that turn an empty state into this one. Durations in them are those of the original events, and `monotonic_us`
     /// is 0.
     pub fn replicate(&self) -> Vec<Event> {
         let mut bodies = vec![Body::Me(self.me.clone())];
@@ -113,18 +113,18 @@ impl HostState {
         bodies.into_iter().map(|body| Event { body: Some(body), monotonic_us: 0 }).collect()
     }
 
-    /// The state of one carrier, where the host has it.
+    /// The state of a carrier; `None` if the host does not have it.
     pub fn radio(&self, carrier: Carrier) -> Option<&Radio> {
         self.radios.get(&(carrier as i32))
     }
 
-    /// The state of Bluetooth, where the host has it.
+    /// The state of Bluetooth; `None` if the host does not have it.
     pub fn bluetooth(&self) -> Option<&Radio> {
         self.radio(Carrier::Bluetooth)
     }
 }
 
-/// In the place of the item of the same key, or last.
+/// Replaces the item with the same key in place, or appends the item.
 fn put<T>(items: &mut Vec<T>, item: T, key: impl Fn(&T) -> &String) {
     match items.iter_mut().find(|known| key(known) == key(&item)) {
         Some(known) => *known = item,

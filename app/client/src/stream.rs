@@ -1,4 +1,4 @@
-//! Frames over a byte stream to the host: requests out, replies and events in.
+//! Frames over a byte stream to the host: requests in one direction, replies and events in the other.
 
 use futures::{SinkExt, StreamExt};
 use proto::control::{Attach, Event, Message, Reply, Request, request};
@@ -9,41 +9,41 @@ use tokio_util::codec::{FramedRead, FramedWrite};
 /// The version of `proto::control` that this crate speaks.
 pub const VERSION: u32 = 1;
 
-/// What comes from the host.
+/// A message from the host, or the end of the stream.
 #[derive(Debug)]
 pub enum FromHost {
-    /// A change, or a part of the present state.
+    /// A change of the state, or a part of the initial state.
     Event(Box<Event>),
     /// The answer to a request.
     Reply(Box<Reply>),
-    /// The stream has ended. Nothing comes after it.
+    /// The stream has ended. It is the last message.
     Lost(Lost),
 }
 
-/// Why nothing more comes from the host.
+/// Why the connection has ended.
 #[derive(Debug, thiserror::Error)]
 pub enum Lost {
-    /// No stream to a host could be opened; why, for the log.
+    /// The stream could not be opened; the text is the cause, for the log.
     #[error("{0}")]
     Unreachable(String),
-    /// The host has ended, or has dropped this client.
+    /// The host has stopped, or has dropped this client.
     #[error("the host closed the connection")]
     Closed,
-    /// The stream failed, or does not carry frames.
+    /// The stream failed, or contains no valid frames.
     #[error(transparent)]
     Frame(#[from] FrameError),
-    /// A frame was skipped.
+    /// A sequence number was skipped.
     #[error("message {due} is missing")]
     Missing {
-        /// Sequence number of the first frame that was skipped.
+        /// The first sequence number that is missing.
         due: u32,
     },
-    /// The other end is no host.
+    /// A request was received: the other end is not a host.
     #[error("the host sent a request")]
     Request,
 }
 
-/// The first request on every connection. `client`: program and version, for the host's log.
+/// The first request of every connection. `client`: program and version, for the host's log.
 pub fn attach(client: &str) -> request::Body {
     request::Body::Attach(Attach { client: client.to_owned(), version: VERSION })
 }
@@ -76,7 +76,8 @@ pub struct Messages<R> {
 }
 
 impl<R: AsyncRead + Unpin> Messages<R> {
-    /// The next event or reply; a message that only a newer host knows is passed over. Dropping the future loses nothing.
+    /// The next event or reply. Messages of unknown kinds, from a newer host, are skipped. Cancel safe: dropping the future
+    /// loses nothing.
     pub async fn next(&mut self) -> FromHost {
         loop {
             let frame = match self.frames.next().await {

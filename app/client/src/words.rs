@@ -64,27 +64,27 @@ pub fn phrase(number: i32) -> String {
     word!(Phrase, number, "PHRASE_").replace('_', "-")
 }
 
-/// The inverse of [`phrase`]; the error lists the phrases that there are.
+/// The inverse of [`phrase`]. The error lists all known phrases.
 pub fn read_phrase(word: &str) -> Result<Phrase, String> {
     let name = format!("PHRASE_{}", word.replace('-', "_").to_uppercase());
     Phrase::from_str_name(&name).filter(|phrase| *phrase != Phrase::Unspecified).ok_or_else(|| {
-        // Numbers are below 64; those without a phrase are gaps.
+        // Phrase numbers are below 64, with gaps.
         let known: Vec<String> = (1..64).filter(|n| Phrase::try_from(*n).is_ok()).map(phrase).collect();
         format!("there is no phrase `{word}`; there are: {}", known.join(", "))
     })
 }
 
-/// Whether the peer is there: `up`.
+/// State of the link to the peer, such as `up`.
 pub fn link(link: &LinkState) -> String {
     word!(PeerLink, link.state, "PEER_LINK_")
 }
 
-/// The stage of the last letter about a match: `at server`.
+/// State of the last letter about a match, such as `at server`.
 pub fn letter(number: i32) -> String {
     word!(LetterState, number, "LETTER_STATE_").replace('_', " ")
 }
 
-/// The game and the rules that differ from its usual ones: `gomoku 15x15, renju`.
+/// The game, with the options that differ from its default rules: `gomoku 15x15, renju`.
 pub fn setup(setup: Option<&Setup>) -> String {
     match setup.and_then(|setup| setup.game.as_ref()) {
         Some(setup::Game::Gomoku(gomoku)) => {
@@ -104,7 +104,7 @@ pub fn setup(setup: Option<&Setup>) -> String {
     }
 }
 
-/// `here`, `bot:5`, `assist:5`, the guest's or the peer's name; `guest` for one without a name.
+/// `here`, `bot:5`, `assist:5`, the name of the peer or guest, or `guest` for a guest without a name.
 pub fn seat(seat: Option<&Seat>) -> String {
     match seat.map(|seat| (&seat.who, seat)) {
         Some((Some(seat::Who::BotLevel(level)), seat)) if seat.bot_assists => format!("assist:{level}"),
@@ -122,7 +122,7 @@ pub fn seat(seat: Option<&Seat>) -> String {
     }
 }
 
-/// In pawns or points of the game's own measure, or in plies to the end: `+1.20`, `wins in 5`.
+/// A score for the side to move, in the game's own unit (pawns or points), or as plies to the end: `+1.20`, `wins in 5`.
 pub fn score(score: Score) -> String {
     match score.score {
         Some(score::Score::Points(points)) => format!("{:+.2}", f64::from(points) / 100.0),
@@ -132,7 +132,7 @@ pub fn score(score: Score) -> String {
     }
 }
 
-/// How far a puzzle's room is, as one word.
+/// Progress in a puzzle's room, as one word.
 pub fn puzzle_progress(state: &PuzzleState) -> &'static str {
     match state.progress() {
         PuzzleProgress::PuzzleUnspecified => "unknown",

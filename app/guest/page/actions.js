@@ -1,4 +1,4 @@
-// What a person does: touches on the board, offers, words, looking through. Each is said to the host, which decides.
+// The player's actions: touches on the board, offers, chat, review. Each is sent to the host, which decides.
 import { ask, button, make, show as showDialog, text } from "./dialogs.js";
 import { announce, remark } from "./news.js";
 import { clamp, meaning, pointAt, pointOf, ZOOMS } from "./points.js";
@@ -7,9 +7,9 @@ import { gameName, isAlone } from "./view.js";
 import { say, told } from "./words.js";
 
 const FLASH_STAYS = 1_200;
-/// How long after its answer an action is shown as sent where no new position comes.
+/// Milliseconds for which an action is still shown as sent after its reply, if no new position comes.
 const ROOM_FOLLOWS = 1_500;
-/// Presses of lights that wait for the one before to be answered.
+/// Maximum number of Lights Out presses that wait for the reply to an earlier press.
 const MOST_AHEAD = 4;
 
 export function forgetTouches() {
@@ -17,7 +17,7 @@ export function forgetTouches() {
   state.ahead = [];
 }
 
-/// A finger on points that may be smaller than it: a stone there waits to be tapped again.
+/// A touch on a point. `small`: points are smaller than a finger, so a stone is placed by a second tap on the same point.
 export function touched(index, small) {
   const { room } = state;
   const point = pointAt(boardLayout(), index);
@@ -50,7 +50,7 @@ export function touchAt(point) {
   render();
 }
 
-/// The move that is about to be made loses at once.
+/// Asks before a move that loses at once.
 function warn(action, why) {
   const point = "place" in action;
   ask("losing", point ? say("forbidden", why) : say("losing"), say(point ? "forbiddenHint" : "losingHint"), [
@@ -67,7 +67,7 @@ function flash(points) {
   }, FLASH_STAYS);
 }
 
-/// Sends an action of the position that is shown. Presses of lights may be a few ahead of the answers.
+/// Sends an action on the shown position. Presses in Lights Out are queued while an earlier one is unanswered.
 export async function act(action) {
   const { room } = state;
   if (state.sent !== null) {
@@ -82,7 +82,7 @@ export async function act(action) {
   const reply = await state.connection.ask("act", {
     room: room.id, ply: room.race ? room.race.my_presses : room.ply, revision: room.revision, action,
   });
-  // The next position may be there already, or comes in a moment.
+  // The new position may have arrived before the reply, or follows it.
   if (state.key === key) {
     if (reply?.ok) setTimeout(() => state.key === key && settle(), ROOM_FOLLOWS);
     else settle();
@@ -94,7 +94,7 @@ export async function act(action) {
   render();
 }
 
-/// What was sent is done with: the next press that waits goes.
+/// The sent action is settled: sends the next queued press.
 export function settle() {
   state.sent = null;
   const next = state.ahead.shift();
@@ -131,7 +131,7 @@ export async function look(ply) {
   state.review = { ...(state.review ?? { board: null }), ply: wanted, total };
   render();
   const reply = await state.connection.ask("look", { room: room.id, ply: wanted });
-  // Only the latest wish counts, and not once the game is shown again.
+  // Only the latest request counts, and none after the review is closed.
   if (mine !== state.looks || !state.review) return;
   if (reply?.kind === "position" && reply.room === state.room.id) {
     state.review = { ply: reply.ply, total: reply.total, board: reply.board };

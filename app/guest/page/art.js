@@ -1,4 +1,4 @@
-// Drawn things: stones, xiangqi's pieces, icons. Colours that follow the theme are classes of style.css.
+// SVG drawings: stones, xiangqi pieces, icons. Colours that depend on the theme are classes of style.css.
 const SVG = "http://www.w3.org/2000/svg";
 
 /// An SVG element with these attributes and children.
@@ -11,13 +11,13 @@ export function svg(name, attributes = {}, ...children) {
   return element;
 }
 
-/// An icon of index.html's symbols.
+/// An icon from the symbols of index.html.
 export function icon(name) {
   return svg("svg", { class: "icon", "aria-hidden": "true", focusable: "false" }, svg("use", { href: `#i-${name}` }));
 }
 
 const KINDS = ["stone", "general", "adviser", "elephant", "horse", "chariot", "cannon", "soldier"];
-// Traditional characters, of which the two sides have each their own.
+// Traditional characters; each side has its own.
 const SIGNS = { first: "帥仕相傌俥炮兵", second: "將士象馬車砲卒" };
 const INK = { first: "#A92F21", second: "#221E18" };
 const RIVER = "楚河漢界";
@@ -25,7 +25,8 @@ const RIVER = "楚河漢界";
 let outlines = null;
 let loading = null;
 
-/// Loads the characters of xiangqi's pieces; calls back once they can be drawn. True where they can be already.
+/// Loads the glyph outlines of xiangqi pieces, and calls `then` once they can be drawn. Returns true if they are already
+/// loaded.
 export function needGlyphs(then) {
   if (outlines) return true;
   loading ??= import("./glyphs.js").then((module) => {
@@ -52,7 +53,7 @@ function piece(side, kind, sign) {
   );
 }
 
-/// The four characters of the river, half a cell high; nothing before the outlines are there.
+/// The four characters of the river, half a cell high; empty before the outlines are loaded.
 export function river(left, middle, cell) {
   if (!outlines) return [];
   const scale = (cell * 0.5) / outlines.SIZE;
@@ -62,12 +63,12 @@ export function river(left, middle, cell) {
   });
 }
 
-/// The symbol of what stands on a point.
+/// The symbol of the piece on a point.
 export function symbol(side, kind) {
   return `#${KINDS.includes(kind) ? kind : "stone"}-${side}`;
 }
 
-/// A stone or piece alone, for a seat or a list.
+/// A single stone or piece, for a seat or a list.
 export function sprite(side, kind) {
   return svg("svg", { class: "sprite", viewBox: "0 0 100 100", "aria-hidden": "true", focusable: "false" }, svg("use", { href: symbol(side, kind) }));
 }

@@ -1,8 +1,8 @@
-// A board of points. It knows no game: what stands where and what is marked comes in, points that were touched go out.
-// Drawn in device pixels, so that lines are crisp; over the drawing lie the points themselves for screen readers and keys.
+// A board of points, without knowledge of any game: pieces and marks come in, touched points go out. The drawing uses device
+// pixels, for crisp lines; a transparent grid of cells over it serves screen readers and the keyboard.
 import { river, svg, symbol } from "./art.js";
 
-/// Below so many CSS pixels between points a finger may miss the one that it means: 5 mm, as of 9 x 9 on a phone.
+/// With fewer CSS pixels between points than this, a finger may miss its point: about 5 mm, as for 9 x 9 on a phone.
 const HIT = 30;
 
 export class BoardView {
@@ -21,8 +21,8 @@ export class BoardView {
   #finger = null;
   #handledAt = -Infinity;
 
-  /// `calls`: touched(index, small) by a finger or pointer, `small` where it may have missed; chosen(index) by a key, a screen reader
-  /// or by sliding to the point; beyond(columns, rows) when the cursor would leave what is seen.
+  /// `calls`: touched(index, small) for a finger or pointer, `small` if it may have missed the point; chosen(index) for a
+  /// key, a screen reader or a slide to the point; beyond(columns, rows) when the cursor would leave the visible part.
   constructor(host, calls) {
     this.#host = host;
     this.#calls = calls;
@@ -37,11 +37,11 @@ export class BoardView {
     host.addEventListener("pointerup", (event) => this.#up(event));
     host.addEventListener("pointercancel", () => this.#cancel());
     host.addEventListener("contextmenu", (event) => event.preventDefault());
-    // The focus stays where it is; a tap moves no cursor that is not shown.
+    // The focus stays where it is; a tap does not move a hidden cursor.
     host.addEventListener("mousedown", (event) => event.preventDefault());
     this.#grid.addEventListener("click", (event) => this.#click(event));
     this.#grid.addEventListener("keydown", (event) => this.#key(event));
-    // Where the page is magnified, one finger moves it.
+    // While the page is magnified, one finger pans it.
     window.visualViewport?.addEventListener("resize", () => host.classList.toggle("magnified", visualViewport.scale > 1.05));
   }
 
@@ -49,13 +49,14 @@ export class BoardView {
     return this.#host;
   }
 
-  /// Puts the keyboard onto the board, at the last move where there is one.
+  /// Moves the keyboard focus to the board, to the last move if there is one.
   focus() {
     this.#cells[this.#cursor]?.focus();
   }
 
-  /// `view`: ground (lines, river or lights), columns, rows, points with labels, names (below, above, left), lines ([from, to] as
-  /// indices), live, label, readOnly, next (colour of the stone that a touch would put, or null), moved (what is new may be seen to move).
+  /// `view`: ground (lines, river or lights), columns, rows, points with labels, names (below, above, left), lines ([from,
+  /// to] as indices), live, label, readOnly, next (colour of the stone that a touch would place, or null), moved (changes
+  /// may be animated).
   show(view, width, height) {
     const before = this.#view;
     this.#view = view;
@@ -98,7 +99,7 @@ export class BoardView {
     const { points, columns, lines: strokes, ground, moved } = this.#view;
     const { cell, left, top } = this.#size;
     const parts = [];
-    // Pieces that the last change took off the board leave visibly; one that stepped away has not left.
+    // Pieces that the last change removed fade out; a piece that moved is not removed.
     if (moved && before && before.points.length === points.length) {
       before.points.forEach((old, index) => {
         const now = points[index];
@@ -126,7 +127,7 @@ export class BoardView {
     this.#things.replaceChildren(...parts);
   }
 
-  /// What stands on a point.
+  /// The drawing of the piece on a point.
   #thing(index, { side, kind, dead, captured, slide }, how) {
     const { cell, left, top } = this.#size;
     const columns = this.#view.columns;
@@ -149,7 +150,7 @@ export class BoardView {
     return use;
   }
 
-  /// The lines through a point.
+  /// The grid lines through a point.
   #cross(index) {
     const { cell, left, top, ratio } = this.#size;
     const { columns, rows } = this.#view;
@@ -175,7 +176,7 @@ export class BoardView {
     }
   }
 
-  /// The points themselves: a grid that a screen reader walks, of which one has the keyboard.
+  /// The cells: an accessible grid with a roving tabindex.
   #drawCells() {
     const { points, columns, rows, label, readOnly } = this.#view;
     if (this.#cells.length !== points.length || this.#grid.childElementCount !== rows) {
@@ -207,7 +208,7 @@ export class BoardView {
     });
   }
 
-  /// Moves the cursor, and the keyboard with it.
+  /// Moves the cursor, and the keyboard focus with it.
   #go(index) {
     this.#cells[this.#cursor].tabIndex = -1;
     this.#cursor = index;
@@ -235,7 +236,7 @@ export class BoardView {
     event.preventDefault();
   }
 
-  /// A screen reader's touch: a click that no pointer has made.
+  /// A click by a screen reader, without a pointer event.
   #click(event) {
     if (performance.now() - this.#handledAt < 700) return;
     const index = this.#cells.indexOf(event.target.closest("[role=gridcell]"));
@@ -248,7 +249,7 @@ export class BoardView {
     const box = this.#host.getBoundingClientRect();
     const x = ((event.clientX - box.left) * ratio - left) / cell;
     const y = ((event.clientY - box.top) * ratio - top) / cell;
-    // Two points beyond the edge nothing is meant any more.
+    // A touch more than two points beyond the edge has no target.
     if (x < -2 || y < -2 || x > columns + 1 || y > rows + 1) return -1;
     const [column, row] = [Math.round(x), Math.round(y)].map((at, axis) => Math.max(0, Math.min((axis ? rows : columns) - 1, at)));
     return row * columns + column;
@@ -256,10 +257,10 @@ export class BoardView {
 
   #down(event) {
     if (!this.#view) return;
-    // Who points needs no cursor.
+    // The cursor is hidden while a pointer is in use.
     this.#host.classList.add("pointed");
     if (!event.isPrimary || event.button !== 0) {
-      // A second finger magnifies the page.
+      // A second finger starts a pinch zoom of the page.
       this.#cancel();
       return;
     }
@@ -291,14 +292,14 @@ export class BoardView {
     if (!this.#view.live || index < 0) return;
     const { cell, ratio } = this.#size;
     const slid = Math.abs(event.clientX - finger.from[0]) + Math.abs(event.clientY - finger.from[1]);
-    // Who has slid to the point has aimed at it; a mouse hits what it points at.
+    // A slide to the point is deliberate; a mouse is precise.
     const exact = event.pointerType === "mouse" || slid * ratio > cell;
     this.#place(index);
     if (exact) this.#calls.chosen(index);
     else this.#calls.touched(index, cell / ratio < HIT);
   }
 
-  /// The cursor follows a tap, without taking the keyboard.
+  /// Moves the cursor to a tapped point, without taking the keyboard focus.
   #place(index) {
     const held = this.#grid.contains(document.activeElement);
     if (held) this.#go(index);
@@ -325,19 +326,19 @@ function groundKey({ ground, columns, rows, names, glyphs }) {
   return JSON.stringify([ground, columns, rows, names, glyphs]);
 }
 
-/// Margins in cells around the outer points: room for the names at the edge.
+/// Margins around the outer points, in cells: space for the coordinates.
 function margins({ ground, names }) {
   if (ground === "lights") return [0.6, 0.6];
   return [names.left.length ? 0.98 : 0.72, names.below.length ? 0.98 : 0.72];
 }
 
-/// Width to height of a board without empty borders.
+/// Aspect ratio (width to height) of a board without empty borders.
 export function aspect(view) {
   const [x, y] = margins(view);
   return (view.columns - 1 + 2 * x) / (view.rows - 1 + 2 * y);
 }
 
-/// Everything in whole device pixels, from CSS pixels that it may take.
+/// The layout in whole device pixels, for the given space in CSS pixels.
 function measure(view, width, height) {
   const ratio = window.devicePixelRatio || 1;
   const [x, y] = margins(view);
@@ -349,7 +350,7 @@ function measure(view, width, height) {
   return { cell, left, top, wide, high, ratio };
 }
 
-/// Points that carry a dot, as on a printed board.
+/// Star points, as on a printed board.
 function stars(columns, rows) {
   if (columns !== rows || columns < 7) return [];
   const near = columns < 13 ? 2 : 3;
@@ -360,7 +361,7 @@ function stars(columns, rows) {
   return found;
 }
 
-/// The lines of a board, all in whole pixels.
+/// The grid lines, in whole device pixels.
 function lines({ ground, columns, rows }, { cell, left, top, ratio }) {
   const isRiver = ground === "river";
   const thin = isRiver ? Math.max(1, Math.floor(cell / 44)) : Math.max(1, Math.min(2 + Math.floor(cell / 100), Math.floor(cell / 21)));
@@ -369,7 +370,7 @@ function lines({ ground, columns, rows }, { cell, left, top, ratio }) {
   const parts = [];
   const box = (x, y, width, height) => parts.push(svg("rect", { x, y, width, height }));
   const half = (thick) => Math.floor(thick / 2);
-  // The river flows between the two middle rows; only the edges cross it.
+  // The river lies between the two middle rows; only the outer lines cross it.
   const bank = top + cell * Math.floor((rows - 1) / 2);
   const farBank = top + cell * Math.floor(rows / 2);
   for (let column = 0; column < columns; column += 1) {
@@ -421,7 +422,7 @@ function spot(name, x, y, cell, part) {
   return svg("circle", { class: `spot ${name}`, cx: x, cy: y, r: Math.max(3, Math.round((cell * part) / 2)) });
 }
 
-/// Everything that may be said at a point beside what stands there.
+/// The marks of a point, besides its piece.
 function marks(point, x, y, cell) {
   const parts = [];
   const square = (name, part, thick) => {
@@ -451,7 +452,7 @@ function marks(point, x, y, cell) {
     parts.push(svg("rect", { class: "picked", x: x - size / 2, y: y - size / 2, width: size, height: size, rx: cell * 0.1, "stroke-width": Math.max(2, cell * 0.05) }));
   }
   if (point.last) {
-    // On a piece the spot stands at its shoulder, so that the character can be read.
+    // On a piece the mark is drawn at the upper right, so that the character stays readable.
     const shoulder = point.kind && point.kind !== "stone";
     parts.push(shoulder ? spot("last", x + cell * 0.35, y - cell * 0.37, cell, 0.22) : spot("last", x, y, cell, point.lamp ? 0.26 : 0.34));
   }

@@ -1,16 +1,17 @@
-// The way to the host: one WebSocket at a time, made again when it is lost, with nothing lost and nothing doubled.
+// The connection to the host: one WebSocket at a time, reopened after a loss. Unanswered messages are resent; the host
+// ignores duplicates.
 
 const PING_EVERY = 10_000;
 const SILENT_FOR = 25_000;
-// To connect and be answered.
+// Milliseconds to connect and receive the answer to the hello.
 const PATIENCE = 8_000;
-// After a wake-up: how long an open connection may take to prove itself.
+// Milliseconds for an open connection to answer a ping after a wake-up.
 const PROOF = 3_000;
 const BACK_OFF = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
-// Messages that wait for their reply.
+// Maximum number of messages without a reply.
 const MOST_WAITING = 32;
 
-/// Reasons after which the page does not come back by itself.
+/// Reasons for which the page does not reconnect automatically.
 const FINAL = new Set(["host_stopping", "code_closed", "wrong_code", "seat_taken", "given", "replaced", "too_old"]);
 
 export class Connection {
@@ -27,8 +28,9 @@ export class Connection {
   #listener;
   #greeting;
 
-  /// `greeting()` gives {token, tab, name}. `listener` has `heard(kind, body)` and `changed(state, detail)`; states: connecting,
-  /// taken (the host's person is asked), up, down (detail: when it is tried again, of performance.now), ended (detail: the last message).
+  /// `greeting()` returns {token, tab, name}. `listener` has `heard(kind, body)` and `changed(state, detail)`. States:
+  /// connecting, taken (the host's user is asked for the seat), up, down (detail: time of the next attempt, on the clock of
+  /// performance.now), ended (detail: the last message).
   constructor(greeting, listener) {
     this.#greeting = greeting;
     this.#listener = listener;
@@ -43,7 +45,7 @@ export class Connection {
     return this.#state;
   }
 
-  /// Connects, or connects afresh.
+  /// Opens a new connection, in place of a previous one.
   open() {
     this.#drop();
     this.#enter("connecting");
@@ -61,7 +63,7 @@ export class Connection {
     socket.onclose = () => this.#lost();
   }
 
-  /// Something has changed outside: the network, the screen. Tries at once, or makes an open connection prove that it lives.
+  /// The network or the visibility of the page has changed: retries at once, or pings an open connection.
   nudge() {
     if (this.#state === "down" || (this.#state !== "idle" && this.#state !== "ended" && !this.#socket)) {
       this.#tries = 0;
@@ -73,8 +75,8 @@ export class Connection {
     }
   }
 
-  /// Sends it, and again after a lost connection until it is replied to. The promise gives the reply's kind and body, or null where
-  /// the connection ended before.
+  /// Sends a message, and resends it after a reconnection until its reply arrives. The promise resolves to kind and body of
+  /// the reply, or to null if the connection ended first.
   ask(kind, body) {
     if (this.#waiting.size >= MOST_WAITING || this.#state === "ended") return Promise.resolve(null);
     const id = this.#nextId();
@@ -104,7 +106,7 @@ export class Connection {
       this.#enter("up");
     } else if (kind === "taken") {
       clearTimeout(this.#limit);
-      // The host says when it is no longer asked; a lost connection is noticed a little later.
+      // The host ends the wait itself; the timeout 10 s later only covers a lost connection.
       this.#limit = setTimeout(() => this.#lost(), (body.seconds + 10) * 1_000);
       this.#enter("taken", body);
     } else if (kind === "closed") {
@@ -117,7 +119,7 @@ export class Connection {
       }
       this.#listener.heard(kind, body);
       if (kind === "room" && this.#roomIsDue) {
-        // Whether these have arrived is not known: the host plays none of them twice.
+        // It is unknown which messages have arrived. The host executes none of them twice.
         this.#roomIsDue = false;
         for (const { message } of this.#waiting.values()) this.#post(message);
       }
@@ -130,7 +132,7 @@ export class Connection {
       this.#forget();
       this.#enter("ended", body);
     } else {
-      // What the host does not understand it will not understand the next time either.
+      // A message that the host cannot parse is not resent.
       if (body.why === "bad_message") this.#forget();
       this.#lost(body.seconds * 1_000, body);
     }
@@ -178,7 +180,7 @@ export class Connection {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   }
 
-  /// Greater than any before, also after a reload.
+  /// A number greater than all previous ones, also across reloads.
   #nextId() {
     this.#lastId = Math.max(Date.now(), this.#lastId + 1);
     store("qiyou.id", this.#lastId);
@@ -186,7 +188,7 @@ export class Connection {
   }
 }
 
-/// What the browser keeps for this page; null where it keeps nothing.
+/// The stored value for this page, or null.
 export function stored(key) {
   try {
     return localStorage.getItem(key);
@@ -199,6 +201,6 @@ export function store(key, value) {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // A private window, perhaps: then it lasts as long as the page.
+    // Without storage (such as in a private window) it lasts as long as the page.
   }
 }

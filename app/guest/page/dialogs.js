@@ -1,14 +1,14 @@
-// Questions over the page: one at a time, made when it is asked and taken away when it is answered.
+// Dialogs over the page: one at a time, created when shown and removed when answered.
 import { icon } from "./art.js";
 import { isChinese, phrase, PHRASES, say } from "./words.js";
 
 const EMOTES = ["smile", "laugh", "wow", "sad", "applause", "sweat"];
-/// A question that comes by itself takes no tap that was meant for what it covers.
+/// Milliseconds for which a sudden dialog ignores taps, which were meant for what it covers.
 const SETTLES = 350;
 
 let open = null;
 
-/// The name of the question that is open, or null.
+/// The name of the open dialog, or null.
 export function openDialog() {
   return open?.name ?? null;
 }
@@ -22,7 +22,8 @@ export function closeDialog(name) {
   }
 }
 
-/// Shows a question. `parts` are elements under the title; `kept`: it must be answered; `sudden`: it comes by itself.
+/// Shows a dialog. `parts`: elements under the title; `kept`: cannot be dismissed; `sudden`: opened without an action of the
+/// player.
 export function show(name, title, parts, { kept = false, sudden = false, closed } = {}) {
   closeDialog();
   const element = document.createElement("dialog");
@@ -39,7 +40,7 @@ export function show(name, title, parts, { kept = false, sudden = false, closed 
       closed?.();
     }
   });
-  // A tap beside it.
+  // A tap on the backdrop.
   element.addEventListener("click", (event) => !kept && event.target === element && outside(element, event) && closeDialog());
   document.body.append(element);
   open = { name, element };
@@ -62,7 +63,7 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
-/// A button that closes the question and then acts; `stay`: it leaves it open.
+/// A button that closes the dialog and then acts; `stay`: leaves it open.
 export function button(text, act, { kind = "", disabled = false, stay = false } = {}) {
   const element = make("button", { type: "button", className: `button ${kind}`.trim(), disabled }, text);
   element.addEventListener("click", () => {
@@ -90,7 +91,7 @@ export function ask(name, title, hint, choices, options) {
   show(name, title, [...(hint ? [text(hint)] : []), ...choices], options);
 }
 
-/// A word with one tap, or one's own.
+/// The chat dialog: phrases, and a text field.
 export function sayDialog(saying) {
   const pick = (name) => () => saying({ phrase: name });
   const emotes = make("div", { className: "emotes" });
@@ -119,7 +120,8 @@ export function sayDialog(saying) {
   show("say", say("saySomething"), [emotes, phrases, form, button(say("close"), null, { kind: "primary" })]);
 }
 
-/// All that is not needed at each move. `items` are {word, act, disabled} or null; `switches` {word, on, act}; `theme` {chosen, choose}.
+/// The menu of rarely used items. `items`: {word, act, disabled} or null; `switches`: {word, on, act}; `theme`: {chosen,
+/// choose}.
 export function moreDialog(items, switches, theme, languageChanged) {
   const buttons = items.filter(Boolean).map(({ word, act, disabled }) => button(say(word), act, { disabled }));
   const segments = make("div", { className: "segments", role: "group" });

@@ -1,4 +1,4 @@
-// Begins everything: takes in what the host says, and gives every control what it does.
+// Entry point: receives the host's messages, and connects controls with their actions.
 import {
   askResign, endReview, forgetTouches, look, lookBy, newGame, offer, refused, reviewStep, saveFile, sayWords, settle, showRules, touchAt, zoom,
 } from "./actions.js";
@@ -17,7 +17,7 @@ const SAID_STAYS = 12_000;
 
 const connection = new Connection(() => ({ token: state.token, tab: tab(), name: state.name }), { heard, changed });
 
-/// What says that this is the same browser as before, also after a reload or sleep.
+/// A random id of this browser, which survives a reload and sleep.
 function tab() {
   let kept = stored("qiyou.tab") ?? state.tab;
   if (!/^[\w-]{16,64}$/.test(kept ?? "")) {
@@ -89,7 +89,7 @@ function takeRoom(room) {
     state.part = { left: 0, top: 0, zoom: FIRST_ZOOM };
   }
   if (state.review && (state.review.ply > room.record.length || before?.revision !== room.revision)) look(Math.min(state.review.ply, room.record.length));
-  // An offer of this side that is gone while nothing else has changed was declined.
+  // An offer of this side that disappears while nothing else changes was declined.
   const kept = (one) => JSON.stringify([one.id, one.ply, one.revision, one.result, one.paused]);
   if (before?.offer?.mine && !room.offer && kept(before) === kept(room)) {
     remark(say("declined", seatName(room, other(nearSide(room)), state.host)));
@@ -104,7 +104,7 @@ function takeWords({ number, mine, name, phrase: spoken, text: written, words })
   const { room } = state;
   const near = room ? nearSide(room) : "first";
   let side = mine ? near : other(near);
-  // A watcher sees both from outside: who it was says the name.
+  // Spectators have neither side; the name tells which side spoke.
   if (room && room.you === "unspecified") side = room.second.name === name ? "second" : "first";
   state.said[side] = line;
   setTimeout(() => {
@@ -194,7 +194,7 @@ function switchLanguage() {
   render();
 }
 
-// The beginning
+// Start
 
 function listen() {
   at("start-form").addEventListener("submit", async (event) => {
@@ -259,7 +259,7 @@ function listen() {
 
 state.connection = connection;
 drawnBy(draw);
-// First of all: while the answer is on its way the page is prepared.
+// Connects first: the page is prepared while the answer is on its way.
 if (state.token) connection.open();
 state.host = stored(hostKey()) ?? "";
 applyTheme();

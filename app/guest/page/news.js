@@ -1,4 +1,4 @@
-// What is said aloud to a screen reader, and in passing at the foot of the page.
+// Announcements for screen readers, and short remarks at the foot of the page.
 import { at } from "./view.js";
 import { isChinese } from "./words.js";
 
@@ -6,7 +6,8 @@ const REMARK_STAYS = 4_000;
 
 let news = [];
 
-/// For screen readers: sentences of one turn together, a moment later, so that none replaces another unheard.
+/// Announces a sentence to screen readers. Sentences of one turn are joined and announced a moment later, so that none
+/// replaces another.
 export function announce(sentence) {
   if (!sentence) return;
   news.push(sentence);
@@ -14,14 +15,14 @@ export function announce(sentence) {
   setTimeout(() => {
     const said = news.join(isChinese() ? "。" : ". ");
     news = [];
-    // The same sentence twice is a change too.
+    // The appended space makes a repeated sentence a change, which is announced again.
     at("news").textContent = at("news").textContent === said ? `${said}\u00a0` : said;
   }, 60);
 }
 
 let remarkTimer = 0;
 
-/// A passing remark at the foot of the page.
+/// Shows a short remark at the foot of the page.
 export function remark(sentence) {
   if (!sentence) return;
   const element = at("remark");

@@ -1,11 +1,11 @@
-// From the host's board to what is drawn: which part is seen and from which side, what stands and is marked on each point, what it
-// is called, and what a touch on it means. No rule is computed here: the host sends what a touch is.
+// Turns the host's board into what is drawn: the visible part and its orientation, the piece and marks of each point, its
+// label, and the meaning of a touch. Computes no rule: the host sends the meaning of touches.
 import { isChinese, say, told } from "./words.js";
 
-// A point on the wire is row * 1024 + column, the row from the bottom.
+// On the wire a point is row * 1024 + column, with the row counted from the bottom.
 const ROW_STEP = 1024;
 
-/// Lights across that may be chosen, as in the app.
+/// Selectable numbers of lights per row, as in the app.
 export const ZOOMS = [8, 12, 20, 28, 40];
 export const FIRST_ZOOM = 2;
 
@@ -13,16 +13,16 @@ export function other(side) {
   return side === "first" ? "second" : "first";
 }
 
-/// The side at the lower edge: the one that is played here, else the first.
+/// The side at the lower edge: the side played here, otherwise the first.
 export function nearSide(room) {
   return room.you === "second" ? "second" : "first";
 }
 
-/// Where the points of a board stand on the screen: index 0 is at the top left. `part` is {left, top, zoom}, of boards of lights.
+/// The layout of the visible points: index 0 is at the top left. `part` is {left, top, zoom}, for boards of lights.
 export function layoutOf(room, board, flipped, part) {
   const columns = Math.max(1, board.columns);
   const rows = Math.max(1, board.rows);
-  // Each side of a xiangqi board belongs to a player; other boards look the same from everywhere.
+  // A xiangqi board is turned so that the player's side is below; other boards have no direction.
   const across = board.game === "xiangqi" && nearSide(room) === "second";
   const most = board.game === "lights_out" ? ZOOMS[part.zoom] : Infinity;
   const wide = Math.min(columns, most);
@@ -36,13 +36,13 @@ export function clamp(value, least, most) {
   return Math.max(least, Math.min(most, value));
 }
 
-/// The point on the wire of an index.
+/// The point on the wire for an index.
 export function pointAt(layout, index) {
   const [column, row] = placeOf(layout, index);
   return row * ROW_STEP + column;
 }
 
-/// The index of a point, -1 where it is not seen.
+/// The index of a point; -1 if it is not visible.
 export function indexOf(layout, at) {
   const [row, column] = [Math.floor(at / ROW_STEP), at % ROW_STEP];
   if (row >= layout.rows || column >= layout.columns) return -1;
@@ -58,14 +58,14 @@ function placeOf(layout, index) {
   return layout.turned ? [layout.columns - 1 - x, y] : [x, layout.rows - 1 - y];
 }
 
-/// The point of an action that is at one.
+/// The point of an action, if it has one.
 export function pointOf(action) {
   if (!action) return null;
   if (action.step) return action.step[1];
   return action.place ?? action.capture ?? action.press ?? action.toggle ?? null;
 }
 
-/// A column as its players call it: A, B, … Z, AA; Go leaves out I.
+/// A column in players' notation: A, B, … Z, AA; Go leaves out I.
 function columnName(game, column) {
   if (game === "go" && column >= 8 && column < 25) column += 1;
   let name = "";
@@ -75,12 +75,13 @@ function columnName(game, column) {
   return name;
 }
 
-/// The files of xiangqi as both sides count them, from their own right: in Chinese Red has Chinese figures, Black others.
+/// The files of xiangqi, which each side counts from its own right: Chinese uses Chinese numerals for Red and Arabic ones
+/// for Black.
 function fileNames(second) {
   return [...(second || !isChinese() ? "987654321" : "九八七六五四三二一")];
 }
 
-/// Letters and numbers at the edges: under the board, above it, at its left.
+/// Coordinates at the edges: below the board, above it, left of it.
 export function edgeNames(game, layout) {
   if (game === "lights_out") return { below: [], above: [], left: [] };
   if (game === "xiangqi") {
@@ -91,7 +92,7 @@ export function edgeNames(game, layout) {
   return layout.turned ? { below: below.reverse(), above: [], left: left.reverse() } : { below, above: [], left };
 }
 
-/// A point as a player calls it.
+/// A point in players' notation.
 function pointName(game, layout, index) {
   const [column, row] = placeOf(layout, index);
   if (game === "xiangqi") {
@@ -107,8 +108,8 @@ const MARKS = {
   press: "hint", forbidden: "forbidden", fault: "fault", taken: "takenHere", checker: "checker", helper: "helper",
 };
 
-/// What is to be drawn of a board. `more` has what this page knows beside it: picked, waiting and flash points, the colour of a
-/// stone that waits.
+/// The drawing of a board. `more` contains local state: the picked, waiting and flashing points, and the colour of a waiting
+/// stone.
 export function pointsOf(board, layout, more = {}) {
   const points = Array.from({ length: layout.wide * layout.high }, (_, index) => {
     const point = { name: pointName(board.game, layout, index) };
@@ -156,7 +157,7 @@ export function pointsOf(board, layout, more = {}) {
   return points;
 }
 
-/// What a screen reader says of a point.
+/// The accessible label of a point.
 export function pointLabel(game, point) {
   const words = [point.name];
   if (point.lamp) words.push(say(point.lamp === 2 ? "lit" : "unlit"));
@@ -174,7 +175,7 @@ export function pointLabel(game, point) {
   return words.join(isChinese() ? "，" : ", ");
 }
 
-/// What a touch at this point comes to, by what the host has said with the position: {act}, {pick}, {putDown}, {pickFirst},
+/// The meaning of a touch at this point, from what the host sent with the position: {act}, {pick}, {putDown}, {pickFirst},
 /// {stuck}, {warn, words} or {}.
 export function meaning(board, picked, at) {
   const { touch } = board;
@@ -206,23 +207,23 @@ export function meaning(board, picked, at) {
   }
 }
 
-/// What is said of the position, of this kind: the number or null.
+/// The number of the position's fact of this kind, or null.
 export function fact(board, kind, side = "unspecified") {
   const found = board.facts.find((one) => one.kind === kind && one.side === side);
   return found ? found.number : null;
 }
 
-/// The same in words.
+/// The words of the position's fact of this kind.
 export function factWords(board, kind) {
   return told(board.facts.find((one) => one.kind === kind)?.words);
 }
 
-/// A move in the notation with its points as at the board's edge: h8 is H8, xa6 is xA6.
+/// A move in notation, with its points written as at the board's edge: h8 as H8, xa6 as xA6.
 export function written(notation) {
   return notation.replace(/[a-z](?=\d)/g, (letter) => letter.toUpperCase());
 }
 
-/// The moves so far as players write them where that is known.
+/// The moves so far, in players' notation if the host sends it.
 export function movesOf(room) {
   const spoken = room.spoken.length === room.record.length ? room.spoken : [];
   return room.record.map((notation, index) => (spoken[index] ? told(spoken[index]) : written(notation)));

@@ -1,4 +1,4 @@
-// Draws the whole page from the state: which of its parts is there, and the board.
+// Renders the page from the state: which parts are visible, and the board.
 import { needGlyphs } from "./art.js";
 import { act, answer, chosen, look, lookBy, touched } from "./actions.js";
 import { aspect, BoardView } from "./board.js";
@@ -8,7 +8,7 @@ import { boardLayout, isLive, nextStone, render, state } from "./state.js";
 import { at, gameName, isAlone, seatName, showLink, showMoves, showPresses, showResult, showSeat, showTitle, showTold, write } from "./view.js";
 import { isChinese, say, told } from "./words.js";
 
-/// Width that the rest needs beside the board.
+/// Minimum width of the column beside the board, in CSS pixels.
 const BESIDE = 280;
 
 export const board = new BoardView(at("board"), { touched, chosen, beyond: lookBy });
@@ -34,12 +34,12 @@ function showPage(to) {
   if (to !== "match" && !first) at(`${to}-title`).focus();
 }
 
-/// That the connection is lost, and when it is tried again.
+/// Shows the strip that reports a lost connection and the time of the next attempt.
 function showStrip(shown) {
   const strip = at("strip");
   strip.hidden = !(state.down && shown !== "trouble");
   if (strip.hidden) return;
-  // A blink is no reason for advice.
+  // Advice is shown only after several failed attempts.
   write(at("strip-text"), state.down.tries > 2 ? `${retryText()} ${say("lostHelp")}` : retryText());
 }
 
@@ -183,12 +183,12 @@ function showReview() {
   write(at("review-text"), move ? say("moveNOfIs", ply, total, move) : say("moveNOf", ply, total));
   for (const element of document.querySelectorAll("[data-review]")) {
     const back = element.dataset.review === "first" || element.dataset.review === "left";
-    // The focused button keeps the keyboard: it is told to do nothing rather than taken away.
+    // aria-disabled instead of disabled: a focused button keeps the keyboard focus.
     element.setAttribute("aria-disabled", !state.up || (back ? ply <= 0 : ply >= total));
   }
 }
 
-/// The board as large as it can be: over the rest, or beside it where the page lies.
+/// Makes the board as large as possible: above the rest in portrait, beside it in landscape.
 function layOut() {
   const { room } = state;
   const position = state.review?.board ?? room.board;
@@ -252,12 +252,12 @@ function showOffer() {
     say(OFFERS[open.kind] ?? "asksNew", name),
     open.kind === "new_game" && !isAlone(state.room) && !state.room.race ? say("swapped") : "",
     [button(say("agree"), () => answer(open.number, true), { kind: "primary" }), button(say("decline"), () => answer(open.number, false))],
-    // A browser may close it all the same: then it is asked again.
+    // A browser may close the dialog all the same: then it is shown again.
     { kept: true, sudden: true, closed: render },
   );
 }
 
-/// Only what goes on by itself: clocks and the wait for the state.connection.
+/// Updates only what changes with time: clocks, and the countdown to the next attempt to connect.
 export function tick() {
   showStrip(page);
   if (page === "trouble") showTrouble();

@@ -1,35 +1,36 @@
-// What the host has said, and what is picked and looked at here. What is seen follows from it.
+// The page's state: what the host has sent, and what is selected and reviewed locally. Rendering depends on this state
+// alone.
 import { stored } from "./connection.js";
 import { FIRST_ZOOM, layoutOf } from "./points.js";
 
 export const state = {
   token: location.hash.slice(1),
   name: stored("qiyou.name") ?? "",
-  // Of the connection.
+  // The connection.
   up: false, ended: null, taken: null, down: null,
-  // Of welcome.
+  // From the welcome message.
   host: "", watcher: false, started: false,
   room: null, roomAt: 0,
-  // Of the position in `key`: what is picked, what waits to be meant, what was sent and not yet answered.
+  // For the position `key`: selected point, point awaiting a second tap, action sent without a reply, queued presses.
   key: "", picked: null, waiting: null, sent: null, stone: null, ahead: [], flash: [],
-  // Looked at again: {ply, total, board, room}.
+  // The review: {ply, total, board, room}.
   review: null, looks: 0,
   said: { first: "", second: "" }, saidNumber: 0,
   flipped: false, part: { left: 0, top: 0, zoom: FIRST_ZOOM }, coordinates: stored("qiyou.coordinates") !== "off",
   shown: null,
-  /// The way to the host.
+  /// The connection to the host.
   connection: null,
 };
 
 let draw = () => {};
 let due = false;
 
-/// What draws the page, set once.
+/// Sets the function that renders the page; called once.
 export function drawnBy(run) {
   draw = run;
 }
 
-/// Draws the page once this turn is over.
+/// Renders the page at the end of the present event.
 export function render() {
   if (due) return;
   due = true;
@@ -53,7 +54,7 @@ export function boardLayout() {
   return layoutOf(room, state.review?.board ?? room.board, state.flipped, state.part);
 }
 
-/// The stone that a touch would put, as it looks.
+/// The stone that a touch would place, as it is drawn.
 export function nextStone() {
   const { touch } = state.room.board;
   return isLive() && touch.kind === "place" && (touch.stone === "first" || touch.stone === "second") ? touch.stone : null;

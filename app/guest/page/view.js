@@ -1,4 +1,4 @@
-// The page beside the board: fills the elements of index.html from the state. Decides nothing and asks nothing of the host.
+// The page around the board: fills the elements of index.html from the state. Decides nothing and sends nothing.
 import { icon, sprite } from "./art.js";
 import { isChinese, knows, say, told } from "./words.js";
 import { fact, factWords, movesOf, nearSide, other } from "./points.js";
@@ -7,12 +7,12 @@ export function at(id) {
   return document.getElementById(id);
 }
 
-/// Sets text only where it differs, so that a screen reader is told of changes alone.
+/// Sets the text only if it differs, because screen readers announce every assignment.
 export function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/// Every element whose words never change but with the language.
+/// Sets the labels that change with the language only.
 export function labelAll() {
   document.documentElement.lang = isChinese() ? "zh-Hans" : "en";
   for (const element of document.querySelectorAll("[data-w]")) write(element, say(element.dataset.w));
@@ -27,7 +27,7 @@ function colourOf(room, side) {
   return room.swapped ? other(side) : side;
 }
 
-/// Black, white or red, in a word of this kind: "", "plays", "won", "resigned", "next".
+/// Black, White or Red, in the form for its use: "", "plays", "won", "resigned", "next".
 function colourWord(room, side, kind = "") {
   const colour = colourOf(room, side);
   const name = room.game === "xiangqi" ? (colour === "first" ? "red" : "black") : colour === "first" ? "black" : "white";
@@ -40,7 +40,7 @@ export function colourName(room, side) {
   return colourWord(room, side);
 }
 
-/// One player alone with the lights.
+/// Whether the room is Lights Out for one player.
 export function isAlone(room) {
   return room.game === "lights_out" && !room.race;
 }
@@ -64,7 +64,7 @@ function clockText(seconds) {
   return hours ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
-/// Milliseconds that a clock shows now. A second that has begun counts whole, so that 0:00 is the end.
+/// Remaining milliseconds of a clock, rounded up to whole seconds, so that 0:00 means out of time.
 function clockLeft(room, side, since) {
   const clock = room.clocks[side === "second" ? 1 : 0];
   return clock ? Math.max(0, clock.left_ms - (clock.running ? since : 0)) : null;
@@ -74,7 +74,7 @@ function halves(number) {
   return number % 2 ? `${Math.floor(number / 2)}.5` : String(number / 2);
 }
 
-/// What there is to do, where the turn is here.
+/// The task of the player whose turn it is; empty on the opponent's turn.
 export function taskText(state) {
   const { room } = state;
   const { board } = room;
@@ -112,7 +112,7 @@ function raceText(room, mine, since) {
   return say("lightsOn", race.their_lit);
 }
 
-/// One line of what a seat is doing, and whether it is something said.
+/// The status line of a seat, and whether it is a chat message.
 function seatState(state, side, since) {
   const { room } = state;
   const seat = room[side];
@@ -146,7 +146,7 @@ function holds(room, side) {
   return taken && !takenBy(room, side).length ? say("capturedN", taken) : "";
 }
 
-/// What a side has taken is what the other has lost.
+/// The pieces that a side has captured.
 function takenBy(room, side) {
   return room.board.taken.filter((piece) => piece.side === other(side));
 }
@@ -198,14 +198,14 @@ function showClock(element, room, side, since) {
   element.classList.toggle("last-seconds", running && seconds < 10);
 }
 
-/// Draws anew only what differs from the last time.
+/// Redraws an element only if its key has changed.
 function redraw(element, key, parts) {
   if (element.dataset.key === key) return;
   element.dataset.key = key;
   element.replaceChildren(...parts());
 }
 
-/// One player's count, in the place of the two seats.
+/// The number of presses, in place of the two seats.
 export function showPresses(element, room) {
   if (element.querySelector(".stone")) element.replaceChildren();
   if (!element.firstChild) {
@@ -220,7 +220,7 @@ export function showPresses(element, room) {
   element.classList.remove("moves-now");
 }
 
-/// How the game ended, from where this person sits.
+/// The result, from the point of view of this player.
 export function outcome(room) {
   if (isAlone(room)) return say("allOff");
   const { winner } = room.result;
@@ -278,12 +278,12 @@ export function showResult(state) {
   if (hint) write(at("rematch-hint"), colourWordNext(room));
 }
 
-/// In the next game the sides are the other way round, and nobody has exchanged colours.
+/// Colour in the next game, where sides are swapped and the swap of swap2 is undone.
 function colourWordNext(room) {
   return colourWord({ ...room, swapped: false }, other(room.you), "next");
 }
 
-/// What has just come about on the board, in words.
+/// What the last action brought about, in words.
 export function toldText(room) {
   return factWords(room.board, "check") || factWords(room.board, "told");
 }
@@ -313,7 +313,7 @@ export function showLink(state) {
   write(element, state.up && state.room.you === "unspecified" ? `${say("watchingLine")} · ${line}` : line);
 }
 
-/// The moves so far; `chosen` is the one that is looked at.
+/// The list of moves; `chosen` is the one that is shown.
 export function showMoves(state, chosen, look) {
   const { room } = state;
   const moves = movesOf(room);
@@ -341,7 +341,7 @@ export function showMoves(state, chosen, look) {
     else element.removeAttribute("aria-current");
     if (current) chosenOne = element;
   }
-  // The chosen one stays in sight, without moving the page.
+  // Scrolls the chosen move into view, without scrolling the page.
   const card = at("moves");
   if (chosenOne && card.dataset.chosen !== `${chosen} ${moves.length}`) {
     card.dataset.chosen = `${chosen} ${moves.length}`;
@@ -352,7 +352,7 @@ export function showMoves(state, chosen, look) {
   }
 }
 
-/// The bar of actions: made once, {name, icon, word, act}.
+/// Creates the buttons of the action bar from {name, icon, word, act}.
 export function fillActions(actions) {
   at("actions").replaceChildren(
     ...actions.map(({ name, icon: picture, word, act }) => {

@@ -1,4 +1,5 @@
-// What the player reads, in English and Chinese. {0}, {1} are put in later; a bar parts one from many, by the first number put in.
+// Sentences for the player, in English and Chinese. {0}, {1} are placeholders; a bar separates singular and plural, chosen
+// by the first number.
 export const ALL = {
   qiyou: ["Qiyou", "棋友"],
   language: ["中文", "English"],
@@ -23,7 +24,7 @@ export const ALL = {
   ],
   connecting: ["Connecting…", "正在连接…"],
 
-  // Troubles
+  // Errors
   lostTitle: ["Connection lost", "连接断了"],
   lost: ["Connection lost. Trying again in {0} second…|Connection lost. Trying again in {0} seconds…", "连接断了，{0} 秒后重试…"],
   lostNow: ["Connection lost. Trying again…", "连接断了，正在重试…"],
@@ -109,7 +110,7 @@ export const ALL = {
   pressesFewest: ["{0} presses; the fewest possible is {1}", "按了 {0} 下，最少 {1} 下"],
   watchingLine: ["You are watching", "你在旁观"],
 
-  // What can be done
+  // Actions
   undo: ["Undo", "悔棋"],
   draw: ["Draw", "求和"],
   resign: ["Resign", "认输"],
@@ -243,7 +244,7 @@ export const ALL = {
   backToGame: ["Back to the game", "回到棋局"],
   linkUp: ["Connected to {0} · not encrypted", "已连到 {0} · 未加密"],
 
-  // For a screen reader
+  // Screen readers
   board: ["Board, {0} by {1}", "棋盘，{0} 乘 {1}"],
   boardHelp: ["Arrow keys move, Enter plays.", "方向键移动，回车落子。"],
   filePoint: ["File {0}, row {1}", "{0}路，第 {1} 行"],
@@ -300,7 +301,7 @@ const KEPT = "qiyou.language";
 
 let chinese = wanted();
 
-/// The language chosen here before, else the first of the browser's that is one of ours.
+/// The stored language, otherwise the browser's first language that is supported.
 function wanted() {
   const kept = keptChoice();
   if (kept) return kept === "zh";
@@ -332,7 +333,7 @@ export function setChinese(on) {
   }
 }
 
-/// The sentence of this name with what is put into it.
+/// The sentence of this name, with its placeholders filled.
 export function say(name, ...given) {
   const entry = ALL[name];
   return entry ? fill(pick(entry), given) : name;
@@ -346,7 +347,7 @@ export function phrase(name) {
   return PHRASES[name] ? pick(PHRASES[name]) : "";
 }
 
-/// Words of the host's: in both languages, the other one where this one is empty.
+/// The host's words in the page's language, or in the other language if missing.
 export function told(words) {
   if (!words) return "";
   return (chinese ? words.zh || words.en : words.en || words.zh) || "";
@@ -359,7 +360,7 @@ function pick(entry) {
 function fill(text, given) {
   const bar = text.indexOf("|");
   if (bar >= 0) text = given[0] === 1 ? text.slice(0, bar) : text.slice(bar + 1);
-  // Between Chinese words no space stands: one that was left for a name goes where the name is Chinese too.
+  // No space between Chinese words: the spaces around a placeholder are removed if its value is Chinese too.
   return text.replace(/( ?)\{(\d)\}( ?)/g, (_, before, index, after) => {
     const put = String(given[index] ?? "");
     return `${CJK.test(put[0]) ? "" : before}${put}${CJK.test(put.at(-1)) ? "" : after}`;

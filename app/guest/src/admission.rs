@@ -1,10 +1,10 @@
-//! How many connections there may be, in all and from one address.
+//! Limits on the number of connections, in total and per address.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Counts what is open. Cheap to clone: all count together.
+/// Counts open connections. Clones share the counts.
 #[derive(Clone)]
 pub(crate) struct Admission {
     counts: Arc<Mutex<Counts>>,
@@ -15,11 +15,11 @@ pub(crate) struct Admission {
 #[derive(Default)]
 struct Counts {
     all: usize,
-    /// Only addresses that have something open: no more than `all`.
+    /// Addresses with open connections: at most `all` entries.
     by_address: BTreeMap<IpAddr, usize>,
 }
 
-/// One that was let in, until it is dropped.
+/// An admitted connection, counted until it is dropped.
 pub(crate) struct Admitted {
     admission: Admission,
     from: IpAddr,
@@ -30,7 +30,7 @@ impl Admission {
         Self { counts: Arc::default(), most, most_of_one }
     }
 
-    /// `None` when there are too many.
+    /// Admits a connection from this address; `None` if a limit is reached.
     pub(crate) fn admit(&self, from: IpAddr) -> Option<Admitted> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let of_one = counts.by_address.get(&from).copied().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Who has which seat: codes, the browsers that came by them, and those that wait for a taken seat. A machine without I/O.
+//! Codes, the browsers that hold seats by them, and the browsers that wait for a taken seat. A state machine without I/O.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -8,101 +8,102 @@ use proto::board::Side;
 
 use crate::{ConnectionId, Hello, Message, Token, VERSION};
 
-/// Wrong tokens of one address before it has to wait: a person who types the address by hand errs once or twice.
+/// Wrong tokens that an address may send before it is locked out: a person who types the address by hand mistypes once or
+/// twice.
 const WRONG_TOKENS: u32 = 5;
 
-/// How long it waits then.
+/// Duration of the lockout after [`WRONG_TOKENS`].
 const WAIT: Duration = Duration::from_mins(1);
 
-/// How long somebody waits for a taken seat.
+/// Time for which a browser waits for a taken seat.
 const ASKED: Duration = Duration::from_mins(2);
 
-/// Browsers that wait for one seat.
+/// Maximum number of browsers that wait for one seat.
 const WAITING: usize = 4;
 
-/// Watchers of one room.
+/// Maximum number of spectators of one room.
 const WATCHERS: usize = 32;
 
-/// Closed codes that are remembered, so that a page learns that its code was closed.
+/// Number of closed codes that are remembered, so that their pages are told that the code was closed.
 const CLOSED: usize = 64;
 
-/// Addresses whose wrong tokens are remembered: as many as a small network has.
+/// Number of addresses whose wrong tokens are counted: as many as a small network has.
 const ADDRESSES: usize = 256;
 
-/// What a code is good for.
+/// What a code gives access to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// This side's seat.
+    /// The seat of this side.
     Seat(Side),
-    /// Looking on.
+    /// Watching.
     Watcher,
 }
 
-/// A seat of a room, or the watchers of one.
+/// What one code gives access to: a seat of a room, or watching the room.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The room's id.
     pub room: String,
-    /// What may be done there.
+    /// The kind of access.
     pub role: Role,
 }
 
-/// Why a connection is closed, as `docs/guest.md` has it.
+/// Why the host closes a connection. The words on the wire are in `docs/guest.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// There is no such token.
+    /// The token is unknown.
     WrongCode,
     /// Too many wrong tokens came from this address.
     Wait,
     /// The code was closed.
     CodeClosed,
-    /// Somebody else has the seat and keeps it.
+    /// Somebody else holds the seat, and the host's user did not give it away.
     SeatTaken,
-    /// The seat was given to somebody else.
+    /// The host's user gave the seat to somebody else.
     Given,
-    /// The same browser has come again.
+    /// The same browser has connected again.
     Replaced,
-    /// Too many are there.
+    /// A limit on connections is reached.
     Full,
-    /// A version that this host does not speak.
+    /// The page speaks a version that this host does not support.
     TooOld,
-    /// Nothing was said in time.
+    /// No hello came in time.
     NoHello,
-    /// What was said is not in the protocol.
+    /// A message violates the protocol.
     BadMessage,
-    /// Too much was said.
+    /// The page sent too many messages.
     TooFast,
-    /// Too little was taken in.
+    /// The page does not read fast enough.
     TooSlow,
-    /// The program ends.
+    /// The host stops.
     HostStopping,
 }
 
-/// What is to be done for a connection.
+/// What the host must do for a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It has come to its place.
+    /// The connection is admitted to its place.
     Welcome(ConnectionId),
-    /// The seat is taken: it waits so long for the host's person.
+    /// The seat is taken: the connection waits this long for a decision of the host's user.
     Taken(ConnectionId, Duration),
-    /// It is to be closed; after so long it may try again.
+    /// Close the connection; the page may connect again after this time.
     Close(ConnectionId, Why, Duration),
-    /// Who is at this place has changed.
+    /// The presence at this place has changed.
     Changed(Place),
 }
 
-/// Why a message is not to be carried out.
+/// Why a message is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denied {
-    /// It has not come to a place, or waits: only a hello may come, and only one.
+    /// A first message that is no hello, a second hello, or a message while waiting for a seat.
     BadMessage,
-    /// It names another room.
+    /// The message names another room.
     OtherRoom,
-    /// It only looks on.
+    /// A spectator may only read.
     Watching,
 }
 
-/// All codes that are shown.
+/// The active codes and their connections.
 #[derive(Default)]
 pub struct Codes {
     by_place: BTreeMap<Place, Code>,
@@ -112,7 +113,7 @@ pub struct Codes {
 
 struct Code {
     token: Token,
-    /// Who has the seat, present or not. Nobody of a watching code.
+    /// The browser that holds the seat, connected or not; `None` for a spectators' code.
     holder: Option<Holder>,
     waiting: Vec<Waiting>,
     watchers: Vec<ConnectionId>,
@@ -122,7 +123,7 @@ struct Code {
 struct Holder {
     tab: String,
     connection: Option<ConnectionId>,
-    /// The largest id of a message that must not be repeated.
+    /// The largest id so far of the messages that must not be executed twice.
     last: u64,
 }
 
@@ -138,30 +139,30 @@ struct Wrong {
     last: Instant,
 }
 
-/// Codes.
+/// Methods for codes.
 impl Codes {
-    /// Shows a code for this place: the one that is shown already, or a new one with this token.
+    /// The token of the active code of this place; if there is none, `token` becomes the token of a new code.
     pub fn show(&mut self, place: Place, token: Token) -> Token {
         let new = || Code { token, holder: None, waiting: Vec::new(), watchers: Vec::new(), came: false };
         self.by_place.entry(place).or_insert_with(new).token
     }
 
-    /// Whether any code is shown.
+    /// Whether any code is active.
     pub fn is_open(&self) -> bool {
         !self.by_place.is_empty()
     }
 
-    /// The places that codes are shown for.
+    /// The places that have an active code.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         self.by_place.keys()
     }
 
-    /// Whether a code is shown for this place.
+    /// Whether this place has an active code.
     pub fn shows(&self, place: &Place) -> bool {
         self.by_place.contains_key(place)
     }
 
-    /// Closes a code: whoever came by it is sent away.
+    /// Closes a code and every connection that used it.
     pub fn close(&mut self, place: &Place) -> Vec<Effect> {
         let Some(code) = self.by_place.remove(place) else { return Vec::new() };
         if self.closed.len() == CLOSED {
@@ -171,14 +172,14 @@ impl Codes {
         code.everybody().map(|one| Effect::Close(one, Why::CodeClosed, Duration::ZERO)).collect()
     }
 
-    /// The code of a place is good for another from now on, with everybody who came by it: the next game of a room.
+    /// Moves a code with its connections to another place: to the next match of a room.
     pub fn move_to(&mut self, from: &Place, to: Place) {
         if let Some(code) = self.by_place.remove(from) {
             self.by_place.insert(to, code);
         }
     }
 
-    /// Everybody is sent away, and no code is shown any more.
+    /// Closes every connection and every code.
     pub fn stop(&mut self) -> Vec<Effect> {
         let all = std::mem::take(&mut self.by_place);
         all.values()
@@ -188,9 +189,9 @@ impl Codes {
     }
 }
 
-/// People.
+/// Methods for connections.
 impl Codes {
-    /// The first message of a connection.
+    /// Handles the first message of a connection.
     pub fn hello(
         &mut self,
         now: Instant,
@@ -209,7 +210,7 @@ impl Codes {
             return close(Why::Wait, wait);
         }
         let token = Token::read(&hello.token);
-        // Every code is compared, whichever fits, so that the time tells nothing of the others.
+        // Every code is compared, so that the time does not depend on which one matches.
         let fits = |code: &Token| token.is_some_and(|token| token.is(code));
         let place = self
             .by_place
@@ -246,7 +247,7 @@ impl Codes {
             }
             Some(_) => {
                 let mut effects = Vec::new();
-                // The same browser waits once.
+                // A browser takes one place in the queue.
                 if let Some(again) = code.waiting.iter().position(|one| one.tab == hello.tab) {
                     let before = code.waiting.remove(again);
                     effects.push(Effect::Close(before.connection, Why::Replaced, Duration::ZERO));
@@ -262,7 +263,7 @@ impl Codes {
         }
     }
 
-    /// Whether a message may be carried out, and where.
+    /// The place where a message may be executed, or why not.
     pub fn admit(&self, connection: ConnectionId, message: &Message) -> Result<&Place, Denied> {
         let place = self.place_of(connection).ok_or(Denied::BadMessage)?;
         if matches!(message, Message::Hello(_)) {
@@ -277,7 +278,7 @@ impl Codes {
         Ok(place)
     }
 
-    /// Whether this message of the seat's holder is later than every such one before; counts it if so.
+    /// Whether the id of this message is larger than all earlier ones of the seat's holder; records it if so.
     pub fn is_new(&mut self, connection: ConnectionId, id: u64) -> bool {
         let holders = self.by_place.values_mut().filter_map(|code| code.holder.as_mut());
         let mut holders = holders.filter(|holder| holder.connection == Some(connection));
@@ -288,7 +289,7 @@ impl Codes {
         })
     }
 
-    /// The connection has ended.
+    /// Handles the end of a connection.
     pub fn gone(&mut self, connection: ConnectionId) -> Vec<Effect> {
         let mut effects = Vec::new();
         for (place, code) in &mut self.by_place {
@@ -307,7 +308,7 @@ impl Codes {
         effects
     }
 
-    /// The host's person has said whether the first who waits gets the taken seat. `None`: nobody waits.
+    /// Handles the decision of the host's user whether the first waiting browser gets the taken seat. `None`: nobody waits.
     pub fn answer(&mut self, place: &Place, accept: bool) -> Option<Vec<Effect>> {
         let code = self.by_place.get_mut(place)?;
         if code.waiting.is_empty() {
@@ -327,12 +328,12 @@ impl Codes {
         Some(effects)
     }
 
-    /// When somebody has waited long enough.
+    /// The earliest time at which a waiting browser times out.
     pub fn due(&self) -> Option<Instant> {
         self.by_place.values().flat_map(|code| &code.waiting).map(|one| one.until).min()
     }
 
-    /// Ends what is due.
+    /// Closes connections that have timed out.
     pub fn on_time(&mut self, now: Instant) -> Vec<Effect> {
         let mut effects = Vec::new();
         for (place, code) in &mut self.by_place {
@@ -348,34 +349,34 @@ impl Codes {
         effects
     }
 
-    /// Where this connection is.
+    /// The place of this connection, once admitted.
     pub fn place_of(&self, connection: ConnectionId) -> Option<&Place> {
         let found = self.by_place.iter().find(|(_, code)| code.at_place().any(|one| one == connection));
         found.map(|(place, _)| place)
     }
 
-    /// Everybody at this place: the guest who is present, or all watchers.
+    /// The connections at this place: that of the seat's holder, or those of all spectators.
     pub fn at(&self, place: &Place) -> impl Iterator<Item = ConnectionId> + '_ {
         self.by_place.get(place).into_iter().flat_map(Code::at_place)
     }
 
-    /// Everybody in this room, seated or watching.
+    /// All connections of this room, seats and spectators, with their places.
     pub fn in_room<'a>(&'a self, room: &'a str) -> impl Iterator<Item = (&'a Place, ConnectionId)> + 'a {
         let codes = self.by_place.iter().filter(move |(place, _)| place.room == room);
         codes.flat_map(|(place, code)| code.at_place().map(move |one| (place, one)))
     }
 
-    /// Whether this seat's guest is connected.
+    /// Whether the holder of this seat is connected.
     pub fn is_present(&self, place: &Place) -> bool {
         self.at(place).next().is_some()
     }
 
-    /// Whether somebody waits for this taken seat.
+    /// Whether a browser waits for this taken seat.
     pub fn asks(&self, place: &Place) -> bool {
         self.by_place.get(place).is_some_and(|code| !code.waiting.is_empty())
     }
 
-    /// Whether somebody has come by this code, now or earlier.
+    /// Whether the code of this place has ever been used.
     pub fn came(&self, place: &Place) -> bool {
         self.by_place.get(place).is_some_and(|code| code.came)
     }
@@ -402,13 +403,13 @@ impl Codes {
 }
 
 impl Code {
-    /// Who has come to the place.
+    /// Admitted connections.
     fn at_place(&self) -> impl Iterator<Item = ConnectionId> + '_ {
         let holder = self.holder.as_ref().and_then(|holder| holder.connection);
         holder.into_iter().chain(self.watchers.iter().copied())
     }
 
-    /// Those and who waits.
+    /// Admitted and waiting connections.
     fn everybody(&self) -> impl Iterator<Item = ConnectionId> + '_ {
         self.at_place().chain(self.waiting.iter().map(|one| one.connection))
     }
@@ -473,7 +474,7 @@ mod tests {
         let mut expected = vec![close(first, Why::Replaced)];
         expected.extend(welcome(second, seat("a")));
         assert_eq!(effects, expected);
-        // That the old page is gone is heard late, and changes nothing.
+        // The end of the replaced connection is reported late, and changes nothing.
         assert_eq!(world.codes.gone(first), []);
         assert!(world.codes.is_present(&seat("a")));
         assert_eq!(world.codes.gone(second), [Effect::Changed(seat("a"))]);
@@ -607,7 +608,7 @@ mod tests {
     fn thirty_two_may_watch_and_a_place_is_free_when_one_leaves() {
         let mut world = World::new();
         world.codes.show(bench("a"), token(3));
-        // The same browser may watch twice: nothing is held.
+        // One browser may have several spectator connections: it holds nothing.
         let all: Vec<_> = (0..WATCHERS).map(|_| world.come(token(3), "phone")).collect();
         assert!(all.iter().all(|(one, effects)| *effects == welcome(*one, bench("a"))));
         let (more, effects) = world.come(token(3), "phone");

@@ -1,10 +1,10 @@
-//! The page's files, embedded and compressed beforehand.
+//! The page's files, embedded in compressed form.
 
 use bytes::Bytes;
 
 struct Embedded {
     name: &'static str,
-    /// An entity tag, quoted.
+    /// The ETag header, with its quotes.
     tag: &'static str,
     plain: &'static [u8],
     gzip: &'static [u8],
@@ -12,11 +12,11 @@ struct Embedded {
 
 static FILES: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
-/// In debug builds: the folder whose files are served in place of the embedded ones.
+/// Environment variable, in debug builds: a folder whose files replace the embedded ones.
 #[cfg(debug_assertions)]
 const FOLDER: &str = "QIYOU_GUEST_PAGE";
 
-/// A file as it is sent.
+/// A file in the form in which it is sent.
 pub(crate) struct Served {
     pub(crate) content_type: &'static str,
     pub(crate) tag: &'static str,
@@ -24,7 +24,7 @@ pub(crate) struct Served {
     pub(crate) is_gzip: bool,
 }
 
-/// The file of this name, compressed where `gzip` is accepted.
+/// The file of this name, compressed if `gzip` is accepted; `None` if there is no such file.
 pub(crate) fn find(name: &str, gzip: bool) -> Option<Served> {
     let content_type = content_type(name)?;
     #[cfg(debug_assertions)]
@@ -38,7 +38,7 @@ pub(crate) fn find(name: &str, gzip: bool) -> Option<Served> {
     Some(Served { content_type, tag: file.tag, content, is_gzip: gzip })
 }
 
-/// `None` for a file that is not the page's, such as a licence beside it.
+/// The media type; `None` for a file that is not served, such as a licence.
 fn content_type(name: &str) -> Option<&'static str> {
     Some(match name.rsplit_once('.')?.1 {
         "html" => "text/html; charset=utf-8",

@@ -1,5 +1,5 @@
-//! What pages are sent, as `docs/guest.md` describes it. Names and words are those of `client::json`, which `qiyouctl --json`
-//! prints; a page gets what it draws beside them.
+//! The JSON messages to pages, as `docs/guest.md` specifies them. Field names and words are those of `client::json`, which
+//! `qiyouctl --json` prints; a page additionally gets what it draws.
 
 use std::time::Duration;
 
@@ -13,23 +13,23 @@ use serde_json::{Value, json};
 
 use crate::{Role, VERSION, Why};
 
-/// What a page is told of a room beside the room itself.
+/// What a page is sent about a room in addition to the room.
 pub struct Around {
-    /// The own side; unspecified for a watcher.
+    /// The side of this page's seat; unspecified for a spectator.
     pub you: Side,
-    /// What the host's player is called.
+    /// The name of the host's user.
     pub host: String,
-    /// What the game is called.
+    /// The name of the game.
     pub game: Words,
-    /// What the sides are called.
+    /// The names of the sides.
     pub sides: [Words; 2],
-    /// The way of playing, where it has a name.
+    /// The name of the rule preset, if it has one.
     pub rule: Option<Words>,
-    /// How the match ended, as a sentence.
+    /// The result, as a sentence; `None` while unfinished.
     pub result: Option<Words>,
 }
 
-/// The answer to a hello that found its place.
+/// The reply to a hello that was admitted.
 pub fn welcome(role: Role, name: &str, host: &str, program: &str) -> String {
     let (role, side) = match role {
         Role::Seat(side) => ("seat", side),
@@ -40,7 +40,7 @@ pub fn welcome(role: Role, name: &str, host: &str, program: &str) -> String {
     .to_string()
 }
 
-/// The seat is taken, and the host's person is asked for so long.
+/// The seat is taken, and the host's user is asked; `wait` is the time left.
 pub fn taken(wait: Duration) -> String {
     let words = Words {
         zh: "这个座位已有人。正在问主人是否换人。".into(),
@@ -49,16 +49,16 @@ pub fn taken(wait: Duration) -> String {
     json!({"taken": {"words": both(&words), "seconds": wait.as_secs()}}).to_string()
 }
 
-/// The last message of a connection.
+/// The last message of a connection: the reason, and when the page may connect again.
 pub fn closed(why: Why, wait: Duration) -> String {
     let words = why_words(why);
-    // Rounded up: who comes a moment too early would be told to wait again.
+    // Rounded up: a page that connects a moment too early would be told to wait again.
     let seconds = wait.as_millis().div_ceil(1_000) as u64;
     json!({"closed": {"why": why.word(), "words": both(&words), "seconds": seconds}}).to_string()
 }
 
 impl Why {
-    /// The word of the protocol.
+    /// The reason's word in the protocol.
     pub const fn word(self) -> &'static str {
         match self {
             Self::WrongCode => "wrong_code",
@@ -98,23 +98,23 @@ fn why_words(why: Why) -> Words {
     Words { zh: zh.into(), en: en.into() }
 }
 
-/// A message was carried out, or had been before.
+/// The message was executed, now or by an earlier copy of it.
 pub fn done(id: u64) -> String {
     json!({"reply": {"id": id, "ok": true}}).to_string()
 }
 
-/// A message was not carried out: a word, a sentence, and the points that it speaks of.
+/// The message was not executed: the reason as a word and a sentence, and the points that the sentence refers to.
 pub fn refused(id: u64, word: &str, words: &Words, points: &[u32]) -> String {
     json!({"reply": {"id": id, "ok": false, "refused": word, "words": both(words), "points": points}})
         .to_string()
 }
 
-/// The answer to a ping.
+/// The reply to a ping.
 pub fn pong(id: u64) -> String {
     json!({"pong": id}).to_string()
 }
 
-/// Something was said. `name`: who said it; `mine`: this page did.
+/// A chat message. `name`: the sender; `mine`: this page sent it.
 pub fn said(number: u64, mine: bool, name: &str, phrase: Phrase, text: &str) -> String {
     let word = if phrase == Phrase::Unspecified { String::new() } else { words::phrase(phrase.into()) };
     json!({"said": {"number": number, "mine": mine, "name": name, "phrase": word, "text": text,
@@ -122,7 +122,7 @@ pub fn said(number: u64, mine: bool, name: &str, phrase: Phrase, text: &str) -> 
     .to_string()
 }
 
-/// `None` for a text.
+/// The words of a phrase; `None` for a free text.
 fn phrase_words(phrase: Phrase) -> Option<Words> {
     let (zh, en) = match phrase {
         Phrase::Unspecified => return None,
@@ -158,12 +158,12 @@ pub fn file(id: u64, name: &str, text: &str) -> String {
     json!({"file": {"id": id, "name": name, "text": text}}).to_string()
 }
 
-/// The rule sheet.
+/// The rules, as text.
 pub fn rules(id: u64, words: &Words) -> String {
     json!({"rules": {"id": id, "words": both(words)}}).to_string()
 }
 
-/// The room as this page's guest, or a watcher, sees it: the caller has made it so.
+/// The room from the point of view of this page's seat, or of a spectator; the caller has adapted it.
 pub fn room(room: &Room, around: &Around) -> String {
     let board = room.board.clone().unwrap_or_default();
     let swapped = board.facts.iter().any(|fact| fact.kind() == control::FactKind::FactSwapped);
@@ -197,7 +197,7 @@ pub fn room(room: &Room, around: &Around) -> String {
     .to_string()
 }
 
-/// Go by area rather than by territory.
+/// Whether Go is scored by area.
 fn counts_area(setup: Option<&Setup>) -> bool {
     matches!(setup.and_then(|setup| setup.game.as_ref()), Some(setup::Game::Go(go)) if !go.territory)
 }
@@ -216,7 +216,7 @@ fn seat(seat: Option<&Seat>, link: Option<&LinkState>, around: &Around, side: Si
     json!({"who": who, "name": name, "level": level, "you": side == around.you, "present": present})
 }
 
-/// A board as pages draw it.
+/// A board in the form in which pages draw it.
 pub fn board(board: &Board) -> Value {
     json!({
         "game": words::game(board.game), "columns": board.columns, "rows": board.rows, "ply": board.ply,
@@ -268,7 +268,7 @@ fn touch(touch: Option<&Touch>) -> Value {
         "stuck": touch.stuck.iter().map(warning).collect::<Vec<_>>()})
 }
 
-/// A text for each row from the bottom, `1` for each cell that is lit; empty for boards without lights.
+/// A string per row from the bottom, with `1` for each lit cell; empty for games other than Lights Out.
 fn lights(board: &Board) -> Vec<String> {
     if board.lights.is_empty() {
         return Vec::new();
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn lights_are_a_text_for_each_row_from_the_bottom() {
-        // Ten columns take two bytes a row.
+        // A row of ten columns takes two bytes.
         let board = Board {
             columns: 10,
             rows: 2,

@@ -1,4 +1,4 @@
-//! The gate: all that a page can say, and nothing else.
+//! Parser of messages from pages. Nothing else that a page sends has any effect.
 
 use proto::board;
 use proto::control::OfferKind;
@@ -6,40 +6,40 @@ use proto::peer::Phrase;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-/// One message of a page.
+/// A message from a page.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Message {
-    /// The first one.
+    /// First message of a connection.
     Hello(Hello),
-    /// Plays.
+    /// Makes an action.
     Act(Act),
-    /// Offers something to the other person.
+    /// Offers something to the opponent.
     Offer(Offer),
-    /// Answers the other person's offer.
+    /// Answers an offer of the opponent.
     Answer(Answer),
-    /// Gives the match up.
+    /// Resigns.
     Resign(Resign),
-    /// Says something to the other person.
+    /// Sends a chat message.
     Say(Say),
-    /// What the guest is called.
+    /// Sets the guest's name.
     Name(Name),
-    /// Asks for a position of the record.
+    /// Requests a position of the record.
     Look(Look),
-    /// Asks for the record as a file.
+    /// Requests the record as a file.
     File(File),
-    /// Asks for the rules.
+    /// Requests the rules.
     Rules(Rules),
-    /// Is anybody there?
+    /// Checks that the host is alive.
     Ping(Id),
 }
 
-/// A number that the page chooses: 1 to 2^53 - 1, which every browser has exactly.
+/// A message number chosen by the page, 1 to 2^53 - 1: the integers that JavaScript represents exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Id(u64);
 
 impl Id {
-    /// The number.
+    /// The number, 1 to 2^53 - 1.
     pub const fn number(self) -> u64 {
         self.0
     }
@@ -55,23 +55,23 @@ impl<'de> Deserialize<'de> for Id {
     }
 }
 
-/// The first message: who comes by which code.
+/// The first message: identifies code and browser.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hello {
-    /// Of the protocol.
+    /// Version of the protocol.
     pub version: u32,
     /// The secret of the code, as text.
     pub token: String,
-    /// Which browser this is, as it chose at random.
+    /// Random id that the browser has chosen, for the lifetime of its storage.
     #[serde(deserialize_with = "tab")]
     pub tab: String,
-    /// What the guest is called; not yet made a valid name.
+    /// The guest's name, not yet validated.
     #[serde(default)]
     pub name: String,
 }
 
-/// Says no secret.
+/// Leaves out the token, so that no secret is logged.
 impl std::fmt::Debug for Hello {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Hello")
@@ -90,47 +90,47 @@ fn tab<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Ok(tab)
 }
 
-/// An action, and the position that it is about.
+/// An action, with the position that it was made in.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Act {
-    /// Of the message.
+    /// Id of the message.
     pub id: Id,
-    /// The room.
+    /// Id of the room.
     pub room: String,
-    /// Actions before it, as the page shows.
+    /// Number of actions of the record that the page shows.
     pub ply: u32,
-    /// Of the record, as the page shows.
+    /// Revision of the record that the page shows.
     pub revision: u32,
-    /// What is done.
+    /// The action.
     pub action: Action,
 }
 
-/// An action as a page says it. Points are `row * 1024 + column`.
+/// An action in its JSON form. Points are `row * 1024 + column`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Action {
-    /// A stone onto this point.
+    /// Places a stone on this point.
     Place(u32),
-    /// A piece from a point to another.
+    /// Moves a piece from the first point to the second.
     Step([u32; 2]),
-    /// Takes the piece of this point.
+    /// Captures the piece on this point.
     Capture(u32),
-    /// Presses this light.
+    /// Lights Out: presses this cell.
     Press(u32),
-    /// Go: this chain is dead, or alive.
+    /// Go: marks the chain at this point as dead, or as alive again.
     Toggle(u32),
     /// Passes.
     Pass(Yes),
-    /// Go: agrees to the dead stones.
+    /// Go: agrees to the dead stones as marked.
     Agree(Yes),
-    /// Go: plays on.
+    /// Go: resumes play.
     Resume(Yes),
-    /// Gomoku's swap2.
+    /// Gomoku: a decision of the swap2 opening.
     Choose(Choice),
 }
 
-/// `true`, and nothing else.
+/// The JSON value `true`; every other value is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Yes;
 
@@ -142,7 +142,7 @@ impl<'de> Deserialize<'de> for Yes {
     }
 }
 
-/// What is chosen in gomoku's swap2.
+/// A decision of gomoku's swap2 opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
@@ -150,7 +150,7 @@ pub enum Choice {
     Black,
     /// Plays White.
     White,
-    /// Puts two more stones.
+    /// Places two more stones.
     TwoMore,
 }
 
@@ -176,19 +176,19 @@ impl From<Action> for board::Action {
     }
 }
 
-/// An offer, and the position that it is about.
+/// An offer, with the position that it was made in.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Offer {
-    /// Of the message.
+    /// Id of the message.
     pub id: Id,
-    /// The room.
+    /// Id of the room.
     pub room: String,
-    /// Actions of the record, as the page shows.
+    /// Number of actions of the record that the page shows.
     pub ply: u32,
-    /// Of the record, as the page shows.
+    /// Revision of the record that the page shows.
     pub revision: u32,
-    /// What is offered; never unspecified, and never to adjourn.
+    /// The kind of offer; never unspecified and never an adjournment.
     #[serde(deserialize_with = "offer_kind")]
     pub kind: OfferKind,
 }
@@ -209,38 +209,38 @@ fn offer_kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<OfferKind, D
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// Of the message.
+    /// Id of the message.
     pub id: Id,
-    /// The room.
+    /// Id of the room.
     pub room: String,
-    /// Of the offer.
+    /// Number of the offer.
     pub number: u32,
-    /// Whether it is accepted.
+    /// Whether the offer is accepted.
     pub accept: bool,
 }
 
-/// Giving up.
+/// Resignation.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resign {
-    /// Of the message.
+    /// Id of the message.
     pub id: Id,
-    /// The room.
+    /// Id of the room.
     pub room: String,
-    /// Of the record, as the page shows.
+    /// Revision of the record that the page shows.
     pub revision: u32,
 }
 
-/// Words to the other person: a phrase, or a text.
+/// A chat message: either a phrase or a text.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Say {
-    /// Of the message.
+    /// Id of the message.
     pub id: Id,
-    /// Unspecified: a text.
+    /// The phrase; unspecified for a text.
     #[serde(default = "no_phrase", deserialize_with = "phrase")]
     pub phrase: Phrase,
-    /// Empty: a phrase.
+    /// The text; empty for a phrase.
     #[serde(default)]
     pub text: String,
 }
@@ -257,57 +257,57 @@ fn phrase<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Phrase, D::Error
         .ok_or_else(|| D::Error::custom("no such phrase"))
 }
 
-/// What the guest is called from now on.
+/// The guest's new name.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Name {
-    /// Of the message.
+    /// Id of the message.
     pub id: Id,
-    /// Not yet made a valid name.
+    /// The name, not yet validated.
     pub name: String,
 }
 
-/// A position of the record is asked for.
+/// Requests a position of the record.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Look {
-    /// Of the message.
+    /// Id of the message.
     pub id: Id,
-    /// The room.
+    /// Id of the room.
     pub room: String,
-    /// After so many actions.
+    /// Number of actions before the position.
     pub ply: u32,
 }
 
-/// The record is asked for.
+/// Requests the record as a file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
-    /// Of the message.
+    /// Id of the message.
     pub id: Id,
-    /// The room.
+    /// Id of the room.
     pub room: String,
-    /// Such as `sgf`; empty: the game's usual one.
+    /// File extension, such as `sgf`; empty: the usual one of the game.
     #[serde(default)]
     pub format: String,
 }
 
-/// The rules are asked for.
+/// Requests the rules.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
-    /// Of the message.
+    /// Id of the message.
     pub id: Id,
-    /// The room.
+    /// Id of the room.
     pub room: String,
 }
 
-/// What a page sent is none of the messages.
+/// The text is not a valid message.
 #[derive(Debug, thiserror::Error)]
 #[error("this is no message of a guest: {0}")]
 pub struct Malformed(String);
 
-/// Reads a message. Texts in it are as the page sent them; lengths beyond the message's own bound are the host's matter.
+/// Parses a message. Strings are not validated; the host limits their lengths further than the limit of the message does.
 pub fn read(text: &str) -> Result<Message, Malformed> {
     if text.len() > crate::MESSAGE_BYTES {
         return Err(Malformed("it is too long".into()));
@@ -322,7 +322,7 @@ pub fn read(text: &str) -> Result<Message, Malformed> {
 }
 
 impl Message {
-    /// Its id; a hello has none.
+    /// Id of the message; `None` for a hello.
     pub fn id(&self) -> Option<u64> {
         let id = match self {
             Self::Hello(_) => return None,
@@ -340,7 +340,7 @@ impl Message {
         Some(id.0)
     }
 
-    /// The room that it names, if it names one.
+    /// Room of the message, if it has one.
     pub fn room(&self) -> Option<&str> {
         Some(match self {
             Self::Act(act) => &act.room,
@@ -354,7 +354,7 @@ impl Message {
         })
     }
 
-    /// Whether it changes nothing, so that who only watches may send it.
+    /// Whether the message changes nothing, so that spectators may send it.
     pub fn only_reads(&self) -> bool {
         match self {
             Self::Look(_) | Self::File(_) | Self::Rules(_) | Self::Ping(_) => true,

@@ -1,11 +1,12 @@
-//! The page for a friend with a browser: HTTP and WebSocket in the local network, and the gate to one seat of one room.
+//! The page for a guest with a browser: an HTTP and WebSocket server in the local network, and the access to one seat of one
+//! room.
 //!
-//! `docs/guest.md` describes the protocol. [`Server`] listens, serves the embedded page, and hands what pages send to whoever
-//! started it; [`Message`] is all that a page can say; [`Codes`] decides who has which seat; [`form`] writes what pages are sent.
-//! `Codes`, the gate and the limits are machines without I/O.
+//! `docs/guest.md` specifies the protocol. [`Server`] listens, serves the embedded page, and passes messages of pages to its
+//! owner; [`Message`] is the set of valid messages; [`Codes`] decides who holds which seat; [`form`] writes the messages to
+//! pages. `Codes`, the parser and the limits do no I/O.
 //!
-//! What this crate deliberately does not do: it knows no rule of a game, keeps nothing, and does not speak `proto::control`:
-//! the host turns a [`Message`] into what one seat of one room may do.
+//! What this crate deliberately does not do: it knows no rule of a game, stores nothing, and does not speak
+//! `proto::control`: the host translates a [`Message`] into the actions that one seat of one room may take.
 
 #![forbid(unsafe_code)]
 
@@ -28,15 +29,15 @@ pub use rate::Rate;
 pub use server::{News, Permit, Server};
 pub use token::Token;
 
-/// A WebSocket of one page, as long as it is connected.
+/// Identifies one page's WebSocket while it is connected.
 pub type ConnectionId = u64;
 
 /// Version of the protocol in `docs/guest.md`.
 pub const VERSION: u32 = 1;
 
-/// Bytes of a message from a page: the longest, 200 characters said as JSON escapes, takes 2.5 KiB.
+/// Maximum size of a message from a page, in bytes. The longest valid message, 200 characters as JSON escapes, takes 2.5
+/// KiB.
 pub const MESSAGE_BYTES: usize = 4_096;
 
-/// Columns and rows of the largest board that is shown to guests: more than a browser's page shows, and 64 x 64 cells are sent
-/// in 5 KiB.
+/// Maximum columns and rows of a board that guests are shown: more than a page shows at once; 64 x 64 cells take 5 KiB.
 pub const BOARD_SIDE: u32 = 64;

@@ -1,4 +1,4 @@
-//! What waits to be sent to one page: the latest room, and a bounded queue of everything else.
+//! Send queue of one page: the latest room, and a bounded queue of all other messages.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,22 +8,22 @@ use tokio::sync::{mpsc, watch};
 
 use crate::Why;
 
-/// Messages beside the room.
+/// Maximum number of queued messages, not counting the room.
 const MESSAGES: usize = 64;
 
-/// Bytes of them: two of the longest files.
+/// Maximum size of the queued messages, in bytes: two of the longest files.
 const BYTES: usize = 1 << 20;
 
-/// To one page. A slow page misses rooms between, and gets the latest.
+/// Sender's end of the queue. A slow page misses intermediate states of the room and gets the latest.
 pub struct Outbox {
     queue: mpsc::Sender<Arc<str>>,
-    /// Bytes in the queue.
+    /// Size of the queued messages, in bytes.
     bytes: Arc<AtomicUsize>,
     room: watch::Sender<Option<Arc<str>>>,
     close: watch::Sender<Option<(Why, Duration)>>,
 }
 
-/// The other end: what is to be sent next.
+/// Receiver's end of the queue.
 pub(crate) struct Waiting {
     queue: mpsc::Receiver<Arc<str>>,
     bytes: Arc<AtomicUsize>,
@@ -31,10 +31,10 @@ pub(crate) struct Waiting {
     close: watch::Receiver<Option<(Why, Duration)>>,
 }
 
-/// What a page is sent next.
+/// What is sent to the page next.
 pub(crate) enum Next {
     Text(Arc<str>),
-    /// Nothing comes after it.
+    /// Close the connection; nothing follows.
     Close(Why, Duration),
 }
 
@@ -48,12 +48,12 @@ pub(crate) fn pair() -> (Outbox, Waiting) {
 }
 
 impl Outbox {
-    /// The room as it is now, in the place of one that is not yet sent.
+    /// Sends the present state of the room; it replaces a queued state.
     pub fn show(&self, room: Arc<str>) {
         self.room.send_replace(Some(room));
     }
 
-    /// Something else; false if the page takes too little and misses it.
+    /// Queues a message. Returns false, and drops the message, if the queue is full because the page reads too slowly.
     #[must_use = "a guest who misses something is closed"]
     pub fn send(&self, message: impl Into<Arc<str>>) -> bool {
         let message = message.into();
@@ -67,7 +67,7 @@ impl Outbox {
         true
     }
 
-    /// The end, after what is in the queue; the first reason stands.
+    /// Closes the connection after the queued messages. Only the first reason counts.
     pub fn close(&self, why: Why, wait: Duration) {
         self.close.send_if_modified(|close| {
             let first = close.is_none();
@@ -80,7 +80,8 @@ impl Outbox {
 }
 
 impl Waiting {
-    /// Waits for the next: messages in their order, then the end, then the room. Dropping it before it is ready loses nothing.
+    /// The next message: queued messages in order, then the close, then the room. Cancel safe: dropping the future loses
+    /// nothing.
     pub(crate) async fn next(&mut self) -> Next {
         loop {
             tokio::select! {
@@ -93,7 +94,7 @@ impl Waiting {
                     let closed = *self.close.borrow_and_update();
                     match (changed, closed) {
                         (_, Some((why, wait))) => return Next::Close(why, wait),
-                        // Whoever would send has gone without a word.
+                        // The sender was dropped without a reason.
                         (Err(_), None) => return Next::Close(Why::HostStopping, Duration::ZERO),
                         (Ok(()), None) => {}
                     }

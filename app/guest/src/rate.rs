@@ -1,8 +1,8 @@
-//! How often something may happen.
+//! A rate limit.
 
 use std::time::{Duration, Instant};
 
-/// A token bucket: so many at once, then so many a second.
+/// A token bucket.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
     at_once: f64,
@@ -12,12 +12,12 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// At most `at_once` in one moment, filled up again with `a_second`.
+    /// A bucket of `at_once` tokens that is refilled with `a_second` tokens per second.
     pub const fn new(at_once: u32, a_second: f64) -> Self {
         Self { at_once: at_once as f64, a_second, left: at_once as f64, at: None }
     }
 
-    /// Whether it may happen now; counts it if so.
+    /// Takes a token if there is one; returns whether there was.
     pub fn may(&mut self, now: Instant) -> bool {
         let since = self.at.map_or(Duration::ZERO, |at| now.saturating_duration_since(at));
         self.at = Some(now);

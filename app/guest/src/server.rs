@@ -1,4 +1,4 @@
-//! Listens in the local network, serves the page, and carries messages between pages and the host.
+//! The HTTP and WebSocket server in the local network, between pages and the host.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
@@ -32,90 +32,91 @@ use crate::admission::{Admission, Admitted};
 use crate::outbox::{self, Next, Outbox, Waiting};
 use crate::{ConnectionId, Hello, MESSAGE_BYTES, Message, Rate, Why, files, form, gate};
 
-/// Pages at a time, and of one address.
+/// Maximum number of WebSockets, in total and (below) per address.
 const PAGES: usize = 40;
 const PAGES_OF_ONE: usize = 10;
 
-/// Sockets at a time, and of one address: a browser fetches a page's files over six at once, and a page stays on one.
+/// Maximum number of TCP connections, in total and (below) per address: a browser loads the page's files over up to six, and
+/// a page keeps one.
 const SOCKETS: usize = 128;
 const SOCKETS_OF_ONE: usize = 24;
 
-/// Bytes of a request's line and headers; hyper takes no less.
+/// Maximum size of a request's line and headers, in bytes; hyper accepts no smaller limit.
 const HEADER_BYTES: usize = 8_192;
 
-/// Time for the headers of a request.
+/// Time limit for the headers of a request.
 const HEADER_TIME: Duration = Duration::from_secs(5);
 
-/// A socket that has not become a WebSocket by then is closed: a browser fetches the page in a second.
+/// Time limit for a TCP connection to become a WebSocket: a browser loads the page within a second.
 const FETCH_TIME: Duration = Duration::from_secs(30);
 
-/// Time for the first message.
+/// Time limit for the hello.
 const HELLO_TIME: Duration = Duration::from_secs(10);
 
-/// A page that says nothing for so long is gone: it asks every ten seconds whether anybody is there.
+/// A page that sends nothing for this time is gone: pages ping every ten seconds.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// A message that is not taken in by then ends the connection.
+/// Time limit for sending a message; then the connection is closed.
 const SEND_TIME: Duration = Duration::from_secs(20);
 
-/// For the last messages at the end.
+/// Time limit for the last messages when the server stops.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// Messages of one page: so many at once, then so many a second.
+/// Rate limit per page: this many messages at once, then (below) per second.
 const AT_ONCE: u32 = 20;
 const A_SECOND: f64 = 10.0;
 
-/// Messages of one page that the host has not yet dealt with.
+/// Maximum number of messages of one page that the host is processing.
 const UNDER_WAY: usize = 8;
 
-/// Bytes that may wait to be written to one page: the longest message is a file.
+/// Maximum number of bytes buffered for one page: the longest message is a file.
 const WRITE_BYTES: usize = 2 << 20;
 
-/// What the host is told.
+/// What the server reports to the host.
 pub enum News {
-    /// A page has come, and this is the way to it.
+    /// A page has sent its hello.
     Hello {
-        /// Which.
+        /// Its connection.
         connection: ConnectionId,
-        /// From where.
+        /// Its address.
         from: IpAddr,
-        /// What it said.
+        /// The hello.
         hello: Hello,
-        /// The way to it. Dropped, the page is closed.
+        /// The page's send queue. Dropping it closes the connection.
         outbox: Outbox,
     },
-    /// A page has said something; only after its hello.
+    /// A page has sent a message after its hello.
     Asked {
-        /// Which.
+        /// Its connection.
         connection: ConnectionId,
-        /// What.
+        /// The message.
         message: Message,
-        /// To be kept until the message has been dealt with: a page has only so many under way.
+        /// Keep it until the message is processed: the number of messages in processing is limited.
         permit: Permit,
     },
-    /// A page has gone; only after its hello, and once.
+    /// A page's connection has ended. Reported once, and only after a hello.
     Gone {
-        /// Which.
+        /// Its connection.
         connection: ConnectionId,
     },
 }
 
-/// A message under way, until it is dropped.
+/// Counts one message as in processing until dropped.
 pub struct Permit(#[expect(dead_code, reason = "dropped at the end")] OwnedSemaphorePermit);
 
-/// Where news go.
+/// Callback for [`News`].
 type Tell = Arc<dyn Fn(News) + Send + Sync>;
 
-/// A server that listens until it is dropped.
+/// A server, which listens until it is dropped.
 pub struct Server {
     port: u16,
     shared: Arc<Shared>,
-    /// Dropped, the server stops.
+    /// Dropping it stops the server.
     _stop: watch::Sender<()>,
 }
 
 struct Shared {
-    /// `ADDRESS:PORT` of every code that was shown.
+    /// `ADDRESS:PORT` of every URL that was shown as a code.
     authorities: Mutex<Vec<String>>,
     last_connection: AtomicU64,
     sockets: Admission,
@@ -125,8 +126,8 @@ struct Shared {
 }
 
 impl Server {
-    /// Listens on this port, or any that is free; `loopback`: also for browsers of this device itself. Runs among `tasks` until
-    /// the server is dropped, and a moment longer for the last words.
+    /// Listens on this port (0: any free port). `loopback`: accept browsers of this device too. Runs on `tasks` until the
+    /// server is dropped, and a moment longer for the last messages.
     pub fn start(port: u16, loopback: bool, tasks: &mut JoinSet<()>, tell: Tell) -> std::io::Result<Self> {
         let listener = lan::bind(port)?;
         let port = listener.local_addr()?.port();
@@ -144,20 +145,20 @@ impl Server {
         Ok(Self { port, shared, _stop: stop })
     }
 
-    /// The port.
+    /// The port on which the server listens.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Where the device can be reached now, the best first, each as it stands in a URL: `192.168.1.5:41234`. Requests that name one
-    /// of them are answered from now on.
+    /// The addresses of this device now, best first, in the form of a URL's authority: `192.168.1.5:41234`. From now on
+    /// requests with one of them as `Host` are answered.
     pub fn authorities(&self) -> Vec<String> {
         let now: Vec<String> = lan::own_addresses(self.shared.loopback)
             .into_iter()
             .map(|ip| SocketAddr::new(ip, self.port).to_string())
             .collect();
         let mut known = self.shared.authorities.lock().unwrap_or_else(PoisonError::into_inner);
-        // Addresses come and go; a page that is open keeps the one that its code has shown.
+        // Addresses change; an open page keeps using the one that its code had.
         const KNOWN: usize = 64;
         for one in &now {
             if !known.contains(one) {
@@ -178,7 +179,7 @@ impl Shared {
 }
 
 async fn listen(listener: TcpListener, shared: Arc<Shared>, mut stopped: watch::Receiver<()>) {
-    /// Pause after a temporary error, such as too many open files: accepting again at once would spin.
+    /// Pause after a temporary error, such as too many open files: accepting again at once would be a busy loop.
     const PAUSE: Duration = Duration::from_millis(200);
     let mut connections = JoinSet::new();
     loop {
@@ -208,9 +209,9 @@ async fn listen(listener: TcpListener, shared: Arc<Shared>, mut stopped: watch::
     let _ = timeout(FAREWELL, last_words).await;
 }
 
-/// One socket: requests, then perhaps a WebSocket.
+/// Serves one TCP connection: requests, possibly followed by a WebSocket.
 async fn serve(stream: TcpStream, from: IpAddr, shared: Arc<Shared>, _admitted: Admitted) {
-    // Moves are small, and each is awaited by a person.
+    // Messages are small, and a person waits for each.
     let _ = stream.set_nodelay(true);
     let upgrade: Arc<Mutex<Option<OnUpgrade>>> = Arc::default();
     let service = service_fn(|request: Request<Incoming>| {
@@ -255,7 +256,7 @@ async fn serve(stream: TcpStream, from: IpAddr, shared: Arc<Shared>, _admitted: 
     page.talk().await;
 }
 
-/// The answer to one request.
+/// The response to one request.
 fn answer(
     mut request: Request<Incoming>,
     shared: &Shared,
@@ -314,20 +315,20 @@ fn empty(status: StatusCode) -> Response<Full<Bytes>> {
     response
 }
 
-/// The value of a header that is there once.
+/// The value of a header that occurs exactly once.
 fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut all = headers.get_all(name).into_iter();
     let (value, more) = (all.next()?, all.next());
     if more.is_some() { None } else { value.to_str().ok() }
 }
 
-/// Whether a header that is a list names this word.
+/// Whether a comma-separated header contains this word.
 fn names(headers: &HeaderMap, name: HeaderName, word: &str) -> bool {
     let all = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
     all.flat_map(|value| value.split(',')).any(|one| one.trim().eq_ignore_ascii_case(word))
 }
 
-/// The answer to a WebSocket's opening handshake (RFC 6455, section 4.2); `None` where it is none.
+/// The Sec-WebSocket-Accept value for an opening handshake (RFC 6455, section 4.2); `None` if it is not one.
 fn accept_key(headers: &HeaderMap) -> Option<HeaderValue> {
     let asks = names(headers, header::CONNECTION, "upgrade")
         && names(headers, header::UPGRADE, "websocket")
@@ -371,11 +372,11 @@ struct Page {
     tell: Tell,
 }
 
-/// How a page's talk ends.
+/// How a page's connection ends.
 enum End {
-    /// With a last message.
+    /// By the host, with a last message.
     Closed(Why, Duration),
-    /// The connection is no more.
+    /// The connection is lost.
     Gone,
 }
 
@@ -392,7 +393,7 @@ impl Page {
         let (connection, from) = (self.connection, self.from);
         (self.tell)(News::Hello { connection, from, hello, outbox });
         let end = self.converse(waiting).await;
-        // The seat is free for the same browser at once, however long the last words take.
+        // Reported before the last messages are sent, so that the seat is free at once for the same browser.
         (self.tell)(News::Gone { connection });
         if let End::Closed(why, wait) = end {
             self.close(why, wait).await;
@@ -433,7 +434,7 @@ impl Page {
         }
     }
 
-    /// The next message. Dropping it before it is ready loses nothing.
+    /// The next message. Cancel safe: dropping the future loses nothing.
     async fn hear(&mut self) -> Result<Message, End> {
         loop {
             let frame = match self.socket.next().await {
@@ -455,7 +456,7 @@ impl Page {
                     });
                 }
                 Frame::Close(_) => return Err(End::Gone),
-                // Answered by the library.
+                // The library answers these.
                 Frame::Ping(_) | Frame::Pong(_) => {}
                 Frame::Binary(_) | Frame::Frame(_) => {
                     return Err(End::Closed(Why::BadMessage, Duration::ZERO));
@@ -464,7 +465,7 @@ impl Page {
         }
     }
 
-    /// False if it is not taken in.
+    /// Sends a message; false if the page does not read it in time.
     async fn send(&mut self, text: &str) -> bool {
         matches!(timeout(SEND_TIME, self.socket.send(Frame::text(text))).await, Ok(Ok(())))
     }
@@ -478,7 +479,8 @@ impl Page {
             {
                 return;
             }
-            // What still comes is not heard, but a socket that is closed with bytes unread takes the last words with it.
+            // Unread input is drained first: closing a socket with unread bytes sends a reset, which would discard the last
+            // messages.
             while let Some(Ok(_)) = self.socket.next().await {}
         };
         let _ = timeout(FAREWELL, farewell).await;

@@ -4,20 +4,20 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq;
 
-/// 128 random bits, good for one seat of one room, or to watch one.
+/// 128 random bits that give access to one seat of one room, or to watching it.
 #[derive(Clone, Copy)]
 pub struct Token([u8; 16]);
 
 impl Token {
-    /// A token of these bits, which nobody else knows.
+    /// A token of these bits, which must be secret.
     pub const fn new(bits: [u8; 16]) -> Self {
         Self(bits)
     }
 
-    /// Reads what `Display` writes: 22 characters of base64url.
+    /// Parses the format of `Display`: 22 characters of base64url.
     pub fn read(text: &str) -> Option<Self> {
         let mut bits = [0; 16];
-        // The output has to be estimated longer than it is.
+        // The decoder requires a buffer longer than its output.
         let mut buffer = [0; 18];
         if text.len() != 22 {
             return None;
@@ -27,7 +27,7 @@ impl Token {
         Some(Self(bits))
     }
 
-    /// Whether both are the same, in a time that does not depend on where they differ.
+    /// Compares in constant time.
     pub fn is(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
@@ -39,7 +39,7 @@ impl std::fmt::Display for Token {
     }
 }
 
-/// Says nothing of the secret: it would be in a log.
+/// Prints no secret, because debug output gets into logs.
 impl std::fmt::Debug for Token {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Token(…)")
