@@ -1,7 +1,7 @@
-//! The one task that owns the host's state. Everything else sends it messages and never shares.
+//! The task that owns the host's state. Other tasks and threads share nothing with it and send it messages.
 //!
-//! The inbox is unbounded because nobody who fills it can run away: a client has a few requests under way at a time, a link
-//! is limited in frames a second, a bot tells five things a second, and carriers tell what the air brings.
+//! The inbox is unbounded because each sender is limited: a client by its open requests, a link by its frame rate, a bot to
+//! five reports per second, carriers by the devices in range.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -51,69 +51,70 @@ use crate::strangers::Strangers;
 use crate::visibility::Openness;
 use crate::work::Work;
 
-/// After a write that failed, the next try for a bot or a peer that waits: a person who deletes something sees play go on.
+/// Delay before a bot or a peer is retried after a failed write. Short, so that play resumes soon after the user frees disk
+/// space.
 pub(crate) const DISK_RETRY: Duration = Duration::from_secs(5);
 
-/// Time for clients and peers to take what was sent to them before the end.
+/// Time for clients and peers to receive what is queued when the host stops.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// What the actor is told.
+/// A message to the actor.
 pub(crate) enum Message {
     /// A client has connected.
     NewClient(Box<dyn Duplex>),
-    /// From a client's connection.
+    /// From the connection of this client.
     Client(ClientId, ClientNews),
-    /// From a bot's thread: which seat, the ticket, the news.
+    /// From the thread of this seat's bot. The number is the ticket of the search.
     Bot(BotSeat, u64, BotNews),
-    /// From a thread that looks for a hint: to whom, and what it found.
+    /// The result of a hint search in this room, for this responder.
     Hint(Responder, MatchId, Result<control::HintFound, Refusal>),
     /// From a link to a peer.
     Link(LinkId, LinkNews),
-    /// From a carrier: which, and what.
+    /// From the carrier with this index.
     Radio(usize, RadioNews),
-    /// From the thread that read a file: the match in it.
+    /// The match that an import thread has read from a file.
     Imported(Responder, Result<Box<Imported>, Refusal>),
-    /// From the judging with this ticket: the next position, or that there are no more.
+    /// From the analysis with this ticket: the evaluation of the next position, or `None` at the end.
     Judged(u64, Option<control::Judgement>),
-    /// From the thread that works this table of endings out.
+    /// From the thread that computes the endgame table with this ticket.
     Endings(u64, EndingsNews),
-    /// The person has chosen a notification about this.
+    /// The user clicked the notification of this subject.
     Activated(desktop::Subject),
-    /// The system goes to sleep, or has woken up.
+    /// The system is about to sleep, or has woken up.
     Sleep(SleepNews),
-    /// What is so with the account.
+    /// The state of the account has changed.
     #[cfg(feature = "online")]
     Online(link::online::View),
-    /// The account as it was signed in to the last time, and what was read of its archive.
+    /// At the start: the stored account with its password, and the position up to which its archive was read.
     #[cfg(feature = "online")]
     Password(link::online::Account, Option<String>),
-    /// It has to be given again the next time; why.
+    /// The password could not be stored, for this reason: the user must enter it at the next start.
     #[cfg(feature = "online")]
     PasswordNotKept(String),
-    /// What is heard of letters.
+    /// A letter has arrived, or the state of a sent one has changed.
     #[cfg(feature = "online")]
     Letter(link::online::LetterNews),
     /// From a guest's page.
     #[cfg(feature = "guest")]
     Guest(guest::News),
-    /// A move of a puzzle was judged.
+    /// The verdict on a move in this puzzle room.
     PuzzleJudged(MatchId, crate::puzzles::Judged),
-    /// From a thread that looks for a hint in a puzzle.
+    /// The result of a hint search in this puzzle room, for this responder.
     PuzzleHint(Responder, MatchId, Result<control::HintFound, Refusal>),
-    /// A stone of each chain of Go that is held dead.
+    /// Go: one stone of each chain that the engine considers dead, in this position.
     DeadProposed(crate::counting::About, Vec<engine::Point>),
-    /// Says goodbye and ends; the sender is dropped then.
+    /// Says goodbye and stops. The sender is dropped when the actor has ended.
     Stop(oneshot::Sender<()>),
 }
 
-/// A seat that a bot decides for.
+/// A seat played by a bot.
 pub(crate) type BotSeat = (MatchId, Side);
 
-/// Everything that the host knows.
+/// The host's state.
 pub(crate) struct Actor {
     pub(crate) inbox: mpsc::UnboundedSender<Message>,
     messages: mpsc::UnboundedReceiver<Message>,
-    /// Connections, links and radios; they end with the actor.
+    /// Tasks of connections, links and radios; aborted when the actor is dropped.
     pub(crate) tasks: JoinSet<()>,
     pub(crate) journal: Journal,
     pub(crate) data_dir: PathBuf,
@@ -126,20 +127,20 @@ pub(crate) struct Actor {
     pub(crate) started: Instant,
     pub(crate) name: String,
     pub(crate) openness: Openness,
-    /// What the person here would like to play with somebody near.
+    /// The game that the user would like to play with somebody nearby.
     pub(crate) wish: Option<GameKind>,
     pub(crate) blocked: BTreeMap<PlayerId, SavedBlocked>,
     pub(crate) identity: Arc<Identity>,
-    /// Told to friends only; makes this device's tags.
+    /// Secret shared with friends, from which this device's advertising tags are derived.
     pub(crate) advert_key: [u8; 32],
     pub(crate) clients: Clients,
     pub(crate) people: People,
     pub(crate) names: Names,
-    /// Links from their dialing or accepting on, whoever is at the other end.
+    /// All links from the start of dialing or accepting on, before the peer is known too.
     pub(crate) links: BTreeMap<LinkId, LinkTask>,
     pub(crate) last_link: u64,
     pub(crate) invitations: BTreeMap<MatchId, Invitation>,
-    /// Matches that friends show, until the person has said whether to keep them.
+    /// Matches offered by friends, until the user keeps or declines them.
     pub(crate) gifts: Vec<Gift>,
     pub(crate) rings: Rings,
     pub(crate) strangers: Strangers,
@@ -153,25 +154,25 @@ pub(crate) struct Actor {
     pub(crate) dialing: Dialing,
     pub(crate) radios: Vec<Radio>,
     pub(crate) rooms: BTreeMap<MatchId, Room>,
-    /// Rooms of puzzles; they have ids of their own.
+    /// Puzzle rooms. Their ids are not used by any match.
     pub(crate) puzzles: BTreeMap<MatchId, PuzzleRoom>,
-    /// Rooms that clients have not been shown as they are now.
+    /// Rooms that have changed since clients were last shown them.
     dirty: BTreeSet<MatchId>,
     pub(crate) bot_maker: BotMaker,
     pub(crate) bot_time: Duration,
     pub(crate) bots: BTreeMap<(MatchId, usize), BotThread>,
-    /// How often the bot of a seat has panicked.
+    /// Number of panics of each seat's bot.
     pub(crate) panics: BTreeMap<(MatchId, usize), u32>,
-    /// Rooms whose bot could not save its action, to be asked again at that time.
+    /// Rooms whose bot could not save its action, with the time of the next attempt.
     pub(crate) stalled: BTreeMap<MatchId, Instant>,
-    /// What notifications are written in.
+    /// Language of notifications.
     pub(crate) language: Language,
     pub(crate) desktop: Option<Desktop>,
-    /// What is started when a notification is chosen and there is no window.
+    /// Program to start when a notification is clicked and no client with a window is attached.
     pub(crate) app: Option<OsString>,
-    /// Ends with the actor.
+    /// Aborted when the actor is dropped.
     pub(crate) sleep_watch: Option<AbortOnDrop>,
-    /// While the system is about to sleep, or sleeps.
+    /// Set while the system is about to sleep or asleep.
     pub(crate) rest: Option<Rest>,
     stopping: Option<oneshot::Sender<()>>,
 }
@@ -186,7 +187,7 @@ impl Actor {
         let chance = Chance::new(config.entropy).map_err(|error| HostError::Entropy(error.to_string()))?;
         let identity = Identity::load_or_create(&config.data_dir.join(IDENTITY))
             .map_err(|error| HostError::Identity(error.to_string()))?;
-        // The view `record` names this device's player by it.
+        // The SQL view `record` uses it as the name of this device's player.
         let player = PlayerId(identity.public_key()).to_string();
         if store.setting(PLAYER)?.as_deref() != Some(&player) {
             store.set_setting(PLAYER, &player)?;
@@ -279,12 +280,12 @@ impl Actor {
         for saved in actor.journal.open_matches()? {
             let id = saved.record.id;
             match Room::new(saved.record, saved.seats) {
-                // The app was closed on it.
+                // Nothing was played before the app was closed.
                 Ok(room) if room.is_untouched() => actor.journal.keep(|store| store.delete(id))?,
                 Ok(room) => {
                     actor.rooms.insert(id, room);
                 }
-                // It stays in the file for a program that can read it.
+                // It is kept in the file, for a program that can read it.
                 Err(error) => warn!(%id, %error, "a saved match cannot be shown"),
             }
         }
@@ -367,7 +368,7 @@ impl Actor {
         }
     }
 
-    /// When something is due without a message.
+    /// The earliest deadline of any part of the host.
     fn next_deadline(&self) -> Option<Instant> {
         let stalled = self.stalled.values().min().copied();
         let people = [stalled, self.clock_deadline(), self.people_deadline(), self.reach_deadline()];
@@ -395,7 +396,7 @@ impl Actor {
         self.letters_on_time();
     }
 
-    /// The last messages go out; whoever does not take them in time has lost them.
+    /// Stops all work, says goodbye to peers, and flushes the send queues for at most [`FAREWELL`].
     async fn part(&mut self) {
         info!("the host says goodbye");
         self.bots.clear();
@@ -410,7 +411,7 @@ impl Actor {
         self.say_goodbye(ByeReason::ByeLeaving);
         self.show_changes();
         self.send_guests_home();
-        // Connections, links and carriers end with their queues.
+        // Connections, links and carriers end when their queues are dropped.
         self.people.clear();
         self.radios.clear();
         self.clients.close();
@@ -436,7 +437,7 @@ impl Actor {
     fn welcome(&mut self, stream: Box<dyn Duplex>) {
         let inbox = self.inbox.clone();
         self.clients.welcome(stream, &mut self.tasks, move |id, news| {
-            // When the actor has ended, so does this connection.
+            // Sending fails only after the actor has ended, which ends the connection too.
             let _ = inbox.send(Message::Client(id, news));
         });
     }
@@ -469,12 +470,12 @@ impl Actor {
             }
             Some(body) => return self.request(responder, body),
         };
-        // Events before the reply, so that a client that has its answer knows what came of it.
+        // Events are sent before the reply, so that a client knows the effects of its request when the reply arrives.
         self.show_changes();
         responder.answer(answer);
     }
 
-    /// Tells every client that has attached, and the desktop where it is news.
+    /// Sends an event to every attached client, and to the desktop, which may show a notification.
     pub(crate) fn tell(&mut self, body: event::Body) {
         self.notify(&body);
         self.clients.tell(body);
@@ -484,7 +485,7 @@ impl Actor {
         self.tell(event::Body::Notice(notice));
     }
 
-    /// The present state as events, then Ready.
+    /// Sends the present state as events, followed by Ready.
     fn show_everything(&mut self, id: ClientId) {
         let mut events = vec![event::Body::Me(self.me())];
         events.extend(self.reach_events());
@@ -500,7 +501,7 @@ impl Actor {
         events.extend(self.online_events());
         events.push(event::Body::Endings(self.shown_endings()));
         events.push(event::Body::Ready(control::Ready {}));
-        // To everyone who comes while it is so: nobody may have looked when it happened.
+        // To every client that attaches, because none may have been attached when it happened.
         if let Some(aside) = &self.journal.set_aside {
             let detail = aside.display().to_string();
             let aside = notice(NoticeKind::NoticeSavesSetAside);
@@ -522,7 +523,7 @@ impl Actor {
 
     // Rooms.
 
-    /// The room's record, seats or surroundings have changed: clients will be shown, and bots go to work.
+    /// The record, the seats or the state of the peer have changed: schedules the display of the room and its bots.
     pub(crate) fn room_changed(&mut self, id: MatchId) {
         self.dirty.insert(id);
         self.check_clock(id);
@@ -530,7 +531,7 @@ impl Actor {
         self.propose_dead(id);
     }
 
-    /// Only what clients see has changed.
+    /// Only the display has changed: schedules the display of the room.
     pub(crate) fn mark_for_display(&mut self, id: MatchId) {
         self.dirty.insert(id);
     }
@@ -550,7 +551,7 @@ impl Actor {
         }
     }
 
-    /// The room as clients, or a guest, see it.
+    /// The room from the point of view of a client, a guest or a spectator.
     pub(crate) fn shown(&self, room: &Room, viewer: Viewer) -> control::Room {
         let record = room.record();
         let over = record.result.is_some();
@@ -598,7 +599,7 @@ impl Actor {
             let clocks = Side::BOTH.into_iter().filter_map(|side| room.clock(side, now));
             shown.clocks = clocks.map(crate::show::clock).collect();
             shown.can_act &= !record.paused;
-            // Whose offers and resignation these are; of two people here both.
+            // The sides whose offers and resignation this viewer may make; both, if both people are at this device.
             let speaks = match viewer {
                 Viewer::Here => room.seats.contains(&Seat::Here),
                 #[cfg(feature = "guest")]
@@ -666,14 +667,14 @@ impl Actor {
             shown.can_offer_draw = state.can_offer_draw();
             shown.can_resign = state.can_resign();
             shown.can_new_game = state.can_new_game();
-            // After a restart the session has not heard of the peer yet, but the journal has.
+            // After a restart the session has not heard from the peer, but the journal knows a settled match.
             let settled = state.is_settled().then(|| room.ply());
             shown.seen_ply = state.seen_ply().or(settled).unwrap_or(0);
         }
         shown
     }
 
-    /// The race that a room shows, and whose; a watcher of one without a peer sees the first side's.
+    /// The race that a room shows and the side from whose point of view; a spectator without a peer sees the first side's.
     fn race_for(&self, room: &Room, viewer: Viewer) -> Option<(Side, session::Race)> {
         if room.peer().is_some() {
             return Some((room.record().my_side, self.race(room)?));
@@ -682,7 +683,7 @@ impl Actor {
         Some((side, room.race(side, self.session_now())?))
     }
 
-    /// The race of this device's person, if it is one.
+    /// The race from the point of view of this device's user, if the room is one.
     pub(crate) fn race(&self, room: &Room) -> Option<session::Race> {
         if room.peer().is_none() {
             return room.race(room.side_here()?, self.session_now());
@@ -691,7 +692,7 @@ impl Actor {
         peer.match_state(room.id())?.race(self.session_now())
     }
 
-    /// Whose decision is next, if that side may decide now. In a race this device's, while its player has something to press.
+    /// The side to move, if it may act now. In a race: this device's side, while it may press.
     pub(crate) fn turn(&self, room: &Room) -> Option<Side> {
         if room.record().setup.is_race() && room.peer().is_none() {
             return room.side_here().filter(|side| room.can_press(*side));
@@ -718,21 +719,21 @@ impl Actor {
     }
 }
 
-/// Whose eyes a room is shown to.
+/// Who a room is shown to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Viewer {
-    /// A client of this device's person.
+    /// A client of this device's user.
     Here,
     /// The guest of this side.
     #[cfg(feature = "guest")]
     Guest(Side),
-    /// Somebody who only watches.
+    /// A spectator.
     #[cfg(feature = "guest")]
     Watcher,
 }
 
 impl Viewer {
-    /// The side that this viewer speaks for in a match with a guest.
+    /// The side that this viewer controls in a match with a guest.
     fn side(self, room: &Room) -> Option<Side> {
         match self {
             Self::Here => room.side_here(),
@@ -744,13 +745,13 @@ impl Viewer {
     }
 }
 
-/// Of the client protocol; see `control.proto`.
+/// Version of the client protocol, see `control.proto`.
 const CONTROL_VERSION: u32 = 1;
 
-/// Name of the file with the device's keys in the data directory.
+/// Name of the file with the device's key pair in the data directory.
 pub(crate) const IDENTITY: &str = "identity";
 
-/// Keys of settings.
+/// Keys in the table of settings.
 const PLAYER: &str = "player";
 pub(crate) const NAME: &str = "name";
 pub(crate) const VISIBILITY: &str = "visibility";
@@ -763,7 +764,7 @@ pub(crate) fn notice(kind: NoticeKind) -> control::Notice {
     control::Notice { kind: kind.into(), ..control::Notice::default() }
 }
 
-/// What a device calls itself before its owner says otherwise.
+/// The host name of the system, as the default name of the device.
 fn device_name() -> String {
     let name = proto::limits::fit_name(&rustix::system::uname().nodename().to_string_lossy());
     if name.is_empty() { "Qiyou".into() } else { name }

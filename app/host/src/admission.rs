@@ -1,6 +1,6 @@
-//! Whether a link stays: decided once the handshake is over and it is known who is at the other end.
+//! Decides after the handshake, when the peer's key is known, whether a link is kept.
 //!
-//! Pure: what it decides by is handed in, and what is to be done comes out.
+//! Pure functions: inputs are parameters, the effect is the return value.
 
 use std::time::Duration;
 
@@ -9,98 +9,98 @@ use session::Role;
 
 use crate::room::PlayerId;
 
-/// Two links to the same peer that came up within this time are both sides' dialing at once; later, a new link means that
-/// the old one is dead on the other side. Longer than a slow Bluetooth connect, shorter than any restart of a host.
+/// If two links to one peer come up within this time, both sides have dialed simultaneously (glare). Later, a new link means
+/// that the old one is dead at the other side. Longer than a slow Bluetooth connect, shorter than any restart of a host.
 const GLARE: Duration = Duration::from_secs(3);
 
-/// Unknown devices that may be connected at a time: two people cannot compare strings with more, and each costs one of a
-/// controller's few connections.
+/// Maximum number of connected strangers: a user cannot compare strings with more, and each takes one of a controller's few
+/// connections.
 const MAX_STRANGERS: usize = 3;
 
-/// A stranger whose string has been shown for so long gives way to another one: two people who want to meet are beside each
-/// other and have compared by then.
+/// A stranger whose string has been shown for this time can be displaced by another: two people who want to meet are beside
+/// each other and compare within it.
 const COMPARING_GRACE: Duration = Duration::from_secs(30);
 
-/// A link of which the other end is known.
+/// A link whose peer is authenticated.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     pub(crate) role: Role,
     pub(crate) carrier: CarrierKind,
     pub(crate) standing: Standing,
-    /// It was dialed for a certain friend, and somebody else answers.
+    /// The link was dialed for a certain friend, but the peer has another key.
     pub(crate) is_another: bool,
-    /// The link in use with the same player: its role, and for how long it has been up.
+    /// The current link with the same player, if any: this device's role in it, and its age.
     pub(crate) in_use: Option<(Role, Duration)>,
 }
 
-/// What the player at the other end is to this device.
+/// Relation of this device to the player at the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// The person here wants nothing to do with this player.
+    /// Blocked by the user.
     Blocked,
-    /// A friend whose journal cannot be written just now.
+    /// A friend whose matches cannot be written to the journal at present.
     Unwritable,
     Friend,
     Stranger,
-    /// A stranger whom a person here has sent away a moment ago.
+    /// A stranger whom the user has sent away recently.
     SentAway,
 }
 
-/// What the host would do just now.
+/// Present state of the host that admission depends on.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
-    /// A person here wants to be found by everyone.
+    /// The user has chosen to be visible to everyone.
     pub(crate) open_to_strangers: bool,
-    /// One more stranger may ring.
+    /// The rate limit of strangers allows one more.
     pub(crate) may_ring: bool,
-    /// The strangers that are connected.
+    /// The connected strangers.
     pub(crate) strangers: Vec<Waiting>,
-    /// This device's key is the lower one of the two.
+    /// This device's key is lower than the caller's.
     pub(crate) has_lower_key: bool,
 }
 
-/// A stranger that is connected.
+/// A connected stranger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Waiting {
     pub(crate) key: PlayerId,
     /// Since its link came up.
     pub(crate) age: Duration,
-    /// The person here has dialed it, or has answered its string.
+    /// The user has dialed this stranger, or has answered its comparison.
     pub(crate) is_wanted: bool,
-    /// Its string is on the screen.
+    /// Its short string is shown.
     pub(crate) is_shown: bool,
 }
 
-/// What becomes of the link.
+/// The decision about the link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It is used. An older link to the same player is replaced.
+    /// The link is used. An older link to the same player is replaced.
     Take,
-    /// It is used, and this stranger's link is closed for it.
+    /// The link is used, and the link of this stranger is closed to make room.
     InPlaceOf(PlayerId),
-    /// It is closed.
+    /// The link is closed.
     Refuse(Why),
 }
 
-/// Why a link is closed at once. The peer is not told which: only that this device leaves, or that another link is used.
+/// Why a link is closed. The peer is not told: it receives only BYE_LEAVING or BYE_REPLACED.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
     Blocked,
     Unwritable,
     SentAway,
-    /// An address from an old friend code, or somebody who repeats a friend's tag.
+    /// Somebody else answered: the address is from an outdated friend code, or another device repeats a friend's tag.
     Another,
-    /// Only friends may connect.
+    /// Visible to friends only.
     FriendsOnly,
-    /// Others wait for the person here, and none of them for long.
+    /// The maximum number of strangers is connected, and none can be displaced yet.
     Crowded,
-    /// Strangers have rung often enough lately.
+    /// The rate limit of strangers is exceeded.
     RangLately,
     /// Both sides have dialed: the other link is kept.
     Glare,
 }
 
-/// What becomes of this caller's link.
+/// Decides what happens to this link.
 pub(crate) fn admit(caller: &Caller, rules: &Rules) -> Verdict {
     match caller.standing {
         Standing::Blocked => return Verdict::Refuse(Why::Blocked),
@@ -118,7 +118,7 @@ pub(crate) fn admit(caller: &Caller, rules: &Rules) -> Verdict {
         return Verdict::Take;
     }
     if caller.role == Role::Listener {
-        // Who has been accepted as a contact of the account was given leave with that.
+        // Accepting a contact of the account includes the permission to connect.
         if !rules.open_to_strangers && caller.carrier != CarrierKind::Online {
             return Verdict::Refuse(Why::FriendsOnly);
         }
@@ -129,7 +129,7 @@ pub(crate) fn admit(caller: &Caller, rules: &Rules) -> Verdict {
     if rules.strangers.len() < MAX_STRANGERS {
         return Verdict::Take;
     }
-    // Those without a string first: they show nothing to anybody.
+    // Strangers without a string are displaced first: they show nothing to the user.
     let gives_way = |one: &&Waiting| !one.is_wanted && (!one.is_shown || one.age >= COMPARING_GRACE);
     let oldest = rules.strangers.iter().filter(gives_way).max_by_key(|one| (!one.is_shown, one.age));
     oldest.map_or(Verdict::Refuse(Why::Crowded), |oldest| Verdict::InPlaceOf(oldest.key))
@@ -229,7 +229,7 @@ mod tests {
             for (role, other) in [(Role::Dialer, Role::Listener), (Role::Listener, Role::Dialer)] {
                 let new = Caller { role, in_use: Some((other, second)), ..caller(Standing::Friend) };
                 let kept = admit(&new, &rules) == Verdict::Take;
-                // At the other end the same link has the other role, and the other key is the lower one.
+                // From the other end the same link has the other role, and the comparison of keys is inverted.
                 let there = Caller { role: other, in_use: Some((role, second)), ..new.clone() };
                 let kept_there =
                     admit(&there, &Rules { has_lower_key: !has_lower_key, ..open() }) == Verdict::Take;

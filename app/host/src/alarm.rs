@@ -1,24 +1,24 @@
-//! Waiting for a moment and being woken once for it.
+//! A timer that wakes the process only once.
 //!
-//! tokio keeps timers in a wheel of ever coarser slots: one of five seconds wakes the process at the beginning of its slot on
-//! each level, up to three times. On an idle link, where all that happens is a ping every five seconds, these were a
-//! third of all wake-ups. A timer of the kernel wakes once.
+//! tokio's timer wheel moves a long timer through slots of increasing resolution, which wakes the process up to three times
+//! for a timer of five seconds. On an idle link with one ping every five seconds this caused a third of all wake-ups. A
+//! kernel timer (timerfd) wakes once.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-/// Below this tokio's own timer wakes once too: a slot of its finest level.
+/// Below this time tokio's timer wakes only once too: it is in a slot of the finest resolution.
 const SHORT: Duration = Duration::from_millis(64);
 
-/// The one moment that is waited for.
+/// Waits for one moment at a time.
 pub(crate) struct Alarm {
     #[cfg(target_os = "linux")]
     timer: Option<linux::Timer>,
 }
 
 impl Alarm {
-    /// By tokio's clock alone, which tests stop and wind on.
+    /// Uses tokio's timer, which tests can pause and advance.
     pub(crate) fn of_tokio() -> Alarm {
         Alarm {
             #[cfg(target_os = "linux")]
@@ -26,7 +26,7 @@ impl Alarm {
         }
     }
 
-    /// By the kernel's, where there is one for programs. Within a tokio runtime only.
+    /// Uses the kernel's timer where there is one. Call within a tokio runtime only.
     pub(crate) fn of_kernel() -> Alarm {
         Alarm {
             #[cfg(target_os = "linux")]
@@ -34,7 +34,7 @@ impl Alarm {
         }
     }
 
-    /// Waits for this moment. Cancel-safe; a later call forgets an earlier one's.
+    /// Waits until `moment`. Cancel safe; a call replaces the moment of an earlier one.
     pub(crate) async fn until(&self, moment: Instant) {
         #[cfg(target_os = "linux")]
         {
@@ -61,7 +61,7 @@ mod linux {
     };
     use tokio::net::unix::pipe::Receiver;
 
-    /// A timer is read and polled as a pipe is.
+    /// A timerfd, polled like a pipe.
     pub(super) struct Timer(Receiver);
 
     impl Timer {
@@ -71,20 +71,20 @@ mod linux {
             Ok(Timer(Receiver::from_owned_fd_unchecked(timer)?))
         }
 
-        /// `time` must not be zero, which would be never.
+        /// `time` must not be zero: timerfd would disarm the timer.
         pub(super) async fn wait(&self, time: Duration) -> io::Result<()> {
             let it_value = Timespec {
                 tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX),
                 tv_nsec: time.subsec_nanos().into(),
             };
             let it_interval = Timespec { tv_sec: 0, tv_nsec: 0 };
-            // Also forgets that an earlier time has passed.
+            // Setting the timer also clears an expiration that was not read.
             timerfd_settime(&self.0, TimerfdTimerFlags::empty(), &Itimerspec { it_interval, it_value })?;
             loop {
                 self.0.readable().await?;
                 let mut times = [0; 8];
                 match self.0.try_read(&mut times) {
-                    // Told of before it was set anew: not yet.
+                    // The readiness was that of an earlier setting: wait again.
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                     read => return read.map(drop),
                 }
@@ -101,7 +101,7 @@ mod tests {
     async fn an_alarm_rings_at_its_moment_and_not_for_one_that_was_given_up() {
         let alarm = Alarm::of_kernel();
         let begun = Instant::now();
-        // Rings, and nobody hears it.
+        // The timer expires after its wait was dropped.
         let _ = tokio::time::timeout(Duration::ZERO, alarm.until(begun + Duration::from_millis(70))).await;
         tokio::time::sleep(Duration::from_millis(90)).await;
         let moment = Instant::now() + Duration::from_millis(150);

@@ -1,4 +1,4 @@
-//! Kept matches: looking for them, looking into them, playing on from them, and files of other programs.
+//! Kept matches: lists, review, branches, analysis, and import and export of files.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,16 +24,17 @@ use crate::show::{self, Refusal};
 use crate::store::{KeptFile, MatchFilter, Opponent, SavedMatch, StoreError};
 use crate::work::Job;
 
-/// Matches in one list when the client does not say how many.
+/// Default number of matches in a list.
 const LISTED: u32 = 20;
 
-/// Bytes of a board of lights that is told in a list: a hundred of them fit a frame, and a small picture shows no more.
+/// Maximum size of a Lights Out board in a list, in bytes: a hundred of them fit into a frame, and thumbnails show no more
+/// detail.
 const MOST_LIGHTS: usize = 4_096;
 
-/// Time for each position of an analysis: a match of sixty moves takes a quarter of a minute.
+/// Search time per position of an analysis: a match of sixty moves takes 15 seconds.
 const JUDGING_TIME: Duration = Duration::from_millis(250);
 
-/// A match whose positions are being judged, on a thread of its own.
+/// An analysis in progress, on a thread of its own.
 pub(crate) struct Judging {
     id: MatchId,
     ticket: u64,
@@ -47,7 +48,7 @@ impl Drop for Judging {
     }
 }
 
-/// A match that was read of a file.
+/// A match read from a file.
 pub(crate) struct Imported {
     record: MatchRecord,
     origin: control::Origin,
@@ -55,7 +56,7 @@ pub(crate) struct Imported {
 }
 
 impl Imported {
-    /// Reads a file into a match of this id.
+    /// Reads a file as a match of this id.
     fn read(id: MatchId, import: &control::Import) -> Result<Self, Refusal> {
         let file = read_file(&import.name, &import.content)?;
         let setup = file.start.setup();
@@ -74,7 +75,7 @@ impl Imported {
         };
         record.actions = file.actions;
         let Heading { first, second, event, date, ended } = file.heading;
-        // What the record does not explain is said as the file says it.
+        // A result that the record does not show is taken from the file.
         let unexplained = ended.filter(|_| record.result.is_none());
         let score = unexplained.map_or("", Ended::score).to_owned();
         let [first, second, event, date] = [first, second, event, date].map(|said| short(&said));
@@ -102,7 +103,7 @@ impl Actor {
         Ok(Answer::Matches(control::Matches { matches, total }))
     }
 
-    /// What a client asks to be listed.
+    /// The filter for a client's list request.
     fn match_filter(&self, asked: &control::ListMatches) -> MatchFilter {
         let sought = asked.opponent.trim().to_lowercase();
         let opponent = match sought.as_str() {
@@ -118,7 +119,7 @@ impl Actor {
         MatchFilter { game: wire::read_game(asked.game), opponent, outcome: asked.outcome() }
     }
 
-    /// `None` of one that cannot be replayed: it is not shown, and stays in the file.
+    /// `None` if the match cannot be replayed: then it is not shown, but stays in the file.
     pub(crate) fn summary(&self, saved: SavedMatch, with_board: bool) -> Option<control::MatchSummary> {
         let (open, changed, origin) = (saved.open, saved.changed_unix_ms, saved.origin);
         let room = Room::new(saved.record, saved.seats).ok()?;
@@ -205,7 +206,7 @@ impl Actor {
     pub(crate) fn discard(&mut self, name: &str) -> Result<Answer, Refusal> {
         let saved = self.saved_match(name)?;
         if saved.seats.iter().any(|seat| matches!(seat, Seat::Peer(_))) {
-            // The other device may still have something to say about it.
+            // The other device may still send something about this match.
             return Err(Refusal::new(RefusalCode::RefusalIllegal, "a match with another device is kept"));
         }
         let id = saved.record.id;
@@ -217,7 +218,7 @@ impl Actor {
         Ok(done())
     }
 
-    /// Takes in a file: it is read on a thread of its own, since whoever wrote it decides how long that takes.
+    /// Imports a file on a thread of its own, because reading a hostile file may take long.
     pub(crate) fn import(&mut self, responder: Responder, import: control::Import) {
         if import.content.len() > limits::FILE_BYTES {
             return responder.refuse(unreadable("文件太大", "the file is too large"));
@@ -230,7 +231,7 @@ impl Actor {
         self.work.begin(Job::File, move || {
             let read = std::panic::catch_unwind(|| Imported::read(id, &import));
             let broken = || Err(unreadable("文件无法读取", "it cannot be read"));
-            // When the actor has ended, so has the client.
+            // Sending fails only after the actor has ended, and the client with it.
             let _ = inbox.send(Message::Imported(responder, read.unwrap_or_else(|_| broken()).map(Box::new)));
         });
     }
@@ -240,7 +241,7 @@ impl Actor {
         let now = self.now_unix_ms();
         responder.answer(read.and_then(|read| {
             let Imported { record, origin, file } = *read;
-            // The same file again is the same game.
+            // Importing the same file again returns the same match.
             if let Some(known) = self.journal.taken_from(&file)? {
                 return Ok(in_room(known));
             }
@@ -263,7 +264,7 @@ impl Actor {
         let format = Format::by_extension(ending).ok_or_else(|| bad("no such format"))?;
         let heading = self.heading(&saved)?;
         let name = |ending: &str| file_name(kind, &heading, &ending.to_ascii_lowercase());
-        // A file that was taken in is given back as it came, with its comments and variations.
+        // An unchanged imported match is exported as the original file, with its comments and variations.
         if let Some(kept) = self.journal.file_of(saved.record.id)?.filter(|kept| {
             (export.format.is_empty() || Format::by_extension(&kept.ending) == Some(format))
                 && kept.actions as usize == saved.record.actions.len()
@@ -288,11 +289,11 @@ impl Actor {
         Ok(Answer::File(control::File { name, content: content.into_bytes().into() }))
     }
 
-    /// What a file is to say of a match: who played, when, how it ended.
+    /// The header of an exported file: players, date, result.
     fn heading(&self, saved: &SavedMatch) -> Result<Heading, Refusal> {
         let (alone, origin) = (saved.seats == Seat::BOTH_HERE, saved.origin.clone());
         let name = |seat: &Seat| match seat {
-            // Of two people here nobody is known by name.
+            // Two people at this device have no names.
             Seat::Here if alone => String::new(),
             Seat::Here => self.name.clone(),
             Seat::Bot(level) => format!("{BOT}{}", level.number()),
@@ -310,7 +311,7 @@ impl Actor {
         })
     }
 
-    /// One analysis at a time: another takes the place of the one before.
+    /// Starts an analysis; it replaces one in progress.
     pub(crate) fn judge(&mut self, asked: &control::Judge) -> Result<Answer, Refusal> {
         if !asked.on {
             self.end_judging(parse_match_name(&asked.room_id));
@@ -334,7 +335,7 @@ impl Actor {
         let (maker, seed, inbox) = (self.bot_maker.clone(), self.chance.seed(), self.inbox.clone());
         let (time, stopped) = (JUDGING_TIME.min(self.bot_time), stop.clone());
         let tell = move |judged| {
-            // When the actor has ended, so has the match.
+            // Sending fails only after the actor has ended.
             let _ = inbox.send(Message::Judged(ticket, judged));
         };
         let work = move || {
@@ -352,7 +353,7 @@ impl Actor {
         Ok(done())
     }
 
-    /// Ends the analysis of this match, or whichever there is, and says so.
+    /// Stops the analysis of this match, or any analysis, and reports its end to clients.
     fn end_judging(&mut self, of: Option<MatchId>) {
         if let Some(mut ended) = self.judging.take_if(|analysis| of.is_none_or(|id| id == analysis.id)) {
             ended.shown.ended = true;
@@ -360,7 +361,7 @@ impl Actor {
         }
     }
 
-    /// From the thread: the next position, or that there are no more.
+    /// Handles the evaluation of the next position, or the end of the analysis.
     pub(crate) fn judged(&mut self, ticket: u64, judgement: Option<control::Judgement>) {
         let Some(analysis) = self.judging.as_mut().filter(|analysis| analysis.ticket == ticket) else {
             return;
@@ -376,7 +377,7 @@ impl Actor {
     }
 }
 
-/// The position after so many of the record's actions, or after all.
+/// The position after `ply` actions, or after all if there are fewer.
 pub(crate) fn replayed(record: &MatchRecord, ply: u32) -> Result<AnyGame, Refusal> {
     let broken = |what: String| Refusal::new(RefusalCode::RefusalNoSuchRoom, what);
     let mut game = AnyGame::new(&record.setup).map_err(|error| broken(error.to_string()))?;
@@ -394,14 +395,14 @@ fn unreadable(zh: &str, en: &str) -> Refusal {
     Refusal { reason, ..Refusal::new(RefusalCode::RefusalBadRequest, en) }
 }
 
-/// A game from a file, by the ending of its name and what it says of itself.
+/// Reads a file, whose format follows from its extension and its header.
 fn read_file(name: &str, content: &[u8]) -> Result<GameFile, Refusal> {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let format =
         Format::by_extension(ending).ok_or_else(|| unreadable("不认识这种格式", "unknown format"))?;
     let text = files::text(content);
     let kind = match format {
-        // Number 4 is gomoku's in SGF, 1 is Go's and the default.
+        // In SGF, GM[4] is gomoku (Gomoku+Renju) and GM[1], the default, is Go.
         Format::Sgf if text.contains("GM[4]") => GameKind::Gomoku,
         Format::Sgf => GameKind::Go,
         Format::Psq => GameKind::Gomoku,
@@ -416,7 +417,7 @@ fn read_file(name: &str, content: &[u8]) -> Result<GameFile, Refusal> {
         Format::Position => GameKind::Xiangqi,
         Format::Lights => GameKind::LightsOut,
     };
-    // Either notation is read.
+    // Both notations are recognised.
     let format = if matches!(format, Format::Record(_)) { Format::Record(Notation::Iccs) } else { format };
     GameFile::read(kind, format, content).map_err(|stopped| {
         let at = &stopped.error;
@@ -427,9 +428,9 @@ fn read_file(name: &str, content: &[u8]) -> Result<GameFile, Refusal> {
     })
 }
 
-/// What a match is called as a file: `2026-11-24 Ann – Level 3.pgn`, or with its game where nobody is known by name.
+/// The file name of an exported match, such as `2026-11-24 Ann – Level 3.pgn`; the game takes the place of unknown players.
 fn file_name(kind: GameKind, heading: &Heading, ending: &str) -> String {
-    /// Signs that no file system refuses in a name, and how many of them: a name is 255 bytes at most.
+    /// Characters that every file system allows, and their maximum number: a name has at most 255 bytes.
     const SIGNS: usize = 24;
     let plain = |text: &str| {
         let text = text.replace(BOT, "Level ");
@@ -444,16 +445,16 @@ fn file_name(kind: GameKind, heading: &Heading, ending: &str) -> String {
     format!("{}.{ending}", parts.join(" "))
 }
 
-/// What a file calls a bot, before its level.
+/// Name of a bot in files, followed by its level.
 const BOT: &str = "Qiyou, level ";
 
-/// What a list shows of a name or an event: one line, and no longer than any that is meant to be read. The file keeps the whole.
+/// A name or event for a list: one line, shortened. The file keeps the full text.
 fn short(said: &str) -> String {
     const MOST: usize = proto::limits::CLIENT_ID_BYTES / 4;
     said.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST).collect()
 }
 
-/// How a match ended that a file tells the end of, where it says why.
+/// The match result for a file's result, if the reason is known too.
 fn explained(ended: Ended) -> Option<MatchResult> {
     match (ended.cause, ended.winner) {
         (Cause::Resigned, Some(winner)) => Some(MatchResult::Resigned(winner.other())),
@@ -463,7 +464,7 @@ fn explained(ended: Ended) -> Option<MatchResult> {
     }
 }
 
-/// The same the other way: what a file tells of an end that the rules do not show.
+/// The inverse: the result for a file, if the rules do not show it.
 fn told(result: MatchResult) -> Option<Ended> {
     let (winner, cause) = match result {
         MatchResult::Played(_) => return None,
@@ -530,9 +531,9 @@ fn judgement(game: &AnyGame, report: Option<&Report>) -> control::Judgement {
     }
 }
 
-/// A score as -1000 to 1000 for the side to move. Points go through a logistic curve, of which the width is twice the lead that
-/// makes a win e times as likely as a loss: in gomoku and xiangqi the unit of the network, in Liuzhou chess what
-/// `qiyou-engine fit` finds in 360 games (330).
+/// Converts a score to -1000..1000 for the side to move. Points go through a logistic curve; its width is twice the
+/// advantage that multiplies the odds of winning by e: in gomoku and xiangqi the unit of the network, in Liuzhou chess 330,
+/// from a fit of 360 games with `qiyou-engine fit`.
 pub(crate) fn chances(kind: GameKind, score: Score) -> i32 {
     match score {
         Score::WinIn(_) => 1_000,
@@ -545,7 +546,7 @@ pub(crate) fn chances(kind: GameKind, score: Score) -> i32 {
                 GameKind::Liuzhou => 660.0,
                 GameKind::Go | GameKind::LightsOut => 600.0,
             };
-            // Below a proven win.
+            // Stays below the value of a proven win.
             (990.0 * (f64::from(points) / width).tanh()) as i32
         }
     }

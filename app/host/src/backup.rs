@@ -1,12 +1,12 @@
-//! Everything of this device in one file under a passphrase: its identity and its saves, for another device or a bad day.
+//! Backup of identity and saves in one file, encrypted with a passphrase, and its restoration.
 //!
-//! The file begins with a line that names it and what its key is made by: Argon2id (RFC 9106) over the passphrase and a salt
-//! gives a key and a check by which a wrong passphrase is told from a damaged file. The rest is XChaCha20-Poly1305 with all of
-//! that beginning authenticated too.
+//! The file begins with a magic line and the parameters of the key derivation: Argon2id (RFC 9106) over passphrase and salt
+//! yields the key, and a check value that tells a wrong passphrase from a damaged file. The rest is encrypted with
+//! XChaCha20-Poly1305, with this header as associated data.
 //!
-//! What is taken from such a file is put beside what is here, and takes its place when the saves are opened the next time, before
-//! anything reads them. What was here lies in a folder of its own from then on. A power cut at any moment leaves each file in
-//! one of the two places.
+//! A restored backup is first staged beside the present files. At the next start it replaces them before anything reads
+//! them, and the present files are moved into a folder of their own. A power cut at any moment leaves each file in one of
+//! the two places.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read, Write};
@@ -26,10 +26,10 @@ use crate::responder::{Answer, Responder, done};
 use crate::show::Refusal;
 use crate::store::{self, DATABASE, StoreError};
 
-/// Characters of a passphrase at least: with what a guess costs here, eight at random last for years.
+/// Minimum length of a passphrase, in characters: at the cost of a guess here, eight random characters resist for years.
 const LEAST_CHARS: usize = 8;
 
-/// Bytes of such a file at most: a thousand times what a year of play takes.
+/// Maximum size of a backup, in bytes: a thousand times what a year of play takes.
 const MOST_BYTES: u64 = 256 << 20;
 
 const FIRST_LINE: &[u8] = b"qiyou backup 1\n";
@@ -39,14 +39,15 @@ const CHECK: usize = 16;
 const NONCE: usize = 24;
 const HEAD: usize = FIRST_LINE.len() + 8 + SALT + CHECK + NONCE;
 
-/// What is to take the place of the saves, and what it is called until it is whole.
+/// Name of the staging folder, and its name while incomplete.
 const INCOMING: &str = "incoming";
 const UNFINISHED: &str = "incoming.unfinished";
 
-/// SQLite's own files beside a database, moved before it: a new database must not find the old one's log.
+/// SQLite's files beside a database. They are moved before it, because a new database must not be opened with the log of the
+/// old one.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
-/// What a guess costs: the second recommended choice of RFC 9106, section 4, half a second on a handheld.
+/// Cost of a guess: the second recommended option of RFC 9106, section 4; half a second on a handheld.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
     memory_kib: u32,
@@ -60,8 +61,8 @@ impl Default for Cost {
 }
 
 impl Cost {
-    /// What a file may ask for: four times the memory of ours and eight times the work, some seconds of a handheld. A damaged or a
-    /// hostile file must not take the machine's memory or the day.
+    /// Whether the cost in a file's header is acceptable: at most four times our memory and eight times our work, some
+    /// seconds on a handheld. A damaged or hostile file must not exhaust memory or time.
     fn is_bearable(self) -> bool {
         let ours = Self::default();
         let work = u64::from(self.memory_kib) * u64::from(self.passes);
@@ -70,7 +71,7 @@ impl Cost {
     }
 }
 
-/// Why nothing was taken from a file. Nothing has changed.
+/// Why a backup was not restored. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unreadable {
     NotABackup,
@@ -111,7 +112,7 @@ impl Actor {
         }
     }
 
-    /// Reads everything now; sealing and writing it is work for later.
+    /// Reads everything now; encrypting and writing are done by the returned closure.
     fn sealing(
         &mut self,
         asked: control::SaveEverything,
@@ -127,7 +128,7 @@ impl Actor {
         let (salt, nonce) = (self.chance.bytes(), self.chance.bytes());
         Ok(move || {
             let sealed = seal(&passphrase, &pack(&identity, &saves), Cost::default(), salt, nonce);
-            // The app's own folder may not be there yet; a longer way that is not there is a mistake.
+            // The app's default folder is created; any other missing folder is an error.
             if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
                 fs::create_dir(folder).map_err(|error| disk(&error))?;
             }
@@ -158,7 +159,8 @@ impl Actor {
     }
 }
 
-/// On a thread of its own: making a key takes long on purpose. Without a thread the responder is dropped, which refuses.
+/// Runs `work` on a thread of its own, because key derivation is slow by design. If no thread can be started, the responder
+/// is dropped, which refuses the request.
 fn apart(responder: Responder, work: impl FnOnce() -> Result<Answer, Refusal> + Send + 'static) {
     let started = std::thread::Builder::new().name("backup".into()).spawn(move || responder.answer(work()));
     if let Err(error) = started {
@@ -179,7 +181,7 @@ fn disk(error: &io::Error) -> Refusal {
     Refusal::new(RefusalCode::RefusalDisk, error.to_string())
 }
 
-/// Length of the identity, the identity, the saves.
+/// Concatenates the length of the identity, the identity and the saves.
 fn pack(identity: &[u8], saves: &[u8]) -> Zeroizing<Vec<u8>> {
     let mut packed = Zeroizing::new(Vec::with_capacity(4 + identity.len() + saves.len()));
     packed.extend((identity.len() as u32).to_be_bytes());
@@ -237,7 +239,7 @@ fn unseal(passphrase: &str, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, Unreada
         .map_err(|_| Unreadable::Damaged)
 }
 
-/// The key, and what tells a wrong passphrase; `None` for a cost that Argon2 does not know.
+/// The key and the check value for a passphrase; `None` if Argon2 rejects the cost.
 fn keys(passphrase: &str, salt: &[u8], cost: Cost) -> Option<(Zeroizing<[u8; 32]>, [u8; CHECK])> {
     let mut made = Zeroizing::new([0; 32 + CHECK]);
     let params = Params::new(cost.memory_kib, cost.passes, 1, Some(made.len())).ok()?;
@@ -253,13 +255,13 @@ fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     if written.is_err() {
-        // Half a backup is worse than none.
+        // An incomplete backup is deleted.
         let _ = fs::remove_file(path);
     }
     written
 }
 
-/// Opens the file, looks whether all of it can be used, and puts it where the next start finds it.
+/// Decrypts and verifies a backup, and stages it for the next start.
 fn stage(path: &Path, passphrase: &str, directory: &Path) -> Result<control::Taken, Refusal> {
     let mut sealed = Vec::new();
     let file = fs::File::open(path).map_err(|error| disk(&error))?;
@@ -301,8 +303,8 @@ fn remove(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// What was taken from a file takes the place of what is here. Only by whoever holds the folder's lock, before anything is read.
-/// Each step may be the last one before a power cut: the next start goes on where this one ended.
+/// Replaces the present files by a staged backup. The caller holds the lock of the directory and has read nothing yet. Every
+/// step may be the last before a power cut: the next call continues.
 pub(crate) fn take_incoming(directory: &Path) -> io::Result<()> {
     let incoming = directory.join(INCOMING);
     if !incoming.is_dir() {
@@ -393,7 +395,7 @@ mod tests {
         assert_eq!(unpack(&[0]), None);
     }
 
-    /// A folder with these files, each with its own name and the word as content.
+    /// Creates a folder with these files, each containing its name and `word`.
     fn fill(folder: &Path, names: &[&str], word: &str) {
         fs::create_dir_all(folder).expect("a folder");
         for name in names {
@@ -405,7 +407,7 @@ mod tests {
     fn a_power_cut_anywhere_while_the_saves_change_places_loses_no_file() {
         let (wal, shm) = (format!("{DATABASE}-wal"), format!("{DATABASE}-shm"));
         let old = [DATABASE, wal.as_str(), shm.as_str(), IDENTITY];
-        // The moves in their order; a cut is any number of them done by hand before the start that goes on.
+        // Each cut leaves the first steps done by hand; the start continues from there.
         for cut in 0..=6 {
             let home = tempfile::tempdir().expect("a folder for the test");
             let (here, incoming) = (home.path(), home.path().join(INCOMING));

@@ -1,8 +1,7 @@
-//! Bots on their own threads.
+//! Bots on threads of their own.
 //!
-//! One thread per bot's seat, for as long as the seat lasts, so that the bot keeps its tables. The actor never waits for
-//! one: it sends a job and goes on; news come back through its inbox with the job's ticket, and news of an old ticket are
-//! ignored.
+//! One thread per bot seat, for the lifetime of the seat, so that the bot keeps its tables. The actor never blocks on a bot:
+//! it sends a job; results arrive in its inbox with the ticket of the job, and those with an old ticket are ignored.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,39 +13,39 @@ use engine::{AnyGame, Bot, GameKind, Level, Limits, Report};
 
 use crate::rhythm::Rhythm;
 
-/// Makes a bot. The engine's own, unless a test wants another.
+/// Constructs a bot for a game, a level and a seed. Tests replace the engine's bots.
 pub type BotMaker = Arc<dyn Fn(GameKind, Level, u64) -> Box<dyn Bot> + Send + Sync>;
 
-/// How often a thinking bot tells what it found: more than a person can read, less than a screen would notice.
+/// Interval of progress reports: more often than a person can read, seldom enough for any screen.
 const REPORT_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Stack of a bot's thread: an alpha-beta of 200 plies with a kilobyte or two a ply takes a tenth.
+/// Stack of a bot's thread, in bytes: an alpha-beta search of 200 plies at one or two kilobytes per ply uses a tenth.
 const STACK_BYTES: usize = 4 << 20;
 
-/// Time for one decision. A child that plays level 1 expects an answer at once; a player of level 10 waits three seconds
-/// gladly, and longer is felt as lag.
+/// Default time per decision. A child at level 1 expects an answer at once; three seconds at level 10 are accepted, more is
+/// felt as lag.
 pub(crate) fn time_for(level: Level) -> Duration {
     const MILLISECONDS: [u64; 10] = [100, 200, 300, 400, 500, 750, 1000, 1500, 2000, 3000];
     Duration::from_millis(MILLISECONDS[usize::from(level.number() - 1)])
 }
 
-/// What a bot's thread says.
+/// A message from a bot's thread.
 pub(crate) enum BotNews {
-    /// Still thinking.
+    /// Progress of the search, with its duration so far.
     Report(Report, Duration),
-    /// Its decision, and how long it took. `None`: it has none here, which is a bug of the bot.
+    /// The result, with the duration of the search. `None`: the bot found no action, which is a bug.
     Chosen(Option<Report>, Duration),
-    /// It panicked; its thread has ended.
+    /// The bot panicked, and its thread has ended.
     Panicked,
 }
 
-/// A bot at work. Dropping it stops the thread within the engine's 5 ms.
+/// A running bot. Dropping it stops the search within the engine's 5 ms.
 pub(crate) struct BotThread {
     pub(crate) level: Level,
     jobs: mpsc::Sender<Job>,
     stop: Arc<AtomicBool>,
     ticket: u64,
-    /// Length and revision of the record that it thinks about.
+    /// Length and revision of the record whose position is searched.
     pub(crate) about: Option<(u32, u32)>,
 }
 
@@ -59,7 +58,7 @@ struct Job {
 }
 
 impl BotThread {
-    /// Starts the thread; `tell` is called on it with the ticket that each piece of news is about.
+    /// Starts the thread, which calls `tell` with the ticket of the job of each message.
     pub(crate) fn start(
         level: Level,
         make: impl FnOnce() -> Box<dyn Bot> + Send + 'static,
@@ -73,24 +72,24 @@ impl BotThread {
         Ok(Self { level, jobs, stop: Arc::default(), ticket: 0, about: None })
     }
 
-    /// Thinks about this position from now on; what it thought about before is dropped.
+    /// Searches this position; an earlier search is stopped.
     pub(crate) fn think(&mut self, game: AnyGame, revision: u32, time: Duration, rhythm: Rhythm) {
         self.stop();
         self.about = Some((game.ply(), revision));
         self.ticket += 1;
         self.stop = Arc::default();
-        // A thread that has ended has said so, and that news is on its way.
+        // Sending fails after the thread has ended; its report of that is in the inbox.
         let _ = self.jobs.send(Job { ticket: self.ticket, game, time, rhythm, stop: self.stop.clone() });
     }
 
-    /// Ends the present search, if any. What it still says has an old ticket.
+    /// Stops the present search, if any. Its later messages have an old ticket.
     pub(crate) fn stop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.about = None;
         self.ticket += 1;
     }
 
-    /// Whether news with this ticket are about what it was last asked.
+    /// Whether a message with this ticket is about the present job.
     pub(crate) fn is_current(&self, ticket: u64) -> bool {
         self.ticket == ticket && self.about.is_some()
     }
@@ -102,7 +101,7 @@ impl Drop for BotThread {
     }
 }
 
-/// All cores but one, which the person's screen has for itself.
+/// Search threads: all cores but one, which is left to the user interface.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1))
 }
@@ -133,9 +132,9 @@ fn work(make: impl FnOnce() -> Box<dyn Bot>, inbox: &mpsc::Receiver<Job>, tell: 
     }
 }
 
-/// Waits until then, or until the job is given up.
+/// Sleeps until `until`, or until the job is stopped.
 fn wait(job: &Job, until: Instant) {
-    /// A frame: no one sees that an answer which is not wanted any more goes on for so long.
+    /// One frame: the longest time for which a stopped job goes on unnoticed.
     const STEP: Duration = Duration::from_millis(15);
     while !job.stop.load(Ordering::Relaxed) {
         let left = until.saturating_duration_since(Instant::now());

@@ -1,22 +1,22 @@
-//! Everything that is drawn by lot.
+//! Randomness.
 
-/// Where ids, nonces, seeds and jitter come from.
+/// Source of ids, nonces, seeds and jitter.
 #[derive(Clone, Copy, Debug)]
 pub enum Entropy {
     /// The operating system.
     System,
-    /// The same every time, so that a test can be replayed. Never where a secret matters; identities are always the system's.
+    /// Reproducible, for tests only. Identities always use the operating system.
     Seeded(u64),
 }
 
-/// Draws ids, nonces, seeds and jitter.
+/// Generates ids, nonces, seeds and jitter.
 pub(crate) struct Chance {
-    /// `None`: the system's.
+    /// `None`: the operating system.
     seeded: Option<engine::Rng>,
 }
 
 impl Chance {
-    /// Fails when the system has no randomness to give, which no later draw does then.
+    /// Fails if the operating system provides no randomness; later draws cannot fail.
     pub(crate) fn new(entropy: Entropy) -> Result<Self, getrandom::Error> {
         match entropy {
             Entropy::System => {
@@ -45,7 +45,7 @@ impl Chance {
         u64::from_le_bytes(self.bytes())
     }
 
-    /// Evenly in `0.0..1.0`.
+    /// Uniform in `0.0..1.0`.
     pub(crate) fn fraction(&mut self) -> f64 {
         (self.seed() >> 11) as f64 / (1u64 << 53) as f64
     }

@@ -1,4 +1,4 @@
-//! The clients of the host: who is attached, what each does, and what they are told.
+//! The connected clients: what each has attached to, and what is sent to them.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::responder::Responder;
 #[derive(Default)]
 pub(crate) struct Clients {
     connected: BTreeMap<ClientId, Client>,
-    /// Number of the last client that came.
+    /// Number of the most recent client.
     last: u64,
 }
 
@@ -24,19 +24,20 @@ pub(crate) struct Clients {
 struct Client {
     queue: mpsc::Sender<Outgoing>,
     connection: AbortHandle,
-    /// As it calls itself, once it has attached.
+    /// Program and version, once the client has attached.
     attached: Option<String>,
     scanning: bool,
-    /// A person looks at it.
+    /// A person looks at the client.
     in_front: bool,
-    /// It has said whether somebody looks at it: it has a window.
+    /// The client has reported whether a person looks at it, so it has a window.
     has_window: bool,
-    /// Its person wants bots to answer unhurried.
+    /// The client wants bots to answer with a delay.
     unhurried: bool,
 }
 
 impl Clients {
-    /// Serves a connection as one of `tasks`. What the client asks goes to `tell`, and its end last, however it ends.
+    /// Serves a connection as a task of `tasks`. Its requests go to `tell`; its end is reported last, for whatever reason it
+    /// ends.
     pub(crate) fn welcome(
         &mut self,
         stream: Box<dyn Duplex>,
@@ -66,18 +67,18 @@ impl Clients {
         }
     }
 
-    /// Closes every connection, after what waits in its queue.
+    /// Closes every connection after its queued messages.
     pub(crate) fn close(&mut self) {
         self.connected.clear();
     }
 
-    /// What the client is owed for its request; `None` once it has gone.
+    /// A responder for this request; `None` if the client has disconnected.
     pub(crate) fn responder(&self, id: ClientId, number: u64) -> Option<Responder> {
         let client = self.connected.get(&id)?;
         Some(Responder::new(&client.queue, client.connection.clone(), number))
     }
 
-    /// From now on the client hears of every change. `name`: as it calls itself.
+    /// Sends the client every event from now on. `name`: its program and version.
     pub(crate) fn attach(&mut self, id: ClientId, name: String) {
         if let Some(client) = self.connected.get_mut(&id) {
             client.attached = Some(name);
@@ -88,14 +89,14 @@ impl Clients {
         self.connected.get(&id).is_some_and(|client| client.attached.is_some())
     }
 
-    /// Whether a person looks at the client's window.
+    /// Sets whether a person looks at the client.
     pub(crate) fn set_front(&mut self, id: ClientId, on: bool) {
         if let Some(client) = self.connected.get_mut(&id) {
             (client.in_front, client.has_window) = (on, true);
         }
     }
 
-    /// Whether the client's person wants bots to answer unhurried.
+    /// Sets whether the client wants bots to answer with a delay.
     pub(crate) fn set_unhurried(&mut self, id: ClientId, unhurried: bool) {
         if let Some(client) = self.connected.get_mut(&id) {
             client.unhurried = unhurried;
@@ -106,7 +107,7 @@ impl Clients {
         self.connected.values().any(|client| client.unhurried)
     }
 
-    /// Whether the client shows who is near.
+    /// Sets whether the client wants nearby devices to be scanned for.
     pub(crate) fn set_scanning(&mut self, id: ClientId, on: bool) {
         if let Some(client) = self.connected.get_mut(&id) {
             client.scanning = on;
@@ -129,7 +130,7 @@ impl Clients {
         self.connected.values().any(|client| client.attached.is_some())
     }
 
-    /// Tells every client that has attached.
+    /// Sends an event to every attached client.
     pub(crate) fn tell(&mut self, body: event::Body) {
         let message = encode(body);
         let attached: Vec<ClientId> = self
@@ -143,7 +144,7 @@ impl Clients {
         }
     }
 
-    /// Tells one client.
+    /// Sends an event to one client.
     pub(crate) fn tell_one(&mut self, id: ClientId, body: event::Body) {
         self.send(id, &encode(body));
     }
@@ -181,7 +182,7 @@ mod tests {
         event::Body::Notice(Notice::default())
     }
 
-    /// Clients of which one is connected, the tasks that serve them, and what they say.
+    /// One connected client, the tasks that serve it, its messages, and its end of the stream.
     fn one() -> (Clients, JoinSet<()>, mpsc::UnboundedReceiver<ClientNews>, tokio::io::DuplexStream) {
         let (mut clients, mut tasks) = (Clients::default(), JoinSet::new());
         let (tell, said) = mpsc::unbounded_channel();

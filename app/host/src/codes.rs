@@ -1,4 +1,4 @@
-//! Friend codes: this device's own, and those that people here scan or paste.
+//! Friend codes: this device's own, and those that the user scans or pastes.
 
 use link::friend_code::{FriendCode, PLACES};
 use link::{Address, Tag};
@@ -13,14 +13,14 @@ use crate::show::Refusal;
 use crate::store::SavedFriend;
 
 impl Actor {
-    /// Who this device is and where it can be found now.
+    /// The friend code of this device with its present addresses.
     pub(crate) fn friend_code(&self) -> control::FriendCode {
         let places = self.used_transports().flat_map(|transport| transport.places()).take(PLACES).collect();
         let tag = Tag::of(&self.advert_key, self.epoch());
         let code = FriendCode {
             key: self.identity.public_key(),
             name: self.name.clone(),
-            // Who may be seen by nobody tells no tag that could be looked for.
+            // An invisible device tells no tag that could be looked for.
             tag: (self.openness.visibility() != Visibility::Nobody).then_some(tag),
             places,
         };
@@ -28,7 +28,7 @@ impl Actor {
         control::FriendCode { text: code.to_string(), side: qr.side as u32, dark: qr.packed().into() }
     }
 
-    /// Pins the key of a code as a friend's, and looks for that person.
+    /// Adds the key of a friend code as a friend, and starts to look for that person.
     pub(crate) fn add_friend(&mut self, text: &str) -> Result<(), Refusal> {
         let bad = |why: String| Refusal::new(RefusalCode::RefusalBadRequest, why);
         let code = FriendCode::read(text).map_err(|why| bad(why.to_string()))?;
@@ -43,14 +43,14 @@ impl Actor {
             let friend = SavedFriend {
                 key,
                 name: code.name.clone(),
-                // It tells the real one when it is met; until then nobody's tag fits.
+                // The next hello brings the real advertising key; until then this one matches no tag.
                 advert_key: self.chance.bytes(),
                 met_unix_ms: self.now_unix_ms(),
                 muted: false,
                 note: String::new(),
             };
             self.journal.keep(|store| store.put_friend(&friend))?;
-            // A stranger that is connected just now says hello again, to a session that knows its key.
+            // A connected stranger must send its hello again, to a session that knows its key.
             self.drop_link(key, None);
             let peer = self.new_peer(key, Some(friend))?;
             self.people.insert(key, peer);
@@ -66,7 +66,7 @@ impl Actor {
         Ok(())
     }
 
-    /// Where somebody may be according to the code: near under the tag that it told, else at the places in it.
+    /// Where the person of a friend code may be: nearby with the tag of the code, otherwise at the addresses in the code.
     pub(crate) fn ways_of_code(&self, key: PlayerId) -> Vec<Address> {
         let Some(code) = self.people.code(key) else { return Vec::new() };
         let near = code.tag.and_then(|tag| self.nearby.with_tag(tag));

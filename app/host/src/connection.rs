@@ -1,4 +1,4 @@
-//! Connections of clients: frames of requests in, frames of replies and events out.
+//! Connections of clients: request frames in, reply and event frames out.
 
 use std::sync::Arc;
 
@@ -11,38 +11,38 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::codec::{Decoder, Encoder};
 use tracing::{debug, warn};
 
-/// Messages that wait for a client which does not read. A whole state is about 100, a change one or two; who is a thousand
-/// behind has stopped reading and is dropped, since it gets the whole state again when it comes back.
+/// Maximum number of messages queued for a client. The initial state takes about 100, a change one or two; a client that is
+/// this far behind has stopped reading and is dropped. When it reconnects it gets the initial state again.
 pub(crate) const QUEUE: usize = 1024;
 
-/// Requests of one client that the host has not looked at yet; more wait in the client's socket.
+/// Maximum number of unprocessed requests of a client; further ones stay in its socket.
 const REQUESTS: usize = 16;
 
-/// Names a connection.
+/// Identifies a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ClientId(pub(crate) u64);
 
-/// What a connection tells the actor.
+/// A message from a connection to the actor.
 pub(crate) enum ClientNews {
-    /// A request; the permit is dropped when it has been dealt with.
+    /// A request. Drop the permit when the request has been processed.
     Asked(Box<control::Request>, OwnedSemaphorePermit),
     /// The connection is over.
     Gone,
 }
 
-/// Encodes what will be written to a client, without the sequence number, so that one event is encoded once for all.
+/// Encodes a message without its sequence number, so that one encoding serves all clients.
 pub(crate) fn encode(message: &Message) -> Outgoing {
     Outgoing::from(message)
 }
 
-/// Serves one connection until the client goes, breaks the protocol, or `queue` is closed by the actor. The last that it tells
-/// is that it is over, also when its task is aborted.
+/// Serves a connection until the client disconnects or violates the protocol, or the actor closes `queue`. The end is always
+/// reported, also if the task is aborted.
 pub(crate) fn run(
     stream: Box<dyn Duplex>,
     queue: mpsc::Receiver<Outgoing>,
     tell: impl Fn(ClientNews) + Send + Sync,
 ) -> impl Future<Output = ()> + Send {
-    // Made here rather than in the future: a task may be aborted before it has run at all.
+    // Created before the future, because a task may be aborted before its first poll.
     let tell = TellsEnd(tell);
     async move {
         let (reader, writer) = tokio::io::split(stream);
@@ -57,7 +57,7 @@ pub(crate) fn run(
     }
 }
 
-/// Tells the end of a connection when it is dropped.
+/// Reports the end of a connection when dropped.
 struct TellsEnd<F: Fn(ClientNews)>(F);
 
 impl<F: Fn(ClientNews)> Drop for TellsEnd<F> {
@@ -105,7 +105,7 @@ async fn write(
     let mut bytes = BytesMut::new();
     while let Some(message) = queue.recv().await {
         codec.encode(message, &mut bytes)?;
-        // What waits already goes out in the same write.
+        // Messages that are already queued go into the same write.
         while let Ok(message) = queue.try_recv() {
             codec.encode(message, &mut bytes)?;
         }

@@ -1,5 +1,5 @@
-//! What two people at one record offer each other, where one of them is a guest. A machine without I/O: the caller carries out
-//! what is agreed.
+//! Offers between the two people of a match with a guest. A state machine without I/O: the caller carries out accepted
+//! offers.
 
 use engine::Side;
 use session::OfferKind;
@@ -8,39 +8,39 @@ use session::OfferKind;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Offers {
     open: Option<Open>,
-    /// Offers so far.
+    /// Number of offers so far.
     count: u32,
-    /// The last one that was answered, and how.
+    /// Number of the offer that was answered last, and the answer.
     answered: Option<(u32, bool)>,
 }
 
-/// An offer that waits for its answer.
+/// An offer without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Open {
-    /// Grows with each offer of a room.
+    /// Counts the offers of a room, from 1.
     pub(crate) number: u32,
     pub(crate) kind: OfferKind,
     pub(crate) by: Side,
 }
 
-/// What comes of an offer or an answer.
+/// The result of an offer or an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The other side is asked.
     Asked,
-    /// Nothing new: it was said before.
+    /// A repetition of an earlier message: nothing changes.
     Known,
-    /// Both want it: to be carried out for the side that offered it.
+    /// Both sides agree: to be carried out for the side that offered.
     Agreed(OfferKind, Side),
     /// It was declined.
     Declined(OfferKind, Side),
 }
 
-/// Another offer is open, which is to be answered first.
+/// Another offer is open and must be answered first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Busy;
 
-/// There is no such offer.
+/// There is no open offer with this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoOffer;
 
@@ -49,12 +49,12 @@ impl Offers {
         self.open
     }
 
-    /// Whether this side may offer this now: nothing is open, or the same by the other.
+    /// Whether this side may make this offer now: no offer is open, or the other side has made the same one.
     pub(crate) fn may(&self, by: Side, kind: OfferKind) -> bool {
         self.open.is_none_or(|open| open.by != by && open.kind == kind)
     }
 
-    /// A side offers. What the other has offered is accepted.
+    /// Handles an offer. If the other side has made the same one, both are accepted.
     pub(crate) fn offer(&mut self, by: Side, kind: OfferKind) -> Result<Outcome, Busy> {
         match self.open {
             Some(open) if open.kind == kind && open.by == by => Ok(Outcome::Known),
@@ -71,7 +71,7 @@ impl Offers {
         }
     }
 
-    /// A side answers the other's offer; `None` for the number means the one that is open.
+    /// Handles an answer to the other side's offer; without a number, to the open one.
     pub(crate) fn answer(&mut self, by: Side, number: Option<u32>, accept: bool) -> Result<Outcome, NoOffer> {
         let open =
             self.open.filter(|open| open.by != by && number.is_none_or(|number| number == open.number));
@@ -83,7 +83,7 @@ impl Offers {
         Ok(if accept { Outcome::Agreed(open.kind, open.by) } else { Outcome::Declined(open.kind, open.by) })
     }
 
-    /// The record has changed: what was offered was offered about another position.
+    /// Cancels the open offer, because the record has changed.
     pub(crate) fn lapse(&mut self) {
         self.open = None;
     }

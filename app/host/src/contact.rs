@@ -1,4 +1,4 @@
-//! Links to peers as they come and go: who may connect, which of two links stays, and what happens when one is lost.
+//! Links to peers: handshakes, admission, the choice between two links, and the loss of a link.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,15 +19,14 @@ use crate::links::{Down, End, LinkEnds, LinkId, LinkNews, Order};
 use crate::people::Peer;
 use crate::room::PlayerId;
 
-/// Links that others have opened on one carrier and that have not finished the handshake: a few at once are people, more are
-/// not.
+/// Maximum number of simultaneous handshakes of incoming links on one carrier.
 const MAX_HANDSHAKES: usize = 4;
 
-/// A handshake that has had so long gives way to a newcomer: three messages take a tenth of it on a LAN, and half of it on a bad
-/// Bluetooth link. So nobody who connects and says nothing keeps others out.
+/// A handshake older than this is dropped for a new incoming link: its three messages take a tenth of this on a LAN, and
+/// half on a bad Bluetooth link. So a caller that stays silent cannot keep others out.
 const HANDSHAKE_GRACE: Duration = Duration::from_secs(3);
 
-/// The link in use.
+/// The current link of a peer.
 pub(crate) struct PeerLink {
     pub(crate) id: LinkId,
     pub(crate) role: Role,
@@ -37,7 +36,7 @@ pub(crate) struct PeerLink {
     pub(crate) rssi_dbm: i16,
 }
 
-/// Which try to dial a link comes from: where, and for what.
+/// The attempt that a dialed link belongs to.
 #[derive(Clone)]
 pub(crate) struct Dialed {
     pub(crate) attempt: Attempt,
@@ -45,14 +44,14 @@ pub(crate) struct Dialed {
     pub(crate) target: Target,
 }
 
-/// A task that runs a link, from dialing or accepting to its end.
+/// A task that runs a link from dialing or accepting to its end.
 pub(crate) struct LinkTask {
     task: AbortHandle,
     role: Role,
     kind: CarrierKind,
     since: Instant,
     pub(crate) dialed: Option<Dialed>,
-    /// Known once the handshake is over.
+    /// Set after the handshake.
     pub(crate) peer: Option<PlayerId>,
 }
 
@@ -63,7 +62,7 @@ impl LinkTask {
 }
 
 impl Actor {
-    /// Somebody has connected to this device.
+    /// Handles an incoming connection.
     pub(crate) fn accepted(&mut self, duplex: Box<dyn link::Duplex>, kind: CarrierKind) {
         let waiting = self
             .links
@@ -86,7 +85,7 @@ impl Actor {
         self.links.insert(id, LinkTask::new(task, Role::Listener, kind, None));
     }
 
-    /// To whom this device says who it is. Whether a link stays is decided once it is known whose it is.
+    /// To whom this device reveals its key in the handshake. Whether the link is kept is decided after the handshake.
     fn welcome_on(&self, kind: CarrierKind) -> Welcome {
         Welcome {
             friends: self
@@ -95,7 +94,7 @@ impl Actor {
                 .filter(|peer| peer.friend.is_some())
                 .map(|peer| peer.key.0)
                 .collect(),
-            // Who has been accepted as a contact of the account was given leave with that.
+            // Accepting a contact of the account includes the permission to connect.
             strangers: self.exposure().to == Visibility::Everyone || kind == CarrierKind::Online,
         }
     }
@@ -108,7 +107,7 @@ impl Actor {
     pub(crate) fn link_teller(&self, id: LinkId) -> impl Fn(LinkNews) + Send + Sync + 'static {
         let inbox = self.inbox.clone();
         move |news| {
-            // When the actor has ended, so does this link.
+            // Sending fails only after the actor has ended, and the link with it.
             let _ = inbox.send(Message::Link(id, news));
         }
     }
@@ -129,14 +128,14 @@ impl Actor {
                         warn!(peer = self.name_of(key), "a match of this id stands elsewhere: not heard");
                         return;
                     }
-                    // A violation was dealt with, a refusal cannot come from the peer, and a disk that is full was told.
+                    // A violation has been handled, a refusal cannot come from the peer, and a full disk has been reported.
                     let _ = self.drive(key, Input::Received(envelope));
                 }
             }
             LinkNews::Underway => {
                 let peer = self.links.get(&id).and_then(|link| link.peer);
                 if let Some(key) = peer.filter(|key| self.people.get(key).is_some_and(|peer| peer.uses(id))) {
-                    // Cannot be refused; a disk that is full was told.
+                    // Cannot be refused; a full disk has been reported.
                     let _ = self.drive(key, Input::Underway);
                 }
             }
@@ -144,9 +143,9 @@ impl Actor {
         }
     }
 
-    /// Whether the peer speaks of a new match under an id that belongs to a match or an invitation outside its session: one
-    /// with somebody else, or one long put away. Ids are 16 random bytes, so an honest device never does by chance, and
-    /// hearing it would let a peer rewrite what is none of its business.
+    /// Whether the peer uses the id of a match or invitation outside its own session: one with somebody else, or one that is
+    /// closed. Ids are 16 random bytes, so that an honest device never does so by chance; accepting it would let a peer
+    /// overwrite matches of others.
     fn claims_anothers_match(&self, key: PlayerId, envelope: &Envelope) -> bool {
         let (Envelope::Invite(proto::peer::Invite { invite_id: claimed, .. })
         | Envelope::Record(proto::peer::Record { match_id: claimed, .. })) = envelope
@@ -159,7 +158,7 @@ impl Actor {
         }
         let invited_elsewhere =
             self.invitations.get(&id).is_some_and(|invitation| invitation.target != Target::Friend(key));
-        // A journal that cannot be read protects what it may hold.
+        // If the journal cannot be read, the id is assumed to be in use.
         invited_elsewhere || self.rooms.contains_key(&id) || !matches!(self.journal.load(id), Ok(None))
     }
 
@@ -230,11 +229,11 @@ impl Actor {
         peer.session.set_wish(self.wish);
         peer.link = Some(PeerLink { id, role, kind, since: Instant::now(), ends, rssi_dbm });
         let role_in_session = role;
-        // Cannot be refused; a disk that is full was told.
+        // Cannot be refused; a full disk has been reported.
         let _ = self.drive(key, Input::LinkUp { role: role_in_session, handshake_hash });
     }
 
-    /// Who is at the other end of a link, as admission sees it.
+    /// The caller's properties for admission.
     fn caller(&self, key: PlayerId, role: Role, carrier: CarrierKind, dialed: Option<&Target>) -> Caller {
         let peer = self.people.get(&key);
         let standing = match peer {
@@ -254,7 +253,7 @@ impl Actor {
         }
     }
 
-    /// What admission decides by, for a link with this player.
+    /// The host's state for admission of a link with this player.
     fn admission_rules(&self, key: PlayerId) -> Rules {
         let strangers = self.people.values().filter(|peer| peer.friend.is_none() && peer.key != key);
         let waiting = |peer: &Peer| {
@@ -283,7 +282,7 @@ impl Actor {
             if let Down::Outdated(outdated) = down {
                 let name = self.target_name(&dialed.target);
                 self.update_needed(name, *outdated);
-                // Another try would end as this one did.
+                // Every further attempt would fail in the same way.
                 self.give_up(&dialed.target);
             }
         }
@@ -306,7 +305,7 @@ impl Actor {
         let _ = self.drive(key, Input::LinkDown);
     }
 
-    /// Says which of two devices that do not understand each other is too old.
+    /// Tells clients which of the two devices needs an update.
     pub(crate) fn update_needed(&mut self, name: String, outdated: Outdated) {
         let kind = match outdated {
             Outdated::There => NoticeKind::NoticeUpdateNeeded,
@@ -315,7 +314,7 @@ impl Actor {
         self.notice(control::Notice { name, ..notice(kind) });
     }
 
-    /// Lets go of the peer's link, after a last word if there is one. The session is told by the caller.
+    /// Closes the peer's link, after `last_word` if given. The caller informs the session.
     pub(crate) fn drop_link(&mut self, key: PlayerId, last_word: Option<ByeReason>) {
         let Some(peer) = self.people.get_mut(&key) else { return };
         let Some(link) = peer.link.take() else { return };
@@ -325,7 +324,7 @@ impl Actor {
             let _ = link.ends.orders.try_send(Order::Send(Box::new(bye.into())));
         }
         if link.ends.orders.try_send(Order::Close).is_err() {
-            // It takes no orders any more.
+            // The task no longer reads its orders.
             self.abort_link(link.id);
         }
         if last_word.is_none() {
@@ -343,7 +342,8 @@ impl Actor {
     }
 
     pub(crate) fn link_is_gone(&mut self, key: PlayerId) {
-        // A string belongs to its link; a friend who compares it because the other side asked meets another one next time.
+        // A short string is valid for one link. A comparison with a friend, which the other side requested, ends with the
+        // link.
         self.comparison_over(key, ComparisonEnd::Unspecified);
         if let Some(peer) = self.people.get_mut(&key) {
             peer.lost_on = peer.link.take().map(|link| link.kind).or(peer.lost_on);
@@ -357,7 +357,7 @@ impl Actor {
         self.letters_soon();
     }
 
-    /// Says goodbye to everyone.
+    /// Sends a goodbye to all peers.
     pub(crate) fn say_goodbye(&mut self, reason: ByeReason) {
         for key in self.people.keys().copied().collect::<Vec<_>>() {
             if self.people.get(&key).is_some_and(|peer| peer.link.is_some()) {

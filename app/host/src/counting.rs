@@ -1,6 +1,6 @@
-//! Go's counting: once both have passed, the stones that the engine holds dead are marked at once for the person whose turn it is,
-//! who changes what is wrong or agrees. Between two devices the one whose player has the turn proposes, and its marks go to the
-//! other as that player's own would. Whoever marks a stone before the proposal is there marks alone, and so does a bot.
+//! Proposal of dead stones in Go. After two passes, the chains that the engine considers dead are marked for the user whose
+//! turn it is, who corrects the marks or agrees. Between two devices the device of the side to move proposes; its marks are
+//! sent as if its user had made them. There is no proposal once the user or a bot has marked a stone.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -13,16 +13,16 @@ use tracing::{debug, warn};
 use crate::actor::{Actor, Message};
 use crate::room::{Room, Seat};
 
-/// Time for the proposal, and playouts: as many as a bot takes for its own marks.
+/// Time limit of the proposal, and its number of playouts: the same as for a bot's own marks.
 const TIME: Duration = Duration::from_secs(1);
 const PLAYOUTS: u64 = 1_000;
 
-/// For which position a proposal is.
+/// The position of a proposal: match, ply and revision.
 pub(crate) type About = (MatchId, u32, u32);
 
 impl Actor {
-    /// Asks the engine which stones are dead where both have just passed and a person here has the turn; once for each position,
-    /// however often its room changes.
+    /// Asks the engine for dead stones after two passes, when it is the turn of a user of this device. At most once per
+    /// position.
     pub(crate) fn propose_dead(&mut self, id: MatchId) {
         let Some(room) = self.rooms.get(&id) else { return };
         let at = self.waits_for_marks(room).map(|()| (room.ply(), room.record().revision));
@@ -34,7 +34,7 @@ impl Actor {
         let (seed, inbox, time) = (self.chance.seed(), self.inbox.clone(), TIME.min(self.bot_time));
         let work = move || {
             let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| dead(&go, seed, time)));
-            // When the actor has ended, so has the match.
+            // Sending fails only after the actor has ended.
             let _ = inbox.send(Message::DeadProposed((id, ply, revision), found.unwrap_or_default()));
         };
         match std::thread::Builder::new().name("counting".into()).spawn(work) {
@@ -43,14 +43,14 @@ impl Actor {
         }
     }
 
-    /// Marks a stone of each chain as the person whose turn it is would; nothing where something was done meanwhile.
+    /// Marks the proposed chains for the user whose turn it is, unless the position has changed.
     pub(crate) fn dead_proposed(&mut self, (id, ply, revision): About, stones: &[Point]) {
         let Some(room) = self.rooms.get(&id) else { return };
         if (room.ply(), room.record().revision) != (ply, revision) {
             return;
         }
         if self.waits_for_marks(room).is_none() {
-            // Paused meanwhile: once that is over, it is asked again.
+            // Paused in the meantime: asked again after the pause.
             self.rooms.get_mut(&id).expect("just seen").counted = None;
             return;
         }
@@ -62,7 +62,7 @@ impl Actor {
         }
     }
 
-    /// Whether the last two actions are passes and a person here may mark the dead stones now.
+    /// Whether the last two actions are passes, and a user of this device may mark dead stones now.
     fn waits_for_marks(&self, room: &Room) -> Option<()> {
         let passed = room.record().actions.last_chunk::<2>() == Some(&[Action::Pass; 2]);
         let person =
@@ -72,7 +72,7 @@ impl Actor {
     }
 }
 
-/// One stone of each chain that the engine holds dead.
+/// One stone of each chain that the engine considers dead.
 fn dead(go: &Go, seed: u64, time: Duration) -> Vec<Point> {
     let began = Instant::now();
     let (stop, elapsed) = (AtomicBool::new(false), || began.elapsed());

@@ -1,6 +1,7 @@
-//! Whom a link is wanted to, when each of them is dialed, and when that is given up.
+//! Which peers a link is wanted to, when each is dialed, and when the attempt is abandoned.
 //!
-//! A state machine without I/O: it is given the time, what was heard and a view of the others, and says what is to be done.
+//! A state machine without I/O: its inputs are the time, events and a view of the other players; its outputs are
+//! [`Effect`]s.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -10,145 +11,148 @@ use proto::control::ConnectState;
 
 use crate::room::PlayerId;
 
-/// Time to find and connect to somebody whom a person asked for. A scan at Bluetooth's slowest advert interval takes ten
-/// seconds to hear a device, a connect up to fifteen.
+/// Time limit for a link that the user asked for. Scanning at Bluetooth's slowest advertising interval takes ten seconds to
+/// see a device, connecting up to fifteen.
 const PERSON_WAITS: Duration = Duration::from_secs(45);
 
-/// Looking after a match was interrupted: as long as two people wait for each other without putting the device away.
+/// Time limit for reconnecting after a match was interrupted: as long as two people wait for each other without putting the
+/// device away.
 const RESUME_WINDOW: Duration = Duration::from_mins(5);
 
-/// Of two that look for each other, the one with the lower key dials at once, the other only after this: two links at a time
-/// confuse Bluetooth stacks, and who dials hears nobody. Longer than hearing, dialing and greeting take on a slow device (4 s were
-/// seen), so that the other one dials only a peer that cannot dial itself. A try that lasted so long hung, as it does when both
-/// sides dial.
+/// If two devices look for each other, the one with the lower key dials at once, the other one after this delay:
+/// simultaneous links confuse Bluetooth stacks, and a dialing device does not scan. Longer than scanning, dialing and
+/// handshake on a slow device (measured: 4 s), so that the other device only dials a peer that cannot dial itself. A dial
+/// that took this long is counted as hung, as when both sides dial.
 const FALLBACK: Duration = Duration::from_secs(5);
 
-/// Waiting before another try to dial: doubled each time, from this.
+/// First back-off delay; it doubles with each failed attempt.
 const FIRST_BACKOFF: Duration = Duration::from_millis(300);
 
-/// Up to this; then about four tries fall into the time that a person waits.
+/// Maximum back-off delay, which allows about four attempts while a user waits.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(5);
 
-/// After a peer broke the protocol: it will not have been mended sooner.
+/// No dialing for this time after the peer violated the protocol.
 const PENALTY: Duration = Duration::from_secs(30);
 
-/// A device that is not found for so long makes its links itself; a shorter silence comes with every start.
+/// A device that has been undiscoverable for this time dials its friends itself; shorter gaps occur at every start.
 const SILENT_FOR: Duration = Duration::from_secs(3);
 
-/// The longest wait before another try to link to a friend whom nobody has asked for.
+/// Maximum back-off delay for friends that nobody asked for.
 const LONGEST_UNFOUND: Duration = Duration::from_secs(30);
 
-/// A match counts as just played for so long after its link was lost: a person thinks about another one, or comes back for more.
+/// For this time after its link was lost, a match counts as just played: its players may want another one.
 const JUST_PLAYED: Duration = Duration::from_mins(1);
 
-/// A try in which nothing is connected after so long is one that looks: most connect within two seconds of an advert.
+/// An attempt that is not connected after this time is reported as scanning: connects usually finish within two seconds of
+/// an advertisement.
 const LOOKS_AFTER: Duration = Duration::from_secs(4);
 
-/// Whom a link is wanted to.
+/// The peer that a link is wanted to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// A player whose key is known, wherever it is.
+    /// A player with a known key, at any address.
     Friend(PlayerId),
-    /// Whoever is at this address.
+    /// The device at this address.
     Address(Address),
 }
 
-/// Why a link is wanted.
+/// Why a link is wanted; determines time limit and priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
-    /// A person asked.
+    /// The user asked for it.
     Person,
-    /// The link to a match was lost a moment ago: the other side looks as well.
+    /// The link of a match was lost: the other side is looking too.
     Lost,
-    /// This device cannot be found, so that no friend can link to it.
+    /// This device is not discoverable, so that no friend can dial it.
     Unfound,
-    /// This host has started with a match that is not finished: the other side may not have noticed that it was gone.
+    /// The host has started with an unfinished match: the peer may not have noticed its absence.
     Started,
 }
 
-/// Names a try to dial while the host runs.
+/// Identifies an attempt to dial while the host runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Attempt(u64);
 
-/// What this device is doing.
+/// This device's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Here {
-    /// Others can find it, on every radio that it has.
+    /// Other devices can discover this one, on each of its radios.
     pub(crate) is_found: bool,
-    /// The friends to whom it makes the link while it cannot be found: see [`is_sought`].
+    /// Friends that this device dials itself while it is not discoverable: see [`is_sought`].
     pub(crate) sought: BTreeSet<PlayerId>,
 }
 
-/// A friend, as [`is_sought`] sees it.
+/// The facts about a friend that [`is_sought`] depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acquaintance {
     pub(crate) is_linked: bool,
-    /// It says that it plays with somebody.
+    /// Its advertisement says that it is in a match.
     pub(crate) plays: bool,
     /// There is an unfinished match with it.
     pub(crate) unfinished: bool,
-    /// A match with it is on the screen.
+    /// A room with it is open.
     pub(crate) has_room: bool,
-    /// For how long its last link has been lost.
+    /// Time since its last link was lost.
     pub(crate) lost_for: Option<Duration>,
 }
 
-/// What the person here does.
+/// The user's activity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct About {
-    /// Looks at who is near.
+    /// A client scans for nearby devices.
     pub(crate) looks_around: bool,
-    /// Looks at the app at all.
+    /// A client is looked at.
     pub(crate) is_here: bool,
 }
 
-/// Whether a device that cannot be found makes the link to this friend itself: its person is about, and may want to play with it.
+/// Whether a device that is not discoverable dials this friend itself: its user is active and may want to play with the
+/// friend.
 pub(crate) fn is_sought(friend: Acquaintance, person: About) -> bool {
     let just_played = friend.has_room && friend.lost_for.is_some_and(|lost| lost < JUST_PLAYED);
     let wanted = person.looks_around || (person.is_here && friend.unfinished) || just_played;
     wanted && !friend.is_linked && !friend.plays
 }
 
-/// What dialing may know of the others.
+/// What dialing may query about other players.
 pub(crate) trait Standing {
-    /// A link to this player is up, whoever dialed it.
+    /// A link to this player is up, dialed by either side.
     fn is_linked(&self, key: PlayerId) -> bool;
-    /// The person here wants nothing to do with this player, or its moves cannot be kept just now.
+    /// The player is blocked, or its matches cannot be written at present.
     fn is_barred(&self, key: PlayerId) -> bool;
     /// The player's key is lower than this device's.
     fn has_lower_key(&self, key: PlayerId) -> bool;
-    /// Where the target may be, the best place first, on carriers that are in use. `since`: heard at this time or later.
+    /// Addresses of the target on carriers in use, best first. `since`: only those seen at this time or later.
     fn ways(&self, target: &Target, since: Option<Instant>) -> Vec<Address>;
 }
 
-/// What dialing is told.
+/// An input.
 #[derive(Clone, Debug)]
 pub(crate) enum Heard {
     /// A link is wanted.
     Wanted(Target, Why),
-    /// What this device is doing now.
+    /// This device's state has changed.
     Here(Here),
-    /// The device at this address turned out to be this player.
+    /// The device at this address has this key.
     IsAt(Address, PlayerId),
-    /// The carrier of this try is connected.
+    /// The carrier of this attempt is connected, and the handshake begins.
     Greeting(Attempt),
-    /// This try is over, whether its link ever stood or not. `jitter`: evenly drawn from `0.0..1.0`.
+    /// This attempt has ended, whether its link came up or not. `jitter`: uniform in `0.0..1.0`.
     Ended { attempt: Attempt, jitter: f64 },
-    /// The player is here.
+    /// A link to the player is up.
     Reached(PlayerId),
     /// The player has said goodbye.
     Left(PlayerId),
     /// A link to this player was closed because it broke the protocol.
     BrokeProtocol(PlayerId),
-    /// Nobody wants this link any more, or it cannot be had.
+    /// The link is no longer wanted, or is impossible.
     Unwanted(Target),
-    /// No link is wanted at all, until the next one is.
+    /// No links are wanted any more.
     AllUnwanted,
-    /// Time has passed, or somebody was heard near.
+    /// Time has passed, or a device was seen.
     Time,
 }
 
-/// What is to be done.
+/// An output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     Dial {
@@ -156,56 +160,56 @@ pub(crate) enum Effect {
         address: Address,
         target: Target,
     },
-    /// Ends this try, unless its link is up by now.
+    /// Aborts this attempt, unless its link is up already.
     HangUp(Attempt),
-    /// Clients see how far it is.
+    /// Shows clients the state of the attempt.
     Tell(Target, ConnectState),
-    /// The target is not looked for any more. `in_vain`: a person waited for it until now.
+    /// The target is no longer looked for. `in_vain`: the user was still waiting for it.
     GivenUp {
         target: Target,
         in_vain: bool,
     },
 }
 
-/// Every link that is wanted and not there.
+/// All wanted links that are not up.
 #[derive(Default)]
 pub(crate) struct Dialing {
     goals: Vec<Goal>,
     last_attempt: u64,
-    /// Who broke the protocol, and until when nobody dials it for that.
+    /// Peers that violated the protocol, and until when they are not dialed.
     penalties: BTreeMap<PlayerId, Instant>,
-    /// Since when this device cannot be found.
+    /// Since when this device has not been discoverable.
     silent_since: Option<Instant>,
 }
 
-/// A link that is wanted.
+/// A wanted link.
 struct Goal {
     target: Target,
     why: Why,
     until: Instant,
-    /// Since when it is looked for. Heard before this, it counts as gone: a radio that dials a peer which went out of reach a
-    /// moment ago hangs in that for ten seconds, deaf to its return.
+    /// Start of the search. Earlier sightings do not count: a radio that dials a peer which has just left its range blocks
+    /// for ten seconds, in which it cannot see the peer return.
     since: Instant,
     attempts: u32,
-    /// The last try was long, as if both sides had dialed.
+    /// The last attempt took as long as one where both sides dial.
     hung: bool,
-    /// When the target was seen first since the last try.
+    /// First sighting of the target after the last attempt.
     seen: Option<Instant>,
-    /// The back-off after the last try.
+    /// End of the back-off delay.
     not_before: Option<Instant>,
-    /// When it is dialed, as things were at the last [`Heard::Time`]. `None`: the target has not been seen.
+    /// When the target will be dialed, as computed at the last [`Heard::Time`]. `None`: the target has not been seen.
     ready: Option<Instant>,
     dialing: Option<Try>,
-    /// What clients were last told.
+    /// The state that clients were last shown.
     told: ConnectState,
 }
 
-/// A try that is under way.
+/// An attempt in progress.
 struct Try {
     attempt: Attempt,
     address: Address,
     since: Instant,
-    /// The carrier is connected.
+    /// The carrier is connected, and the handshake is in progress.
     greets: bool,
 }
 
@@ -230,7 +234,7 @@ impl Dialing {
             }
             Heard::Reached(key) => self.reached(key, out),
             Heard::Left(key) => {
-                // It looks for us itself when it is back, unless a person asked for it.
+                // After a goodbye the peer reconnects itself when it is back, unless the user asked for the link.
                 let target = Target::Friend(key);
                 if self.goal(&target).is_some_and(|goal| goal.why != Why::Person) {
                     self.give_up(&target, false, out);
@@ -258,9 +262,9 @@ impl Dialing {
         }
     }
 
-    /// When [`Heard::Time`] has something to do, if nothing is heard before.
+    /// When [`Heard::Time`] has something to do, if no other input comes first.
     pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
-        // What is due already waits for something to be heard.
+        // Goals that are already due wait for a sighting.
         let due = self.goals.iter().flat_map(|goal| {
             let dial = goal.ready.filter(|_| goal.dialing.is_none());
             let penalty = goal.friend().and_then(|key| self.penalties.get(&key).copied());
@@ -270,7 +274,7 @@ impl Dialing {
         due.chain([silent]).flatten().filter(|at| *at > now).min()
     }
 
-    /// Somebody is looked for.
+    /// Whether any link is wanted.
     pub(crate) fn is_looking(&self) -> bool {
         !self.goals.is_empty()
     }
@@ -289,7 +293,7 @@ impl Dialing {
 
     fn want(&mut self, now: Instant, target: Target, why: Why, out: &mut Vec<Effect>) {
         let until = now + if why == Why::Person { PERSON_WAITS } else { RESUME_WINDOW };
-        // Two look for each other from now on: the tries before were this side's alone.
+        // From now on both sides are looking; earlier attempts were one-sided.
         if let Some(goal) = self.goal(&target).filter(|goal| goal.why == Why::Unfound) {
             goal.why = why;
         }
@@ -353,7 +357,7 @@ impl Dialing {
         let until = self.goals[index].until;
         match self.goal(&friend) {
             None => self.goals[index].target = friend,
-            // Looked for because of a match already, and now by a person too.
+            // Already wanted because of a match, and now by the user too.
             Some(goal) => {
                 if asked {
                     (goal.why, goal.until) = (Why::Person, goal.until.max(until));
@@ -370,10 +374,10 @@ impl Dialing {
             Some(index) => {
                 let mut goal = self.goals.remove(index);
                 goal.tell(ConnectState::ConnectUp, out);
-                // A dial that goes on would take the radio, and the peer, from the link that is up.
+                // A dial in progress would occupy the radio and the peer.
                 out.extend(goal.hang_up());
             }
-            // A peer that came by itself is up all the same.
+            // Wanted after the peer had connected: report it as up.
             None => out.push(Effect::Tell(target, ConnectState::ConnectUp)),
         }
     }
@@ -389,13 +393,13 @@ impl Dialing {
         out.push(Effect::GivenUp { target: target.clone(), in_vain: in_vain && asked });
     }
 
-    /// Dials whoever is wanted, seen and due.
+    /// Dials the targets that are seen and due.
     fn pursue(&mut self, now: Instant, who: &dyn Standing, out: &mut Vec<Effect>) {
         let is_heard = !self.is_unfound(now);
-        // Of two goals that lead to one place, one is dialed.
+        // If two goals lead to the same address, only one is dialed.
         let mut taken: Vec<Address> =
             self.goals.iter().filter_map(|goal| Some(goal.dialing.as_ref()?.address.clone())).collect();
-        // Whom nobody has asked for comes last, one at a time, and first of these who was tried least.
+        // Goals that nobody asked for come last, one at a time, those with the fewest attempts first.
         let mut order: Vec<usize> = (0..self.goals.len()).collect();
         order.sort_by_key(|index| {
             let goal = &self.goals[*index];
@@ -436,12 +440,12 @@ impl Goal {
         }
     }
 
-    /// Ends the try that is under way.
+    /// Aborts the attempt in progress.
     fn hang_up(&self) -> Option<Effect> {
         self.dialing.as_ref().map(|one| Effect::HangUp(one.attempt))
     }
 
-    /// Where to dial: on the best carrier that hears it, and after a try that failed on the next.
+    /// The address to dial: on the best carrier that sees the target; after a failed attempt, on the next one.
     fn way(&self, who: &dyn Standing) -> Option<Address> {
         let heard_since = self.friend().and((self.why != Why::Person).then_some(self.since));
         let mut ways = who.ways(&self.target, heard_since);
@@ -449,22 +453,22 @@ impl Goal {
         (!ways.is_empty()).then(|| ways.swap_remove(turn))
     }
 
-    /// The carrier of the try is connected.
+    /// Handles that the carrier is connected.
     fn greets(&mut self) {
         if let Some(one) = &mut self.dialing {
             one.greets = true;
         }
     }
 
-    /// From when on the try that is under way is one that looks.
+    /// When the attempt in progress starts to be reported as scanning.
     fn looks_from(&self) -> Option<Instant> {
         self.dialing.as_ref().filter(|one| !one.greets).map(|one| one.since + LOOKS_AFTER)
     }
 
-    /// For how long the other side, which looks too, is left to dial.
+    /// How long this side waits for the other one, which is looking too, to dial.
     fn gives_way(&self, who: &dyn Standing) -> Duration {
         let is_others = self.friend().is_some_and(|key| who.has_lower_key(key));
-        // Whom a person asked for may not look at all, but if it does, both have dialed.
+        // A peer that the user asked for may not be looking; if it is, both sides dial.
         let looks_too = match self.why {
             Why::Lost | Why::Started => true,
             Why::Person => self.hung,
@@ -473,7 +477,7 @@ impl Goal {
         if is_others && looks_too { FALLBACK } else { Duration::ZERO }
     }
 
-    /// A try has come to nothing: the next one waits, and the target is to be heard anew.
+    /// Handles a failed attempt: sets the back-off delay, and requires a new sighting of the target.
     fn back_off(&mut self, now: Instant, jitter: f64) {
         self.hung = self.dialing.take().is_some_and(|one| now - one.since >= FALLBACK);
         (self.seen, self.ready) = (None, None);
@@ -484,7 +488,7 @@ impl Goal {
     }
 
     fn tell(&mut self, state: ConnectState, out: &mut Vec<Effect>) {
-        // The way back to an interrupted match is seen in its room.
+        // The reconnection of an interrupted match is shown in its room instead.
         if self.told != state && (self.why == Why::Person || state == ConnectState::ConnectUp) {
             self.told = state;
             out.push(Effect::Tell(self.target.clone(), state));

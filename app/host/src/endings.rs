@@ -1,6 +1,6 @@
-//! Liuzhou chess's table of endings by the default rules: worked out once, on a thread of its own, when a person wants it.
+//! Liuzhou chess's endgame table for the default rules: computed once at the user's request, on a thread of its own.
 //!
-//! It lies in the data directory, where level 10 and hints look for it before each decision near it.
+//! It is stored in the data directory, where level 10 and hints read it for positions with few stones.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::actor::{Actor, Message};
 use crate::responder::{Answer, done};
 use crate::show::Refusal;
 
-/// How often progress is told: as often as a percentage can be read.
+/// Interval of progress reports: as often as a percentage can be read.
 const TOLD_EVERY: Duration = Duration::from_millis(500);
 
-/// What the thread takes least of is another's time: play goes before.
+/// Niceness of the thread: play has priority.
 const NICENESS: i32 = 15;
 
-/// The table's state, and the work on it.
+/// State of the table, and its computation.
 #[derive(Default)]
 pub(crate) struct Endings {
     working: Option<Working>,
@@ -38,7 +38,7 @@ struct Working {
 }
 
 impl Endings {
-    /// Ends the work; what was worked out is lost.
+    /// Stops the computation; its progress is lost.
     pub(crate) fn stop(&mut self) {
         self.working = None;
     }
@@ -50,16 +50,16 @@ impl Drop for Working {
     }
 }
 
-/// What the thread says.
+/// A message from the computing thread.
 pub(crate) enum EndingsNews {
-    /// Plies that are done, and thousandths of the next one.
+    /// Number of finished plies, and progress of the next one in thousandths.
     Progress(u8, u16),
-    /// It has ended; whether the table is there.
+    /// The end, and whether the table exists.
     Ended(std::io::Result<bool>),
 }
 
 impl Actor {
-    /// Works the table out; or stops that, or deletes the table.
+    /// Starts the computation, or stops it or deletes the table.
     pub(crate) fn set_endings(&mut self, on: bool) -> Result<Answer, Refusal> {
         self.endings.failed = false;
         if on && self.endings.working.is_none() && self.table_bytes().is_none() {
@@ -81,7 +81,7 @@ impl Actor {
         self.endings.last += 1;
         let (ticket, stop) = (self.endings.last, Arc::new(AtomicBool::new(false)));
         let (folder, inbox, stopped) = (self.data_dir.clone(), self.inbox.clone(), stop.clone());
-        // When the actor has ended, nobody listens any more.
+        // Sending fails only after the actor has ended.
         let tell = move |news| drop(inbox.send(Message::Endings(ticket, news)));
         let work = move || {
             if let Err(error) = rustix::process::nice(NICENESS) {
@@ -104,7 +104,7 @@ impl Actor {
         Ok(())
     }
 
-    /// From the thread with this ticket.
+    /// Handles a message from the thread with this ticket.
     pub(crate) fn endings_said(&mut self, ticket: u64, news: EndingsNews) {
         let Some(working) = self.endings.working.as_mut().filter(|working| working.ticket == ticket) else {
             return;

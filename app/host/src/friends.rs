@@ -1,4 +1,4 @@
-//! What a person here decides about other people: who is forgotten, blocked, muted, noted, or known by a new key.
+//! The user's decisions about other people: remove, block, mute, note, merge with a new key.
 
 use proto::control::{self, RefusalCode, event};
 use proto::limits;
@@ -13,7 +13,7 @@ use crate::room::{PlayerId, Seat};
 use crate::show::{self, Refusal};
 use crate::store::{SavedBlocked, SavedFriend, StoreError};
 
-/// Key of settings, with a friend's: its account.
+/// Prefix of settings keys, followed by a friend's key: the friend's XMPP address.
 pub(crate) const ACCOUNT_OF: &str = "account_of/";
 
 impl Actor {
@@ -24,7 +24,8 @@ impl Actor {
 
     pub(crate) fn forget(&mut self, key: PlayerId) -> Result<(), Refusal> {
         self.friend(key)?;
-        // Who is forgotten must not recognise this device any more; who is not learns the new key with the next hello.
+        // A new advertising key, so that the removed friend no longer recognises this device; the others receive it with the
+        // next hello.
         let advert_key = self.chance.bytes();
         self.journal.keep(|store| store.forget(key, &advert_key))?;
         self.set_advert_key(advert_key);
@@ -32,7 +33,7 @@ impl Actor {
         Ok(())
     }
 
-    /// Wants nothing to do with a player any more, whoever it is: a friend, a device that was connected to, or one that asks.
+    /// Blocks a player: a friend, a connected device, or one that asks for a comparison.
     pub(crate) fn block(&mut self, who: &str) -> Result<(), Refusal> {
         let key = self.anybody(who)?;
         let address = self
@@ -53,7 +54,7 @@ impl Actor {
         if let Some(advert_key) = new_advert_key {
             self.set_advert_key(advert_key);
         }
-        // The same goodbye as any other: being blocked is not told.
+        // An ordinary goodbye, which does not reveal the block.
         self.part_from(key, ByeReason::ByeLeaving);
         for id in self.nearby.forget(key, blocked.address.as_deref()) {
             self.tell(event::Body::NearbyGone(control::Gone { id }));
@@ -64,7 +65,7 @@ impl Actor {
         Ok(())
     }
 
-    /// Ends the link of a stranger, who reads no more than that this device leaves.
+    /// Closes the link of a stranger with an ordinary goodbye.
     pub(crate) fn send_away(&mut self, who: &str) -> Result<(), Refusal> {
         let key = self.player(who)?;
         if self.people.get(&key).is_none_or(|peer| peer.friend.is_some()) {
@@ -77,7 +78,7 @@ impl Actor {
         Ok(())
     }
 
-    /// Tells what is new about the strangers that are connected.
+    /// Sends clients the changes of connected strangers.
     pub(crate) fn show_strangers(&mut self) {
         let strangers = self.people.values().filter(|peer| peer.friend.is_none());
         let names = &self.names;
@@ -131,8 +132,8 @@ impl Actor {
         Ok(())
     }
 
-    /// A friend was met again with a new key: unfinished matches go on with that one. The new device knows nothing of them,
-    /// so its person is asked, as by an invitation.
+    /// Merges a friend with the friend's new key: unfinished matches continue with the new key. The new device does not know
+    /// them, so its user is asked, as by an invitation.
     pub(crate) fn same_person(&mut self, old: PlayerId, new: PlayerId) -> Result<(), Refusal> {
         self.friend(old)?;
         self.friend(new)?;
@@ -149,7 +150,7 @@ impl Actor {
         let advert_key = self.chance.bytes();
         self.journal.keep(|store| store.same_person(old, new, &advert_key))?;
         self.set_advert_key(advert_key);
-        // The account is the same person's; where it was met is told anew.
+        // The account belongs to the same person; the carrier of the pairing is set anew.
         let account = self.people.account(old).cloned();
         if let Some(account) = account.filter(|_| self.people.account(new).is_none()) {
             let _ = self.journal.keep(|store| store.set_setting(&format!("{ACCOUNT_OF}{new}"), &account));
@@ -171,7 +172,7 @@ impl Actor {
         {
             friend.note = note.unwrap_or_default();
         }
-        // The session with the new key begins anew with the matches; so does its link.
+        // The session of the new key is rebuilt with the matches, which requires a new link.
         self.drop_link(new, Some(ByeReason::ByeReplaced));
         match self.new_session(new, true) {
             Ok(session) => {
@@ -184,7 +185,7 @@ impl Actor {
         Ok(())
     }
 
-    /// The link, rooms, invitations and all else with this player end here, and what is known of it; records stay.
+    /// Ends the link, rooms, invitations and stored facts of this player; records stay.
     fn part_from(&mut self, key: PlayerId, last_word: ByeReason) {
         self.drop_link(key, Some(last_word));
         for id in self.rooms_with(key) {
@@ -206,7 +207,7 @@ impl Actor {
         self.people.forget(key);
         self.names.forget(key);
         for begins in [crate::people::MET_BY, ACCOUNT_OF] {
-            // It says where, and not who.
+            // If the removal fails, the setting tells where the person was met, and nothing else.
             let _ = self.journal.keep(|store| store.remove_setting(&format!("{begins}{key}")));
         }
     }
@@ -218,7 +219,7 @@ impl Actor {
             .ok_or_else(|| Refusal::new(RefusalCode::RefusalNoSuchPeer, "no such friend"))
     }
 
-    /// The player whom a client names and whose key is known, whether it is here or not.
+    /// The player that a client means, whose key is known; near or not.
     fn anybody(&self, who: &str) -> Result<PlayerId, Refusal> {
         let met = |key: &PlayerId| {
             self.people.contains_key(key)
@@ -234,7 +235,7 @@ impl Actor {
             })
     }
 
-    /// Whether what was heard there, with that tag, is somebody blocked.
+    /// Whether this sighting, with this tag, is a blocked person.
     pub(crate) fn is_blocked(&self, sighting: &link::Sighting, epoch: link::Epoch) -> bool {
         let address = sighting.address.to_string();
         self.blocked.values().any(|one| {
@@ -243,7 +244,7 @@ impl Actor {
         })
     }
 
-    /// Whether somebody blocked was at this address.
+    /// Whether a blocked person was last met at this address.
     pub(crate) fn is_blocked_at(&self, address: &link::Address) -> bool {
         let address = address.to_string();
         self.blocked.values().any(|one| one.address.as_deref() == Some(&*address))

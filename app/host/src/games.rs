@@ -1,4 +1,4 @@
-//! Games by words, for clients that do not know them: what may be chosen, what is, and what a solver or bot advises.
+//! Games in words, for clients without knowledge of games: options, presets, and hints.
 
 use std::time::Duration;
 
@@ -22,8 +22,8 @@ impl From<ChoiceError> for Refusal {
     }
 }
 
-/// The setup that a client means. Nothing said: gomoku as most people know it. `seed` draws the number of a random board
-/// that no one has chosen.
+/// The setup that a client's choice means; by default gomoku with its usual rules. `seed` selects a random board if the
+/// client does not.
 pub(crate) fn read(
     setup: Option<&proto::board::Setup>,
     choice: Option<&control::GameChoice>,
@@ -50,7 +50,7 @@ pub(crate) fn read(
     }
 }
 
-/// Everything that a menu shows of a choice, or of a setup.
+/// The options and rules of a choice or of a setup, for a menu.
 pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, Refusal> {
     let mut setup = read(asked.setup.as_ref(), asked.choice.as_ref(), || 0)?;
     if asked.with_peer {
@@ -75,7 +75,7 @@ pub(crate) fn describe(asked: &control::Describe) -> Result<control::GameSheet, 
     })
 }
 
-/// What the way of playing is called, where it has a name.
+/// The name of the matching preset, if any.
 #[cfg(feature = "guest")]
 pub(crate) fn preset_name(setup: &Setup) -> Option<control::Words> {
     let word = setup.preset()?;
@@ -86,7 +86,7 @@ fn words(both: Both) -> control::Words {
     control::Words { zh: both.chinese, en: both.english }
 }
 
-/// The paces that a menu offers: word, and how they are made; a person's own comes last.
+/// The time controls that a menu offers; the user's custom clock comes last.
 fn paces(own: Option<&proto::board::Pace>) -> Result<Vec<control::PacePreset>, Refusal> {
     let (second, minute) = (Duration::from_secs(1), Duration::from_mins(1));
     let offered = [
@@ -111,7 +111,7 @@ fn paces(own: Option<&proto::board::Pace>) -> Result<Vec<control::PacePreset>, R
     Ok(std::iter::once(none).chain(offered.into_iter().chain(own).map(preset)).collect())
 }
 
-/// A pace as a player reads it.
+/// The name of a time control.
 pub(crate) fn pace_name(pace: Pace) -> control::Words {
     let (zh, en) = match pace {
         Pace::PerMove { each } => (format!("每手{}", zh_time(each)), format!("{} per move", en_time(each))),
@@ -128,7 +128,7 @@ pub(crate) fn pace_name(pace: Pace) -> control::Words {
     control::Words { zh, en }
 }
 
-/// Days, hours, minutes and seconds, without those that are none.
+/// Splits a duration into days, hours, minutes and seconds.
 fn time_parts(time: Duration) -> [u64; 4] {
     let seconds = time.as_secs();
     [seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60]
@@ -162,8 +162,8 @@ fn option(option: GameOption) -> control::GameOption {
     }
 }
 
-/// A good action in this position, with so many lines and the threats if any are asked for; for a board of lights the whole
-/// solution.
+/// A suggestion for this position; if `lines` is not 0, with that many principal variations and the threats. For Lights Out:
+/// the whole solution.
 pub(crate) fn advise(
     bot: &mut dyn Bot,
     game: &AnyGame,

@@ -1,4 +1,4 @@
-//! Kept matches that friends show each other, to be kept by both.
+//! Copies of kept matches that friends offer each other.
 
 use engine::Side;
 use proto::control::{self, RefusalCode, event};
@@ -11,10 +11,10 @@ use crate::room::{PlayerId, Seat};
 use crate::show::Refusal;
 use crate::store::SavedMatch;
 
-/// Gifts that wait for an answer at a time. What comes beyond is not shown, so that nobody can pile them up before a person.
+/// Maximum number of unanswered offers. Further ones are not shown, so that nobody can flood the user.
 const MOST_GIFTS: usize = 8;
 
-/// A friend's match that waits to be kept or not.
+/// An offered match.
 pub(crate) struct Gift {
     number: u64,
     from: PlayerId,
@@ -35,7 +35,7 @@ impl Actor {
         Ok(done())
     }
 
-    /// A friend shows a match.
+    /// Handles an offer.
     pub(crate) fn gift_came(&mut self, from: PlayerId, record: MatchRecord) {
         let muted = self.people.get(&from).and_then(|peer| peer.friend.as_ref()).is_none_or(|one| one.muted);
         if muted || self.gifts.len() >= MOST_GIFTS {
@@ -56,7 +56,7 @@ impl Actor {
         let index = self.gifts.iter().position(|gift| gift.number == number).ok_or_else(no_such)?;
         let mut kept = done();
         if answer.keep {
-            // As a file of other programs: a match of this device's, of its own id, whoever played it.
+            // Kept like an imported file: as a match of this device with a new id.
             let mut record = self.gifts[index].record.clone();
             record.id = MatchId(self.chance.bytes());
             (record.my_side, record.paused, record.reveal, record.offered) = (Side::First, false, None, None);

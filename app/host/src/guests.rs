@@ -1,5 +1,5 @@
-//! Guests: people with a browser, each in one seat of one room or watching it. What they may do is what [`guest::Message`] says;
-//! here it is turned into what their seat does. `docs/guest.md` describes it from their side.
+//! Guests: people with a browser, each in one seat of one room, or watching it. Translates each [`guest::Message`] into an
+//! action of the guest's seat. `docs/guest.md` describes the protocol.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -21,50 +21,50 @@ use crate::responder::{Answer, done};
 use crate::room::{Room, Seat, parse_match_name};
 use crate::show::{self, Refusal};
 
-/// Words that a guest who comes back is told again.
+/// Number of chat messages that a reconnecting guest is sent again.
 const SAID: usize = 8;
 
-/// Words of one side: so many at once, then so many a second; as with a peer.
+/// Rate limit of chat messages per side, as for a peer: this many at once, then (below) per second.
 const SAY_AT_ONCE: u32 = 8;
 const SAY_A_SECOND: f64 = 0.8;
 
-/// What takes the host time for all guests together: positions, files, rules.
+/// Rate limit of expensive requests (positions, files, rules) of all guests together.
 const READ_AT_ONCE: u32 = 20;
 const READ_A_SECOND: f64 = 20.0;
 
-/// How guests with a browser come.
+/// Configuration of access for guests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GuestConfig {
-    /// The TCP port to listen on once a code is shown; 0: any that is free.
+    /// TCP port to listen on while a code is active; 0: any free port.
     pub port: u16,
-    /// Whether browsers of this device itself may come, for tests on one device.
+    /// Whether to accept browsers on this device, for tests.
     pub loopback: bool,
 }
 
-/// Everything about guests. Nothing listens while no code is shown.
+/// State of all guests. Nothing listens while no code is active.
 pub(crate) struct Guests {
     config: Option<GuestConfig>,
     codes: Codes,
     server: Option<Server>,
     pages: BTreeMap<ConnectionId, Page>,
-    /// The last words of each room.
+    /// Last chat messages of each room.
     said: BTreeMap<MatchId, VecDeque<Said>>,
     last_said: u64,
-    /// How often the person here says something to guests.
+    /// Rate limit of chat messages from this device's user to guests.
     says_here: Rate,
     reads: Rate,
 }
 
 struct Page {
     outbox: Outbox,
-    /// As it was said in the hello.
+    /// The guest's name from the hello.
     name: String,
     says: Rate,
 }
 
 struct Said {
     number: u64,
-    /// `None`: the person here.
+    /// The sender; `None`: this device's user.
     by: Option<Side>,
     name: String,
     phrase: Phrase,
@@ -85,7 +85,8 @@ impl Guests {
         }
     }
 
-    /// To one page. A guest who takes too little is closed and comes back to the present state; a watcher misses it.
+    /// Sends a message to one page. A guest that reads too slowly is disconnected and gets the present state when it
+    /// reconnects; a spectator only misses the message.
     fn send(&self, connection: ConnectionId, message: impl Into<Arc<str>>) {
         let Some(page) = self.pages.get(&connection) else { return };
         let watches = self.codes.place_of(connection).is_some_and(|place| place.role == Role::Watcher);
@@ -107,7 +108,7 @@ fn watchers_of(room: MatchId) -> Place {
     Place { room: room.to_string(), role: Role::Watcher }
 }
 
-/// The room of a place, and the side whose seat it is; no side of the watchers'.
+/// The room of a place, and the side of its seat; `None` for spectators.
 fn room_and_side(place: &Place) -> Option<(MatchId, Option<Side>)> {
     let side = match place.role {
         Role::Watcher => None,
@@ -116,7 +117,7 @@ fn room_and_side(place: &Place) -> Option<(MatchId, Option<Side>)> {
     Some((parse_match_name(&place.room)?, side))
 }
 
-/// Why there is no code: as the person here reads it in Chinese and English, and for logs.
+/// The error that no code can be shown: Chinese and English text for the user, and a detail for logs.
 fn no_code(code: RefusalCode, zh: &str, en: &str, detail: &str) -> Refusal {
     Refusal { reason: Some(Words { zh: zh.into(), en: en.into() }), ..Refusal::new(code, detail) }
 }
@@ -125,7 +126,7 @@ fn bad(why: &str) -> Refusal {
     Refusal::new(RefusalCode::RefusalBadRequest, why)
 }
 
-// What clients ask for.
+// Requests of clients.
 impl Actor {
     pub(crate) fn show_guest_code(&mut self, show: &control::ShowGuestCode) -> Result<Answer, Refusal> {
         let id = self.room_id(&show.room_id)?;
@@ -151,7 +152,7 @@ impl Actor {
         } else {
             let inbox = self.inbox.clone();
             let tell = Arc::new(move |news| {
-                // When the actor has ended, so has the match.
+                // Sending fails only after the actor has ended.
                 let _ = inbox.send(Message::Guest(news));
             });
             Server::start(config.port, config.loopback, &mut self.tasks, tell)
@@ -159,7 +160,7 @@ impl Actor {
         };
         let authorities = server.authorities();
         let Some((best, others)) = authorities.split_first() else {
-            // Dropped where no code is shown yet; else those that are shown wait for a network.
+            // Dropped if no code is active yet; otherwise existing codes wait for a network.
             self.guests.server = Some(server).filter(|_| self.guests.codes.is_open());
             return Err(radio("this device is in no network that a browser could reach it by"));
         };
@@ -201,7 +202,7 @@ impl Actor {
         Ok(done())
     }
 
-    /// The place that a client names: the guest's seat of this side, or the only one; or the watchers'.
+    /// The place that a client means: the guest's seat of this side, or the only one; or the spectators.
     fn place_meant(&self, id: MatchId, side: i32, watch: bool) -> Result<Place, Refusal> {
         if watch {
             return Ok(watchers_of(id));
@@ -231,9 +232,9 @@ impl Actor {
     }
 }
 
-// What the rest of the host asks.
+// Queries and events from other parts of the host.
 impl Actor {
-    /// Whether a match waits for a guest who is away.
+    /// Whether the match waits for a guest who is not connected.
     pub(crate) fn waits_for_guest(&self, room: &Room) -> bool {
         let absent = |side: &Side| {
             matches!(room.seat(*side), Seat::Guest(_)) && !self.guest_is_present(room.id(), *side)
@@ -245,7 +246,7 @@ impl Actor {
         self.guests.codes.is_present(&seat_of(id, side))
     }
 
-    /// The person here says something to the guests of this room.
+    /// Sends a chat message of this device's user to the guests of this room.
     pub(crate) fn say_to_guests(&mut self, id: MatchId, saying: &Saying) -> Result<(), Refusal> {
         if let Saying::Phrase(Phrase::Unspecified) = saying {
             return Err(bad("a phrase or a text"));
@@ -260,7 +261,7 @@ impl Actor {
         Ok(())
     }
 
-    /// Shows the room as it is now to everybody who has come to it.
+    /// Sends the room to all its connections.
     pub(crate) fn show_guests(&mut self, id: MatchId) {
         let name = id.to_string();
         let mut shown: BTreeMap<Role, Arc<str>> = BTreeMap::new();
@@ -271,7 +272,7 @@ impl Actor {
         }
     }
 
-    /// The next game of a room: its codes are good for that from now on.
+    /// Moves the codes of a room to its next match.
     pub(crate) fn guests_follow(&mut self, from: MatchId, to: MatchId, swaps: bool) {
         self.guests.codes.move_to(&watchers_of(from), watchers_of(to));
         for side in Side::BOTH {
@@ -297,7 +298,7 @@ impl Actor {
         }
     }
 
-    /// The room is closed, and its codes with it.
+    /// Closes the codes of a closed room.
     pub(crate) fn guests_leave(&mut self, id: MatchId) {
         let name = id.to_string();
         let places: Vec<Place> =
@@ -308,7 +309,7 @@ impl Actor {
         self.guests.said.remove(&id);
     }
 
-    /// Seats of the room have changed hands: the code of one that is no guest's any more is closed.
+    /// Closes the codes of seats that are no longer guest seats.
     pub(crate) fn guest_seats_changed(&mut self, id: MatchId) {
         for side in Side::BOTH {
             let place = seat_of(id, side);
@@ -337,7 +338,7 @@ impl Actor {
         self.do_effects(effects);
     }
 
-    /// The host ends.
+    /// Disconnects all guests, because the host stops.
     pub(crate) fn send_guests_home(&mut self) {
         let effects = self.guests.codes.stop();
         self.do_effects(effects);
@@ -346,7 +347,7 @@ impl Actor {
     }
 }
 
-// What pages say.
+// Messages from pages.
 impl Actor {
     pub(crate) fn guest_said(&mut self, news: News) {
         match news {
@@ -411,7 +412,7 @@ impl Actor {
         }
     }
 
-    /// Gives the guest of this seat a name, if it is one; returns the name that the seat has then.
+    /// Sets the name of the guest of this seat, if it is a guest seat; returns the resulting name.
     fn name_guest(&mut self, id: MatchId, side: Side, name: String) -> String {
         let Some(room) = self.rooms.get(&id) else { return name };
         let Seat::Guest(before) = room.seat(side).clone() else { return name };
@@ -444,7 +445,7 @@ impl Actor {
             Ok(place) => match room_and_side(place).filter(|(id, _)| self.rooms.contains_key(id)) {
                 Some((id, side)) => {
                     let answer = self.guest_does(connection, id, side, message);
-                    // What has changed is shown before the next message is heard.
+                    // Changes are shown before the next message is processed.
                     self.show_changes();
                     let text = answer.unwrap_or_else(|refusal| refusal.written(number));
                     return self.guests.send(connection, text);
@@ -464,7 +465,7 @@ impl Actor {
         self.guests.send(connection, refusal.written(number));
     }
 
-    /// Carries out what a page of this room says; returns what it is sent.
+    /// Executes a message of a page in this room; returns the reply.
     fn guest_does(
         &mut self,
         connection: ConnectionId,
@@ -590,7 +591,7 @@ impl Actor {
                 if name.is_empty() {
                     return Err(Not::from(bad("a name has at least one character")));
                 }
-                // Each is written to the disk and told to every client.
+                // Renaming writes to disk and notifies every client.
                 self.may_speak(connection)?;
                 self.name_guest(id, side, name);
             }
@@ -606,7 +607,7 @@ impl Actor {
         Err(Not::new("too_fast", "说得太快了。", "That was too fast."))
     }
 
-    /// A guest against a bot: as a person alone here, at once or not at all.
+    /// An offer of a guest who plays against a bot: done at once or refused.
     fn offer_to_bot(&mut self, id: MatchId, side: Side, kind: session::OfferKind) -> Result<(), Refusal> {
         use session::{LocalCommand, OfferKind};
         let no = |why: &str| Refusal::new(RefusalCode::RefusalIllegal, why);
@@ -625,7 +626,7 @@ impl Actor {
         }
     }
 
-    /// Somebody says something in a room: everybody who plays there reads it. Returns by what name.
+    /// Distributes a chat message in a room. Returns the sender's name.
     fn said_in(&mut self, id: MatchId, by: Option<Side>, saying: &Saying) -> String {
         let name = match (by, self.rooms.get(&id)) {
             (Some(side), Some(room)) => self.shown_seat(room, side).name,
@@ -656,7 +657,7 @@ impl Actor {
         }
     }
 
-    /// `None` of a place whose code is not shown.
+    /// The state of a code for clients; `None` if the place has no active code.
     fn shown_guest(&self, place: &Place) -> Option<control::Guest> {
         let codes = &self.guests.codes;
         let (id, side) = room_and_side(place).filter(|_| codes.shows(place))?;
@@ -674,7 +675,7 @@ impl Actor {
         })
     }
 
-    /// The room as a page of this role reads it.
+    /// The room as JSON for a page of this role.
     fn room_for(&self, id: MatchId, role: Role) -> String {
         let (viewer, you) = match role {
             Role::Watcher => (Viewer::Watcher, proto::board::Side::Unspecified),
@@ -701,13 +702,13 @@ impl Actor {
     }
 }
 
-/// Words as the guest of this side reads them.
+/// A chat message as JSON for the guest of this side.
 fn written(said: &Said, side: Side, host: &str) -> String {
     let name = if said.by.is_none() { host } else { &said.name };
     form::said(said.number, said.by == Some(side), name, said.phrase, &said.text)
 }
 
-/// How a match ended, as a sentence.
+/// The result as a sentence.
 fn result_words(result: MatchResult, game: &AnyGame) -> Words {
     let say = |language: Language| {
         let names = game.kind().names(language);
@@ -733,7 +734,7 @@ fn result_words(result: MatchResult, game: &AnyGame) -> Words {
     Words { zh: say(Language::Chinese), en: say(Language::English) }
 }
 
-/// Why a page's message was not carried out.
+/// Why a message of a page was not executed.
 struct Not {
     word: String,
     words: Words,
@@ -759,7 +760,7 @@ impl From<Refusal> for Not {
     }
 }
 
-/// A refusal without a reason of the rules, as a sentence.
+/// The sentence for a refusal that is not by the rules of the game.
 fn refusal_words(code: RefusalCode) -> Words {
     let (zh, en) = match code {
         RefusalCode::RefusalNotYourTurn => ("还没轮到你。", "It is not your turn."),

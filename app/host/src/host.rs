@@ -1,4 +1,4 @@
-//! Starting, reaching and stopping a host.
+//! Starting, connecting to, and stopping a host.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -20,47 +20,47 @@ use crate::chance::Entropy;
 use crate::desktop::Bus;
 use crate::store::StoreError;
 
-/// What a host is made of. Only the directory has no default.
+/// Configuration of a host. Only the directory has no default.
 #[derive(Clone)]
 pub struct HostConfig {
-    /// Where identity, friends and matches are kept. Made with mode 0700 when missing. One host at a time.
+    /// Directory of identity, friends and matches. Created with mode 0700 if missing. Used by one host at a time.
     pub data_dir: PathBuf,
-    /// Shown to others. `None`: as it was set last, or the device's name the first time.
+    /// Name shown to others. `None`: the stored name, or at first the device's name.
     pub name: Option<String>,
-    /// Kinds of links. None at all is fine: then one plays alone.
+    /// Carriers. May be empty: then there is only local play.
     pub transports: Vec<Arc<dyn Transport>>,
-    /// The time of day: decides the rotating tag and stands in the saves. Everything else goes by tokio's clock.
+    /// The wall clock, used for rotating tags and stored times. Everything else uses tokio's clock.
     pub wall_clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
-    /// Where chance comes from.
+    /// Source of randomness.
     pub entropy: Entropy,
-    /// Makes the bots.
+    /// Constructor of bots.
     pub bots: BotMaker,
-    /// Most time for a bot's decision; its level may ask for less.
+    /// Maximum time per decision of a bot; a lower level may use less.
     pub bot_time: Duration,
-    /// Notifies through the desktop on this bus while nobody looks at a client. `None`: never.
+    /// Bus for desktop notifications while nobody looks at a client. `None`: no notifications.
     pub notifications: Option<Bus>,
-    /// The program that is started when a notification is chosen and no client with a window is attached. `None`: none.
+    /// Program to start when a notification is clicked and no client with a window is attached. `None`: none.
     pub app: Option<OsString>,
-    /// Hears of the system's sleep on this bus, and says goodbye before it. `None`: sleep comes unannounced.
+    /// Bus for news of the system's sleep, before which peers receive a goodbye. `None`: sleep is not noticed.
     pub sleep: Option<Bus>,
-    /// Waits with the kernel's timer, which wakes the process once where tokio's wakes it up to three times. Not where
-    /// tokio's clock is stopped.
+    /// Use a kernel timer, which wakes the process once where tokio's timer wakes it up to three times. Not for tests that
+    /// pause tokio's clock.
     pub kernel_timer: bool,
-    /// The Bluetooth adapter, whatever was chosen last. `None`: as chosen last, or the first.
+    /// The Bluetooth adapter, which overrides the stored choice. `None`: the stored choice, or the first.
     pub adapter: Option<String>,
-    /// How guests with a browser may come. `None`: not at all.
+    /// Access for guests with a browser. `None`: no access.
     #[cfg(feature = "guest")]
     pub guests: Option<crate::guests::GuestConfig>,
-    /// The bus of the desktop whose keyring keeps the account's password. `None`: a file in the directory does.
+    /// Bus of the keyring that stores the account's password. `None`: stored in a file in the directory.
     #[cfg(feature = "online")]
     pub secrets: Option<Bus>,
-    /// Play over the internet. `None`: not at all.
+    /// Online play. `None`: disabled.
     #[cfg(feature = "online")]
     pub online: Option<link::online::OnlineConfig>,
 }
 
 impl HostConfig {
-    /// A host of this directory with the engine's bots, the system's clock and chance, and no links.
+    /// A host with this directory, the engine's bots, the system's clock and randomness, and no carriers.
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         let data_dir: PathBuf = data_dir.into();
         let tables = data_dir.clone();
@@ -91,8 +91,8 @@ impl HostConfig {
         }
     }
 
-    /// Plays over Bluetooth as well, with this adapter (`hci1`), or the one chosen last, or the first. Must be called within a tokio runtime. Whether
-    /// there is an adapter may change at any time: the host tells its clients.
+    /// Adds Bluetooth, with this adapter (`hci1`), or the stored choice, or the first one. Call within a tokio runtime. An
+    /// adapter may appear or disappear at any time; clients are told.
     #[must_use]
     pub fn with_bluetooth(mut self, adapter: Option<String>) -> Self {
         self.transports.push(Arc::new(BleTransport::new(BleConfig { adapter: adapter.clone() })));
@@ -100,7 +100,7 @@ impl HostConfig {
         self
     }
 
-    /// Lets guests with a browser come, once a person shows a code.
+    /// Allows guests with a browser, once the user shows a code.
     #[cfg(feature = "guest")]
     #[must_use]
     pub fn with_guests(mut self, config: crate::guests::GuestConfig) -> Self {
@@ -108,7 +108,7 @@ impl HostConfig {
         self
     }
 
-    /// Plays over the internet as well, with an account that a person signs in to.
+    /// Adds online play, with an account that the user signs in to.
     #[cfg(feature = "online")]
     #[must_use]
     pub fn with_online(mut self, config: link::online::OnlineConfig) -> Self {
@@ -116,8 +116,8 @@ impl HostConfig {
         self
     }
 
-    /// Plays in the local network as well, whichever the device is in at a time. The more carriers, the surer a match goes on:
-    /// it moves to another when one drops.
+    /// Adds the local network, on every network that the device joins. With several carriers a match moves to another one
+    /// when its link is lost.
     #[must_use]
     pub fn with_lan(mut self, config: LanConfig) -> Self {
         self.transports.push(Arc::new(LanTransport::new(config)));
@@ -125,58 +125,59 @@ impl HostConfig {
     }
 }
 
-/// What a bot may remember of a game's positions. In the three seconds of level 10 a handheld's core visits a million at most,
-/// which fill this; beside the app it leaves the whole under half of what the leanest of other board games takes.
+/// Memory for a bot's transposition table, in bytes. In the three seconds of level 10 a handheld's core visits at most a
+/// million positions, which fill it; with the app the total stays under half of what the leanest other board game uses.
 const BOT_BYTES: usize = 12 << 20;
 
-/// Why a host did not start.
+/// Why a host could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
-    /// The saved games cannot be opened. Nothing in them was changed.
+    /// The saves cannot be opened. They are unchanged.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The device's key cannot be read or made.
+    /// The identity cannot be read or created.
     #[error("the device's identity cannot be used: {0}")]
     Identity(String),
-    /// The operating system gives no randomness.
+    /// The operating system provides no randomness.
     #[error("no randomness: {0}")]
     Entropy(String),
-    /// The host has ended.
+    /// The host ended during the start.
     #[error("the host has ended")]
     Ended,
 }
 
-/// A running host. Dropping it is like pulling the plug: what was saved stays, nobody is told. [`Host::stop`] says goodbye.
+/// A running host. Dropping it acts like a power cut: saved data stays, and peers get no goodbye, unlike with
+/// [`Host::stop`].
 pub struct Host {
     inbox: mpsc::UnboundedSender<Message>,
     actor: Option<JoinHandle<()>>,
 }
 
 impl Host {
-    /// Opens the saves and starts. Must be called within a tokio runtime.
+    /// Opens the saves and starts. Call within a tokio runtime.
     pub fn start(config: HostConfig) -> Result<Self, HostError> {
         let (inbox, messages) = mpsc::unbounded_channel();
         let actor = Actor::new(config, inbox.clone(), messages)?;
         Ok(Self { inbox, actor: Some(tokio::spawn(actor.run())) })
     }
 
-    /// A client's connection within this process. It speaks frames like one over the socket.
+    /// Connects a client within this process. The stream carries frames, like the socket.
     pub fn client(&self) -> DuplexStream {
-        // Large enough for a whole state, so that a client on the same thread may write before it reads.
+        // Larger than an initial state, so that a client on the same thread can write before it reads.
         const BUFFER_BYTES: usize = 64 << 10;
         let (ours, theirs) = tokio::io::duplex(BUFFER_BYTES);
-        // When the host has ended, the other half is dropped with the message and the client reads the end.
+        // If the host has ended, our half is dropped with the message, and the client reads the end of the stream.
         let _ = self.inbox.send(Message::NewClient(Box::new(ours)));
         theirs
     }
 
-    /// A way to connect clients that outlives this borrow.
+    /// A handle that connects clients and outlives this borrow.
     pub fn connector(&self) -> Connector {
         Connector { inbox: self.inbox.clone() }
     }
 
-    /// Waits until the host has ended, because a client asked it to or because [`Host::stop`] did.
+    /// Waits until the host has ended, by a client's request or [`Host::stop`].
     pub async fn ended(&mut self) {
         if let Some(actor) = &mut self.actor {
             if let Err(error) = actor.await {
@@ -186,7 +187,7 @@ impl Host {
         }
     }
 
-    /// Says goodbye to peers and clients, and ends. Everything is saved already.
+    /// Says goodbye to peers and clients, and ends. All data is already saved.
     pub async fn stop(mut self) {
         let (done, stopped) = oneshot::channel();
         if self.inbox.send(Message::Stop(done)).is_ok() {
@@ -195,7 +196,7 @@ impl Host {
         self.ended().await;
     }
 
-    /// Ends as a power cut would, and returns when the directory is free again.
+    /// Ends like a power cut, and returns when the directory is free again.
     pub async fn kill(mut self) {
         if let Some(actor) = self.actor.take() {
             actor.abort();
@@ -212,22 +213,22 @@ impl Drop for Host {
     }
 }
 
-/// Connects clients to a host from elsewhere in the process.
+/// Connects clients to a host from another place in the process.
 #[derive(Clone)]
 pub struct Connector {
     inbox: mpsc::UnboundedSender<Message>,
 }
 
 impl Connector {
-    /// Serves clients on this socket until the host ends. Only processes of the same user are let in: the socket's mode
-    /// says so too, but a directory may be looser than it should be.
+    /// Serves clients on this socket until the host ends. Accepts processes of the same user only: the socket's mode
+    /// enforces this too, but its directory may be more permissive than intended.
     pub async fn serve(self, listener: UnixListener) -> std::io::Result<()> {
         let me = rustix::process::geteuid().as_raw();
         loop {
             let stream = tokio::select! {
                 accepted = listener.accept() => match accepted {
                     Ok((stream, _)) => stream,
-                    // Out of file descriptors, most likely: it may pass, and accepting again at once would spin.
+                    // Probably out of file descriptors, which may pass; accepting again at once would be a busy loop.
                     Err(error) => {
                         warn!(%error, "a client could not be accepted");
                         tokio::time::sleep(Duration::from_millis(200)).await;

@@ -1,5 +1,5 @@
-//! Invitations of either side, from being asked for to their end. The session has its own word on each; here they also wait
-//! for a link that does not stand yet.
+//! Invitations sent and received, from their creation to their end. The session has its own state for each; here they can
+//! also wait for a link that is not up yet.
 
 use std::time::Duration;
 
@@ -19,35 +19,35 @@ use crate::reach::target_id;
 use crate::room::PlayerId;
 use crate::show::{self, Refusal};
 
-/// An invitation that waits for its link is given up after this; longer than any goal of `reach` lasts.
+/// Time limit for an invitation that waits for its link; longer than any goal of `dialing` lasts.
 const UNSENT: Duration = Duration::from_mins(5);
 
-/// The session's own time for an invitation that was sent.
+/// Time limit of the session for an invitation that was sent.
 const OPEN_FOR: Duration = Duration::from_mins(1);
 
-/// An invitation of either side.
+/// An invitation, sent or received.
 pub(crate) struct Invitation {
     pub(crate) target: Target,
     pub(crate) mine: bool,
     pub(crate) setup: Setup,
     pub(crate) pace: Option<Pace>,
     pub(crate) colours: ColourChoice,
-    /// This device's side, once that is settled.
+    /// This device's side, once determined.
     pub(crate) my_side: Option<Side>,
-    /// The invitation that this one answers.
+    /// Id of the invitation that this one answers as a counter-offer.
     pub(crate) counters: Option<MatchId>,
     pub(crate) until: Instant,
-    /// Only of ours: the session has it.
+    /// Sent invitations only: the session has it.
     pub(crate) sent: bool,
-    /// A letter asks: the match as it stands there. The session knows nothing of it.
+    /// For an invitation by letter: the record at the sender. The session does not know it.
     pub(crate) letter: Option<Box<proto::peer::Record>>,
 }
 
-/// What a client asks for.
+/// The terms that a client asks for.
 pub(crate) struct Wish {
     pub(crate) setup: Setup,
     pub(crate) pace: Option<Pace>,
-    /// Not unspecified.
+    /// Never unspecified.
     pub(crate) colours: ColourChoice,
     pub(crate) counters: Option<MatchId>,
 }
@@ -93,7 +93,7 @@ impl Actor {
         Ok(id)
     }
 
-    /// What an invitation to this player asks for.
+    /// The terms of an invitation to this player.
     fn terms(&self, key: PlayerId, invitation: &Invitation) -> Result<Terms, Refusal> {
         let colours = match invitation.colours {
             ColourChoice::ColourFirst => Colours::Mine(Side::First),
@@ -107,7 +107,7 @@ impl Actor {
         Ok(Terms { setup: invitation.setup.clone(), pace: invitation.pace, colours })
     }
 
-    /// The peer asks.
+    /// Handles an invitation of the peer.
     pub(crate) fn invited(
         &mut self,
         key: PlayerId,
@@ -118,7 +118,7 @@ impl Actor {
     ) {
         let muted =
             self.people.get(&key).and_then(|peer| peer.friend.as_ref()).is_some_and(|friend| friend.muted);
-        // An answer to an invitation of ours rings for nobody who does not look already.
+        // A counter-offer does not ring, because its user is waiting for the answer. Others are subject to the rate limit.
         if counters.is_none() && (muted || !self.rings.friend_rings(key, Instant::now())) {
             debug!(muted, "an invitation does not ring: it is declined");
             let decline = Some(DeclineReason::DeclineNotNow);
@@ -127,7 +127,7 @@ impl Actor {
         }
         let mut colours = show::colours(terms.colours);
         if let Colours::Alternate(mine) = terms.colours {
-            // It alternates by the peer's word; by our own record it may not.
+            // The colours alternate according to the peer; this device's own record may differ.
             let last = self.journal.last_side(key, terms.setup.kind()).ok().flatten();
             if last != Some(mine.other()) {
                 colours = show::colours(Colours::Mine(mine));
@@ -149,7 +149,7 @@ impl Actor {
         self.tell_invitation(id);
     }
 
-    /// Sends what waited for the link or for the comparison.
+    /// Sends the invitations that waited for the link or for the comparison.
     pub(crate) fn send_invitations(&mut self, key: PlayerId) {
         if !self.people.get(&key).is_some_and(Peer::session_up) {
             return;
@@ -188,8 +188,8 @@ impl Actor {
         }
     }
 
-    /// The session with this player is made anew, and knows nothing of invitations: ours are sent again, the peer sends its own
-    /// again.
+    /// Handles that the session of this player was rebuilt, without invitations: this device's are sent again, and so are
+    /// the peer's.
     pub(crate) fn session_forgotten(&mut self, key: PlayerId) {
         let mut lost = Vec::new();
         for (id, one) in &mut self.invitations {
@@ -206,7 +206,7 @@ impl Actor {
         }
     }
 
-    /// Invitations to a device at this address are invitations to this player, now that it is known.
+    /// Assigns invitations to the device at this address to this player, whose key is known now.
     pub(crate) fn invitations_meant(&mut self, address: &Address, key: PlayerId) {
         for one in self.invitations.values_mut() {
             if one.target == Target::Address(address.clone()) {
@@ -219,7 +219,7 @@ impl Actor {
         self.invitations_over(&Target::Friend(key), control::InvitationEnd::InvitationDeclined);
     }
 
-    /// Invitations that were never sent end with what they waited for.
+    /// Ends the invitations to this target that were never sent.
     pub(crate) fn invitations_over(&mut self, target: &Target, end: control::InvitationEnd) {
         let gone: Vec<MatchId> = self
             .invitations
@@ -243,7 +243,7 @@ impl Actor {
         Ok(())
     }
 
-    /// `decline`: why not; `None` accepts.
+    /// Answers a received invitation. `decline`: the reason; `None` accepts.
     pub(crate) fn answer_invite(
         &mut self,
         id: MatchId,
@@ -289,7 +289,7 @@ impl Actor {
         }
     }
 
-    /// An invitation ended, and there is no more to say about it.
+    /// Removes an invitation that has ended, and tells clients.
     pub(crate) fn invitation_over(&mut self, id: MatchId, end: control::InvitationEnd) {
         self.invitation_gone(id, control::InvitationGone { end: end.into(), ..Default::default() });
     }

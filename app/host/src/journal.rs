@@ -1,4 +1,4 @@
-//! What is kept, and the only way to write it.
+//! The journal: all persistent state, and the only way to write it.
 
 use std::ops::Deref;
 
@@ -10,12 +10,13 @@ use crate::people::MET_BY;
 use crate::room::PlayerId;
 use crate::store::{SavedFriend, Store, StoreError};
 
-/// Reads as the [`Store`] does; writes through [`Journal::keep`] alone, so that no failed write goes unreported.
+/// Dereferences to [`Store`] for reading; writing is possible through [`Journal::keep`] only, so that every failed write is
+/// reported.
 pub(crate) struct Journal {
     store: Store,
     /// Whether the last write succeeded.
     works: bool,
-    /// Why writing stopped to work, until it has been told.
+    /// Why writing has started to fail, until reported.
     trouble: Option<String>,
 }
 
@@ -24,7 +25,7 @@ impl Journal {
         Self { store, works: true, trouble: None }
     }
 
-    /// Writes something. It is on disk when this returns `Ok`, and not at all otherwise.
+    /// Writes in one transaction. When it returns `Ok` the data is on disk; otherwise nothing of it is.
     pub(crate) fn keep<T>(
         &mut self,
         write: impl FnOnce(&mut Store) -> Result<T, StoreError>,
@@ -46,7 +47,7 @@ impl Journal {
         written
     }
 
-    /// Why writing has stopped to work. Told once for each time that it stops.
+    /// Why writing has started to fail; returned once per failure period.
     pub(crate) fn take_trouble(&mut self) -> Option<String> {
         self.trouble.take()
     }
@@ -60,27 +61,27 @@ impl Deref for Journal {
     }
 }
 
-/// The journal as one peer's session writes it.
+/// The journal as [`session::Journal`] of one peer's session.
 pub(crate) struct OfPeer<'a> {
     pub(crate) journal: &'a mut Journal,
     pub(crate) key: PlayerId,
-    /// Milliseconds since 1970.
+    /// Unix time in milliseconds.
     pub(crate) now: i64,
     pub(crate) friend: Option<&'a SavedFriend>,
-    /// What the link goes over.
+    /// Carrier of the link.
     pub(crate) carrier: Option<control::Carrier>,
-    /// It is known how the two met: who was added by a code is met later.
+    /// Whether the carrier of the pairing is known; for a friend added by code it is not.
     pub(crate) met_by: bool,
-    /// What was kept of the peer as a friend.
+    /// Friends written so far.
     pub(crate) met: Vec<Met>,
 }
 
-/// A peer as a friend, as the journal holds it now.
+/// A friend that was written.
 pub(crate) struct Met {
     pub(crate) friend: SavedFriend,
-    /// How the two met, if that was not known.
+    /// Carrier of the pairing, if it was unknown before.
     pub(crate) carrier: Option<control::Carrier>,
-    /// The name until now, if it was another.
+    /// The previous name, if it has changed.
     pub(crate) renamed: Option<String>,
 }
 
@@ -115,10 +116,10 @@ impl session::Journal for OfPeer<'_> {
     }
 }
 
-/// The journal as a match without a peer writes it.
+/// The journal as [`session::Journal`] of a match without a peer.
 pub(crate) struct OfRoom<'a> {
     pub(crate) journal: &'a mut Journal,
-    /// Milliseconds since 1970.
+    /// Unix time in milliseconds.
     pub(crate) now: i64,
 }
 

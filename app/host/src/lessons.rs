@@ -1,4 +1,4 @@
-//! How each game is played: a lesson's position, worked out afresh for each touch, so that nothing of it is kept.
+//! Lessons: the position of a step is recomputed from its actions at every request; nothing is kept.
 
 use engine::lessons::{self, NotTaught, Said};
 use proto::control::{self, RefusalCode};
@@ -6,7 +6,7 @@ use session::wire;
 
 use crate::show::{Refusal, position};
 
-/// The step of this lesson after these touches.
+/// The step of a lesson after these actions.
 pub(crate) fn teach(asked: &control::Teach) -> Result<control::Lesson, Refusal> {
     let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
     let kind = wire::read_game(asked.game).ok_or_else(|| bad("no such game"))?;

@@ -1,8 +1,10 @@
-//! Matches by letter with friends who are away: what is written when, what is done with what comes, and whom a letter asks.
+//! Matches by letter with friends who are away: when a letter is written, how a received letter is processed, and new
+//! matches by letter.
 //!
-//! A letter holds one message of the protocol between peers, sealed for the friend: the record of a match, or the answer to the
-//! question that a record of a match unknown there is. Records are written once for each state that the friend is not known to
-//! hold, and again after days without a sign of it; letters that were not needed do no harm. While a link stands none is written.
+//! A letter contains one message of the peer protocol, encrypted for the friend: the record of a match (an unknown match is
+//! an invitation by letter), or the answer to such an invitation. A record is written once for each state that the friend is
+//! not known to have, and again after days without a sign of it; superfluous letters are harmless. None is written while a
+//! link is up.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -23,29 +25,30 @@ use crate::invitations::{Invitation, Wish};
 use crate::room::PlayerId;
 use crate::show::Refusal;
 
-/// After a link was lost or a match changed, before a letter is written: the link may be back, and a bot's next move here.
+/// Delay after the loss of a link or a change of a match before a letter is written: the link may return, or a bot may move.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// A letter of which nothing was heard is written again after this: servers keep letters for weeks, but not all do.
+/// A letter without any response is written again after this time: servers keep letters for weeks, but not all do.
 const AGAIN: Duration = Duration::from_hours(72);
 
-/// One that did not go out, or came back.
+/// Delay after a letter that could not be sent, or was returned.
 const AFTER_FAILURE: Duration = Duration::from_mins(2);
 
-/// Matches that one friend may have asked for by letter and that nobody has answered.
+/// Maximum number of unanswered invitations by letter from one friend.
 const MOST_ASKED: usize = 4;
 
-/// A person who comes back after this finds the question gone.
+/// Lifetime of an unanswered invitation by letter.
 const ASKED_FOR: Duration = Duration::from_hours(24 * 30);
 
-/// Keys of settings: a question of a letter; one that was answered with no; what was written last about a
+/// Prefixes of settings keys: an unanswered invitation by letter; one that was declined; the state in the last letter about
+/// a match; the position up to which an account's archive was read.
 /// match; what was read of an account's archive.
 const ASKED: &str = "letter_asked/";
 const DECLINED: &str = "letter_declined/";
 const WRITTEN: &str = "letter_written/";
 const ARCHIVE: &str = "letter_archive/";
 
-/// What a letter said of a match, in short; see [`Written::of`].
+/// Identifies the state of a match that a letter contains; see [`Written::of`].
 type Standing = String;
 
 /// The last letter about a match.
@@ -54,12 +57,12 @@ pub(crate) struct Written {
     standing: Standing,
     number: u64,
     stage: LetterState,
-    /// Not written again before this.
+    /// Earliest time of the next letter with the same state.
     again: Instant,
 }
 
 impl Written {
-    /// Two of the same make the same letter.
+    /// Two states with equal values make the same letter.
     fn of(state: &MatchState) -> Standing {
         let record = state.record();
         format!("{} {} {:016x}", record.revision, u8::from(record.result.is_some()), record.digest())
@@ -69,7 +72,7 @@ impl Written {
 impl Actor {
     // Accounts of friends.
 
-    /// Puts back what is kept about accounts and questions.
+    /// Restores stored accounts and invitations by letter.
     pub(crate) fn load_letters(&mut self) {
         let kept = |error: crate::store::StoreError| {
             warn!(%error, "what is kept of letters cannot be read");
@@ -87,7 +90,7 @@ impl Actor {
                 && let Ok(Envelope::Record(record)) = decode(&record)
                 && let Some((id, ..)) = session::asked_by_letter(&record)
             {
-                // On a link it may have been answered without the letter.
+                // The invitation may have been answered over a link.
                 match self.journal.load(id) {
                     Ok(None) => self.ask_person(key, record),
                     Ok(Some(_)) => self.letter_answered(id),
@@ -97,17 +100,17 @@ impl Actor {
         }
     }
 
-    /// A friend was seen, or is said to be, under this account.
+    /// Handles that a friend was seen with this account, or is said to have it.
     pub(crate) fn learn_account(&mut self, key: PlayerId, account: &str) {
         if self.people.account(key).is_some_and(|known| known == account) {
             return;
         }
         self.people.set_account(key, account.to_owned());
-        // Without it only letters to this friend wait until it is seen again.
+        // If storing fails, letters to this friend wait until the account is seen again.
         let _ = self.journal.keep(|store| store.set_setting(&format!("{ACCOUNT_OF}{key}"), account));
     }
 
-    /// Whose presence tells a friend's tag.
+    /// Passes the accounts of friends to the transport, whose presence tells their tags.
     pub(crate) fn learn_accounts(&mut self) {
         let (Some(online), epoch) = (&self.online, self.epoch()) else { return };
         let friends: Vec<_> = self.people.values().filter_map(|peer| peer.friend.as_ref()).collect();
@@ -128,9 +131,9 @@ impl Actor {
         self.journal.setting(&format!("{ARCHIVE}{jid}")).ok().flatten()
     }
 
-    // Writing.
+    // Writing letters.
 
-    /// Something changed that a friend who is away may be told of.
+    /// Schedules letters after a change that friends who are away may need to know.
     pub(crate) fn letters_soon(&mut self) {
         if let Some(online) = &mut self.online {
             online.look_at_letters(Instant::now() + PATIENCE);
@@ -151,10 +154,10 @@ impl Actor {
         if online.is_signed_in() {
             self.write_letters(now);
         }
-        // Else when it is.
+        // Otherwise when the account is online.
     }
 
-    /// Writes at once what would have waited: the device is put away with the last move just made.
+    /// Writes scheduled letters at once, because the device may be suspended right after a move.
     pub(crate) fn last_letters(&mut self) {
         if self.online.as_ref().is_some_and(|online| online.is_signed_in() && online.write_at.is_some()) {
             self.write_letters(Instant::now());
@@ -192,7 +195,7 @@ impl Actor {
         }
     }
 
-    /// The last letter about a match, of this run or of one before.
+    /// The last letter about a match, from this run or an earlier one.
     fn written(&mut self, id: MatchId) -> Option<Written> {
         if let Some(written) = self.online.as_ref()?.written.get(&id) {
             return Some(written.clone());
@@ -208,7 +211,7 @@ impl Actor {
         let Some(record) = self.people.get(&key).and_then(|peer| peer.session.letter(id)) else { return };
         let number = self.write_letter(key, &Envelope::Record(record));
         let Some(online) = &mut self.online else { return };
-        // What is too long for a letter waits for a link.
+        // A record that is too long for a letter waits for a link.
         let (stage, wait) = match number {
             Some(_) => (LetterState::Waiting, AGAIN),
             None => (LetterState::Unspecified, AGAIN),
@@ -218,7 +221,7 @@ impl Actor {
         self.mark_for_display(id);
     }
 
-    /// Gives its number, by which one hears of it.
+    /// Queues a letter; returns its number, which later reports refer to.
     fn write_letter(&mut self, key: PlayerId, envelope: &Envelope) -> Option<u64> {
         let account = self.people.account(key)?;
         let sealed = letter::seal(&self.identity, &key.0, &encode(envelope))?;
@@ -228,7 +231,7 @@ impl Actor {
         online.transport.send_letter(online.letters, account, sealed).then_some(online.letters)
     }
 
-    // What is heard.
+    // Reports about letters, and received letters.
 
     pub(crate) fn follow_letters(&mut self) {
         let Some(mut letters) = self.online.as_ref().and_then(|online| online.transport.letters()) else {
@@ -291,7 +294,7 @@ impl Actor {
         self.mark_for_display(id);
     }
 
-    /// `true`: it was taken in and needs not come again.
+    /// Handles a received letter. Returns true if it is done with, and need not be delivered again.
     fn letter_came(&mut self, account: &str, sealed: &[u8]) -> bool {
         let Some((key, text)) = self.open_letter(account, sealed) else {
             debug!(account, "a letter that no friend has written");
@@ -304,12 +307,12 @@ impl Actor {
                 self.answer_came(key, &answer);
                 true
             }
-            // From a newer version of ours, perhaps; it would be read no better the next time.
+            // Perhaps from a newer version; a second delivery would not help.
             Ok(_) | Err(_) => true,
         }
     }
 
-    /// Whose it is is known by the key that opens it; the account says which to try first.
+    /// Finds the sender by the key that decrypts the letter; the account tells which key to try first.
     fn open_letter(&self, account: &str, sealed: &[u8]) -> Option<(PlayerId, Vec<u8>)> {
         let friends = || self.people.values().filter(|peer| peer.friend.is_some()).map(|peer| peer.key);
         let expected = |key: &PlayerId| self.people.account(*key).is_some_and(|known| known == account);
@@ -325,7 +328,7 @@ impl Actor {
         let known = self.people.get(&key).is_some_and(|peer| peer.session.match_state(id).is_some());
         if known {
             info!(%id, "a letter about a match");
-            // A lie was noticed, and changed nothing.
+            // A violation was detected, and had no effect.
             return !matches!(
                 self.drive(key, Input::Letter(Box::new(record))),
                 Err(crate::people::Undone::Disk(_))
@@ -333,7 +336,7 @@ impl Actor {
         }
         match self.journal.load(id) {
             Ok(None) => {}
-            // Over and put away, or somebody else's.
+            // The match is over and closed, or belongs to somebody else.
             Ok(Some(_)) => return true,
             Err(_) => return false,
         }
@@ -377,7 +380,7 @@ impl Actor {
         self.tell_invitation(id);
     }
 
-    /// The friend would rather not. What was begun for it, and only here, is gone.
+    /// Handles a declined invitation by letter: the match that was begun for it is deleted.
     fn answer_came(&mut self, key: PlayerId, answer: &InviteAnswer) {
         let Ok(id) = <[u8; 16]>::try_from(&answer.invite_id[..]).map(MatchId) else { return };
         if !matches!(answer.answer, Some(invite_answer::Answer::Decline(_))) {
@@ -404,9 +407,9 @@ impl Actor {
         self.notice(control::Notice { name, room_id, ..notice(NoticeKind::NoticeOfferDeclined) });
     }
 
-    // What a person here wants.
+    // Requests of the user.
 
-    /// A match with a friend who is away: it begins here, and the friend is asked when it comes by.
+    /// Begins a match with a friend who is away, and queues the invitation.
     pub(crate) fn invite_by_letter(&mut self, key: PlayerId, wish: &Wish) -> Result<MatchId, Refusal> {
         let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
         if self.people.account(key).is_none() {
@@ -421,7 +424,7 @@ impl Actor {
         if wish.pace.is_some() {
             return Err(bad("a match by letter has no clocks"));
         }
-        // The friend sees the sides before it answers, so that there is nothing to draw together.
+        // The friend sees the sides before answering, so that a joint draw is impossible.
         let my_side = match wish.colours {
             ColourChoice::ColourFirst => engine::Side::First,
             ColourChoice::ColourSecond => engine::Side::Second,
@@ -440,7 +443,7 @@ impl Actor {
         Ok(id)
     }
 
-    /// The answer to a match that a letter asked for.
+    /// Answers an invitation by letter.
     pub(crate) fn answer_letter(
         &mut self,
         key: PlayerId,
@@ -462,12 +465,12 @@ impl Actor {
         Ok(())
     }
 
-    /// The question of a letter was answered, or need not be any more.
+    /// Removes an invitation by letter that is answered or obsolete.
     pub(crate) fn letter_answered(&mut self, id: MatchId) {
         let _ = self.journal.keep(|store| store.remove_setting(&format!("{ASKED}{id}")));
     }
 
-    /// How far the last letter about a match has come, if the friend is away.
+    /// State of the last letter about the match, while the friend is away.
     pub(crate) fn letter_state(&self, id: MatchId) -> LetterState {
         let written = self.online.as_ref().and_then(|online| online.written.get(&id));
         let state = self.people.values().find_map(|peer| peer.match_state(id));
@@ -475,14 +478,14 @@ impl Actor {
             Some(written) if state.is_none_or(|state| Written::of(state) == written.standing) => {
                 written.stage
             }
-            // One of before the last move, which nobody has yet.
+            // The last letter is older than the last move.
             Some(_) => LetterState::Waiting,
             None => LetterState::Unspecified,
         }
     }
 }
 
-/// The number of the message, and the message.
+/// The message id, followed by the encoded message.
 fn encode(envelope: &Envelope) -> Vec<u8> {
     let (number, payload) = envelope.encode();
     [&number.to_be_bytes()[..], &payload[..]].concat()

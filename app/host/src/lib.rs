@@ -1,10 +1,10 @@
-//! Everything of Qiyou that must outlive a screen: rooms, bots, saved games, identity, friends, radios.
+//! Qiyou's host: everything that must outlive a screen, which is rooms, bots, saved games, identity, friends and radios.
 //!
-//! [`Host::start`] runs one in this process; `qiyoud` is that behind a Unix socket. Clients, in this process or another, speak
-//! `proto::control` in frames: after `Attach` they get the present state as events, then every change.
+//! [`Host::start`] runs a host in this process; `qiyoud` serves one behind a Unix socket. Clients, in this process or
+//! another, speak `proto::control` in frames: after `Attach` they receive the present state as events, then every change.
 //!
-//! What this crate deliberately does not do: it knows no rule of a game (`engine` does) and no rule of the talk between two
-//! devices (`session` does), and it draws nothing.
+//! What this crate deliberately does not do: it implements no rule of a game (`engine` does) and no rule of the protocol
+//! between two devices (`session` does), and it draws nothing.
 //!
 //! ```
 //! use futures::{SinkExt, StreamExt};

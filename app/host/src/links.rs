@@ -1,4 +1,4 @@
-//! One link to a peer: the handshake, frames of envelopes in and out, and the deadlines that the frames themselves have.
+//! A link to a peer: the handshake, frames of envelopes in both directions, and the timeouts of the frame layer.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -21,82 +21,83 @@ use tokio::time::{sleep, timeout};
 
 use crate::room::PlayerId;
 
-/// Envelopes that wait for the carrier. A resume sends a few; more means that the carrier has stopped taking any.
+/// Maximum number of envelopes queued for the carrier. A resume sends a few; a full queue means that the carrier has
+/// stalled.
 const QUEUE: usize = 256;
 
-/// A carrier that takes nothing for this long is dead. The session's own pings find out after 9 s.
+/// A carrier that accepts no bytes for this time is dead. The session's own pings need 9 s to detect it.
 const WRITE_DEADLINE: Duration = Duration::from_secs(10);
 
-/// A message that has been on its way for so long is told of before it is whole. Well below the 9 s of silence after which the
-/// session gives up the link.
+/// A message that has been arriving for this time is reported before it is complete. Well below the 9 s of silence after
+/// which the session closes the link.
 const UNDERWAY: Duration = Duration::from_secs(2);
 
-/// Time for the last words, so that the peer learns why.
+/// Time limit for sending the goodbye.
 const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
 
-/// Numbers of messages that are answered with Unsupported, each once a link; a peer of the far future has no more new ones.
+/// Maximum number of different unknown message ids that are answered with Unsupported per link.
 const UNSUPPORTED: usize = 32;
 
-/// Names a link while the host runs.
+/// Identifies a link while the host runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct LinkId(pub(crate) u64);
 
-/// What a link tells the actor.
+/// A message from a link to the actor.
 pub(crate) enum LinkNews {
     /// The carrier is connected, and the handshake begins.
     Greeting,
-    /// A secure link to this player stands.
+    /// The handshake has succeeded with this player.
     Up { key: PlayerId, handshake_hash: [u8; 32], ends: LinkEnds },
-    /// The peer says something; nothing more is read until the permit is dropped.
+    /// An envelope from the peer; nothing more is read until the permit is dropped.
     Said(Envelope, OwnedSemaphorePermit),
-    /// The peer is saying something long.
+    /// A long message from the peer is arriving.
     Underway,
-    /// It is over, or never was.
+    /// The link has ended, or could not be established.
     Down(Down),
 }
 
-/// Why a link is over.
+/// Why a link ended.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Down {
-    /// The surroundings: the peer went away, the air was bad.
+    /// By the carrier or the peer's absence.
     #[error("{0}")]
     Lost(String),
-    /// The two devices have no version of some layer in common.
+    /// The devices have no common version of some layer.
     #[error(transparent)]
     Outdated(Outdated),
-    /// The peer broke a rule of the frames or of the records.
+    /// The peer violated the frame or record format.
     #[error("{0}")]
     Misbehaved(String),
 }
 
-/// The actor's ends of a link.
+/// The actor's handle of a link.
 pub(crate) struct LinkEnds {
     pub(crate) orders: mpsc::Sender<Order>,
     pub(crate) traffic: Arc<Traffic>,
 }
 
-/// What the actor tells a link.
+/// An order from the actor to a link.
 pub(crate) enum Order {
     Send(Box<Envelope>),
-    /// After what was sent before.
+    /// Close the link after everything queued.
     Close,
 }
 
-/// What has passed over a link, and whether the peer may send long frames.
+/// Statistics of a link, and whether the peer may send long frames.
 #[derive(Default)]
 pub(crate) struct Traffic {
     pub(crate) bytes_sent: AtomicU64,
     pub(crate) bytes_received: AtomicU64,
     pub(crate) messages_sent: AtomicU32,
     pub(crate) messages_received: AtomicU32,
-    /// Something has come from the carrier.
+    /// Notified when bytes arrive from the carrier.
     arrived: Notify,
-    /// Set once two people have compared strings, or had before.
+    /// True once the short strings were compared, now or at an earlier meeting.
     pub(crate) trusted: watch::Sender<bool>,
 }
 
 impl Traffic {
-    /// Waits until something is on its way for [`UNDERWAY`] and goes on coming.
+    /// Waits until a message has been arriving for [`UNDERWAY`], and bytes still arrive.
     async fn underway(&self) {
         let received = || self.bytes_received.load(Ordering::Relaxed);
         let mut before = received();
@@ -113,7 +114,7 @@ impl Traffic {
     }
 }
 
-/// Which end of a link this is, and with whom.
+/// The role in the handshake, and the peer if it is known.
 pub(crate) enum End {
     Dialer(Wanted),
     Listener(Welcome),
@@ -156,7 +157,7 @@ async fn read(
     orders: &mpsc::WeakSender<Order>,
     tell: &impl Fn(LinkNews),
 ) -> Down {
-    // One at a time, so that what an envelope changes (such as how long the next may be) holds for the next.
+    // One envelope at a time, because an envelope can change how the next is read, such as its maximum length.
     let turn = Arc::new(Semaphore::new(1));
     let mut frames = FrameReader::new(reader, FrameLimit::Stranger);
     let mut trusted = traffic.trusted.subscribe();
@@ -165,7 +166,7 @@ async fn read(
         let Ok(permit) = turn.clone().acquire_owned().await else {
             return Down::Lost("the host has ended".into());
         };
-        // The person here may be the last to say that the strings are the same, while this already waits for a frame.
+        // `trusted` may change while this waits for a frame, when the user confirms the short string.
         let next = loop {
             if *trusted.borrow_and_update() {
                 frames.set_limit(FrameLimit::Peer);
@@ -180,7 +181,7 @@ async fn read(
         let frame = match next {
             Ok(None) => return Down::Lost("the peer closed the link".into()),
             Ok(Some(Arrival::Next(frame))) => frame,
-            // Over a stream that is reliable, only a peer that is out of order itself sends these.
+            // Over a reliable stream only a faulty peer causes these.
             Ok(Some(Arrival::Old(_) | Arrival::Gap { .. })) => {
                 return Down::Misbehaved("frames out of order".into());
             }
@@ -195,7 +196,7 @@ async fn read(
                     && let Some(orders) = orders.upgrade()
                 {
                     let answer = Box::new(Envelope::Unsupported(peer::Unsupported { msgid }));
-                    // If the queue is full, the link is about to end anyway.
+                    // If the queue is full, the link is about to end.
                     let _ = orders.try_send(Order::Send(answer));
                 }
             }
@@ -217,7 +218,7 @@ async fn write(
             match timeout(WRITE_DEADLINE, send.as_mut()).await {
                 Ok(Ok(())) => break,
                 Ok(Err(error)) => return broken(&error),
-                // A long message over a slow carrier.
+                // A long message over a slow carrier makes progress.
                 Err(_) if traffic.bytes_sent.load(Ordering::Relaxed) > before => {}
                 Err(_) => return Down::Lost("the carrier takes nothing more".into()),
             }
@@ -251,7 +252,7 @@ fn insecure(error: &SecureError) -> Down {
     }
 }
 
-/// Counts what the carrier is given and gives.
+/// Counts the bytes in both directions.
 struct Counted {
     inner: Box<dyn Duplex>,
     traffic: Arc<Traffic>,
@@ -302,7 +303,7 @@ mod tests {
 
     use super::*;
 
-    /// What a link tells while the peer sends a record of 2 KB, if the carrier passes so many bytes every 100 ms.
+    /// The link's reports while the peer sends a record of 2 KB over a carrier with this many bytes per 100 ms.
     async fn told(bytes: usize) -> Vec<&'static str> {
         let (far, near) = memory::pair();
         let (here, there) = memory::pair();
@@ -315,7 +316,7 @@ mod tests {
                     LinkNews::Greeting => "greeting",
                     LinkNews::Up { ends, .. } => {
                         ends.traffic.trusted.send_replace(true);
-                        // The orders are kept: the link is to stay.
+                        // Keeps the link open.
                         std::mem::forget(ends.orders);
                         "up"
                     }
@@ -376,7 +377,7 @@ mod tests {
         assert_eq!(told(4_096).await, ["greeting", "up", "said", "down"]);
         let slow = told(9).await;
         let underway = slow.iter().filter(|one| **one == "underway").count();
-        // 22 s of 9 bytes each 100 ms: often enough for a session that gives up after 9 s of silence.
+        // 22 s at 9 bytes per 100 ms: reported often enough for a session that closes the link after 9 s of silence.
         assert!((5..=12).contains(&underway), "{slow:?}");
         assert_eq!(slow[slow.len() - 2..], ["said", "down"]);
     }

@@ -1,7 +1,8 @@
-//! What people call themselves, and whether two of them look the same.
+//! Names of players, and whether two of them look alike.
 //!
-//! Two names look alike when their skeletons are equal (Unicode Technical Standard 39, section 4, confusable detection), case and
-//! combining marks aside: `Ben`, `BEN`, `Bеn` with a Cyrillic е, `Béń` and `B​en` with a space of no width are one name to an eye.
+//! Two names look alike if their skeletons are equal (Unicode Technical Standard 39, section 4, confusable detection),
+//! ignoring case and combining marks: `Ben`, `BEN`, `Bеn` with a Cyrillic е, `Béń`, and `B​en` with a zero-width space are
+//! equal.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +11,11 @@ use unicode_security::skeleton;
 
 use crate::room::PlayerId;
 
-/// Characters of a key that are shown beside a name that somebody else has too: a million tries make them alike, which is
-/// enough to tell two people apart who do not pretend; who pretends is found by comparing pictures.
+/// Number of key characters shown beside an ambiguous name. A forger needs about a million keys to match them: enough for
+/// honest people, while impostors are detected by comparing short strings.
 const FINGERPRINT: usize = 5;
 
-/// The names of friends, and of strangers while they are connected.
+/// The names of friends and of connected strangers.
 #[derive(Default)]
 pub(crate) struct Names {
     all: BTreeMap<PlayerId, Name>,
@@ -24,26 +25,26 @@ struct Name {
     said: String,
     looks: Looks,
     is_friend: bool,
-    /// Somebody else's name looks like this one.
+    /// Another player's name looks like this one.
     is_shared: bool,
 }
 
 impl Names {
-    /// A player is called so from now on.
+    /// Sets a player's name.
     pub(crate) fn put(&mut self, key: PlayerId, name: &str, is_friend: bool) {
         let looks = Looks::of(name);
         self.all.insert(key, Name { said: name.to_owned(), looks, is_friend, is_shared: false });
         self.look_again();
     }
 
-    /// A player is nobody any more.
+    /// Removes a player.
     pub(crate) fn forget(&mut self, key: PlayerId) {
         self.all.remove(&key);
         self.look_again();
     }
 
-    /// A player's name as people are shown it: with the beginning of the key where another name looks the same. Empty for
-    /// nobody, and for who has not said a name.
+    /// A player's name as it is displayed: with the beginning of the key if another name looks alike. Empty for an unknown
+    /// player, or one without a name.
     pub(crate) fn shown(&self, key: PlayerId) -> String {
         match self.all.get(&key) {
             Some(one) if one.is_shared => {
@@ -75,8 +76,8 @@ impl Names {
     }
 }
 
-/// What an eye sees of a name: the skeleton of its small letters, and the small letters of its skeleton. (`I` and `l` look alike,
-/// `i` and `l` do not, and yet `Ian` and `IAN` are one name.)
+/// The appearance of a name: the skeleton of its lower case, and the lower case of its skeleton. Both are needed: `I` and
+/// `l` are confusable, `i` and `l` are not, but `Ian` and `IAN` must be equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Looks([String; 2]);
 
@@ -89,7 +90,7 @@ impl Looks {
         Self([plain(&name.to_lowercase()), plain(name)])
     }
 
-    /// Names without anything to see look like no other: they are told apart as having none.
+    /// Names without visible characters are not alike.
     fn like(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).any(|(one, other)| !one.is_empty() && one == other)
     }

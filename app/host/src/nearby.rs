@@ -1,9 +1,8 @@
-//! Who is near: devices that were heard, each shown once, on however many carriers it is heard.
+//! Nearby devices, each listed once, even if several carriers see it.
 //!
-//! Two sightings are of one device when a friend's key recognises both tags, when they come from the same place, or when they
-//! carry the same tag on different carriers: a device tells one tag on all of them. A tag that is heard from two Bluetooth
-//! addresses is told by two devices, of which one repeats the other's: each is shown for itself, and never takes the other's
-//! place.
+//! Two sightings belong to one device if a friend's key recognises both tags, if they have the same address, or if they have
+//! the same tag on different carriers: a device uses one tag on all of them. A tag from two Bluetooth addresses belongs to
+//! two devices, one of which replays the other's: each is listed separately, and never replaces the other.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,36 +12,36 @@ use tokio::time::Instant;
 
 use crate::room::PlayerId;
 
-/// Who was not heard for this long is gone. Adverts come about once a second, a scan may miss several, and BlueZ may begin its
-/// scan anew only after ten seconds: less than two of these rounds would let names flicker.
+/// A device is removed when not seen for this time. Advertisements are sent about once per second, a scan may miss several,
+/// and BlueZ may restart its scan only after ten seconds; two of these rounds avoid flickering.
 const NEARBY_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How often a client is told that somebody is still near, with the signal: as often as a list can be read.
+/// Minimum interval between events about the signal of a device: as often as a list can be read.
 const NEARBY_TOLD: Duration = Duration::from_secs(1);
 
-/// Devices in the list of those nearby; a crowd beyond it cannot be read, and a forger cannot fill the memory.
+/// Maximum number of listed devices: nobody reads more, and a forger cannot exhaust memory.
 const MAX_NEARBY: usize = 64;
 
-/// A device that was heard.
+/// A nearby device.
 pub(crate) struct Nearby {
-    /// The place of a stranger that its id is made of: it stays while the device does.
+    /// The address from which a stranger's id is derived; it is kept while the device is listed.
     first: Address,
     tag: Tag,
-    /// Where it is heard, the best carrier first. Never empty.
+    /// Where it is seen, preferred carrier first. Never empty.
     places: Vec<Place>,
     pub(crate) name: String,
     pub(crate) player: Option<PlayerId>,
     pub(crate) is_friend: bool,
-    /// Says that it plays already.
+    /// Advertises that it is in a match.
     pub(crate) busy: bool,
-    /// What it would like, as its card says; 0 for nothing or not told.
+    /// The game that it advertises as its wish; 0: none.
     pub(crate) wish: u8,
     told: Instant,
-    /// What clients were last told that no sighting says: whether it is connected, and what it would like by its hello.
+    /// What clients were last sent besides sightings: whether it is connected, and its wish by its hello.
     told_of_player: (bool, i32),
 }
 
-/// Where a device is heard: at most one on each carrier.
+/// A device's sighting on one carrier; at most one per carrier.
 struct Place {
     address: Address,
     rssi_dbm: i16,
@@ -50,12 +49,12 @@ struct Place {
 }
 
 impl Nearby {
-    /// What a stranger is wanted by.
+    /// The address that identifies a stranger.
     pub(crate) fn first(&self) -> &Address {
         &self.first
     }
 
-    /// Where it was heard at this time or later, the best carrier first.
+    /// Addresses at which it was seen at this time or later, preferred carrier first.
     pub(crate) fn places(&self, since: Option<Instant>) -> impl Iterator<Item = &Address> {
         self.places
             .iter()
@@ -63,17 +62,17 @@ impl Nearby {
             .map(|place| &place.address)
     }
 
-    /// Its carriers, the best first.
+    /// Carriers that see it, preferred first.
     pub(crate) fn carriers(&self) -> impl Iterator<Item = CarrierKind> {
         self.places.iter().map(|place| place.address.kind)
     }
 
-    /// Of the radio that hears it, in dBm; 0 if none does.
+    /// Signal strength at the radio that sees it, in dBm; 0 if none does.
     pub(crate) fn rssi_dbm(&self) -> i16 {
         self.places.iter().map(|place| place.rssi_dbm).find(|rssi| *rssi != 0).unwrap_or(0)
     }
 
-    /// When it was heard last, anywhere.
+    /// Latest sighting on any carrier.
     pub(crate) fn heard(&self) -> Instant {
         self.places.iter().map(|place| place.heard).max().expect("a device was heard somewhere")
     }
@@ -82,7 +81,7 @@ impl Nearby {
         self.places.iter().any(|place| place.address == *address)
     }
 
-    /// Whether it is heard by the same radio from another address, and so is another device, whatever it says.
+    /// Whether the same carrier sees it at another address, so that `address` belongs to another device.
     fn is_elsewhere(&self, address: &Address) -> bool {
         let same_radio = |place: &Place| {
             place.address.kind == CarrierKind::Bluetooth && place.address.kind == address.kind
@@ -97,7 +96,8 @@ impl Nearby {
     }
 }
 
-/// Which carrier is tried first: the local network is the fastest and costs no radio of its own; what goes over a server is
+/// Rank of a carrier, lowest first: the local network is fastest and uses no radio of its own; online play is for people who
+/// are not near.
 /// for those who are not here.
 fn preference(kind: CarrierKind) -> u8 {
     match kind {
@@ -108,18 +108,18 @@ fn preference(kind: CarrierKind) -> u8 {
     }
 }
 
-/// Everyone who is near, by the id that clients know: a friend's key, or a stranger's first address.
+/// All nearby devices, by the id used by clients: a friend's key, or a stranger's first address.
 #[derive(Default)]
 pub(crate) struct Neighbourhood {
     all: BTreeMap<String, Nearby>,
 }
 
-/// What a sighting changes for clients.
+/// Changes of the list caused by a sighting.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Heard {
-    /// To be shown anew.
+    /// Id of a device to be shown again.
     pub(crate) shown: Option<String>,
-    /// To be taken off the list: they turned out to be the one that is shown.
+    /// Ids to be removed: they turned out to be the device that is shown.
     pub(crate) gone: Vec<String>,
 }
 
@@ -128,26 +128,26 @@ impl Neighbourhood {
         self.all.get(id)
     }
 
-    /// Whoever was heard at this address.
+    /// The device at this address.
     pub(crate) fn at(&self, address: &Address) -> Option<&Nearby> {
         self.all
             .values()
             .find(|near| near.places.iter().any(|place| place.address == *address) || near.first == *address)
     }
 
-    /// This player's device, where it is known for it.
+    /// The device of this player, if it is known to be.
     pub(crate) fn of_player(&self, key: PlayerId) -> Option<&Nearby> {
         self.all.values().find(|near| near.player == Some(key))
     }
 
-    /// Takes this player, and whoever is at this address, off the list. Gives their ids.
+    /// Removes this player, and the device at this address. Returns their ids.
     pub(crate) fn forget(&mut self, key: PlayerId, address: Option<&str>) -> Vec<String> {
         let is_at = |near: &Nearby| near.places(None).any(|place| Some(&*place.to_string()) == address);
         let gone = |near: &mut Nearby| near.player == Some(key) || is_at(near);
         self.all.extract_if(.., |_, near| gone(near)).map(|(id, _)| id).collect()
     }
 
-    /// Whoever tells this tag.
+    /// The device that advertises this tag.
     pub(crate) fn with_tag(&self, tag: Tag) -> Option<&Nearby> {
         self.all.values().find(|near| near.tag == tag)
     }
@@ -156,7 +156,7 @@ impl Neighbourhood {
         self.all.keys()
     }
 
-    /// The device at this address turned out to be this player.
+    /// Handles that the device at this address has this key.
     pub(crate) fn is_player(&mut self, address: &Address, key: PlayerId) {
         let here = |near: &&mut Nearby| near.places.iter().any(|place| place.address == *address);
         for near in self.all.values_mut().filter(here) {
@@ -164,25 +164,25 @@ impl Neighbourhood {
         }
     }
 
-    /// The signal at this address, in dBm.
+    /// Signal strength at this address, in dBm.
     pub(crate) fn rssi_at(&self, address: &Address) -> Option<i16> {
         let places = self.all.values().flat_map(|near| &near.places);
         places.into_iter().find(|place| place.address == *address).map(|place| place.rssi_dbm)
     }
 
-    /// Clients are about to be told this of a device. Whether it is other than what they were told before.
+    /// Records what clients are about to be sent; returns whether it differs from the last time.
     pub(crate) fn note_told_of_player(&mut self, id: &str, told: (bool, i32)) -> bool {
         let Some(near) = self.all.get_mut(id) else { return false };
         std::mem::replace(&mut near.told_of_player, told) != told
     }
 
-    /// The next moment at which [`expire`](Self::expire) has something to do.
+    /// The next time at which [`expire`](Self::expire) has an effect.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let places = self.all.values().flat_map(|near| &near.places);
         places.map(|place| place.heard + NEARBY_TIMEOUT).min()
     }
 
-    /// Lets go of who was not heard lately. Gives who is gone, and who is heard on fewer carriers than before.
+    /// Removes expired sightings. Returns the ids of removed devices, and of those seen on fewer carriers than before.
     pub(crate) fn expire(&mut self, now: Instant) -> (Vec<String>, Vec<String>) {
         let (mut gone, mut fewer) = (Vec::new(), Vec::new());
         self.all.retain(|id, near| {
@@ -198,7 +198,7 @@ impl Neighbourhood {
         (gone, fewer)
     }
 
-    /// Somebody was heard: a friend under the name that is known here, or a stranger under the one that it tells.
+    /// Handles a sighting: of a friend, with the name stored here, or of a stranger, with the advertised name.
     pub(crate) fn hear(
         &mut self,
         sighting: Sighting,
@@ -212,12 +212,12 @@ impl Neighbourhood {
         let mut same: Vec<String> = here.chain(there).map(|(id, _)| id.clone()).collect();
         let id = match friend {
             Some((key, _)) => key.to_string(),
-            // Known from there, or else the one that was here first: it keeps its id.
+            // Known at this address; otherwise the oldest entry, which keeps its id.
             None => same.first().cloned().unwrap_or_else(|| address.to_string()),
         };
         same.retain(|other| *other != id);
         if let Some(known) = self.all.get(&id).filter(|_| friend.is_none()) {
-            // Of two that tell one tag, a third carrier's place is one's only.
+            // If two devices advertise one tag, a sighting on a third carrier is attributed to one of them only.
             let apart = |other: &Nearby| other.places.iter().any(|place| known.is_elsewhere(&place.address));
             same.retain(|other| !self.all.get(other).is_some_and(apart));
         }
@@ -227,7 +227,7 @@ impl Neighbourhood {
             || proto::limits::fit_name(name.as_deref().unwrap_or_default()),
             |(_, name)| name.to_owned(),
         );
-        // A device that was met before it was a friend keeps its player.
+        // A device that was identified before it became a friend keeps its player.
         let player = friend.map(|(key, _)| key).or_else(|| merged.iter().find_map(|other| other.player));
         let full = self.all.len() >= MAX_NEARBY;
         let mut new = merged.iter().any(|other| !other.places.is_empty());
@@ -311,7 +311,7 @@ mod tests {
         let places: Vec<String> = near.places(None).map(ToString::to_string).collect();
         assert_eq!(places, ["Lan:l", "Bluetooth:b"]);
         assert_eq!((near.name.as_str(), near.rssi_dbm(), near.wish), ("Ben", -60, 3));
-        // Told again only after a while, since nothing is new.
+        // Nothing is new: reported only after a while.
         assert_eq!(all.hear(sighting(CarrierKind::Lan, "l", 1), None, now), Heard::default());
         let later = now + NEARBY_TOLD;
         assert_eq!(all.hear(sighting(CarrierKind::Lan, "l", 1), None, later), shown("Bluetooth:b"));
@@ -321,7 +321,7 @@ mod tests {
     async fn two_that_turn_out_to_be_one_become_one() {
         let (mut all, now) = (Neighbourhood::default(), Instant::now());
         all.hear(sighting(CarrierKind::Bluetooth, "b", 1), None, now);
-        // The next quarter of an hour: the network knows the new tag first.
+        // The next quarter of an hour: the network sees the new tag first.
         all.hear(sighting(CarrierKind::Lan, "l", 2), None, now);
         assert_eq!(all.ids().count(), 2);
         let heard = all.hear(sighting(CarrierKind::Bluetooth, "b", 2), None, now);
@@ -340,7 +340,7 @@ mod tests {
             let places: Vec<_> = all.get(id).expect("is near").places(None).cloned().collect();
             assert_eq!(places, [address(text)], "whoever wants {id} dials it and nobody else");
         }
-        // On the network the tag is one of theirs; whose cannot be known, and they stay two.
+        // The network's tag belongs to one of the two, but it is unknown to which: they stay separate.
         all.hear(sighting(CarrierKind::Lan, "l", 1), None, now);
         all.hear(sighting(CarrierKind::Bluetooth, "c", 1), None, now);
         all.hear(sighting(CarrierKind::Lan, "l", 1), None, now);

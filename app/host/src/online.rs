@@ -1,4 +1,4 @@
-//! The account: what clients ask of it, what they are shown, and what is kept for the next start.
+//! The account: requests of clients, its displayed state, and its stored data.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,18 +23,18 @@ use crate::show::Refusal;
 const ACCOUNT: &str = "account";
 const SERVER: &str = "account_server";
 
-/// The account as the host knows it.
+/// The host's state of the account.
 pub(crate) struct Online {
     pub(crate) transport: Arc<OnlineTransport>,
-    /// Where the password is kept.
+    /// Store of the password.
     secrets: Secrets,
-    /// As clients were last told.
+    /// The state that clients were last sent.
     view: View,
-    /// Counts letters.
+    /// Counter of letters.
     pub(crate) letters: u64,
-    /// The last letter about each match, of this run.
+    /// The last letter about each match, in this run.
     pub(crate) written: BTreeMap<MatchId, Written>,
-    /// When letters are looked after next.
+    /// Next check for letters to write.
     pub(crate) write_at: Option<Instant>,
 }
 
@@ -44,7 +44,7 @@ impl Online {
         Self { transport, secrets, view: View::default(), letters, written, write_at }
     }
 
-    /// Letters are looked after at this time at the latest.
+    /// Schedules a check for letters to write, at this time or earlier.
     pub(crate) fn look_at_letters(&mut self, at: Instant) {
         self.write_at = Some(self.write_at.map_or(at, |planned| planned.min(at)));
     }
@@ -64,7 +64,7 @@ impl Online {
 }
 
 impl Actor {
-    /// Signs in as the last time, and follows what becomes of it.
+    /// Signs in with the stored account, and follows its state.
     pub(crate) fn start_online(&mut self) {
         self.load_letters();
         self.follow_letters();
@@ -72,7 +72,7 @@ impl Actor {
         let (mut view, inbox) = (online.transport.view(), self.inbox.clone());
         self.tasks.spawn(async move {
             loop {
-                // Bound to a name, so that the view is not held while it is sent.
+                // Bound to a variable, so that the borrow ends before sending.
                 let now = view.borrow_and_update().clone();
                 if inbox.send(Message::Online(now)).is_err() || view.changed().await.is_err() {
                     return;
@@ -84,7 +84,7 @@ impl Actor {
         let server = setting(SERVER);
         let archive = self.archive_of(&jid);
         let (secrets, inbox) = (online.secrets.clone(), self.inbox.clone());
-        // A keyring may ask a person first; a person who signs in meanwhile is faster.
+        // A keyring may ask the user first; meanwhile the user may sign in by hand.
         self.tasks.spawn(async move {
             let Some(password) = secrets.load(&jid).await else {
                 warn!(jid, "the account's password is not kept: sign in again");
@@ -96,7 +96,7 @@ impl Actor {
         });
     }
 
-    /// The password of the account is known again.
+    /// Handles that the stored password has been loaded.
     pub(crate) fn password_found(&mut self, account: Account, archive: Option<String>) {
         let same = self.journal.setting(ACCOUNT).ok().flatten() == Some(account.jid());
         let Some(online) = self.online.as_ref().filter(|online| same && online.view.account.is_empty())
@@ -140,7 +140,7 @@ impl Actor {
                 })?;
                 transport.set_archive(self.archive_of(&jid));
                 transport.sign_in(account, asked.make_it);
-                // At once, so that who asked does not take what was so before for what came of it.
+                // Sent at once, so that a client does not mistake an old state for the result of its request.
                 self.online_changed(View {
                     account: jid,
                     state: AccountState::Connecting,
@@ -190,7 +190,7 @@ impl Actor {
         Ok(done())
     }
 
-    /// Whoever's code says an account is asked to be a contact, and may be one.
+    /// Requests the accounts in a friend code as contacts, and allows them.
     pub(crate) fn ask_accounts_of_code(&mut self, code: &link::friend_code::FriendCode) {
         let mut places = code.places.iter().filter(|place| place.kind == CarrierKind::Online);
         if let Some(place) = places.next_back() {
@@ -198,7 +198,7 @@ impl Actor {
         }
         let Some(online) = &self.online else { return };
         for place in code.places.iter().filter(|place| place.kind == CarrierKind::Online) {
-            // What is no account after all is left alone.
+            // An entry that is no valid account is ignored.
             let _ = online.transport.contact(&place.text, ContactDeed::Ask);
         }
     }
@@ -246,7 +246,7 @@ impl Actor {
         }
     }
 
-    /// Of a friend's account.
+    /// Presence of a friend's account.
     pub(crate) fn presence_of(&self, account: &str) -> control::Presence {
         let contact = self.online.as_ref().and_then(|online| online.view.contacts.get(account));
         contact.map_or(control::Presence::Unspecified, |contact| presence(contact.presence))
@@ -260,7 +260,7 @@ impl Actor {
             .collect()
     }
 
-    /// The transport, for the host's carriers.
+    /// The transport, for the list of carriers.
     pub(crate) fn online_transport(&self) -> Option<Arc<dyn Transport>> {
         self.online.as_ref().map(|online| online.transport.clone() as Arc<dyn Transport>)
     }
@@ -298,13 +298,13 @@ fn shown_account(view: &View) -> control::Account {
     }
 }
 
-/// Characters of what a server says that are passed on.
+/// Maximum length of a server's message that is passed on, in characters.
 const MAX_DETAIL: usize = 500;
 
-/// Characters of a reason that are shown: a sentence, not a page.
+/// Maximum length of a reason that is displayed, in characters: a sentence.
 const MAX_SAID: usize = 120;
 
-/// What is so, and what a person can do about it, in both languages.
+/// The state, with a Chinese and English sentence about the problem and its remedy.
 fn words(state: AccountState) -> (control::AccountState, Option<(&'static str, &'static str)>) {
     use control::AccountState as Shown;
     match state {

@@ -1,4 +1,4 @@
-//! Other players: one session each, what comes out of it, and the comparing of strings.
+//! Other players: their sessions, the sessions' outputs, and comparisons.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -24,33 +24,33 @@ use crate::show::{self, Refusal};
 use crate::store::{SavedFriend, Store, StoreError};
 use crate::unreached;
 
-/// Key of settings, with a friend's: over which carrier the strings were compared.
+/// Prefix of settings keys, followed by a friend's key: carrier of the pairing.
 pub(crate) const MET_BY: &str = "met_by/";
 
-/// Another device's player.
+/// A player at another device.
 pub(crate) struct Peer {
     pub(crate) key: PlayerId,
-    /// As it last called itself; may be empty before its first hello.
+    /// The name in its last hello; may be empty before the first one.
     pub(crate) name: String,
     pub(crate) friend: Option<SavedFriend>,
     pub(crate) session: Session,
-    /// The name that the session tells; a session is made anew when ours has changed.
+    /// This device's name in the session's hello; when the name changes, the session is rebuilt.
     pub(crate) told_name: String,
-    /// What its person would like to play, as its last hello said.
+    /// The wish in its last hello.
     pub(crate) wish: Option<GameKind>,
     pub(crate) link: Option<PeerLink>,
     /// When the last link was lost.
     pub(crate) lost: Option<Instant>,
-    /// What the last link was lost on.
+    /// Carrier of the last link that was lost.
     pub(crate) lost_on: Option<CarrierKind>,
-    /// It said goodbye.
+    /// It has said goodbye.
     pub(crate) left: bool,
-    /// When the session wants to be woken.
+    /// When the session needs its next tick.
     tick: Option<Instant>,
-    /// The journal could not be written: the session is made anew then, and does nothing before.
+    /// Set after a failed write: the session is rebuilt from the journal at this time, and does nothing before.
     pub(crate) rebuild: Option<Instant>,
     comparison: Option<Comparison>,
-    /// The last action of this device: where, which, and when the host was given it.
+    /// The last action of this device: match, ply, and when the host received the request.
     given: Option<(MatchId, u32, Instant)>,
 }
 
@@ -61,7 +61,7 @@ struct Comparison {
     known_name_new_key: bool,
 }
 
-/// Why a command to a session was not done.
+/// Why a session did not execute a command.
 pub(crate) enum Undone {
     Refused(session::Refused),
     Disk(StoreError),
@@ -85,7 +85,7 @@ impl Peer {
         self.session.match_state(id)
     }
 
-    /// Every match that is not settled.
+    /// Matches that are not settled: not known to be equal and finished on both sides.
     pub(crate) fn unsettled(&self) -> impl Iterator<Item = &MatchState> {
         self.session.matches().filter(|state| !state.is_settled())
     }
@@ -119,17 +119,17 @@ impl Peer {
         shown
     }
 
-    /// A string is shown.
+    /// Whether a short string is shown.
     pub(crate) fn is_comparing(&self) -> bool {
         self.comparison.is_some()
     }
 
-    /// The person here has said that the strings are the same.
+    /// Whether the user has confirmed the short string.
     pub(crate) fn has_answered(&self) -> bool {
         self.comparison.as_ref().is_some_and(|comparison| comparison.answered_here)
     }
 
-    /// `name`: as people are shown it.
+    /// `name`: the displayed name.
     fn shown_comparison(&self, name: String) -> Option<control::Comparison> {
         self.comparison.as_ref().map(|comparison| control::Comparison {
             peer: self.key.to_string(),
@@ -144,7 +144,7 @@ impl Peer {
 }
 
 impl Actor {
-    /// Everyone in the file gets a session, so that matches go on as soon as a link stands.
+    /// Creates a session for each stored friend, so that matches continue as soon as a link is up.
     pub(crate) fn load_people(&mut self) -> Result<(), StoreError> {
         for friend in self.journal.friends()? {
             let key = friend.key;
@@ -193,7 +193,7 @@ impl Actor {
             name: self.name.clone(),
             advert_key: self.advert_key,
             known,
-            // The name is known after the hello only; `event` compares it then.
+            // Set in `event`, because the name is known only after the hello.
             known_name_new_key: false,
             matches: matches.into_iter().map(|saved| (saved.record, saved.settled)).collect(),
             promised,
@@ -205,7 +205,7 @@ impl Actor {
         session::Instant(self.started.elapsed())
     }
 
-    /// The earliest moment at which a session, an invitation or a broken journal wants attention.
+    /// The earliest deadline of sessions, invitations and rebuilds.
     pub(crate) fn people_deadline(&self) -> Option<Instant> {
         let peers = self.people.values().filter_map(|peer| match peer.rebuild {
             Some(rebuild) => Some(rebuild),
@@ -248,9 +248,9 @@ impl Actor {
         }
     }
 
-    // Driving a session.
+    // Running sessions.
 
-    /// Hands something to a session and does everything that comes out of it.
+    /// Passes an input to a session, and processes all its outputs.
     pub(crate) fn drive(&mut self, key: PlayerId, input: Input) -> Result<(), Undone> {
         let now = self.session_now();
         let Some(peer) = self.people.get_mut(&key) else { return Ok(()) };
@@ -298,7 +298,7 @@ impl Actor {
             let output = match polled {
                 Ok(output) => output,
                 Err(error) => {
-                    // What the session believes is not on disk: it is made anew from what is.
+                    // The session's state is not on disk: it is rebuilt from the journal.
                     self.break_off(key);
                     result = Err(error);
                     break;
@@ -320,7 +320,7 @@ impl Actor {
                     let silent = reason == ByeReason::ByeSilent;
                     let link = peer.link.as_ref().map(|link| link.id).filter(|_| silent);
                     if reason == ByeReason::ByeStringsDiffer {
-                        // Before the link that it goes with, whose loss would be another end.
+                        // Before the link is closed, which would end the comparison with another outcome.
                         self.comparison_over(key, ComparisonEnd::ComparisonDifferent);
                     }
                     self.drop_link(key, None);
@@ -328,7 +328,7 @@ impl Actor {
                         self.not_compared_in_time(key);
                     }
                     if let Some(link) = link {
-                        // The carrier holds on to a link that is dead, and there may be only one at a time.
+                        // The carrier keeps a dead link, and may support only one at a time.
                         self.abort_link(link);
                     }
                     if let Some(peer) = self.people.get_mut(&key) {
@@ -338,7 +338,7 @@ impl Actor {
                 }
                 Output::Idle { until } => {
                     let started = self.started;
-                    // Far beyond any host's life rather than an overflow.
+                    // A duration that overflows is treated as no deadline.
                     peer.tick = until.and_then(|until| started.checked_add(until.0));
                     break;
                 }
@@ -351,7 +351,7 @@ impl Actor {
         for event in events {
             self.event(key, event);
         }
-        // A stranger without a link is nobody.
+        // A stranger without a link is removed.
         if let Some(peer) = self.people.get(&key)
             && peer.friend.is_none()
             && peer.link.is_none()
@@ -365,7 +365,7 @@ impl Actor {
         result
     }
 
-    /// The journal holds this of a friend from now on.
+    /// Handles that the journal has stored this friend.
     fn met(&mut self, key: PlayerId, Met { friend, carrier, renamed }: Met) {
         self.names.put(key, &friend.name, true);
         if let Some(carrier) = carrier {
@@ -381,7 +381,7 @@ impl Actor {
         }
     }
 
-    /// The journal could not be written: no link and no action with this peer until it can.
+    /// Handles a failed write: closes the link, and blocks actions with this peer until writing succeeds.
     fn break_off(&mut self, key: PlayerId) {
         self.drop_link(key, None);
         if let Some(peer) = self.people.get_mut(&key) {
@@ -390,7 +390,7 @@ impl Actor {
         self.touch_rooms_with(key);
     }
 
-    /// Makes the session anew from the journal, if the journal can be written again.
+    /// Rebuilds the session from the journal, if the journal is writable again.
     pub(crate) fn rebuild(&mut self, key: PlayerId) {
         let known = self.people.get(&key).is_some_and(|peer| peer.friend.is_some());
         let probed = self.journal.keep(Store::probe);
@@ -414,7 +414,7 @@ impl Actor {
         }
     }
 
-    // What a session tells.
+    // Events of sessions.
 
     fn event(&mut self, key: PlayerId, event: Event) {
         match event {
@@ -448,7 +448,7 @@ impl Actor {
                 if link.is_some_and(|link| link.role == Role::Listener) {
                     self.rings.stranger_rings(Instant::now());
                 }
-                // From here on it is up to the two people.
+                // The rest depends on the two users.
                 self.reached(key);
                 self.tell_comparison(key);
             }
@@ -565,7 +565,7 @@ impl Actor {
         }
     }
 
-    /// At a first meeting nobody has compared: what waited for it ends, and nobody is looked for again.
+    /// Handles the timeout of a first meeting's comparison: dependent requests end, and the search stops.
     fn not_compared_in_time(&mut self, key: PlayerId) {
         self.comparison_over(key, ComparisonEnd::Unspecified);
         self.end_invitations(key);
@@ -605,7 +605,7 @@ impl Actor {
         }
     }
 
-    /// Brings the room level with the session; opens one for a match that has just begun.
+    /// Updates the room from the session; opens a room for a new match.
     fn sync_room(&mut self, key: PlayerId, id: MatchId) {
         let Some(peer) = self.people.get_mut(&key) else { return };
         let Some(state) = peer.session.match_state(id) else { return };
@@ -631,7 +631,7 @@ impl Actor {
         }
         match self.journal.load(id) {
             Ok(Some(saved)) if saved.open => {}
-            // The person has left that room.
+            // The user has closed that room.
             Ok(_) => return,
             Err(error) => return warn!(%error, "a match cannot be read"),
         }
@@ -640,7 +640,7 @@ impl Actor {
             Err(error) => return warn!(%id, %error, "a match of the session cannot be shown"),
         };
         let invited = self.invitations.contains_key(&id);
-        // A new game by consent takes the place of the one that is over.
+        // A rematch replaces the room of the finished match.
         let before = (!invited)
             .then(|| {
                 self.rooms.values().find(|old| {
@@ -660,7 +660,7 @@ impl Actor {
             self.invitation_gone(id, gone);
         }
         if let Some(before) = before {
-            // Clients hear of the new room first, so that a screen may go from one to the other.
+            // The new room is sent first, so that a client can switch to it.
             self.show_changes();
             if let Err(refusal) = self.close_room(before) {
                 debug!(detail = refusal.detail, "the room before could not be closed");
@@ -675,8 +675,8 @@ impl Actor {
         action: engine::Action,
     ) -> Result<(), Refusal> {
         let room = &self.rooms[&id];
-        // The rules' own word comes before the session's: it says what is wrong with the action. In a race the record is not yet
-        // what this person plays on.
+        // The error of the rules precedes the session's, because it tells what is wrong with the action. In a race the
+        // record is not yet what this player acts on.
         if self.race(room).is_none() {
             room.may(action).map_err(|why| Refusal::illegal(why, action, room.game()))?;
         }
@@ -712,7 +712,7 @@ impl Actor {
         }
     }
 
-    /// What a person here says to the peer of a room.
+    /// Sends a chat message of the user to the peer of a room.
     pub(crate) fn say(&mut self, say: control::Say) -> Result<(), Refusal> {
         let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
         let id = self.room_id(&say.room_id)?;
@@ -748,7 +748,7 @@ impl Actor {
         }));
     }
 
-    /// The player whom a client names: by its id, or by the id of a device nearby.
+    /// The player that a client means, by player id or by the id of a nearby device.
     pub(crate) fn player(&self, who: &str) -> Result<PlayerId, Refusal> {
         let near = || self.nearby.get(who).and_then(|near| near.player);
         PlayerId::parse(who)
@@ -758,7 +758,7 @@ impl Actor {
             .ok_or_else(|| Refusal::new(RefusalCode::RefusalNoSuchPeer, "no such player"))
     }
 
-    // Showing.
+    // Events for clients.
 
     pub(crate) fn people_events(&self) -> Vec<event::Body> {
         let comparisons =

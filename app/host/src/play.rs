@@ -1,4 +1,4 @@
-//! Matches going on: actions of people here and of bots.
+//! Matches in progress: actions of users and bots, and clocks.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ use crate::rhythm::Rhythm;
 use crate::room::Room;
 use crate::show::{self, Refusal};
 
-/// Actions of a bot's line that are shown.
+/// Maximum length of a bot's displayed variation, in actions.
 const SHOWN_LINE: usize = limits::LINE_ACTIONS;
 
-/// Decisions of a bot for which what its clock has left must still do: half of a long game's.
+/// Number of further decisions that a bot's remaining time must suffice for: half of a long game's.
 const DECISIONS: u32 = 30;
 
 impl Actor {
-    /// Plays for the side to move, whoever decides for it here. Saved before anyone sees it.
+    /// Makes an action for the side to move. Saved before anyone sees it.
     pub(crate) fn play(&mut self, id: MatchId, action: Action) -> Result<(), Refusal> {
         let room = &self.rooms[&id];
         if let Some(key) = room.peer() {
@@ -37,7 +37,7 @@ impl Actor {
         self.command_here(id, LocalCommand::Act(action))
     }
 
-    /// A side presses a light of its board, in a race without a peer.
+    /// Makes a press for this side, in a race without a peer.
     pub(crate) fn press(&mut self, id: MatchId, side: Side, action: Action) -> Result<(), Refusal> {
         let Action::Press(at) = action else {
             return Err(Refusal::new(RefusalCode::RefusalIllegal, "in a race lights are pressed"));
@@ -45,7 +45,7 @@ impl Actor {
         self.command_here(id, LocalCommand::Press(side, at))
     }
 
-    /// Lets a match without a peer do something. It is saved before anyone sees it.
+    /// Executes a command in a match without a peer. Saved before anyone sees it.
     pub(crate) fn command_here(&mut self, id: MatchId, command: LocalCommand) -> Result<(), Refusal> {
         let action = if let LocalCommand::Act(action) = &command { Some(*action) } else { None };
         let (now, unix_ms) = (self.session_now(), self.now_unix_ms());
@@ -68,31 +68,31 @@ impl Actor {
 
     // Clocks of matches without a peer.
 
-    /// Starts or stops the clock of a match without a peer, whichever is due. A bot that could not be asked costs nobody time.
+    /// Starts or stops the clock, as the state requires. It stands while a stalled bot or an absent guest is waited for.
     pub(crate) fn check_clock(&mut self, id: MatchId) {
         let held = self.stalled.contains_key(&id);
         if let Some(room) = self.rooms.get(&id) {
             let held = held || self.waits_for_guest(room);
-            // Holding refuses nothing and keeps only what a clock shows: a disk that is full was told.
+            // Stopping a clock cannot be refused and stores only its state; a full disk has been reported.
             let _ = self.command_here(id, LocalCommand::Hold(held));
         }
     }
 
-    /// The room is left, or the host ends.
+    /// Stops the clock, because the room is closed or the host ends.
     pub(crate) fn stop_clock(&mut self, id: MatchId) {
         if self.rooms.contains_key(&id) {
             let _ = self.command_here(id, LocalCommand::Leave);
         }
     }
 
-    /// When a clock of a match without a peer comes to the end of what it shows.
+    /// The next time at which a running clock reaches a limit.
     pub(crate) fn clock_deadline(&self) -> Option<Instant> {
         let now = self.session_now();
         let due = self.rooms.values().filter_map(|room| room.clock_due(now)).min();
         due.and_then(|due| self.started.checked_add(due.0))
     }
 
-    /// Ends matches whose time is over, and shows clocks that have come to another part of it.
+    /// Ends matches whose time is up, and updates clocks that enter another period.
     pub(crate) fn clocks_on_time(&mut self) {
         let now = self.session_now();
         let running: Vec<MatchId> =
@@ -106,7 +106,7 @@ impl Actor {
         }
     }
 
-    /// What a bot's clock has left for this decision; `None` without one.
+    /// Remaining time of a bot for this decision; `None` without a clock.
     fn left_for_bot(&self, id: MatchId) -> Option<Duration> {
         let room = &self.rooms[&id];
         match room.peer() {
@@ -120,7 +120,7 @@ impl Actor {
         }
     }
 
-    /// Sends the bot that is to decide to work, and stops those that are not.
+    /// Starts the bot whose turn it is, and stops the others.
     pub(crate) fn wake_bots(&mut self, id: MatchId) {
         let Some(room) = self.rooms.get(&id) else { return };
         let paused = room.record().paused;
@@ -133,13 +133,13 @@ impl Actor {
                 continue;
             };
             let room = &self.rooms[&id];
-            // In a race the bot presses on the board of the player whom it helps.
+            // In a race the bot plays on the board of the player that it assists.
             let (ply, game) = match self.race(room) {
                 Some(race) => (race.presses, race.board),
                 None => (room.ply(), room.game().clone()),
             };
             let (about, kind) = ((ply, room.record().revision), game.kind());
-            // A seat that has panicked before is played by the simplest bot: better a weak move than none.
+            // After a panic the simplest bot takes over: a weak move is better than none.
             let level = if self.panics.contains_key(&key) { engine::Level::MIN } else { level };
             if self.bots.get(&key).is_some_and(|bot| bot.level != level) {
                 self.bots.remove(&key);
@@ -148,7 +148,7 @@ impl Actor {
                 let (maker, seed) = (self.bot_maker.clone(), self.chance.seed());
                 let inbox = self.inbox.clone();
                 let tell = move |ticket, news| {
-                    // When the actor has ended, so has the match.
+                    // Sending fails only after the actor has ended.
                     let _ = inbox.send(Message::Bot((id, side), ticket, news));
                 };
                 match BotThread::start(level, move || maker(kind, level, seed), tell) {
@@ -164,7 +164,7 @@ impl Actor {
             }
             let left = self.left_for_bot(id);
             let usual = bots::time_for(level).min(self.bot_time);
-            // What its level takes, and not more than a part of what its clock has left.
+            // The level's usual time, limited to a part of the remaining time.
             let time = left.map_or(usual, |left| usual.min(left / DECISIONS));
             let rhythm = Rhythm {
                 wanted: self.clients.anyone_unhurried(),
@@ -179,7 +179,7 @@ impl Actor {
         }
     }
 
-    /// The bot of this seat is not to decide now, or never again.
+    /// Stops the bot of this seat; `leaves`: for good.
     fn rest(&mut self, key: (MatchId, usize), side: Side, leaves: bool) {
         let thinking = self.bots.get_mut(&key).is_some_and(|bot| {
             let thinking = bot.about.is_some();
@@ -202,7 +202,7 @@ impl Actor {
         self.stalled.remove(&id);
     }
 
-    /// The bot could not play now for want of disk or threads: it is asked again later.
+    /// Handles that the bot could not play, for lack of disk space or threads: it is asked again later.
     fn stall(&mut self, id: MatchId) {
         self.stalled.insert(id, Instant::now() + crate::actor::DISK_RETRY);
     }
@@ -218,7 +218,7 @@ impl Actor {
             BotNews::Chosen(chosen, elapsed) => {
                 bot.about = None;
                 let action = chosen.as_ref().and_then(|report| report.line.first().copied());
-                // What it found in the end is what it plays by, and stays to be read.
+                // The final result stays on display.
                 self.tell_thinking(id, side, false, chosen.map(|report| (report, elapsed)));
                 let Some(action) = action else {
                     error!(%id, "a bot has no move in a match that goes on");
@@ -244,7 +244,7 @@ impl Actor {
         }
     }
 
-    /// A bug of a bot must not hold up its match: the simplest bot goes on, and if that fails too, the seat resigns.
+    /// Handles a panic of a bot: the simplest bot continues; if it panics too, the seat resigns.
     fn bot_failed(&mut self, id: MatchId, side: Side) {
         let key = (id, side.index());
         self.bots.remove(&key);
@@ -258,7 +258,7 @@ impl Actor {
         }
     }
 
-    /// This side resigns, with a peer or without.
+    /// Resigns for this side, with or without a peer.
     pub(crate) fn give_in(&mut self, id: MatchId, side: Side) -> Result<(), Refusal> {
         match self.rooms[&id].peer() {
             Some(key) => self.command(key, Command::Resign(id)),
@@ -280,7 +280,7 @@ impl Actor {
             ..control::Thinking::default()
         };
         if let (Some((report, elapsed)), Some(room)) = (found, self.rooms.get(&id)) {
-            // Notation may depend on the position, so the line is played while it is written.
+            // Notation can depend on the position, so the variation is played while it is written.
             let mut game = room.game().clone();
             thinking.ply = room.ply();
             for action in report.line.iter().take(SHOWN_LINE) {

@@ -1,7 +1,7 @@
-//! Puzzles: the sets, which of them are solved, and the rooms in which they are tried.
+//! Puzzles: the sets, progress, and puzzle rooms.
 //!
-//! A puzzle's room is shown like any other, with what only a puzzle has in `Room.puzzle`. It is not a match: nothing of it is
-//! kept but how often the puzzle was tried and when it was solved.
+//! A puzzle room is shown like any other, with the puzzle's state in `Room.puzzle`. It is not a match: only the number of
+//! tries and the time of the first solution are stored.
 
 use std::collections::BTreeMap;
 
@@ -17,25 +17,25 @@ use crate::show::{self, Refusal};
 use crate::store::SavedPuzzle;
 use crate::work::Job;
 
-/// Rooms of puzzles open at a time: each client needs one.
+/// Maximum number of open puzzle rooms: each client needs one.
 const MAX_ROOMS: usize = 8;
 
-/// A puzzle being tried.
+/// A puzzle room.
 pub(crate) struct PuzzleRoom {
     attempt: Attempt,
     /// Whether this try has been counted.
     counted: bool,
-    /// While the last move is judged: who asked in which request.
+    /// While the last move is verified: the responder of its request.
     judging: Option<Responder>,
-    /// Larger for rooms opened later.
+    /// Grows with each room opened.
     opened: u64,
 }
 
-/// What a thread has made of a person's move: the try as it goes on.
+/// The attempt after verification of the move, or `None` if the verification failed.
 pub(crate) type Judged = Option<Box<Attempt>>;
 
 impl Actor {
-    /// The puzzle's room that a request is about, if it is about one.
+    /// The puzzle room that a request is about, if any.
     pub(crate) fn puzzle_meant(&self, body: &request::Body) -> Option<MatchId> {
         use request::Body;
         let name = match body {
@@ -48,7 +48,7 @@ impl Actor {
         parse_match_name(name).filter(|id| self.puzzles.contains_key(id))
     }
 
-    /// Does what is asked of a puzzle's room.
+    /// Executes a request about a puzzle room.
     pub(crate) fn puzzle_request(&mut self, responder: Responder, id: MatchId, body: &request::Body) {
         use request::Body;
         let answer = match body {
@@ -56,7 +56,7 @@ impl Actor {
             Body::Hint(_) => return self.puzzle_hint(responder, id),
             Body::Offer(offer) => self.try_again(id, show::parse_offer_kind(offer.kind)),
             _ => {
-                // A move that is being judged is not answered any more: its responder refuses.
+                // Dropping the responder of a move in verification refuses its request.
                 self.puzzles.remove(&id);
                 self.tell(event::Body::RoomGone(control::Gone { id: id.to_string() }));
                 Ok(done())
@@ -114,12 +114,12 @@ impl Actor {
         Ok(in_room(id))
     }
 
-    /// The day by the wall clock and UTC, from 1 January 1970.
+    /// The present UTC day, counted from 1 January 1970.
     fn today(&self) -> u32 {
         (self.now_unix_ms() / 86_400_000).clamp(0, 3_649_999) as u32
     }
 
-    /// The person's move; it is judged on a thread of its own, and answered then.
+    /// Handles the user's move: it is verified on a thread of its own, and answered afterwards.
     fn try_move(&mut self, responder: Responder, id: MatchId, act: &control::Act) {
         let action = match self.move_to_try(id, act) {
             Ok(action) => action,
@@ -131,17 +131,17 @@ impl Actor {
             let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 attempt.act(action).is_ok().then(|| Box::new(attempt))
             }));
-            // When the actor has ended, so has the room.
+            // Sending fails only after the actor has ended.
             let _ = inbox.send(Message::PuzzleJudged(id, judged.unwrap_or(None)));
         };
-        // Without a thread the responder is dropped, which refuses the request.
+        // If no thread can be started, the responder is dropped, which refuses the request.
         if std::thread::Builder::new().name("puzzle".into()).spawn(work).is_ok() {
             room.judging = Some(responder);
             self.mark_for_display(id);
         }
     }
 
-    /// The move as an action that the rules allow; a first move is counted as a try.
+    /// The move as a legal action; a first move counts as a try.
     fn move_to_try(&mut self, id: MatchId, act: &control::Act) -> Result<engine::Action, Refusal> {
         let room = &self.puzzles[&id];
         if room.judging.is_some() {
@@ -176,7 +176,7 @@ impl Actor {
             room.attempt = *attempt;
             if room.attempt.end() == Some(true) {
                 let (puzzle, now) = (room.attempt.puzzle().id.clone(), self.now_unix_ms());
-                // A disk that is full was told; the person has solved it all the same.
+                // A full disk has been reported; the puzzle is solved anyway.
                 let _ = self.journal.keep(|store| store.solve_puzzle(&puzzle, now));
             }
             Ok(done())
@@ -249,10 +249,10 @@ impl Actor {
         }
     }
 
-    /// The room as clients see it; `None` if it is no puzzle's.
+    /// The room for clients; `None` if it is no puzzle room.
     pub(crate) fn shown_puzzle_room(&self, id: MatchId) -> Option<control::Room> {
         let room = self.puzzles.get(&id)?;
-        // A disk that cannot be read was told; what is shown then is that nothing was solved.
+        // An unreadable disk has been reported; the puzzles are shown as unsolved.
         let saved = self.journal.puzzles().unwrap_or_default();
         let attempt = &room.attempt;
         let (puzzle, solver) = (attempt.puzzle(), attempt.solver());
@@ -304,7 +304,7 @@ impl Actor {
     }
 }
 
-/// The board of a puzzle as clients are shown it, with what is to be captured, killed or saved marked.
+/// The board of a puzzle, with the targets of its goal (to capture, kill or save) marked.
 pub fn tried(attempt: &Attempt) -> control::Board {
     let mut board = show::board(attempt.game(), attempt.end().is_some());
     if let Some(target) = attempt.puzzle().goal.target() {
@@ -340,7 +340,7 @@ fn shown_puzzle(puzzle: &Puzzle, saved: &BTreeMap<String, SavedPuzzle>, with_boa
     }
 }
 
-/// What is so, as a sentence.
+/// The state of the attempt, as a sentence.
 fn said(attempt: &Attempt, progress: PuzzleProgress) -> control::Words {
     let puzzle = attempt.puzzle();
     let words = |zh: &str, en: &str| control::Words { zh: zh.into(), en: en.into() };
@@ -381,7 +381,7 @@ fn said(attempt: &Attempt, progress: PuzzleProgress) -> control::Words {
     }
 }
 
-/// The last action as players write it, Chinese and English.
+/// The last action in players' notation, Chinese and English.
 fn replied(attempt: &Attempt, answer: engine::Action) -> [String; 2] {
     let mut before: AnyGame = attempt.puzzle().start.clone();
     for &action in &attempt.line()[..attempt.line().len() - 1] {

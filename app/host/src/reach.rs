@@ -1,7 +1,7 @@
-//! Finding and being found: adverts, scanning, and getting a link to somebody who is wanted.
+//! Discovery and connecting: advertising, scanning, and links that are wanted.
 //!
-//! The radio scans only while a client looks around, while somebody whom a person asked for is being connected to, and for a
-//! while after a match was interrupted. It advertises as long as this device may be seen.
+//! The radio scans only while a client looks for nearby devices, while the user waits for a link, and for a while after a
+//! match was interrupted. It advertises as long as this device may be visible.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,18 +33,18 @@ use crate::visibility::Exposure;
 const UNUSED_BLUETOOTH: &str = "unused_bluetooth";
 const UNUSED_LAN: &str = "unused_lan";
 
-/// Before a carrier that gave up is asked to listen again.
+/// Delay before a carrier that has failed is asked to listen again.
 const LISTEN_AGAIN: Duration = Duration::from_secs(2);
 
-/// A carrier.
+/// A carrier's state.
 pub(crate) struct Radio {
     transport: Arc<dyn Transport>,
     wants: watch::Sender<Wants>,
     state: Option<CarrierState>,
     advertising: bool,
-    /// A person wants it left alone.
+    /// Turned off by the user.
     unused: bool,
-    /// As clients were last told.
+    /// The state that clients were last sent.
     told: Option<control::Radio>,
 }
 
@@ -53,13 +53,13 @@ impl Radio {
         self.transport.kind()
     }
 
-    /// It finds others.
+    /// Whether it can discover others.
     fn works(&self) -> bool {
         use CarrierState::{NoAdvertising, Ready, TakingTurns};
         matches!(self.state, Some(Ready | TakingTurns | NoAdvertising))
     }
 
-    /// A radio that could find others and is not found by them. What is announced on a network is another matter.
+    /// Whether it is a radio that can discover others but cannot be discovered. Announcements on a network do not count.
     fn is_unheard(&self) -> bool {
         let is_radio = matches!(self.kind(), CarrierKind::Bluetooth | CarrierKind::Memory);
         is_radio
@@ -72,15 +72,15 @@ impl Radio {
     }
 }
 
-/// What a carrier is to do.
+/// What is required of a carrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wants {
     scan: bool,
-    /// `None`: be silent.
+    /// The card to advertise. `None`: do not advertise.
     card: Option<Card>,
 }
 
-/// What dialing sees of the others.
+/// The view of other players for dialing.
 impl dialing::Standing for Actor {
     fn is_linked(&self, key: PlayerId) -> bool {
         self.people.get(&key).is_some_and(|peer| peer.link.is_some())
@@ -113,7 +113,7 @@ impl dialing::Standing for Actor {
     }
 }
 
-/// What a carrier's tasks tell.
+/// A message from a carrier's tasks.
 pub(crate) enum RadioNews {
     Watched(WatchEvent),
     Advertising(bool),
@@ -126,7 +126,7 @@ impl Actor {
             let (wants, wanted) = watch::channel(Wants { scan: false, card: None });
             let inbox = self.inbox.clone();
             let tell = move |news| {
-                // When the actor has ended, so does this carrier.
+                // Sending fails only after the actor has ended.
                 let _ = inbox.send(Message::Radio(index, news));
             };
             self.tasks.spawn(look(transport.clone(), wanted.clone(), tell.clone()));
@@ -137,14 +137,14 @@ impl Actor {
         self.look_for_everyone();
     }
 
-    /// Looks for all peers of unfinished matches, of which none may know that this device is here again.
+    /// Looks for the peers of all unfinished matches, which may not know that this device is back.
     pub(crate) fn look_for_everyone(&mut self) {
         for key in self.people.keys().copied().collect::<Vec<_>>() {
             self.want_match(key, dialing::Why::Started);
         }
     }
 
-    /// Tells carriers what is wanted of them now.
+    /// Passes the present requirements to the carriers.
     pub(crate) fn steer_radios(&mut self) {
         self.say_what_is_done_here();
         let epoch = self.epoch();
@@ -173,7 +173,7 @@ impl Actor {
         }
     }
 
-    /// Lets dialing know whether others can find this device, and whom its person may want to play with.
+    /// Tells dialing whether this device is discoverable, and which friends it has to dial itself.
     fn say_what_is_done_here(&mut self) {
         let hides = self.exposure().to == Visibility::Nobody;
         let is_found = !hides && !self.radios.iter().any(Radio::is_unheard);
@@ -191,7 +191,7 @@ impl Actor {
         self.dialing_hears(Heard::Here(Here { is_found, sought }));
     }
 
-    /// By which of its carriers this device could reach somebody.
+    /// Which kinds of carriers work.
     pub(crate) fn means(&self) -> Means {
         let works = |radio: &&Radio| radio.works() && !radio.unused;
         let is_near = |kind: CarrierKind| kind != CarrierKind::Online;
@@ -202,7 +202,7 @@ impl Actor {
         }
     }
 
-    /// What the person here does.
+    /// The user's activity.
     fn about(&self) -> About {
         let is_here = self.clients.anyone_in_front()
             || (self.clients.anyone_attached() && !self.clients.anyone_has_window());
@@ -220,7 +220,7 @@ impl Actor {
         }
     }
 
-    /// Uses a carrier from now on, or leaves it alone.
+    /// Turns a carrier on or off.
     pub(crate) fn set_carrier(&mut self, carrier: control::Carrier, on: bool) -> Result<Answer, Refusal> {
         let (kind, key) = match carrier {
             control::Carrier::Bluetooth => (CarrierKind::Bluetooth, UNUSED_BLUETOOTH),
@@ -245,7 +245,7 @@ impl Actor {
             CarrierKind::Lan => UNUSED_LAN,
             CarrierKind::Online | CarrierKind::Memory => return false,
         };
-        // A setting that cannot be read is as if it had not been made.
+        // An unreadable setting counts as unset.
         self.journal.setting(key).ok().flatten().as_deref() == Some("yes")
     }
 
@@ -257,7 +257,7 @@ impl Actor {
         (self.wall_clock)().duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap_or_default()
     }
 
-    /// When a card, a goal or somebody nearby is due.
+    /// The next deadline of the card, of dialing, or of a nearby device.
     pub(crate) fn reach_deadline(&self) -> Option<Instant> {
         let now = Instant::now();
         let card = (!self.radios.is_empty() && self.exposure().to != Visibility::Nobody)
@@ -274,7 +274,7 @@ impl Actor {
                     && radio.state != Some(state)
                 {
                     info!(carrier = ?radio.transport.kind(), ?state, "a carrier's state");
-                    // Networks come and go as one walks; what a person should hear of is the Bluetooth adapter.
+                    // Networks change as the user walks; only a change of the Bluetooth adapter is worth a notification.
                     let changed = radio.state.is_some()
                         && !matches!(radio.kind(), CarrierKind::Lan | CarrierKind::Online);
                     radio.state = Some(state);
@@ -309,7 +309,7 @@ impl Actor {
             .find(|friend| sighting.tag.is_of(&friend.advert_key, epoch))
             .map(|friend| friend.key);
         if friend.is_none() && !sighting.open_to_all {
-            // It plays with its own friends only.
+            // A device that is visible to its own friends only.
             return;
         }
         if let (Some(key), CarrierKind::Online) = (friend, sighting.address.kind) {
@@ -340,11 +340,11 @@ impl Actor {
         self.dialing_hears(Heard::Time);
     }
 
-    // Dialing: what it hears, what it may know, and what it wants done.
+    // Driving the dialing machine.
 
     pub(crate) fn dialing_hears(&mut self, heard: Heard) {
         let mut effects = Vec::new();
-        // It reads the rest of the host, and nothing in that leads back to it.
+        // Taken out, because dialing reads the rest of the host; nothing there calls back into it.
         let mut dialing = std::mem::take(&mut self.dialing);
         dialing.handle(Instant::now().into_std(), heard, self, &mut effects);
         self.dialing = dialing;
@@ -387,7 +387,7 @@ impl Actor {
         debug!(%address, "dialing");
         let wanted = match target {
             Target::Friend(key) => Wanted::Key(key.0),
-            // A person has chosen a device of which nothing is known.
+            // The user has chosen an unknown device.
             Target::Address(_) => Wanted::Anybody,
         };
         let dialed = Dialed { attempt, address: address.clone(), target };
@@ -401,18 +401,18 @@ impl Actor {
         self.links.insert(id, LinkTask::new(task, Role::Dialer, kind, Some(dialed)));
     }
 
-    /// A dialed link is over, whether it ever stood or not.
+    /// Handles the end of a dialed link, whether it came up or not.
     pub(crate) fn dial_ended(&mut self, attempt: Attempt) {
         let jitter = self.chance.fraction();
         self.dialing_hears(Heard::Ended { attempt, jitter });
     }
 
-    /// A person wants to be connected.
+    /// Handles that the user wants a link.
     pub(crate) fn seek(&mut self, target: Target) {
         self.dialing_hears(Heard::Wanted(target, dialing::Why::Person));
     }
 
-    /// A match with this peer goes on: look for it, if it is not here.
+    /// Looks for the peer of an unfinished match, if it is not connected.
     pub(crate) fn look_again(&mut self, key: PlayerId) {
         self.want_match(key, dialing::Why::Lost);
     }
@@ -420,7 +420,7 @@ impl Actor {
     fn want_match(&mut self, key: PlayerId, why: dialing::Why) {
         let Some(peer) = self.people.get(&key) else { return };
         let unfinished = self.has_unfinished(peer);
-        // Either side sends its open invitation again.
+        // Either side resends its open invitation.
         let asked = self.invitations.values().any(|one| one.sent && one.target == Target::Friend(key));
         let possible = !self.radios.is_empty() && !self.is_resting();
         if peer.link.is_none() && peer.rebuild.is_none() && (unfinished || asked) && possible {
@@ -433,12 +433,12 @@ impl Actor {
         self.rooms.values().any(|room| room.peer() == Some(peer.key) && goes_on(room))
     }
 
-    /// The player is here: nobody needs to look for it.
+    /// Handles that a link to the player is up.
     pub(crate) fn reached(&mut self, key: PlayerId) {
         self.dialing_hears(Heard::Reached(key));
     }
 
-    /// The device at this address turned out to be this player.
+    /// Handles that the device at this address has this key.
     pub(crate) fn is_at(&mut self, address: &Address, key: PlayerId) {
         self.dialing_hears(Heard::IsAt(address.clone(), key));
         self.nearby.is_player(address, key);
@@ -446,7 +446,7 @@ impl Actor {
         self.invitations_meant(address, key);
     }
 
-    /// Nobody wants this link any more, or it cannot be had.
+    /// Handles that a link is no longer wanted, or is impossible.
     pub(crate) fn give_up(&mut self, target: &Target) {
         self.dialing_hears(Heard::Unwanted(target.clone()));
     }
@@ -466,7 +466,7 @@ impl Actor {
         Ok(())
     }
 
-    /// Whom a client names: a friend, or a device nearby.
+    /// The target that a client means: a friend, or a nearby device.
     pub(crate) fn target(&self, who: &str) -> Result<Target, Refusal> {
         if let Ok(key) = self.player(who) {
             return Ok(Target::Friend(key));
@@ -480,7 +480,7 @@ impl Actor {
             .ok_or_else(|| Refusal::new(RefusalCode::RefusalNoSuchPeer, "nobody of that id is near"))
     }
 
-    // Showing.
+    // Events for clients.
 
     pub(crate) fn target_name(&self, target: &Target) -> String {
         match target {
@@ -491,7 +491,7 @@ impl Actor {
         }
     }
 
-    /// Told under both ids of a device that was found by its address and turned out to be a player.
+    /// Sent for both ids of a device that was dialed by address and turned out to be a known player.
     fn tell_connecting(&mut self, target: &Target, state: ConnectState) {
         let name = self.target_name(target);
         let mut ids = vec![target_id(target)];
@@ -520,7 +520,7 @@ impl Actor {
         let near = self.nearby.get(id)?;
         let player = near.player.and_then(|key| self.people.get(&key));
         let connected = player.is_some_and(|peer| peer.link.is_some());
-        // The card is newer than the hello, where the carrier has room for it.
+        // The card is newer than the hello, if the carrier's card has room for it.
         let wish = engine::GameKind::from_number(near.wish).or(player.and_then(|peer| peer.wish));
         Some(control::Nearby {
             id: id.to_owned(),
@@ -543,7 +543,7 @@ impl Actor {
         radios.chain(friends.map(event::Body::Friend)).chain(nearby.map(event::Body::Nearby)).collect()
     }
 
-    /// Tells what has changed of radios, devices near and friends since it was told.
+    /// Sends clients the changes of radios, nearby devices and friends.
     pub(crate) fn show_reach(&mut self) {
         for index in 0..self.radios.len() {
             let shown = shown_radio(&self.radios[index]);
@@ -569,7 +569,7 @@ impl Actor {
         self.radios.iter().map(|radio| radio.transport.clone()).collect()
     }
 
-    /// Those that are not left alone.
+    /// The carriers that are not turned off.
     pub(crate) fn used_transports(&self) -> impl Iterator<Item = &Arc<dyn Transport>> {
         self.radios.iter().filter(|radio| !radio.unused).map(|radio| &radio.transport)
     }
@@ -579,7 +579,7 @@ impl Actor {
     }
 }
 
-/// The id by which clients know whom a link is wanted to.
+/// The id that clients use for a target.
 pub(crate) fn target_id(target: &Target) -> String {
     match target {
         Target::Friend(key) => key.to_string(),
@@ -599,7 +599,7 @@ fn shown_radio(radio: &Radio) -> control::Radio {
     }
 }
 
-/// A carrier's state for logs and terminals; the app has its own words for it.
+/// A carrier's state in English, for logs and terminals; the app has its own words.
 fn sentence(state: CarrierState) -> &'static str {
     match state {
         CarrierState::Ready => "finds others and is found",
@@ -617,7 +617,7 @@ fn sentence(state: CarrierState) -> &'static str {
     }
 }
 
-/// Watches a carrier, scanning or not as wanted.
+/// Runs a carrier's scanning, on and off as required.
 async fn look(
     transport: Arc<dyn Transport>,
     mut wanted: watch::Receiver<Wants>,
@@ -630,7 +630,7 @@ async fn look(
             tokio::select! {
                 event = watch.next() => {
                     let Some(event) = event else {
-                        // The carrier's end of it; asked again after a pause.
+                        // The carrier has ended the scan: try again after a delay.
                         tokio::time::sleep(LISTEN_AGAIN).await;
                         break;
                     };
@@ -649,7 +649,7 @@ async fn look(
     }
 }
 
-/// Lets others find and connect, with the card that is wanted.
+/// Runs a carrier's advertising and listening, with the present card.
 async fn be_found(
     transport: Arc<dyn Transport>,
     mut wanted: watch::Receiver<Wants>,

@@ -1,4 +1,4 @@
-//! Everyone whom this device knows something of, and everything that it knows of each: it ends together.
+//! All known players, with all facts about each, which are removed together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Index;
@@ -10,26 +10,26 @@ use proto::control::{self, event};
 use crate::people::Peer;
 use crate::room::PlayerId;
 
-/// Everyone by key. `P`: friends, and strangers while they are connected; of others some facts may be known.
+/// Players by key. `P` is the state of friends and of connected strangers; about others only some facts may be known.
 pub(crate) struct People<P = Peer> {
     all: BTreeMap<PlayerId, Person<P>>,
-    /// Forgotten, and clients have not been told.
+    /// Removed players that clients have not been told about yet.
     gone: BTreeSet<PlayerId>,
 }
 
-/// What is known of somebody.
+/// The facts about one player.
 struct Person<P> {
     peer: Option<P>,
     account: Option<String>,
-    /// Over which carrier a friend became a friend.
+    /// Carrier of a friend's pairing.
     met_by: Option<control::Carrier>,
-    /// Where it was dialed and found, to tell clients who asked for the address.
+    /// The address at which the player was dialed, for clients that asked for the address.
     met_at: Option<Address>,
-    /// A friend code that was read since the host started: where to look for this person.
+    /// The friend code read since the start of the host, with addresses of this player.
     code: Option<FriendCode>,
-    /// Clients have been shown its string.
+    /// Clients have been shown its short string.
     string_is_shown: bool,
-    /// As clients were last told.
+    /// The state that clients were last sent.
     told: Option<control::Friend>,
 }
 
@@ -53,7 +53,7 @@ impl<P> Default for People<P> {
     }
 }
 
-// Friends, and strangers while they are connected.
+// Friends, and connected strangers.
 impl<P> People<P> {
     pub(crate) fn get(&self, key: &PlayerId) -> Option<&P> {
         self.all.get(key)?.peer.as_ref()
@@ -79,19 +79,19 @@ impl<P> People<P> {
         self.all.values_mut().filter_map(|person| person.peer.as_mut())
     }
 
-    /// What else is known of this person stays.
+    /// Sets the player's state; other facts are kept.
     pub(crate) fn insert(&mut self, key: PlayerId, peer: P) {
         self.of(key).peer = Some(peer);
     }
 
-    /// A stranger is not connected any more. Where it was met, and by which code, is still known.
+    /// Removes the state of a stranger that has disconnected. Its address and friend code are kept.
     pub(crate) fn part(&mut self, key: PlayerId) {
         if let Some(person) = self.all.get_mut(&key) {
             person.peer = None;
         }
     }
 
-    /// This person is nobody any more: all that was known ends here.
+    /// Removes the player with all facts.
     pub(crate) fn forget(&mut self, key: PlayerId) {
         if self.all.remove(&key).is_some_and(|person| person.told.is_some()) {
             self.gone.insert(key);
@@ -113,7 +113,7 @@ impl<P> People<P> {
         self.of(key).account = Some(account);
     }
 
-    /// Whose account this is.
+    /// The friend with this account.
     #[cfg(feature = "online")]
     pub(crate) fn of_account(&self, account: &str) -> Option<PlayerId> {
         let has_it = |person: &Person<P>| person.account.as_deref() == Some(account);
@@ -144,17 +144,17 @@ impl<P> People<P> {
         self.of(key).code = Some(code);
     }
 
-    /// Clients see this person's string now.
+    /// Records that clients are shown this player's short string.
     pub(crate) fn show_string(&mut self, key: PlayerId) {
         self.of(key).string_is_shown = true;
     }
 
-    /// The string is to be shown no longer. Whether it was.
+    /// Records that the short string is no longer shown. Returns whether it was.
     pub(crate) fn hide_string(&mut self, key: PlayerId) -> bool {
         self.all.get_mut(&key).is_some_and(|person| std::mem::take(&mut person.string_is_shown))
     }
 
-    /// What clients are to be told, now that friends are shown like this.
+    /// The events that turn what clients were last sent into `shown`.
     pub(crate) fn news(&mut self, shown: BTreeMap<PlayerId, control::Friend>) -> Vec<event::Body> {
         let mut gone = std::mem::take(&mut self.gone);
         for (key, person) in &mut self.all {
@@ -184,7 +184,7 @@ impl<P> Index<&PlayerId> for People<P> {
     type Output = P;
 
     /// # Panics
-    /// When there is no such friend or stranger.
+    /// If there is no such friend or connected stranger.
     fn index(&self, key: &PlayerId) -> &P {
         self.get(key).expect("somebody who is there")
     }
@@ -211,7 +211,7 @@ mod tests {
         control::Friend { name: name.into(), ..control::Friend::default() }
     }
 
-    /// Anna and Ben, of both of whom everything is known.
+    /// Two players, Anna and Ben, with all facts.
     fn two() -> People<&'static str> {
         let mut people = People::default();
         for (key, name) in [(ANNA, "Anna"), (BEN, "Ben")] {
@@ -275,11 +275,11 @@ mod tests {
         let both = |ben: &str| BTreeMap::from([(ANNA, friend("Anna")), (BEN, friend(ben))]);
         assert_eq!(people.news(both("Ben")), []);
         assert_eq!(people.news(both("Benjamin")), [event::Body::Friend(friend("Benjamin"))]);
-        // No friend any more, and yet connected.
+        // No longer a friend, but still connected.
         let gone = event::Body::FriendGone(control::Gone { id: BEN.to_string() });
         assert_eq!(people.news(BTreeMap::from([(ANNA, friend("Anna"))])), [gone]);
         assert_eq!(people.news(BTreeMap::from([(ANNA, friend("Anna"))])), []);
-        // Forgotten and met again before anybody was told: a change, and no end.
+        // Removed and added again before clients were told: a change, not an end.
         people.forget(ANNA);
         people.insert(ANNA, "Anna");
         assert_eq!(

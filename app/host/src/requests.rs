@@ -1,4 +1,4 @@
-//! What clients ask for.
+//! Requests of clients.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -25,17 +25,17 @@ use crate::show::{self, Refusal};
 use crate::store::Store;
 use crate::work::Job;
 
-/// Rooms open at a time. A person keeps a few; each costs a client its board at every attach.
+/// Maximum number of open rooms. A user keeps a few; each adds its board to every client's initial state.
 const MAX_ROOMS: usize = 32;
 
-/// Time for a hint: a person who asks for one waits for it.
+/// Search time of a hint: its user is waiting.
 const HINT_TIME: Duration = Duration::from_secs(1);
 
-/// A carrier that does not say how it is within this time is not well: bluetoothd answers in milliseconds.
+/// Time limit of a carrier's diagnosis: bluetoothd answers in milliseconds.
 const DIAGNOSIS: Duration = Duration::from_secs(10);
 
 impl Actor {
-    /// Does what a client asks for. What takes its time is given the responder and answers later.
+    /// Executes a request. Slow requests take the responder along and answer later.
     pub(crate) fn request(&mut self, responder: Responder, body: request::Body) {
         use request::Body;
         if let Some(id) = self.puzzle_meant(&body) {
@@ -51,14 +51,15 @@ impl Actor {
             Body::TakeEverything(asked) => self.take_everything(responder, asked),
             body => {
                 let answer = self.answer(body);
-                // Events before the reply, so that a client that has its answer knows what came of it.
+                // Events are sent before the reply, so that a client knows the effects of its request when the reply
+                // arrives.
                 self.show_changes();
                 responder.answer(answer);
             }
         }
     }
 
-    /// What is answered at once.
+    /// Executes the requests that are answered at once.
     fn answer(&mut self, body: request::Body) -> Result<Answer, Refusal> {
         use request::Body;
         match body {
@@ -176,7 +177,7 @@ impl Actor {
         }
     }
 
-    /// Asks every carrier how it is; they may take their time.
+    /// Diagnoses all carriers, asynchronously.
     fn diagnose(&mut self, responder: Responder) {
         let (state, found, remedy) = match self.journal.keep(Store::probe) {
             Ok(()) => match &self.journal.set_aside {
@@ -236,7 +237,7 @@ impl Actor {
         let transports = self.transports();
         self.tasks.spawn(async move {
             let mut failed = transports.is_empty().then(|| "this host has no links".to_owned());
-            // It is Bluetooth's adapter that a person means, where there is one: networks and servers are not ours.
+            // The Bluetooth adapter, if there is one: networks and servers are not under this device's control.
             let meant = |transport: &&Arc<dyn Transport>| {
                 !matches!(transport.kind(), CarrierKind::Lan | CarrierKind::Online) || transports.len() == 1
             };
@@ -284,7 +285,7 @@ impl Actor {
         Ok(done())
     }
 
-    /// Cards tell it at once, hellos from the next link on.
+    /// Sets the wish: the card has it at once, hellos from the next link on.
     fn set_wish(&mut self, game: i32) -> Result<Answer, Refusal> {
         let wish = wire::read_game(game);
         self.journal.keep(|store| store.set_setting(WISH, &wish.map_or(0, |kind| kind as u8).to_string()))?;
@@ -299,7 +300,7 @@ impl Actor {
             .map_err(|error| Refusal::new(RefusalCode::RefusalBadRequest, error.to_string()))?;
         let people = seats.iter().all(|seat| matches!(seat, Seat::Here | Seat::Guest(_)));
         let (setup, pace) = if people && seats != Seat::BOTH_HERE {
-            // As two play it on two devices: Lights Out becomes a race.
+            // With the rules for two devices: Lights Out becomes a race.
             let Terms { setup, pace, .. } = Terms { setup, pace, colours: Colours::Random }.for_two();
             (self.drawn(setup), pace)
         } else {
@@ -316,18 +317,18 @@ impl Actor {
         Ok(in_room(id))
     }
 
-    /// A race on a random board gets another one, which nobody knows.
+    /// Draws a new random board for a race, so that nobody knows it in advance.
     fn drawn(&mut self, mut setup: Setup) -> Setup {
         if let Setup::LightsOut(LightsOutSetup { start: Start::Random { seed, .. }, race: true, .. }) =
             &mut setup
         {
-            // As a drawn board of two devices: 32 bits, and 0 stands for one that is not drawn yet.
+            // As in the draw between two devices: 32 bits, where 0 stands for a board that is not drawn yet.
             *seed = u64::from((self.chance.seed() as u32).max(1));
         }
         setup
     }
 
-    /// A new match without a peer.
+    /// Begins a match without a peer.
     pub(crate) fn begin(
         &mut self,
         record: MatchRecord,
@@ -415,7 +416,7 @@ impl Actor {
         }
     }
 
-    /// The next game of a room without a peer; the room before is closed. Guests come along.
+    /// Begins the next match of a room without a peer, and closes the room. Guests move to the new room.
     pub(crate) fn next_game(&mut self, id: MatchId, kind: OfferKind) -> Result<MatchId, Refusal> {
         let room = &self.rooms[&id];
         let [first, second] = room.seats.clone();
@@ -431,7 +432,7 @@ impl Actor {
         Ok(new)
     }
 
-    /// One of two people, of whom one is a guest, offers something. The next game, if that begins.
+    /// Handles an offer in a match with a guest, by the guest or the user. Returns the next match, if one begins.
     pub(crate) fn offer_by(
         &mut self,
         id: MatchId,
@@ -446,7 +447,7 @@ impl Actor {
         self.offer_came_to(id, outcome)
     }
 
-    /// One of two people, of whom one is a guest, answers the other's offer.
+    /// Handles the answer to an offer in a match with a guest.
     pub(crate) fn answer_offer_of(
         &mut self,
         id: MatchId,
@@ -456,7 +457,7 @@ impl Actor {
     ) -> Result<(), Refusal> {
         let room = self.rooms.get_mut(&id).expect("the caller has looked at it");
         if let (true, Some(open)) = (accept, room.offers.open()) {
-            // What has become impossible meanwhile is refused, and the offer stays to be declined.
+            // If it has become impossible, accepting is refused; the offer stays open and can be declined.
             self.check_offer(id, open.by, open.kind)?;
         }
         let room = self.rooms.get_mut(&id).expect("it was there above");
@@ -467,7 +468,7 @@ impl Actor {
         self.offer_came_to(id, outcome).map(drop)
     }
 
-    /// Whether this could be carried out now.
+    /// Whether the offer could be carried out now.
     fn check_offer(&self, id: MatchId, by: Side, kind: OfferKind) -> Result<(), Refusal> {
         let room = &self.rooms[&id];
         let (over, paused) = (room.record().result.is_some(), room.record().paused);
@@ -490,7 +491,7 @@ impl Actor {
         }
     }
 
-    /// Carries out what two people have agreed on.
+    /// Carries out an accepted offer.
     fn offer_came_to(&mut self, id: MatchId, outcome: Outcome) -> Result<Option<MatchId>, Refusal> {
         self.mark_for_display(id);
         match outcome {
@@ -516,7 +517,7 @@ impl Actor {
         Ok(None)
     }
 
-    /// Looks at a position after the end, alone or together with the peer.
+    /// Handles a step of the analysis after the end, alone or together with the peer.
     fn analyse(&mut self, analyse: &control::Analyse) -> Result<(), Refusal> {
         use control::analyse::Step;
         let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);
@@ -579,7 +580,7 @@ impl Actor {
         self.give_in(id, side).map(|()| done())
     }
 
-    /// The match stays among the records, unless nobody has played in it.
+    /// Closes a room. The match is kept, unless no action was made in it.
     pub(crate) fn close_room(&mut self, id: MatchId) -> Result<Answer, Refusal> {
         let untouched = self.rooms.get(&id).is_some_and(Room::is_untouched);
         self.journal.keep(|store| if untouched { store.delete(id) } else { store.set_open(id, false) })?;
@@ -627,7 +628,7 @@ impl Actor {
             return Err(Refusal::new(RefusalCode::RefusalIllegal, why));
         }
         match wanted {
-            // For a person who may take the seat back; with a peer it is always so.
+            // The bot assists a user, who can take the seat back; in a match with a peer always.
             Seat::Bot(level) if assists || with_peer => room.assists[side.index()] = Some(level),
             seat => {
                 let mut seats = room.seats.clone();
@@ -670,7 +671,7 @@ impl Actor {
         self.work.begin(Job::Hint, think);
     }
 
-    /// The position that a hint is asked for, if one may be given now.
+    /// The position for a hint, if a hint is allowed now.
     fn to_advise(&self, hint: &control::Hint) -> Result<(MatchId, AnyGame), Refusal> {
         let id = self.room_id(&hint.room_id)?;
         let room = &self.rooms[&id];
@@ -741,7 +742,7 @@ impl Actor {
         self.invite(target, wish)
     }
 
-    /// What a match is to be played by, as a client says it.
+    /// The setup that a client means.
     fn chosen_setup(
         &mut self,
         setup: Option<&proto::board::Setup>,
@@ -764,7 +765,7 @@ fn invitation_id(name: &str) -> Result<MatchId, Refusal> {
     parse_match_name(name).ok_or_else(|| Refusal::new(RefusalCode::RefusalNoOffer, "no such invitation"))
 }
 
-/// A setup that can be played without another device.
+/// Checks that a setup can be played without another device.
 pub(crate) fn needs_one_device(setup: &Setup) -> Result<(), Refusal> {
     if setup.is_race() {
         let why = "a race needs two devices: invite somebody";
@@ -773,7 +774,7 @@ pub(crate) fn needs_one_device(setup: &Setup) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A seat that needs no other device.
+/// The seat that a client means, if it needs no other device.
 pub(crate) fn local_seat(seat: Option<&control::Seat>) -> Result<Seat, Refusal> {
     use control::seat::Who;
     let bad = |what: &str| Refusal::new(RefusalCode::RefusalBadRequest, what);

@@ -1,4 +1,4 @@
-//! The answer to one request of a client: given exactly once, whoever gives it and whenever.
+//! The reply to one request of a client, which is given exactly once.
 
 pub(crate) use proto::control::reply::Body as Answer;
 use proto::control::{self, Message, RefusalCode};
@@ -11,38 +11,38 @@ use tracing::{debug, warn};
 use crate::connection;
 use crate::show::Refusal;
 
-/// Owed to a client that has asked for something. It can be sent to a thread or a task that takes its time.
+/// An outstanding reply. Can be sent to another thread or task.
 ///
-/// Dropping it unanswered refuses the request, so that no client waits for ever: a room that closes while a move is judged,
-/// a thread that panics, a path that was forgotten.
+/// Dropping it unanswered refuses the request, so that no client waits forever: when a room closes while a move is verified,
+/// a thread panics, or a code path forgets to reply.
 #[must_use = "the client waits for its answer"]
 pub(crate) struct Responder {
-    /// Weak: an answer that is still owed does not keep a connection open.
+    /// Weak, so that an outstanding reply does not keep a connection open.
     queue: mpsc::WeakSender<Outgoing>,
     connection: AbortHandle,
-    /// Number of the request.
+    /// Id of the request.
     number: u64,
     answered: bool,
 }
 
 impl Responder {
-    /// For the request with this number, to be answered into the client's queue.
+    /// A responder for the request with this id, which replies through the client's queue.
     pub(crate) fn new(queue: &mpsc::Sender<Outgoing>, connection: AbortHandle, number: u64) -> Self {
         Self { queue: queue.downgrade(), connection, number, answered: false }
     }
 
-    /// Done, with this answer.
+    /// Replies with success.
     pub(crate) fn done(mut self, body: Answer) {
         self.send(body);
     }
 
-    /// Not done.
+    /// Replies with a refusal.
     pub(crate) fn refuse(mut self, refusal: Refusal) {
         debug!(code = ?refusal.code, detail = refusal.detail, "refused");
         self.send(Answer::Refusal(refusal.into_wire()));
     }
 
-    /// Done or not.
+    /// Replies with either.
     pub(crate) fn answer(self, result: Result<Answer, Refusal>) {
         match result {
             Ok(body) => self.done(body),
@@ -52,7 +52,7 @@ impl Responder {
 
     fn send(&mut self, body: Answer) {
         self.answered = true;
-        // Without a queue the client has gone, and nobody waits.
+        // Without a queue the client has disconnected.
         let Some(queue) = self.queue.upgrade() else { return };
         let reply = control::Reply { id: self.number, body: Some(body) };
         if queue.try_send(connection::encode(&Message::Reply(reply))).is_err() {
@@ -71,12 +71,12 @@ impl Drop for Responder {
     }
 }
 
-/// Done, and there is nothing more to say.
+/// Success without further data.
 pub(crate) fn done() -> Answer {
     Answer::Done(control::Done {})
 }
 
-/// Done: it is in this room.
+/// Success, with the id of a room.
 pub(crate) fn in_room(id: MatchId) -> Answer {
     Answer::RoomId(id.to_string())
 }
@@ -85,7 +85,7 @@ pub(crate) fn in_room(id: MatchId) -> Answer {
 mod tests {
     use super::*;
 
-    /// A responder, and what it sends.
+    /// A responder, its queue, and the receiver of its reply.
     fn responder() -> (Responder, mpsc::Sender<Outgoing>, mpsc::Receiver<Outgoing>) {
         let (queue, sent) = mpsc::channel(4);
         let connection = tokio::spawn(std::future::pending::<()>()).abort_handle();

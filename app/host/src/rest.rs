@@ -1,4 +1,4 @@
-//! The system's sleep: a goodbye before it, and looking for everyone again after it.
+//! The system's sleep: a goodbye before it, and reconnecting after it.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use crate::actor::Actor;
 use crate::desktop::{Inhibitor, SleepNews};
 use crate::dialing::Heard;
 
-/// The goodbye may take this long. logind gives five seconds in all (InhibitDelayMaxSec); a link that takes no last word
-/// within two is dead.
+/// Time limit for the goodbye. logind allows five seconds in total (InhibitDelayMaxSec); a link that cannot send within two
+/// is dead.
 const GOODBYE: Duration = Duration::from_secs(3);
 
 /// From the news of sleep until waking up.
 pub(crate) struct Rest {
-    /// Sleep waits for this.
+    /// Delays sleep until dropped.
     held: Option<Inhibitor>,
     until: Instant,
 }
@@ -26,7 +26,7 @@ impl Actor {
         match news {
             SleepNews::Soon(held) => {
                 self.rest = Some(Rest { held, until: Instant::now() + GOODBYE });
-                // Everything is on disk already: each action was before it was sent.
+                // Everything is already on disk, because actions are stored before they are sent.
                 self.say_goodbye(ByeReason::ByeSuspend);
                 self.dialing_hears(Heard::AllUnwanted);
             }
@@ -38,7 +38,7 @@ impl Actor {
         }
     }
 
-    /// No radio, no dialing: the system is about to sleep, or sleeps.
+    /// Whether the system is about to sleep or asleep: no radio, no dialing.
     pub(crate) fn is_resting(&self) -> bool {
         self.rest.is_some()
     }
@@ -47,7 +47,7 @@ impl Actor {
         self.rest.as_ref().filter(|rest| rest.held.is_some()).map(|rest| rest.until)
     }
 
-    /// Lets the system sleep once everyone has been told.
+    /// Lets the system sleep once the goodbyes are sent, or after [`GOODBYE`].
     pub(crate) fn rest_on_time(&mut self) {
         let told = self.links.is_empty();
         if let Some(rest) = &mut self.rest

@@ -1,36 +1,36 @@
-//! How soon a bot's answer is shown. A person sees the own move arrive before the answer comes, and takes an answer that needs
-//! thought from somebody who seems to think. Asked for by clients with a window; a match whose time is short is played at once.
+//! The delay of a bot's answer, so that users see their own move arrive first, and an answer that needs thought takes time.
+//! On request of clients with a window; never in time trouble.
 
 use std::time::Duration;
 
 use engine::{Action, AnyGame};
 
-/// The longest animation of a move, 0.18 s, and some of the time in which the eye finds it.
+/// The longest animation of a move is 0.18 s; the rest is for the eye to find it.
 const OWN_MOVE: Duration = Duration::from_millis(200);
 
-/// After that, for an answer that asks for no thought.
+/// Additional delay of a plain answer.
 const ANSWER: Duration = Duration::from_millis(400);
 
-/// More, where a person would think.
+/// Additional delay of an answer that a person would think about.
 const THOUGHT: Duration = Duration::from_millis(500);
 
-/// An answer may take so many parts of what its clock has left: a game of ten minutes is played unhurried to its last half minute.
+/// The delay is at most this part of the bot's remaining time: a game of ten minutes is delayed until its last half minute.
 const PARTS_OF_THE_CLOCK: u32 = 30;
 
-/// What the match says of how long its bot may wait.
+/// The inputs from the match.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rhythm {
-    /// A person looks on and wants it.
+    /// A client with a viewer wants delays.
     pub(crate) wanted: bool,
-    /// Two race: each press counts.
+    /// In a race each press counts.
     pub(crate) race: bool,
-    /// On the bot's clock, for this action.
+    /// The bot's remaining time for this action.
     pub(crate) left: Option<Duration>,
 }
 
 impl Rhythm {
-    /// From the moment in which the position came up until the answer to it is shown, at the least. Zero where nobody waits for it:
-    /// in a race, when time is short, and for marks of dead stones, of which several make one answer.
+    /// Minimum time from the position's appearance until its answer is shown. Zero in races, in time trouble, and for
+    /// marking dead stones, where several actions make one answer.
     pub(crate) fn least(&self, game: &AnyGame, answer: Action) -> Duration {
         if !self.wanted || self.race || matches!(answer, Action::Toggle(_)) {
             return Duration::ZERO;
@@ -43,10 +43,10 @@ impl Rhythm {
     }
 }
 
-/// Whether a person would give this answer without thinking: the game has hardly begun, it takes back what has just taken, stands
-/// beside the last stone or is the only one.
+/// Whether a person would answer without thinking: in the first moves, for a recapture, beside the last stone, or for an
+/// only move.
 fn is_plain(game: &AnyGame, answer: Action) -> bool {
-    /// Actions of the beginning, which go by habit.
+    /// Number of opening actions that are played by habit.
     const HABIT: u32 = 4;
     let last = game.view().last.and_then(target);
     let answers_there = last.zip(target(answer)).is_some_and(|(last, here)| {
@@ -55,7 +55,7 @@ fn is_plain(game: &AnyGame, answer: Action) -> bool {
     game.ply() < HABIT || answers_there || target(answer).is_none() || game.legal_actions().len() == 1
 }
 
-/// The point where an action ends, if it has one.
+/// The destination of an action, if it has one.
 fn target(action: Action) -> Option<engine::Point> {
     match action {
         Action::Place(at) | Action::Capture(at) | Action::Press(at) | Action::Toggle(at) => Some(at),

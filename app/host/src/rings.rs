@@ -1,4 +1,4 @@
-//! How often other people may ring: each friend, and all strangers together.
+//! Rate limits of invitations and comparisons that alert the user: one per friend, and one for all strangers.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,16 +7,16 @@ use tokio::time::Instant;
 
 use crate::room::PlayerId;
 
-/// A friend's rings at once: an invitation that is declined and asked again with other terms, a few times.
+/// Burst of a friend: an invitation that is declined and sent again with other terms, a few times.
 const FRIENDS_AT_ONCE: u32 = 6;
 
-/// Strangers' rings at once, all of theirs together: as many as may be connected.
+/// Burst of all strangers together: as many as may be connected.
 const STRANGERS_AT_ONCE: u32 = 3;
 
-/// Then one more after each of these: who rings in vain asks again after a while, and not every second.
+/// Time to refill one token.
 const ONE_MORE_AFTER: Duration = Duration::from_secs(20);
 
-/// Paces rings by a token bucket for each friend and one for all strangers.
+/// A token bucket per friend, and one for all strangers.
 #[derive(Default)]
 pub(crate) struct Rings {
     friends: BTreeMap<PlayerId, Bucket>,
@@ -24,32 +24,32 @@ pub(crate) struct Rings {
 }
 
 impl Rings {
-    /// Whether a friend may ring now; then it has rung.
+    /// Whether a friend may alert the user now; takes a token if so.
     pub(crate) fn friend_rings(&mut self, key: PlayerId, now: Instant) -> bool {
-        // A full bucket says no more than none.
+        // A full bucket is equivalent to none.
         self.friends.retain(|_, bucket| bucket.spent(now) > 0);
         self.friends.entry(key).or_default().take(now, FRIENDS_AT_ONCE)
     }
 
-    /// Whether a stranger may ring now; then it has rung.
+    /// Whether a stranger may alert the user now; takes a token if so.
     pub(crate) fn stranger_rings(&mut self, now: Instant) -> bool {
         self.strangers.take(now, STRANGERS_AT_ONCE)
     }
 
-    /// Whether a stranger may ring now.
+    /// Whether a stranger may alert the user now.
     pub(crate) fn stranger_may_ring(&self, now: Instant) -> bool {
         self.strangers.spent(now) < STRANGERS_AT_ONCE
     }
 }
 
-/// A token bucket, as the moment at which it is full again; `None` is full from the beginning.
+/// A token bucket, represented by the time at which it is full again; `None`: full.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
     full_at: Option<Instant>,
 }
 
 impl Bucket {
-    /// Tokens that are missing.
+    /// Number of missing tokens.
     fn spent(self, now: Instant) -> u32 {
         let missing = self.full_at.map_or(Duration::ZERO, |full| full.saturating_duration_since(now));
         missing.as_millis().div_ceil(ONE_MORE_AFTER.as_millis()) as u32
@@ -74,7 +74,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_friend_rings_six_times_at_once_and_then_once_every_twenty_seconds() {
         let (mut rings, start) = (Rings::default(), Instant::now());
-        // Ten times a second for ten minutes.
+        // Ten attempts per second for ten minutes.
         let rung = (0..6_000)
             .filter(|tenth| rings.friend_rings(ANNA, start + Duration::from_millis(100 * tenth)))
             .count();

@@ -1,4 +1,4 @@
-//! A room: two seats at one record.
+//! A room: a record with its two seats.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use session::{Analysis, LocalCommand, LocalMatch, MatchId, MatchRecord, ShownClo
 use crate::consent::Offers;
 use crate::show;
 
-/// A player on another device: its static key as the secure channel proved it.
+/// A player at another device, identified by its static public key, which the secure channel has authenticated.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlayerId(pub [u8; 32]);
 
 impl PlayerId {
-    /// Reads what `Display` prints: 64 hexadecimal digits.
+    /// Parses the format of `Display`: 64 hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
         parse_hex(text).map(Self)
     }
@@ -38,11 +38,11 @@ impl fmt::Debug for PlayerId {
 pub enum Seat {
     /// A person at this device.
     Here,
-    /// This device.
+    /// A bot of this device.
     Bot(Level),
-    /// A person, or whatever plays for that person, at another device.
+    /// A player at another device.
     Peer(PlayerId),
-    /// A person with a browser, by the name that they gave; empty: none yet. This device is the referee.
+    /// A guest with a browser, with the name that the guest has entered; empty before that. This device is the referee.
     Guest(String),
 }
 
@@ -50,7 +50,7 @@ impl Seat {
     /// Two people at this device, or one alone.
     pub(crate) const BOTH_HERE: [Self; 2] = [Self::Here, Self::Here];
 
-    /// Who sits where in a match with this player.
+    /// The seats of a match with this player.
     pub(crate) fn with(peer: PlayerId, record: &MatchRecord) -> [Self; 2] {
         let mut seats = [Self::Peer(peer), Self::Peer(peer)];
         seats[record.my_side.index()] = Self::Here;
@@ -58,7 +58,7 @@ impl Seat {
     }
 }
 
-/// Reads what a match's id prints.
+/// Parses the printed form of a match id.
 pub(crate) fn parse_match_name(text: &str) -> Option<MatchId> {
     parse_hex(text).map(MatchId)
 }
@@ -76,7 +76,7 @@ fn parse_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// What the record says cannot have been played.
+/// Why a record cannot be replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BadRecord {
     #[error("the setup makes no game")]
@@ -85,34 +85,35 @@ pub(crate) enum BadRecord {
     Action { ply: u32, why: IllegalAction },
 }
 
-/// One match as this device shows it. The record is a copy: the peer's session owns it, or the local match.
+/// One match as this device shows it. The record is a copy; the original is in the peer's session or in the local match.
 pub(crate) struct Room {
     pub(crate) seats: [Seat; 2],
-    /// A bot that plays for the person at this device, who may take the seat back.
+    /// Bots that play for the user of this device, who can take the seat back.
     pub(crate) assists: [Option<Level>; 2],
-    /// The match that this one is the next game of.
+    /// The match before this rematch.
     pub(crate) follows: Option<MatchId>,
-    /// What the two people offer each other, where one is a guest.
+    /// Open offers, if one of the two people is a guest.
     pub(crate) offers: Offers,
-    /// The match itself, where it is one without a peer.
+    /// The match, if it has no peer.
     local: Option<LocalMatch>,
-    /// Go, after two passes: for which ply and revision dead stones were proposed, or are being.
+    /// Go, after two passes: ply and revision for which a proposal of dead stones was made or is in progress.
     pub(crate) counted: Option<(u32, u32)>,
-    /// With a peer: the last action of this device that it has acknowledged, and the microseconds that took. 0 of none.
+    /// With a peer: the last action of this device that it has acknowledged, and the time that took in microseconds; 0 if
+    /// none.
     pub(crate) seen_action: (u32, u32),
     record: MatchRecord,
-    /// The record played from its setup.
+    /// The position after the record.
     game: AnyGame,
-    /// Whose decision each action was.
+    /// For each action, the side that decided on it.
     deciders: Vec<Side>,
     /// The record in the game's notation.
     notation: Vec<String>,
-    /// The record as players write it, where that is not the notation; else empty.
+    /// The record in players' notation, if different from the notation; otherwise empty.
     spoken: Vec<control::Words>,
 }
 
 impl Room {
-    /// Plays the record from its setup.
+    /// Replays the record from its setup.
     pub(crate) fn new(record: MatchRecord, seats: [Seat; 2]) -> Result<Self, BadRecord> {
         let game = AnyGame::new(&record.setup).map_err(|_| BadRecord::Setup)?;
         let empty = MatchRecord { actions: Vec::new(), times: Vec::new(), ..record.clone() };
@@ -133,7 +134,7 @@ impl Room {
             spoken: Vec::new(),
         };
         room.set_record(record)?;
-        // What can be shown can be played.
+        // A record that can be replayed can be played on.
         room.local = local.transpose().map_err(|_| BadRecord::Setup)?;
         Ok(room)
     }
@@ -158,7 +159,7 @@ impl Room {
         &self.spoken
     }
 
-    /// Takes over a record; what it has in common with the present one is not played again.
+    /// Replaces the record; only what differs from the present one is replayed.
     pub(crate) fn set_record(&mut self, record: MatchRecord) -> Result<(), BadRecord> {
         let common = self.record.actions.iter().zip(&record.actions).take_while(|(a, b)| a == b).count();
         if common < self.record.actions.len() {
@@ -183,7 +184,7 @@ impl Room {
         Ok(())
     }
 
-    /// Whether the rules allow this action now.
+    /// Whether this action is legal now.
     pub(crate) fn may(&self, action: Action) -> Result<(), IllegalAction> {
         if self.record.result.is_some() {
             return Err(IllegalAction::Ended);
@@ -191,9 +192,9 @@ impl Room {
         self.game.legal_move(action).map(drop)
     }
 
-    // A match without a peer. With one the session has all this.
+    // Matches without a peer. With a peer, the session does all this.
 
-    /// Lets the match without a peer do something. Returns whether anything that is shown has changed.
+    /// Executes a command of a match without a peer. Returns whether the display has changed.
     pub(crate) fn command<J: session::Journal>(
         &mut self,
         now: session::Instant,
@@ -211,12 +212,12 @@ impl Room {
         Ok(changed)
     }
 
-    /// When the running clock comes to the end of what it shows.
+    /// The next time at which the running clock reaches a limit.
     pub(crate) fn clock_due(&self, now: session::Instant) -> Option<session::Instant> {
         self.local.as_ref()?.due(now)
     }
 
-    /// How long the present action may take in all, if there is a clock.
+    /// Total time for the present action; `None` without a clock.
     pub(crate) fn left_for_action(&self) -> Option<Duration> {
         self.local.as_ref()?.left_for_action()
     }
@@ -226,7 +227,7 @@ impl Room {
         self.local.as_ref()?.clock(side, now)
     }
 
-    /// What is looked at after the end.
+    /// The state of the analysis after the end.
     pub(crate) fn analysis(&self) -> Option<&Analysis> {
         self.local.as_ref()?.analysis()
     }
@@ -235,7 +236,7 @@ impl Room {
         self.record.actions.len() as u32
     }
 
-    /// Whose decision is next; `None` when the match is over.
+    /// The side to move; `None` after the end.
     pub(crate) fn turn(&self) -> Option<Side> {
         (self.record.result.is_none() && self.game.outcome().is_none()).then(|| self.game.turn())
     }
@@ -244,7 +245,7 @@ impl Room {
         &self.seats[side.index()]
     }
 
-    /// Whether what one side offers needs the other's consent: two people, of whom one is a guest.
+    /// Whether offers of one side need the other's consent: two people, one of them a guest.
     pub(crate) fn needs_consent(&self) -> bool {
         let person = |seat: &Seat| matches!(seat, Seat::Here | Seat::Guest(_));
         self.seats.iter().all(person) && self.seats != Seat::BOTH_HERE
@@ -259,9 +260,8 @@ impl Room {
         }
     }
 
-    /// The other device, if there is one.
-    /// A match against the device or of two people here in which nobody has made a move: whatever stands there, the device has put
-    /// it. A race never is: what its people press is no action of the record before their runs are over.
+    /// Whether nobody has made an action in a match without a peer and without guests; what is on the board was placed by
+    /// this device. False for races, whose presses enter the record only at the end of a run.
     pub(crate) fn is_untouched(&self) -> bool {
         let begun_by_bot = matches!(self.seats[0], Seat::Bot(_));
         self.seats.iter().all(|seat| matches!(seat, Seat::Here | Seat::Bot(_)))
@@ -279,29 +279,29 @@ impl Room {
         })
     }
 
-    /// Sides that a person at this device decides for now.
+    /// Sides that a user of this device decides for now.
     pub(crate) fn mine(&self) -> impl Iterator<Item = Side> + '_ {
         Side::BOTH
             .into_iter()
             .filter(|side| *self.seat(*side) == Seat::Here && self.assists[side.index()].is_none())
     }
 
-    /// Alone: the length of the record before the last decision of a person here.
+    /// Without a peer: length of the record before the last decision of a user of this device.
     pub(crate) fn last_decision_here(&self) -> Option<u32> {
         self.local.as_ref()?.before_last_of(|side| *self.seat(side) == Seat::Here)
     }
 
-    /// Without a peer: the length of the record before the last decision of this side.
+    /// Without a peer: length of the record before the last decision of this side.
     pub(crate) fn last_decision_of(&self, side: Side) -> Option<u32> {
         self.local.as_ref()?.before_last_of(|one| one == side)
     }
 
-    /// A race without a peer, from this side's point of view.
+    /// The race without a peer, from the point of view of this side.
     pub(crate) fn race(&self, side: Side, now: session::Instant) -> Option<session::Race> {
         self.local.as_ref()?.race(side, now)
     }
 
-    /// Whether this side may press a light in a race without a peer.
+    /// Whether this side may press in a race without a peer.
     pub(crate) fn can_press(&self, side: Side) -> bool {
         self.local.as_ref().is_some_and(|local| local.can_press(side))
     }
@@ -312,12 +312,12 @@ impl Room {
         self.local.as_ref().map_or(&[], |local| local.run_of(side))
     }
 
-    /// The side of the person at this device, where it is one alone, or of the first of two.
+    /// The side of the user of this device; if both are, the first.
     pub(crate) fn side_here(&self) -> Option<Side> {
         Side::BOTH.into_iter().find(|side| *self.seat(*side) == Seat::Here)
     }
 
-    /// Whose decision each action was.
+    /// For each action, the side that decided on it.
     #[cfg(feature = "guest")]
     pub(crate) fn deciders(&self) -> &[Side] {
         &self.deciders

@@ -1,4 +1,5 @@
-//! Where an account's password is kept: in the desktop's keyring when there is one, else in a file that only its owner reads.
+//! Storage of the account's password: in the desktop's keyring if there is one, otherwise in a file readable by its owner
+//! only.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -9,14 +10,14 @@ use tracing::{debug, info};
 
 use crate::desktop::Bus;
 
-/// Name of the file in the data directory. Its first line is the account, its second the password.
+/// Name of the file in the data directory. First line: the account; second line: the password.
 const FILE: &str = "account-password";
 
-/// The places.
+/// The password store.
 #[derive(Clone)]
 pub(crate) struct Secrets {
     directory: PathBuf,
-    /// Of the desktop; `None`: never asked.
+    /// Bus of the keyring; `None`: the keyring is not used.
     bus: Option<Bus>,
 }
 
@@ -25,7 +26,7 @@ impl Secrets {
         Self { directory, bus }
     }
 
-    /// Keeps a password until it is forgotten; another account's is replaced. It is in one place only.
+    /// Stores a password, in one place only. Another account's is replaced.
     pub(crate) async fn keep(&self, account: &str, password: &str) -> io::Result<()> {
         if password.contains(['\n', '\r']) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "a password is one line"));
@@ -38,7 +39,7 @@ impl Secrets {
         keep(&self.directory, account, password)
     }
 
-    /// The password of this account, if it was kept.
+    /// The stored password of this account.
     pub(crate) async fn load(&self, account: &str) -> Option<String> {
         if let Some(password) = self.keyring_has(account).await {
             return Some(password);
@@ -46,7 +47,7 @@ impl Secrets {
         load(&self.directory, account)
     }
 
-    /// Removes this account's password wherever it is.
+    /// Removes the password of this account from keyring and file.
     pub(crate) async fn forget(&self, account: &str) {
         if load(&self.directory, account).is_some() {
             remove(&self.directory);
@@ -99,10 +100,10 @@ impl Secrets {
     async fn keyring_forgets(&self, _: &str) {}
 }
 
-/// Keeps a password in the file, which holds one.
+/// Stores a password in the file, which has space for one.
 fn keep(directory: &Path, account: &str, password: &str) -> io::Result<()> {
     let (path, new) = (path(directory), directory.join(format!("{FILE}.new")));
-    // What a crash left behind may have another mode.
+    // A leftover of a crash may have another mode.
     match fs::remove_file(&new) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -120,7 +121,7 @@ fn load(directory: &Path, account: &str) -> Option<String> {
 }
 
 fn remove(directory: &Path) {
-    // One that cannot be removed cannot be read either, or was not there.
+    // A file that cannot be removed is missing, or cannot be read either.
     let _ = fs::remove_file(path(directory));
 }
 
@@ -138,7 +139,7 @@ mod tests {
     async fn without_a_keyring_a_password_is_in_a_file_for_its_account_and_its_owner_only() {
         let home = tempfile::tempdir().expect("a directory");
         let directory = home.path();
-        // Nobody listens on that bus.
+        // No keyring listens on that bus.
         let nowhere = Bus::At(format!("unix:path={}", directory.join("bus").display()));
         for bus in [None, Some(nowhere)] {
             let secrets = Secrets::new(directory.to_owned(), bus);

@@ -1,4 +1,4 @@
-//! What clients are shown, made from what the host knows. The only place where both worlds' types meet.
+//! Converts the host's and the engine's state to the messages of `proto::control`. No other module does.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ pub(crate) fn parse_side(number: i32) -> Option<Side> {
     }
 }
 
-/// What clients are shown of a position whose match goes on, for those who draw one without a host.
+/// The board of a position in an unfinished match; public for callers that draw a board without a host.
 pub fn position(game: &AnyGame) -> control::Board {
     board(game, game.outcome().is_some())
 }
@@ -63,7 +63,7 @@ pub(crate) fn board(game: &AnyGame, over: bool) -> control::Board {
         game: i32::from(view.game as u8),
         columns: view.columns.into(),
         rows: view.rows.into(),
-        // A board of lights may have a million: they go as bits.
+        // Lights Out boards can have a million cells, which are sent as bits.
         pieces: view.pieces.into_iter().filter_map(piece).collect(),
         last: view.last.map(wire::action),
         marks,
@@ -80,13 +80,13 @@ pub(crate) fn board(game: &AnyGame, over: bool) -> control::Board {
     }
 }
 
-/// What a search thinks of its side: its chance of winning in thousandths, and in Go its lead in tenths of a point. `None` where
-/// it has not weighed the position: one node with no proof is a move by heart, or the only one.
+/// The score of a search from the point of view of its side to move: winning chance in thousandths, and in Go the lead in
+/// tenths of a point. `None` if the position was not searched: a single node without a proof is a book move or an only move.
 pub(crate) fn judgement(game: &AnyGame, report: &Report) -> Option<(u32, i32)> {
     if report.nodes <= 1 && matches!(report.score, Score::Points(_)) {
         return None;
     }
-    // From -1000 to 1000 made 0 to 1000.
+    // Maps -1000..1000 to 0..1000.
     let permille = i32::midpoint(archive::chances(game.kind(), report.score), 1_000).clamp(0, 1_000);
     let lead = match (game, report.score) {
         (AnyGame::Go(_), Score::Chance { points, .. } | Score::Points(points)) => points / 10,
@@ -95,7 +95,7 @@ pub(crate) fn judgement(game: &AnyGame, report: &Report) -> Option<(u32, i32)> {
     Some((permille as u32, lead))
 }
 
-/// The colour of the stone that this action puts, if it puts one.
+/// The colour of the stone that this action places, if it places one.
 pub(crate) fn stone(game: &AnyGame, action: Action) -> board::Side {
     match (action, game.view().touch) {
         (Action::Place(_), Touch::Place(colour)) => side(colour),
@@ -103,7 +103,7 @@ pub(crate) fn stone(game: &AnyGame, action: Action) -> board::Side {
     }
 }
 
-/// What a touch on the board is, from the rules alone.
+/// The meaning of a tap on the board, by the rules.
 fn touch(touch: Touch, marks: &[control::Mark]) -> control::Touch {
     use control::{MarkKind as Kind, TouchKind};
     let mut stone = board::Side::Unspecified;
@@ -138,7 +138,7 @@ fn warning(explained: Explained) -> control::Warning {
     }
 }
 
-/// From point to point of each formation that was just made: along a row or a diagonal, or round a square.
+/// The lines to draw for each formation just made: along a row or diagonal, or around a square.
 fn lines(game: &AnyGame, columns: u32) -> Vec<board::Step> {
     let AnyGame::Liuzhou(game) = game else { return Vec::new() };
     let at = |bit: u32| bit / columns * 1_024 + bit % columns;
@@ -155,13 +155,13 @@ fn lines(game: &AnyGame, columns: u32) -> Vec<board::Step> {
     drawn
 }
 
-/// In both languages.
+/// The text in both languages.
 fn words(say: impl Fn(Language) -> String) -> control::Words {
     let [zh, en] = [Language::Chinese, Language::English].map(say);
     control::Words { zh, en }
 }
 
-/// What a number or a mark alone does not say.
+/// Adds words to marks and facts whose number is not enough.
 fn say_more(game: &AnyGame, marks: &mut [control::Mark], facts: &mut Vec<control::Fact>) {
     use control::{FactKind, MarkKind as Kind};
     if game.told(Language::English).is_some() {
@@ -222,7 +222,7 @@ fn say_more(game: &AnyGame, marks: &mut [control::Mark], facts: &mut Vec<control
     }
 }
 
-/// Pieces of the starting position that are off the board; of other games than xiangqi a number says enough.
+/// Captured pieces of the initial position, in xiangqi; in other games the fact with their number is enough.
 fn taken(game: &AnyGame) -> Vec<control::Piece> {
     let AnyGame::Xiangqi(_) = game else { return Vec::new() };
     let Ok(start) = AnyGame::new(&game.setup()) else { return Vec::new() };
@@ -236,7 +236,7 @@ fn taken(game: &AnyGame) -> Vec<control::Piece> {
     off.into_iter().filter_map(piece).map(|piece| control::Piece { at: 0, ..piece }).collect()
 }
 
-/// The action as players write it, where that is not the notation.
+/// The action in players' notation, if different from the notation.
 pub(crate) fn spoken(game: &AnyGame, action: Action) -> Option<control::Words> {
     game.spoken(action).map(|[zh, en]| control::Words { zh, en })
 }
@@ -298,7 +298,7 @@ fn fact(fact: Fact) -> control::Fact {
     control::Fact { kind: kind.into(), side: of.into(), number, words: None }
 }
 
-/// How many moves players count in these actions.
+/// The number of these actions that players count as moves.
 pub(crate) fn moves(actions: &[Action]) -> u32 {
     actions.iter().filter(|action| action.is_move()).count() as u32
 }
@@ -376,7 +376,7 @@ pub(crate) fn parse_offer_kind(number: i32) -> Option<OfferKind> {
     }
 }
 
-/// What is told of the end of an invitation: how, why, and by which other invitation.
+/// The end of an invitation: outcome, reason, and id of the related invitation.
 pub(crate) fn invitation_end(end: InvitationEnd) -> control::InvitationGone {
     let mut gone = control::InvitationGone::default();
     match end {
@@ -394,16 +394,16 @@ pub(crate) fn invitation_end(end: InvitationEnd) -> control::InvitationGone {
         }
         InvitationEnd::Declined(_) => control::InvitationEnd::InvitationDeclined,
         InvitationEnd::Withdrawn => control::InvitationEnd::InvitationWithdrawn,
-        // Both invited: the other's stands, and is an event of its own.
+        // Both sides invited each other: the other invitation stands, and has its own event.
         InvitationEnd::Crossed(_) => control::InvitationEnd::InvitationWithdrawn,
-        // That the peer broke the rules of drawing is a notice of its own.
+        // A violation in the draw of colours has its own notice.
         InvitationEnd::Cheated => control::InvitationEnd::InvitationWithdrawn,
         InvitationEnd::Countered(_) => control::InvitationEnd::InvitationCountered,
     });
     gone
 }
 
-/// The colours of an invitation as the person here chose them, or reads them.
+/// The colours of an invitation from the point of view of this device's user.
 pub(crate) fn colours(colours: Colours) -> control::ColourChoice {
     match colours {
         Colours::Mine(Side::First) => control::ColourChoice::ColourFirst,
@@ -422,7 +422,7 @@ pub(crate) fn clock(clock: ShownClock) -> control::Clock {
     }
 }
 
-/// `None` if it does not fit the record, which was checked before.
+/// `None` if the analysis does not fit the record, which was checked before.
 pub(crate) fn analysis(record: &MatchRecord, at: &Analysis, shared: bool) -> Option<control::Analysis> {
     let mut game = AnyGame::new(&record.setup).ok()?;
     for action in record.actions.get(..at.ply as usize)? {
@@ -438,7 +438,7 @@ pub(crate) fn analysis(record: &MatchRecord, at: &Analysis, shared: bool) -> Opt
     Some(control::Analysis { ply: at.ply, tried, board, can_act, shared })
 }
 
-/// What a file says of the end of a match: who won, and nothing of how.
+/// The result in a file, which contains the winner but no reason.
 pub(crate) fn said_end(origin: &control::Origin) -> Option<Ended> {
     let winner = match origin.score.as_str() {
         "1-0" => Some(Side::First),
@@ -449,7 +449,7 @@ pub(crate) fn said_end(origin: &control::Origin) -> Option<Ended> {
     Some(Ended { winner, cause: Cause::Unsaid })
 }
 
-/// How a match ended: by its record, or by what its file says, which tells no reason.
+/// The result by the record, otherwise by the file, without a reason.
 pub(crate) fn result(record: &MatchRecord, origin: Option<&control::Origin>) -> Option<board::Result> {
     record.result.map(wire::result).or_else(|| {
         let winner = said_end(origin?)?.winner;
@@ -458,7 +458,7 @@ pub(crate) fn result(record: &MatchRecord, origin: Option<&control::Origin>) -> 
     })
 }
 
-/// A race as this device's player sees it.
+/// A race from the point of view of this device.
 pub(crate) fn race(race: &session::Race) -> control::Race {
     let ms = |time: Duration| u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
     let ended = |run: Option<Run>| run.map(|run| run.finished);
@@ -476,15 +476,15 @@ pub(crate) fn race(race: &session::Race) -> control::Race {
     }
 }
 
-/// Why a request was not done.
+/// Why a request was refused.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) code: control::RefusalCode,
     pub(crate) detail: String,
     pub(crate) action: Option<Action>,
-    /// Why the rules refuse it, when they do.
+    /// The reason by the rules, if they refuse it.
     pub(crate) reason: Option<control::Words>,
-    /// Points that the reason speaks of.
+    /// Points that the reason refers to.
     pub(crate) points: Vec<Point>,
 }
 
@@ -493,7 +493,7 @@ impl Refusal {
         Self { code, detail: detail.into(), action: None, reason: None, points: Vec::new() }
     }
 
-    /// An action that the rules refuse in this position; points are named as on its board.
+    /// An illegal action in this position; points are named as on its board.
     pub(crate) fn illegal(why: IllegalAction, action: Action, game: &AnyGame) -> Self {
         let Explained { words: [zh, en], points, .. } = why.explained(game, action);
         Self {

@@ -1,8 +1,8 @@
-//! Everything that must survive a power cut: friends, matches, settings, in one SQLite file.
+//! Durable storage of friends, matches and settings in one SQLite file.
 //!
-//! Every write is one transaction and is on disk when the call returns (WAL with `synchronous=FULL`): the session sends
-//! nothing before that. A match is its setup and a list of actions, one row each; the view `record` shows it without what
-//! differs from device to device, so that both devices' rows are equal.
+//! Every write is one transaction and is on disk when the call returns (WAL with `synchronous=FULL`); the session sends
+//! nothing before that. A match is its setup and a list of actions, one row each. The view `record` leaves out what differs
+//! between the devices of a match, so that its rows are equal on both.
 
 #[cfg(test)]
 mod fuzz;
@@ -34,59 +34,59 @@ use schema::connect;
 
 /// Name of the database in the data directory.
 pub const DATABASE: &str = "qiyou.db";
-/// Key of a setting.
+/// Settings key.
 const ADVERT_KEY: &str = "advert_key";
-/// Held while a host uses the directory.
+/// Name of the lock file, which is locked while a host uses the directory.
 const LOCK: &str = "lock";
 
-/// Why something could not be saved or read. Nothing that was saved before is lost by any of these.
+/// Why something could not be saved or read. Data saved before is unaffected.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// No space is left, or a quota is used up.
+    /// No space is left, or a quota is exhausted.
     #[error("the disk is full")]
     DiskFull,
-    /// The directory or the file may not be written.
+    /// Permission to write to the directory or the file is missing.
     #[error("cannot write to {0}")]
     Unwritable(PathBuf),
     /// Another host uses the same directory.
     #[error("another qiyou uses {0} already")]
     InUse(PathBuf),
-    /// What the file holds cannot be what was written. It is left as it is.
+    /// The file contains values that this program cannot have written. It is left unchanged.
     #[error("{path} is damaged: {what}")]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The invalid content.
         what: String,
     },
-    /// A newer Qiyou has written the file. It is left as it is.
+    /// The file was written by a newer Qiyou. It is left unchanged.
     #[error("{path} was written by a newer Qiyou (schema {found}, this one knows {known})")]
     Newer {
         /// The file.
         path: PathBuf,
         /// Schema version of the file.
         found: i64,
-        /// The newest that this program knows.
+        /// The newest schema version that this program knows.
         known: i64,
     },
-    /// Anything else that SQLite or the system said.
+    /// Any other error of SQLite or the system.
     #[error("the saved games cannot be used: {0}")]
     Other(String),
 }
 
-/// The open file. One at a time per directory.
+/// The open database. At most one per directory.
 pub(crate) struct Store {
     connection: Connection,
     path: PathBuf,
-    /// Where a damaged file lies since this start. What could be read of it is in the new one.
+    /// Path of a damaged file that was set aside at this start; its readable data is in the new file.
     pub(crate) set_aside: Option<PathBuf>,
-    /// The lock ends when this is dropped, or with the process.
+    /// Unlocked when dropped, or when the process ends.
     _lock: File,
 }
 
 impl Store {
-    /// Opens or makes the file in this directory, which is made with mode 0700 when it is missing.
+    /// Opens or creates the database in this directory, which is created with mode 0700 if missing.
     pub(crate) fn open(directory: &Path) -> Result<Self, StoreError> {
         let unwritable = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => StoreError::DiskFull,
@@ -103,7 +103,7 @@ impl Store {
         })?;
         backup::take_incoming(directory).map_err(unwritable)?;
         let path = directory.join(DATABASE);
-        // Before SQLite makes it: the log and its index get the mode of the database.
+        // Done before SQLite creates the file: its log and index get the mode of the database.
         private(&path).map_err(unwritable)?;
         let (connection, set_aside) = match connect(&path) {
             Err(StoreError::Damaged { what, .. }) => {
@@ -118,7 +118,7 @@ impl Store {
         Ok(Self { connection, path, set_aside, _lock: lock })
     }
 
-    /// The whole file as it is now, with what its log holds.
+    /// The contents of the database including its log.
     pub(crate) fn whole(&self) -> Result<Vec<u8>, StoreError> {
         let copy = self.path.with_extension("copy");
         let _ = fs::remove_file(&copy);
@@ -137,9 +137,9 @@ impl Store {
         StoreError::Damaged { path: self.path.clone(), what: what.into() }
     }
 
-    /// Writes something of no meaning: whether saving would work now.
+    /// Writes dummy data to test whether saving works now.
     pub(crate) fn probe(&mut self) -> Result<(), StoreError> {
-        /// Several times what an action takes, so that a disk on which nothing can be played does not pass.
+        /// Several times the size of an action, so that a disk without space for play fails the test.
         const BYTES: usize = 16 * 1024;
         self.connection
             .execute(
@@ -164,7 +164,7 @@ impl Store {
             .map_err(|error| self.explain(error))
     }
 
-    /// Settings whose keys begin so, without that beginning.
+    /// Settings whose keys begin with this prefix; keys are returned without it.
     pub(crate) fn settings_of(&self, prefix: &str) -> Result<Vec<(String, String)>, StoreError> {
         let read = || -> rusqlite::Result<Vec<(String, String)>> {
             let mut rows = self
@@ -182,7 +182,7 @@ impl Store {
             .map_err(|error| self.explain(error))
     }
 
-    /// The advert key since a friend was first forgotten; `None` before: the identity's own.
+    /// The advertising key that replaced the identity's own when a friend was first removed; `None` before.
     pub(crate) fn advert_key(&self) -> Result<Option<[u8; 32]>, StoreError> {
         self.connection
             .query_row("SELECT value FROM settings WHERE key = ?1", [ADVERT_KEY], |row| row.get(0))
@@ -202,7 +202,7 @@ impl Store {
         waiting_for_the_disk(|| run(&mut self.connection)).map_err(|error| explain(&self.path, &error))
     }
 
-    /// Lets the file grow to this many pages at most, as if the disk were that small.
+    /// Limits the size of the file to this many pages, to simulate a small disk.
     #[cfg(test)]
     pub(crate) fn limit_pages(&mut self, pages: u32) {
         self.connection
@@ -211,8 +211,8 @@ impl Store {
     }
 }
 
-/// Opens a file for writing, made if it is missing, that only this user can read, whatever the mask of new files and whatever an
-/// older program left: names and moves are nobody else's business on a shared machine.
+/// Opens or creates a file for writing that only this user can read, regardless of the umask and of the mode that an older
+/// program has set: names and moves are private on a shared machine.
 fn private(path: &Path) -> std::io::Result<File> {
     let file = File::options().create(true).write(true).truncate(false).mode(0o600).open(path)?;
     file.set_permissions(fs::Permissions::from_mode(0o600))?;
@@ -227,8 +227,8 @@ fn private(path: &Path) -> std::io::Result<File> {
     Ok(file)
 }
 
-/// Does what may take long, such as bringing a move to a slow card, while other tasks go on: links acknowledge what arrives
-/// even though the daemon has one thread for all of them.
+/// Runs blocking work, such as a write to a slow card, while other tasks continue: links must acknowledge input even though
+/// the daemon has one worker thread.
 fn waiting_for_the_disk<T>(work: impl FnOnce() -> T) -> T {
     use tokio::runtime::{Handle, RuntimeFlavor};
     match Handle::try_current().map(|here| here.runtime_flavor()) {
@@ -237,15 +237,16 @@ fn waiting_for_the_disk<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// What a file of saves holds.
+/// Summary of a database file.
 pub(crate) struct Held {
     pub(crate) matches: u32,
     pub(crate) friends: u32,
-    /// The value of the setting that was asked for; empty when there is none.
+    /// The value of the requested setting; empty if there is none.
     pub(crate) name: String,
 }
 
-/// Looks whether a file can be opened as saves, and what it holds. It is brought to the present version and left without a log.
+/// Verifies that a file is a usable database, and summarises it. The file is migrated to the present schema, and its log is
+/// merged.
 pub(crate) fn look_into(path: &Path, setting: &str) -> Result<Held, StoreError> {
     let connection = connect(path)?;
     let read = || -> rusqlite::Result<Held> {
@@ -272,13 +273,13 @@ fn explain(path: &Path, error: &rusqlite::Error) -> StoreError {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             StoreError::Damaged { path: path.to_owned(), what: error.to_string() }
         }
-        // A value that no column of ours holds.
+        // The value does not fit the column's type.
         None if is_value(error) => StoreError::Damaged { path: path.to_owned(), what: error.to_string() },
         _ => StoreError::Other(error.to_string()),
     }
 }
 
-/// Whether the file was read, but what stood there is none of our values.
+/// Whether the file is readable but contains an invalid value.
 fn is_value(error: &rusqlite::Error) -> bool {
     use rusqlite::Error;
     matches!(
@@ -290,7 +291,7 @@ fn is_value(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// The rows that can be read; the others stay in the file.
+/// The readable rows; the others stay in the file.
 fn readable<T>(rows: impl Iterator<Item = rusqlite::Result<T>>) -> rusqlite::Result<Vec<T>> {
     rows.filter(|row| match row {
         Err(error) if is_value(error) => {

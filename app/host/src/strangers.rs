@@ -1,4 +1,4 @@
-//! Strangers that are connected: what clients are told of them, and whom a person here has sent away.
+//! Connected strangers: their display, and those that the user has sent away.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,23 +8,23 @@ use tokio::time::Instant;
 
 use crate::room::PlayerId;
 
-/// A stranger that was sent away is not let in again for so long: its person's device tries again by itself for 45 s. Who shall
-/// never come again is blocked.
+/// Time for which a stranger that was sent away is refused. Its device retries automatically for 45 s. Permanent refusal is
+/// blocking.
 const STAYS_AWAY: Duration = Duration::from_mins(5);
 
-/// Remembered at once; a crowd beyond it makes itself new keys anyway.
+/// Maximum number of strangers remembered as sent away; an attacker can create new keys anyway.
 const MOST_SENT_AWAY: usize = 64;
 
 #[derive(Default)]
 pub(crate) struct Strangers {
-    /// As clients were last told.
+    /// The state that clients were last sent.
     told: BTreeMap<String, control::Stranger>,
-    /// Until when.
+    /// End of the refusal.
     sent_away: BTreeMap<PlayerId, Instant>,
 }
 
 impl Strangers {
-    /// What clients are to be told, now that these are connected.
+    /// The events that turn what clients were last sent into `connected`.
     pub(crate) fn show(&mut self, connected: impl Iterator<Item = control::Stranger>) -> Vec<event::Body> {
         let now: BTreeMap<String, control::Stranger> = connected.map(|one| (one.id.clone(), one)).collect();
         let gone = self.told.keys().filter(|id| !now.contains_key(*id));
@@ -36,12 +36,12 @@ impl Strangers {
         news
     }
 
-    /// What a client that comes is told.
+    /// The present state, for a client that attaches.
     pub(crate) fn events(&self) -> impl Iterator<Item = event::Body> + '_ {
         self.told.values().cloned().map(event::Body::Stranger)
     }
 
-    /// A person here does not want this one now.
+    /// Refuses this stranger for [`STAYS_AWAY`].
     pub(crate) fn send_away(&mut self, key: PlayerId, now: Instant) {
         self.sent_away.retain(|_, until| *until > now);
         if self.sent_away.len() >= MOST_SENT_AWAY
@@ -52,7 +52,7 @@ impl Strangers {
         self.sent_away.insert(key, now + STAYS_AWAY);
     }
 
-    /// A person here asks for this one.
+    /// Ends the refusal, because the user asks for this stranger.
     pub(crate) fn want(&mut self, key: PlayerId) {
         self.sent_away.remove(&key);
     }

@@ -1,26 +1,26 @@
-//! Why a friend cannot be reached just now, as far as this device can know.
+//! Why a friend cannot be reached now, as far as this device can know.
 
 use proto::control::Unreached;
 
-/// A friend, as it is seen from here.
+/// The facts about a friend.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
-    /// Connected, near, or online with its account.
+    /// Connected, nearby, or online with its account.
     pub(crate) is_there: bool,
-    /// It has said goodbye, and has not been here since.
+    /// It has said goodbye, and has not been seen since.
     pub(crate) has_left: bool,
-    /// Its account is known here.
+    /// Its account is known.
     pub(crate) has_account: bool,
 }
 
-/// This device's own means.
+/// The state of this device's carriers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Means {
-    /// A carrier that reaches people near works.
+    /// A carrier for nearby devices works.
     pub(crate) near: bool,
     /// The account is signed in.
     pub(crate) online: bool,
-    /// Others can find this device.
+    /// Other devices can discover this one.
     pub(crate) is_found: bool,
 }
 

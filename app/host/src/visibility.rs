@@ -1,4 +1,4 @@
-//! Who may find this device now: as the person said, and less while nobody uses it.
+//! Who can discover this device now: the user's choice, restricted while nobody uses the device.
 
 use std::time::Duration;
 
@@ -9,24 +9,24 @@ use crate::actor::{Actor, FOUND_WHEN_CLOSED, VISIBILITY};
 use crate::responder::{Answer, done};
 use crate::show::Refusal;
 
-/// A device of which the last client has left counts as used for this long: as long as an interrupted match is looked for,
-/// and long enough for a person who types one command after another.
+/// The device counts as used for this time after its last client has detached: as long as an interrupted match is looked
+/// for, and long enough for a user who types one command after another.
 const STILL_OPEN: Duration = Duration::from_mins(5);
 
-/// How this device may be found.
+/// The discoverability of this device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exposure {
     pub(crate) to: Visibility,
-    /// By adverts that spare the battery.
+    /// Advertise at a slow interval, to save battery.
     pub(crate) seldom: bool,
 }
 
-/// What the person has chosen, and whether anybody uses this device.
+/// The user's choice, and whether the device is in use.
 pub(crate) struct Openness {
     visibility: Visibility,
-    /// Friends may find this device while no client is attached.
+    /// Friends can discover this device while no client is attached.
     found_when_closed: bool,
-    /// When a client was last attached; before the first one, when the host started.
+    /// When a client was last attached; at first, when the host started.
     last_used: Instant,
 }
 
@@ -43,7 +43,7 @@ impl Openness {
         self.found_when_closed
     }
 
-    /// Somebody uses this device now.
+    /// Handles that a client is attached now.
     pub(crate) fn note_use(&mut self, now: Instant) {
         self.last_used = now;
     }
@@ -57,7 +57,7 @@ impl Openness {
         }
     }
 
-    /// When the exposure changes by itself, if no client comes.
+    /// When the exposure changes if no client attaches.
     pub(crate) fn changes_at(&self, now: Instant) -> Option<Instant> {
         Some(self.used_until()).filter(|until| *until > now)
     }
@@ -72,7 +72,7 @@ impl Actor {
         self.openness.exposure(Instant::now())
     }
 
-    /// When the exposure changes by itself.
+    /// When the exposure changes without a message.
     pub(crate) fn exposure_deadline(&self) -> Option<Instant> {
         let alone = !self.clients.anyone_attached() && !self.radios.is_empty();
         self.openness.changes_at(Instant::now()).filter(|_| alone)

@@ -1,18 +1,18 @@
-//! Work that takes longer than the host's task may: each piece on a thread of its own, a bounded number at a time.
+//! Long computations: each on a thread of its own, with a limited number at a time.
 
 use tracing::warn;
 
-/// What a thread works at.
+/// The kind of computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Job {
-    /// A move that is good, in a match or in a puzzle.
+    /// A hint, in a match or a puzzle.
     Hint,
-    /// Reading a file of another program.
+    /// Import of a file.
     File,
 }
 
 impl Job {
-    /// Threads at a time. A hint takes a core for a second; a person takes in one file after another.
+    /// Maximum number of threads of this kind. A hint occupies a core for a second; files are imported one after another.
     fn most(self) -> usize {
         match self {
             Self::Hint => 2,
@@ -21,7 +21,7 @@ impl Job {
     }
 }
 
-/// Counts the threads that are under way.
+/// Counts the running threads.
 #[derive(Default)]
 pub(crate) struct Work {
     hints: usize,
@@ -29,13 +29,13 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Whether one more piece of this work may begin.
+    /// Whether one more computation of this kind may start.
     pub(crate) fn has_room(&self, job: Job) -> bool {
         self.count(job) < job.most()
     }
 
-    /// Begins a piece of work; whoever hears of its end calls [`Work::ended`]. Without a thread `work` is dropped, and a responder
-    /// within it refuses.
+    /// Starts a computation; the handler of its end calls [`Work::ended`]. If no thread can be started, `work` is dropped,
+    /// and a responder in it refuses its request.
     pub(crate) fn begin(&mut self, job: Job, work: impl FnOnce() + Send + 'static) {
         match std::thread::Builder::new().name(format!("{job:?}").to_lowercase()).spawn(work) {
             Ok(_) => *self.counter(job) += 1,
@@ -43,7 +43,7 @@ impl Work {
         }
     }
 
-    /// A piece of work is over.
+    /// Handles the end of a computation.
     pub(crate) fn ended(&mut self, job: Job) {
         let counter = self.counter(job);
         debug_assert!(*counter > 0, "it was begun");

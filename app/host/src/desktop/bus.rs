@@ -1,4 +1,4 @@
-//! A connection to a D-Bus, however it was asked for.
+//! A D-Bus connection.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use tokio::task::JoinHandle;
 
 use super::Bus;
 
-/// Any single call. A desktop answers in milliseconds.
+/// Timeout of every call. A desktop answers in milliseconds.
 pub(super) const CALL_WITHIN: Duration = Duration::from_secs(5);
 
-/// A bus in use. Ends with its drop.
+/// An open connection, closed when dropped.
 pub(super) struct Connected {
     pub(super) connection: Arc<SyncConnection>,
     resource: JoinHandle<()>,
@@ -25,7 +25,7 @@ impl Drop for Connected {
 }
 
 impl Connected {
-    /// `usual`: which one [`Bus::Usual`] is.
+    /// `usual`: the bus that [`Bus::Usual`] stands for.
     pub(super) fn open(bus: &Bus, usual: BusType) -> Result<Connected, dbus::Error> {
         let channel = match bus {
             Bus::Usual => Channel::get_private(usual)?,
@@ -43,9 +43,9 @@ impl Connected {
         Ok(Connected { connection, resource })
     }
 
-    /// Waits until the bus is gone.
+    /// Waits until the connection is lost.
     pub(super) async fn gone(&mut self) {
-        // An error would be a panic in the crate that reads the bus: the same to us.
+        // An error is a panic in the D-Bus crate, which is treated as a lost connection.
         let _ = (&mut self.resource).await;
     }
 

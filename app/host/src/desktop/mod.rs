@@ -1,7 +1,7 @@
-//! The desktop around this host, by D-Bus: notifications while nobody looks at a client, and the system's sleep.
+//! Desktop integration over D-Bus: notifications while nobody looks at a client, and the system's sleep.
 //!
-//! Each lives in a task of its own that connects when it has to, and again when its bus was gone. A system without D-Bus is
-//! fine: then nobody is notified, and sleep comes as any other loss of the link.
+//! Each part runs in a task of its own, which connects on demand and reconnects after a loss. Without D-Bus there are no
+//! notifications, and sleep looks like a lost link.
 
 #[cfg(target_os = "linux")]
 mod bus;
@@ -23,19 +23,20 @@ pub(crate) use sleep::{Inhibitor, SleepNews};
 use crate::actor::{Actor, LANGUAGE, Message};
 use crate::show::Refusal;
 
-/// Which bus to ask.
+/// The D-Bus to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bus {
-    /// The one of this login, or the system's, as the environment says.
+    /// The session or system bus, found by the environment.
     Usual,
-    /// The one at this address, such as `unix:path=/tmp/bus`.
+    /// The bus at this address, such as `unix:path=/tmp/bus`.
     At(String),
 }
 
-/// Orders that wait for a desktop which does not answer; more are dropped, as news grow old.
+/// Maximum number of queued orders while the desktop does not answer; further ones are dropped, because news become
+/// outdated.
 const QUEUE: usize = 64;
 
-/// The actor's end of the notifications.
+/// The actor's handle of the notification task.
 pub(crate) struct Desktop {
     orders: mpsc::Sender<Order>,
     news: news::News,
@@ -53,7 +54,7 @@ impl Actor {
             let (orders, queue) = mpsc::channel(QUEUE);
             let inbox = self.inbox.clone();
             let activated = move |subject| {
-                // When the actor has ended, so has its desktop.
+                // Sending fails only after the actor has ended.
                 let _ = inbox.send(Message::Activated(subject));
             };
             self.tasks.spawn(notifications::run(bus, queue, activated));
@@ -61,26 +62,26 @@ impl Actor {
         }
         if let Some(bus) = sleep {
             let inbox = self.inbox.clone();
-            // Ends by itself when the actor has ended; it waits for the bus, and nobody waits for it.
+            // The task ends by itself after the actor; nothing waits for it, and it only waits for the bus.
             let task = tokio::spawn(sleep::run(bus, move |news| inbox.send(Message::Sleep(news)).is_ok()));
             self.sleep_watch = Some(AbortOnDrop(task.abort_handle()));
         }
     }
 
-    /// Asks the desktop to say what a person would miss otherwise.
+    /// Turns an event into notifications, as far as the user would otherwise miss it.
     pub(crate) fn notify(&mut self, body: &event::Body) {
         let unseen = !self.clients.anyone_in_front();
         let language = self.language;
         let Some(desktop) = &mut self.desktop else { return };
         for order in desktop.news.heard(body, language) {
-            // What is over is taken away in any case.
+            // Withdrawals are carried out even while somebody looks at a client.
             if unseen || matches!(order, Order::Withdraw(_)) {
                 desktop.tell(order);
             }
         }
     }
 
-    /// The person has chosen a notification: whoever has a window shows what it is about, or the app is started.
+    /// Handles a click on a notification: a client with a window shows its subject; without one, the app is started.
     pub(crate) fn activated(&mut self, subject: Subject) {
         let mut body = control::Activated::default();
         match subject {
@@ -95,7 +96,8 @@ impl Actor {
         }
     }
 
-    /// A person looks at a client, or does not any more.
+    /// Handles a change of who looks at a client: stores the language of notifications, and withdraws all notifications if
+    /// somebody looks.
     pub(crate) fn someone_looks(&mut self, language: Language) -> Result<(), Refusal> {
         if language != Language::Unspecified && language != self.language {
             self.journal.keep(|store| store.set_setting(LANGUAGE, language.as_str_name()))?;
@@ -110,18 +112,18 @@ impl Actor {
     }
 }
 
-/// Starts a program and forgets it. That it is not installed is no error of ours.
+/// Starts a program without waiting for it. A missing program is no error.
 fn start(program: &OsStr) {
     match std::process::Command::new(program).stdin(Stdio::null()).spawn() {
         Ok(mut child) => {
-            // Waited for, so that it leaves nothing behind when it ends.
+            // Waiting avoids a zombie process.
             std::thread::spawn(move || child.wait());
         }
         Err(error) => tracing::info!(?program, %error, "the app cannot be started"),
     }
 }
 
-/// Ends a task with its owner.
+/// Aborts a task when dropped.
 pub(crate) struct AbortOnDrop(tokio::task::AbortHandle);
 
 impl Drop for AbortOnDrop {
@@ -130,9 +132,9 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// The language of messages that this environment asks for: Chinese where the locale begins with `zh`, else English.
+/// The language of messages by the environment: Chinese if the locale begins with `zh`, otherwise English.
 pub(crate) fn environment_language() -> Language {
-    // In the order in which they count (POSIX, Environment Variables, 8.2).
+    // In order of precedence (POSIX, Environment Variables, 8.2).
     let locale = ["LC_ALL", "LC_MESSAGES", "LANG"]
         .iter()
         .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));

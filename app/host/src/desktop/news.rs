@@ -1,4 +1,4 @@
-//! Which events are worth a notification, and its words. Decides from what clients are told, so that it cannot know more.
+//! Chooses the events that are worth a notification, and their text. Uses only what clients are sent.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use session::wire;
 use super::{Notification, Order, Subject, Urgency};
 use crate::room::{PlayerId, parse_match_name};
 
-/// What was told last of each room with a peer.
+/// The last known state of each room with a peer, from which changes are detected.
 #[derive(Default)]
 pub(crate) struct News {
     rooms: BTreeMap<String, Known>,
@@ -26,7 +26,7 @@ struct Known {
 }
 
 impl News {
-    /// What this event asks of the desktop, if nobody looks at a client.
+    /// Notifications to show or withdraw because of this event, if nobody looks at a client.
     pub(crate) fn heard(&mut self, body: &event::Body, language: Language) -> Vec<Order> {
         use event::Body;
         let say = |zh: String, en: String| if language == Language::Chinese { zh } else { en };
@@ -123,7 +123,7 @@ impl News {
             differs: room.differs,
         };
         let (name, offered) = (now.name.clone(), now.offered);
-        // A room that is heard of for the first time was not changed by anybody; one that follows begins anew.
+        // The first event of a room has nothing to be compared with. A follow-up match is a new room.
         let Some(before) = self.rooms.insert(room.id.clone(), now.clone()) else { return Vec::new() };
         let (summary, body) = if now.differs && !before.differs {
             let what = say(
@@ -152,7 +152,7 @@ impl News {
             let last = room.record.last().cloned().unwrap_or_default();
             (name, say(format!("走了 {last}，轮到你了"), format!("played {last}: your turn")))
         } else {
-            // The person has answered or moved elsewhere.
+            // The user has answered the offer, or has moved, on another client.
             let answered = before.offered.is_some() && offered.is_none() || before.my_turn && !now.my_turn;
             return if answered { withdraw(Some(Subject::Match(id))) } else { Vec::new() };
         };

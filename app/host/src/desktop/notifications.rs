@@ -6,28 +6,28 @@ use tokio::sync::mpsc;
 use super::Bus;
 use crate::room::PlayerId;
 
-/// What a notification is about. There is one of each at a time; a newer one takes its place.
+/// Subject of a notification. A new notification replaces the one of the same subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Subject {
-    /// Somebody asks for a match.
+    /// An invitation.
     Invitation(MatchId),
-    /// Somebody unknown wants to compare strings.
+    /// A stranger asks to compare strings.
     Comparison(PlayerId),
-    /// Something happened in a match.
+    /// News of a match.
     Match(MatchId),
-    /// Something is wrong with this device.
+    /// A problem of this device.
     Device,
 }
 
-/// How much it matters; the numbers are the specification's.
+/// Urgency levels with the numbers of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Urgency {
     Normal = 1,
-    /// Stays until it is dismissed.
+    /// Shown until dismissed.
     Critical = 2,
 }
 
-/// What is shown.
+/// A notification's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Notification {
     pub(crate) subject: Subject,
@@ -36,13 +36,13 @@ pub(crate) struct Notification {
     pub(crate) urgency: Urgency,
 }
 
-/// What is asked of the desktop.
+/// An order to the desktop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     Show(Notification),
-    /// It is over.
+    /// The subject is settled: close its notification.
     Withdraw(Subject),
-    /// A person looks at a client.
+    /// Close all notifications, because somebody looks at a client.
     WithdrawAll,
 }
 
@@ -51,7 +51,7 @@ pub(super) async fn run(_: Bus, mut orders: mpsc::Receiver<Order>, _: impl Fn(Su
     while orders.recv().await.is_some() {}
 }
 
-/// Follows orders until the actor ends, and says which notification the person has chosen.
+/// Carries out orders until the actor ends, and reports the subjects of clicked notifications.
 #[cfg(target_os = "linux")]
 pub(super) async fn run(bus: Bus, mut orders: mpsc::Receiver<Order>, activated: impl Fn(Subject)) {
     let (tell, mut chosen) = mpsc::unbounded_channel();
@@ -72,7 +72,7 @@ pub(super) async fn run(bus: Bus, mut orders: mpsc::Receiver<Order>, activated: 
             desk.leave();
         }
     }
-    // Nobody would answer what still stands there.
+    // After the end nobody would handle a click.
     let _ = desk.follow(Order::WithdrawAll).await;
 }
 
@@ -94,19 +94,19 @@ mod linux {
     const SERVICE: &str = "org.freedesktop.Notifications";
     const PATH: &str = "/org/freedesktop/Notifications";
 
-    /// The name of our `.desktop` file: gives the notification its icon and its place in the shell.
+    /// Name of the `.desktop` file, which gives notifications their icon and their group in the shell.
     const DESKTOP_ENTRY: &str = "qiyou";
 
-    /// What a notification does when it is chosen as a whole; the specification gives this name its meaning.
+    /// Key of the action that a click on the whole notification triggers, by the specification.
     const DEFAULT_ACTION: &str = "default";
 
-    /// Where notifications are given up.
+    /// A notification server.
     pub(super) struct Desk {
         bus: Bus,
-        /// Told the numbers of those that are chosen.
+        /// Receives the ids of clicked notifications.
         chosen: mpsc::UnboundedSender<u32>,
         connected: Option<Connected>,
-        /// The desktop's numbers of what it was asked to show.
+        /// Ids that the server assigned to the notifications shown.
         shown: BTreeMap<Subject, u32>,
     }
 
@@ -115,12 +115,12 @@ mod linux {
             Self { bus, chosen, connected: None, shown: BTreeMap::new() }
         }
 
-        /// What the notification of this number is about, if it is one of ours.
+        /// Subject of the notification with this id, if it is ours.
         pub(super) fn subject(&self, number: u32) -> Option<Subject> {
             self.shown.iter().find(|(_, shown)| **shown == number).map(|(subject, _)| *subject)
         }
 
-        /// Another bus is asked next time.
+        /// Disconnects; the next order connects again.
         pub(super) fn leave(&mut self) {
             self.connected = None;
             self.shown.clear();
@@ -149,11 +149,11 @@ mod linux {
                 ("urgency".to_owned(), Variant(Box::new(urgency as u8) as _)),
                 ("desktop-entry".to_owned(), Variant(Box::new(DESKTOP_ENTRY.to_owned()) as _)),
             ]);
-            // The specification lets bodies hold markup; names are a stranger's words.
+            // By the specification bodies may contain markup; names come from strangers.
             let body = body.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-            // Its label is shown by no desktop that knows the name.
+            // Desktops that support the `default` action do not show its label.
             let actions = vec![DEFAULT_ACTION.to_owned(), "Qiyou".to_owned()];
-            // -1: the desktop decides how long it stays.
+            // -1: the server chooses the timeout.
             let arguments = ("Qiyou", replaces, DESKTOP_ENTRY, summary, body, actions, hints, -1_i32);
             let (number,): (u32,) = self.proxy().await?.method_call(SERVICE, "Notify", arguments).await?;
             self.shown.insert(subject, number);
@@ -161,7 +161,7 @@ mod linux {
         }
 
         async fn close(&mut self, number: u32) -> Result<(), dbus::Error> {
-            // An error means that the person has dismissed it.
+            // An error means that the notification was dismissed already.
             let _: Result<(), _> =
                 self.proxy().await?.method_call(SERVICE, "CloseNotification", (number,)).await;
             Ok(())
@@ -179,7 +179,7 @@ mod linux {
         }
     }
 
-    /// Hears which notifications are chosen. Other programs' come too: their numbers are none of ours.
+    /// Listens for clicks. Signals for other programs' notifications arrive too, with unknown ids.
     async fn listen(
         connection: &SyncConnection,
         chosen: mpsc::UnboundedSender<u32>,

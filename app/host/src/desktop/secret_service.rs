@@ -1,4 +1,4 @@
-//! Passwords in the desktop's keyring, by the Secret Service API (freedesktop.org, draft 0.2).
+//! Passwords in the desktop's keyring, through the Secret Service API (freedesktop.org, draft 0.2).
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -19,14 +19,14 @@ const COLLECTION: &str = "org.freedesktop.Secret.Collection";
 const ITEM: &str = "org.freedesktop.Secret.Item";
 const PROMPT: &str = "org.freedesktop.Secret.Prompt";
 
-/// Time for a person to unlock the keyring, and how often it is looked whether it is done.
+/// Time limit for the user to unlock the keyring, and (below) the polling interval.
 const PERSON_UNLOCKS: Duration = Duration::from_mins(2);
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// `/` stands for none.
+/// The API's value for "no object".
 const NONE: &str = "/";
 
-/// Session, parameters of its encryption, the secret, and its kind.
+/// Session, encryption parameters, secret, content type.
 type Secret = (Path<'static>, Vec<u8>, Vec<u8>, String);
 
 /// A connection to the keyring.
@@ -34,7 +34,7 @@ pub(crate) struct Keyring {
     connected: Connected,
 }
 
-/// There is no keyring, or it did not do it.
+/// Error of the keyring.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KeyringError {
     #[error("{0}")]
@@ -50,7 +50,7 @@ impl Keyring {
         Ok(Self { connected: Connected::open(bus, BusType::Session)? })
     }
 
-    /// Keeps the password of an account; one from before is replaced.
+    /// Stores the password of an account, replacing a previous one.
     pub(crate) async fn keep(&self, account: &str, password: &str) -> Result<(), KeyringError> {
         let (collection,): (Path<'static>,) =
             self.at(PATH).method_call(INTERFACE, "ReadAlias", ("default",)).await?;
@@ -70,7 +70,7 @@ impl Keyring {
         if &*prompt == NONE { Ok(()) } else { Err(KeyringError::Locked) }
     }
 
-    /// The password of an account, if one is kept. A person may be asked to unlock the keyring.
+    /// The stored password of an account; `None` if there is none. May ask the user to unlock the keyring.
     pub(crate) async fn load(&self, account: &str) -> Result<Option<String>, KeyringError> {
         let Some(item) = self.find(account).await? else { return Ok(None) };
         self.unlock(&item, ITEM).await?;
@@ -92,7 +92,7 @@ impl Keyring {
         Ok(open.into_iter().chain(locked).next())
     }
 
-    /// Secrets pass as they are: the bus is this user's own.
+    /// Opens a session without encryption: the bus belongs to this user.
     async fn session(&self) -> Result<Path<'static>, KeyringError> {
         let arguments = ("plain", Variant(String::new()));
         let (_, session): (Variant<Box<dyn RefArg>>, Path<'static>) =
@@ -100,7 +100,7 @@ impl Keyring {
         Ok(session)
     }
 
-    /// Has the desktop ask the person, when it must, and waits for that.
+    /// Asks the user to unlock, if necessary, and waits.
     async fn unlock(&self, path: &Path<'static>, interface: &str) -> Result<(), KeyringError> {
         if !self.is_locked(path, interface).await? {
             return Ok(());
@@ -108,7 +108,7 @@ impl Keyring {
         let (_, prompt): (Vec<Path<'static>>, Path<'static>) =
             self.at(PATH).method_call(INTERFACE, "Unlock", (vec![path.clone()],)).await?;
         if &*prompt != NONE {
-            // No window of ours is named as the parent of the question.
+            // The prompt has no parent window.
             let () = self.at(&prompt).method_call(PROMPT, "Prompt", ("",)).await?;
         }
         let asked = async {
@@ -129,7 +129,7 @@ impl Keyring {
     }
 }
 
-/// By which the item is found again.
+/// The attributes by which the item is found.
 fn attributes(account: &str) -> HashMap<String, String> {
     [("application", "qiyou"), ("account", account)].map(|(key, value)| (key.into(), value.into())).into()
 }

@@ -1,17 +1,17 @@
-//! Hears of the system's sleep from logind (`org.freedesktop.login1`), and holds it up for the moment that a goodbye takes.
+//! Listens to logind (`org.freedesktop.login1`) for the system's sleep, and delays it until peers have received a goodbye.
 
 use super::Bus;
 
-/// News of sleep.
+/// A change of the system's sleep state.
 pub(crate) enum SleepNews {
-    /// The system is about to sleep. It waits until the inhibitor is dropped, for five seconds at most
-    /// (logind.conf(5), InhibitDelayMaxSec).
+    /// The system is about to sleep. It waits until the inhibitor is dropped, for at most five seconds (logind.conf(5),
+    /// InhibitDelayMaxSec). `None`: it does not wait.
     Soon(Option<Inhibitor>),
-    /// It has woken up.
+    /// The system has woken up.
     Over,
 }
 
-/// Holds sleep up while it is kept.
+/// Delays sleep until dropped.
 pub(crate) struct Inhibitor {
     #[cfg(target_os = "linux")]
     _held: dbus::arg::OwnedFd,
@@ -20,10 +20,11 @@ pub(crate) struct Inhibitor {
 #[cfg(not(target_os = "linux"))]
 pub(super) async fn run(_: Bus, _tell: impl Fn(SleepNews) -> bool) {}
 
-/// Tells of sleep until `tell` says that nobody listens any more.
+/// Reports sleep until `tell` returns false.
 #[cfg(target_os = "linux")]
 pub(super) async fn run(bus: Bus, tell: impl Fn(SleepNews) -> bool) {
-    /// A system bus that is gone comes back with a new system in most cases; looking for it must not keep a device awake.
+    /// Delay before reconnecting to the system bus. The bus usually returns only with a reboot, and polling must not keep a
+    /// device awake.
     const AGAIN: std::time::Duration = std::time::Duration::from_mins(1);
     while linux::attend(&bus, &tell).await {
         tokio::time::sleep(AGAIN).await;
@@ -45,14 +46,14 @@ mod linux {
     const PATH: &str = "/org/freedesktop/login1";
     const MANAGER: &str = "org.freedesktop.login1.Manager";
 
-    /// What the bus says.
+    /// A signal from the bus.
     enum Heard {
         Sleep(bool),
-        /// Another logind: our inhibitor was the old one's.
+        /// logind was restarted: the inhibitor is void.
         NewService,
     }
 
-    /// Says whether to come again: the bus is gone, or was never there.
+    /// Listens until the bus is lost; returns whether to reconnect.
     pub(super) async fn attend(bus: &Bus, tell: &impl Fn(SleepNews) -> bool) -> bool {
         let mut connected = match Connected::open(bus, BusType::System) {
             Ok(connected) => connected,
@@ -111,7 +112,7 @@ mod linux {
                 true
             }),
         );
-        // Filtered at the bus by `arg0`: without it every program that comes or goes would wake us.
+        // Filtered on the bus by `arg0`; otherwise every program that starts or ends would wake this one.
         connection
             .add_match_no_cb(&format!(
                 "type='signal',interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='{SERVICE}'"
@@ -132,7 +133,7 @@ mod linux {
         Ok(heard)
     }
 
-    /// `None`: sleep will not wait for us.
+    /// Takes a delay inhibitor; `None` if logind refuses.
     async fn inhibit(connection: &SyncConnection) -> Option<Inhibitor> {
         let proxy = Proxy::new(SERVICE, PATH, CALL_WITHIN, connection);
         let why = ("sleep", "Qiyou", "tells the other player", "delay");

@@ -1,4 +1,4 @@
-//! Each decision by itself, and a model: random events, with what must always hold looked at after each of them.
+//! Tests of single decisions, and a model test: random events, with the invariants checked after each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::*;
 
 const ANNA: PlayerId = PlayerId([1; 32]);
 const BEN: PlayerId = PlayerId([2; 32]);
-/// Whose tests these are: between Anna and Ben.
+/// The device under test is Anna's; the peer is Ben's.
 const HERE: [u8; 32] =
     [1, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9];
 
@@ -20,10 +20,10 @@ fn second(count: u64) -> Duration {
     Duration::from_secs(count)
 }
 
-/// What the machine sees.
+/// Fake of the [`Standing`] view.
 #[derive(Default)]
 struct Others {
-    /// Where each target was heard, and when last.
+    /// Sightings: target, address, latest time.
     heard: Vec<(Target, Address, Instant)>,
     linked: BTreeSet<PlayerId>,
     barred: BTreeSet<PlayerId>,
@@ -49,7 +49,7 @@ impl Standing for Others {
     }
 }
 
-/// A machine and what it sees, at a time that only tests move.
+/// A machine with its view, and a clock that only tests advance.
 struct Desk {
     dialing: Dialing,
     others: Others,
@@ -73,7 +73,7 @@ impl Desk {
         self.hear(Heard::Wanted(Target::Friend(key), why))
     }
 
-    /// The friend is heard at this place, now.
+    /// The friend is seen at this address, now.
     fn sight(&mut self, key: PlayerId, place: &str) {
         let target = Target::Friend(key);
         self.others.heard.retain(|(one, address, _)| *one != target || *address != at(place));
@@ -84,7 +84,8 @@ impl Desk {
         self.hear(Heard::Time)
     }
 
-    /// Until somebody is dialed or nothing is due: the try, where, and how many milliseconds that took.
+    /// Advances the time until something is dialed or nothing is due: the attempt, the address, and the elapsed
+    /// milliseconds.
     fn until_dialed(&mut self) -> Option<(Attempt, String, u128)> {
         let from = self.now;
         for _ in 0..100 {
@@ -98,7 +99,7 @@ impl Desk {
         panic!("always due, and nothing comes of it");
     }
 
-    /// The try fails, with jitter in the middle; the friend is heard again at once.
+    /// The attempt fails with medium jitter; the friend is seen again at once.
     fn fail(&mut self, attempt: Attempt) {
         self.hear(Heard::Ended { attempt, jitter: 0.5 });
         for (_, _, heard) in &mut self.others.heard {
@@ -367,7 +368,7 @@ fn a_try_that_meets_nobody_for_a_while_is_shown_as_looking() {
     assert!(desk.now - desk.start < second(5), "what the person reads within five seconds");
     assert_eq!(desk.time(), [told(ConnectState::ConnectLooking)]);
     assert_eq!(desk.time(), []);
-    // One that is connected only takes its time.
+    // A stranger that is connected only needs time.
     let mut desk = Desk::new();
     desk.want(BEN, Why::Person);
     desk.sight(BEN, "b");
@@ -392,7 +393,7 @@ fn a_device_that_cannot_be_found_links_to_its_friends_itself_and_no_longer_than_
     desk.sight(BEN, "b");
     let (attempt, place, wait) = desk.until_dialed().expect("seen");
     assert_eq!((&*place, wait), ("b", 0));
-    // It was gone for longer than any goal lasts, and its person is still about.
+    // Its absence was longer than any goal lasts, and its user is still active.
     desk.fail(attempt);
     for _ in 0..20 {
         desk.now += second(60);
@@ -425,7 +426,7 @@ fn of_the_friends_whom_nobody_has_asked_for_one_is_dialed_at_a_time_and_each_in_
     for round in places.chunks(3) {
         assert_eq!(round.iter().collect::<BTreeSet<_>>().len(), 3, "{places:?}");
     }
-    // Who is asked for by a person does not wait for that.
+    // A link that the user asked for does not wait.
     desk.until_dialed().expect("seen");
     desk.want(PlayerId([4; 32]), Why::Person);
     desk.sight(PlayerId([4; 32]), "4");
@@ -498,7 +499,7 @@ fn a_friend_is_sought_while_the_person_is_about() {
     }
 }
 
-/// A seed from outside, or a new one. It is printed: `QIYOU_DIALING_SEED=17 cargo test -p host dialing` does the same again.
+/// The seed is printed; `QIYOU_DIALING_SEED=17 cargo test -p host dialing` repeats a run.
 fn seed() -> u64 {
     let given = std::env::var("QIYOU_DIALING_SEED").ok();
     let seed = given.map_or_else(
@@ -513,7 +514,7 @@ fn seed() -> u64 {
     seed
 }
 
-/// One machine in a world that does as it likes: what must hold is looked at after each event.
+/// One machine in a random environment; the invariants are checked after each event.
 #[test]
 fn whatever_happens_nobody_is_dialed_twice_and_every_goal_ends() {
     let mut random = engine::Rng::new(seed());
@@ -523,7 +524,7 @@ fn whatever_happens_nobody_is_dialed_twice_and_every_goal_ends() {
         for _ in 0..300 {
             one_event(&mut desk, &mut tries, &mut random);
         }
-        // Left alone, every goal comes to its end.
+        // Without further input every goal ends.
         for _ in 0..1_000 {
             let Some(due) = desk.dialing.due(desk.now) else { break };
             assert!(due > desk.now, "due at once, and for ever");
@@ -543,7 +544,7 @@ fn one_event(desk: &mut Desk, tries: &mut BTreeMap<u64, Target>, random: &mut en
     let heard = match random.next_u64() % 20 {
         0..3 => {
             let why = [Why::Person, Why::Lost, Why::Started][random.next_u64() as usize % 3];
-            // Only a person wants a device of which nothing is known.
+            // Only the user can ask for an unknown device.
             let why = if matches!(target, Target::Address(_)) { Why::Person } else { why };
             Heard::Wanted(target, why)
         }
@@ -592,7 +593,7 @@ fn one_event(desk: &mut Desk, tries: &mut BTreeMap<u64, Target>, random: &mut en
         }
     };
     if let Heard::IsAt(address, key) = &heard {
-        // What dialed the address dials the player now.
+        // The attempt at the address counts for the player now.
         for target in tries.values_mut().filter(|target| **target == Target::Address(address.clone())) {
             *target = Target::Friend(*key);
         }
@@ -622,7 +623,7 @@ fn one_event(desk: &mut Desk, tries: &mut BTreeMap<u64, Target>, random: &mut en
     }
 }
 
-/// Follows the tries: each has a number of its own, and no target has two.
+/// Tracks attempts: each has a new number, and no target has two at a time.
 fn check(tries: &mut BTreeMap<u64, Target>, effects: &[Effect]) {
     for effect in effects {
         match effect {
@@ -636,15 +637,15 @@ fn check(tries: &mut BTreeMap<u64, Target>, effects: &[Effect]) {
     }
 }
 
-// Two machines in one air.
+// Two machines with a simulated radio.
 
-/// A try waits so long for an advert of the other side, which sends none while it dials itself.
+/// An attempt waits this long for an advertisement of the peer, which sends none while it dials itself.
 const GIVES_UP: Duration = Duration::from_secs(8);
 
-/// Connecting to a device that advertises, and the handshake.
+/// Time to connect to an advertising device, and to finish the handshake.
 const CONNECTS: Duration = Duration::from_millis(1_500);
 
-/// An advert is told of this much later at most.
+/// Maximum delay until an advertisement is reported, in milliseconds.
 const TOLD_WITHIN: u32 = 1_000;
 
 const STEP: Duration = Duration::from_millis(50);
@@ -653,20 +654,20 @@ const STEP: Duration = Duration::from_millis(50);
 struct Machine {
     dialing: Dialing,
     key: PlayerId,
-    /// Why it looks, and from when on. Before that a host that starts is not there, and one that has lost its link has not
-    /// noticed it.
+    /// Why it looks, and from when on. Before that, a starting host is absent, and a host that has lost its link has not
+    /// noticed.
     why: Why,
     from: Instant,
-    /// Its adverts come once a second, from this on.
+    /// Phase of its advertisements, which are sent once per second.
     phase: Instant,
-    /// When the other was heard last.
+    /// Last time the peer was seen.
     heard: Option<Instant>,
-    /// When an advert of the other, which was sent before, will be told of.
+    /// When a past advertisement of the peer will be reported.
     coming: Option<Instant>,
-    /// The try that is under way, and since when.
+    /// The attempt in progress, and its start.
     trying: Option<(Attempt, Instant)>,
     tries: usize,
-    /// Since when it advertises without a break.
+    /// Start of the present uninterrupted advertising.
     heard_since: Instant,
 }
 
@@ -697,8 +698,9 @@ impl Machine {
     }
 }
 
-/// Lets two look for each other, as a controller does it: who dials neither advertises nor hears, and one advert in five is missed.
-/// Gives after how long a link stands, counted from when whoever starts is there, and how many tries that took.
+/// Simulates two devices that look for each other. As on a real controller, a dialing device neither advertises nor scans;
+/// one advertisement in five is lost. Returns the time from the later start until the link is up, and the number of
+/// attempts.
 fn two_look(whys: [(Why, Duration); 2], random: &mut engine::Rng) -> (Duration, usize) {
     let start = Instant::now();
     let mut number = 0;
@@ -765,7 +767,8 @@ fn two_look(whys: [(Why, Duration); 2], random: &mut engine::Rng) -> (Duration, 
     panic!("they never meet");
 }
 
-/// Five hundred times: the time within which 95 of 100 stand, and the longest, in milliseconds; and the most tries.
+/// Runs 500 simulations: the 95th percentile and the maximum of the time in milliseconds, and the maximum number of
+/// attempts.
 fn many_look(mut begin: impl FnMut(&mut engine::Rng) -> [(Why, Duration); 2]) -> (u128, u128, usize) {
     let mut random = engine::Rng::new(seed());
     let mut times = Vec::new();
@@ -801,7 +804,7 @@ fn whatever_two_look_for_each_other_for_they_neither_wait_nor_dial_across_each_o
     let whys = [Why::Person, Why::Lost, Why::Started];
     for one in whys {
         for other in whys {
-            // Up to nine seconds pass until a lost link is noticed.
+            // It takes up to nine seconds to notice a lost link.
             let (_, longest, tries) =
                 many_look(|random| [(one, at_most(random, 9_000)), (other, at_most(random, 9_000))]);
             let case = format!("{one:?} and {other:?}: {longest} ms, {tries} tries");

@@ -1,4 +1,4 @@
-//! A host that was built without guests: their seats are shown, and wait.
+//! Stub for builds without the feature `guest`: guest seats are shown, and wait.
 
 use engine::Side;
 use proto::control::{self, RefusalCode, event};

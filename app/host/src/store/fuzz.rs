@@ -1,6 +1,6 @@
-//! Files with bytes and rows that are not what was written: nothing panics, nothing is lost, and what is whole is read.
-//! The seeds in `seeds/` are scripts, so that a database of each schema can be made of them. Runs for `FUZZ_SECONDS`, or a
-//! fixed number of changes.
+//! Fuzz test with databases whose bytes and rows are modified: no panic, no loss of data, and intact rows are read. The
+//! seeds in `seeds/` are SQL scripts, from which a database of each schema can be made. Runs for `FUZZ_SECONDS`, or a fixed
+//! number of modifications.
 
 use std::fs;
 use std::path::Path;
@@ -12,19 +12,19 @@ use session::MatchId;
 use super::*;
 use crate::room::PlayerId;
 
-/// Without `FUZZ_SECONDS`: about a second.
+/// Without `FUZZ_SECONDS`: takes about a second.
 const CHANGES: u32 = 60;
 
-/// Each is a file as some version of this program left it.
+/// Each is a file written by an earlier version.
 const SEEDS: [(&str, &str); 2] =
     [("two-friends", include_str!("seeds/two-friends.sql")), ("empty", include_str!("seeds/empty.sql"))];
 
-/// A number below `end`, which is 1 at least; the same numbers each time.
+/// A deterministic random number below `end`, which must be at least 1.
 fn below(random: &mut Rng, end: usize) -> usize {
     random.below(u32::try_from(end.max(1)).unwrap_or(u32::MAX)) as usize
 }
 
-/// The file that a seed makes, in the present schema.
+/// The database that a seed makes, in the present schema.
 fn seed_file(script: &str) -> Vec<u8> {
     let directory = tempfile::tempdir().expect("a directory");
     let store = Store::open(directory.path()).expect("opens");
@@ -125,7 +125,7 @@ fn a_row_that_is_none_is_left_out_and_the_others_are_read() {
                 format!("UPDATE matches SET {column} = {value} WHERE match_id = x'{}'", "01".repeat(16))
             }
         };
-        // STRICT refuses some.
+        // STRICT tables reject some changes.
         let _ = store.connection.execute_batch(&change);
         drop(store);
         let store = Store::open(directory.path()).expect("whole as a file");

@@ -1,4 +1,4 @@
-//! Matches: what is written of them as they are played, and how they are read again.
+//! Storage of matches: writing while they are played, and reading.
 
 use engine::{Action, GameKind, Level, Setup, Side};
 use prost::Message as _;
@@ -13,59 +13,59 @@ use super::{Store, StoreError};
 use crate::room::{PlayerId, Seat};
 use crate::show;
 
-/// A match as the file keeps it.
+/// A stored match.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SavedMatch {
     pub(crate) record: MatchRecord,
     pub(crate) seats: [Seat; 2],
-    /// Over, and the peer is known to hold the same.
+    /// Finished, and known to be equal on the peer's device.
     pub(crate) settled: bool,
-    /// A room shows it.
+    /// A room is open.
     pub(crate) open: bool,
     pub(crate) changed_unix_ms: i64,
-    /// Of a match from a file: what the file says of it.
+    /// For an imported match: the file's header.
     pub(crate) origin: Option<control::Origin>,
 }
 
-/// A file that a match was taken from.
+/// The original file of an imported match.
 pub(crate) struct KeptFile {
-    /// Of its name: sgf.
+    /// Extension of the file name, such as sgf.
     pub(crate) ending: String,
-    /// Actions that were read of it.
+    /// Number of actions read from the file.
     pub(crate) actions: u32,
     pub(crate) content: Vec<u8>,
 }
 
-/// Which matches a list shows. Each part that is not `None` or `Anyone` leaves some out.
+/// Filter of a list of matches. Parts with `None` or `Anyone` do not filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MatchFilter {
     pub(crate) game: Option<GameKind>,
     pub(crate) opponent: Opponent,
-    /// How it went for this device; `Any` leaves none out.
+    /// Result from the point of view of this device; `Any` does not filter.
     pub(crate) outcome: Outcome,
 }
 
-/// Against whom the matches of a list are.
+/// Opponent in the matches of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Opponent {
     Anyone,
     /// A bot.
     Bot,
-    /// Both sides are at this device.
+    /// Both sides are users of this device.
     Here,
-    /// Somebody who is called so in part: one of these players, or somebody in a file, which may say it of an event or a date too.
+    /// A partial name: of one of these players, or in the header of an imported file (players, event, date).
     Called {
         players: Vec<PlayerId>,
-        /// In small letters.
+        /// In lower case.
         part: String,
     },
 }
 
-/// Matches are counted up to so many: a list says "10,000 or more" at once rather than the number after a second.
+/// Counting stops at this number: a list says "10,000 or more" at once instead of an exact number after a second.
 pub(crate) const MOST_COUNTED: u32 = 10_000;
 
 impl Store {
-    /// A match begins, with the actions that its record holds already. Replaces a match of the same id.
+    /// Stores a new match with the actions of its record. Replaces a match with the same id.
     pub(crate) fn begin(
         &mut self,
         record: &MatchRecord,
@@ -78,7 +78,7 @@ impl Store {
         })
     }
 
-    /// What the session with this player wants kept about a match.
+    /// Stores an entry of the session with this player.
     pub(crate) fn write_entry(&mut self, peer: PlayerId, entry: &Entry, now: i64) -> Result<(), StoreError> {
         match entry {
             Entry::Friend { .. } => unreachable!("a friend is no match"),
@@ -89,7 +89,7 @@ impl Store {
         }
     }
 
-    /// What has changed in a match that was begun, with a peer or without.
+    /// Stores a change of an existing match, with or without a peer.
     pub(crate) fn write_change(&mut self, entry: &Entry, now: i64) -> Result<(), StoreError> {
         match entry {
             Entry::Friend { .. } | Entry::Promised(_) | Entry::Began(_) | Entry::Learned(_) => {
@@ -112,7 +112,7 @@ impl Store {
         }
     }
 
-    /// A match that was given, and that no room shows.
+    /// Stores a copy of a friend's match, without a room.
     pub(crate) fn put_away(
         &mut self,
         record: &MatchRecord,
@@ -126,7 +126,7 @@ impl Store {
         })
     }
 
-    /// A match that may be learnt from this peer. The last [`PROMISES`] with each peer are kept.
+    /// Allows a match to be learnt from this peer later. The last [`PROMISES`] with each peer are kept.
     fn promise(&mut self, peer: PlayerId, id: MatchId) -> Result<(), StoreError> {
         self.in_transaction(|transaction| {
             transaction.execute(
@@ -143,7 +143,7 @@ impl Store {
         })
     }
 
-    /// What was promised with this peer, the oldest first.
+    /// Ids of promised matches with this peer, oldest first.
     pub(crate) fn promised(&self, peer: PlayerId) -> Result<Vec<MatchId>, StoreError> {
         let read = || {
             let mut statement = self
@@ -154,7 +154,7 @@ impl Store {
         read().map_err(|error| self.explain(error))
     }
 
-    /// A match that was read of a file, which is kept with it; no room shows it.
+    /// Stores an imported match with its file, without a room.
     pub(crate) fn take_in(
         &mut self,
         record: &MatchRecord,
@@ -181,7 +181,7 @@ impl Store {
         })
     }
 
-    /// The file that a match was taken from, if it was.
+    /// The original file of an imported match, if it is one.
     pub(crate) fn file_of(&self, id: MatchId) -> Result<Option<KeptFile>, StoreError> {
         let read =
             |row: &Row<'_>| Ok(KeptFile { ending: row.get(0)?, actions: row.get(1)?, content: row.get(2)? });
@@ -191,7 +191,7 @@ impl Store {
             .map_err(|error| self.explain(error))
     }
 
-    /// The match that was taken from just this file before, if one was.
+    /// The match that was imported from an identical file, if there is one.
     pub(crate) fn taken_from(&self, file: &KeptFile) -> Result<Option<MatchId>, StoreError> {
         self.connection
             .prepare_cached("SELECT match_id FROM files WHERE ending = ?1 AND content = ?2")
@@ -203,15 +203,15 @@ impl Store {
             .map_err(|error| self.explain(error))
     }
 
-    /// A time as its day in UTC: 2026-11-24.
+    /// The UTC day of a time, such as 2026-11-24.
     pub(crate) fn day_of(&self, unix_ms: i64) -> Result<String, StoreError> {
         self.connection
             .query_row("SELECT date(?1, 'unixepoch')", [unix_ms / 1_000], |row| row.get(0))
             .map_err(|error| self.explain(error))
     }
 
-    /// A match that is over and settled before this device hears of it, and that no room shows. Nothing is written if the
-    /// file knows a match of this id.
+    /// Stores a match that is already finished and settled when this device learns of it, without a room. Does nothing if a
+    /// match with this id exists.
     pub(crate) fn learn(
         &mut self,
         record: &MatchRecord,
@@ -235,7 +235,7 @@ impl Store {
         })
     }
 
-    /// The whole record becomes another one.
+    /// Replaces the record of a match.
     pub(crate) fn replace(&mut self, record: &MatchRecord, now_unix_ms: i64) -> Result<(), StoreError> {
         self.in_transaction(|transaction| {
             transaction.execute("DELETE FROM actions WHERE match_id = ?1", [record.id.0])?;
@@ -243,8 +243,8 @@ impl Store {
         })
     }
 
-    /// Action number `ply` (1-based), which must be the next one, what it took (0 without a pace), and how the match ended if it
-    /// ended with it.
+    /// Appends action number `ply` (1-based), which must be the next one, with its time (0 without a pace), and the result
+    /// if the match ends with it.
     pub(crate) fn append(
         &mut self,
         id: MatchId,
@@ -269,7 +269,7 @@ impl Store {
         })
     }
 
-    /// In a race this device has pressed this too, which took so long in all.
+    /// Race: appends a press of this device to its run, with the total time so far.
     pub(crate) fn add_to_run(
         &mut self,
         id: MatchId,
@@ -288,8 +288,8 @@ impl Store {
         })
     }
 
-    /// In a race a whole run enters the record, which then has `ply` actions, and how the match ended if it ended with it.
-    /// `mine`: it is this device's.
+    /// Race: appends a whole run to the record, which then has `ply` actions, and the result if the match ends with it.
+    /// `mine`: the run of this device.
     pub(crate) fn enter_run(
         &mut self,
         id: MatchId,
@@ -324,7 +324,7 @@ impl Store {
             .map_err(|error| self.explain(error))
     }
 
-    /// The record is cut to `ply` actions; a result, if any, is gone.
+    /// Truncates the record to `ply` actions, and removes the result.
     pub(crate) fn take_back(
         &mut self,
         id: MatchId,
@@ -344,7 +344,7 @@ impl Store {
         })
     }
 
-    /// The match is over.
+    /// Stores the result of a match.
     pub(crate) fn end(
         &mut self,
         id: MatchId,
@@ -360,7 +360,7 @@ impl Store {
         })
     }
 
-    /// The match is paused, or goes on.
+    /// Stores whether the match is paused.
     pub(crate) fn set_paused(
         &mut self,
         id: MatchId,
@@ -375,12 +375,12 @@ impl Store {
         })
     }
 
-    /// What the present action has taken now that its clock stands.
+    /// Stores the time used of the present action, when the clock stops.
     pub(crate) fn set_spent(&mut self, id: MatchId, spent_ms: u32) -> Result<(), StoreError> {
         self.in_transaction(|transaction| write(transaction, id, Column::Spent, spent_ms))
     }
 
-    /// The side that this device had in the last match of this game with this player.
+    /// This device's side in the last match of this game with this player.
     pub(crate) fn last_side(&self, peer: PlayerId, game: GameKind) -> Result<Option<Side>, StoreError> {
         let read = || -> rusqlite::Result<Option<Side>> {
             let mut statement = self.connection.prepare_cached(
@@ -400,7 +400,7 @@ impl Store {
         read().map_err(|error| self.explain(error))
     }
 
-    /// What this device agrees to in advance by having offered it.
+    /// Stores an offer of this device, which is its consent in advance.
     pub(crate) fn set_offered(
         &mut self,
         id: MatchId,
@@ -413,7 +413,7 @@ impl Store {
         })
     }
 
-    /// The match is over, and the peer is known to hold the same record. Any later write ends that.
+    /// Marks the match as settled: finished, and known to be equal on the peer's device. Every later write clears the mark.
     pub(crate) fn settle(&mut self, id: MatchId) -> Result<(), StoreError> {
         self.connection
             .execute("UPDATE matches SET settled = 1 WHERE match_id = ?1", [id.0])
@@ -421,7 +421,7 @@ impl Store {
             .map_err(|error| self.explain(error))
     }
 
-    /// Whether a room shows the match, now and after the next start.
+    /// Stores whether the match has an open room, now and after the next start.
     pub(crate) fn set_open(&mut self, id: MatchId, open: bool) -> Result<(), StoreError> {
         self.connection
             .execute("UPDATE matches SET open = ?2 WHERE match_id = ?1", params![id.0, open])
@@ -429,7 +429,7 @@ impl Store {
             .map_err(|error| self.explain(error))
     }
 
-    /// Who sits where from now on.
+    /// Stores the seats.
     pub(crate) fn set_seats(&mut self, id: MatchId, seats: [Seat; 2]) -> Result<(), StoreError> {
         let [first, second] = seats.map(seat_text);
         self.connection
@@ -441,13 +441,12 @@ impl Store {
             .map_err(|error| self.explain(error))
     }
 
-    /// Matches that a room shows.
+    /// Matches with an open room.
     pub(crate) fn open_matches(&self) -> Result<Vec<SavedMatch>, StoreError> {
         self.matches("WHERE open = 1 ORDER BY changed_unix_ms", [])
     }
 
-    /// Matches with this peer that are not settled, whether a room shows them or not, and the last settled one; the oldest
-    /// first.
+    /// The unsettled matches with this peer, with or without a room, and the last settled one; oldest first.
     pub(crate) fn matches_with(&self, peer: PlayerId) -> Result<Vec<SavedMatch>, StoreError> {
         self.matches(
             "WHERE (first_seat = ?1 OR second_seat = ?1) AND (settled = 0 OR match_id = (
@@ -458,7 +457,8 @@ impl Store {
         )
     }
 
-    /// A page of the matches that pass the filter, the latest change first, and how many pass at all, up to [`MOST_COUNTED`].
+    /// A page of the matches that pass the filter, latest change first, and the number of all that pass, up to
+    /// [`MOST_COUNTED`].
     pub(crate) fn page(
         &self,
         filter: &MatchFilter,
@@ -485,19 +485,19 @@ impl Store {
         read().map_err(|error| self.explain(error))
     }
 
-    /// A match is gone for good.
+    /// Deletes a match permanently.
     pub(crate) fn delete(&mut self, id: MatchId) -> Result<(), StoreError> {
         self.in_transaction(|transaction| {
             transaction.execute("DELETE FROM matches WHERE match_id = ?1", [id.0]).map(drop)
         })
     }
 
-    /// One match.
+    /// The match with this id.
     pub(crate) fn load(&self, id: MatchId) -> Result<Option<SavedMatch>, StoreError> {
         self.each_match("WHERE match_id = ?1", [id.0])?.pop().transpose()
     }
 
-    /// Those of them that can be read. One that cannot stays in the file, for a program that can.
+    /// The selected matches that can be read. Unreadable ones stay in the file, for a program that can read them.
     fn matches(&self, which: &str, values: impl rusqlite::Params) -> Result<Vec<SavedMatch>, StoreError> {
         let mut readable = Vec::new();
         for one in self.each_match(which, values)? {
@@ -621,7 +621,7 @@ impl Store {
             .collect())
     }
 
-    /// The actions of a match, and what each took.
+    /// The actions of a match, with the time of each.
     fn actions(&self, id: MatchId) -> Result<(Vec<Action>, Vec<u32>), StoreError> {
         let read = || -> rusqlite::Result<Vec<(u32, Vec<u8>, u32)>> {
             let mut statement = self.connection.prepare_cached(
@@ -643,7 +643,7 @@ impl Store {
 }
 
 impl MatchFilter {
-    /// A condition on `matches`, empty or from WHERE on, and the values of its parameters.
+    /// A WHERE clause on `matches`, which may be empty, and the values of its parameters.
     fn sql(&self) -> (String, Vec<Value>) {
         const ALONE_WITH_LIGHTS: &str =
             "(game = 5 AND first_seat NOT LIKE 'peer:%' AND second_seat NOT LIKE 'peer:%'
@@ -663,7 +663,7 @@ impl MatchFilter {
             }
             Opponent::Called { players, part } => {
                 let listed = "(SELECT value FROM json_each(?))";
-                // Small letters of ASCII only, as SQLite makes them; the part is small already.
+                // SQLite's lower() converts ASCII only; `part` is in lower case already.
                 let guest =
                     |seat| format!("({seat} LIKE 'guest:%' AND instr(lower(substr({seat}, 7)), ?) > 0)");
                 conditions.push(format!(
@@ -671,7 +671,7 @@ impl MatchFilter {
                     guest("first_seat"),
                     guest("second_seat")
                 ));
-                // A key is hexadecimal: nothing in it needs an escape.
+                // A hexadecimal key needs no escaping.
                 let keys: Vec<String> =
                     players.iter().map(|key| format!("\"{}\"", seat_text(Seat::Peer(*key)))).collect();
                 let list = format!("[{}]", keys.join(","));
@@ -744,7 +744,7 @@ fn write_record(
     write_result(transaction, record.id, record.result)
 }
 
-/// A column of `matches` that is written by itself.
+/// A column of `matches` that is updated alone.
 #[derive(Clone, Copy)]
 enum Column {
     Offered,
@@ -770,7 +770,7 @@ fn write(
     transaction.prepare_cached(statement)?.execute(params![id.0, value]).map(drop)
 }
 
-/// Every write but `settle` goes through here: what has changed is not settled.
+/// Called by every write except `settle`: a changed match is not settled.
 fn touch(transaction: &rusqlite::Transaction<'_>, id: MatchId, now_unix_ms: i64) -> rusqlite::Result<()> {
     transaction
         .prepare_cached("UPDATE matches SET changed_unix_ms = ?2, settled = 0 WHERE match_id = ?1")?
@@ -808,7 +808,7 @@ fn parse_pace(bytes: &[u8]) -> Option<Pace> {
     Pace::read(Some(&board::Pace::decode(bytes).ok()?)).ok()?
 }
 
-/// What cannot be read says nothing: the match itself is whole.
+/// An unreadable header counts as empty; the match itself is intact.
 fn parse_origin(bytes: Option<Vec<u8>>) -> Option<control::Origin> {
     control::Origin::decode(bytes?.as_slice()).ok()
 }
@@ -860,7 +860,7 @@ fn parse_seat(text: &str) -> Option<Seat> {
         None => (text == "here").then_some(Seat::Here),
         Some(("bot", level)) => Level::new(level.parse().ok()?).map(Seat::Bot),
         Some(("peer", key)) => PlayerId::parse(key).map(Seat::Peer),
-        // A file of somebody else's may say any name.
+        // A file from elsewhere can contain any name.
         Some(("guest", name)) => Some(Seat::Guest(proto::limits::fit_name(name))),
         Some(_) => None,
     }

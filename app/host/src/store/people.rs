@@ -1,4 +1,4 @@
-//! Friends and blocked players in the file.
+//! Storage of friends and blocked players.
 
 use rusqlite::params;
 
@@ -6,29 +6,29 @@ use super::matches::seat_text;
 use super::{ADVERT_KEY, Store, StoreError, readable};
 use crate::room::{PlayerId, Seat};
 
-/// A friend as the file keeps it.
+/// A stored friend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SavedFriend {
     pub(crate) key: PlayerId,
     pub(crate) name: String,
     pub(crate) advert_key: [u8; 32],
     pub(crate) met_unix_ms: i64,
-    /// What this friend says is not shown.
+    /// Chat messages of this friend are hidden.
     pub(crate) muted: bool,
-    /// What the person here has noted; may be empty.
+    /// The user's note; may be empty.
     pub(crate) note: String,
 }
 
-/// A player whom the person here wants nothing to do with.
+/// A blocked player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SavedBlocked {
     pub(crate) key: PlayerId,
-    /// As it last called itself.
+    /// The name in its last hello.
     pub(crate) name: String,
     pub(crate) since_unix_ms: i64,
-    /// Of somebody who was a friend: recognises its tags.
+    /// For a former friend: its advertising key, to recognise its tags.
     pub(crate) advert_key: Option<[u8; 32]>,
-    /// Of anybody: the address where it was last met, as a carrier writes it.
+    /// The address at which the player was last met, in the format of its carrier.
     pub(crate) address: Option<String>,
 }
 
@@ -53,7 +53,7 @@ impl Store {
         read().map_err(|error| self.explain(error))
     }
 
-    /// Whether what a friend says is shown.
+    /// Stores whether a friend's chat messages are hidden.
     pub(crate) fn set_muted(&mut self, key: PlayerId, muted: bool) -> Result<(), StoreError> {
         self.connection
             .execute("UPDATE friends SET muted = ?2 WHERE key = ?1", params![key.0, muted])
@@ -61,7 +61,7 @@ impl Store {
             .map_err(|error| self.explain(error))
     }
 
-    /// What the person here notes about a friend.
+    /// Stores the user's note about a friend.
     pub(crate) fn set_note(&mut self, key: PlayerId, note: &str) -> Result<(), StoreError> {
         self.connection
             .execute("UPDATE friends SET note = ?2 WHERE key = ?1", params![key.0, note])
@@ -69,7 +69,7 @@ impl Store {
             .map_err(|error| self.explain(error))
     }
 
-    /// Adds a friend, or changes its name and advert key; when it was met, and what was chosen about it, stays.
+    /// Adds a friend, or updates name and advertising key; the other columns are kept.
     pub(crate) fn put_friend(&mut self, friend: &SavedFriend) -> Result<(), StoreError> {
         self.connection
             .execute(
@@ -81,12 +81,12 @@ impl Store {
             .map_err(|error| self.explain(error))
     }
 
-    /// Forgets a friend, and has another advert key from now on. Matches with the friend stay as records and are closed.
+    /// Removes a friend, and replaces this device's advertising key. Matches with the friend are closed and kept as records.
     pub(crate) fn forget(&mut self, key: PlayerId, advert_key: &[u8; 32]) -> Result<(), StoreError> {
         self.in_transaction(|transaction| forget(transaction, key, advert_key))
     }
 
-    /// Refuses a player from now on, who may have been a friend: then with another advert key.
+    /// Blocks a player. If the player was a friend, this device's advertising key is replaced.
     pub(crate) fn block(
         &mut self,
         blocked: &SavedBlocked,
@@ -138,8 +138,7 @@ impl Store {
         read().map_err(|error| self.explain(error))
     }
 
-    /// One friend turns out to be another, with a new key: all matches are with the new one from now on, and the old one is
-    /// forgotten.
+    /// Merges a friend into the friend with the new key: all its matches get the new key, and the old friend is removed.
     pub(crate) fn same_person(
         &mut self,
         old: PlayerId,
@@ -154,7 +153,7 @@ impl Store {
                     [&from, &to],
                 )?;
             }
-            // What was over and settled with the old device is no business of the new one.
+            // Matches that were settled with the old device do not concern the new one.
             transaction.execute(
                 "UPDATE matches SET settled = 1 WHERE ending IS NOT NULL AND (first_seat = ?1 OR second_seat = ?1)",
                 [&to],

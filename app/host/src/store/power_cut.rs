@@ -1,9 +1,9 @@
-//! Power cuts: what a disk may hold when the power goes at any moment, made from the system calls of a real store.
+//! Test of power cuts at any moment, with disk contents derived from the system calls of a real store.
 //!
-//! The test runs itself again under `strace` as a writer, which acknowledges each change in a file. From the trace come images of
-//! the directory at a thousand moments: everything that was synced is there; of what was not, each 512-byte sector is there or is
-//! not, a file may be longer than what was written to it, a new name may be missing and a removed one still there. Every image
-//! must open and hold just the first so many changes: all that were acknowledged, and at most the one under way besides.
+//! The test runs itself under `strace` as a writer that acknowledges each change in a file. From the trace, images of the
+//! directory at a thousand moments are made: all synced data is present; of unsynced data each 512-byte sector is present or
+//! not, a file may be longer than what was written to it, a new name may be missing, and a removed one may still exist.
+//! Every image must open and contain a prefix of the changes: all acknowledged ones, and at most the one in progress.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,17 +18,17 @@ use session::{Entry, MatchId, MatchRecord, MatchResult};
 use super::{KeptFile, SavedFriend, Store, seed};
 use crate::room::{PlayerId, Seat};
 
-/// The directory of the writer.
+/// Environment variable with the directory of the writer.
 const WRITER: &str = "QIYOU_TEST_POWER_CUT_WRITER";
 const NAME: &str = "store::power_cut::a_power_cut_loses_nothing_acknowledged_and_leaves_nothing_by_halves";
-/// As many as fill the log, so that it is carried over into the database and begun again.
+/// Enough changes to fill the log, so that a checkpoint copies it into the database.
 const CHANGES: usize = 420;
 const CUTS: usize = 1_000;
 const SECTOR: usize = 512;
-/// Says after each change that it was kept.
+/// File to which the writer acknowledges each change.
 const ACKNOWLEDGED: &str = "acknowledged";
 
-/// Makes one change, always the same for a number.
+/// Makes the change with this number, deterministically.
 fn change(store: &mut Store, number: usize) {
     let mut rng = Rng::new(number as u64);
     let now = number as i64;
@@ -69,7 +69,7 @@ fn change(store: &mut Store, number: usize) {
     done.expect("the disk is not full");
 }
 
-/// Everything that the store holds.
+/// The contents of the store.
 fn dump(store: &Store) -> Vec<String> {
     let mut rows = Vec::new();
     let tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
@@ -89,7 +89,7 @@ fn dump(store: &Store) -> Vec<String> {
     rows
 }
 
-/// One thing that the writer did to the directory.
+/// A system call of the writer.
 enum Call {
     Create(String),
     Write { file: String, at: usize, bytes: Vec<u8> },
@@ -100,13 +100,13 @@ enum Call {
     Acknowledge,
 }
 
-/// The bytes of a string as `strace -xx` prints them.
+/// The bytes of a string in the output of `strace -xx`.
 fn bytes_of(text: &str) -> Vec<u8> {
     let hex = text.trim_matches('"').split("\\x").skip(1);
     hex.map(|pair| u8::from_str_radix(pair, 16).expect("strace prints bytes in hexadecimal")).collect()
 }
 
-/// What a trace says was done in this directory, in order.
+/// The calls in a trace that concern this directory, in order.
 fn calls(trace: &str, directory: &Path) -> Vec<Call> {
     let mut calls = Vec::new();
     let mut names: BTreeMap<String, String> = BTreeMap::new();
@@ -169,13 +169,13 @@ fn calls(trace: &str, directory: &Path) -> Vec<Call> {
     calls
 }
 
-/// A disk: what is sure to be there, and what may be.
+/// The state of a disk: synced and unsynced data.
 #[derive(Default)]
 struct Disk {
     files: BTreeMap<String, Vec<u8>>,
-    /// Writes and truncations that were not synced, the oldest first.
+    /// Unsynced writes and truncations, oldest first.
     unsynced: Vec<(String, Unsynced)>,
-    /// Names that were made or removed since the directory was synced. A removed file keeps its bytes until then.
+    /// Names created or removed since the last sync of the directory. A removed file keeps its bytes until then.
     names: Vec<(String, bool)>,
 }
 
@@ -193,7 +193,7 @@ fn put(file: &mut Vec<u8>, at: usize, bytes: &[u8]) {
 }
 
 impl Disk {
-    /// Takes in what was done. Returns whether it was an acknowledgement.
+    /// Applies a call. Returns whether it was an acknowledgement.
     fn take(&mut self, call: Call) -> bool {
         match call {
             Call::Create(name) => {
@@ -230,10 +230,10 @@ impl Disk {
         false
     }
 
-    /// What may be found after a cut at this moment.
+    /// A possible content of the disk after a power cut now.
     fn cut(&self, rng: &mut Rng) -> BTreeMap<String, Vec<u8>> {
         let mut found = self.files.clone();
-        // Of some cuts nothing of what was not synced is there, of some nearly all.
+        // Some cuts keep none of the unsynced data, some keep nearly all.
         let kept = rng.below(5);
         let is_kept = |rng: &mut Rng| rng.below(4) < kept;
         for (name, change) in &self.unsynced {
@@ -263,7 +263,7 @@ impl Disk {
     }
 }
 
-/// The writer, under the eyes of `strace`.
+/// Runs the writer under `strace`.
 fn write(directory: &Path) {
     use std::io::Write as _;
     let mut store = Store::open(directory).expect("opens");
@@ -272,7 +272,7 @@ fn write(directory: &Path) {
         change(&mut store, number);
         acknowledged.write_all(b".").expect("written");
     }
-    // The end of a process is no part of this: a cut comes before.
+    // A cut comes before the end of the process.
     std::process::exit(0);
 }
 
@@ -296,7 +296,7 @@ fn a_power_cut_loses_nothing_acknowledged_and_leaves_nothing_by_halves() {
         .expect("strace is installed: see scripts/need");
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 
-    // What the store holds after each change.
+    // The contents of the store after each change.
     let mut dumps = Vec::new();
     let (_aside, mut store) = {
         let aside = tempfile::tempdir().expect("a directory");
@@ -325,7 +325,7 @@ fn a_power_cut_loses_nothing_acknowledged_and_leaves_nothing_by_halves() {
     let image = directory.join("image");
     for (number, call) in calls.into_iter().enumerate() {
         acknowledged += usize::from(disk.take(call));
-        // As many cuts before each call as make a thousand in all.
+        // Distributes a thousand cuts evenly over the calls.
         while cuts * total < (number + 1) * CUTS {
             cuts += 1;
             let _ = fs::remove_dir_all(&image);

@@ -1,4 +1,4 @@
-//! Which puzzles were tried and solved.
+//! Storage of the progress in puzzles.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use rusqlite::params;
 
 use super::{Store, StoreError};
 
-/// How it went with a puzzle.
+/// The stored progress in a puzzle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SavedPuzzle {
-    /// Tries begun.
+    /// Number of tries begun.
     pub(crate) tries: u32,
-    /// When it was first solved; 0: not yet.
+    /// First solution as Unix time in milliseconds; 0: unsolved.
     pub(crate) solved_unix_ms: u64,
 }
 
 impl Store {
-    /// Every puzzle that was tried, by its id.
+    /// The progress of every puzzle that was tried, by puzzle id.
     pub(crate) fn puzzles(&self) -> Result<BTreeMap<String, SavedPuzzle>, StoreError> {
         let read = || -> rusqlite::Result<BTreeMap<String, SavedPuzzle>> {
             let mut statement = self
@@ -32,14 +32,14 @@ impl Store {
         read().map_err(|error| self.explain(error))
     }
 
-    /// A try has begun.
+    /// Counts a try.
     pub(crate) fn count_puzzle(&mut self, puzzle: &str) -> Result<(), StoreError> {
         let sql = "INSERT INTO puzzles (puzzle, tries) VALUES (?1, 1)
             ON CONFLICT (puzzle) DO UPDATE SET tries = min(tries + 1, 1000000)";
         self.connection.execute(sql, [puzzle]).map(drop).map_err(|error| self.explain(error))
     }
 
-    /// It is solved; the first time stays.
+    /// Marks a puzzle as solved; only the first time is stored.
     pub(crate) fn solve_puzzle(&mut self, puzzle: &str, now_unix_ms: i64) -> Result<(), StoreError> {
         let sql = "INSERT INTO puzzles (puzzle, tries, solved_unix_ms) VALUES (?1, 1, ?2)
             ON CONFLICT (puzzle) DO UPDATE SET solved_unix_ms = coalesce(solved_unix_ms, ?2)";

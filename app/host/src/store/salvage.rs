@@ -1,4 +1,4 @@
-//! A damaged file is set aside as it is, and what can still be read of it goes into a new one.
+//! Recovery from a damaged database: the file is set aside unchanged, and its readable rows are copied to a new one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use tracing::{info, warn};
 
 use super::DATABASE;
 
-/// Parents before children: an action without its match is refused.
+/// Parent tables first, because of foreign keys.
 const TABLES: [&str; 7] = ["settings", "friends", "blocked", "matches", "actions", "puzzles", "files"];
 
-/// SQLite's own files beside a database.
+/// SQLite's files beside a database.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
-/// Moves the file away, to the first name that is free, and gives that name.
+/// Moves the file to the first free name, and returns that path.
 pub(super) fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
     let aside = (1..u32::MAX)
         .map(|number| path.with_file_name(format!("{DATABASE}.damaged-{number}")))
@@ -26,7 +26,7 @@ pub(super) fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
         name.push(ending);
         PathBuf::from(name)
     };
-    // First what belongs to it: a new database must not find the old one's log.
+    // Its log is moved first: a new database must not be opened with the old one's log.
     for ending in BESIDE {
         let from = with(path, ending);
         if from.exists() {
@@ -37,9 +37,9 @@ pub(super) fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
     Ok(aside)
 }
 
-/// Copies every row that can be read. Says how many.
+/// Copies every readable row. Returns their number.
 pub(super) fn copy_readable(aside: &Path, into: &mut Connection) -> rusqlite::Result<usize> {
-    // What is read must stay as it is; so a copy is read, because SQLite may work its log into what it opens.
+    // A copy is read, because SQLite may merge the log into the file that it opens.
     let work = aside.with_extension("work");
     let copied = fs::copy(aside, &work);
     let transaction = into.transaction()?;
@@ -61,7 +61,7 @@ pub(super) fn copy_readable(aside: &Path, into: &mut Connection) -> rusqlite::Re
 fn copy_table(from: &Path, table: &str, into: &rusqlite::Transaction<'_>) -> rusqlite::Result<usize> {
     let known = columns(into, table)?;
     let mut saved = 0;
-    // From both ends, since reading stops at a damaged page.
+    // From both ends, because reading stops at a damaged page.
     for order in ["", " ORDER BY 1 DESC"] {
         let from = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let found = columns(&from, table)?;
@@ -77,7 +77,7 @@ fn copy_table(from: &Path, table: &str, into: &rusqlite::Transaction<'_>) -> rus
         let mut rows = select.query([])?;
         while let Ok(Some(row)) = rows.next() {
             let values: rusqlite::Result<Vec<Value>> = (0..both.len()).map(|at| row.get(at)).collect();
-            // A row that is not what the table holds is refused, and the next one may be.
+            // A row that does not fit the table is rejected; the next one may fit.
             if let Ok(inserted) = values.and_then(|values| insert.execute(params_from_iter(values))) {
                 saved += inserted;
             }

@@ -1,4 +1,4 @@
-//! The tables of the file, and how an older file is brought to them.
+//! The database schema, and its migrations.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,10 +8,11 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::{StoreError, explain};
 
-/// Another process that only reads (a backup, `sqlite3`) may hold the file for a moment.
+/// Another process that reads (a backup, `sqlite3`) may lock the file for a moment.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Each entry takes the schema one version further. Entries are never changed, only added.
+/// Each entry migrates the schema by one version. Entries are never changed, not even their comments: a test compares
+/// digests.
 pub(super) const MIGRATIONS: &[&str] = &["
     CREATE TABLE settings (
         key   TEXT PRIMARY KEY,
@@ -127,7 +128,7 @@ pub(super) const MIGRATIONS: &[&str] = &["
     -- From here on a seat may be guest:NAME, which earlier programs take for damage: they say that the file is newer instead.
 "];
 
-/// Opens the file, and brings it to the present schema.
+/// Opens the database, and migrates it to the present schema.
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let mut connection = Connection::open(path).map_err(|error| explain(path, &error))?;
     match prepare(&mut connection, path) {
@@ -139,10 +140,10 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
 
 fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Prepare> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    // A file may come from anywhere (a backup of somebody's): what its schema says is not trusted, and cannot be rewritten.
+    // The file may come from anywhere (such as a restored backup): its schema is not trusted, and cannot be modified.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
-    // The version is read before anything is written, so that a newer file stays untouched.
+    // The version is read before anything is written, so that a newer file stays unchanged.
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let known = MIGRATIONS.len() as i64;
     if found > known {

@@ -114,7 +114,7 @@ fn what_was_pressed_in_a_race_reads_back_before_and_within_the_record() {
 
 #[test]
 fn a_migration_that_is_out_is_never_changed() {
-    // Their FNV-1a. A file of an older program holds what they made then: another schema is another migration.
+    // FNV-1a digests of the migrations. Files exist that were made by them: a change of the schema needs a new migration.
     let digest = |text: &str| {
         let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
         text.bytes().fold(0xCBF2_9CE4_8422_2325, step)
@@ -323,7 +323,7 @@ fn a_write_is_on_the_disk_before_anybody_is_told() {
         let read = |row: &rusqlite::Row<'_>| row.get::<_, rusqlite::types::Value>(0);
         store.connection.query_row(&format!("PRAGMA {pragma}"), [], read).expect("asked")
     };
-    // 2 is FULL: with less, the last writes before a power cut may be lost, though the peer holds them for kept.
+    // 2 is FULL: with less, a power cut may lose the last writes, though the peer was told that they are stored.
     assert_eq!(ask("synchronous"), rusqlite::types::Value::Integer(2));
     assert_eq!(ask("journal_mode"), rusqlite::types::Value::Text("wal".into()));
 }
@@ -391,7 +391,7 @@ fn a_damaged_file_is_set_aside_as_it_is_and_what_can_be_read_is_kept() {
     let path = directory.path().join(DATABASE);
     let whole = fs::read(&path).expect("read");
     let mut torn = whole.clone();
-    // The last page that holds matches: what comes after it are indexes, which can be made anew.
+    // The last page with matches; the pages after it are indexes, which can be rebuilt.
     let setup = setup_bytes(&record(1).setup);
     let holds_matches = |page: &&mut [u8]| page.windows(setup.len()).any(|bytes| bytes == setup);
     torn.chunks_mut(4096).rfind(holds_matches).expect("a page of matches").fill(0x5A);
@@ -432,7 +432,7 @@ fn of_what_was_promised_with_each_peer_the_last_is_kept_and_what_is_learnt_is_pr
     assert_eq!((promised(&store, ben), promised(&store, carl)), (vec![], vec![2]));
 }
 
-/// One match of each kind: number, game, seats, and how it ended.
+/// One match of each kind: number, game, seats, and result.
 fn all_kinds(store: &mut Store) {
     const HERE: Seat = Seat::Here;
     const BEN: Seat = Seat::Peer(PlayerId([7; 32]));
@@ -513,13 +513,13 @@ fn a_page_of_a_long_list_is_found_by_an_index_and_sorts_nothing() {
     };
     let page = steps("SELECT match_id FROM matches ORDER BY changed_unix_ms DESC, match_id LIMIT 20");
     assert!(page[0].contains("matches_by_change"), "{page:?}");
-    // What changed in the same millisecond is sorted among itself; all of it never is.
+    // Rows with equal millisecond may need a sort; a sort of all rows never occurs.
     assert!(page.iter().all(|step| !step.contains("FOR ORDER BY")), "{page:?}");
     let open = steps("SELECT match_id FROM matches WHERE open = 1 ORDER BY changed_unix_ms");
     assert!(open[0].contains("matches_open"), "{open:?}");
 }
 
-/// What a program of each schema left, kept as it was.
+/// Database files of each schema version, as their programs have written them.
 const FIXTURES: [&str; 9] = [
     include_str!("fixtures/schema-1.sql"),
     include_str!("fixtures/schema-2.sql"),
