@@ -1,4 +1,5 @@
-//! What drawing costs, without a screen: a move on the board, and a whole page. The only place of the app where time is measured.
+//! Benchmark of drawing without a display: a move on the board, and a whole page. The only place of the app that measures
+//! time.
 //!
 //! `cargo run --release -p qiyou --example bench`
 

@@ -1,7 +1,7 @@
 //! Draws every page in every size, language and theme: one PNG each, a contact sheet per size, and index.html to look through them.
 //!
-//! `cargo run -p qiyou --example screens [FOLDER [ONLY [SIZE]]]`; the folder is target/screens unless told otherwise, `ONLY` a
-//! part of the names to be drawn, `SIZE` the text size from 0 (100 %) to 3 (200 %).
+//! `cargo run -p qiyou --example screens [FOLDER [ONLY [SIZE]]]`: FOLDER is target/screens by default, ONLY a substring of
+//! the names to draw, SIZE the text size from 0 (100 %) to 3 (200 %).
 
 #[allow(dead_code, reason = "tests use the rest")]
 #[path = "../tests/support/mod.rs"]
@@ -16,11 +16,11 @@ use std::time::Instant;
 use qiyou::headless::{Picture, Stage};
 use slint::Rgb8Pixel;
 
-/// How much smaller a page is on the contact sheet.
+/// Scale divisor of a page on the contact sheet.
 const SHRUNK: u32 = 3;
-/// Pages side by side on the contact sheet of upright and of lying pages.
+/// Pages per row on the contact sheet, in portrait and in landscape.
 const ACROSS: (u32, u32) = (15, 8);
-/// Between pages of the contact sheet, in pixels.
+/// Gap between pages of the contact sheet, in pixels.
 const GAP: u32 = 8;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -75,7 +75,7 @@ struct Drawn {
     file: String,
 }
 
-/// A page that shows every story's pictures beside each other, and of them those of the chosen sizes, languages and themes.
+/// A page that shows the pictures of each story side by side, filtered by size, language and theme.
 fn index(drawn: &[Drawn]) -> Result<String, std::fmt::Error> {
     let mut page = String::from(HEAD);
     for (group, values) in [
@@ -111,7 +111,7 @@ fn index(drawn: &[Drawn]) -> Result<String, std::fmt::Error> {
     Ok(page)
 }
 
-/// In the colours of the app itself.
+/// Uses the colours of the app.
 const HEAD: &str = r"<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'><title>Qiyou</title><style>
 body { margin: 0; background: #F3EDE0; color: #221E18; font: 15px/1.4 'Noto Sans CJK SC', sans-serif; }
 nav { position: sticky; top: 0; display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: center; padding: 10px 20px; background: #FBF8F1; border-bottom: 1px solid #D9CFBC; z-index: 1; }
@@ -139,7 +139,7 @@ fn write(path: &Path, width: u32, height: u32, bytes: &[u8]) -> Result<(), Box<d
     Ok(())
 }
 
-/// Each pixel the mean of a square of them.
+/// Downscales: each pixel is the mean of a square of pixels.
 fn shrunk(picture: &Picture) -> Picture {
     let (width, height) = (picture.width / SHRUNK, picture.height / SHRUNK);
     let mean = |x: u32, y: u32, part: fn(&Rgb8Pixel) -> u8| {

@@ -1,4 +1,4 @@
-//! The app as one object: the window, what the host has said, where the player is, and what was asked.
+//! The app as one object: the window, the host's state, the pages, and open requests.
 
 mod known;
 mod page;
@@ -30,44 +30,45 @@ use way::Way;
 pub(crate) use known::{Choosing, HintState, Known, Losing, Picked};
 pub(crate) use page::{Answer, Asked, Cx, Pages};
 
-/// How long the app looks around before it says that nobody is near: three advertising rounds of a device that takes turns.
+/// Time of scanning before the page says that nobody is near: three advertising rounds of a device whose carriers take
+/// turns.
 const LOOKS_ALONE_AFTER: Duration = Duration::from_secs(10);
 
-/// Pictures that are drawn within this time are kept for the next start, those of the first page, and code that was needed only
-/// until then is let go of.
+/// Duration of the start: pictures drawn within it are cached for the next start, and afterwards code that only the start
+/// needs is unmapped.
 const STARTING: Duration = Duration::from_secs(3);
 
-/// Why the app could not open.
+/// Why the app could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// No window system, or one that failed.
+    /// There is no window system, or it failed.
     #[error(transparent)]
     Screen(#[from] PlatformError),
-    /// The local task could not be started.
+    /// The receiving task could not be started.
     #[error("the window system takes no tasks: {0}")]
     EventLoop(#[from] slint::EventLoopError),
 }
 
-/// Work of the user interface thread, counted since the app began.
+/// Counters of work on the user interface thread since the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// Events and replies of the host that were taken in.
+    /// Messages of the host received.
     pub taken: u64,
-    /// Times that every page was brought up to date.
+    /// Updates of all pages.
     pub shown: u64,
-    /// Rows of models that were changed on this thread.
+    /// Model rows changed on this thread.
     pub rows: u64,
 }
 
-/// The touch app. Lives on the user interface thread.
+/// The touch app. Must stay on the user interface thread.
 pub struct App {
     window: MainWindow,
     controller: Rc<Controller>,
 }
 
 impl App {
-    /// Opens the app over a connection to the host. `locale` is the environment's, such as `zh_CN.UTF-8`. The window is
-    /// there but not shown yet.
+    /// Opens the app with a connection to the host. `locale` is the environment's, such as `zh_CN.UTF-8`. The window is
+    /// created but not shown yet.
     pub fn new(
         client: Client,
         from_host: UnboundedReceiver<FromHost>,
@@ -129,7 +130,7 @@ impl App {
         Ok(Self { window, controller })
     }
 
-    /// Shows the window and stays until it is closed.
+    /// Shows the window, and returns when it is closed.
     pub fn run(&self) -> Result<(), AppError> {
         if let Some(folders) = directories::ProjectDirs::from("", "", "qiyou") {
             self.controller.sprites.starts(folders.cache_dir().join("pictures"));
@@ -140,15 +141,15 @@ impl App {
         Ok(self.window.run()?)
     }
 
-    /// Calls once the first frame is on the screen.
+    /// Calls `call` once the first frame is on the screen.
     pub fn after_first_frame(&self, call: impl FnOnce() + 'static) {
         self.controller.sprites.at_first_drawing(move || {
-            // The next turn of the event loop comes when the frame is on the screen.
+            // The next iteration of the event loop comes after the frame.
             slint::Timer::single_shot(Duration::ZERO, call);
         });
     }
 
-    /// For tests and for measuring: what the app has done so far.
+    /// The work so far, for tests and measurements.
     pub fn work(&self) -> Work {
         Work {
             taken: self.controller.taken.get(),
@@ -157,8 +158,8 @@ impl App {
         }
     }
 
-    /// Begins a match of this game against the device, which has the first move, by the game's usual rules but for these options
-    /// and their values.
+    /// Begins a match of this game against a bot, which moves first, with the game's default rules except for these options
+    /// and values.
     pub fn challenge(&self, game: Game, level: u32, options: &[(&str, &str)]) {
         let seat = |who| Some(control::Seat { who: Some(who), ..Default::default() });
         let game = adapters::game::of(game);
@@ -176,76 +177,76 @@ impl App {
         self.controller.ask(request::Body::OpenRoom(open), Asked::Room);
     }
 
-    /// For tests and for measuring: the window itself.
+    /// The window, for tests and measurements.
     pub fn window(&self) -> &MainWindow {
         &self.window
     }
 
-    /// What is heard and felt goes there from now on; nowhere before.
+    /// Sends sounds and vibration to `senses` from now on; before, there are none.
     pub fn give_senses(&self, senses: Rc<dyn Senses>) {
         senses.music(self.controller.read().preferences.music_level);
         *self.controller.senses.borrow_mut() = senses;
         self.controller.show();
     }
 
-    /// Takes these preferences from now on, as if they had been chosen on the settings page.
+    /// Replaces the preferences, as the settings page does.
     pub fn prefer(&self, preferences: Preferences) {
         self.controller.prefer(|known| *known = preferences);
     }
 
-    /// Turns to a page as its buttons do.
+    /// Opens a page, as a button does.
     pub fn go(&self, page: Page) {
         self.controller.go(page);
     }
 
-    /// Opens one of the app's own questions as its button does.
+    /// Opens one of the app's own dialogs, as a button does.
     pub fn ask(&self, dialog: Dialog) {
         self.controller.open(dialog);
     }
 
-    /// Shows a match that the host has told of, or tells of next.
+    /// Opens a room, which the host's events contain already or next.
     pub fn open_room(&self, id: &str) {
         self.controller.open_room(id);
     }
 
-    /// Shows what the device thinks, as a touch on its seat does.
+    /// Shows the bot's thoughts, as a touch on its seat does.
     pub fn show_thought(&self) {
         self.controller.change(|known| known.thought_open = true);
     }
 
-    /// Pieces of the far side face it where two people play here.
+    /// Turns the far side's pieces around when two people play at this device.
     pub fn prefer_facing(&self) {
         self.controller.prefer(|known| known.face_to_face = true);
     }
 
-    /// Lying screens have the actions at the left.
+    /// Puts the actions to the left in landscape.
     pub fn prefer_left_hand(&self) {
         self.controller.prefer(|known| known.left_handed = true);
     }
 
-    /// Turns to the page for a new match of this game, as its tile does.
+    /// Opens the page for a new match of this game, as its tile does.
     pub fn new_game(&self, game: Game) {
         self.controller.turn(|pages, cx| pages.new_game.open(adapters::game::of(game), cx));
     }
 
-    /// Keeps the match in this file among the records, and looks it through.
+    /// Imports this file, and opens it for review.
     pub fn look_at_file(&self, path: &Path) {
         self.controller.turn(|_pages, cx| adapters::records::look_at(path, cx));
     }
 
-    /// Turns to the lesson of this game, as its button does.
+    /// Opens the lesson of this game, as its button does.
     pub fn learn(&self, game: Game) {
         self.controller.turn(|pages, cx| pages.lesson.open(adapters::game::of(game), cx));
     }
 
-    /// Whom a new match of this game is against, as chosen on its page.
+    /// Sets the opponent of a new match of this game, as its page does.
     pub fn prefer_opponent(&self, game: Game, opponent: LastOpponent) {
         let word = adapters::game::word(adapters::game::of(game));
         self.controller.prefer(|known| known.games.entry(word.into()).or_default().opponent = opponent);
     }
 }
 
-/// The one task that takes in what the host says.
+/// The task that receives the host's messages.
 async fn listen(controller: Weak<Controller>, mut from_host: UnboundedReceiver<FromHost>) {
     while let Some(said) = from_host.recv().await {
         let Some(controller) = controller.upgrade() else { return };
@@ -253,14 +254,14 @@ async fn listen(controller: Weak<Controller>, mut from_host: UnboundedReceiver<F
     }
 }
 
-/// All that changes.
+/// The mutable state.
 struct State {
     known: Known,
     pages: Pages,
     questions: Questions,
 }
 
-/// A touch or a message that is being handled.
+/// Marks the handling of a touch or a message, until dropped; can be nested.
 pub(crate) struct Turn<'a>(&'a Controller);
 
 impl Drop for Turn<'_> {
@@ -272,16 +273,16 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// The app behind its window. Adapters hold it weakly in their callbacks.
+/// The app behind its window. Callbacks hold it weakly.
 pub(crate) struct Controller {
     pub(crate) window: slint::Weak<MainWindow>,
     pub(crate) sprites: Rc<Sprites>,
     state: RefCell<State>,
-    /// How many turns are under way, one within another, and whether the pages are to be shown when the outermost ends.
+    /// Depth of nested turns; below: whether the pages must be updated when the outermost turn ends.
     turns: Cell<u32>,
     stale: Cell<bool>,
     looking: slint::Timer,
-    /// What was said stays to be read for a while.
+    /// Ends the display of chat messages.
     saying: slint::Timer,
     senses: RefCell<Rc<dyn Senses>>,
     taken: Cell<u64>,
@@ -294,18 +295,18 @@ impl Controller {
         Ref::map(self.state.borrow(), |state| &state.known)
     }
 
-    /// Changes what is known, then shows it.
+    /// Changes the known state, then updates the pages.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Known)) {
         change(&mut self.known_mut());
         self.show();
     }
 
-    /// Sends a request; its reply goes to the page whose question this is.
+    /// Sends a request; its reply is passed to the page that `asked` names.
     pub(crate) fn ask(&self, body: request::Body, asked: impl Into<Asked>) {
         self.state.borrow_mut().questions.send(body, asked);
     }
 
-    /// Sends a request of which only a refusal is of interest, and a radio's not even that.
+    /// Sends a request whose reply is ignored, except for a refusal; a refusal because of a radio is ignored too.
     pub(crate) fn tell(&self, body: request::Body) {
         self.state.borrow_mut().questions.tell(body);
     }
@@ -318,19 +319,19 @@ impl Controller {
         Ref::map(self.state.borrow(), |state| &state.pages)
     }
 
-    /// The one dialog that is seen.
+    /// The dialog that is shown.
     pub(crate) fn dialog(&self) -> Dialog {
         let State { known, pages, .. } = &*self.state.borrow();
         known.dialog(&pages.invitation)
     }
 
-    /// Until the guard is dropped, what is to be shown is put off: pages are shown once for each touch and each message.
+    /// Defers updates of the pages until the guard is dropped, so that they are updated once per touch or message.
     pub(crate) fn begin_turn(&self) -> Turn<'_> {
         self.turns.set(self.turns.get() + 1);
         Turn(self)
     }
 
-    /// Lets a page do its part, then does what it wants done.
+    /// Runs a page's method, then carries out what it requested.
     pub(crate) fn turn(&self, act: impl FnOnce(&mut Pages, &mut Cx<'_>)) {
         let _turn = self.begin_turn();
         let wishes = {
@@ -392,7 +393,7 @@ impl Controller {
         }
     }
 
-    /// Changes preferences, keeps them, and shows them.
+    /// Changes and stores the preferences, and updates the pages.
     pub(crate) fn prefer(&self, change: impl FnOnce(&mut Preferences)) {
         let told = |known: &Known| (known.chinese(), known.preferences.unhurried);
         let before_told = told(&self.read());
@@ -413,7 +414,7 @@ impl Controller {
         self.show();
     }
 
-    /// Plays this as loud as the player wants it.
+    /// Plays a sound at the player's volume.
     pub(crate) fn hear(&self, cue: senses::Cue) {
         let level = self.read().preferences.sound_level;
         if level > 0 {
@@ -421,7 +422,7 @@ impl Controller {
         }
     }
 
-    /// Shakes the device where the player wants it and it can be.
+    /// Vibrates, if the player has enabled it and there is a motor.
     pub(crate) fn feel(&self, feel: senses::Feel) {
         if self.read().preferences.vibration {
             self.senses.borrow().feel(feel);
@@ -432,8 +433,8 @@ impl Controller {
         self.senses.borrow().has_motor()
     }
 
-    /// Tells the host that somebody looks, so that the desktop need not notify, in which language it would, and whether bots are to
-    /// answer unhurried.
+    /// Tells the host whether somebody looks at the app (if not, it uses notifications), the language of notifications, and
+    /// whether bots answer with a delay.
     fn tell_front(&self) {
         let chinese = self.read().chinese();
         let language = if chinese { control::Language::Chinese } else { control::Language::English };
@@ -445,13 +446,13 @@ impl Controller {
         self.tell(request::Body::Front(front));
     }
 
-    /// Tells the host what people near may be told: the game that they would be invited to.
+    /// Sends the host the game for invitations, which people nearby are told.
     pub(crate) fn tell_wish(&self) {
         let game = self.read().nearby_game().into();
         self.tell(request::Body::SetWish(control::SetWish { game }));
     }
 
-    /// Whether the window is the one that the person looks at: while it is not, the desktop notifies.
+    /// Sets whether the window is in front; while it is not, the host uses notifications.
     pub(crate) fn set_in_front(&self, on: bool) {
         let changed = std::mem::replace(&mut self.known_mut().in_front, on) != on;
         if changed {
@@ -469,14 +470,14 @@ impl Controller {
         self.show();
     }
 
-    /// Escape, or the way back in a corner.
+    /// Handles Escape and the back button.
     pub(crate) fn back(&self) {
         let (dialog, page, question) = {
             let known = self.read();
             (self.dialog(), known.page(), known.question)
         };
         if dialog != Dialog::None {
-            // What a person has asked wants an answer; our own questions may be put away.
+            // A dialog that another person caused needs an answer; the app's own can be dismissed.
             if dialog == question {
                 self.open(Dialog::None);
             }
@@ -494,7 +495,7 @@ impl Controller {
         self.show();
     }
 
-    /// What this page shows is gone.
+    /// Closes this page, because its subject is gone.
     fn leave(&self, page: Page) {
         self.known_mut().way.leave(page);
         self.on_page_changed();
@@ -505,7 +506,7 @@ impl Controller {
         self.change(|known| known.question = dialog);
     }
 
-    /// Shows a match that the host has told, or will tell.
+    /// Opens a room, which the host's events contain already or next.
     pub(crate) fn open_room(&self, id: &str) {
         let room = self.read().state.rooms.get(id).cloned();
         let Some(room) = room else {
@@ -522,7 +523,7 @@ impl Controller {
             known.turned = false;
             known.look = adapters::board::Look::default();
             known.way.sit_down(room.puzzle.is_some());
-            // Nobody goes on with a puzzle that the next has taken the place of.
+            // A puzzle that the next one replaces need not be kept.
             let before = known.room.replace(adapters::board::seen(&room));
             before.filter(|before| before.puzzle.is_some() && before.id != room.id)
         };
@@ -537,7 +538,7 @@ impl Controller {
         }
     }
 
-    /// Asks by which rules the match on the board is played, unless that is known.
+    /// Requests the rules of the match on the board, unless they are known.
     fn ask_rules(&self) {
         let setup = {
             let known = self.read();
@@ -550,13 +551,13 @@ impl Controller {
         }
     }
 
-    /// Leaves the board page for the one before it. The host closes the room, and keeps an unfinished match.
+    /// Closes the board page and the room; the host keeps an unfinished match.
     pub(crate) fn leave_room(&self) {
         let left = {
             let known = &mut *self.known_mut();
             known.question = Dialog::None;
             known.way.leave(Page::Board);
-            // What the host has closed already, as a match that was put off, need not be closed.
+            // A room that the host has already closed, such as an adjourned match, is not closed again.
             known.room.take().filter(|room| known.state.rooms.contains_key(&room.id))
         };
         if let Some(room) = left {
@@ -566,7 +567,7 @@ impl Controller {
         self.show();
     }
 
-    /// After the page has changed: look around where that is of use, and ask for what the page shows.
+    /// After a change of page: starts or stops scanning, and requests what the page shows.
     fn on_page_changed(&self) {
         let (page, scanning, ready) = {
             let known = &mut *self.known_mut();
@@ -591,7 +592,7 @@ impl Controller {
         }
     }
 
-    /// From now on "nobody near" is only said after a while.
+    /// Restarts the delay before "nobody near" is shown.
     fn look_afresh(self: &Rc<Self>) {
         self.known_mut().looked_long = false;
         let controller = Rc::downgrade(self);
@@ -606,12 +607,12 @@ impl Controller {
         let Some(window) = self.window.upgrade() else { return };
         let navigation = window.global::<Navigation>();
         navigation.set_remark_name(name.into());
-        // The same remark again starts its time again.
+        // The same remark again restarts its time.
         navigation.set_remark(Remark::None);
         navigation.set_remark(remark);
     }
 
-    /// Lets every adapter show what is known now. Values that have not changed cost nothing: Slint compares them.
+    /// Updates all pages from the present state. Unchanged values cost nothing, because Slint compares them.
     pub(crate) fn show(&self) {
         if self.turns.get() > 0 {
             self.stale.set(true);

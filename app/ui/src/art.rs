@@ -1,6 +1,6 @@
-//! Pictures drawn once per pixel size: stones, boards, tiles, icons.
+//! Sprites, rasterised once per pixel size: stones, boards, tiles, icons.
 //!
-//! The software renderer draws an SVG afresh each time it is shown (1.9 ms a stone); a sprite of the right size is copied.
+//! The software renderer would rasterise an SVG at each draw (1.9 ms per stone), while a sprite of the right size is copied.
 
 mod kept;
 
@@ -17,27 +17,27 @@ use slint::{ComponentHandle, Image, Rgba8Pixel, SharedPixelBuffer};
 use self::kept::{Drawn, Kept};
 use crate::screens::{Art, IconName, MainWindow};
 
-/// Bytes of sprites kept: three boards that fill a handheld's screen, and all that is small beside them. A window that is being
-/// resized asks for many sizes once; beyond this all are dropped, and what is still shown is drawn again.
+/// Maximum size of the cached sprites in bytes: three boards that fill a handheld's screen, and all small sprites. Resizing
+/// a window requests many sizes once; beyond the limit the cache is cleared, and visible sprites are drawn again.
 const KEPT_BYTES: usize = 12 << 20;
 
-/// Widest sprite in device pixels: a board that fills an 8K screen. Larger ones would only be asked for by mistake.
+/// Maximum width of a sprite in device pixels: a board that fills an 8K screen.
 const WIDEST: i32 = 8_192;
 
-/// The sprites in use, and the boards of which small pictures are shown.
+/// The cached sprites, and the boards shown as thumbnails.
 #[derive(Default)]
 pub(crate) struct Sprites {
     drawn: RefCell<HashMap<String, Image>>,
     bytes: Cell<usize>,
-    /// By the match's id, with the picture's revision.
+    /// By match id: revision and board.
     thumbnails: RefCell<HashMap<String, (i32, control::Board)>>,
     first_drawing: RefCell<Option<Box<dyn FnOnce()>>>,
-    /// While the app starts.
+    /// The cache of earlier starts, during the start.
     kept: RefCell<Option<Kept>>,
 }
 
 impl Sprites {
-    /// Answers the window's requests for pictures.
+    /// Handles the window's requests for sprites.
     pub(crate) fn attach(window: &MainWindow) -> Rc<Self> {
         let sprites = Rc::new(Self::default());
         let art = window.global::<Art>();
@@ -90,7 +90,7 @@ impl Sprites {
         sprites
     }
 
-    /// The position that the small board with this key shows from now on; its revision, which grows when it differs.
+    /// Sets the board of the thumbnail with this key; returns its revision, which grows when the board changes.
     pub(crate) fn set_thumbnail(&self, key: &str, board: Option<&control::Board>) -> i32 {
         let mut known = self.thumbnails.borrow_mut();
         let (revision, shown) = known.entry(key.to_owned()).or_default();
@@ -103,17 +103,17 @@ impl Sprites {
         *revision
     }
 
-    /// Calls while the first frame is being drawn.
+    /// Calls `call` while the first frame is drawn.
     pub(crate) fn at_first_drawing(&self, call: impl FnOnce() + 'static) {
         *self.first_drawing.borrow_mut() = Some(Box::new(call));
     }
 
-    /// Takes the pictures of earlier starts from this file until [`Self::started`].
+    /// Uses the sprites in this file until [`Self::started`].
     pub(crate) fn starts(&self, path: PathBuf) {
         *self.kept.borrow_mut() = Some(Kept::read(path));
     }
 
-    /// What was drawn since [`Self::starts`] is there at the next start.
+    /// Stores the sprites drawn since [`Self::starts`] for the next start.
     pub(crate) fn started(&self) {
         if let Some(kept) = self.kept.take() {
             kept.write();
@@ -150,7 +150,7 @@ impl Sprites {
     }
 }
 
-/// A picture of its own size in pixels, ready to be copied.
+/// Rasterises an SVG at its own size in pixels.
 fn raster(svg: &str) -> Image {
     let Some(shared) = SHARED.get() else { return draw(svg) };
     let drawn = kept::of(svg);
@@ -169,15 +169,15 @@ fn draw(svg: &str) -> Image {
     vector.to_rgba8_premultiplied().map_or(vector, Image::from_rgba8_premultiplied)
 }
 
-/// What all apps of this process have drawn, if they share it.
+/// Sprites of all apps in this process, if shared.
 static SHARED: OnceLock<Mutex<HashMap<Drawn, SharedPixelBuffer<Rgba8Pixel>>>> = OnceLock::new();
 
-/// From now on a picture is drawn once in this process, whichever app shows it, and never forgotten.
+/// From now on each sprite is drawn once per process, for all apps, and kept forever.
 pub(crate) fn share() {
     SHARED.get_or_init(Mutex::default);
 }
 
-/// The same, not drawn again if an earlier start has drawn it.
+/// As [`raster`], unless the sprite is in the cache of earlier starts.
 fn raster_or_kept(kept: &mut Kept, svg: &str, width: u32, height: u32) -> Image {
     let drawn = kept::of(svg);
     if let Some(pixels) = kept.take(drawn, width, height) {
@@ -190,9 +190,9 @@ fn raster_or_kept(kept: &mut Kept, svg: &str, width: u32, height: u32) -> Image 
     image
 }
 
-/// Sets a drawing into a frame of `width` x `height` pixels with corners of `radius`.
+/// Fits a drawing into a frame of `width` x `height` pixels with a corner radius of `radius`.
 fn framed(svg: &str, width: i32, height: i32, radius: i32) -> String {
-    // The drawing keeps its viewBox; only its own size gives way to the frame's.
+    // The drawing keeps its viewBox; its size is replaced by the frame's.
     let size_start = svg.find(" width=\"").expect("our drawings say their width first");
     let size_end = svg.find(" viewBox=").expect("then their viewBox");
     let known = format!("{} width=\"{width}\" height=\"{height}\"{}", &svg[..size_start], &svg[size_end..]);
@@ -201,13 +201,14 @@ fn framed(svg: &str, width: i32, height: i32, radius: i32) -> String {
     )
 }
 
-/// The part of a tile's drawing of 160 x 96 that is always seen: the stones in its middle. Lights Out has no board around.
+/// The part of a tile's drawing of 160 x 96 that must stay visible: the stones in its middle. Lights Out has no board around
+/// them.
 const fn figure(game: i32) -> (f64, f64) {
     if game == 5 { (140.0, 84.0) } else { (104.0, 66.0) }
 }
 
-/// A tile's drawing seen through a frame of another shape: the figure stays whole and as large as it can be, and the board
-/// goes on to the edges.
+/// A tile's drawing in a frame of another aspect ratio: the figure stays complete and as large as possible, and the board
+/// extends to the edges.
 fn widened(svg: &str, figure: (f64, f64), width: i32, height: i32) -> String {
     let (width, height) = (f64::from(width), f64::from(height));
     let scale = (width / figure.0).min(height / figure.1);
@@ -220,7 +221,7 @@ fn widened(svg: &str, figure: (f64, f64), width: i32, height: i32) -> String {
     svg.replacen(r#"viewBox="0 0 160 96""#, &seen, 1)
 }
 
-/// The same drawing on dark paper: drawings are made in the light theme's colours.
+/// The drawing in the dark theme's colours; drawings use the light theme's.
 fn themed(svg: &str, dark: bool) -> String {
     if !dark {
         return svg.to_owned();
@@ -238,7 +239,7 @@ fn stone(side: i32) -> &'static str {
     }
 }
 
-/// A stone, or a piece of xiangqi by its number on the wire, in a square of 100; `turned` is upside down.
+/// A stone, or a xiangqi piece by its number in the schema, in a square of 100; `turned`: rotated by 180°.
 fn drawn_piece(side: i32, piece: i32, turned: bool) -> String {
     let Some(sign) = piece_sign(side, piece) else { return stone(side).to_owned() };
     let ink = if side == 2 { "#221E18" } else { "#A92F21" };
@@ -249,14 +250,14 @@ fn drawn_piece(side: i32, piece: i32, turned: bool) -> String {
     )
 }
 
-/// What is written on the piece: the traditional characters, of which the two sides have each their own.
+/// The character on a xiangqi piece: traditional, and different for the two sides.
 fn piece_sign(side: i32, piece: i32) -> Option<char> {
     let signs = if side == 2 { "將士象馬車砲卒" } else { "帥仕相傌俥炮兵" };
     let index = usize::try_from(piece).ok()?.checked_sub(1)?;
     signs.chars().nth(index)
 }
 
-/// The outline of one of the characters of `art/glyphs.txt`, in a square of 100.
+/// The outline of a character of `art/glyphs.txt`, in a square of 100.
 fn glyph(sign: char) -> &'static str {
     include_str!("../../screens/art/glyphs.txt")
         .lines()
@@ -265,7 +266,7 @@ fn glyph(sign: char) -> &'static str {
         .trim_start()
 }
 
-/// By the game's number on the wire.
+/// The tile of a game by its number in the schema.
 fn tile(game: i32) -> &'static str {
     match game {
         2 => include_str!("../../screens/art/tile-liuzhou.svg"),
@@ -313,8 +314,8 @@ fn icon(name: IconName) -> Option<&'static str> {
     })
 }
 
-/// Points that carry a dot, as on a printed board: from 13 lines on a quarter in from each edge and the middle; Go's other
-/// points between them only on 19.
+/// Star points, as on a printed board: from 13 lines on, near the corners and in the middle; Go's other star points on 19
+/// lines only.
 fn stars(columns: i32, rows: i32) -> Vec<(i32, i32)> {
     if columns != rows || columns < 7 {
         return Vec::new();
@@ -331,7 +332,7 @@ fn stars(columns: i32, rows: i32) -> Vec<(i32, i32)> {
     found
 }
 
-/// The lines of a board: all in whole pixels, so that they are crisp and stones sit on them.
+/// The geometry of a board in whole pixels, so that lines are crisp and stones are centred on them.
 struct Lines {
     river: bool,
     columns: i32,
@@ -353,8 +354,8 @@ fn board(lines: &Lines, width: i32, height: i32) -> String {
         (_, false) => "#5E4B2F",
     };
     let (right, bottom) = (left + cell * (columns - 1), top + cell * (rows - 1));
-    // A line's thickness: 1/24 of a cell, which is 1 pixel at 21 and 2 at 42; larger cells keep fine lines, those of a board
-    // with a river from the first.
+    // Line width: about 1/21 of a cell, which is 1 pixel at 21 and 2 at 42, limited for larger cells; half of that on boards
+    // with a river.
     let thin = if river { (cell / 44).max(1) } else { (cell / 21).clamp(1, 2 + cell / 100) };
     let edge = if river { thin } else { thin + (thin + 1) / 2 };
     let mut svg = format!(
@@ -368,7 +369,7 @@ fn board(lines: &Lines, width: i32, height: i32) -> String {
     let mut rectangle = |x: i32, y: i32, w: i32, h: i32| {
         add(format_args!(r#"<rect x="{x}" y="{y}" width="{w}" height="{h}"/>"#));
     };
-    // The river flows between the two middle rows; only the edges cross it.
+    // The river lies between the two middle rows; only the outer lines cross it.
     let (bank, far_bank) = (top + cell * ((rows - 1) / 2), top + cell * (rows / 2));
     for column in 0..columns {
         let outer = column == 0 || column == columns - 1;
@@ -417,13 +418,13 @@ fn board(lines: &Lines, width: i32, height: i32) -> String {
     svg
 }
 
-/// Lines of wood over the board: the same ones each time.
+/// Wood grain, the same each time.
 fn grain(add: &mut impl FnMut(std::fmt::Arguments<'_>), width: i32, height: i32, dark: bool) {
-    /// Lines in the height of a board; and the corners, which the picture does not round, stay free of them.
+    /// Number of grain lines per board height; they avoid the corners, which the picture does not round.
     const LINES: i32 = 46;
     let (ink, corner) = (if dark { "#4A2E10" } else { "#8A5A22" }, 12);
     for line in 1..LINES {
-        // Any numbers that do not repeat soon.
+        // Pseudorandom numbers with a long period.
         let wave = |by: i32| f64::from((line * by) % 17 - 8) * f64::from(height) / 700.0;
         let y = f64::from(height * line / LINES) + wave(7);
         let y = y.clamp(f64::from(corner), f64::from(height - corner));
@@ -441,7 +442,7 @@ fn grain(add: &mut impl FnMut(std::fmt::Arguments<'_>), width: i32, height: i32,
     }
 }
 
-/// A whole board, small: lines and pieces without marks, or lamps.
+/// A thumbnail of a board: lines and pieces without marks, or lights.
 fn thumbnail(board: &control::Board, width: i32, height: i32, dark: bool) -> String {
     let (columns, rows) = (board.columns.clamp(2, 64) as i32, board.rows.clamp(2, 64) as i32);
     let step = f64::from(width) / f64::from(columns.max(rows));

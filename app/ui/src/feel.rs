@@ -1,4 +1,4 @@
-//! What the app gives to hear and to feel, and what it takes from a gamepad.
+//! Output of sounds, music and vibration, and input from gamepads.
 
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,19 +9,19 @@ use slint::{ComponentHandle, SharedString};
 
 use crate::screens::MainWindow;
 
-/// Where sounds and shakes go. Tests have their own.
+/// Output devices. Tests have their own implementation.
 pub trait Senses {
-    /// Plays this at a level from 0, not at all, to [`senses::LOUDEST`].
+    /// Plays a sound at a volume from 0 (silent) to [`senses::LOUDEST`].
     fn hear(&self, cue: Cue, level: u8);
-    /// Plays music at this level from now on; 0 ends it.
+    /// Plays music at this volume from now on; 0 stops it.
     fn music(&self, level: u8);
-    /// Shakes the device.
+    /// Vibrates.
     fn feel(&self, feel: Feel);
-    /// Whether it can be shaken.
+    /// Whether there is a vibration motor.
     fn has_motor(&self) -> bool;
 }
 
-/// Nothing is heard or felt.
+/// No output.
 pub(crate) struct Nothing;
 
 impl Senses for Nothing {
@@ -33,14 +33,14 @@ impl Senses for Nothing {
     }
 }
 
-/// This machine's loudspeaker and motor, where it has them.
+/// Loudspeaker and vibration motor of this machine, as far as present.
 pub struct Devices {
     player: Player,
     motor: Motor,
 }
 
 impl Devices {
-    /// Looks for them on threads of their own. The music is another piece each time.
+    /// Opens the devices on threads of their own. Each start plays another piece of music.
     pub fn of_this_machine() -> Rc<Self> {
         let seed = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         Rc::new(Self { player: Player::new(seed), motor: Motor::find() })
@@ -65,7 +65,7 @@ impl Senses for Devices {
     }
 }
 
-/// What is pressed on a gamepad is the key that would do the same: there is one way through the app, not two.
+/// Translates a gamepad button to the key with the same effect, so that the app has only one kind of navigation.
 pub fn press(window: &MainWindow, press: Press) {
     let key = match press {
         Press::Up => Key::UpArrow,

@@ -1,9 +1,10 @@
-//! The app's own files: preferences, and what is kept between starts.
+//! Writing of the app's own files: preferences and caches.
 
 use std::path::Path;
 use std::{fs, io};
 
-/// Writes beside the old file, whose place it then takes, so that a crash leaves one or the other.
+/// Replaces a file atomically: writes a new file beside it and renames that, so that a crash leaves the old or the new
+/// content.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

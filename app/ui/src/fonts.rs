@@ -1,12 +1,12 @@
-//! Which font a character comes from that the one in use does not have.
+//! Font fallback for characters that the current font lacks.
 
 use slint::fontique_011::{fontique::GenericFamily, shared_collection};
 
-/// The family with most characters of those that the app brings.
+/// The app's font family with the most characters.
 const WIDEST: &str = "Qiyou Sans";
 
-/// From now on what a font lacks comes from the app's own widest one, and only then from the system's, which may have no
-/// Chinese at all: people's names stand in headings, whose font has the app's own words only. Once a window was made.
+/// Makes the app's widest font the first fallback, before the system's fonts, which may have no Chinese: headings contain
+/// people's names, but their font has only the app's own words. Call after a window was created.
 pub(crate) fn fall_back() {
     let mut collection = shared_collection();
     let Some(widest) = collection.family_id(WIDEST) else {

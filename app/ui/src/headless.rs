@@ -1,7 +1,7 @@
-//! The app with no display: for tests, and for pictures of every page.
+//! The app without a display, for tests and for pictures of every page.
 //!
-//! [`Stage`] is a Slint platform for the calling thread. Windows draw into memory, time passes only when it is told to, and
-//! taps and keys come from the caller. One per thread, since a Slint platform belongs to its thread.
+//! [`Stage`] is a Slint platform for the calling thread: windows draw into memory, time advances only on request, and input
+//! comes from the caller. There is one per thread, because a Slint platform belongs to its thread.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -13,10 +13,10 @@ use slint::platform::software_renderer::{MinimalSoftwareWindow, RepaintBufferTyp
 use slint::platform::{EventLoopProxy, Platform, PointerEventButton, WindowAdapter, WindowEvent};
 use slint::{EventLoopError, LogicalPosition, PhysicalSize, PlatformError, Rgb8Pixel};
 
-/// How long [`Stage::until`] waits for what must come. Long enough for a loaded machine; a test that meets it has failed.
+/// Timeout of [`Stage::until`]. Long enough for a loaded machine; a test that reaches it has failed.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// What is put on the event loop from other threads: the wake-ups of local tasks.
+/// Closures queued from other threads: wake-ups of local tasks.
 #[derive(Default)]
 struct Queue {
     waiting: Mutex<VecDeque<Box<dyn FnOnce() + Send>>>,
@@ -41,8 +41,8 @@ impl EventLoopProxy for Proxy {
 struct Shared {
     windows: RefCell<Vec<Rc<MinimalSoftwareWindow>>>,
     now: Cell<Duration>,
-    /// Slint keeps the first proxy it is given for the whole process, but a test process has a platform per thread: none is
-    /// given until the platform is set, after which each task takes its own thread's.
+    /// Slint keeps the first event loop proxy for the whole process, but a test process has one platform per thread. So no
+    /// proxy is returned before the platform is set; afterwards each task uses the one of its own thread.
     set: Cell<bool>,
 }
 
@@ -67,37 +67,37 @@ impl Platform for Headless {
     }
 }
 
-/// Lets all apps of this process share the pictures that they draw. Tests start some thousand apps, and most of their time would
-/// go into the same stones, boards and icons.
+/// Shares drawn sprites between all apps of this process. Tests start about a thousand apps, which would spend most of their
+/// time on the same sprites.
 pub fn share_pictures() {
     crate::art::share();
 }
 
-/// A thread's windows, its clock and its fingers.
+/// The windows, clock and input of a thread.
 pub struct Stage {
     shared: Rc<Shared>,
     queue: Arc<Queue>,
 }
 
-/// What a window shows, three bytes a pixel, row by row.
+/// A screenshot.
 #[derive(Clone, PartialEq)]
 pub struct Picture {
-    /// In device pixels.
+    /// Width in device pixels.
     pub width: u32,
-    /// In device pixels.
+    /// Height in device pixels.
     pub height: u32,
-    /// Red, green, blue.
+    /// Pixels as red, green, blue; rows from the top.
     pub pixels: Vec<Rgb8Pixel>,
 }
 
 impl Picture {
-    /// The pixels as bytes, three each, as PNG files hold them.
+    /// The pixels as bytes, three per pixel, as in PNG files.
     pub fn bytes(&self) -> Vec<u8> {
         self.pixels.iter().flat_map(|pixel| [pixel.r, pixel.g, pixel.b]).collect()
     }
 }
 
-/// One window on the stage.
+/// A window on the stage.
 pub struct Scene {
     window: Rc<MinimalSoftwareWindow>,
     shown: RefCell<Vec<Rgb8Pixel>>,
@@ -109,7 +109,7 @@ impl Stage {
     /// Makes this thread headless.
     ///
     /// # Panics
-    /// When the thread has a Slint platform already.
+    /// If the thread has a Slint platform already.
     pub fn new() -> Self {
         let shared = Rc::new(Shared::default());
         let queue = Arc::new(Queue::default());
@@ -119,10 +119,10 @@ impl Stage {
         Self { shared, queue }
     }
 
-    /// The window that was made last, at this size in device pixels.
+    /// The window created last, at this size in device pixels.
     ///
     /// # Panics
-    /// When no window was made yet.
+    /// If no window was created yet.
     pub fn scene(&self, width: u32, height: u32, scale: f32) -> Scene {
         let window = self.shared.windows.borrow().last().expect("a window was made").clone();
         let scene =
@@ -131,7 +131,7 @@ impl Stage {
         scene
     }
 
-    /// Lets local tasks go on and time pass; handlers of changes and timers run.
+    /// Advances the time; runs local tasks, change handlers and timers.
     pub fn pass(&self, time: Duration) {
         self.shared.now.set(self.shared.now.get() + time);
         loop {
@@ -142,7 +142,7 @@ impl Stage {
         slint::platform::update_timers_and_animations();
     }
 
-    /// Passes time in small steps until the condition holds. False when it did not within two minutes.
+    /// Advances the time in small steps until the condition holds. Returns false if it does not within two minutes.
     pub fn until(&self, scenes: &[&Scene], mut condition: impl FnMut() -> bool) -> bool {
         let began = Instant::now();
         loop {
@@ -163,9 +163,9 @@ impl Stage {
         }
     }
 
-    /// Enough time for every animation and every change handler to end.
+    /// Advances the time until all animations and change handlers have ended.
     pub fn settle(&self, scene: &Scene) {
-        // Handlers of changes may change more, and what they show is laid out when it is drawn.
+        // Change handlers may cause further changes, whose layout happens when drawing.
         for _ in 0..6 {
             self.pass(Duration::from_millis(100));
             scene.draw();
@@ -180,7 +180,7 @@ impl Default for Stage {
 }
 
 impl Scene {
-    /// Another size, as when a device is turned.
+    /// Resizes the window, as when a device is rotated.
     pub fn resize(&self, width: u32, height: u32, scale: f32) {
         let size = PhysicalSize::new(width, height);
         self.size.set(size);
@@ -201,18 +201,18 @@ impl Scene {
         });
     }
 
-    /// Device pixels painted since the last call: what a move costs.
+    /// Number of device pixels painted since the last call: the cost of a change.
     pub fn take_repainted(&self) -> u32 {
         self.repainted.replace(0)
     }
 
-    /// What is seen now.
+    /// The present content of the window.
     pub fn picture(&self) -> Picture {
         let size = self.size.get();
         Picture { width: size.width, height: size.height, pixels: self.shown.borrow().clone() }
     }
 
-    /// What would be seen if all of it were drawn anew: another picture than [`Scene::picture`] where a change was not drawn.
+    /// The content if everything were redrawn: it differs from [`Scene::picture`] if a change was not drawn.
     pub fn anew(&self) -> Picture {
         let size = self.size.get();
         let mut pixels = vec![Rgb8Pixel::default(); (size.width * size.height) as usize];
@@ -225,7 +225,7 @@ impl Scene {
         Picture { width: size.width, height: size.height, pixels }
     }
 
-    /// A finger down and up again at this place, in logical pixels.
+    /// A tap at this place, in logical pixels.
     pub fn tap(&self, x: f32, y: f32) {
         let position = LogicalPosition::new(x, y);
         let button = PointerEventButton::Left;
@@ -235,7 +235,7 @@ impl Scene {
         self.window.dispatch_event(WindowEvent::PointerExited);
     }
 
-    /// A finger put down at one place and lifted at another, in logical pixels.
+    /// A touch that goes down at one place and up at another, in logical pixels.
     pub fn slide(&self, from: (f32, f32), to: (f32, f32)) {
         let button = PointerEventButton::Left;
         let (start, end) = (LogicalPosition::new(from.0, from.1), LogicalPosition::new(to.0, to.1));
@@ -246,7 +246,7 @@ impl Scene {
         self.window.dispatch_event(WindowEvent::PointerExited);
     }
 
-    /// A key, pressed and released. A special key or the text it types.
+    /// A key press and release: a special key, or the text it types.
     pub fn key(&self, key: impl Into<slint::SharedString>) {
         let text = key.into();
         self.window.dispatch_event(WindowEvent::KeyPressed { text: text.clone() });

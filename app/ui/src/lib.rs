@@ -1,11 +1,11 @@
 //! Qiyou's touch app: pages, dialogs and the adapters between them and the host.
 //!
-//! The app is a client of [`host`] over a byte stream that carries `proto::control`: it asks with requests, shows what
-//! events say, and draws. What it deliberately does not do: no rule of any game, no radio, no saved match; what may be
-//! touched comes in events. The user interface thread never waits: the stream is read and written by a tokio thread, and
-//! one local task takes what has arrived.
+//! The app is a client of [`host`] over a byte stream that carries `proto::control`: it sends requests and shows the state
+//! that events contain. What it deliberately does not do: rules of games (events say what a touch means), radios, storage of
+//! matches. The user interface thread never blocks: a tokio thread reads and writes the stream, and one local task handles
+//! incoming messages.
 //!
-//! [`headless`] drives the same app with no display, for tests and for pictures of it.
+//! [`headless`] runs the same app without a display, for tests and pictures.
 
 #![deny(unsafe_code)]
 

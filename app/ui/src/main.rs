@@ -1,4 +1,4 @@
-//! qiyou: the touch app, with a running daemon's host or one of its own.
+//! qiyou: the touch app, with the host of a running daemon or one in its own process.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -115,7 +115,7 @@ fn run(arguments: Arguments, began: Instant) -> Result<(), String> {
     let bench = arguments.bench_start;
     let think = arguments.bench_think.clone();
     let (new_game, nearby, file) = (arguments.new_game, arguments.nearby, arguments.file.clone());
-    // The window does not wait for the host: what is asked meanwhile waits in the connection.
+    // The window opens before the host is ready: requests are queued in the connection.
     let (goodbye, leaving) = oneshot::channel();
     let (left, gone) = oneshot::channel();
     let (client, from_host) = {
@@ -128,7 +128,7 @@ fn run(arguments: Arguments, began: Instant) -> Result<(), String> {
         .find(|value| !value.is_empty())
         .unwrap_or_default();
     let app = App::new(client, from_host, Store::of_the_user(), &locale).map_err(explain)?;
-    // Windows of the app are put under its icon in the dock, and a notification under its name.
+    // The desktop groups the app's windows and notifications under this id.
     slint::set_xdg_app_id(DESKTOP_ID).map_err(|error| explain(error.into()))?;
     if let Some(opened) = new_game {
         app.new_game(opened.game());
@@ -155,22 +155,22 @@ fn run(arguments: Arguments, began: Instant) -> Result<(), String> {
     ended
 }
 
-/// A peer is told goodbye within this time, or not at all: closing the window should not seem to hang.
+/// Time limit for the goodbye to peers, so that closing the window does not seem to hang.
 const LONGEST_GOODBYE: Duration = Duration::from_secs(2);
 
 fn wait_for(runtime: &Runtime, gone: oneshot::Receiver<()>) {
     runtime.block_on(async {
-        // An error of either kind means that there is nothing to wait for.
+        // A timeout and a dropped sender both mean that there is nothing to wait for.
         let _ = tokio::time::timeout(LONGEST_GOODBYE, gone).await;
     });
 }
 
-/// Either end of what the app may talk to.
+/// A stream to a host, either a socket or in memory.
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// A daemon's socket where one listens, else a host in this process, which says goodbye when `leaving` comes and then drops
-/// `left`.
+/// Connects to a daemon's socket if one listens, otherwise to a host in this process. Such a host says goodbye when
+/// `leaving` fires, and then drops `left`.
 async fn reach_host(
     arguments: Arguments,
     leaving: oneshot::Receiver<()>,
@@ -221,7 +221,7 @@ async fn reach_host(
     Ok(Box::new(stream))
 }
 
-/// What is measured is the same on every machine: a host with nothing saved and no radios, beside the user's own.
+/// A host without saves and radios, beside the user's own, so that measurements are comparable between machines.
 fn fresh_host(leaving: oneshot::Receiver<()>, left: oneshot::Sender<()>) -> Result<Box<dyn Stream>, String> {
     let data_dir = std::env::temp_dir().join(format!("qiyou-bench-{}", std::process::id()));
     let host = Host::start(HostConfig::new(&data_dir)).map_err(|error| error.to_string())?;
@@ -237,7 +237,7 @@ fn fresh_host(leaving: oneshot::Receiver<()>, left: oneshot::Sender<()>) -> Resu
     Ok(Box::new(stream))
 }
 
-/// The window system's errors in a user's words.
+/// Window system errors in words for users.
 fn explain(error: AppError) -> String {
     let screen = ["WAYLAND_DISPLAY", "WAYLAND_SOCKET", "DISPLAY"]
         .iter()
@@ -249,7 +249,7 @@ fn explain(error: AppError) -> String {
     }
 }
 
-/// Under X11, winit loads libxkbcommon-x11 when it first needs it and panics where it is missing: said in a user's words.
+/// On X11 winit loads libxkbcommon-x11 on demand, and panics if it is missing: prints a hint for users instead.
 fn explain_missing_library() {
     let otherwise = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -262,8 +262,8 @@ fn explain_missing_library() {
     }));
 }
 
-/// For `make bench`: after the first frame, its time since the program began; a second later, when the host has answered
-/// too, the memory in use.
+/// For `make bench`: prints the time from the program's start to the first frame, and the memory use one second later, after
+/// the host has replied too.
 fn measure_start(app: &App, began: Instant) {
     app.after_first_frame(move || {
         println!("first frame: {} ms", began.elapsed().as_millis());
@@ -272,16 +272,16 @@ fn measure_start(app: &App, began: Instant) {
                 Some(kib) => println!("memory in use (RSS): {:.1} MiB", kib as f64 / 1024.0),
                 None => println!("memory in use (RSS): unknown on this system"),
             }
-            // Fails only where there is no event loop, and this runs in it.
+            // Fails only without an event loop, but this runs in it.
             slint::quit_event_loop().ok();
         });
     });
 }
 
-/// For `make bench`: memory with the strongest level of the device thinking, looked at ten times a second.
+/// For `make bench`: prints the peak memory use while a bot of the highest level thinks, sampled ten times per second.
 fn measure_thinking(app: &App, game: &str) -> Result<(), String> {
     let (game, options): (_, &[_]) = match game {
-        // A board of which it knows no openings by heart.
+        // A board size without an opening book.
         "gomoku" => (Game::Gomoku, &[("size", "19")]),
         "go" => (Game::Go, &[]),
         "xiangqi" => (Game::Xiangqi, &[]),
@@ -298,7 +298,7 @@ fn measure_thinking(app: &App, game: &str) -> Result<(), String> {
     slint::Timer::single_shot(Duration::from_secs(20), move || {
         looking.stop();
         println!("most memory in use (RSS) while level 10 thinks: {:.1} MiB", most.get() as f64 / 1024.0);
-        // Fails only where there is no event loop, and this runs in it.
+        // Fails only without an event loop, but this runs in it.
         slint::quit_event_loop().ok();
     });
     Ok(())

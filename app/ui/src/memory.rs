@@ -1,14 +1,13 @@
-//! What the program's own code takes of the memory.
+//! Reduces the memory used by the program's code.
 //!
-//! Code and constants are pages of the program's file, which the kernel maps as they are touched, sixteen at a time. Starting touches
-//! most kinds of code once, and what it has touched stays mapped and counts as the program's memory for as long as it runs.
+//! Code and constants are pages of the program's file, which the kernel maps when they are touched, sixteen at a time. The
+//! start touches most kinds of code once, and pages stay mapped and count as the program's memory as long as it runs.
 
 use std::fs;
 use std::io;
 
-/// Lets go of the program's code: what is needed again is mapped again when it is, from the kernel's cache while it is there and
-/// from the disk else; the rest the kernel may use for something better. Best once, when starting is over. Does nothing where the
-/// system has no such list of mappings.
+/// Unmaps the program's code pages (madvise MADV_DONTNEED). Pages that are needed again are mapped again, from the page
+/// cache or the disk. Most useful once, after the start. Does nothing on systems without /proc/self/maps.
 pub(crate) fn let_go_of_code() {
     let Ok((maps, own)) = own_mappings() else { return };
     for range in maps.lines().filter_map(|line| code(line, &own)) {
@@ -16,15 +15,15 @@ pub(crate) fn let_go_of_code() {
     }
 }
 
-/// The mappings of this process and the name of its program in them.
+/// The mappings of this process, and the path of its program in them.
 fn own_mappings() -> io::Result<(String, String)> {
     let own = fs::read_link("/proc/self/exe")?;
     Ok((fs::read_to_string("/proc/self/maps")?, own.to_string_lossy().into_owned()))
 }
 
-/// The first address and the one after the last, if this line of `maps` is code of the program: private, and no one may write it.
+/// Start and end (exclusive) of the mapping in this line of `maps`, if it is code of the program: private and not writable.
 fn code(line: &str, own: &str) -> Option<(usize, usize)> {
-    // `from-to rights offset device inode    path`, see proc_pid_maps(5).
+    // `from-to rights offset device inode path`, see proc_pid_maps(5).
     let mut words = line.splitn(6, ' ');
     let (from, to) = words.next()?.split_once('-')?;
     if words.next()? != "r-xp" || words.nth(3)?.trim_start() != own {
@@ -39,8 +38,9 @@ fn code(line: &str, own: &str) -> Option<(usize, usize)> {
     reason = "std has no such call; the program's code was more than half of the app's memory"
 )]
 fn let_go((from, to): (usize, usize)) {
-    // SAFETY: the kernel has just named the range as one mapping, of the running program's own file, which stays mapped. Nobody
-    // may write it, so its pages are the file's: after the advice the next touch of a page, from any thread, maps the same again.
+    // SAFETY: the kernel has just listed the range as one mapping of the running program's own file, which stays mapped. It
+    // is not writable, so its pages equal the file's: the next access to a page, from any thread, maps the same content
+    // again.
     unsafe {
         libc::madvise(std::ptr::without_provenance_mut(from), to - from, libc::MADV_DONTNEED);
     }
@@ -76,7 +76,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn code_that_is_let_go_of_takes_no_memory_until_it_is_needed() {
-        /// KiB of the mapping that begins there.
+        /// Resident size of the mapping at this address, in KiB.
         fn resident(from: usize) -> u64 {
             let all = fs::read_to_string("/proc/self/smaps").expect("Linux tells");
             let mut own = all.lines().skip_while(|line| !line.starts_with(&format!("{from:x}-")));

@@ -1,4 +1,4 @@
-//! What the player chose on this device: kept in one small file, read once at the start.
+//! The player's preferences on this device, in one small file that is read at start.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::files;
 
-/// Which language the app speaks.
+/// Language of the app.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
-    /// The environment's (`LC_ALL`, `LC_MESSAGES`, `LANG`): Chinese when it begins with `zh`, else English.
+    /// By the environment (`LC_ALL`, `LC_MESSAGES`, `LANG`): Chinese if it begins with `zh`, otherwise English.
     #[default]
     System,
-    /// Chinese, simplified.
+    /// Simplified Chinese.
     Chinese,
     /// English.
     English,
@@ -32,82 +32,82 @@ impl Language {
     }
 }
 
-/// Light, dark, or as the desktop says.
+/// Theme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Paper {
-    /// As the desktop says; light where it says nothing.
+    /// As the desktop says; light if it says nothing.
     #[default]
     System,
-    /// Ink on paper.
+    /// Light theme.
     Light,
-    /// Paper on ink.
+    /// Dark theme.
     Dark,
 }
 
-/// Whom the last new game was against.
+/// Opponent of the last new match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LastOpponent {
-    /// The device.
+    /// A bot.
     #[default]
     Bot,
-    /// A second person here.
+    /// A second person at this device.
     Here,
-    /// Somebody nearby.
+    /// A person nearby.
     Peer,
 }
 
-/// The colour chosen for the last new game.
+/// Colour in the last new match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LastColour {
-    /// Begins.
+    /// Moves first.
     #[default]
     #[serde(alias = "black")]
     First,
-    /// Answers.
+    /// Moves second.
     #[serde(alias = "white")]
     Second,
-    /// Drawn by lot.
+    /// Random.
     Random,
-    /// Not as last time with this friend.
+    /// Opposite to the last match with this friend.
     Turns,
 }
 
-/// Whether a stone put by a finger waits until it is meant.
+/// Whether placing a stone needs a second tap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confirm {
-    /// Where points are smaller than a finger (7 mm).
+    /// On boards whose points are smaller than a finger (7 mm).
     #[default]
     Small,
-    /// On every board.
+    /// Always.
     Always,
-    /// On none.
+    /// Never.
     Never,
 }
 
-/// How one game was last begun.
+/// The last choices for one game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LastGame {
-    /// Whom against.
+    /// The opponent.
     pub opponent: LastOpponent,
-    /// The device's level, 1 to 10.
+    /// The bot's level, 1 to 10.
     pub level: u32,
-    /// My colour.
+    /// The player's colour.
     pub colour: LastColour,
-    /// The clock by the host's word for it; empty: as [`Preferences::pace`] says.
+    /// The host's word for the time control; empty: as [`Preferences::pace`].
     pub pace: String,
-    /// The rules' preset by the host's word for it; empty: the game's default.
+    /// The host's word for the preset; empty: the game's default.
     pub preset: String,
-    /// What was chosen beside the preset, by the host's words: option and value, in the order in which they are chosen.
+    /// Options chosen beside the preset, in the host's words: option and value, in the order in which they were chosen.
     pub options: Vec<(String, String)>,
 }
 
 impl LastGame {
-    /// How this game, by its word, is begun the first time: Go on its small board and with a level that a beginner can beat.
+    /// Defaults for this game, given by its word: Go has a small board, and a level that a beginner can beat.
     pub fn first(game: &str) -> Self {
         match game {
             "go" => Self { level: 1, options: vec![("size".into(), "9".into())], ..Self::default() },
@@ -129,17 +129,17 @@ impl Default for LastGame {
     }
 }
 
-/// A clock of the player's own; which parts count the kind says. The host says whether it makes one.
+/// The custom clock; `kind` determines which of the other fields are used. The host validates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OwnPace {
-    /// 0 all in all, 1 more after each turn, 2 periods after the main time, 3 each turn by itself.
+    /// 0 sudden death, 1 increment per turn, 2 byo-yomi, 3 time per turn.
     pub kind: u8,
-    /// Of the main time.
+    /// Main time in minutes.
     pub minutes: u32,
-    /// After each turn, of a period, or of each turn.
+    /// Seconds of the increment, of a period, or of each turn.
     pub seconds: u32,
-    /// Periods after the main time.
+    /// Number of byo-yomi periods.
     pub periods: u32,
 }
 
@@ -149,45 +149,45 @@ impl Default for OwnPace {
     }
 }
 
-/// Everything that the app itself remembers. Matches, name and friends are the host's.
+/// All preferences. Matches, name and friends are stored by the host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Preferences {
-    /// Shown language.
+    /// Language.
     pub language: Language,
-    /// Shown theme.
+    /// Theme.
     pub paper: Paper,
-    /// No animations.
+    /// Disables animations.
     pub reduced_motion: bool,
-    /// The device answers so that the own move is seen to arrive first.
+    /// Bots answer with a delay, so that the player's own move is seen to arrive first.
     pub unhurried: bool,
     /// Index into [`Preferences::TEXT_SCALES`].
     pub text_size: usize,
-    /// Letters and numbers round the board.
+    /// Shows coordinates at the edges of the board.
     pub coordinates: bool,
-    /// Stones wait to be confirmed.
+    /// When placing a stone needs a second tap.
     pub confirm_moves: Confirm,
-    /// Two people here: pieces of the far side are drawn facing them.
+    /// With two people at this device: pieces of the far side are turned around.
     pub face_to_face: bool,
     /// 0 paper, 1 wood, 2 slate.
     pub board_style: u8,
-    /// Lying screens have the actions at the left.
+    /// Actions are to the left in landscape.
     pub left_handed: bool,
-    /// How loud sounds are: 0, mute, to 10.
+    /// Volume of sounds: 0 (off) to 10.
     pub sound_level: u8,
-    /// The level to which a switched off sound comes back.
+    /// Volume that sounds get when they are turned on again.
     pub last_sound_level: u8,
-    /// How loud the music is: 0, none, to 10.
+    /// Volume of music: 0 (off) to 10.
     pub music_level: u8,
-    /// The device shakes where it has a motor.
+    /// Vibration, if there is a motor.
     pub vibration: bool,
-    /// The last new game of each game, by the game's word such as `lights-out`.
+    /// Last choices, by the game's word such as `lights-out`.
     pub games: BTreeMap<String, LastGame>,
-    /// What people nearby are invited to: a game's word.
+    /// The word of the game for invitations of people nearby.
     pub nearby_game: String,
-    /// The clock of games for which none was chosen yet, by the host's word for it; empty: none.
+    /// The host's word for the time control of games without a choice of their own; empty: no clock.
     pub pace: String,
-    /// The clock that the host's word `own` means.
+    /// The custom clock, for which the host's word is `own`.
     pub own_pace: OwnPace,
 }
 
@@ -216,10 +216,10 @@ impl Default for Preferences {
     }
 }
 
-/// The word of the game that the first files were about.
+/// The word of the only game in the first versions' files.
 const GOMOKU: &str = "gomoku";
 
-/// What files of versions that had gomoku alone said of its last new game.
+/// Last choices in files of versions that had only gomoku.
 #[derive(Deserialize)]
 #[serde(default)]
 struct GomokuAlone {
@@ -252,21 +252,21 @@ impl From<GomokuAlone> for LastGame {
 }
 
 impl Preferences {
-    /// What the text size multiplies every font by.
+    /// Factors of the font sizes.
     pub const TEXT_SCALES: [f32; 4] = [1.0, 1.25, 1.5, 2.0];
 
-    /// As [`Self::TEXT_SCALES`] at the chosen index; a file from elsewhere may hold any number.
+    /// The chosen one of [`Self::TEXT_SCALES`]; a hand-edited file may contain any index.
     pub fn text_scale(&self) -> f32 {
         Self::TEXT_SCALES.get(self.text_size).copied().unwrap_or(1.0)
     }
 }
 
-/// Where preferences live; `None` keeps them in memory only, as in tests.
+/// Storage of the preferences; `None` keeps them in memory only, as in tests.
 #[derive(Clone, Debug, Default)]
 pub struct Store(Option<PathBuf>);
 
 impl Store {
-    /// The user's configuration folder, as the desktop names it.
+    /// In the user's configuration folder (XDG).
     pub fn of_the_user() -> Self {
         Self(
             directories::ProjectDirs::from("", "", "qiyou")
@@ -274,12 +274,12 @@ impl Store {
         )
     }
 
-    /// Keeps nothing.
+    /// In memory only.
     pub fn nowhere() -> Self {
         Self(None)
     }
 
-    /// What was saved; the defaults where nothing was, or where it cannot be read.
+    /// The stored preferences; defaults if there are none, or if they cannot be read.
     pub fn load(&self) -> Preferences {
         let Some(path) = &self.0 else { return Preferences::default() };
         let Ok(text) = fs::read_to_string(path) else { return Preferences::default() };
@@ -298,7 +298,7 @@ impl Store {
         preferences
     }
 
-    /// Saves for the next start; a crash leaves the old ones or these.
+    /// Stores the preferences atomically.
     pub fn save(&self, preferences: &Preferences) {
         let Some(path) = &self.0 else { return };
         let written = serde_json::to_vec_pretty(preferences)

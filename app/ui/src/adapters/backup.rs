@@ -1,4 +1,4 @@
-//! Everything of this device in one file, and back. The host reads and writes the file.
+//! Backup and restoration of all data. The host reads and writes the file.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -10,15 +10,15 @@ use super::{records, touched};
 use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::screens::{BackupAdapter, Dialog, MainWindow, Remark};
 
-/// What such a file is called.
+/// Extension of a backup file.
 pub(super) const ENDING: &str = "qiyou-backup";
 
-/// What is being saved or taken.
+/// State of the backup dialogs.
 #[derive(Default)]
 pub(crate) struct Backup {
     path: PathBuf,
     busy: bool,
-    /// Why it did not work the last time, in both languages.
+    /// Error of the last attempt, in both languages.
     trouble: Option<control::Words>,
     taken: Option<control::Taken>,
 }
@@ -45,7 +45,7 @@ impl Backup {
         let weak = window.as_weak();
         dialog.on_quit(move || {
             if let Some(window) = weak.upgrade() {
-                // The event loop ends with its last window, and says goodbye on its way.
+                // Closing the last window ends the event loop, which then says goodbye.
                 window.hide().ok();
             }
             slint::quit_event_loop().ok();
@@ -74,7 +74,7 @@ impl Backup {
         }
     }
 
-    /// The path to be asked for, once at a time.
+    /// The path of the dialog's file, unless a request is in progress.
     fn begin(&mut self) -> Option<String> {
         if std::mem::replace(&mut self.busy, true) {
             return None;
@@ -83,7 +83,7 @@ impl Backup {
         Some(self.path.display().to_string())
     }
 
-    /// A file was chosen: its passphrase is asked for.
+    /// Opens the dialog for the passphrase of the chosen file.
     pub(crate) fn chosen(&mut self, path: PathBuf, cx: &mut Cx<'_>) {
         *self = Self { path, ..Self::default() };
         cx.go.dialog(Dialog::TakeAll);
@@ -96,12 +96,12 @@ impl Backup {
                 cx.go.dialog(Dialog::None);
                 cx.go.remark(Remark::SavedFile, &self.path.display().to_string());
             }
-            // The next start brings it.
+            // The restored data is used from the next start on.
             (Ok(reply::Body::Taken(taken)), Question::Take) => {
                 self.taken = Some(taken);
                 cx.go.dialog(Dialog::TakenAll);
             }
-            // The dialog says why and stays.
+            // The dialog stays open and shows the reason.
             (Err(refusal), _) => {
                 self.trouble = Some(refusal.reason.unwrap_or_else(|| control::Words {
                     zh: format!("没有成功：{}", refusal.detail),

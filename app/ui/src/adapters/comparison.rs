@@ -30,7 +30,7 @@ pub(super) fn show(window: &MainWindow, known: &Known) {
     dialog.set_known_name_new_key(shown.known_name_new_key);
     dialog.set_digits(grouped(&shown.digits));
     let chinese = known.chinese();
-    // A number from a newer host than this app shows no picture, and is then not the same on both screens.
+    // An unknown number, from a newer host, shows no picture; the two screens then differ.
     let pictures: VecModel<Picture> = shown
         .emoji
         .iter()
@@ -43,7 +43,7 @@ pub(super) fn show(window: &MainWindow, known: &Known) {
     dialog.set_pictures(ModelRc::new(pictures));
 }
 
-/// Six digits are read aloud by threes.
+/// Groups the six digits by three, for reading aloud.
 fn grouped(digits: &str) -> SharedString {
     match digits.split_at_checked(3) {
         Some((first, rest)) => format!("{first} {rest}").into(),

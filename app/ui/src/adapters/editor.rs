@@ -1,4 +1,4 @@
-//! A board of lights that is set up by hand. No rule is known here: a touch switches one lamp, and the host plays and solves.
+//! Editor of Lights Out boards. Computes no rule: a touch toggles one cell; the host plays and solves.
 
 use std::rc::Rc;
 
@@ -10,19 +10,19 @@ use super::{new_game, touched, update};
 use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::screens::{EditorAdapter, MainWindow, Page, PointView, Remark};
 
-/// Columns and rows of a board that is seen whole: with forty, a lamp is 8 logical px on the narrowest phone, which a
-/// sliding finger still meets. Larger ones come from random boards and files.
+/// Maximum columns and rows, so that the whole board is visible: with forty, a cell has 8 logical px on the narrowest phone,
+/// which a sliding finger can still hit. Larger boards are random or imported.
 const MOST: u32 = 40;
 
-/// The board that is being set up.
+/// State of the editor.
 pub(crate) struct Editor {
     columns: u32,
     rows: u32,
-    /// Row by row from the top left.
+    /// Whether each cell is lit, row by row from the top left.
     lit: Vec<bool>,
     torus: bool,
     diagonals: bool,
-    /// The match whose board this was, and which the new one takes the place of.
+    /// Room of the match whose board is edited, which the new match replaces.
     replaces: String,
     points: Rc<VecModel<PointView>>,
 }
@@ -41,7 +41,7 @@ impl Default for Editor {
     }
 }
 
-/// The match of this board.
+/// The reply opens the room of the edited board.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Question;
 
@@ -71,7 +71,7 @@ impl Editor {
         self.resize(stepped(self.columns, columns), stepped(self.rows, rows));
     }
 
-    /// A new board of the size and rules that were last chosen.
+    /// Opens an empty board of the size and rules that were chosen last.
     pub(crate) fn open(&mut self, cx: &mut Cx<'_>) {
         let sheet = cx.known.sheets.get(&(wire::Game::LightsOut as i32));
         let chosen = lights_of(sheet.and_then(|sheet| sheet.setup.as_ref()));
@@ -81,7 +81,7 @@ impl Editor {
         cx.go.page(Page::Editor);
     }
 
-    /// The board of the match that is played, as it stands.
+    /// Opens the board of the match that is being played.
     pub(crate) fn change(&mut self, cx: &mut Cx<'_>) {
         if let Some(room) = &cx.known.room {
             self.rules_of(&lights_of(room.setup.as_ref()), room.id.clone());
@@ -115,7 +115,7 @@ impl Editor {
         cx.ask.send(request::Body::OpenRoom(open), Question);
     }
 
-    /// Packed as `Board.lights`: rows from the bottom, each in whole bytes, the lowest bit first.
+    /// The board encoded as `Board.lights`: rows from the bottom, each padded to whole bytes, least significant bit first.
     fn packed(&self) -> Vec<u8> {
         let line = self.columns.div_ceil(8) as usize;
         let mut bytes = vec![0; line * self.rows as usize];
@@ -127,7 +127,7 @@ impl Editor {
         bytes
     }
 
-    /// From a board as it is shown.
+    /// Loads a board from its encoding in an event.
     fn unpack(&mut self, board: &control::Board) {
         (self.columns, self.rows) = (board.columns.clamp(1, MOST), board.rows.clamp(1, MOST));
         let line = board.columns.div_ceil(8) as usize;
@@ -142,7 +142,7 @@ impl Editor {
             .collect();
     }
 
-    /// Lamps keep their place from the top left.
+    /// Changes the size; cells keep their distance from the top left corner.
     fn resize(&mut self, columns: u32, rows: u32) {
         let old = (self.columns, self.lit.clone());
         self.lit = (0..rows)
@@ -203,7 +203,7 @@ fn stepped(number: u32, step: i32) -> u32 {
     }
 }
 
-/// Whether a board may be changed here: all of it is seen.
+/// Whether the present board can be edited: it is small enough to be seen as a whole.
 pub(super) fn can_change(known: &Known) -> bool {
     let board = known.room.as_ref().and_then(|room| room.board.as_ref());
     board.is_some_and(|board| {
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn lamps_are_packed_as_boards_are_told_and_back() {
         let mut editor = Editor { columns: 9, rows: 2, lit: vec![false; 18], ..Editor::default() };
-        // The top left, and the right end of the lower row.
+        // The top left cell, and the right end of the lower row.
         (editor.lit[0], editor.lit[17]) = (true, true);
         assert_eq!(editor.packed(), [0, 1, 1, 0]);
         let board =

@@ -1,4 +1,4 @@
-//! What is heard and felt of a match, and what a screen reader says of each move. Decided by what the host tells alone.
+//! Sounds, vibration and screen reader announcements for moves, derived from the host's events alone.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     let level = |level: i32| level.clamp(0, i32::from(LOUDEST)) as u8;
     page.on_set_sound(touched!(app, |_pages, cx, chosen| {
         cx.preferences.change(move |known| known.sound_level = level(chosen));
-        // So that a level is heard when it is chosen.
+        // Plays a sound at the chosen level.
         cx.feel.hear(Cue::Stone);
     }));
     page.on_toggle_sound(touched!(app, |_pages, cx| {
@@ -48,7 +48,7 @@ pub(super) fn show(window: &MainWindow, app: &Controller) {
     page.set_has_motor(app.has_motor());
 }
 
-/// The match on the board page has changed from one state to another.
+/// Handles a change of the match on the board page.
 pub(crate) fn changed(app: &Controller, before: &Room, after: &Room) {
     if let Some((cue, feel)) = cue(before, after) {
         app.hear(cue);
@@ -57,7 +57,7 @@ pub(crate) fn changed(app: &Controller, before: &Room, after: &Room) {
     announce(app, before, after);
 }
 
-/// What is heard and felt of a change; nothing of one that brings no move and no end.
+/// The sound and vibration for a change; `None` if there was no move and no end.
 fn cue(before: &Room, after: &Room) -> Option<(Cue, Feel)> {
     let progress = |room: &Room| room.puzzle.as_ref().map(control::PuzzleState::progress);
     if progress(before) != progress(after) {
@@ -96,7 +96,7 @@ fn cue(before: &Room, after: &Room) -> Option<(Cue, Feel)> {
     })
 }
 
-/// The two positions, where a move was made between them.
+/// The boards before and after, if a move was made between them.
 fn moved<'a>(before: &'a Room, after: &'a Room) -> Option<(&'a Board, &'a Board)> {
     let boards = before.board.as_ref().zip(after.board.as_ref())?;
     (before.revision == after.revision && boards.1.ply > boards.0.ply).then_some(boards)
@@ -106,7 +106,7 @@ fn in_check(board: &Board) -> bool {
     board.marks.iter().any(|mark| mark.kind() == MarkKind::MarkCheck)
 }
 
-/// Stones or pieces that the move took off the board, or marked as taken.
+/// Number of pieces that the move captured, or marked as captured.
 fn taken(was: &Board, is: &Board) -> usize {
     let placed = usize::from(matches!(
         is.last.as_ref().and_then(|last| last.kind.as_ref()),
@@ -118,7 +118,7 @@ fn taken(was: &Board, is: &Board) -> usize {
     gone + marked(is).saturating_sub(marked(was))
 }
 
-/// The last move in words, or none after a take back.
+/// Announces the last move in words; nothing after an undo.
 fn announce(app: &Controller, before: &Room, after: &Room) {
     let Some(window) = app.window.upgrade() else { return };
     let page = window.global::<FeelAdapter>();

@@ -1,4 +1,4 @@
-//! Friends, who is refused, the account for play over the internet, and codes to be shown and put in.
+//! Friends, blocked people, the XMPP account, and friend codes.
 
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,24 +14,24 @@ use crate::screens::{
     Page, Presence, Remark, Visibility,
 };
 
-/// Device pixels of one module of the code: a whole number of them, so that its edges are sharp on every screen.
+/// Size of one module of the QR code in device pixels; an integer, so that its edges are sharp on every screen.
 const MODULE_PIXELS: usize = 8;
 
-/// Modules of light around a code, as ISO/IEC 18004 asks for.
+/// Width of the quiet zone in modules, as ISO/IEC 18004 requires.
 const MARGIN: usize = 4;
 
 const DAY_MS: u64 = 86_400_000;
 
-/// What the page is in the middle of.
+/// State of the page.
 #[derive(Default)]
 pub(crate) struct Friends {
-    /// The friend who is looked at, and the one who may be the same person.
+    /// Id of the friend whose dialog is open; below: id of the friend who may be the same person.
     shown: String,
     twin: String,
     contact: String,
-    /// This device's code as it was last told.
+    /// This device's friend code, as last received.
     code: Option<control::FriendCode>,
-    /// What is being put in.
+    /// The friend code being entered.
     tried: String,
     away: bool,
     rows: Rc<VecModel<FriendView>>,
@@ -43,11 +43,11 @@ pub(crate) struct Friends {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Question {
     ShowCode,
-    /// The other's code is taken.
+    /// The friend code is added.
     Add,
-    /// The account is another, or in another state.
+    /// The account is signed in, signed out or changed.
     Account,
-    /// Somebody is asked to be a contact.
+    /// A contact request is sent.
     Contact,
 }
 
@@ -148,7 +148,7 @@ impl Friends {
         }));
     }
 
-    /// Opens what can be done about a friend.
+    /// Opens the dialog of a friend.
     pub(crate) fn open_friend(&mut self, id: &str, cx: &mut Cx<'_>) {
         id.clone_into(&mut self.shown);
         cx.go.dialog(Dialog::Friend);
@@ -210,7 +210,7 @@ impl Friends {
         }
         let mut friends: Vec<FriendView> =
             known.state.friends.values().map(|friend| view(known, friend, now)).collect();
-        // Who is here comes first; within that by name, so that no row moves from under a finger.
+        // Present friends first, then by name: the order does not depend on the signal, so that no row moves under a finger.
         friends.sort_by_key(|one| (one.presence == Presence::Gone, one.name.clone(), one.id.clone()));
         update(&self.rows, &friends);
         let blocked: Vec<BlockedView> = known
@@ -272,7 +272,7 @@ impl Friends {
     }
 }
 
-/// Who may find this device, as the host says.
+/// The present visibility of this device.
 pub(super) fn visibility(known: &Known) -> Visibility {
     match known.state.me.visibility() {
         control::Visibility::Nobody => Visibility::Nobody,
@@ -304,8 +304,8 @@ fn view(known: &Known, friend: &control::Friend, now_unix_ms: u64) -> FriendView
     }
 }
 
-/// Friends met before this one who are nowhere now: this one may be one of them with another key. Those of the same
-/// name come first; a few are enough.
+/// Absent friends that were met before this one, who may be the same person with an old key; those with the same name first,
+/// limited to a few.
 fn twins(known: &Known, friend: &control::Friend, now_unix_ms: u64) -> Vec<FriendView> {
     const OFFERED: usize = 3;
     let mut others: Vec<&control::Friend> = (known.state.friends.values())
@@ -346,10 +346,10 @@ fn same_key(one: &str, other: &str) -> bool {
     key(one).is_some() && key(one) == key(other)
 }
 
-/// A QR code of so many modules on a side with its light margin, each module a whole number of pixels. `dark`: as
-/// `FriendCode.dark`. A code that is not whole is all light.
+/// A QR code of `side` modules per side with its quiet zone, each module an integer number of pixels. `dark`: encoded as
+/// `FriendCode.dark`; an incomplete code is drawn blank.
 pub(super) fn code_picture(side: u32, dark: &[u8]) -> Image {
-    // The largest QR code has 177 modules on a side.
+    // The largest QR code (version 40) has 177 modules per side.
     let side = side.min(177) as usize;
     let line = side.div_ceil(8);
     let is_dark = |column: usize, row: usize| {
@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_code_is_drawn_with_its_margin_and_whole_modules() {
-        // The left column dark, the rest light.
+        // The left column is dark, the rest light.
         let code =
             control::FriendCode { text: String::new(), side: 3, dark: vec![0b001, 0b001, 0b001].into() };
         let image = code_picture(code.side, &code.dark).to_rgb8().expect("pixels");

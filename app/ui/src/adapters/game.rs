@@ -1,11 +1,11 @@
-//! What the app itself knows of each game: its number, its word in the preferences, and how its board is drawn and touched.
-//! Rules, options and their names are the host's.
+//! The app's own knowledge of each game: its number, its word in preferences, and how its board is drawn and touched. Rules,
+//! options and their names come from the host.
 
 use proto::board as wire;
 
 use crate::screens::{Game, Ground};
 
-/// The game's word in the preferences and on command lines.
+/// The name of a game in preferences and on command lines.
 pub(crate) const fn word(game: wire::Game) -> &'static str {
     match game {
         wire::Game::Unspecified | wire::Game::Gomoku => "gomoku",
@@ -16,7 +16,7 @@ pub(crate) const fn word(game: wire::Game) -> &'static str {
     }
 }
 
-/// The game of that word; gomoku for one that there is not.
+/// The inverse of [`word`]; gomoku for an unknown word.
 pub(crate) fn of_word(said: &str) -> wire::Game {
     [wire::Game::Liuzhou, wire::Game::Go, wire::Game::Xiangqi, wire::Game::LightsOut]
         .into_iter()
@@ -35,7 +35,7 @@ pub(crate) const fn shown(game: wire::Game) -> Game {
     }
 }
 
-/// The game of a tile that was touched.
+/// The game of a tile.
 pub(crate) fn of(shown: Game) -> wire::Game {
     match shown {
         Game::Unknown => wire::Game::Unspecified,
@@ -47,7 +47,7 @@ pub(crate) fn of(shown: Game) -> wire::Game {
     }
 }
 
-/// Whether one person plays it alone.
+/// Whether the game is for one player.
 pub(crate) const fn is_solo(game: wire::Game) -> bool {
     matches!(game, wire::Game::LightsOut)
 }
@@ -60,7 +60,7 @@ pub(crate) const fn ground(game: wire::Game) -> Ground {
     }
 }
 
-/// A column as its players call it, from 0 at the left: A, B, … Z, AA; Go leaves out I.
+/// Name of a column, from 0 at the left, in players' notation: A, B, … Z, AA; Go leaves out I.
 pub(crate) fn column_name(game: wire::Game, column: usize) -> String {
     let column = if game == wire::Game::Go && (8..25).contains(&column) { column + 1 } else { column };
     let mut name = String::new();
@@ -72,12 +72,12 @@ pub(crate) fn column_name(game: wire::Game, column: usize) -> String {
     name
 }
 
-/// A row as its players call it, from 0 at the bottom.
+/// Name of a row, from 0 at the bottom.
 pub(crate) fn row_name(row: usize) -> String {
     (row + 1).to_string()
 }
 
-/// A move in the notation with its points as at the board's edge: h8 is H8, xa6 is xA6.
+/// A move in notation, with its points written as at the board's edge: h8 as H8, xa6 as xA6.
 pub(crate) fn written(notation: &str) -> String {
     let next = notation.chars().skip(1).map(Some).chain([None]);
     let named = |(sign, next): (char, Option<char>)| {
@@ -86,8 +86,8 @@ pub(crate) fn written(notation: &str) -> String {
     notation.chars().zip(next).map(named).collect()
 }
 
-/// The files of xiangqi as both sides count them, from their own right: in Chinese Red has Chinese figures, Black others. The
-/// host's words name them in the same way.
+/// The files of xiangqi, which each side counts from its own right: Chinese uses Chinese numerals for Red and Arabic ones
+/// for Black. The host's words use the same names.
 pub(crate) fn file_names(second_side: bool, chinese: bool) -> Vec<&'static str> {
     if second_side || !chinese {
         vec!["9", "8", "7", "6", "5", "4", "3", "2", "1"]

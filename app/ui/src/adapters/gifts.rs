@@ -1,4 +1,4 @@
-//! A kept match that goes from friend to friend.
+//! Copies of kept matches that friends offer each other.
 
 use std::rc::Rc;
 
@@ -10,10 +10,10 @@ use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::art::Sprites;
 use crate::screens::{GiftAdapter, GiftFriend, MainWindow, Page, Remark, Side};
 
-/// Matches that are on their way to friends.
+/// Offers in progress.
 #[derive(Default)]
 pub(crate) struct Gifts {
-    /// A match for a friend who is being connected.
+    /// A match to offer to a friend as soon as the friend is connected.
     waiting: Option<Giving>,
     friends: Rc<VecModel<GiftFriend>>,
 }
@@ -26,9 +26,9 @@ struct Giving {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Question {
-    /// A match was shown to this friend.
+    /// The match was offered to this friend.
     Give { peer: String },
-    /// A friend's match is kept.
+    /// An offered match is kept.
     Keep,
 }
 
@@ -59,7 +59,7 @@ impl Gifts {
         }
     }
 
-    /// Whoever was waited for is given what was meant for them; who cannot be reached is waited for no more.
+    /// Sends the waiting offer once its friend is connected, or drops it if the friend cannot be reached.
     pub(crate) fn hear(&mut self, event: &event::Body, cx: &mut Cx<'_>) {
         match event {
             event::Body::Friend(friend) => {
@@ -99,7 +99,7 @@ impl Gifts {
     }
 }
 
-/// The person keeps the gift that is asked about, or does not.
+/// Answers the offer that is shown.
 fn answer(keep: bool, cx: &mut Cx<'_>) {
     let Some(gift) = cx.known.state.gifts.first() else { return };
     let answer = request::Body::AnswerGift(control::AnswerGift { gift_id: gift.gift_id.clone(), keep });

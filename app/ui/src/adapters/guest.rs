@@ -1,4 +1,4 @@
-//! Somebody with a browser and without Qiyou: the code for the seat or to watch, and who has come by it.
+//! Guests with a browser: the code for a seat or for spectators, and its state.
 
 use std::rc::Rc;
 
@@ -13,25 +13,25 @@ use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::preferences::LastColour;
 use crate::screens::{Dialog, GuestAdapter, MainWindow, Remark};
 
-/// The code that is shown last, if any.
+/// The code that was shown last, if any.
 #[derive(Default)]
 pub(crate) struct Guest {
     shown: Option<Shown>,
     picture: Image,
 }
 
-/// A code of one match, for the seat or to watch.
+/// A code of one match, for a seat or for spectators.
 struct Shown {
     room: String,
     watch: bool,
     url: String,
-    /// Why there is none.
+    /// Why there is no code.
     trouble: Option<control::Words>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Question {
-    /// A match with a guest's seat.
+    /// A match with a guest seat was opened.
     Open,
     Code {
         room: String,
@@ -74,7 +74,7 @@ impl Guest {
         }));
     }
 
-    /// Once the guest is there, the code is of no more use.
+    /// Closes the code's dialog once the guest is present.
     pub(crate) fn hear(&mut self, event: &event::Body, cx: &mut Cx<'_>) {
         let event::Body::Guest(guest) = event else { return };
         let came = |shown: &Shown| shown.room == guest.room_id && !shown.watch && guest.side != 0;
@@ -128,7 +128,7 @@ impl Guest {
     }
 }
 
-/// A match of the game that people are invited to, in which the other seat is a guest's.
+/// Opens a match of the game chosen for invitations, with a guest on the other side.
 fn open(cx: &mut Cx<'_>) {
     let game = cx.known.nearby_game();
     let here = Seat { who: Some(seat::Who::Here(true)), ..Default::default() };

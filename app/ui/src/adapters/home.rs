@@ -1,4 +1,4 @@
-//! The first page.
+//! The home page.
 
 use std::rc::Rc;
 
@@ -11,13 +11,13 @@ use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::art::Sprites;
 use crate::screens::{HomeAdapter, MainWindow, Opponent, Page, Remark, UnfinishedMatch};
 
-/// Unfinished matches that the page offers to go on with; the records have all.
+/// Maximum number of unfinished matches requested for the page; the list of matches has all.
 const MATCHES_ASKED: u32 = 12;
 
-/// The matches that it offers to go on with.
+/// State of the page.
 #[derive(Default)]
 pub(crate) struct Home {
-    /// Unfinished ones that are kept, the latest first.
+    /// Kept unfinished matches, latest first.
     matches: Vec<control::MatchSummary>,
     unfinished: Rc<VecModel<UnfinishedMatch>>,
 }
@@ -65,7 +65,7 @@ impl Home {
         let names: Vec<&str> =
             near.values().map(|near| near.name.as_str()).filter(|name| !name.is_empty()).collect();
         home.set_nearby_names(names.join(" · ").into());
-        // While another page is seen its small boards need not be drawn.
+        // The small boards are drawn only while the page is visible.
         if known.page() == Page::Home {
             let rows: Vec<UnfinishedMatch> =
                 unfinished(known, &self.matches).into_iter().map(|one| card(sprites, &one)).collect();
@@ -74,7 +74,7 @@ impl Home {
     }
 }
 
-/// The page is turned to.
+/// Requests the unfinished matches; called when the page is opened.
 pub(crate) fn list_matches(cx: &mut Cx<'_>) {
     let list = control::ListMatches {
         limit: MATCHES_ASKED,
@@ -84,7 +84,7 @@ pub(crate) fn list_matches(cx: &mut Cx<'_>) {
     cx.ask.send(request::Body::ListMatches(list), Question::Matches);
 }
 
-/// Goes on with a match, whether a room shows it or it is only kept.
+/// Continues a match, with or without an open room.
 pub(crate) fn resume(id: &str, cx: &mut Cx<'_>) {
     cx.go.room(id);
     if !cx.known.state.rooms.contains_key(id) {
@@ -93,7 +93,7 @@ pub(crate) fn resume(id: &str, cx: &mut Cx<'_>) {
     }
 }
 
-/// A match to go on with.
+/// A match that can be continued.
 struct Unfinished<'a> {
     id: &'a str,
     setup: Option<&'a wire::Setup>,
@@ -103,7 +103,7 @@ struct Unfinished<'a> {
     mine: bool,
 }
 
-/// Those that are open, with a person at another device first, then those that were kept, the latest first.
+/// Open matches, those with a peer first, followed by kept ones, latest first.
 fn unfinished<'a>(known: &'a Known, matches: &'a [control::MatchSummary]) -> Vec<Unfinished<'a>> {
     let mut open: Vec<&control::Room> = known
         .state
@@ -122,7 +122,7 @@ fn unfinished<'a>(known: &'a Known, matches: &'a [control::MatchSummary]) -> Vec
         board: room.board.as_ref(),
         mine: room.board.as_ref().is_some_and(|board| room.mine.contains(&board.turn)),
     });
-    // What came of a file is no match of this person's.
+    // An imported match is not this player's.
     let kept = matches.iter().filter(|kept| kept.result.is_none() && !kept.open && kept.origin.is_none());
     let kept = kept.filter(|kept| !known.state.rooms.contains_key(&kept.room_id));
     let kept = kept.map(|kept| {
@@ -154,7 +154,7 @@ fn card(sprites: &Sprites, one: &Unfinished<'_>) -> UnfinishedMatch {
     }
 }
 
-/// Who sits opposite: a peer before a device before a second person here.
+/// The opponent to show: a peer, otherwise a bot, otherwise a second person at this device.
 pub(super) fn opponent(seats: [&Option<Seat>; 2]) -> (Opponent, String, i32) {
     let mut found = (Opponent::Here, String::new(), 0);
     for seat in seats.into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! An invitation from somebody, or ours to somebody.
+//! Invitations, sent and received.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -13,23 +13,23 @@ use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::preferences::LastColour;
 use crate::screens::{Dialog, InvitationAdapter, MainWindow, Page, Progress, Remark, Side};
 
-/// Ours and theirs that are open.
+/// State of the dialogs of invitations.
 #[derive(Default)]
 pub(crate) struct Invitation {
     inviting: Option<Inviting>,
-    /// One of theirs that is being answered with other terms.
+    /// The received invitation to which a counter-offer is being composed.
     countering: Option<control::Invitation>,
-    /// One of theirs to which other terms are on their way.
+    /// Id of the received invitation to which a counter-offer is on its way.
     answered: Option<String>,
-    /// What theirs would be played by, by their ids.
+    /// Rules of received invitations, by invitation id.
     sheets: BTreeMap<String, GameSheet>,
     terms: Rc<VecModel<SharedString>>,
 }
 
-/// Whom we have asked for a game, from the touch until the host tells of the invitation.
+/// A person whom the player invites, from the touch until the host's event for the invitation.
 struct Inviting {
     peer: String,
-    /// Once the host has told it.
+    /// Id of the invitation, once the host has replied.
     invite: Option<String>,
     game: wire::Game,
     my_side: i32,
@@ -38,7 +38,7 @@ struct Inviting {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Question {
     Invite,
-    /// What this invitation of theirs would be played by.
+    /// The rules of this received invitation.
     Describe {
         invite: String,
     },
@@ -70,7 +70,7 @@ impl Invitation {
         dialog.on_withdraw(touched!(app, |pages, cx| pages.invitation.withdraw(cx)));
     }
 
-    /// Theirs that wants an answer.
+    /// The received invitation that is waiting for an answer.
     fn incoming<'a>(&self, known: &'a Known) -> Option<&'a control::Invitation> {
         let countering = self.countering.as_ref().map(|theirs| theirs.invite_id.as_str());
         let answered = self.answered.as_deref();
@@ -80,15 +80,15 @@ impl Invitation {
         })
     }
 
-    /// The one whose rules are shown: theirs, or ours where no board's are.
+    /// The invitation whose rules are shown: a received one, otherwise a sent one if no board is open.
     pub(super) fn of_rules<'a>(&self, known: &'a Known) -> Option<&'a control::Invitation> {
         self.incoming(known).or_else(|| outgoing(known).filter(|_| known.page() != Page::Board))
     }
 
-    /// What is seen of invitations. `question`: the app's own.
+    /// The dialog for the present invitations. `question`: the app's own dialog.
     pub(crate) fn dialog(&self, known: &Known, question: Dialog) -> Option<Dialog> {
         if self.incoming(known).is_some() {
-            // The question itself, or one that it leads to.
+            // Keeps the dialog of the invitation, and dialogs opened from it.
             Some(match question {
                 Dialog::Decline | Dialog::Rules => question,
                 _ => Dialog::Invitation,
@@ -100,12 +100,12 @@ impl Invitation {
         }
     }
 
-    /// The one of theirs that is being answered with other terms.
+    /// The received invitation to which a counter-offer is being composed.
     pub(super) fn countering(&self) -> Option<&control::Invitation> {
         self.countering.as_ref()
     }
 
-    /// Leaving the page discards the other terms.
+    /// Discards the counter-offer, because the page was left.
     pub(crate) fn stop_countering(&mut self) {
         self.countering = None;
     }
@@ -118,7 +118,7 @@ impl Invitation {
         }
     }
 
-    /// Turns to the page for a new match with their terms on it, of which some can be changed and sent back.
+    /// Opens the page for a new match with the terms of the invitation, to be changed and sent back.
     fn counter(&mut self, cx: &mut Cx<'_>) {
         let Some(theirs) = self.incoming(cx.known).cloned() else { return };
         let of = wire_game(theirs.setup.as_ref());
@@ -129,7 +129,7 @@ impl Invitation {
         self.countering = Some(theirs);
     }
 
-    /// Sends the other terms; false when none are being made.
+    /// Sends the counter-offer; returns false if none is being composed.
     pub(super) fn send_terms(&mut self, game: wire::Game, cx: &mut Cx<'_>) -> bool {
         let Some(theirs) = self.countering.take() else { return false };
         self.answered = Some(theirs.invite_id.clone());
@@ -138,7 +138,7 @@ impl Invitation {
         true
     }
 
-    /// Asks somebody for a match as this game was last chosen; `counters`: instead of what they have asked for.
+    /// Invites someone with the last choices for this game; `counters`: as a counter-offer to this invitation.
     pub(crate) fn propose(&mut self, peer: &str, game: wire::Game, counters: &str, cx: &mut Cx<'_>) {
         let colour = cx.known.last(game).colour;
         let side = new_game::my_side(colour);
@@ -172,7 +172,7 @@ impl Invitation {
 
     pub(crate) fn hear(&mut self, event: &event::Body, cx: &mut Cx<'_>) {
         match event {
-            // The host's own account of it takes over.
+            // From here on the host's event describes the invitation.
             event::Body::Invitation(invitation) if invitation.mine => self.inviting = None,
             event::Body::Invitation(invitation) => self.arrived(invitation, cx),
             event::Body::Connecting(connecting)
@@ -190,7 +190,7 @@ impl Invitation {
         }
     }
 
-    /// What an invitation of theirs amounts to is asked for.
+    /// Requests the rules of a received invitation.
     fn arrived(&self, invitation: &control::Invitation, cx: &mut Cx<'_>) {
         if let Some(setup) = &invitation.setup
             && !self.sheets.contains_key(&invitation.invite_id)
@@ -201,7 +201,7 @@ impl Invitation {
         }
     }
 
-    /// `name`: the other person's, as far as the invitation said it.
+    /// Handles the end of an invitation. `name`: the other person's, if known.
     pub(crate) fn gone(&mut self, gone: &control::InvitationGone, name: Option<String>, cx: &mut Cx<'_>) {
         self.sheets.remove(&gone.invite_id);
         let answered = self.answered.take_if(|id| *id == gone.invite_id).is_some();
@@ -222,7 +222,7 @@ impl Invitation {
     pub(crate) fn reply(&mut self, question: Question, answer: Answer, cx: &mut Cx<'_>) {
         match (answer, question) {
             (Ok(reply::Body::InviteId(invite)), Question::Invite) => {
-                // The invitation's own event may have come first, and with it taken over.
+                // The event of the invitation may have arrived first.
                 if let Some(inviting) = &mut self.inviting {
                     inviting.invite = Some(invite);
                 }
@@ -236,7 +236,7 @@ impl Invitation {
                 (self.inviting, self.answered) = (None, None);
                 cx.go.refused(refusal, Remark::BadRequest);
             }
-            // A newer host's match may be of a game that has no sheet here.
+            // The invitation of a newer host can be for an unknown game.
             (Err(_), Question::Describe { .. }) | (Ok(_), _) => {}
         }
     }
@@ -257,7 +257,7 @@ impl Invitation {
             dialog.set_rule_name(new_game::rule_name(sheet, known.chinese()).into());
             dialog.set_by_turns(false);
             update(&self.terms, &terms(sheet, known.chinese()));
-            // Until the host says how far it is, it looks.
+            // Shown as looking until the host reports progress.
             let progress = match nearby::progress(known, &inviting.peer, false) {
                 Progress::None => Progress::Looking,
                 told => told,
@@ -270,7 +270,7 @@ impl Invitation {
         let chinese = known.chinese();
         dialog.set_name(invitation.name.as_str().into());
         dialog.set_game(game_of(invitation.setup.as_ref()));
-        // A game for one has no colours.
+        // A game for one player has no colours.
         let solo = game::is_solo(wire_game(invitation.setup.as_ref()));
         dialog.set_my_side(if solo { Side::None } else { side(invitation.my_side()) });
         dialog.set_by_turns(invitation.colours() == control::ColourChoice::ColourAlternate);
@@ -289,7 +289,7 @@ fn outgoing(known: &Known) -> Option<&control::Invitation> {
     known.state.invitations.iter().find(|invitation| invitation.mine)
 }
 
-/// What is said of an invitation that has ended without a match.
+/// The remark for an invitation that has ended without a match.
 fn remark(gone: &control::InvitationGone) -> Option<Remark> {
     Some(match gone.end() {
         InvitationEnd::InvitationDeclined => match gone.reason() {
@@ -304,7 +304,7 @@ fn remark(gone: &control::InvitationGone) -> Option<Remark> {
         InvitationEnd::InvitationWithdrawn => Remark::InvitationWithdrawn,
         InvitationEnd::InvitationLinkLost => Remark::InvitationLost,
         InvitationEnd::InvitationUnknownGame => Remark::InvitationUnknownGame,
-        // Their own invitation takes its place, and rings.
+        // The counter-offer that replaces it rings itself.
         InvitationEnd::InvitationCountered => Remark::InvitationCountered,
         InvitationEnd::InvitationAccepted | InvitationEnd::Unspecified => return None,
     })

@@ -12,14 +12,14 @@ use super::{game, new_game, touched, update};
 use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::screens::{LessonAdapter, MainWindow, Page, PointView, Remark};
 
-/// Where the learner is.
+/// State of the lesson page.
 #[derive(Default)]
 pub(crate) struct Lesson {
     game: wire::Game,
     step: u32,
-    /// In this step, oldest first; the last may not have been answered yet.
+    /// Actions in this step, oldest first; the last one may be unanswered.
     actions: Vec<Action>,
-    /// What the host has told of it last.
+    /// The last reply of the host.
     told: Option<control::Lesson>,
     picked: Option<u32>,
     points: Rc<VecModel<PointView>>,
@@ -28,7 +28,7 @@ pub(crate) struct Lesson {
     numbers: Rc<VecModel<SharedString>>,
 }
 
-/// What was asked: the step, and the touches in it.
+/// The step and its actions in a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Question(control::Teach);
 
@@ -54,7 +54,7 @@ impl Lesson {
         }));
     }
 
-    /// Turns to the lesson of this game.
+    /// Opens the lesson of this game.
     pub(crate) fn open(&mut self, game: wire::Game, cx: &mut Cx<'_>) {
         (self.game, self.step, self.told, self.picked) = (game, 0, None, None);
         self.actions.clear();
@@ -95,7 +95,7 @@ impl Lesson {
         }
     }
 
-    /// An answer to an older question says nothing any more.
+    /// Handles a reply; replies to outdated requests are ignored.
     pub(crate) fn reply(&mut self, Question(asked): &Question, answer: Answer, cx: &mut Cx<'_>) {
         match answer {
             Ok(reply::Body::Lesson(lesson)) => {
@@ -111,7 +111,7 @@ impl Lesson {
             }
             Ok(_) => {}
             Err(refusal) => {
-                // The last touch is not taken.
+                // The last action was not accepted.
                 if self.actions == asked.actions {
                     self.actions.pop();
                 }
@@ -141,7 +141,7 @@ impl Lesson {
         }
         for wanted in &told.wanted {
             let at = match &wanted.kind {
-                // First the piece, then where it goes.
+                // The piece is picked first, then its destination.
                 Some(action::Kind::Step(step)) if self.picked != Some(step.from) => Some(step.from),
                 _ => point_of(wanted),
             };

@@ -1,5 +1,5 @@
-//! One file per view: where what the host says becomes what a page shows, and a touch becomes a request. No other file
-//! knows both worlds' types.
+//! One file per view: it turns the host's state into what a page shows, and touches into requests. Only these files use both
+//! the schema's and Slint's types.
 
 pub(crate) mod backup;
 pub(crate) mod board;
@@ -30,7 +30,7 @@ use slint::{Model, VecModel};
 use crate::app::Controller;
 use crate::screens::{Carrier, Game, MainWindow, Side};
 
-/// Connects every touch to what it does.
+/// Connects the callbacks of all pages.
 pub(crate) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     navigation::attach(window, app);
     board::attach(window, app);
@@ -53,10 +53,10 @@ pub(crate) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     pages.settings.attach(window, app);
 }
 
-/// Shows on every page what is known now.
+/// Updates all pages from the present state.
 pub(crate) fn show(window: &MainWindow, app: &Controller) {
     let (known, pages) = (app.read(), app.pages());
-    // First, since it chooses the language.
+    // First, because it selects the language.
     pages.settings.show(window, &known);
     board::show(window, app);
     feel::show(window, app);
@@ -74,11 +74,11 @@ pub(crate) fn show(window: &MainWindow, app: &Controller) {
     pages.puzzles.show(window, &known, &app.sprites);
     pages.records.show(window, &known, &app.sprites);
     pages.replay.show(window, &known);
-    // Last, so that a page is complete before it is turned to.
+    // Last, so that a page is complete before it becomes visible.
     navigation::show(window, app);
 }
 
-/// Makes a closure for a callback: it does nothing once the app is gone.
+/// Makes a closure for a callback; it does nothing once the app is dropped.
 macro_rules! when {
     ($app:expr, |$it:ident $(, $argument:ident)*| $body:expr) => {{
         let app = std::rc::Rc::downgrade($app);
@@ -92,7 +92,7 @@ macro_rules! when {
 }
 pub(crate) use when;
 
-/// Makes a closure for a callback that lets a page do its part; see [`Cx`](crate::app::Cx).
+/// Makes a closure for a callback that runs a page's method with a [`Cx`](crate::app::Cx).
 macro_rules! touched {
     ($app:expr, |$pages:ident, $cx:ident $(, $argument:ident)*| $body:expr) => {{
         let app = std::rc::Rc::downgrade($app);
@@ -106,16 +106,16 @@ macro_rules! touched {
 pub(crate) use touched;
 
 thread_local! {
-    /// Rows of models that were changed on this thread.
+    /// Number of model rows changed on this thread.
     static ROWS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// Rows of models that were changed on this thread so far: what an event costs, counted rather than timed.
+/// Number of model rows changed on this thread so far: a measure for the cost of an event that does not depend on time.
 pub(crate) fn rows_changed() -> u64 {
     ROWS.get()
 }
 
-/// Changes only the rows that differ, so that only they are drawn again.
+/// Changes only the rows that differ, so that only they are redrawn.
 fn update<T: Clone + PartialEq + 'static>(model: &VecModel<T>, rows: &[T]) {
     if model.row_count() != rows.len() {
         model.set_vec(rows.to_vec());
@@ -148,7 +148,7 @@ fn carrier(carrier: control::Carrier) -> Carrier {
     }
 }
 
-/// Whose setup it is.
+/// The game of this setup.
 fn wire_game(setup: Option<&wire::Setup>) -> wire::Game {
     match setup.and_then(|setup| setup.game.as_ref()) {
         Some(setup::Game::Gomoku(_)) => wire::Game::Gomoku,

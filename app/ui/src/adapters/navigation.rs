@@ -1,4 +1,4 @@
-//! Pages, dialogs, and the keys that belong to no control.
+//! Pages, dialogs, and keys that no control handles.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub(super) fn attach(window: &MainWindow, app: &Rc<Controller>) {
     let weak = window.as_weak();
     navigation.on_step_focus(move |step| {
         let weak = weak.clone();
-        // The key that asked for it is still being handled, so the step waits for its end.
+        // Deferred, because the key event that requested it is still being handled.
         slint::Timer::single_shot(Duration::ZERO, move || {
             let Some(window) = weak.upgrade() else { return };
             let text: SharedString = if step > 0 { Key::Tab.into() } else { Key::Backtab.into() };

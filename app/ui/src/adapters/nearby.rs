@@ -1,4 +1,4 @@
-//! Who is near, and what keeps others from being found.
+//! People nearby, and problems that prevent discovery.
 
 use std::rc::Rc;
 
@@ -10,17 +10,17 @@ use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::preferences::LastOpponent;
 use crate::screens::{Dialog, MainWindow, NearbyAdapter, NearbyState, Neighbour, Page, Progress, Remark};
 
-/// What the page is in the middle of.
+/// State of the page.
 #[derive(Default)]
 pub(crate) struct Nearby {
     /// The adapter is being turned on.
     switching_on: bool,
-    /// Somebody near who is looked at.
+    /// Id of the nearby device whose dialog is open.
     neighbour: String,
     rows: Rc<VecModel<Neighbour>>,
 }
 
-/// Whether the adapter can be turned on.
+/// The reply to the request to turn the adapter on.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Question;
 
@@ -97,13 +97,13 @@ impl Nearby {
         if let Some(near) = known.state.nearby.get(&self.neighbour) {
             page.set_shown(view(known, near));
         }
-        // Friends first; the order within does not follow the signal, so that no row moves from under a finger.
+        // Friends first; the order within a group does not depend on the signal, so that no row moves under a finger.
         rows.sort_by_key(|row| (!row.friend, row.name.clone(), row.id.clone()));
         update(&self.rows, &rows);
     }
 }
 
-/// The page for a new match of the game that people are invited to.
+/// Opens the page for a new match of the game chosen for invitations.
 fn choose_game(opponent: LastOpponent, cx: &mut Cx<'_>) {
     let game = cx.known.nearby_game();
     cx.preferences
@@ -120,7 +120,7 @@ fn view(known: &Known, near: &control::Nearby) -> Neighbour {
         friend: near.is_friend,
         signal: signal(near.rssi_dbm),
         progress: progress(known, &near.id, near.connected),
-        // Whom this device is connected with may be busy with nobody else than it.
+        // A connected device may be busy with this device only.
         busy: near.busy && !near.connected,
         wish: game::shown(near.wish()),
         by_bluetooth: by(control::Carrier::Bluetooth),
@@ -129,7 +129,7 @@ fn view(known: &Known, near: &control::Nearby) -> Neighbour {
     }
 }
 
-/// What the page says where nobody can be shown. A carrier that is ready counts before one that is not.
+/// The message in place of an empty list. A carrier that is ready takes precedence over one that is not.
 pub(super) fn state(known: &Known) -> NearbyState {
     if !known.state.nearby.is_empty() {
         return NearbyState::Some;
@@ -140,7 +140,7 @@ pub(super) fn state(known: &Known) -> NearbyState {
     bluetooth(known)
 }
 
-/// What keeps Bluetooth from working, where that is not said in the place of the list.
+/// The problem of Bluetooth, if it is not shown in place of the list.
 fn trouble(known: &Known) -> NearbyState {
     let elsewhere = known.state.radios.values().any(works) || !known.state.nearby.is_empty();
     let fine = known.state.bluetooth().is_none_or(works);
@@ -166,13 +166,13 @@ fn bluetooth(known: &Known) -> NearbyState {
         Some(RadioState::RadioNoAdapter) => NearbyState::NoAdapter,
         Some(RadioState::RadioNoService) => NearbyState::NoService,
         Some(RadioState::RadioNoPermission) => NearbyState::NoPermission,
-        // A host that has told everything and no radio has none.
+        // If the initial state is complete and contains no radio, the host has none.
         None if known.state.ready => NearbyState::NoAdapter,
         _ => NearbyState::Looking,
     }
 }
 
-/// 0 to 3 bars. A phone on the same table is heard at about -50 dBm, across a room at -70, through a wall below -85.
+/// Signal strength as 0 to 3 bars. A phone on the same table has about -50 dBm, across a room -70, through a wall below -85.
 fn signal(rssi_dbm: i32) -> i32 {
     match rssi_dbm {
         0 => 0,

@@ -1,7 +1,7 @@
-//! What to play, against whom, by which rules. Every choice is remembered, for each game by itself.
+//! The page for a new match: opponent, rules, clock. Every choice is remembered per game.
 //!
-//! Which options a game has, and what they are called, comes from the host: a choice is put before it with `Describe`, and
-//! the sheet that it answers is what the page shows.
+//! The options of a game and their names come from the host: a choice is sent with `Describe`, and the page shows the sheet
+//! in the reply.
 
 use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
@@ -18,13 +18,13 @@ use crate::screens::{
     Colour, MainWindow, NewGameAdapter, Opponent, OptionKind, OptionView, Page, Remark, RulesAdapter,
 };
 
-/// More values than this do not stand beside each other on a phone; they are stepped through.
+/// Maximum number of values shown side by side on a phone; options with more values have a stepper.
 const WORDS_BESIDE: usize = 4;
 
-/// The game that is to be played.
+/// State of the page.
 pub(crate) struct NewGame {
     game: wire::Game,
-    /// The further options are seen too.
+    /// Advanced options are shown too.
     all_options: bool,
     presets: Rc<VecModel<SharedString>>,
     paces: Rc<VecModel<SharedString>>,
@@ -47,7 +47,7 @@ impl Default for NewGame {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Question {
-    /// What a choice of rules for this game amounts to.
+    /// The sheet of a choice for this game.
     Describe {
         game: wire::Game,
         choice: GameChoice,
@@ -107,7 +107,7 @@ impl NewGame {
         }));
         page.on_set_own_pace(touched!(app, |pages, cx, part, value| {
             cx.preferences.change(move |known| set_own_pace(&mut known.own_pace, part, value));
-            // The host names it.
+            // The host knows its name.
             cx.go.describe(pages.new_game.game);
         }));
         page.on_use_own_pace(touched!(app, |pages, cx, usual| {
@@ -126,18 +126,18 @@ impl NewGame {
         page.on_set_up(touched!(app, |pages, cx| pages.editor.open(cx)));
     }
 
-    /// Turns to the page for this game.
+    /// Opens the page for this game.
     pub(crate) fn open(&mut self, game: wire::Game, cx: &mut Cx<'_>) {
         (self.game, self.all_options) = (game, false);
         describe(game, cx);
         cx.go.page(Page::NewGame);
     }
 
-    /// Another page is seen: what it shows of a game is asked for, unless it is known.
+    /// Requests the sheet that the page being opened needs, unless it is known.
     pub(crate) fn page_turned(&self, cx: &mut Cx<'_>) {
         let game = match cx.known.page() {
             Page::NewGame => self.game,
-            // The clocks to choose from come with any game.
+            // Time controls come with every sheet.
             Page::Settings if cx.known.sheets.is_empty() => self.game,
             Page::Nearby => cx.known.nearby_game(),
             _ => return,
@@ -155,7 +155,7 @@ impl NewGame {
         };
         self.remember(cx, move |last| last.opponent = opponent);
         if game::is_solo(self.game) {
-            // Alone or as a race: other options, other rules.
+            // Playing alone and racing have different options and rules.
             cx.go.describe(self.game);
         }
     }
@@ -167,8 +167,8 @@ impl NewGame {
         }
     }
 
-    /// Chooses a value for the option in this row of the page. What was chosen before stays in front of it: each choice was
-    /// possible when it was made, so all of them one after another are.
+    /// Changes the option in this row of the page. Earlier changes stay before it, because each was valid when it was made,
+    /// so that the sequence is valid.
     fn change_option(&self, cx: &mut Cx<'_>, row: i32, value: impl FnOnce(&GameOption) -> Option<String>) {
         let Some(sheet) = cx.known.sheets.get(&(self.game as i32)) else { return };
         let Some(option) = usize::try_from(row).ok().and_then(|row| offered(sheet).nth(row)) else { return };
@@ -240,7 +240,7 @@ impl NewGame {
         self.show_paces(&page, known, chinese);
         page.set_all_options(self.all_options);
         let Some(sheet) = known.sheets.get(&(self.game as i32)) else {
-            // Nothing of another game's stays to be touched while the host looks it up.
+            // Clears the values of the previous game until the new sheet arrives.
             update(&self.presets, &[]);
             update(&self.options, &[]);
             page.set_further_options(0);
@@ -272,7 +272,7 @@ impl NewGame {
 
     fn show_paces(&self, page: &NewGameAdapter<'_>, known: &Known, chinese: bool) {
         let all = &known.paces;
-        // One's own is seen in the list only where it was taken.
+        // The custom clock is listed only if it is selected.
         let taken = |pace: &&control::PacePreset| {
             pace.word != OWN || [&known.last(self.game).pace, &known.preferences.pace].contains(&&pace.word)
         };
@@ -281,7 +281,7 @@ impl NewGame {
         update(&self.paces, &names);
         let chosen = chosen_pace(known, self.game);
         let at = all.iter().position(|pace| chosen.is_some_and(|chosen| chosen.word == pace.word));
-        // The first is none.
+        // The first entry is no clock.
         page.set_pace(at.unwrap_or(0) as i32);
         let of_all = all.iter().position(|pace| pace.word == known.preferences.pace).unwrap_or(0);
         page.set_usual_pace(of_all as i32);
@@ -294,7 +294,7 @@ impl NewGame {
         page.set_own_name(said(named.and_then(|pace| pace.name.as_ref()), chinese).into());
     }
 
-    /// The rule sheet of an invitation, of the match on the board, or of the one that is being chosen.
+    /// Shows the rules of an invitation, of the match on the board, or of the present choice.
     fn show_rules(&self, window: &MainWindow, known: &Known, invitation: &Invitation, chinese: bool) {
         let asked = invitation.of_rules(known);
         let (of, sheet) = match (&known.room, asked) {
@@ -317,7 +317,7 @@ impl NewGame {
     }
 }
 
-/// Asks what the remembered choice of this game amounts to.
+/// Requests the sheet of the remembered choice of this game.
 pub(crate) fn describe(game: wire::Game, cx: &mut Cx<'_>) {
     ask(game, choice(cx.known, game), cx);
 }
@@ -348,10 +348,10 @@ pub(crate) fn reply(question: Question, answer: Answer, cx: &mut Cx<'_>) {
     }
 }
 
-/// The host has said what a choice amounts to: from now on it is the remembered one.
+/// Handles a sheet: its choice becomes the remembered one.
 fn described(game: wire::Game, choice: &GameChoice, sheet: GameSheet, cx: &mut Cx<'_>) {
     let word = game::word(game);
-    // What has been chosen beside the preset, in the sheet's order, in which each option is there when its turn comes.
+    // The options chosen beside the preset, in the order of the sheet, in which each is available at its turn.
     let touched = |option: &GameOption| choice.options.iter().any(|one| one.option == option.option);
     let options = beside_preset(&sheet, touched);
     let preset = if sheet.preset.is_empty() { choice.preset.clone() } else { sheet.preset.clone() };
@@ -365,7 +365,7 @@ fn described(game: wire::Game, choice: &GameChoice, sheet: GameSheet, cx: &mut C
     }
 }
 
-/// The host knows no such choice, which another version may have remembered: back to the game's default.
+/// The choice is unknown to the host; another version may have stored it: resets it to the game's default.
 fn not_described(game: wire::Game, choice: &GameChoice, cx: &mut Cx<'_>) {
     if choice_is_default(choice) {
         return;
@@ -379,7 +379,7 @@ fn not_described(game: wire::Game, choice: &GameChoice, cx: &mut Cx<'_>) {
     cx.go.describe(game);
 }
 
-/// The options that are remembered beside the sheet's preset, with their values: those of them that the preset does not decide.
+/// The remembered options beside the sheet's preset, with their values: those that the preset does not determine.
 fn beside_preset(sheet: &GameSheet, touched: impl Fn(&GameOption) -> bool) -> Vec<(String, String)> {
     let preset = sheet.presets.iter().find(|preset| preset.preset == sheet.preset);
     let is_left = |option: &&GameOption| preset.is_none_or(|preset| !decides(preset, &option.option));
@@ -387,12 +387,12 @@ fn beside_preset(sheet: &GameSheet, touched: impl Fn(&GameOption) -> bool) -> Ve
     options.map(|option| (option.option.clone(), option.chosen.clone())).collect()
 }
 
-/// Whether an option is part of what the preset is.
+/// Whether the preset determines an option.
 fn decides(preset: &control::GamePreset, option: &str) -> bool {
     preset.decides.is_empty() || preset.decides.iter().any(|decided| decided == option)
 }
 
-/// The same choice by other rules: what the preset does not decide stays.
+/// The same choice with another preset: options that the preset does not determine are kept.
 fn with_preset(mut choice: GameChoice, preset: &control::GamePreset) -> GameChoice {
     choice.preset.clone_from(&preset.preset);
     choice.options.retain(|one| !decides(preset, &one.option));
@@ -403,14 +403,14 @@ fn choice_is_default(choice: &GameChoice) -> bool {
     choice.preset.is_empty() && choice.options.is_empty()
 }
 
-/// A game for one that is chosen to be run against somebody.
+/// Whether a game for one player was chosen as a race.
 fn is_race(known: &Known, game: wire::Game) -> bool {
     game::is_solo(game) && known.last(game).opponent == LastOpponent::Peer
 }
 
-/// The host's word for a clock of the player's own.
+/// The host's word for the custom clock.
 const OWN: &str = "own";
-/// What a clock of one's own may have: three hours, and half an hour a turn.
+/// Limits of the custom clock: three hours, and half an hour per turn.
 const MOST_MINUTES: u32 = 180;
 const MOST_SECONDS: u32 = 1_800;
 
@@ -430,13 +430,13 @@ fn own_pace(own: OwnPace) -> wire::Pace {
     }
 }
 
-/// One step of a stepper from this number towards the wanted one: growing steps, as everywhere.
+/// The next value of a stepper from `now` towards `wanted`; steps grow with the number, as everywhere.
 fn step_to(now: u32, wanted: i32, most: u32) -> u32 {
     let next = if i64::from(wanted) > i64::from(now) { up_from(now) } else { down_from(now) };
     next.clamp(1, most)
 }
 
-/// What an invitation or a new match of this game would be played by.
+/// The choice for an invitation or a new match of this game.
 pub(crate) fn choice(known: &Known, game: wire::Game) -> GameChoice {
     let last = known.last(game);
     let chosen = |(option, value)| ChosenOption { option, value };
@@ -447,7 +447,7 @@ pub(crate) fn choice(known: &Known, game: wire::Game) -> GameChoice {
     }
 }
 
-/// The word of the pace in this row of a list.
+/// The word of the time control in this row of the list.
 fn pace_word(known: &Known, row: i32) -> Option<String> {
     known.paces.get(usize::try_from(row).ok()?).map(|pace| pace.word.clone())
 }
@@ -461,15 +461,16 @@ fn set_own_pace(own: &mut OwnPace, part: i32, value: i32) {
     }
 }
 
-/// How this game is timed: as it was last chosen, or as all games are.
+/// The time control of this game: as chosen for it, otherwise as chosen for all games.
 fn chosen_pace(known: &Known, game: wire::Game) -> Option<&control::PacePreset> {
     let last = known.last(game).pace;
     let word = if last.is_empty() { &known.preferences.pace } else { &last };
-    // A word of another version's is no clock.
+    // An unknown word, from another version, means no clock.
     known.paces.iter().find(|pace| pace.word == *word).filter(|pace| pace.pace.is_some())
 }
 
-/// As an invitation or a new match says it; `None`: no clock. A race has none: its time is what is compared.
+/// The time control for an invitation or a new match; `None`: no clock. A race has none, because its time is what is
+/// compared.
 pub(super) fn pace(known: &Known, game: wire::Game) -> Option<wire::Pace> {
     if game::is_solo(game) {
         return None;
@@ -477,13 +478,13 @@ pub(super) fn pace(known: &Known, game: wire::Game) -> Option<wire::Pace> {
     chosen_pace(known, game).and_then(|pace| pace.pace)
 }
 
-/// In the language that is shown; empty: no clock.
+/// The name of the time control in the displayed language; empty: no clock.
 pub(super) fn pace_name(known: &Known, game: wire::Game) -> String {
     let name = chosen_pace(known, game).filter(|_| !game::is_solo(game)).and_then(|pace| pace.name.as_ref());
     said(name, known.chinese()).to_owned()
 }
 
-/// The choice of this game is from now on as an invitation asks for it, so that one thing can be changed.
+/// Adopts the terms of an invitation as the remembered choice, so that single terms can be changed.
 pub(super) fn adopt(game: wire::Game, sheet: &GameSheet, theirs: &control::Invitation, cx: &mut Cx<'_>) {
     let options = beside_preset(sheet, |_| true);
     let pace = sheet.paces.iter().find(|pace| pace.pace == theirs.pace).map(|pace| pace.word.clone());
@@ -503,8 +504,8 @@ pub(super) fn adopt(game: wire::Game, sheet: &GameSheet, theirs: &control::Invit
     });
 }
 
-/// The options that a page offers beside the presets: those with something to choose from, but for an option that is the presets
-/// by other words. A number that the host offers no values for is for those who type it.
+/// The options offered beside the presets: those with a choice, except for an option that is equivalent to the presets. A
+/// number without offered values can only be set by qiyouctl.
 pub(super) fn offered(sheet: &GameSheet) -> impl Iterator<Item = &GameOption> {
     let is_preset = |option: &GameOption| {
         let decided = |preset: &control::GamePreset| preset.decides == [option.option.as_str()];
@@ -513,7 +514,7 @@ pub(super) fn offered(sheet: &GameSheet) -> impl Iterator<Item = &GameOption> {
     sheet.options.iter().filter(move |option| option.values.len() > 1 && !is_preset(option))
 }
 
-/// The next value up or down: the next of those that are offered, and beyond them the next number.
+/// The next value up or down: among the offered values, and beyond them among numbers.
 fn stepped(option: &GameOption, step: i32) -> Option<String> {
     let at = option.values.iter().position(|value| value.value == option.chosen)?;
     let next = if step > 0 { at.checked_add(1) } else { at.checked_sub(1) };
@@ -526,8 +527,8 @@ fn stepped(option: &GameOption, step: i32) -> Option<String> {
     (number != chosen).then(|| number.to_string())
 }
 
-/// Beyond what is offered a step grows with the number, so that the far end is not a hundred touches away: it goes to the
-/// next number with one digit less.
+/// The next number upwards; steps grow with the number, so that the maximum is not a hundred touches away: to the next
+/// multiple of [`roundness`].
 pub(super) fn up_from(number: u32) -> u32 {
     let round = roundness(number);
     (number / round + 1) * round
@@ -538,7 +539,7 @@ pub(super) fn down_from(number: u32) -> u32 {
     number.saturating_sub(1) / round * round
 }
 
-/// 1 below 10, 5 below 50, 10 below 100, 50 below 500, 100 from there.
+/// The step at this number: 1 below 10, 5 below 50, 10 below 100, 50 below 500, 100 from there.
 const fn roundness(number: u32) -> u32 {
     match number {
         0..10 => 1,
@@ -549,12 +550,12 @@ const fn roundness(number: u32) -> u32 {
     }
 }
 
-/// One of two. The standard library seeds each map's hasher at random: enough for a lot between two colours.
+/// A random bit. The standard library seeds each map's hasher randomly, which is good enough to draw colours.
 pub(super) fn by_lot() -> bool {
     RandomState::new().hash_one(0).is_multiple_of(2)
 }
 
-/// The colour asked for, as the wire says it; by lot is the host's to draw.
+/// The requested side on the wire; a random one is drawn by the host.
 pub(super) fn my_side(colour: LastColour) -> wire::Side {
     match colour {
         LastColour::First => wire::Side::First,
@@ -587,20 +588,20 @@ fn option_view(option: &GameOption, chinese: bool) -> OptionView {
     }
 }
 
-/// The width in logical pixels in which these words stand beside each other in equal shares: 16 a Chinese character and 9 a
-/// letter of the body's size, and 12 around each.
+/// Width in logical pixels of these words in equal columns: 16 per Chinese character and 9 per letter at body size, plus a
+/// padding of 12 on both sides.
 fn width_beside<'a>(words: impl Iterator<Item = &'a str> + Clone) -> f32 {
     let wide = |sign: char| if sign < '\u{2e80}' { 9.0 } else { 16.0 };
     let widest = words.clone().map(|word| word.chars().map(wide).sum::<f32>()).fold(0.0, f32::max);
     words.count() as f32 * (widest + 12.0)
 }
 
-/// In the language that is shown.
+/// The text in the displayed language.
 pub(super) fn said(words: Option<&control::Words>, chinese: bool) -> &str {
     words.map_or("", |words| if chinese { &words.zh } else { &words.en })
 }
 
-/// What the rules of a sheet are called; empty where they have no name.
+/// The name of a sheet's preset; empty if it has none.
 pub(super) fn rule_name(sheet: Option<&GameSheet>, chinese: bool) -> &str {
     let Some(sheet) = sheet else { return "" };
     let preset = sheet.presets.iter().find(|preset| preset.preset == sheet.preset);

@@ -1,4 +1,4 @@
-//! Puzzles: lists of one game's, and what is said beside the board of one.
+//! Puzzles: the list of a game's puzzles, and the card beside the board of a puzzle.
 
 use std::rc::Rc;
 
@@ -13,17 +13,17 @@ use crate::screens::{
     BoardAdapter, MainWindow, Page, PuzzleGame, PuzzleProgress, PuzzleRow, PuzzlesAdapter, Remark,
 };
 
-/// The games in the order of the first page.
+/// The games in the order of the home page.
 const GAMES: [wire::Game; 5] =
     [wire::Game::Gomoku, wire::Game::Go, wire::Game::Xiangqi, wire::Game::Liuzhou, wire::Game::LightsOut];
 
-/// What is listed.
+/// State of the page.
 pub(crate) struct Puzzles {
     game: wire::Game,
-    /// 1 to 5; 0: that of the first which is not solved yet.
+    /// Selected difficulty, 1 to 5; 0: that of the first unsolved puzzle.
     grade: u32,
     counts: Vec<control::PuzzleCount>,
-    /// Of this game; `None` until the host has told them.
+    /// Puzzles of the selected game; `None` until the host has replied.
     found: Option<Vec<control::Puzzle>>,
     games: Rc<VecModel<PuzzleGame>>,
     rows: Rc<VecModel<PuzzleRow>>,
@@ -44,9 +44,9 @@ impl Default for Puzzles {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Question {
-    /// Those of this game.
+    /// The puzzles of this game.
     List { game: wire::Game },
-    /// One of them.
+    /// A puzzle room was opened.
     Open,
 }
 
@@ -75,12 +75,12 @@ impl Puzzles {
         board.on_to_puzzles(touched!(app, |_pages, cx| cx.go.leave_room()));
     }
 
-    /// The game whose puzzles were looked at last.
+    /// The selected game.
     pub(super) fn game(&self) -> wire::Game {
         self.game
     }
 
-    /// From now on the puzzles of this game are listed.
+    /// Selects the game whose puzzles are listed.
     pub(crate) fn choose_game(&mut self, game: wire::Game) {
         if self.game != game {
             self.begin_with(game);
@@ -91,19 +91,19 @@ impl Puzzles {
         (self.game, self.grade, self.found) = (game, 0, None);
     }
 
-    /// The page is turned to, or shows another game.
+    /// Requests the list; called when the page is opened or the game changes.
     pub(crate) fn list(&self, cx: &mut Cx<'_>) {
         let list = control::ListPuzzles { game: self.game.into() };
         cx.ask.send(request::Body::ListPuzzles(list), Question::List { game: self.game });
     }
 
-    /// A puzzle by its id; empty: the easiest of the game that is not solved yet.
+    /// Opens a puzzle by id; empty: the easiest unsolved one of the game.
     fn open(&self, puzzle: String, cx: &mut Cx<'_>) {
         let open = control::OpenPuzzle { puzzle, game: self.game.into() };
         cx.ask.send(request::Body::OpenPuzzle(open), Question::Open);
     }
 
-    /// The one after that on the board.
+    /// Opens the puzzle after the one on the board.
     fn open_next(&self, cx: &mut Cx<'_>) {
         let puzzle = cx.known.room.as_ref().and_then(|room| room.puzzle.as_ref());
         if let Some(puzzle) = puzzle.filter(|puzzle| !puzzle.next.is_empty()) {
@@ -131,7 +131,7 @@ impl Puzzles {
         }
     }
 
-    /// How many puzzles of the game there are, and how many of them are solved.
+    /// Number of puzzles of the game, and number of solved ones.
     fn count(&self, of: wire::Game) -> (u32, u32) {
         let count = self.counts.iter().find(|count| count.game() == of);
         count.map_or((0, 0), |count| (count.puzzles, count.solved))
@@ -183,7 +183,7 @@ fn row(sprites: &Sprites, one: &control::Puzzle, chinese: bool) -> PuzzleRow {
     }
 }
 
-/// What is said beside the board of a puzzle.
+/// Fills the card beside the board of a puzzle.
 fn show_board(window: &MainWindow, known: &Known) {
     let board = window.global::<BoardAdapter>();
     let state = known.room.as_ref().and_then(|room| room.puzzle.as_ref());

@@ -1,4 +1,4 @@
-//! Every kept match: searched, opened, and exchanged with other programs as files.
+//! The list of kept matches: filters, opening, and import and export of files.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -15,30 +15,30 @@ use crate::app::{Answer, Asked, Controller, Cx, Known};
 use crate::art::Sprites;
 use crate::screens::{Dialog, FileRow, Game, MainWindow, Page, RecordRow, RecordsAdapter, Remark, Went};
 
-/// Matches asked for at a time: three screens of a phone.
+/// Matches per request: three screens of a phone.
 const PAGE: u32 = 24;
 
-/// Endings of the files that hosts read.
+/// Extensions of the files that hosts can read.
 const ENDINGS: [&str; 6] = ["sgf", "pgn", "psq", "qiyou", "lights", "fen"];
 
-/// Files of one name beside each other.
+/// Maximum number of files with the same base name.
 const SAME_NAME: u32 = 1_000;
 
-/// What is searched for, and what was found.
+/// State of the page: filters, and the matches found.
 #[derive(Default)]
 pub(crate) struct Records {
     game: wire::Game,
     outcome: i32,
     opponent: String,
-    /// Grows with each search, so that what is found for an old one is not shown.
+    /// Grows with each search, so that replies to earlier ones are ignored.
     number: u32,
     found: Vec<control::MatchSummary>,
     total: u32,
     known: bool,
-    /// The match that is looked through as soon as it is found.
+    /// Id of the match that is opened for review as soon as it is found.
     awaited: Option<String>,
     folder: PathBuf,
-    /// Files with everything of a device are looked for, rather than matches.
+    /// The file dialog is looking for backups instead of matches.
     backups: bool,
     files: Vec<(String, bool)>,
     rows: Rc<VecModel<RecordRow>>,
@@ -47,12 +47,12 @@ pub(crate) struct Records {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Question {
-    /// A part of the list, with the number of the search that it is for.
+    /// A page of the list, for the search with this number.
     List {
         search: u32,
     },
     Import,
-    /// A file that the app was opened with.
+    /// The file that the app was started with was imported.
     LookAt,
 }
 
@@ -90,13 +90,13 @@ impl Records {
         page.on_enter(touched!(app, |pages, cx, index| pages.records.enter(index, cx)));
     }
 
-    /// Turns to the page, and looks anew.
+    /// Opens the page, and searches again.
     pub(crate) fn open(&mut self, cx: &mut Cx<'_>) {
         cx.go.page(Page::Records);
         self.search(cx);
     }
 
-    /// Looks for what is chosen, from the first on.
+    /// Searches with the present filters, from the first match on.
     pub(crate) fn search(&mut self, cx: &mut Cx<'_>) {
         self.number += 1;
         self.found.clear();
@@ -116,7 +116,7 @@ impl Records {
         cx.ask.send(request::Body::ListMatches(asked), Question::List { search: self.number });
     }
 
-    /// Opens the choice of a file: with everything of a device, or of a match.
+    /// Opens the file dialog, for backups or for matches.
     pub(crate) fn look_for(&mut self, backups: bool, cx: &mut Cx<'_>) {
         self.backups = backups;
         let folder = self.folder.clone();
@@ -134,7 +134,7 @@ impl Records {
         let known = if self.backups { &[backup::ENDING][..] } else { &ENDINGS[..] };
         let wanted = |ending: &str| known.iter().any(|known| known.eq_ignore_ascii_case(ending));
         let mut files: Vec<(String, bool)> = Vec::new();
-        // A folder that may not be read is shown as an empty one; the way up stays.
+        // An unreadable folder is shown as empty; the way up stays.
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
             let is_folder = entry.path().is_dir();
@@ -143,7 +143,7 @@ impl Records {
                 files.push((name, is_folder));
             }
         }
-        // Files first: they are what is looked for.
+        // Files first, because they are what the user looks for.
         files.sort_by_key(|(name, is_folder)| (*is_folder, name.to_lowercase()));
         (self.folder, self.files) = (folder, files);
     }
@@ -177,7 +177,7 @@ impl Records {
         }
     }
 
-    /// The host has found the next of them.
+    /// Handles a page of search results.
     fn found(&mut self, search: u32, list: control::Matches, cx: &mut Cx<'_>) {
         if self.number != search {
             return;
@@ -192,7 +192,7 @@ impl Records {
         }
     }
 
-    /// The match of a file is kept under this id.
+    /// Handles that an imported file is kept under this id.
     fn kept(&mut self, room: String, cx: &mut Cx<'_>) {
         (self.game, self.outcome) = Default::default();
         self.opponent.clear();
@@ -222,7 +222,7 @@ impl Records {
     }
 }
 
-/// Keeps what this file holds, and looks it through as soon as it is there.
+/// Imports a file, and opens it for review as soon as it is kept.
 pub(crate) fn look_at(path: &Path, cx: &mut Cx<'_>) {
     take_in(path, Question::LookAt, cx);
 }
@@ -241,7 +241,7 @@ fn take_in(path: &Path, question: Question, cx: &mut Cx<'_>) {
     }
 }
 
-/// A file without an end, such as a device, is not read to the end of memory.
+/// Reads a limited number of bytes, because a path may be an endless file such as a device.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     let limit = proto::limits::FILE_BYTES as u64;
@@ -252,7 +252,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Where people keep what they have got: what the app has saved, downloads, documents, or else everything of theirs.
+/// The initial folder: the app's own, downloads, documents, or the home folder.
 fn files_folder() -> PathBuf {
     if let Some(own) = own_folder().filter(|folder| folder.is_dir()) {
         return own;
@@ -264,14 +264,15 @@ fn files_folder() -> PathBuf {
     folder.map_or_else(|| PathBuf::from("/"), PathBuf::from)
 }
 
-/// Where the app's own files go: `Qiyou` among the documents, or at home where there is no such folder. It may not be there yet.
+/// The folder for the app's files: `Qiyou` in the documents folder, or in the home folder if there is none. It may not exist
+/// yet.
 fn own_folder() -> Option<PathBuf> {
     let user = directories::UserDirs::new()?;
     let documents = user.document_dir().filter(|folder| folder.is_dir());
     Some(documents.unwrap_or_else(|| user.home_dir()).join("Qiyou"))
 }
 
-/// A path in the app's folder that no file has, as near to this name as can be.
+/// An unused path in the app's folder with this name, or a numbered variant of it.
 pub(super) fn free_file(name: &str) -> Option<PathBuf> {
     Some(free_in(&own_folder()?, name))
 }
@@ -282,11 +283,11 @@ fn free_in(folder: &Path, name: &str) -> PathBuf {
         1 => folder.join(name),
         _ => folder.join(format!("{stem}-{number}.{ending}")),
     };
-    // A match that has been saved a thousand times takes the place of the last.
+    // After a thousand files the last one is overwritten.
     (1..SAME_NAME).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(SAME_NAME))
 }
 
-/// A match as a file of its own in the app's folder. A file of that name is not written over.
+/// Writes a match to a new file in the app's folder, without overwriting.
 pub(crate) fn save(file: &control::File, cx: &mut Cx<'_>) {
     let Some(free) = free_file(&file.name) else { return cx.go.remark(Remark::Disk, "") };
     let folder = free.parent().unwrap_or(Path::new("/"));
@@ -319,7 +320,7 @@ fn row(sprites: &Sprites, one: &control::MatchSummary, now_unix_ms: u64) -> Reco
     }
 }
 
-/// Who played a match from a file, and when and at what occasion.
+/// Players, and date and event, of an imported match.
 pub(super) fn from_file(one: &control::MatchSummary) -> (String, String) {
     let Some(origin) = &one.origin else { return Default::default() };
     let join = |parts: [&str; 2], between: &str| -> String {

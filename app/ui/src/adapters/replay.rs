@@ -1,4 +1,4 @@
-//! A kept match, looked through. The host tells each position that is asked for, and judges them on request.
+//! Review of a kept match. The host sends each requested position, and evaluates them on request.
 
 mod turning;
 
@@ -18,7 +18,7 @@ use crate::screens::{
     Ending, MainWindow, Opponent, Page, PointView, RecordsAdapter, Remark, ReplayAdapter, Side, TurningPoint,
 };
 
-/// A kept match that is looked through, if any.
+/// State of the page.
 #[derive(Default)]
 pub(crate) struct Replay {
     shown: Option<Shown>,
@@ -33,7 +33,7 @@ pub(crate) struct Replay {
 
 struct Shown {
     summary: control::MatchSummary,
-    /// What is to be seen, which may not have been told yet; and whether it has been asked for.
+    /// The position to show, which may not have arrived yet; below: whether it has been requested.
     wanted: u32,
     asked: bool,
     seen: Option<control::Position>,
@@ -48,7 +48,7 @@ pub(crate) enum Question {
     /// A position.
     Look,
     Export,
-    /// The match is deleted.
+    /// The match was deleted.
     Discard,
     PlayOn,
 }
@@ -64,21 +64,21 @@ impl Shown {
         self.seen.as_ref().map_or(0, |seen| seen.ply)
     }
 
-    /// The position before the next turning point, or before the last one.
+    /// The position before the next turning point in this direction.
     fn turn(&self, forward: bool) -> Option<u32> {
         let points = turning_points(&self.judged.positions);
         let ply = beside(&points, self.ply() as usize + 1, forward)?;
         Some(ply as u32 - 1)
     }
 
-    /// The better move, where a turning point is to come.
+    /// The better move, if a turning point follows the position.
     fn better(&self) -> Option<&wire::Action> {
         let ply = self.ply() as usize;
         let turns = turning_points(&self.judged.positions).iter().any(|point| point.ply == ply + 1);
         self.judged.positions.get(ply).filter(|_| turns)?.best_action.as_ref()
     }
 
-    /// The move after so many actions, as players write it.
+    /// The move after `ply` actions, in players' notation.
     fn written(&self, ply: usize, chinese: bool) -> String {
         let Some(last) = ply.checked_sub(1) else { return String::new() };
         match self.spoken.get(last) {
@@ -121,12 +121,12 @@ impl Replay {
         }));
     }
 
-    /// The match that is looked through, by its id.
+    /// Id of the match under review.
     pub(super) fn room(&self) -> Option<String> {
         self.shown.as_ref().map(|shown| shown.summary.room_id.clone())
     }
 
-    /// Turns to the page with this match, at its end.
+    /// Opens the page with the final position of this match.
     pub(crate) fn open(&mut self, summary: control::MatchSummary, cx: &mut Cx<'_>) {
         self.shown = Some(Shown {
             wanted: summary.ply,
@@ -142,7 +142,7 @@ impl Replay {
         cx.go.page(Page::Replay);
     }
 
-    /// Turns to the page with the match on the board, and looks for its turning points.
+    /// Opens the page with the match on the board, and starts its analysis.
     pub(super) fn review(&mut self, cx: &mut Cx<'_>) {
         let Some(room) = &cx.known.room else { return };
         let summary = control::MatchSummary {
@@ -169,7 +169,7 @@ impl Replay {
         }
     }
 
-    /// Asks for the position that is wanted, one at a time, so that a fast slider does not queue up a hundred.
+    /// Requests the position to show, one at a time, so that a fast slider does not queue a hundred requests.
     fn look(&mut self, cx: &mut Cx<'_>) {
         let Some(shown) = &mut self.shown else { return };
         let there = shown.seen.as_ref().is_some_and(|seen| seen.ply == shown.wanted.min(seen.total));
@@ -194,7 +194,7 @@ impl Replay {
         let here = || Seat { who: Some(seat::Who::Here(true)), ..Default::default() };
         let level = cx.known.last(super::wire_game(shown.summary.setup.as_ref())).level;
         let bot = || Seat { who: Some(seat::Who::BotLevel(level)), ..Default::default() };
-        // The person takes over the side that is to move.
+        // The player takes over the side to move.
         let second = seen.board.as_ref().is_some_and(|board| board.turn() == wire::Side::Second);
         let (first, second) = match (against_device, second) {
             (false, _) => (here(), here()),
@@ -206,7 +206,7 @@ impl Replay {
         cx.ask.send(request::Body::Branch(branch), Question::PlayOn);
     }
 
-    /// The host has judged one position more, or will judge no more.
+    /// Handles an evaluation, or the end of the analysis.
     pub(crate) fn hear(&mut self, event: &event::Body) {
         let event::Body::Judgements(judged) = event else { return };
         if let Some(shown) = self.shown.as_mut().filter(|shown| shown.summary.room_id == judged.room_id) {
@@ -233,7 +233,7 @@ impl Replay {
         let is_shown = |shown: &&mut Shown| shown.summary.room_id == position.room_id;
         if let Some(shown) = self.shown.as_mut().filter(is_shown) {
             shown.asked = false;
-            // A step to the next move is heard as the move was.
+            // A step to the next move plays the move's sound.
             if shown.seen.as_ref().is_some_and(|seen| seen.ply + 1 == position.ply) {
                 cx.feel.hear(Cue::Stone);
             }
@@ -250,7 +250,7 @@ impl Replay {
         let Some(shown) = self.shown.as_ref().filter(|_| known.page() == Page::Replay) else { return };
         let page = window.global::<ReplayAdapter>();
         if shown.seen.is_none() {
-            // It was just opened.
+            // The page was just opened.
             page.set_playing(false);
         }
         let summary = &shown.summary;
@@ -309,7 +309,7 @@ impl Replay {
         page.set_rows(rows);
     }
 
-    /// The graph: a bar for every judged position, and spots where a move cost most.
+    /// Draws the graph: a bar per evaluated position, and marks at the turning points.
     fn show_judged(&self, page: &ReplayAdapter<'_>, shown: &Shown, chinese: bool, playing: wire::Game) {
         let judged = &shown.judged.positions;
         page.set_can_judge(playing != wire::Game::LightsOut && shown.summary.ply > 0);
@@ -346,7 +346,7 @@ impl Replay {
     }
 }
 
-/// The better move on the board: a step as an arrow between two of the points, anything else as a mark.
+/// Draws the better move on the board: a step as an arrow, anything else as a mark.
 fn draw_better(
     better: Option<&wire::Action>,
     layout: &Layout,

@@ -1,4 +1,4 @@
-//! Settings: some are the host's (name, visibility), the rest are the app's own preferences.
+//! Settings: some are stored by the host (name, visibility), others are the app's own preferences.
 
 use std::rc::Rc;
 
@@ -12,15 +12,15 @@ use crate::screens::{
     AdapterView, Dialog, EndingsState, MainWindow, Page, SettingsAdapter, Theme, ThemeChoice, Visibility,
 };
 
-/// What it knows beside the host's state and the preferences.
+/// State of the page besides the host's state and the preferences.
 #[derive(Default)]
 pub(crate) struct Settings {
-    /// Where a damaged file of saves was put.
+    /// Path of a damaged database that was set aside.
     set_aside: Option<String>,
     adapters: Rc<VecModel<AdapterView>>,
 }
 
-/// Which Bluetooth adapters there are.
+/// The list of Bluetooth adapters.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Question;
 
@@ -153,7 +153,7 @@ impl Settings {
         theme.set_left_handed(chosen.left_handed);
         theme.set_board_style(i32::from(chosen.board_style.min(2)));
         theme.set_text_scale(chosen.text_scale());
-        // Fails only where no translation is in the program, and then there is nothing to choose.
+        // Fails only if the program contains no translations; then there is no choice.
         slint::select_bundled_translation(if known.chinese() { "zh" } else { "en" }).ok();
 
         let page = window.global::<SettingsAdapter>();
@@ -193,7 +193,7 @@ impl Settings {
     }
 }
 
-/// The page is turned to.
+/// Requests the list of adapters; called when the page is opened.
 pub(crate) fn list_adapters(cx: &mut Cx<'_>) {
     cx.ask.send(request::Body::ListAdapters(control::ListAdapters {}), Question);
 }
@@ -214,7 +214,7 @@ fn endings(told: &control::Endings) -> EndingsState {
     }
 }
 
-/// The first half of a key's fingerprint in groups of four: 64 bits are plenty to tell two devices on a table apart.
+/// The first half of a key's fingerprint in groups of four digits: 64 bits distinguish the devices on a table.
 fn spaced(fingerprint: &str) -> String {
     let signs: Vec<char> = fingerprint.chars().filter(|sign| *sign != '-').take(16).collect();
     signs.chunks(4).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join(" ")

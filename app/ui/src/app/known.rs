@@ -1,5 +1,5 @@
-//! What all pages may read: what the host has said, where the player is, what was chosen; and, until the board has a state of its
-//! own, what the player does there.
+//! State that all pages may read: the host's state, the present page, preferences; and the player's input on the board,
+//! until the board is a page with its own state.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,13 @@ use crate::adapters;
 use crate::preferences::{LastGame, Preferences, Store};
 use crate::screens::{Dialog, Page};
 
-/// The hint that is shown, good for one position.
+/// The hint for one position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum HintState {
     Asked {
         room: String,
         ply: u32,
-        /// The solution of the position before, shown until the new one is there.
-        /// Lights Out: the solution is to be played out, not one press to be shown.
+        /// Lights Out: the whole solution is requested, to be played, instead of one press to be shown.
         solve: bool,
     },
     Found {
@@ -27,16 +26,16 @@ pub(crate) enum HintState {
         ply: u32,
         revision: u32,
         action: Action,
-        /// Lights Out: how many presses the solution has, and whether none has fewer.
+        /// Lights Out: number of presses of the solution; below: whether it is minimal.
         presses: u32,
         fewest: bool,
-        /// Other ways with their chances, the best first, and what either side threatens.
+        /// Other variations with their winning chances, best first; below: threats of both sides.
         lines: Vec<control::HintLine>,
         threats: Vec<control::Threat>,
     },
 }
 
-/// The piece that a step is to be made with, in one position.
+/// The piece picked for a step, in one position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Picked {
     pub(crate) room: String,
@@ -45,15 +44,15 @@ pub(crate) struct Picked {
     pub(crate) at: u32,
 }
 
-/// An action that would lose at once, until the player has said whether it is meant.
+/// An action that would lose at once, awaiting the player's confirmation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Losing {
     pub(crate) kind: action::Kind,
-    /// Why, where it is not the repetition of a position.
+    /// The reason, if it is not the repetition of a position.
     pub(crate) words: Option<control::Words>,
 }
 
-/// A choice beside the points that is asked about before it counts, in one position.
+/// An action without a point, awaiting the player's confirmation, in one position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Choosing {
     pub(crate) room: String,
@@ -62,45 +61,45 @@ pub(crate) struct Choosing {
     pub(crate) action: Action,
 }
 
-/// What all pages may read. The controller alone changes it.
+/// State that all pages may read. Only the controller changes it.
 pub(crate) struct Known {
     pub(crate) preferences: Preferences,
     pub(super) store: Store,
     pub(crate) locale: String,
     pub(crate) state: HostState,
     pub(super) way: Way,
-    /// A dialog of our own; others' come first.
+    /// The app's own open dialog; dialogs caused by others take precedence.
     pub(crate) question: Dialog,
-    /// The match on the board page: kept when the host has closed it, so that its end stays to be seen.
+    /// The match on the board page; kept after the host has closed its room, so that the end stays visible.
     pub(crate) room: Option<Room>,
     pub(super) open_when_there: Option<String>,
-    /// By which rules a match is played: the last that was asked for.
+    /// The sheet of a match, with its setup: the last one requested.
     pub(crate) room_sheet: Option<(Setup, GameSheet)>,
     pub(crate) picked: Option<Picked>,
-    /// A step that would lose, until the player has said whether it is meant.
+    /// A step that would lose, awaiting the player's confirmation.
     pub(crate) losing: Option<Losing>,
     pub(crate) choosing: Option<Choosing>,
-    /// A stone that waits to be meant.
+    /// The point of a stone that awaits a second tap.
     pub(crate) waiting: Option<Picked>,
-    /// The board is seen from its other side.
+    /// The board is rotated.
     pub(crate) turned: bool,
-    /// What was last said at the board, by the other and by this device's player, while it is shown.
+    /// Last chat message of the opponent and of this device's player, while displayed.
     pub(super) said: [Option<control::Said>; 2],
-    /// The board that is being opened is to be solved at once.
+    /// The board that is being opened is solved as soon as it is there.
     pub(crate) solve_when_there: bool,
-    /// A match whose board no presses put out, as the host has found.
+    /// Id of a match whose board has no solution, according to the host.
     pub(crate) unsolvable: Option<String>,
-    /// Which part of a large board is seen.
+    /// The visible part of a large board.
     pub(crate) look: adapters::board::Look,
     pub(crate) hint: Option<HintState>,
     pub(crate) solving: Option<adapters::board::Solving>,
-    /// The match whose solution was shown: it is not the player's own.
+    /// Id of the match whose solution was shown: solving it does not count as the player's own.
     pub(crate) shown_solution: Option<String>,
-    /// What the host says of the remembered choice for each game, by its number.
+    /// Sheets of the remembered choices, by the number of the game.
     pub(crate) sheets: BTreeMap<i32, GameSheet>,
-    /// The time controls that the host offers, whichever game it was asked about.
+    /// Time controls that the host offers, the same for all games.
     pub(crate) paces: Vec<control::PacePreset>,
-    /// Somebody looks at the window, as far as is known.
+    /// The window is in front, as far as is known.
     pub(super) in_front: bool,
     pub(super) scanning: bool,
     pub(crate) looked_long: bool,
@@ -116,12 +115,12 @@ impl Known {
         self.preferences.language.is_chinese(&self.locale)
     }
 
-    /// The dialog of our own that is open, though others' may be seen before it.
+    /// The app's own open dialog; a dialog caused by others may cover it.
     pub(crate) fn question(&self) -> Dialog {
         self.question
     }
 
-    /// The one dialog that is seen: what comes from a person first, then our own questions.
+    /// The dialog that is shown: one caused by another person first, then the app's own.
     pub(super) fn dialog(&self, invitation: &adapters::invitation::Invitation) -> Dialog {
         let offered = self.page() == Page::Board
             && self.room.as_ref().and_then(|room| room.offer.as_ref()).is_some_and(|offer| !offer.mine);
@@ -135,14 +134,14 @@ impl Known {
             Dialog::GuestAsks
         } else if self.question == Dialog::None && self.page() != Page::Board && !self.state.gifts.is_empty()
         {
-            // Nobody waits for the answer: it comes when nothing else is asked.
+            // Not urgent: shown when no other dialog is.
             Dialog::Gift
         } else {
             self.question
         }
     }
 
-    /// A taken seat of the match on the board whose code somebody else has come by.
+    /// A taken guest seat of the match on the board whose code a second person has used.
     pub(crate) fn guest_asking(&self) -> Option<&control::Guest> {
         let room = self.room.as_ref()?;
         self.state.guests.values().find(|guest| guest.asks && guest.room_id == room.id)
@@ -158,23 +157,23 @@ impl Known {
         self.state.friends.get(peer)
     }
 
-    /// What the player of this side has last said, while it is shown.
+    /// The last chat message of this side's player, while displayed.
     pub(crate) fn said_by(&self, room: &Room, mine: bool) -> Option<&control::Said> {
         self.said[usize::from(mine)].as_ref().filter(|said| said.room_id == room.id)
     }
 
-    /// How this game was last begun, or is the first time.
+    /// The last choices for this game, or its defaults.
     pub(crate) fn last(&self, game: WireGame) -> LastGame {
         let word = adapters::game::word(game);
         self.preferences.games.get(word).cloned().unwrap_or_else(|| LastGame::first(word))
     }
 
-    /// The game that people nearby are invited to.
+    /// The game for invitations of people nearby.
     pub(crate) fn nearby_game(&self) -> WireGame {
         adapters::game::of_word(&self.preferences.nearby_game)
     }
 
-    /// The rules of the match on the board, once the host has said them.
+    /// The rules of the match on the board, once received.
     pub(crate) fn room_sheet(&self) -> Option<&GameSheet> {
         let setup = self.room.as_ref()?.setup.as_ref()?;
         self.room_sheet.as_ref().filter(|(of, _)| of == setup).map(|(_, sheet)| sheet)

@@ -1,7 +1,7 @@
-//! What a page may touch beside its own state, and what it wants done.
+//! The interface between a page and the rest of the app.
 //!
-//! A page is a struct with private state. It is touched, hears of events, gets the replies to what it has asked, and shows
-//! itself; each time it is lent a [`Cx`]. What it wants of others it says there, and the app does it when the page is done.
+//! A page is a struct with private state. Its methods handle touches, events and replies to its requests, and update the
+//! view. Each call gets a [`Cx`], which collects what the page wants from others; the app carries that out afterwards.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::adapters;
 use crate::preferences::Preferences;
 use crate::screens::{Dialog, Page, Remark};
 
-/// The pages and dialogs, each with its own state.
+/// All pages and dialogs, each with its own state.
 #[derive(Default)]
 pub(crate) struct Pages {
     pub(crate) backup: adapters::backup::Backup,
@@ -35,13 +35,13 @@ pub(crate) struct Pages {
     pub(crate) settings: adapters::settings::Settings,
 }
 
-/// All that a page may touch beside its own state.
+/// Everything besides its own state that a page may use.
 pub(crate) struct Cx<'a> {
-    /// What the host has told, where the player is, and what was chosen.
+    /// The host's state, the present page, preferences.
     pub(crate) known: &'a Known,
     /// Requests to the host.
     pub(crate) ask: &'a mut Questions,
-    /// Other pages, dialogs, remarks.
+    /// Navigation: pages, dialogs, remarks.
     pub(crate) go: Go,
     pub(crate) preferences: Changes,
     pub(crate) feel: Felt,
@@ -57,7 +57,7 @@ impl<'a> Cx<'a> {
     }
 }
 
-/// What a page wants done.
+/// What a page has requested from the app.
 pub(super) struct Wishes {
     pub(super) preferences: Vec<Change>,
     pub(super) felt: Vec<Sensation>,
@@ -66,7 +66,7 @@ pub(super) struct Wishes {
 
 pub(super) type Change = Box<dyn FnOnce(&mut Preferences)>;
 
-/// Preferences to be changed and kept.
+/// Changes of preferences.
 #[derive(Default)]
 pub(crate) struct Changes(Vec<Change>);
 
@@ -81,7 +81,7 @@ pub(super) enum Sensation {
     Felt(Feel),
 }
 
-/// What the player is to hear and to feel, as far as they want to.
+/// Sounds and vibration, as far as the player has enabled them.
 #[derive(Default)]
 pub(crate) struct Felt(Vec<Sensation>);
 
@@ -120,137 +120,138 @@ pub(super) enum Step {
     BoardReply(adapters::board::Question, Box<Answer>),
 }
 
-/// Steps that the app takes, one after another, when the page is done.
+/// Steps that the app carries out in order after the page's method.
 #[derive(Default)]
 pub(crate) struct Go(Vec<Step>);
 
 impl Go {
-    /// Turns to a page.
+    /// Opens a page.
     pub(crate) fn page(&mut self, page: Page) {
         self.0.push(Step::Page(page));
     }
 
-    /// Back by one page.
+    /// Goes back by one page.
     pub(crate) fn back(&mut self) {
         self.0.push(Step::Back);
     }
 
-    /// What this page shows is gone.
+    /// Closes this page, because its subject is gone.
     pub(crate) fn leave(&mut self, page: Page) {
         self.0.push(Step::Leave(page));
     }
 
-    /// Opens a dialog; `Dialog::None`: closes it.
+    /// Opens a dialog; `Dialog::None` closes it.
     pub(crate) fn dialog(&mut self, dialog: Dialog) {
         self.0.push(Step::Dialog(dialog));
     }
 
-    /// Says something in passing. `name`: whom or what it is about.
+    /// Shows a short remark. `name`: its subject.
     pub(crate) fn remark(&mut self, remark: Remark, name: &str) {
         self.0.push(Step::Remark(remark, name.to_owned()));
     }
 
-    /// Says why the host refused. `otherwise`: what is said of a request that it did not understand.
+    /// Shows the reason of a refusal. `otherwise`: the remark for a request that the host did not understand.
     pub(crate) fn refused(&mut self, refusal: Refusal, otherwise: Remark) {
         self.0.push(Step::Refused(Box::new(refusal), otherwise));
     }
 
-    /// The same of a request that nobody has made by a touch: the pages about people show the trouble of a radio by themselves.
+    /// As [`refused`](Self::refused), for a request that no touch has caused: problems of radios are left to the pages about
+    /// people.
     pub(crate) fn refused_unasked(&mut self, refusal: Refusal) {
         if refusal.code() != RefusalCode::RefusalRadio || refusal.reason.is_some() {
             self.refused(refusal, Remark::BadRequest);
         }
     }
 
-    /// To the board of a room that the host has told, or will tell.
+    /// Opens the board of a room, which the host's events contain already or next.
     pub(crate) fn room(&mut self, id: &str) {
         self.0.push(Step::Room(id.to_owned()));
     }
 
-    /// Away from the board.
+    /// Closes the board page.
     pub(crate) fn leave_room(&mut self) {
         self.0.push(Step::LeaveRoom);
     }
 
-    /// To the page for a new match of this game.
+    /// Opens the page for a new match of this game.
     pub(crate) fn new_game(&mut self, game: Game) {
         self.0.push(Step::NewGame(game));
     }
 
-    /// Asks what the remembered choice of this game amounts to, once it is remembered.
+    /// Requests the sheet of the remembered choice of this game, after it is stored.
     pub(crate) fn describe(&mut self, game: Game) {
         self.0.push(Step::Describe(game));
     }
 
-    /// What the host has said of the remembered choice of this game.
+    /// Stores the sheet of the remembered choice of this game.
     pub(crate) fn remember_sheet(&mut self, game: Game, sheet: GameSheet) {
         self.0.push(Step::RememberSheet(game, Box::new(sheet)));
     }
 
-    /// People near are told what they would be invited to.
+    /// Sends the host the game for invitations, which people nearby are told.
     pub(crate) fn tell_wish(&mut self) {
         self.0.push(Step::TellWish);
     }
 
-    /// To the puzzles of this game.
+    /// Opens the puzzles of this game.
     pub(crate) fn puzzles(&mut self, game: Game) {
         self.0.push(Step::Puzzles(game));
     }
 
-    /// To a kept match, at its end.
+    /// Opens the review of a kept match at its final position.
     pub(crate) fn replay(&mut self, summary: MatchSummary) {
         self.0.push(Step::Replay(Box::new(summary)));
     }
 
-    /// The kept matches are others than before.
+    /// Repeats the search of kept matches, because they have changed.
     pub(crate) fn search_records(&mut self) {
         self.0.push(Step::SearchRecords);
     }
 
-    /// To the choice of a file with everything of a device.
+    /// Opens the file dialog for backups.
     pub(crate) fn look_for_backups(&mut self) {
         self.0.push(Step::LookForBackups);
     }
 
-    /// To the question whether this file takes the place of what is here.
+    /// Opens the dialog for restoring this backup.
     pub(crate) fn take_backup(&mut self, path: PathBuf) {
         self.0.push(Step::TakeBackup(path));
     }
 
-    /// Asks this person for a match of the game that people are invited to.
+    /// Invites this person to a match of the game for invitations.
     pub(crate) fn invite(&mut self, peer: &str) {
         self.0.push(Step::Invite(peer.to_owned()));
     }
 
-    /// Asks this person for a match of this game instead of what their invitation says.
+    /// Answers an invitation of this person with a counter-offer for this game.
     pub(crate) fn counter(&mut self, peer: &str, game: Game, invite: &str) {
         self.0.push(Step::Counter { peer: peer.to_owned(), game, invite: invite.to_owned() });
     }
 
-    /// What an earlier try to connect to this person came to is of no more interest.
+    /// Discards the progress of an earlier attempt to connect to this person.
     pub(crate) fn forget_progress(&mut self, peer: &str) {
         self.0.push(Step::ForgetProgress(peer.to_owned()));
     }
 
-    /// The reply to what the board has asked.
+    /// Passes on a reply to the board.
     pub(super) fn board_reply(&mut self, question: adapters::board::Question, answer: Answer) {
         self.0.push(Step::BoardReply(question, Box::new(answer)));
     }
 
-    /// Whether the board that is being opened is solved at once.
+    /// Sets whether the board that is being opened is solved at once.
     pub(crate) fn solve_when_there(&mut self, solve: bool) {
         self.0.push(Step::SolveWhenThere(solve));
     }
 }
 
-/// Whose question a reply answers.
+/// The recipient of a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Asked {
-    /// Nobody waits for the answer; a refusal is told, but for the radio's, which the pages show.
+    /// None; a refusal is shown, unless it is because of a radio.
     Nothing,
-    /// Nobody waits for the answer; a refusal is told.
+    /// None; a refusal is shown.
     Done,
-    /// The room that it opens is shown.
+    /// The room in the reply is opened.
     Room,
     Backup(adapters::backup::Question),
     Board(adapters::board::Question),
@@ -269,7 +270,7 @@ pub(crate) enum Asked {
     Settings(adapters::settings::Question),
 }
 
-/// Requests whose answers are still to come.
+/// Requests without a reply so far.
 pub(crate) struct Questions {
     client: Client,
     last: u64,
@@ -281,28 +282,28 @@ impl Questions {
         Self { client, last: 0, open: BTreeMap::new() }
     }
 
-    /// Sends a request; its reply goes to the page whose question this is.
+    /// Sends a request; its reply is passed to the page that `asked` names.
     pub(crate) fn send(&mut self, body: request::Body, asked: impl Into<Asked>) {
         self.last += 1;
         self.open.insert(self.last, asked.into());
         self.client.send(Request { id: self.last, body: Some(body) });
     }
 
-    /// Sends a request of which only a refusal is of interest.
+    /// Sends a request whose reply is ignored, except for a refusal.
     pub(crate) fn done(&mut self, body: request::Body) {
         self.send(body, Asked::Done);
     }
 
-    /// Sends a request of which only a refusal is of interest, and a radio's not even that.
+    /// Sends a request whose reply is ignored, except for a refusal; a refusal because of a radio is ignored too.
     pub(crate) fn tell(&mut self, body: request::Body) {
         self.send(body, Asked::Nothing);
     }
 
-    /// Whose question this reply answers.
+    /// Removes and returns the recipient of this reply.
     pub(super) fn take(&mut self, id: u64) -> Option<Asked> {
         self.open.remove(&id)
     }
 }
 
-/// What the host answers.
+/// A reply of the host.
 pub(crate) type Answer = Result<reply::Body, Refusal>;

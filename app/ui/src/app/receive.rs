@@ -1,4 +1,4 @@
-//! What the host says, taken in: events become state and remarks, replies find the purpose they were asked for.
+//! Handles the host's messages: events update the state and cause remarks, replies are passed to their recipients.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::adapters;
 use crate::screens::{BoardAdapter, Dialog, Page, Remark};
 use senses::{Cue, Feel};
 
-/// How long what was said stays beside its player: a line is read in three seconds, and the eyes are on the board first.
+/// Display time of a chat message: a line is read in three seconds, and the eyes are on the board first.
 const SAID_STAYS: Duration = Duration::from_secs(8);
 
 impl Controller {
@@ -75,7 +75,7 @@ impl Controller {
         }
     }
 
-    /// Somebody asks this person for something that was not asked before.
+    /// Whether this event asks the user for something that was not open before.
     fn asks_anew(&self, event: &Event) -> bool {
         let state = &self.read().state;
         match &event.body {
@@ -90,8 +90,8 @@ impl Controller {
         }
     }
 
-    /// The person chose a notification of the desktop's: the window comes forward with what it was about. What asks for an
-    /// answer is on every page by itself, once no question of our own is in its way.
+    /// Handles a click on a desktop notification: raises the window and opens the subject. Requests for an answer appear on
+    /// every page, once no dialog of the app covers them.
     fn activated(&self, chosen: &control::Activated) {
         if let Some(window) = self.window.upgrade() {
             window.window().set_minimized(false);
@@ -176,7 +176,7 @@ impl Controller {
             NoticeKind::NoticeRadioChanged => Remark::RadioChanged,
             NoticeKind::NoticeClocksDiffer => Remark::ClocksDiffer,
             NoticeKind::NoticeAdjourned => Remark::Adjourned,
-            // The settings tell of it.
+            // The settings page shows it.
             NoticeKind::NoticeSavesSetAside | NoticeKind::NoticeUnspecified => return,
         };
         self.remark(remark, &notice.name);
@@ -190,7 +190,7 @@ impl Controller {
                 Err(refusal)
             }
             Some(body) => Ok(body),
-            // Of a newer host.
+            // From a newer host.
             None => return,
         };
         self.turn(|pages, cx| match asked {
@@ -227,7 +227,7 @@ impl Controller {
         });
     }
 
-    /// Says why the host refused. `otherwise`: what is said of a request that it did not understand.
+    /// Shows the reason of a refusal. `otherwise`: the remark for a request that the host did not understand.
     pub(crate) fn tell_refusal(&self, refusal: &control::Refusal, otherwise: Remark) {
         if let Some(reason) = &refusal.reason {
             let said = if self.read().chinese() { &reason.zh } else { &reason.en };

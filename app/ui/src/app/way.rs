@@ -1,16 +1,16 @@
-//! The way from home to the page that is seen, and where the way back leads.
+//! The navigation stack, from home to the present page.
 
 use crate::screens::Page;
 
-/// Pages from home on, the present one last. Home is always the first, and no page is on the way twice.
+/// The pages from home on, the present one last. Home is always first, and no page occurs twice.
 ///
-/// | a touch | the way afterwards |
+/// | input | resulting stack |
 /// |---|---|
-/// | to a page | the page comes last; where it was on the way already, the way ends there again |
+/// | open a page | the page is appended; if it is on the stack, the stack is cut behind it |
 /// | back | one page less; home stays |
-/// | to a match | home, the board: the choices that led to the match are done with |
-/// | to a puzzle | up to the puzzles, the board |
-/// | away from a board | up to the page before the board; what was opened over the board goes with it |
+/// | open a match | home, board: the pages that led to the match are removed |
+/// | open a puzzle | up to the puzzles, then the board |
+/// | leave a board | up to the page before the board; pages opened over the board are removed |
 #[derive(Debug, PartialEq)]
 pub(crate) struct Way {
     pages: Vec<Page>,
@@ -23,12 +23,12 @@ impl Default for Way {
 }
 
 impl Way {
-    /// The page that is seen.
+    /// The present page.
     pub(crate) fn page(&self) -> Page {
         *self.pages.last().expect("home is always there")
     }
 
-    /// Turns to a page.
+    /// Opens a page.
     pub(crate) fn go(&mut self, page: Page) {
         if let Some(at) = self.pages.iter().position(|known| *known == page) {
             self.pages.truncate(at);
@@ -36,14 +36,14 @@ impl Way {
         self.pages.push(page);
     }
 
-    /// Turns back by one page.
+    /// Goes back by one page.
     pub(crate) fn back(&mut self) {
         if self.pages.len() > 1 {
             self.pages.pop();
         }
     }
 
-    /// Turns to the board of a match, or of a puzzle.
+    /// Opens the board of a match, or of a puzzle.
     pub(crate) fn sit_down(&mut self, puzzle: bool) {
         self.leave(Page::Board);
         if puzzle {
@@ -54,7 +54,7 @@ impl Way {
         self.pages.push(Page::Board);
     }
 
-    /// Nothing is left to be seen on this page: the way ends before it. Home is never left so.
+    /// Cuts the stack before this page, because its subject is gone. Home is never removed.
     pub(crate) fn leave(&mut self, page: Page) {
         if let Some(at) = self.pages.iter().position(|known| *known == page) {
             self.pages.truncate(at.max(1));
@@ -66,7 +66,7 @@ impl Way {
 mod tests {
     use super::*;
 
-    /// Goes there page by page, then back until home; the pages that are seen on the way back.
+    /// Applies `go`, then goes back until home; returns the pages seen on the way.
     fn back_from(go: impl FnOnce(&mut Way)) -> Vec<Page> {
         let mut way = Way::default();
         go(&mut way);

@@ -1,6 +1,6 @@
-//! Pictures kept between starts: drawing the first page's from their SVG is half of the time until a window is seen.
+//! Cache of sprites between starts: rasterising those of the home page takes half of the time until the window is visible.
 //!
-//! A cache like any other: what cannot be read, is damaged, or was drawn otherwise counts for nothing and is drawn again.
+//! Entries that are unreadable, damaged or outdated are ignored, and the sprites are drawn again.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,16 +13,16 @@ use slint::{Rgba8Pixel, SharedPixelBuffer};
 
 use crate::files;
 
-/// Bytes of pictures that are kept: those of a window that fills a handheld's screen, several times over.
+/// Maximum size of the cache in bytes: several times the sprites of a window that fills a handheld's screen.
 const LARGEST: usize = 8 << 20;
 
-/// Bytes of a file's CRC-32, which stand before all else.
+/// Size of the CRC-32 at the beginning of the file, in bytes.
 const SUM: usize = 4;
 
-/// A picture by what was drawn: its size is in the drawing.
+/// Hash of a drawing, which includes its size.
 pub(super) type Drawn = u64;
 
-/// What a drawing is found by. Another version of Rust or of the app may find none, which is no loss.
+/// The key of a drawing. It may change with the version of Rust or of the app, which only costs a redraw.
 pub(super) fn of(svg: &str) -> Drawn {
     let mut hasher = DefaultHasher::new();
     env!("CARGO_PKG_VERSION").hash(&mut hasher);
@@ -36,7 +36,7 @@ struct File {
     pictures: Vec<Picture>,
 }
 
-/// Rows from the top, four bytes a pixel, premultiplied.
+/// Rows from the top, four bytes per pixel (RGBA), premultiplied alpha.
 #[derive(Clone, PartialEq, Message)]
 struct Picture {
     #[prost(fixed64, tag = "1")]
@@ -51,7 +51,7 @@ struct Picture {
 
 type Buffer = SharedPixelBuffer<Rgba8Pixel>;
 
-/// Pictures of earlier starts, and those of this one until they are written.
+/// Sprites of earlier starts, and new ones of this start until they are written.
 pub(super) struct Kept {
     path: PathBuf,
     earlier: HashMap<Drawn, Buffer>,
@@ -60,7 +60,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// What is in this file.
+    /// Reads the cache file.
     pub(super) fn read(path: PathBuf) -> Self {
         let earlier = read(&path).unwrap_or_else(|error| {
             if error.kind() != io::ErrorKind::NotFound {
@@ -71,20 +71,20 @@ impl Kept {
         Self { path, earlier, used: HashMap::new(), drawn: false }
     }
 
-    /// The picture of this drawing if there is one of this size.
+    /// The sprite of this drawing, if it is cached in this size.
     pub(super) fn take(&mut self, drawn: Drawn, width: u32, height: u32) -> Option<Buffer> {
         let found = self.earlier.get(&drawn).filter(|one| (one.width(), one.height()) == (width, height))?;
         self.used.insert(drawn, found.clone());
         Some(found.clone())
     }
 
-    /// A picture that had to be drawn.
+    /// Adds a sprite that had to be drawn.
     pub(super) fn put(&mut self, drawn: Drawn, pixels: &Buffer) {
         self.drawn = true;
         self.used.insert(drawn, pixels.clone());
     }
 
-    /// Writes what was used if some of it had to be drawn, on a thread of its own.
+    /// Writes the sprites used in this start, if any had to be drawn, on a thread of its own.
     pub(super) fn write(self) {
         let bytes: usize = self.used.values().map(|one| one.as_bytes().len()).sum();
         if !self.drawn || bytes > LARGEST {

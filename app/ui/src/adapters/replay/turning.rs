@@ -1,25 +1,25 @@
-//! The turning points of a match: moves after which the one who made them stood much worse than before.
+//! Turning points of a match: moves that made the mover's position much worse.
 
 use proto::board::Side;
 use proto::control::Judgement;
 
-/// A fall of so much in one move, of 2,000 from sure win to sure loss, is a turning point.
+/// Minimum loss by one move for a turning point, of 2,000 between a sure win and a sure loss.
 const LEAST_FALL: i32 = 350;
-/// Of one match at most: the worst ones.
+/// Maximum number of turning points per match; the largest losses are kept.
 const MOST: usize = 6;
 
-/// One such move.
+/// A turning point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TurningPoint {
-    /// Actions of the record, this move being the last.
+    /// Number of actions in the record up to and including the move.
     pub(super) ply: usize,
     pub(super) side: Side,
-    /// The mover's chances of winning before and after, in percent.
+    /// Winning chance of the mover before and after the move, in percent.
     pub(super) before: i32,
     pub(super) after: i32,
 }
 
-/// In the order in which they were played. `judged`: each position's judgement from the start of the record on.
+/// The turning points in order of play. `judged`: the evaluation of each position from the start of the record on.
 pub(super) fn turning_points(judged: &[Judgement]) -> Vec<TurningPoint> {
     let mut falls: Vec<(i32, TurningPoint)> = judged
         .windows(2)
@@ -44,7 +44,7 @@ pub(super) fn turning_points(judged: &[Judgement]) -> Vec<TurningPoint> {
     points
 }
 
-/// The turning point before or after this position; `None` where there is no other on that side.
+/// The nearest turning point before or after this position; `None` if there is none.
 pub(super) fn beside(points: &[TurningPoint], ply: usize, forward: bool) -> Option<usize> {
     if forward {
         points.iter().map(|point| point.ply).find(|&at| at > ply)
@@ -57,7 +57,7 @@ pub(super) fn beside(points: &[TurningPoint], ply: usize, forward: bool) -> Opti
 mod tests {
     use super::*;
 
-    /// Positions in which the sides move in turns, judged for the first side.
+    /// Positions with alternating turns, evaluated for the first side.
     fn judged(permille: &[i32]) -> Vec<Judgement> {
         let sides = [Side::First, Side::Second].into_iter().cycle();
         let judgement =
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_turning_point_is_a_move_that_cost_whoever_made_it_much() {
-        // The first side loses much with its second move, the second side gives it back with its third.
+        // The first side loses much with its second move; the second side gives it back with its third.
         let points = turning_points(&judged(&[0, 50, 0, -600, -650, -700, 300]));
         let of = |point: &TurningPoint| (point.ply, point.side, point.before, point.after);
         assert_eq!(
