@@ -1,9 +1,9 @@
-//! Compiles the screens, with their fonts, pictures and translations inside the program.
+//! Compiles the screens; fonts, pictures and translations are embedded in the program.
 
 use slint_build::{CompilerConfiguration, DefaultTranslationContext, EmbedResourcesKind};
 
 fn main() {
-    // Tests find elements by what a screen reader would say, which needs the names of elements in the program.
+    // Tests find elements by accessible names, which requires element information in debug builds.
     let for_tests = std::env::var("PROFILE").is_ok_and(|profile| profile == "debug");
     let configuration = CompilerConfiguration::new()
         .with_style("fluent".into())

@@ -1,7 +1,8 @@
-//! What the Slint compiler makes of `ui/`: the window, the globals through which the app speaks with its pages, and their types.
+//! The Rust code that the Slint compiler generates from `ui/`: the window, the globals (adapters) for data and callbacks,
+//! and their types.
 //!
-//! A crate of its own, because it is the workspace's largest by far: it is compiled once for the app, its tests, its examples and
-//! their lints, and only when a page changes. The `.slint` files carry the docs.
+//! A crate of its own because it is by far the largest of the workspace: it is compiled once for the app, its tests and its
+//! examples, and only when a page changes. The `.slint` files contain the documentation.
 
 #![allow(warnings, clippy::all, clippy::pedantic)]
 

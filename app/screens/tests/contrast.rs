@@ -1,15 +1,15 @@
-//! Text and marks stand out against what they are drawn on, in both themes and on every board: the contrast of WCAG 2.2, 1.4.3 for
-//! text and 1.4.11 for what is drawn. Colours are read from ui/theme.slint, where all of them are.
+//! Contrast of text and marks against their background, in both themes and all board styles, by WCAG 2.2: 1.4.3 for text,
+//! 1.4.11 for graphics. All colours are read from ui/theme.slint.
 
 use std::fs;
 use std::path::Path;
 
-/// Of text of any size.
+/// Minimum contrast ratio of text.
 const TEXT: f64 = 4.5;
-/// Of marks and lines that carry a meaning.
+/// Minimum contrast ratio of marks and lines with a meaning.
 const MARK: f64 = 3.0;
 
-/// What a player may have chosen.
+/// The player's settings that colours depend on.
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
     dark: bool,
@@ -24,7 +24,7 @@ impl Theme {
         Self(fs::read_to_string(path).expect("the theme"))
     }
 
-    /// The colour of this name as `RRGGBB`.
+    /// The value of the colour with this name, as `RRGGBB`.
     fn colour(&self, name: &str, chosen: Chosen) -> &str {
         let begin = format!("property <color> {name}: ");
         let (_, rest) = self.0.split_once(&begin).unwrap_or_else(|| panic!("no colour is named {name}"));
@@ -33,7 +33,7 @@ impl Theme {
     }
 }
 
-/// What an expression of `dark`, `board-style == N`, `&&`, `?:`, brackets and colours comes to.
+/// Evaluates an expression of `dark`, `board-style == N`, `&&`, `?:`, parentheses and colours.
 fn value(expression: &str, chosen: Chosen) -> &str {
     let expression = expression.trim();
     if let Some(colour) = expression.strip_prefix('#') {
@@ -48,7 +48,7 @@ fn value(expression: &str, chosen: Chosen) -> &str {
         let inner = expression.strip_prefix('(').and_then(|inner| inner.strip_suffix(')'));
         return value(inner.expect("a bracket ends"), chosen);
     }
-    // The colon of this question: those of questions within come before it.
+    // Finds the colon of this conditional; colons of nested conditionals come before it.
     let (mut depth, mut open) = (0, 0);
     let colon = rest
         .char_indices()
@@ -78,7 +78,7 @@ fn value(expression: &str, chosen: Chosen) -> &str {
     value(if holds { &rest[..colon] } else { &rest[colon + 1..] }, chosen)
 }
 
-/// Relative luminance, by WCAG's definition.
+/// Relative luminance as defined by WCAG.
 fn luminance(colour: &str) -> f64 {
     let channel = |at: usize| {
         let part = u8::from_str_radix(&colour[at..at + 2], 16).expect("hexadecimal");
@@ -120,7 +120,7 @@ fn text_can_be_read_on_paper_cards_and_buttons_in_both_themes() {
         ("seal", "card"),
         ("jade", "paper"),
         ("jade", "card"),
-        // On what is filled with ink, the seal or jade.
+        // Text on surfaces in ink, seal red or jade.
         ("paper", "ink"),
         ("paper", "seal"),
         ("paper", "jade"),

@@ -1,9 +1,9 @@
-//! What players read keeps to docs/glossary.md: the words of its column "not used" stand nowhere.
+//! Texts for players follow docs/glossary.md: no word of its column "not used" occurs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where a word is right all the same.
+/// Texts in which a word of the column is correct.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("棋友", &["「棋友」", "# 棋友 Qiyou"]),
     ("友码", &["好友码"]),
@@ -11,7 +11,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("级", &["级（围棋级位", "上下三级", "初级", "中级", "高级", "升级"]),
 ];
 
-/// Files whose sentences are Chinese first, all of them, and then English.
+/// Files that contain all Chinese sentences first, then the English ones.
 const APART: [&str; 2] = ["engine/src/threats.rs", "engine/src/puzzles/goal.rs"];
 
 struct Text {
@@ -43,7 +43,7 @@ fn not_used() -> Vec<String> {
     .collect()
 }
 
-/// Length of the string that `text` is the rest of, without its closing quotation mark.
+/// Length of the string literal whose content and closing quotation mark begin `text`, without that mark.
 fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (index, sign) in text.char_indices() {
@@ -56,7 +56,7 @@ fn string_length(text: &str) -> usize {
     panic!("a string has no end: {text}");
 }
 
-/// The string literals of Rust code, in their order; without comments, and without the tests at its end.
+/// The string literals of Rust code, in order, without comments and without the tests at the end of the file.
 fn literals(source: &str) -> Vec<&str> {
     let mut rest = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let mut found = Vec::new();
@@ -89,7 +89,7 @@ fn rust_files(folder: &str, into: &mut Vec<String>) {
     for name in entries {
         let path = format!("{folder}/{name}");
         if root().join(&path).is_dir() {
-            // The engine's program talks to other programs.
+            // Programs of the engine have no texts for players.
             if name != "bin" {
                 rust_files(&path, into);
             }
@@ -99,7 +99,8 @@ fn rust_files(folder: &str, into: &mut Vec<String>) {
     }
 }
 
-/// What players read, Chinese and English. In Rust code a Chinese sentence is known by its characters, and its English
+/// Texts for players, Chinese and English. In Rust code a Chinese sentence is recognised by its characters; its English
+/// version follows it.
 /// follows it.
 fn texts() -> (Vec<Text>, Vec<Text>) {
     let (mut chinese, mut english) = (Vec::new(), Vec::new());
@@ -149,7 +150,7 @@ fn texts() -> (Vec<Text>, Vec<Text>) {
     (chinese, english)
 }
 
-/// Words in small letters; what stands in braces is put in later and is none.
+/// Words in lower case; placeholders in braces are left out.
 fn words(text: &str) -> Vec<String> {
     let mut depth = 0_u32;
     let mut plain = String::new();
@@ -180,7 +181,7 @@ fn says(text: &str, phrase: &str) -> bool {
 fn says_in_chinese(text: &str, word: &str) -> bool {
     let allowed = ALLOWED.iter().find(|(one, _)| *one == word).map_or(&[][..], |(_, allowed)| *allowed);
     let rest = allowed.iter().fold(text.to_owned(), |rest, right| rest.replace(right, ""));
-    // The app's name alone is its title.
+    // The app's name alone is allowed as a title.
     rest.contains(word) && text != "棋友"
 }
 

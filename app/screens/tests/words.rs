@@ -1,4 +1,4 @@
-//! Every sentence is translated, and every character of it is in the fonts.
+//! Every sentence is translated, and all its characters exist in the fonts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,7 +26,7 @@ fn sources() -> Vec<String> {
     files.iter().map(|path| fs::read_to_string(path).expect("readable")).collect()
 }
 
-/// The string that begins at the quotation mark which `text` starts with, as written.
+/// The string literal at the start of `text`, without its quotation marks and with its escapes.
 fn quoted(text: &str) -> &str {
     let inner = text.strip_prefix('"').expect("a string begins here");
     let mut before = ' ';
@@ -39,24 +39,24 @@ fn quoted(text: &str) -> &str {
     panic!("a string has no end: {inner}");
 }
 
-/// One sentence of the screens.
+/// A sentence of the screens.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Sentence {
-    /// Where the same English needs another Chinese; mostly empty.
+    /// Distinguishes translations of equal English sentences; usually empty.
     context: String,
     one: String,
-    /// For any other number, where it counts something.
+    /// The plural form, if the sentence contains a count.
     many: Option<String>,
 }
 
-/// The string that begins `text`, as written, and what follows it.
+/// The string literal at the start of `text`, with its escapes, and the rest.
 fn string_and_rest(text: &str) -> (&str, &str) {
     let text = text.trim_start();
     let said = quoted(text);
     (said, text[said.len() + 2..].trim_start())
 }
 
-/// Every sentence that is to be translated.
+/// All sentences to be translated.
 fn sentences() -> BTreeSet<Sentence> {
     let mut found = BTreeSet::new();
     for source in sources() {
@@ -73,7 +73,7 @@ fn sentences() -> BTreeSet<Sentence> {
     found
 }
 
-/// The Chinese for each English sentence, as the .po file has it.
+/// The Chinese translations in the .po file.
 fn chinese() -> BTreeMap<Sentence, String> {
     let text = fs::read_to_string(here().join("lang/zh/LC_MESSAGES/screens.po")).expect("readable");
     let mut known = BTreeMap::new();
@@ -111,13 +111,13 @@ fn every_sentence_is_in_chinese_and_nothing_else_is() {
     assert!(stale.is_empty(), "translated but never said: {stale:#?}");
     for (Sentence { context, one, many }, said) in &known {
         let (put, english) = (placeholders(said), placeholders(many.as_ref().unwrap_or(one)));
-        // A lead at Go is offered in points and in stones; Chinese takes the other number.
+        // A lead in Go is passed both in points and in stones; Chinese uses the other number.
         let as_many = context == "area" && put.len() == english.len();
         assert!(put == english || as_many, "{one}: {said}");
     }
 }
 
-/// Signs of a font file; read from its character map.
+/// The characters in a font file's character map.
 fn signs(font: &str) -> BTreeSet<char> {
     let bytes = fs::read(here().join("assets/fonts").join(font)).expect("readable");
     let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
@@ -131,7 +131,7 @@ fn signs(font: &str) -> BTreeSet<char> {
     for index in 0..half(table + 2) {
         let at = table + word(table + 4 + 8 * index + 4) as usize;
         match half(at) {
-            // Segments of 16-bit codes.
+            // Format 4: segments of 16-bit codes.
             4 => {
                 let segments = half(at + 6) / 2;
                 for segment in 0..segments {
@@ -140,7 +140,7 @@ fn signs(font: &str) -> BTreeSet<char> {
                     found.extend((start..=end).filter_map(|code| char::from_u32(code as u32)));
                 }
             }
-            // Groups of any codes.
+            // Format 12: groups of 32-bit codes.
             12 => {
                 for group in 0..word(at + 12) as usize {
                     let group = at + 16 + 12 * group;
@@ -166,7 +166,7 @@ fn every_character_that_can_be_said_is_in_the_fonts() {
         assert!(missing(&all, &sans).is_empty(), "{all}: {:?}", missing(&all, &sans));
         assert!(missing(&all, &kai).is_empty(), "{all}: {:?}", missing(&all, &kai));
     }
-    // Words that are the same in every language stand in the screens themselves.
+    // Words that are the same in all languages are literals in the screens.
     for source in sources() {
         let literal: String = source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
         let pictures = ["🐶", "⛵", "🍎", "☔"].concat();
